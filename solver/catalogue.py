@@ -1,0 +1,107 @@
+"""One entry for every plural thing: its key, class, words and parameters. Standard library only.
+
+The scene schema, Blender's menus and properties, the manual's tables and the property tests all read this file,
+so a new material, mesher or integrator is one new file and one entry here. Nothing branches on a key.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import Any
+
+from .errors import NoSuchThing
+
+
+@dataclass(frozen=True)
+class Param:
+    """One number or switch that a user sets. SI units."""
+
+    key: str
+    label: str  #: Title Case
+    sentence: str  #: tooltip, no full stop
+    default: float | int | bool
+    unit: str = ""  #: "m", "s", "Pa", "kg/m³", "N/m", or "" for a plain number
+    low: float | None = None  #: hard limits, inclusive
+    high: float | None = None
+    soft_low: float | None = None  #: what a slider shows
+    soft_high: float | None = None
+    field: bool = False  #: may be painted: the scene takes {low, high, weights} as well as a number
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One choice in a family."""
+
+    family: str
+    key: str
+    path: str  #: "module.path:Name" inside `solver` (or `conjac_addon` for exports and maps)
+    label: str
+    sentence: str
+    params: tuple[Param, ...] = ()
+
+    def load(self, package: str | None = None) -> Any:
+        """The class or function behind this entry, imported now. `package` is the root its path starts from."""
+        module, _, name = self.path.partition(":")
+        return getattr(importlib.import_module(f"{package or __package__}.{module}"), name)
+
+
+BETA = Param("beta", "Damping", "How much stiffness damps the motion: 1 is calm, 0.5 is lively; below 0.5 is unstable",
+             0.5, "", 0.0, 100.0, 0.5, 4.0)
+GAMMA = Param("gamma", "Relaxation", "Share of the leftover static force that each step removes by moving nodes",
+              1.0 / 3.0, "", 0.0, 1.0, 0.0, 1.0)
+QUASISTATIC_START = Param("quasistatic_start", "Start at Rest",
+                          "Let the body sag into balance before the first frame", False)
+
+YOUNGS_MODULUS = Param("youngs_modulus", "Young's Modulus", "Stiffness: jelly 1e4, rubber 1e6", 3.0e4, "Pa",
+                       1.0, 1.0e12, 1.0e3, 1.0e7, field=True)
+POISSON_RATIO = Param("poisson_ratio", "Poisson Ratio", "How well volume is kept: 0 is cork, 0.49 is rubber", 0.45, "",
+                      0.0, 0.4999, 0.0, 0.49, field=True)
+DENSITY = Param("density", "Density", "Mass per volume: water is 1000", 1000.0, "kg/m³", 1.0e-3, 1.0e6, 100.0, 10000.0,
+                field=True)
+
+EDGE_LENGTH = Param("edge_length", "Edge Length", "Target edge length of the tetrahedra, 0 picks a twentieth of the box diagonal",
+                    0.0, "m", 0.0, None, 0.0, 1.0)
+
+ENTRIES: tuple[Entry, ...] = (
+    Entry("method", "conjac", "condensation.conjac:ConJac", "ConJac",
+          "Large steps that stay lively: a few dynamic nodes move, the rest follows in balance",
+          (BETA, GAMMA, QUASISTATIC_START)),
+    Entry("method", "vanilla", "condensation.full:Full", "Vanilla FEM",
+          "Every node moves on its own: the reference, calmer at the same step", (BETA, QUASISTATIC_START)),
+    Entry("integrator", "semi_implicit", "integrators.semi_implicit:SemiImplicit", "Semi-Implicit Euler",
+          "One linear solve a step"),
+    Entry("material", "stable_neo_hookean", "materials.stable_neo_hookean:StableNeoHookean", "Stable Neo-Hookean",
+          "Flesh and rubber: keeps its volume, survives being turned inside out", (YOUNGS_MODULUS, POISSON_RATIO)),
+    Entry("mesher", "tetwild", "meshing.tetwild:TetWild", "fTetWild",
+          "Meshes open, self-intersecting and dirty surfaces", (EDGE_LENGTH,)),
+    Entry("mesher", "tetgen", "meshing.tetgen:TetGen", "TetGen",
+          "Fast, for clean closed surfaces; needs the optional tetgen package", (EDGE_LENGTH,)),
+    Entry("mesher", "grid", "meshing.grid:Grid", "Box Grid",
+          "Six tetrahedra a cell, for axis-aligned boxes", (EDGE_LENGTH,)),
+    Entry("linear_solver", "cholmod", "linear.cholmod:Cholmod", "CHOLMOD", "Supernodal Cholesky through scikit-sparse"),
+    Entry("linear_solver", "cvxopt", "linear.cvxopt_cholmod:CvxoptCholmod", "CHOLMOD (cvxopt)",
+          "Supernodal Cholesky from cvxopt's wheel"),
+    Entry("linear_solver", "superlu", "linear.superlu:SuperLU", "SuperLU", "SciPy's sparse LU, always there"),
+    Entry("export", "pc2", "playback.pc2:PC2", "PC2", "Blender's Mesh Cache modifier; plays while it bakes"),
+    Entry("export", "abc", "playback.alembic:Alembic", "Alembic", "Mesh Sequence Cache modifier; goes to other programs"),
+    Entry("export", "shapekeys", "playback.shape_keys:ShapeKeys", "Shape Keys",
+          "Inside the .blend: one absolute shape key a frame"),
+    Entry("map", "dynamic", "gather.maps:Dynamic", "Dynamic", "Every painted patch gives one lively node"),
+    Entry("map", "pin", "gather.maps:Pin", "Pin", "Painted parts follow the object's own animation"),
+    Entry("map", "stiffness", "gather.maps:Stiffness", "Stiffness", "Blends between the soft and the stiff modulus"),
+    Entry("map", "fibers", "gather.maps:Fibers", "Fibers", "From origin (0) to insertion (1) of a muscle"),
+)
+
+
+def family(name: str, entries: tuple[Entry, ...] = ENTRIES) -> dict[str, Entry]:
+    """Every entry of one family by its key, in menu order."""
+    return {entry.key: entry for entry in entries if entry.family == name}
+
+
+def find(name: str, key: str) -> Entry:
+    """The entry of family `name` called `key`. Raises NoSuchThing that lists the keys there are."""
+    known = family(name)
+    if key not in known:
+        raise NoSuchThing(f'there is no {name.replace("_", " ")} "{key}"', f"Use one of {', '.join(known)}")
+    return known[key]

@@ -1,0 +1,104 @@
+"""Every error that a user of ConJac can see, on one page.
+
+    ConJacError                    exit code   meaning
+    ├── BadInput                       2       the scene, a mesh or a file is not usable as it is
+    │   ├── BadScene                           scene.json: ends with the path of the field
+    │   ├── BadMesh                            the artist's mesh cannot become a volume
+    │   ├── NoFreeNode                         every node is pinned
+    │   ├── StaleCache                         the cache was baked from other settings
+    │   └── NoSuchThing                        an object, file or catalogue key that does not exist
+    ├── Diverged                       3       the motion blew up; earlier frames are kept
+    ├── Environment                    4       disk, memory, path, missing library
+    │   ├── CacheUnwritable
+    │   ├── CacheBusy                          another process bakes into this cache
+    │   └── MesherFailed                       the mesher crashed or ran out of time
+    └── Stopped                       75       stopped on request; resumable
+
+    StepFailed is not one of them: it is the numerics' word inside a step, caught by `simulate`,
+    which halves the step and, when that does not help, raises Diverged with object, frame and remedy.
+
+Each has a stable `code`: a heading in the manual's troubleshooting page. Standard library only.
+"""
+
+from __future__ import annotations
+
+EXIT_COMPLETE, EXIT_BAD_INPUT, EXIT_DIVERGED, EXIT_ENVIRONMENT, EXIT_STOPPED = 0, 2, 3, 4, 75
+
+
+class ConJacError(Exception):
+    """One sentence for the user: which object, what is wrong, what to do.
+
+    what: what is wrong, a clause without a full stop.
+    remedy: what to do, a sentence without a full stop; may be empty.
+    object: name of the Blender object or body, where one is known; the world adds it to errors of the numerics.
+    frame: frame number, where one is known.
+    """
+
+    code = "error"
+    exit_code = EXIT_BAD_INPUT
+
+    def __init__(self, what: str, remedy: str = "", object: str | None = None, frame: int | None = None) -> None:
+        super().__init__(what)
+        self.what, self.remedy, self.object, self.frame = what, remedy, object, frame
+
+    def __str__(self) -> str:
+        place = f'"{self.object}"' if self.object else ""
+        if self.frame is not None:
+            place += f"{', f' if place else 'F'}rame {self.frame}"
+        text = f"{place}: {self.what}" if place else self.what[:1].upper() + self.what[1:]
+        return f"{text}. {self.remedy}." if self.remedy else f"{text}."
+
+
+class BadInput(ConJacError):
+    code = "bad_input"
+
+
+class BadScene(BadInput):
+    code = "bad_scene"
+
+
+class BadMesh(BadInput):
+    code = "bad_mesh"
+
+
+class NoFreeNode(BadInput):
+    code = "no_free_node"
+
+
+class StaleCache(BadInput):
+    code = "stale_cache"
+
+
+class NoSuchThing(BadInput):
+    code = "no_such_thing"
+
+
+class Diverged(ConJacError):
+    code = "diverged"
+    exit_code = EXIT_DIVERGED
+
+
+class Environment(ConJacError):
+    code = "environment"
+    exit_code = EXIT_ENVIRONMENT
+
+
+class CacheUnwritable(Environment):
+    code = "cache_unwritable"
+
+
+class CacheBusy(Environment):
+    code = "cache_busy"
+
+
+class MesherFailed(Environment):
+    code = "mesher_failed"
+
+
+class Stopped(ConJacError):
+    code = "stopped"
+    exit_code = EXIT_STOPPED
+
+
+class StepFailed(Exception):
+    """A step could not be solved; the old state is still good. Caught by `simulate`, never shown as it is."""

@@ -1,0 +1,1 @@
+"""The job folder: scene.json (typed, validated, versioned) and arrays/*.npy."""

@@ -1,0 +1,123 @@
+"""scene.json as typed structs. Public and versioned: fields are deprecated, never renamed in place.
+
+A job folder is
+
+    JOB/scene.json
+    JOB/arrays/*.npy      every array the scene names, by its path relative to JOB ("arrays/vertices.npy")
+    JOB/stages/           made by the solver: tets and fields, each with the hash of its inputs
+    JOB/cache/            made by the solver: frames, manifest, snapshots, lock
+
+SI units, Z up, world space. n vertices of the artist's mesh, T samples of motion: sample i stands at
+i / (fps * samples_per_frame) seconds after the start frame, T = (end - start) * samples_per_frame + 1.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, Struct, field
+
+VERSION = 1
+
+Positive = Annotated[float, Meta(gt=0)]
+Fraction = Annotated[float, Meta(ge=0, le=1)]
+Array = Annotated[str, Meta(pattern=r"^[^/\\:][^\\:]*\.npy$")]  #: path of a .npy file inside the job folder
+
+
+class Strict(Struct, forbid_unknown_fields=True, frozen=True, kw_only=True, omit_defaults=True):
+    """Base of all: an unknown field is an error, so that a typing slip is never silently ignored."""
+
+
+class Time(Strict):
+    start: int
+    end: int
+    fps: Positive
+    step: Positive  #: largest step [s]; a frame holds a whole number of steps
+    samples_per_frame: Annotated[int, Meta(ge=1)] = 2
+    snapshot_every: Annotated[int, Meta(ge=1, le=10)] = 10  #: frames
+
+
+class Choice(Strict):
+    """A key of one catalogue family and the values of its parameters; those left out take their defaults."""
+
+    kind: str
+    params: dict[str, float | bool] = field(default_factory=dict)
+
+
+class Painted(Strict):
+    """A number per place, painted on the surface: low where the weight is 0, high where it is 1.
+
+    Carried into the volume by a harmonic solve. Moduli and densities blend log-linearly, ratios linearly.
+    """
+
+    low: float
+    high: float
+    weights: Array  #: (n,) in [0, 1]
+
+
+class Ground(Strict):
+    """A half space that pushes back: f = -k (n . (x - x_s)) n. [ConJac, BUNNY, changed: without tangential part]"""
+
+    point: tuple[float, float, float]
+    normal: tuple[float, float, float]
+    stiffness: Positive = 1.0e3  #: N/m per node
+    motion: Array | None = None  #: (T, 3) positions of `point`, where it moves
+
+
+class Surface(Strict):
+    """The artist's mesh at the start frame, in world space [m]. The output has its vertices, in its order."""
+
+    vertices: Array  #: (n, 3) float64
+    triangles: Array  #: (m, 3) int32
+    to_object: Array | None = None  #: (frames, 4, 4): world [m] to object space at each frame; identity where left out
+
+
+class Tets(Strict):
+    """A volume mesh given by hand; without it the surface is tetrahedralized by `mesher`."""
+
+    nodes: Array  #: (k, 3) float64 [m]
+    tets: Array  #: (e, 4) int32
+
+
+class Dynamic(Strict):
+    """Where the lively nodes are. Everything left out means none: a quasistatic body."""
+
+    weights: Array | None = None  #: (n,): every connected painted patch (> 0.5) gives one node
+    points: Array | None = None  #: (p, 3) [m]: each picks its nearest free node
+    nodes: Array | None = None  #: indices of nodes, for volumes given by hand
+
+
+class Pin(Strict):
+    """What is held or moved: a node is pinned where the harmonic field of `weights` is above 0.5, or by index."""
+
+    weights: Array | None = None  #: (n,) in [0, 1]
+    motion: Array | None = None  #: (T, s, 3): where `motion_vertices` are at each sample; still where left out
+    motion_vertices: Array | None = None  #: (s,) vertices of the surface that `motion` tells of
+    nodes: Array | None = None  #: indices of nodes, for volumes given by hand
+    node_motion: Array | None = None  #: (T, len(nodes), 3): where those nodes are at each sample
+
+
+class Body(Strict):
+    name: str
+    surface: Surface | None = None
+    tets: Tets | None = None
+    mesher: Choice = field(default_factory=lambda: Choice(kind="tetwild"))
+    material: Choice = field(default_factory=lambda: Choice(kind="stable_neo_hookean"))
+    painted: dict[str, Painted] = field(default_factory=dict)  #: replaces a parameter with `field=True`, by key
+    density: Positive = 1000.0
+    dynamic: Dynamic = field(default_factory=Dynamic)
+    pin: Pin = field(default_factory=Pin)
+    fibers: Array | None = None  #: (n,) kept for muscle fibres
+
+
+class Scene(Strict):
+    version: int
+    name: str
+    time: Time
+    bodies: Annotated[list[Body], Meta(min_length=1)]
+    method: Choice = field(default_factory=lambda: Choice(kind="conjac"))
+    integrator: Choice = field(default_factory=lambda: Choice(kind="semi_implicit"))
+    linear_solver: str = "auto"  #: a key of the catalogue, or "auto": the fastest that is installed
+    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
+    ground: Ground | None = None
+    seed: int = 0

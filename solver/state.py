@@ -1,0 +1,31 @@
+"""The simulation's values: State (saved whole in a snapshot) and Moment (what a force may look at). SI units, float64."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vec = NDArray[np.float64]
+Index = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class State:
+    """Everything that the next step depends on, and nothing else. Arrays are never written to in place."""
+
+    time: float  #: seconds since the start frame
+    q: Vec  #: coordinates, (m_q,): node positions [m], node-major
+    u: Vec  #: their rates, (m,): the *full* velocity of the last step [m/s]
+    memory: Mapping[str, Vec] = field(default_factory=dict)  #: histories, multipliers; each owner declares its keys
+
+
+@dataclass(frozen=True)
+class Moment:
+    """All that a force or a contact law may look at."""
+
+    time: float  #: [s]
+    x: Vec  #: node positions [m], (n, 3)
+    v: Vec  #: node velocities [m/s], (n, 3)
