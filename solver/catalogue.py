@@ -60,7 +60,8 @@ POISSON_RATIO = Param("poisson_ratio", "Poisson Ratio", "How well volume is kept
 DENSITY = Param("density", "Density", "Mass per volume: water is 1000", 1000.0, "kg/m³", 1.0e-3, 1.0e6, 100.0, 10000.0,
                 field=True)
 
-EDGE_LENGTH = Param("edge_length", "Edge Length", "Target edge length of the tetrahedra, 0 picks a twentieth of the box diagonal",
+EDGE_LENGTH = Param("edge_length", "Edge Length",
+                    "Target edge length of the tetrahedra, 0 picks a twentieth of the box diagonal",
                     0.0, "m", 0.0, None, 0.0, 1.0)
 
 ENTRIES: tuple[Entry, ...] = (
@@ -84,7 +85,8 @@ ENTRIES: tuple[Entry, ...] = (
           "Supernodal Cholesky from cvxopt's wheel"),
     Entry("linear_solver", "superlu", "linear.superlu:SuperLU", "SuperLU", "SciPy's sparse LU, always there"),
     Entry("export", "pc2", "playback.pc2:PC2", "PC2", "Blender's Mesh Cache modifier; plays while it bakes"),
-    Entry("export", "abc", "playback.alembic:Alembic", "Alembic", "Mesh Sequence Cache modifier; goes to other programs"),
+    Entry("export", "abc", "playback.alembic:Alembic", "Alembic",
+          "Mesh Sequence Cache modifier; goes to other programs"),
     Entry("export", "shapekeys", "playback.shape_keys:ShapeKeys", "Shape Keys",
           "Inside the .blend: one absolute shape key a frame"),
     Entry("map", "dynamic", "gather.maps:Dynamic", "Dynamic", "Every painted patch gives one lively node"),

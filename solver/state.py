@@ -1,4 +1,4 @@
-"""The simulation's values: State (saved whole in a snapshot) and Moment (what a force may look at). SI units, float64."""
+"""The simulation's values: State (saved whole in a snapshot) and Moment (what forces may look at). SI, float64."""
 
 from __future__ import annotations
 

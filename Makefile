@@ -1,0 +1,68 @@
+# Everything here sets up what it needs first (scripts/setup.py); a second run installs nothing.
+#   make bake          the example, from .blend to Alembic and a picture of 8 frames in out/
+#   make test          lint, types and the suite (15 minutes at most on two cores);  make test-all: the long ones too
+#   make bench NAME=step      one benchmark;   make benchmarks: all of them, into docs/benchmarks.md
+#   make equations     every equation of the papers and the line that implements it
+#   make extension     dist/conjac-<version>-….zip for Blender, with its wheels
+#   make examples      builds examples_blend/*.blend anew
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+PYTHON ?= python3.11
+PY := .venv/bin/python
+WORKERS ?= 2
+EXAMPLES := examples_blend/suzanne.blend examples_blend/bar.blend
+
+.PHONY: help setup bake examples test test-all lint types equations bench benchmarks extension clean
+
+help:
+	@sed -n 's/^#   //p' Makefile
+
+setup:
+	@command -v $(PYTHON) >/dev/null || { echo "setup: $(PYTHON) is missing: install Python 3.11 (Debian: python3.11 python3.11-venv python3.11-dev)" >&2; exit 4; }
+	@$(PYTHON) scripts/setup.py
+
+# ---- the example
+
+$(EXAMPLES): | setup
+	$(PY) examples_blend/build.py $(basename $(notdir $@))
+
+examples: setup
+	$(PY) examples_blend/build.py suzanne bar
+
+bake: setup $(EXAMPLES)
+	$(PY) examples_blend/bake.py suzanne
+
+# ---- tests
+
+test: setup lint types
+	$(PY) -m pytest -n $(WORKERS) -m "not long" -p no:cacheprovider
+
+test-all: setup lint types
+	$(PY) -m pytest -n $(WORKERS) -p no:cacheprovider
+
+lint: setup
+	$(PY) -m ruff check .
+
+types: setup
+	$(PY) -m mypy -p solver
+
+equations: setup
+	@$(PY) scripts/equations.py
+
+# ---- numbers
+
+bench: setup
+	@test -n "$(NAME)" || { echo "make bench NAME=one of:" $(basename $(notdir $(filter-out %/report.py %/run.py,$(wildcard benchmarks/*.py)))); exit 2; }
+	$(PY) benchmarks/run.py $(NAME)
+
+benchmarks: setup
+	$(PY) benchmarks/run.py --all
+
+# ---- the extension
+
+extension: setup
+	$(PY) scripts/build_extension.py
+
+clean:
+	rm -rf build dist out

@@ -1,0 +1,124 @@
+"""Everything that ConJac's commands need on this machine: system packages, then a .venv with pinned packages.
+
+    python3.11 scripts/setup.py
+
+Reads the pins from pyproject.toml. What is there already is left alone: the second run installs nothing. Prints what
+it installs, and stops with one line where something is missing that it may not install. Standard library only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / ".venv"
+STAMP = VENV / ".conjac-pins"
+PYTHON = VENV / "bin" / "python"
+
+
+class SetupStopped(Exception):
+    """One line that names what is missing."""
+
+
+def pins(project: dict) -> dict[str, list[str]]:
+    """Requirement lines by group, in the order they are installed in."""
+    return {name: list(project["dependency-groups"][name]) for name in ("build", "solver", "blender", "dev")}
+
+
+def is_installed(package: str) -> bool:
+    """Whether Debian's package is installed, whatever its version."""
+    answer = subprocess.run(["dpkg-query", "-W", "-f", "${Status}", package], capture_output=True, text=True)
+    return answer.returncode == 0 and answer.stdout.endswith("ok installed")
+
+
+def missing_packages(packages: list[str]) -> list[str]:
+    """Which of Debian's packages are not installed, and what the running Python lacks to make a .venv."""
+    missing = [package for package in packages if not is_installed(package)]
+    if not Path(sysconfig.get_paths()["include"], "Python.h").exists():
+        missing.append("python3.11-dev")
+    if importlib.util.find_spec("ensurepip") is None and not PYTHON.exists():
+        missing.append("python3.11-venv")
+    return missing
+
+
+def install_system(packages: list[str]) -> None:
+    """Installs what is missing, as root. Raises SetupStopped with one line that names it for anybody else."""
+    if shutil.which("dpkg-query") is None:
+        print("setup: no dpkg here, so the system packages are not checked:", " ".join(packages))
+        return
+    missing = missing_packages(packages)
+    if not missing:
+        return
+    if os.geteuid() != 0:
+        raise SetupStopped(f"missing system packages, install them and run again: {' '.join(missing)}")
+    print("setup: installing system packages:", " ".join(missing), flush=True)
+    quiet = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+    subprocess.run(["apt-get", "update", "-qq"], check=True, env=quiet)
+    subprocess.run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", *missing], check=True, env=quiet,
+                   stdout=subprocess.DEVNULL)
+
+
+def installed_versions() -> dict[str, str]:
+    """Name (as pip spells it) and version of every package in the .venv."""
+    listing = subprocess.run([PYTHON, "-m", "pip", "list", "--format=json", "--disable-pip-version-check"],
+                             check=True, capture_output=True, text=True).stdout
+    return {canonical(row["name"]): row["version"] for row in json.loads(listing)}
+
+
+def canonical(name: str) -> str:
+    """A distribution's name in the one spelling that compares."""
+    return name.lower().replace("_", "-").replace(".", "-")
+
+
+def install_python(groups: dict[str, list[str]]) -> None:
+    """A .venv that holds exactly the pinned versions of `groups`."""
+    wanted = json.dumps([groups, sys.version_info[:2]], sort_keys=True)
+    stamp = hashlib.sha256(wanted.encode()).hexdigest()
+    if STAMP.exists() and STAMP.read_text() == stamp:
+        return
+    if not PYTHON.exists():
+        print(f"setup: making .venv with Python {sys.version.split()[0]}", flush=True)
+        subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
+    present = installed_versions()
+    for group, requirements in groups.items():
+        new = [line for line in requirements
+               if present.get(canonical(line.partition("==")[0])) != line.partition("==")[2]]
+        if not new:
+            continue
+        print(f"setup: installing ({group}) {' '.join(new)}", flush=True)
+        # without isolation scikit-sparse is built against the numpy and Cython pinned here, not the newest ones
+        options = ["-q", "--disable-pip-version-check", "--no-build-isolation", "--progress-bar", "off"]
+        held_back = [line for line in new if line.startswith("scikit-sparse")]
+        for batch in ([line for line in new if line not in held_back], held_back):
+            if batch:
+                subprocess.run([PYTHON, "-m", "pip", "install", *options, *batch], check=True)
+    STAMP.write_text(stamp)
+
+
+def main() -> int:
+    try:
+        if sys.version_info[:2] != (3, 11):
+            raise SetupStopped(f"Python 3.11 is needed (the one of Blender 4.5), this is {sys.version.split()[0]}")
+        project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+        install_system(project["tool"]["conjac"]["system-packages"])
+        install_python(pins(project))
+    except SetupStopped as stop:
+        print(f"setup: {stop}", file=sys.stderr)
+        return 4
+    except subprocess.CalledProcessError as failure:
+        print(f"setup: failed: {' '.join(map(str, failure.cmd))}", file=sys.stderr)
+        return 4
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
