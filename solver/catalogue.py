@@ -38,7 +38,7 @@ class Entry:
     path: str  #: "module.path:Name" inside `solver` (or `conjac_addon` for exports and maps)
     label: str
     sentence: str
-    params: tuple[Param, ...] = ()
+    params: tuple[Param, ...] = ()  #: of a map: the parameters it blends
 
     def load(self, package: str | None = None) -> Any:
         """The class or function behind this entry, imported now. `package` is the root its path starts from."""
@@ -91,7 +91,8 @@ ENTRIES: tuple[Entry, ...] = (
           "Inside the .blend: one absolute shape key a frame"),
     Entry("map", "dynamic", "gather.maps:Dynamic", "Dynamic", "Every painted patch gives one lively node"),
     Entry("map", "pin", "gather.maps:Pin", "Pin", "Painted parts follow the object's own animation"),
-    Entry("map", "stiffness", "gather.maps:Stiffness", "Stiffness", "Blends between the soft and the stiff modulus"),
+    Entry("map", "stiffness", "gather.maps:Blend", "Stiffness", "Blends between the soft and the stiff modulus",
+          (YOUNGS_MODULUS,)),
     Entry("map", "fibers", "gather.maps:Fibers", "Fibers", "From origin (0) to insertion (1) of a muscle"),
 )
 
