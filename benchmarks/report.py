@@ -1,0 +1,86 @@
+"""What a benchmark says: claims, each with its goal and whether it holds, and the machine, as one JSON line.
+
+    report.emit("step", [report.claim("vanilla_ms", 93.1, "ms", "<= 100"), ...], details={...})
+"""
+
+from __future__ import annotations
+
+import json
+import operator
+import os
+import platform
+import re
+import sys
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+COMPARE = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt}
+GOAL = re.compile(r"(<=|>=|<|>) *([-+0-9.eE]+) *%?")
+PACKAGES = ("numpy", "scipy", "numba", "scikit-sparse", "bpy")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One measured number against its goal."""
+
+    claim: str  #: its id, stable: the README and docs/benchmarks.md know it by this
+    value: float
+    unit: str
+    goal: str  #: "<= 1.08" or ">= 0.3"
+    paper: float | str | None  #: what the paper says, where it says anything
+    holds: bool
+
+
+def claim(id: str, value: float, unit: str, goal: str, paper: float | str | None = None) -> Claim:
+    """A claim that holds or not, by its goal. Raises ValueError for a goal that is not a comparison with a number."""
+    said = GOAL.fullmatch(goal)
+    if said is None:
+        raise ValueError(f'claim {id}: goal "{goal}" is not a comparison with a number, such as "<= 1.08"')
+    return Claim(id, float(value), unit, goal, paper, bool(COMPARE[said[1]](value, float(said[2]))))
+
+
+def machine() -> dict[str, Any]:
+    """What a reader needs to judge the numbers: processor, cores, memory, versions."""
+    try:
+        cpus = len(os.sched_getaffinity(0))
+    except AttributeError:  # not on macOS and Windows
+        cpus = os.cpu_count() or 1
+    return {
+        "cpu": _line("/proc/cpuinfo", "model name") or platform.processor() or platform.machine(),
+        "cores": cpus,
+        "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1)
+        if hasattr(os, "sysconf") else None,
+        "load_before": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
+        "system": platform.platform(terse=True),
+        "python": platform.python_version(),
+        **{name: _version(name) for name in PACKAGES},
+    }
+
+
+def emit(benchmark: str, claims: list[Claim], details: dict[str, Any] | None = None) -> None:
+    """Prints the one JSON line on stdout. Progress and tables for people belong on stderr."""
+    line = {"benchmark": benchmark, "claims": [asdict(one) for one in claims], "details": details or {},
+            "machine": machine()}
+    print(json.dumps(line, ensure_ascii=False), flush=True)
+    for one in claims:
+        sign = "holds" if one.holds else "DOES NOT HOLD"
+        print(f"{one.claim}: {one.value:.4g} {one.unit} (goal {one.goal}): {sign}", file=sys.stderr, flush=True)
+
+
+def _version(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _line(path: str, key: str) -> str | None:
+    """What stands after `key :` in one of the kernel's files."""
+    try:
+        text = Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    found = re.search(rf"^{key}\s*:\s*(.+)$", text, re.MULTILINE)
+    return found[1].strip() if found else None

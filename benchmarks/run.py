@@ -1,0 +1,77 @@
+"""Runs benchmarks, each in its own process: `make bench NAME=step`, `make benchmarks`.
+
+    python benchmarks/run.py NAME      prints its JSON line
+    python benchmarks/run.py --all     all of them, and writes docs/benchmarks.md
+
+A claim that does not hold stands in the table as it is; only a benchmark that crashes is an error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+NOT_BENCHMARKS = {"report", "run"}
+
+
+def names() -> list[str]:
+    """Every script of this folder that makes claims."""
+    return sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in NOT_BENCHMARKS)
+
+
+def run(name: str) -> dict[str, Any]:
+    """What one benchmark said. Raises RuntimeError where it failed or said nothing."""
+    ran = subprocess.run([sys.executable, str(Path(__file__).with_name(f"{name}.py"))], cwd=ROOT,
+                         stdout=subprocess.PIPE, text=True)
+    said = [line for line in ran.stdout.splitlines() if line.startswith('{"benchmark"')]
+    if ran.returncode or not said:
+        raise RuntimeError(f"benchmark {name} failed with exit code {ran.returncode}")
+    answer: dict[str, Any] = json.loads(said[-1])
+    return answer
+
+
+def table(answers: list[dict[str, Any]]) -> str:
+    """docs/benchmarks.md: claim, ours, goal, paper, and the machine each was measured on."""
+    rows = ["# Benchmarks", "",
+            "Written by `make benchmarks`; every row is one run on the machine below it. A claim that does not hold "
+            "stands as it is.", ""]
+    for answer in answers:
+        rows += [f"## {answer['benchmark']}", "", "| claim | ours | goal | paper | holds |", "| --- | --- | --- | --- | --- |"]
+        for one in answer["claims"]:
+            paper = "" if one["paper"] is None else one["paper"]
+            rows.append(f"| `{one['claim']}` | {one['value']:.4g} {one['unit']} | {one['goal']} | {paper} | "
+                        f"{'yes' if one['holds'] else '**no**'} |")
+        facts = answer["machine"]
+        rows += ["", f"{facts['cpu']}, {facts['cores']} cores, {facts['memory_gb']} GB, {facts['system']}, "
+                     f"Python {facts['python']}, numpy {facts['numpy']}, scipy {facts['scipy']}, "
+                     f"numba {facts['numba']}, scikit-sparse {facts['scikit-sparse']}.", ""]
+    return "\n".join(rows)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("name", nargs="?", choices=names())
+    parser.add_argument("--all", action="store_true")
+    chosen = parser.parse_args()
+    if not chosen.all and chosen.name is None:
+        parser.error(f"name one of {', '.join(names())}, or --all")
+    answers, failed = [], []
+    for name in names() if chosen.all else [chosen.name]:
+        try:
+            answers.append(run(name))
+            print(json.dumps(answers[-1], ensure_ascii=False), flush=True)
+        except RuntimeError as failure:
+            print(failure, file=sys.stderr)
+            failed.append(name)
+    if chosen.all and answers:
+        (ROOT / "docs" / "benchmarks.md").write_text(table(answers), encoding="utf-8")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

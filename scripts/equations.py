@@ -1,0 +1,93 @@
+"""Where every equation of the papers is implemented: `make equations` prints tag, file and line.
+
+A docstring's last line ends in its source, as [ConJac 12], [Smith 2018] or [ConJac 12, changed: why]. The tags that
+there are stand in docs/equations.txt, one a line: the tag, a tab, what it says. Units such as [m/s] are no tags.
+Standard library only.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LIST = ROOT / "docs" / "equations.txt"
+FOLDERS = ("solver", "conjac_addon")
+
+AT_END = re.compile(r"((?:\[[^\[\]]+\][ ,;]*)+)\.?$")  # one or more brackets that end the line
+SOURCE = re.compile(r"[A-Z][A-Za-z]{2,}[ ,].+")  # a source's name, then a number or a heading
+
+
+@dataclass(frozen=True)
+class Use:
+    """One docstring that names its source."""
+
+    tag: str  #: as in the list, without what was changed
+    changed: str  #: why the code departs from the paper, or empty
+    path: Path  #: relative to the root
+    line: int
+    name: str  #: of the function or class
+
+
+def listed(path: Path = LIST) -> dict[str, str]:
+    """What each valid tag says, in the list's order. Raises ValueError that names a line without a tab or said twice."""
+    tags: dict[str, str] = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        tag, tab, says = line.partition("\t")
+        if not tab or tag in tags:
+            raise ValueError(f"{path.name}:{number}: {'said twice' if tab else 'no tab'}: {line}")
+        tags[tag] = says.strip()
+    return tags
+
+
+def tags_of(docstring: str) -> list[tuple[str, str]]:
+    """(tag, why it was changed) of each source that a docstring's last line ends in."""
+    lines = docstring.strip().splitlines()
+    found = AT_END.search(lines[-1].strip()) if lines else None
+    if not found:
+        return []
+    sources = []
+    for bracket in re.findall(r"\[([^\[\]]+)\]", found[1]):
+        if SOURCE.fullmatch(bracket):
+            tag, _, why = bracket.partition(", changed:")
+            sources.append((tag, why.strip()))
+    return sources
+
+
+def uses_in(path: Path, root: Path = ROOT) -> list[Use]:
+    """Every source named in one file, in the file's order."""
+    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+    uses = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            line, name = getattr(node, "lineno", 1), getattr(node, "name", path.stem)
+            for tag, why in tags_of(ast.get_docstring(node) or ""):
+                uses.append(Use(tag, why, path.relative_to(root), line, name))
+    return sorted(uses, key=lambda use: use.line)
+
+
+def all_uses(root: Path = ROOT) -> list[Use]:
+    """Every source named in the two packages."""
+    files = (path for folder in FOLDERS for path in sorted((root / folder).rglob("*.py")))
+    return [use for path in files for use in uses_in(path, root)]
+
+
+def main() -> int:
+    known, uses = listed(), all_uses()
+    for tag, says in known.items():
+        for use in (use for use in uses if use.tag == tag):
+            why = f"   (changed: {use.changed})" if use.changed else ""
+            print(f"[{tag}]  {says}\n    {use.path}:{use.line} {use.name}{why}")
+    unknown = [use for use in uses if use.tag not in known]
+    for use in unknown:
+        print(f"{use.path}:{use.line} {use.name}: [{use.tag}] is not in {LIST.relative_to(ROOT)}", file=sys.stderr)
+    return 2 if unknown else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

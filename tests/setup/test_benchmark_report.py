@@ -1,0 +1,31 @@
+"""A benchmark's line says what it measured against which goal, and the table repeats it."""
+
+import json
+
+import pytest
+
+from benchmarks import report, run
+
+
+@pytest.mark.parametrize("value, goal, holds", [(1.08, "<= 1.08", True), (1.09, "<= 1.08", False), (0.31, ">= 0.3", True),
+                                                (3, "< 3", False), (4, "> 3", True)])
+def test_claim_compares_with_its_goal(value, goal, holds):
+    assert report.claim("x", value, "ms", goal).holds is holds
+
+
+@pytest.mark.parametrize("goal", ["fast", "about 3", "<= ", "3"])
+def test_a_goal_is_a_comparison(goal):
+    with pytest.raises(ValueError, match="not a comparison"):
+        report.claim("x", 1.0, "ms", goal)
+
+
+def test_the_line_and_the_table(capsys):
+    report.emit("step", [report.claim("vanilla_ms", 93.25, "ms", "<= 90", paper=120)], {"runs": 5})
+    said = capsys.readouterr()
+    assert said.out.count("\n") == 1
+    answer = json.loads(said.out)
+    assert answer["claims"] == [{"claim": "vanilla_ms", "value": 93.25, "unit": "ms", "goal": "<= 90", "paper": 120,
+                                 "holds": False}]
+    assert answer["details"] == {"runs": 5} and answer["machine"]["cores"] >= 1
+    assert "DOES NOT HOLD" in said.err
+    assert "| `vanilla_ms` | 93.25 ms | <= 90 | 120 | **no** |" in run.table([answer])

@@ -1,0 +1,54 @@
+"""Docstrings name their source in one form, and only sources that docs/equations.txt lists."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from scripts import equations
+
+
+def test_every_tag_in_the_code_is_listed():
+    known = equations.listed()
+    strangers = [f"{use.path}:{use.line} [{use.tag}]" for use in equations.all_uses() if use.tag not in known]
+    assert strangers == []
+
+
+@pytest.mark.parametrize(
+    "docstring, tags",
+    [
+        ("What the nodes owe [m/s]. [ConJac 12]", [("ConJac 12", "")]),
+        ("Two lines.\n\n    [ConJac 12, changed: gravity, first, is taken out]",
+         [("ConJac 12", "gravity, first, is taken out")]),
+        ("Both. [ConJac 6] [Smith 2018].", [("ConJac 6", ""), ("Smith 2018", "")]),
+        ("A heading. [Notes, Hard Constraints]", [("Notes, Hard Constraints", "")]),
+        ("A unit only [N/m]", []),
+        ("Another unit [Pa s]", []),
+        ("[ConJac 12] not at the end", []),
+        ("[ConJac 12]\n\nnot on the last line", []),
+        ("", []),
+    ],
+)
+def test_tag_is_read_off_the_last_line(docstring, tags):
+    assert equations.tags_of(docstring) == tags
+
+
+def test_unlisted_tag_is_found_with_its_line(tmp_path):
+    source = tmp_path / "law.py"
+    source.write_text('"""A law."""\n\n\ndef law():\n    """A law. [Nobody 7]"""\n')
+    assert equations.uses_in(source, tmp_path) == [equations.Use("Nobody 7", "", Path("law.py"), 5 - 1, "law")]
+    assert "Nobody 7" not in equations.listed()
+
+
+def test_list_refuses_a_tag_said_twice(tmp_path):
+    twice = tmp_path / "equations.txt"
+    twice.write_text("ConJac 6\tonce\nConJac 6\ttwice\n")
+    with pytest.raises(ValueError, match=r"equations.txt:2: said twice"):
+        equations.listed(twice)
+
+
+def test_the_command_prints_file_and_line():
+    ran = subprocess.run([sys.executable, "scripts/equations.py"], cwd=equations.ROOT, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    assert "solver/job/schema.py:" in ran.stdout

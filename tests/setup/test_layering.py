@@ -1,0 +1,127 @@
+"""Who may import whom: the solver knows no Blender, and a folder of it imports only what stands before it."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BLENDER = {"bpy", "bmesh", "mathutils", "gpu", "bpy_extras", "addon_utils", "idprop", "aud", "freestyle", "blf", "bl_ui"}
+ORDER = (
+    "errors catalogue state threads job meshing coordinates materials forces contact assembly linear fields "
+    "embedding condensation nonlinear integrators world reshape frames simulate cli __main__"
+).split()
+FOR_THE_ADDON = {"solver.catalogue", "solver.errors", "solver.frames.read"}
+
+
+def files(folder: str) -> list[Path]:
+    return sorted((ROOT / folder).rglob("*.py"))
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports(path: Path) -> list[tuple[int, str, bool]]:
+    """(line, module or module.name, relative) of every import in a file, wherever it stands."""
+    package = module_name(path) if path.name == "__init__.py" else module_name(path).rpartition(".")[0]
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
+        if isinstance(node, ast.Import):
+            found += [(node.lineno, alias.name, False) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                parts = package.split(".")
+                above = parts[: len(parts) - node.level + 1]
+                base = ".".join([*above, base] if base else above)
+            found += [(node.lineno, resolved(base, alias.name), bool(node.level)) for alias in node.names]
+    return found
+
+
+def resolved(base: str, name: str) -> str:
+    """base.name where that is a module of ours, else base: `from .x import y` may bring either."""
+    inside = ROOT.joinpath(*base.split("."), name) if base else ROOT / name
+    return f"{base}.{name}".lstrip(".") if inside.is_dir() or inside.with_suffix(".py").exists() else base
+
+
+def where(path: Path, line: int, said: str) -> str:
+    return f"{path.relative_to(ROOT)}:{line} imports {said}"
+
+
+def test_solver_never_imports_blender():
+    assert [where(path, line, name) for path in files("solver") for line, name, _ in imports(path)
+            if name.partition(".")[0] in BLENDER | {"conjac_addon", "conjac", "bl_ext"}] == []
+
+
+def test_solver_imports_itself_relatively():
+    assert [where(path, line, name) for path in files("solver") for line, name, relative in imports(path)
+            if name.partition(".")[0] == "solver" and not relative] == []
+
+
+def test_every_part_of_the_solver_has_its_place_in_the_order():
+    parts = {path.relative_to(ROOT / "solver").with_suffix("").parts[0] for path in files("solver")}
+    assert sorted(parts - {"__init__"} - set(ORDER)) == []
+
+
+def test_solver_folder_imports_only_what_stands_before_it():
+    wrong = []
+    for path in files("solver"):
+        own = path.relative_to(ROOT / "solver").with_suffix("").parts[0]
+        for line, name, relative in imports(path):
+            if not relative or own == "__init__":
+                continue
+            other = (name.split(".") + [""])[1]
+            if other and other != own and ORDER.index(other) >= ORDER.index(own):
+                wrong.append(where(path, line, name))
+    assert wrong == []
+
+
+def test_addon_imports_only_the_light_part_of_the_solver():
+    wrong = []
+    for path in files("conjac_addon"):
+        for line, name, relative in imports(path):
+            if name.partition(".")[0] == "solver" and (not relative or name not in FOR_THE_ADDON):
+                wrong.append(where(path, line, name))
+    assert wrong == []
+
+
+ONLY_NUMPY = """
+import sys
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        top = name.partition(".")[0]
+        if top not in sys.stdlib_module_names and top not in ("numpy", "solver"):
+            raise ImportError(f"{name} is neither standard library nor numpy")
+sys.meta_path.insert(0, Refuse())
+import importlib
+importlib.import_module(sys.argv[1])
+heavy = sorted({name.partition(".")[0] for name in sys.modules} & {"scipy", "numba", "msgspec", "sksparse", "bpy"})
+assert not heavy, heavy
+"""
+
+
+@pytest.mark.parametrize("module", sorted(FOR_THE_ADDON))
+def test_what_blender_loads_needs_numpy_at_most(module):
+    if not (ROOT.joinpath(*module.split(".")).with_suffix(".py")).exists():
+        pytest.fail(f"{module} is missing")
+    ran = subprocess.run([sys.executable, "-c", ONLY_NUMPY, module], cwd=ROOT, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_an_import_out_of_order_would_be_seen(tmp_path, monkeypatch):
+    """The reader above is itself tested: absolute, relative, nested and package imports are all resolved."""
+    for folder in ("solver/forces", "solver/world"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "__init__.py").write_text("")
+    (tmp_path / "solver/__init__.py").write_text("")
+    (tmp_path / "solver/world/build.py").write_text("")
+    law = tmp_path / "solver/forces/law.py"
+    law.write_text("import numpy\ndef f():\n    from ..world import build\n    from ..world.build import World\n"
+                   "    from . import other\n")
+    monkeypatch.setitem(globals(), "ROOT", tmp_path)
+    assert imports(law) == [(1, "numpy", False), (3, "solver.world.build", True), (4, "solver.world.build", True),
+                            (5, "solver.forces", True)]
