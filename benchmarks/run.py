@@ -41,7 +41,8 @@ def table(answers: list[dict[str, Any]]) -> str:
             "Written by `make benchmarks`; every row is one run on the machine below it. A claim that does not hold "
             "stands as it is.", ""]
     for answer in answers:
-        rows += [f"## {answer['benchmark']}", "", "| claim | ours | goal | paper | holds |", "| --- | --- | --- | --- | --- |"]
+        rows += [f"## {answer['benchmark']}", "", "| claim | ours | goal | paper | holds |",
+                 "| --- | --- | --- | --- | --- |"]
         for one in answer["claims"]:
             paper = "" if one["paper"] is None else one["paper"]
             rows.append(f"| `{one['claim']}` | {one['value']:.4g} {one['unit']} | {one['goal']} | {paper} | "

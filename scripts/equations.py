@@ -33,7 +33,7 @@ class Use:
 
 
 def listed(path: Path = LIST) -> dict[str, str]:
-    """What each valid tag says, in the list's order. Raises ValueError that names a line without a tab or said twice."""
+    """What each valid tag says, in the list's order. Raises ValueError that names a line with no tab or said twice."""
     tags: dict[str, str] = {}
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if not line.strip() or line.startswith("#"):

@@ -7,8 +7,8 @@ import pytest
 from benchmarks import report, run
 
 
-@pytest.mark.parametrize("value, goal, holds", [(1.08, "<= 1.08", True), (1.09, "<= 1.08", False), (0.31, ">= 0.3", True),
-                                                (3, "< 3", False), (4, "> 3", True)])
+@pytest.mark.parametrize("value, goal, holds", [(1.08, "<= 1.08", True), (1.09, "<= 1.08", False),
+                                                (0.31, ">= 0.3", True), (3, "< 3", False), (4, "> 3", True)])
 def test_claim_compares_with_its_goal(value, goal, holds):
     assert report.claim("x", value, "ms", goal).holds is holds
 

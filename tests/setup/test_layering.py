@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-BLENDER = {"bpy", "bmesh", "mathutils", "gpu", "bpy_extras", "addon_utils", "idprop", "aud", "freestyle", "blf", "bl_ui"}
+BLENDER = {"bpy", "bmesh", "mathutils", "gpu", "bpy_extras", "addon_utils", "idprop", "blf", "bl_ui", "bl_operators"}
 ORDER = (
     "errors catalogue state threads job meshing coordinates materials forces contact assembly linear fields "
     "embedding condensation nonlinear integrators world reshape frames simulate cli __main__"
