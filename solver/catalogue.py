@@ -12,6 +12,8 @@ from typing import Any
 
 from .errors import NoSuchThing
 
+SCENE_VERSION = 1  #: of scene.json, the one number that the add-on and the solver must agree on
+
 
 @dataclass(frozen=True)
 class Param:

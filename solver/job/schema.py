@@ -17,7 +17,9 @@ from typing import Annotated
 
 from msgspec import Meta, Struct, field
 
-VERSION = 1
+from ..catalogue import SCENE_VERSION
+
+VERSION = SCENE_VERSION
 
 Positive = Annotated[float, Meta(gt=0)]
 Fraction = Annotated[float, Meta(ge=0, le=1)]

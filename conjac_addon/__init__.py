@@ -1,0 +1,39 @@
+"""Everything of ConJac that knows Blender and artists; the equations live in solver."""
+
+from types import ModuleType
+
+import bpy
+
+_registered: list[ModuleType] = []
+
+
+def _modules() -> tuple[ModuleType, ...]:
+    """In the order in which they are registered. Each has `classes`, and `register`, `unregister` where it needs more."""
+    from . import operators, prefs, settings, ui
+
+    return (settings, prefs, operators, ui)
+
+
+def register() -> None:
+    """Make ConJac known to Blender. What was registered is taken back if a part fails."""
+    try:
+        for module in _modules():
+            _registered.append(module)
+            for cls in getattr(module, "classes", ()):
+                bpy.utils.register_class(cls)
+            if hasattr(module, "register"):
+                module.register()
+    except Exception:
+        unregister()
+        raise
+
+
+def unregister() -> None:
+    """Take everything back, in reverse order."""
+    while _registered:
+        module = _registered.pop()
+        if hasattr(module, "unregister"):
+            module.unregister()
+        for cls in reversed(getattr(module, "classes", ())):
+            if cls.is_registered:
+                bpy.utils.unregister_class(cls)

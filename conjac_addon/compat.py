@@ -1,0 +1,28 @@
+"""What differs between Blender 4.2 and 5.x: the only file that asks for Blender's version."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+VERSION = bpy.app.version
+
+#: identifier of the EEVEE render engine
+EEVEE = "BLENDER_EEVEE" if VERSION >= (5, 0, 0) else "BLENDER_EEVEE_NEXT"
+
+#: how a folder or file property says that it understands "//": before 4.5 every one does
+RELATIVE_PATH: dict[str, Any] = {"options": {"PATH_SUPPORTS_BLEND_RELATIVE"}} if VERSION >= (4, 5, 0) else {}
+
+
+def fcurves(owner: bpy.types.ID) -> list[bpy.types.FCurve]:
+    """The animation curves of a data-block; actions have slots from 4.4 on, and nothing else from 5.0 on."""
+    data = owner.animation_data
+    if data is None or data.action is None:
+        return []
+    if not hasattr(data, "action_slot"):
+        return list(data.action.fcurves)
+    if data.action_slot is None:
+        return []
+    bags = [strip.channelbag(data.action_slot) for layer in data.action.layers for strip in layer.strips]
+    return [curve for bag in bags if bag is not None for curve in bag.fcurves]

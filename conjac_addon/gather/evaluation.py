@@ -1,0 +1,110 @@
+"""One object, evaluated frame by frame as the simulation sees it: with ConJac's modifier and all after it off."""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ...solver.errors import BadInput
+from .. import settings
+from . import stack
+
+Array = NDArray[np.float64]
+
+
+class Evaluation:
+    """Use with `with`: the scene's frame and the modifiers' switches are as before afterwards.
+
+    Raises BadInput where the object cannot be evaluated in the scene.
+    """
+
+    def __init__(self, obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
+        if obj.type != "MESH":
+            raise BadInput(f"it is a {obj.type.title()} and not a mesh", "Convert it to a mesh", obj.name)
+        if obj.mode in {"EDIT", "SCULPT"}:
+            raise BadInput(f"it is in {obj.mode.title()} Mode", "Go back to Object Mode and try again", obj.name)
+        self.object, self.scene = obj, scene
+        self.view_layer = _view_layer_of(obj, scene)
+        self.scale = settings.unit_scale(scene)
+        self._frame: tuple[int, float] = (scene.frame_current, scene.frame_subframe)
+        self._switches: list[tuple[str, bool]] = []
+
+    def __enter__(self) -> Evaluation:
+        self._switches = [(modifier.name, modifier.show_viewport) for modifier in self.object.modifiers]
+        for modifier in stack.from_mark_on(self.object):
+            modifier.show_viewport = False
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        # by name: the artist may have removed or added modifiers while frames were read
+        for name, shown in self._switches:
+            modifier = self.object.modifiers.get(name)
+            if modifier is not None and modifier.show_viewport != shown:
+                modifier.show_viewport = shown
+        frame, subframe = self._frame
+        self.scene.frame_set(frame, subframe=subframe)
+
+    def go_to(self, frame: int, subframe: float = 0.0) -> None:
+        """Evaluate the scene at a frame; `subframe` in [0, 1)."""
+        self.scene.frame_set(frame, subframe=subframe)
+        if not self.evaluated(self.object).is_evaluated:
+            raise BadInput(f'it is not evaluated in the scene "{self.scene.name}"',
+                           "Show it in the viewport and in its collections", self.object.name, frame)
+
+    def evaluated(self, obj: bpy.types.Object) -> bpy.types.Object:
+        """An object of the scene as it is at the present frame."""
+        return obj.evaluated_get(self.view_layer.depsgraph)
+
+    def to_world(self, obj: bpy.types.Object | None = None) -> Array:
+        """Object space [Blender units] → world space [m] at the present frame, (4, 4). Raises BadInput if singular."""
+        of = obj or self.object
+        matrix = np.array(self.evaluated(of).matrix_world, dtype=np.float64)
+        if not np.isfinite(matrix).all() or np.linalg.matrix_rank(matrix[:3, :3], tol=1e-12) < 3:
+            raise BadInput("its scale is zero on an axis, so the result could not be brought back to its own space",
+                           "Give it a scale above zero on every axis", of.name, self.scene.frame_current)
+        matrix[:3] *= self.scale
+        return matrix
+
+    def origin(self, obj: bpy.types.Object) -> Array:
+        """World position of an object's origin [m], (3,)."""
+        return np.array(self.evaluated(obj).matrix_world.translation, dtype=np.float64) * self.scale
+
+    def mesh(self, all_layers: bool = False) -> bpy.types.Mesh:
+        """The evaluated mesh; free it with `release`. all_layers: keep vertex groups and attributes for certain."""
+        evaluated = self.evaluated(self.object)
+        if all_layers:
+            return evaluated.to_mesh(preserve_all_data_layers=True, depsgraph=self.view_layer.depsgraph)
+        return evaluated.to_mesh()
+
+    def release(self) -> None:
+        self.evaluated(self.object).to_mesh_clear()
+
+    def positions(self) -> Array:
+        """World positions of the evaluated vertices [m], (n, 3)."""
+        mesh = self.mesh()
+        local = coordinates(mesh)
+        self.release()
+        matrix = self.to_world()
+        return local @ matrix[:3, :3].T + matrix[:3, 3]
+
+
+def coordinates(mesh: bpy.types.Mesh) -> Array:
+    """Vertex coordinates in object space [Blender units], (n, 3)."""
+    local = np.empty(len(mesh.vertices) * 3, dtype=np.float32)
+    mesh.vertices.foreach_get("co", local)
+    return local.reshape(-1, 3).astype(np.float64)
+
+
+def _view_layer_of(obj: bpy.types.Object, scene: bpy.types.Scene) -> bpy.types.ViewLayer:
+    """A view layer of the scene that holds the object, the current one if it does."""
+    current = bpy.context.view_layer
+    layers = sorted(scene.view_layers, key=lambda layer: layer != current)
+    for layer in layers:
+        if layer.objects.get(obj.name, None) == obj:
+            return layer
+    raise BadInput(f'it is not in the scene "{scene.name}", or its collection is excluded',
+                   "Link it to a collection of the scene", obj.name)

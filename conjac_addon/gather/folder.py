@@ -1,0 +1,111 @@
+"""A job folder while it is being written. What was there stays whole until the new one is complete."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...solver.errors import CacheUnwritable
+
+
+class ArrayStream:
+    """An array that is written row by row, so that it never stands in memory whole."""
+
+    def __init__(self, file: BinaryIO, shape: tuple[int, ...]) -> None:
+        self._file, self._row = file, shape[1:]
+        header = {"descr": "<f8", "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(file, header)
+
+    def append(self, row: NDArray[np.float64]) -> None:
+        """Write the next row; its shape is the array's without the first axis."""
+        if row.shape != self._row:
+            raise ValueError(f"a row of shape {row.shape} in an array of rows {self._row}")
+        self._file.write(np.ascontiguousarray(row, dtype="<f8").tobytes())
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class JobFolder:
+    """Writes arrays to arrays.new/ and, at `finish`, moves them to arrays/ and writes scene.json last.
+
+    Raises CacheUnwritable, naming the folder and what the system said.
+    """
+
+    def __init__(self, folder: Path, owner: str) -> None:
+        self.folder, self.owner = Path(folder), owner
+        self._fresh = self.folder / "arrays.new"
+        self._streams: list[ArrayStream] = []
+        with self._disk():
+            shutil.rmtree(self._fresh, ignore_errors=True)
+            self._fresh.mkdir(parents=True)
+
+    def array(self, name: str, values: NDArray[Any]) -> str:
+        """Keep an array. Returns what scene.json calls it."""
+        with self._disk():
+            np.save(self._fresh / f"{name}.npy", values, allow_pickle=False)
+        return f"arrays/{name}.npy"
+
+    def stream(self, name: str, shape: tuple[int, ...]) -> ArrayStream:
+        """Begin a float64 array that is written row by row."""
+        with self._disk():
+            stream = ArrayStream(open(self._fresh / f"{name}.npy", "wb"), shape)
+        self._streams.append(stream)
+        return stream
+
+    def append(self, stream: ArrayStream, row: NDArray[np.float64]) -> None:
+        with self._disk():
+            stream.append(row)
+
+    def drop(self, name: str) -> None:
+        """Forget an array that turned out not to be needed."""
+        self.close()
+        (self._fresh / f"{name}.npy").unlink()
+
+    def finish(self, scene: dict[str, Any]) -> None:
+        """Put the arrays in place, then scene.json, then remove arrays that no scene names any more."""
+        with self._disk():
+            self.close()
+            arrays = self.folder / "arrays"
+            arrays.mkdir(exist_ok=True)
+            names = {path.name for path in self._fresh.iterdir()}
+            for name in names:
+                os.replace(self._fresh / name, arrays / name)
+            self._fresh.rmdir()
+            temporary = self.folder / "scene.json.new"
+            with open(temporary, "w", encoding="utf-8") as file:
+                json.dump(scene, file, indent=1, ensure_ascii=False, allow_nan=False)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, self.folder / "scene.json")
+            for path in arrays.glob("*.npy"):
+                if path.name not in names:
+                    path.unlink()
+
+    def close(self) -> None:
+        while self._streams:
+            self._streams.pop().close()
+
+    def abandon(self) -> None:
+        """Remove what was begun; what stood there before stays."""
+        try:
+            self.close()
+        except OSError:
+            pass  # the disk is full: the reason has been raised where it was met
+        shutil.rmtree(self._fresh, ignore_errors=True)
+
+    @contextmanager
+    def _disk(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise CacheUnwritable(f"the folder {self.folder} cannot be written ({error.strerror or error})",
+                                  "Choose another cache folder or make room on the disk", self.owner) from error

@@ -1,0 +1,93 @@
+"""The artist's mesh: vertices and triangles at the start frame, in world space."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ...solver.errors import BadInput, BadMesh
+from . import stack
+from .evaluation import Evaluation, coordinates
+
+#: a mesh is flat when it is this many times thinner than it is wide
+FLAT = 1.0e-6
+
+
+def triangles(mesh: bpy.types.Mesh) -> NDArray[np.int32]:
+    """The triangles of an evaluated mesh, (m, 3); n-gons as Blender splits them."""
+    mesh.calc_loop_triangles()
+    corners = np.empty(len(mesh.loop_triangles) * 3, dtype=np.int32)
+    mesh.loop_triangles.foreach_get("vertices", corners)
+    return corners.reshape(-1, 3)
+
+
+def surface(mesh: bpy.types.Mesh, to_world: NDArray[np.float64],
+            name: str) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    """Vertices [m], (n, 3), and triangles, (m, 3), in world space, facing as in Blender.
+
+    Raises BadMesh where there is nothing to fill with a volume.
+    """
+    local, corners = coordinates(mesh), triangles(mesh)
+    if not len(local):
+        raise BadMesh("the mesh has no vertices", "Add geometry to it", name)
+    bad = np.flatnonzero(~np.isfinite(local).all(axis=1))
+    if len(bad):
+        raise BadMesh(f"{len(bad)} of its vertices have coordinates that are not numbers, the first is vertex {bad[0]}",
+                      "Delete those vertices", name)
+    if not len(corners):
+        raise BadMesh("the mesh has no faces, only loose vertices and edges", "Give it faces around a volume", name)
+    world = local @ to_world[:3, :3].T + to_world[:3, 3]
+    used = world[np.unique(corners)]
+    width = np.linalg.svd(used - used.mean(axis=0), compute_uv=False)
+    if width[2] <= FLAT * width[0]:
+        raise BadMesh("the mesh is flat, it has no volume", "Give it thickness, for example with a Solidify modifier "
+                      "that is applied or stands above ConJac", name)
+    # a mirrored object turns its faces inside out
+    if np.linalg.det(to_world[:3, :3]) < 0.0:
+        corners = corners[:, ::-1]
+    return world, np.ascontiguousarray(corners)
+
+
+def check_stack(evaluation: Evaluation, count: int, export: str) -> None:
+    """Refuse modifiers above ConJac that would play back on other vertices. count: vertices at the start frame."""
+    obj = evaluation.object
+    for modifier in stack.above(obj):
+        if stack.renders_differently(modifier):
+            raise BadInput(f'the modifier "{modifier.name}" above ConJac gives other vertices in renders than in the '
+                           "viewport", "Set both alike, or move it below the ConJac modifier", obj.name)
+    if export == "shapekeys" and count != len(obj.data.vertices):
+        culprit = next((m.name for m in stack.above(obj) if stack.may_change_count(m)), None)
+        raise BadInput(
+            f"shape keys need the {len(obj.data.vertices)} vertices of the mesh itself, but "
+            f'{f"the modifier “{culprit}”" if culprit else "a modifier"} above ConJac makes {count} of them',
+            "Apply it, move it below ConJac, or choose PC2 or Alembic", obj.name)
+
+
+def count_changed(evaluation: Evaluation, start: int, frame: int, subframe: float, counts: tuple[int, int]) -> BadInput:
+    """The error for a vertex count that is another at `frame` than at the start, naming the modifier that does it."""
+    obj = evaluation.object
+    at_start = _counts_below_each(evaluation, start, 0.0)
+    at_frame = _counts_below_each(evaluation, frame, subframe)
+    culprit = next((name for name in at_start if at_start[name] != at_frame[name]), None)
+    who = f'the modifier "{culprit}" above ConJac changes' if culprit else "something above ConJac changes"
+    return BadInput(f"{who} the number of vertices from {counts[0]} to {counts[1]}",
+                    "Apply it, remove its animation, or move it below the ConJac modifier", obj.name, frame)
+
+
+def _counts_below_each(evaluation: Evaluation, frame: int, subframe: float) -> dict[str, int]:
+    """Vertex count after each modifier above the mark, by the modifier's name. Evaluates once for each of them."""
+    modifiers = stack.above(evaluation.object)
+    shown = [modifier.show_viewport for modifier in modifiers]
+    counts = {}
+    try:
+        for i, modifier in enumerate(modifiers):
+            for j, other in enumerate(modifiers):
+                other.show_viewport = shown[j] and j <= i
+            evaluation.go_to(frame, subframe)
+            counts[modifier.name] = len(evaluation.mesh().vertices)
+            evaluation.release()
+    finally:
+        for modifier, switch in zip(modifiers, shown):
+            modifier.show_viewport = switch
+    return counts

@@ -1,0 +1,81 @@
+"""What moves over the frames: pinned vertices, the ground, and the object's own space. Read one sample at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .evaluation import Evaluation
+from .folder import ArrayStream, JobFolder
+from .ground import GroundPlane
+from .mesh import count_changed
+
+
+class Motion:
+    """Streams everything that moves into a job folder and says afterwards which of it did.
+
+    vertices: the surface at the start frame [m], (n, 3); pinned: indices of vertices whose motion is kept, (s,).
+    """
+
+    def __init__(self, evaluation: Evaluation, job: JobFolder, frames: tuple[int, int], samples: int,
+                 vertices: NDArray[np.float64], pinned: NDArray[np.int32], ground: GroundPlane | None) -> None:
+        self._evaluation, self._job = evaluation, job
+        self._start, self._end, self._samples = *frames, samples
+        self._rest, self._pinned, self._ground = vertices, pinned, ground
+        self._pins_move = False
+        self._to_object: list[NDArray[np.float64]] = []
+
+    def read(self) -> Iterator[int]:
+        """Go through the samples, yielding the frame after each whole one. Raises BadInput for what cannot be used."""
+        count = (self._end - self._start) * self._samples + 1
+        pins = self._job.stream("pin_motion", (count, len(self._pinned), 3)) if len(self._pinned) else None
+        plane = self._job.stream("ground_motion", (count, 3)) if self._ground and self._ground.may_move else None
+        for i in range(count):
+            frame, sub = self._start + i // self._samples, i % self._samples
+            # between whole frames there is nothing to see unless something is followed
+            if sub and pins is None and plane is None:
+                continue
+            self._evaluation.go_to(frame, sub / self._samples)
+            self._sample(frame, sub / self._samples, pins, plane)
+            if not sub:
+                self._to_object.append(np.linalg.inv(self._evaluation.to_world()))
+                yield frame
+        self._job.close()
+
+    def _sample(self, frame: int, subframe: float, pins: ArrayStream | None, plane: ArrayStream | None) -> None:
+        positions = self._evaluation.positions()
+        if len(positions) != len(self._rest):
+            raise count_changed(self._evaluation, self._start, frame, subframe, (len(self._rest), len(positions)))
+        if pins is not None:
+            self._pins_move |= not np.array_equal(positions[self._pinned], self._rest[self._pinned])
+            self._job.append(pins, positions[self._pinned])
+        if plane is not None and self._ground is not None:
+            self._job.append(plane, self._ground.follow())
+
+    def pin_motion(self) -> dict[str, str]:
+        """The fields of scene.json's pin, empty where the pinned region stands still."""
+        if not len(self._pinned):
+            return {}
+        if not self._pins_move:
+            self._job.drop("pin_motion")
+            return {}
+        return {"motion": "arrays/pin_motion.npy",
+                "motion_vertices": self._job.array("pin_vertices", self._pinned.astype(np.int32))}
+
+    def ground_motion(self) -> dict[str, str]:
+        """The fields of scene.json's ground, empty where it stands still."""
+        if self._ground is None or not self._ground.may_move:
+            return {}
+        if not self._ground.moves:
+            self._job.drop("ground_motion")
+            return {}
+        return {"motion": "arrays/ground_motion.npy"}
+
+    def to_object(self) -> dict[str, str]:
+        """The fields of scene.json's surface: world [m] → object space at each frame."""
+        matrices = np.array(self._to_object)
+        if np.array_equal(matrices, np.broadcast_to(np.eye(4), matrices.shape)):
+            return {}
+        return {"to_object": self._job.array("to_object", matrices)}

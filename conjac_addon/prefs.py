@@ -1,0 +1,28 @@
+"""Preferences of the extension: what belongs to this computer and not to a .blend file."""
+
+import bpy
+
+ROOT_PACKAGE = __package__.rpartition(".")[0]  # "bl_ext.<repository>.conjac" installed, "conjac" in tests
+
+
+class CONJAC_Preferences(bpy.types.AddonPreferences):
+    bl_idname = ROOT_PACKAGE
+
+    threads: bpy.props.IntProperty(
+        name="Threads", description="How many processor threads a bake may use, 0 for all of them",
+        default=0, min=0, soft_max=64,
+    )
+
+    def draw(self, context: bpy.types.Context) -> None:
+        self.layout.use_property_split = True
+        self.layout.prop(self, "threads")
+
+
+def threads() -> int | None:
+    """How many threads a bake may use, None for all of them."""
+    # scripts may call register() without enabling the extension: then there are no preferences
+    addon = bpy.context.preferences.addons.get(ROOT_PACKAGE)
+    return (addon.preferences.threads or None) if addon and addon.preferences else None
+
+
+classes = (CONJAC_Preferences,)

@@ -1,0 +1,209 @@
+"""`Object.conjac`: every setting of a soft body, made from solver/catalogue.py.
+
+A parameter of a method, material, mesher or integrator becomes a property with the parameter's own key, a paintable
+one (a map of the catalogue names it) a second one, `<key>_high`, for the value where the map is painted 1.
+Lengths are in Blender units here; `si` turns a property into SI.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import bpy
+
+from ..solver import catalogue
+from ..solver.catalogue import Entry, Param
+from . import compat
+
+#: families whose choice is a menu and whose parameters are settings
+FAMILIES = ("method", "material", "mesher", "integrator")
+
+#: a parameter's unit → Blender's unit; what is not here is shown as a plain number, its unit in the tooltip
+BLENDER_UNITS = {"m": "LENGTH", "m/s": "VELOCITY", "m/s²": "ACCELERATION", "s": "TIME_ABSOLUTE", "rad": "ROTATION"}
+
+#: Blender's units that grow with the scene's unit scale
+SCALED_UNITS = frozenset({"LENGTH", "VELOCITY", "ACCELERATION"})
+
+#: times softer than the painted end of a map where the artist has not said
+STIFF_RATIO = 10.0
+
+OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
+
+
+def property_name(entry: Entry, param: Param) -> str:
+    """Name of the property behind a parameter: its key, or "<entry>_<key>" where another entry means something else."""
+    for other in _entries():
+        for first in other.params:
+            if first.key == param.key:
+                return param.key if first is param else f"{entry.key}_{param.key}"
+    return param.key
+
+
+def painted_params() -> dict[str, Param]:
+    """The parameters that a painted map blends, by key."""
+    return {param.key: param for entry in catalogue.family("map").values() for param in entry.params}
+
+
+def si(settings: bpy.types.PropertyGroup, name: str, scene: bpy.types.Scene) -> float | int | bool:
+    """The value of a property in SI: lengths, speeds and accelerations times the scene's unit scale."""
+    value = getattr(settings, name)
+    if not isinstance(value, float):
+        return value
+    definition = settings.bl_rna.properties[name]
+    if not settings.is_property_set(name) and name in _DEFAULTS:
+        exact = float(_DEFAULTS[name])  # 1/3 and not its nearest float32
+    else:
+        exact = shortest(value)
+    return exact * unit_scale(scene) if definition.unit in SCALED_UNITS else exact
+
+
+def shortest(value: float) -> float:
+    """The shortest decimal that is this float32: what the artist typed. Blender stores 0.45 as 0.449999988."""
+    return float(f"{value:.7g}")
+
+
+def unit_scale(scene: bpy.types.Scene) -> float:
+    """Metres per Blender unit."""
+    return shortest(scene.unit_settings.scale_length)
+
+
+def _entries() -> Iterator[Entry]:
+    for family in FAMILIES:
+        yield from catalogue.family(family).values()
+
+
+def _number(param: Param, **changed: Any) -> Any:
+    """A Blender property for one parameter, with its unit, limits and tooltip."""
+    words: dict[str, Any] = {"name": param.label, "description": param.sentence, "default": param.default,
+                             "override": OVERRIDABLE} | changed
+    if isinstance(param.default, bool):
+        return bpy.props.BoolProperty(**words)
+    limits = {"min": param.low, "max": param.high, "soft_min": param.soft_low, "soft_max": param.soft_high}
+    words |= {key: value for key, value in limits.items() if value is not None}
+    if isinstance(param.default, int):
+        return bpy.props.IntProperty(**words)
+    unit = BLENDER_UNITS.get(param.unit, "NONE")
+    if unit == "NONE" and param.unit:
+        words["description"] += f", in {param.unit}"
+    if param.soft_low == 0.0 and param.soft_high == 1.0 and unit == "NONE":
+        words["subtype"] = "FACTOR"
+    return bpy.props.FloatProperty(unit=unit, precision=3, **words)
+
+
+def _menu(family: str, name: str, description: str, default: str, first: tuple = ()) -> Any:
+    """A menu of one catalogue family; the identifiers are the catalogue's keys."""
+    items = [*first, *((entry.key, entry.label, entry.sentence) for entry in catalogue.family(family).values())]
+    return bpy.props.EnumProperty(name=name, description=description, items=items, default=default,
+                                  override=OVERRIDABLE)
+
+
+def _is_empty(_settings: Any, candidate: bpy.types.Object) -> bool:
+    return candidate.type == "EMPTY"
+
+
+class CONJAC_Handle(bpy.types.PropertyGroup):
+    """One Empty whose place picks a dynamic node."""
+
+    object: bpy.props.PointerProperty(
+        name="Handle", description="Empty that picks the nearest node inside the body as a dynamic node",
+        type=bpy.types.Object, poll=_is_empty, override=OVERRIDABLE,
+    )
+
+
+class CONJAC_Settings(bpy.types.PropertyGroup):
+    """Everything an artist sets for one soft body. Results are never kept here."""
+
+    enabled: bpy.props.BoolProperty(
+        name="Soft Body", description="Simulate this mesh with ConJac", default=False, override=OVERRIDABLE)
+    step: bpy.props.FloatProperty(
+        name="Time Step", description="Longest step of the simulation; a frame holds a whole number of steps",
+        default=1.0 / 120.0, min=1.0e-6, max=1.0, soft_min=1.0e-3, soft_max=0.1, precision=5, unit="TIME_ABSOLUTE",
+        override=OVERRIDABLE)
+    samples_per_frame: bpy.props.IntProperty(
+        name="Samples per Frame", description="How often the animation of pins and ground is read in each frame",
+        default=2, min=1, max=16, override=OVERRIDABLE)
+
+    use_scene_range: bpy.props.BoolProperty(
+        name="Scene Frame Range", description="Bake the frame range of the scene", default=True, override=OVERRIDABLE)
+    frame_start: bpy.props.IntProperty(
+        name="Start", description="First frame, where the body still has its own shape", default=1,
+        override=OVERRIDABLE)
+    frame_end: bpy.props.IntProperty(
+        name="End", description="Last frame that is baked", default=72, override=OVERRIDABLE)
+
+    use_ground: bpy.props.BoolProperty(
+        name="Ground", description="Push the body back above a plane", default=False, override=OVERRIDABLE)
+    ground_object: bpy.props.PointerProperty(
+        name="Object", description="Object whose origin and local Z axis give the plane; it may move",
+        type=bpy.types.Object, override=OVERRIDABLE)
+    ground_height: bpy.props.FloatProperty(
+        name="Height", description="Height of the ground where no object gives it", default=0.0, unit="LENGTH",
+        precision=3, override=OVERRIDABLE)
+    ground_stiffness: bpy.props.FloatProperty(
+        name="Stiffness", description="How hard the ground pushes back at each node, in N/m", default=1.0e3,
+        min=1.0e-6, soft_min=1.0, soft_max=1.0e6, override=OVERRIDABLE)
+
+    handles: bpy.props.CollectionProperty(
+        name="Dynamic Handles", description="Empties that pick dynamic nodes", type=CONJAC_Handle,
+        override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})
+
+    export: _menu("export", "Format", "What the bake leaves behind for playback and rendering", "pc2")
+    linear_solver: _menu(
+        "linear_solver", "Linear Solver", "Which library factors the matrix of each step", "auto",
+        (("auto", "Automatic", "The fastest one that is installed"),))
+    cache_folder: bpy.props.StringProperty(
+        name="Cache Folder", description="Folder that holds a folder of results for each baked object",
+        default="//conjac_cache/", subtype="DIR_PATH", override=OVERRIDABLE, **compat.RELATIVE_PATH)
+
+    def bake(self, wait: bool = True) -> int:
+        """Bake this object as the Bake button does. wait: return when it has ended.
+
+        Returns the exit code: 0 complete, 2 bad input, 3 diverged, 4 environment, 75 stopped (or still running).
+        """
+        from .bake import bake_object
+
+        return bake_object(self.id_data, wait=wait)
+
+
+def _made_from_catalogue() -> dict[str, Any]:
+    """The properties that the catalogue declares, by name."""
+    first = {family: next(iter(catalogue.family(family))) for family in FAMILIES}
+    made: dict[str, Any] = {
+        "method": _menu("method", "Method", "How the motion is computed", first["method"]),
+        "material": _menu("material", "Material", "How the body resists being deformed", first["material"]),
+        "mesher": _menu("mesher", "Mesher", "How the volume is filled with tetrahedra", first["mesher"]),
+        "integrator": _menu("integrator", "Integrator", "How a step advances in time", first["integrator"]),
+        catalogue.DENSITY.key: _number(catalogue.DENSITY),
+    }
+    for entry in _entries():
+        for param in entry.params:
+            made[property_name(entry, param)] = _number(param)
+    for param in painted_params().values():
+        made[f"{param.key}_high"] = _number(
+            param, name=f"{param.label} (Painted)", default=min(param.default * STIFF_RATIO, param.high),
+            description=f"{param.sentence}: where the map is painted 1")
+    for entry in catalogue.family("map").values():
+        made[f"{entry.key}_group"] = bpy.props.StringProperty(
+            name=f"{entry.label} Group", description=f"{entry.sentence}: name of the vertex group", default=entry.label,
+            override=OVERRIDABLE)
+    return made
+
+
+def _exact_defaults() -> dict[str, float | int | bool]:
+    """The catalogue's defaults by property name, in double precision."""
+    known = {property_name(entry, param): param.default for entry in _entries() for param in entry.params}
+    return known | {catalogue.DENSITY.key: catalogue.DENSITY.default, "step": 1.0 / 120.0}
+
+
+_DEFAULTS = _exact_defaults()
+CONJAC_Settings.__annotations__.update(_made_from_catalogue())
+
+classes = (CONJAC_Handle, CONJAC_Settings)
+
+
+def register() -> None:
+    bpy.types.Object.conjac = bpy.props.PointerProperty(type=CONJAC_Settings, override=OVERRIDABLE)
+
+
+def unregister() -> None:
+    if hasattr(bpy.types.Object, "conjac"):
+        del bpy.types.Object.conjac
