@@ -1,0 +1,170 @@
+"""The element loop: sixteen tetrahedra a time, from positions to element forces and stiffness blocks."""
+
+from __future__ import annotations
+
+import numba
+from numba import types
+
+from ..materials.lanes import ENERGY, GRADIENT, LANES, MATERIAL_SLOTS, STRESS, TANGENT
+from ..threads import inlined, kernel
+from ..materials.algebra import put, vector
+
+MaterialKernel = types.FunctionType(types.void(types.float64[::1], types.boolean))
+
+REST = MATERIAL_SLOTS  #: rows of D_m⁻¹: gradients of the shape functions of nodes 1, 2, 3 [1/m], 9 slots
+VOLUME = REST + 9  #: rest volume [m³], 1 slot
+FORCE = VOLUME + 1  #: 4 nodes x 3, 12 slots
+BLOCKS = FORCE + 12  #: K_ab for (a, b) = 00, 10, 11, 20, 21, 22, 30, 31, 32, 33, row-major, 90 slots
+ELEMENT_SLOTS = BLOCKS + 90
+PAIRS = 10
+
+_RESTS = "f8[:,:,::1]"  #: (blocks, 10, LANES): REST and VOLUME
+_NODES = "i4[:,:,::1]"  #: (blocks, 4, LANES)
+
+
+@inlined
+def _load(work, x, nodes, rest, constants, block):  # type: ignore[no-untyped-def]
+    """Put one block's rest shape, constants and deformation gradient F = D_s D_m⁻¹ into the lane array."""
+    for slot in range(10):
+        for lane in range(LANES):
+            work[(REST + slot) * LANES + lane] = rest[block, slot, lane]
+    for slot in range(constants.shape[1]):
+        for lane in range(LANES):
+            work[(9 + slot) * LANES + lane] = constants[block, slot, lane]
+    # edges go to the stress slots for a moment: D_s = [x1 - x0, x2 - x0, x3 - x0]
+    for lane in range(LANES):
+        origin = nodes[block, 0, lane]
+        for corner in range(3):
+            node = nodes[block, corner + 1, lane]
+            for axis in range(3):
+                work[(STRESS + 3 * corner + axis) * LANES + lane] = x[node, axis] - x[origin, axis]
+    for lane in range(LANES):
+        a, b, c = vector(work, STRESS, lane), vector(work, STRESS + 3, lane), vector(work, STRESS + 6, lane)
+        for column in range(3):
+            first = (REST + column) * LANES + lane
+            p, q, r = work[first], work[first + 3 * LANES], work[first + 6 * LANES]
+            put(work, GRADIENT + 3 * column, lane,
+                (p * a[0] + q * b[0] + r * c[0], p * a[1] + q * b[1] + r * c[1], p * a[2] + q * b[2] + r * c[2]))
+    for slot in range(ENERGY, TANGENT + 54):
+        for lane in range(LANES):
+            work[slot * LANES + lane] = 0.0
+
+
+@inlined
+def _force(work, lane, corner):  # type: ignore[no-untyped-def]
+    """f = −V P ∇N of one corner."""
+    g, volume = vector(work, REST + 3 * corner, lane), work[VOLUME * LANES + lane]
+    p, q, r = vector(work, STRESS, lane), vector(work, STRESS + 3, lane), vector(work, STRESS + 6, lane)
+    return (
+        -volume * (p[0] * g[0] + q[0] * g[1] + r[0] * g[2]),
+        -volume * (p[1] * g[0] + q[1] * g[1] + r[1] * g[2]),
+        -volume * (p[2] * g[0] + q[2] * g[1] + r[2] * g[2]),
+    )
+
+
+@inlined
+def _forces(work):  # type: ignore[no-untyped-def]
+    """Element forces, those of corner 0 from the balance of all four."""
+    for lane in range(LANES):
+        a, b, c = _force(work, lane, 0), _force(work, lane, 1), _force(work, lane, 2)
+        put(work, FORCE, lane, (-a[0] - b[0] - c[0], -a[1] - b[1] - c[1], -a[2] - b[2] - c[2]))
+        put(work, FORCE + 3, lane, a)
+        put(work, FORCE + 6, lane, b)
+        put(work, FORCE + 9, lane, c)
+
+
+@inlined
+def _stiffness(work, lane, a, b):  # type: ignore[no-untyped-def]
+    """K_ab = −V Σ_jm g_a[j] g_b[m] H_jm of corners a + 1 and b + 1, nine entries row-major."""
+    v = -work[VOLUME * LANES + lane]
+    g, h = vector(work, REST + 3 * a, lane), vector(work, REST + 3 * b, lane)
+    c00, c11, c22 = v * g[0] * h[0], v * g[1] * h[1], v * g[2] * h[2]
+    c10, c01, c20 = v * g[1] * h[0], v * g[0] * h[1], v * g[2] * h[0]
+    c02, c21, c12 = v * g[0] * h[2], v * g[2] * h[1], v * g[1] * h[2]
+    t = TANGENT * LANES + lane
+    out = (BLOCKS + 9 * ((a + 1) * (a + 2) // 2 + b + 1)) * LANES + lane
+    for row in range(3):
+        for column in range(3):
+            e = t + (3 * row + column) * LANES
+            f = t + (3 * column + row) * LANES
+            work[out + (3 * row + column) * LANES] = (
+                c00 * work[e] + c11 * work[e + 9 * LANES] + c22 * work[e + 18 * LANES]
+                + c10 * work[e + 27 * LANES] + c01 * work[f + 27 * LANES]
+                + c20 * work[e + 36 * LANES] + c02 * work[f + 36 * LANES]
+                + c21 * work[e + 45 * LANES] + c12 * work[f + 45 * LANES]
+            )
+
+
+@inlined
+def _blocks(work):  # type: ignore[no-untyped-def]
+    """All ten blocks; those of corner 0 from Σ_b K_ab = 0."""
+    for lane in range(LANES):
+        _stiffness(work, lane, 0, 0)
+        _stiffness(work, lane, 1, 0)
+        _stiffness(work, lane, 1, 1)
+        _stiffness(work, lane, 2, 0)
+        _stiffness(work, lane, 2, 1)
+        _stiffness(work, lane, 2, 2)
+    for row in range(3):
+        for column in range(3):
+            e, f = (BLOCKS + 3 * row + column) * LANES, (BLOCKS + 3 * column + row) * LANES
+            for lane in range(LANES):
+                # K_10 = −(K_11 + K_12 + K_13) and so on, K_12 = K_21ᵀ
+                first = -work[e + 18 * LANES + lane] - work[f + 36 * LANES + lane] - work[f + 63 * LANES + lane]
+                second = -work[e + 36 * LANES + lane] - work[e + 45 * LANES + lane] - work[f + 72 * LANES + lane]
+                third = -work[e + 63 * LANES + lane] - work[e + 72 * LANES + lane] - work[e + 81 * LANES + lane]
+                work[e + 9 * LANES + lane] = first
+                work[e + 27 * LANES + lane] = second
+                work[e + 54 * LANES + lane] = third
+                work[e + lane] = -first - second - third
+
+
+@kernel(types.void(types.float64[:, ::1], types.int32[:, :, ::1], types.float64[:, :, ::1], types.float64[:, :, ::1],
+                   MaterialKernel, MaterialKernel, types.boolean, types.float64[:, ::1], types.float64[:, :, ::1],
+                   types.float64[:, :, ::1]), parallel=True)
+def fill(x, nodes, rest, constants, stress, tangent, project, works, forces, blocks):  # type: ignore[no-untyped-def]
+    """Element forces f = −V P ∇N and blocks of K = ∂f/∂x (negative semi-definite if `project`).
+
+    x: (n, 3) [m]. nodes: (b, 4, LANES). rest: (b, 10, LANES). constants: (b, c, LANES). works: (chunks, slots).
+    Writes forces (16 b, 4, 3) [N] and blocks (16 b, 10, 9) [N/m]. [Smith 2018]
+    """
+    chunks = works.shape[0]
+    count = nodes.shape[0]
+    for chunk in numba.prange(chunks):
+        work = works[chunk]
+        for block in range(chunk * count // chunks, (chunk + 1) * count // chunks):
+            _load(work, x, nodes, rest, constants, block)
+            stress(work, project)
+            tangent(work, project)
+            _forces(work)
+            _blocks(work)
+            for lane in range(LANES):
+                element = block * LANES + lane
+                for corner in range(4):
+                    for axis in range(3):
+                        forces[element, corner, axis] = work[(FORCE + 3 * corner + axis) * LANES + lane]
+                for pair in range(PAIRS):
+                    for entry in range(9):
+                        blocks[element, pair, entry] = work[(BLOCKS + 9 * pair + entry) * LANES + lane]
+
+
+@kernel(types.void(types.float64[:, ::1], types.int32[:, :, ::1], types.float64[:, :, ::1], types.float64[:, :, ::1],
+                   MaterialKernel, MaterialKernel, types.float64[:, ::1], types.float64[:, :, ::1],
+                   types.float64[::1]), parallel=True)
+def measure(x, nodes, rest, constants, energy, stress, works, forces, energies):  # type: ignore[no-untyped-def]
+    """Element forces [N] as `fill` gives them, and energies V ψ, (16 b,) [J], without the tangent. [Smith 2018]"""
+    chunks = works.shape[0]
+    count = nodes.shape[0]
+    for chunk in numba.prange(chunks):
+        work = works[chunk]
+        for block in range(chunk * count // chunks, (chunk + 1) * count // chunks):
+            _load(work, x, nodes, rest, constants, block)
+            energy(work, False)
+            stress(work, False)
+            _forces(work)
+            for lane in range(LANES):
+                element = block * LANES + lane
+                energies[element] = work[ENERGY * LANES + lane] * work[VOLUME * LANES + lane]
+                for corner in range(4):
+                    for axis in range(3):
+                        forces[element, corner, axis] = work[(FORCE + 3 * corner + axis) * LANES + lane]

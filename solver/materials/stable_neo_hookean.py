@@ -1,0 +1,104 @@
+"""Stable Neo-Hookean: ψ = μ/2 (I_C − 3) + λ/2 (J − α)² − μ/2 log(I_C + 1). [Smith 2018]"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..state import Vec
+from ..threads import inlined, kernel
+from .algebra import cross, decompose, put, vector
+from .isotropic import add_tangent
+from .lanes import CONSTANT, ENERGY, FLIP, GRADIENT, LANES, MATERIAL_KERNEL, SCALING, SIGMA, STRESS, TWIST
+
+
+@inlined
+def _columns(work, lane):  # type: ignore[no-untyped-def]
+    """The three columns of F at this lane."""
+    return vector(work, GRADIENT, lane), vector(work, GRADIENT + 3, lane), vector(work, GRADIENT + 6, lane)
+
+
+@inlined
+def _invariants(a, b, c):  # type: ignore[no-untyped-def]
+    """I_C = tr FᵀF and J = det F from the columns of F."""
+    bc = cross(b, c)
+    square = a[0] * a[0] + a[1] * a[1] + a[2] * a[2] + b[0] * b[0] + b[1] * b[1] + b[2] * b[2]
+    square += c[0] * c[0] + c[1] * c[1] + c[2] * c[2]
+    return square, a[0] * bc[0] + a[1] * bc[1] + a[2] * bc[2]
+
+
+@kernel(MATERIAL_KERNEL)
+def _energy(work, project):  # type: ignore[no-untyped-def]
+    for lane in range(LANES):
+        a, b, c = _columns(work, lane)
+        mu, lam = work[CONSTANT * LANES + lane], work[(CONSTANT + 1) * LANES + lane]
+        square, volume = _invariants(a, b, c)
+        alpha = 1.0 + 0.75 * mu / lam
+        at_rest = 0.5 * lam * (1.0 - alpha) ** 2
+        work[ENERGY * LANES + lane] += (
+            0.5 * mu * (square - 3.0) + 0.5 * lam * (volume - alpha) ** 2 - 0.5 * mu * math.log((square + 1.0) / 4.0)
+        ) - at_rest
+
+
+@kernel(MATERIAL_KERNEL)
+def _stress(work, project):  # type: ignore[no-untyped-def]
+    for lane in range(LANES):
+        a, b, c = _columns(work, lane)
+        mu, lam = work[CONSTANT * LANES + lane], work[(CONSTANT + 1) * LANES + lane]
+        square, volume = _invariants(a, b, c)
+        shear = mu * (1.0 - 1.0 / (square + 1.0))
+        pressure = lam * (volume - 1.0) - 0.75 * mu
+        bc, ca, ab = cross(b, c), cross(c, a), cross(a, b)
+        p = STRESS * LANES + lane
+        work[p] += shear * a[0] + pressure * bc[0]
+        work[p + LANES] += shear * a[1] + pressure * bc[1]
+        work[p + 2 * LANES] += shear * a[2] + pressure * bc[2]
+        work[p + 3 * LANES] += shear * b[0] + pressure * ca[0]
+        work[p + 4 * LANES] += shear * b[1] + pressure * ca[1]
+        work[p + 5 * LANES] += shear * b[2] + pressure * ca[2]
+        work[p + 6 * LANES] += shear * c[0] + pressure * ab[0]
+        work[p + 7 * LANES] += shear * c[1] + pressure * ab[1]
+        work[p + 8 * LANES] += shear * c[2] + pressure * ab[2]
+
+
+@kernel(MATERIAL_KERNEL)
+def _tangent(work, project):  # type: ignore[no-untyped-def]
+    decompose(work)
+    for lane in range(LANES):
+        mu, lam = work[CONSTANT * LANES + lane], work[(CONSTANT + 1) * LANES + lane]
+        s1, s2, s3 = vector(work, SIGMA, lane)
+        square, volume = s1 * s1 + s2 * s2 + s3 * s3, s1 * s2 * s3
+        shear = mu * (1.0 - 1.0 / (square + 1.0))
+        pressure = lam * (volume - 1.0) - 0.75 * mu
+        soften = 2.0 * mu / ((square + 1.0) * (square + 1.0))
+        g1, g2, g3 = s2 * s3, s1 * s3, s1 * s2
+        put(work, SCALING, lane, (
+            shear + soften * s1 * s1 + lam * g1 * g1,
+            shear + soften * s2 * s2 + lam * g2 * g2,
+            shear + soften * s3 * s3 + lam * g3 * g3,
+        ))
+        put(work, SCALING + 3, lane, (
+            soften * s1 * s2 + lam * g1 * g2 + pressure * s3,
+            soften * s1 * s3 + lam * g1 * g3 + pressure * s2,
+            soften * s2 * s3 + lam * g2 * g3 + pressure * s1,
+        ))
+        put(work, TWIST, lane, (shear + pressure * s1, shear + pressure * s2, shear + pressure * s3))
+        put(work, FLIP, lane, (shear - pressure * s1, shear - pressure * s2, shear - pressure * s3))
+    add_tangent(work, project)
+
+
+class StableNeoHookean:
+    """Three kernels and the constants they read at each element."""
+
+    energy, stress, tangent = _energy, _stress, _tangent
+
+    @staticmethod
+    def constants(youngs_modulus: Vec, poisson_ratio: Vec) -> Vec:
+        """μ and λ, (2, e) [Pa], such that small strain gives back E and ν.
+
+        youngs_modulus, poisson_ratio: (e,) each, one per element. [Smith 2018]
+        """
+        lame_mu = youngs_modulus / (2.0 * (1.0 + poisson_ratio))
+        lame_lambda = youngs_modulus * poisson_ratio / ((1.0 + poisson_ratio) * (1.0 - 2.0 * poisson_ratio))
+        return np.stack([4.0 / 3.0 * lame_mu, lame_lambda + 5.0 / 6.0 * lame_mu])
