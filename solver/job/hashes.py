@@ -1,0 +1,190 @@
+"""What each stage of a bake reads, as one hash: mesh -> tets -> fields -> solve.
+
+Settings are flat: {"time.step": 0.004, ...} of the scene and the same of every body, defaults filled in, arrays
+replaced by the digest of their file. Each name belongs to one stage by its longest prefix in the tables below, so a
+new field of the schema has to be given its stage, and "stale" can name the setting.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from .. import catalogue
+from . import schema
+from .files import digest, digest_of
+from .load import Job, parameters
+
+STAGES = ("mesh", "tets", "fields", "solve")
+FORMAT = {"mesh": 1, "tets": 1, "fields": 1, "solve": 1}  #: raise one when that stage's result changes its meaning
+
+#: stage that reads a setting, by prefix; "" is read by no stage
+SCENE_READERS = {"version": "", "name": "", "time": "solve", "method": "solve", "integrator": "solve",
+                 "linear_solver": "solve", "gravity": "solve", "ground": "solve", "seed": "solve"}
+BODY_READERS = {"name": "solve", "surface": "mesh", "surface.to_object": "solve", "tets": "mesh", "mesher": "tets",
+                "material": "fields", "painted": "fields", "density": "fields", "dynamic": "fields", "pin": "fields",
+                "fibers": ""}
+
+#: plain names of what is not a catalogue parameter; the rest is called by its path
+WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "frame rate", "time.step": "step",
+         "time.samples_per_frame": "samples per frame", "time.snapshot_every": "snapshot interval",
+         "method.kind": "method", "integrator.kind": "integrator", "linear_solver": "linear solver",
+         "gravity": "gravity", "ground": "ground", "ground.motion": "motion of the ground", "seed": "seed",
+         "surface": "mesh", "surface.to_object": "motion of the object", "tets": "volume mesh",
+         "mesher.kind": "mesher", "material.kind": "material", "density": "density",
+         "dynamic": "dynamic nodes", "pin": "pins", "pin.motion": "motion of the pins",
+         "pin.node_motion": "motion of the pins", "name": "name"}
+
+Flat = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that the result depends on."""
+
+    scene: Flat
+    bodies: dict[str, Flat]  #: by name
+
+    def plain(self) -> dict[str, Any]:
+        """As plain values for the manifest."""
+        return {"scene": self.scene, "bodies": self.bodies}
+
+
+@dataclass(frozen=True)
+class Hashes:
+    """The hash of each stage's inputs, those of the stages above it among them."""
+
+    bodies: dict[str, dict[str, str]]  #: body name -> {"mesh", "tets", "fields"}
+    solve: str
+
+    def plain(self) -> dict[str, Any]:
+        """As plain values for the manifest."""
+        return {"bodies": self.bodies, "solve": self.solve}
+
+
+def settings(job: Job) -> Settings:
+    """The job's settings with defaults filled in and arrays as digests. Raises BadScene for a path outside the job."""
+    digests: dict[str, str] = {}
+    scene = dict(_flat(job, job.scene, "", digests))
+    scene.update(_choices(job.scene, ("method", "integrator")))
+    bodies = {}
+    for body in job.scene.bodies:
+        flat = dict(_flat(job, body, "", digests)) | _choices(body, ("mesher", "material"))
+        # not read: the mesher of a volume given by hand, and a number that paint replaces
+        unread = ("mesher.",) if body.tets else ()
+        unread += tuple(f"material.{key}" for key in body.painted)
+        bodies[body.name] = {key: value for key, value in flat.items() if not key.startswith(unread)}
+    return Settings(scene, bodies)
+
+
+def sources(job: Job) -> dict[str, str]:
+    """Digest of every array file that the scene names, by its name in the job folder."""
+    digests: dict[str, str] = {}
+    for part in (job.scene, *job.scene.bodies):
+        for _ in _flat(job, part, "", digests):
+            pass
+    return digests
+
+
+def _flat(job: Job, part: msgspec.Struct, prefix: str, digests: dict[str, str]) -> Iterator[tuple[str, Any]]:
+    """(dotted name, plain value) of every field but choices and bodies, which are flattened by others."""
+    for info in msgspec.structs.fields(type(part)):
+        value, name = getattr(part, info.name), prefix + info.name
+        if isinstance(value, schema.Choice) or info.name == "bodies" or value is None:
+            continue
+        if isinstance(value, msgspec.Struct):
+            yield from _flat(job, value, name + ".", digests)
+        elif isinstance(value, dict):
+            for key in sorted(value):
+                yield from _flat(job, value[key], f"{name}.{key}.", digests)
+        elif "Array" in type(part).__annotations__[info.name]:
+            if value not in digests:
+                digests[value] = digest(job.array_path(value))
+            yield name, digests[value]
+        else:
+            yield name, list(value) if isinstance(value, tuple) else value
+
+
+def _choices(part: schema.Scene | schema.Body, families: tuple[str, ...]) -> Flat:
+    flat: Flat = {}
+    for family in families:
+        choice: schema.Choice = getattr(part, family)
+        flat[f"{family}.kind"] = choice.kind
+        flat |= {f"{family}.{key}": value for key, value in parameters(family, choice).items()}
+    return flat
+
+
+def hashes(read: Settings) -> Hashes:
+    """The hash of every stage's inputs: its settings, its arrays, and the stage above it."""
+    bodies: dict[str, dict[str, str]] = {}
+    for name, flat in read.bodies.items():
+        above, of = "", {}
+        for stage in STAGES[:-1]:
+            of[stage] = above = _hash(stage, above, _reads(stage, flat, BODY_READERS))
+        bodies[name] = of
+    own = {name: _reads("solve", flat, BODY_READERS) for name, flat in read.bodies.items()}
+    above = json.dumps([[name, of["fields"]] for name, of in bodies.items()])
+    solve = _hash("solve", above, {"scene": _reads("solve", read.scene, SCENE_READERS), "bodies": own})
+    return Hashes(bodies, solve)
+
+
+def _hash(stage: str, above: str, values: Mapping[str, Any]) -> str:
+    text = json.dumps([stage, FORMAT[stage], above, values], sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return digest_of(text.encode())
+
+
+def _reads(stage: str, flat: Flat, readers: Mapping[str, str]) -> Flat:
+    return {name: value for name, value in flat.items() if reader(name, readers) == stage}
+
+
+def reader(name: str, readers: Mapping[str, str]) -> str:
+    """The stage that reads this setting, by its longest prefix. Raises KeyError for one that no stage was given."""
+    return readers[_longest_prefix(name, readers)]
+
+
+def _longest_prefix(name: str, table: Mapping[str, Any]) -> str:
+    while name not in table:
+        name, dot, _ = name.rpartition(".")
+        if not dot:
+            raise KeyError(name)
+    return name
+
+
+def changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """Plain names of the settings that differ between two Settings.plain(), those that no stage reads left out."""
+    found = _differences(old["scene"], new["scene"], SCENE_READERS, "")
+    for name in new["bodies"]:
+        if name in old["bodies"]:
+            found += _differences(old["bodies"][name], new["bodies"][name], BODY_READERS, f' of "{name}"')
+        else:
+            found.append(f'body "{name}" (new)')
+    found += [f'body "{name}" (gone)' for name in old["bodies"] if name not in new["bodies"]]
+    if not found and list(old["bodies"]) != list(new["bodies"]):
+        found.append("order of the bodies")
+    return list(dict.fromkeys(found))
+
+
+def _differences(old: Flat, new: Flat, readers: Mapping[str, str], whose: str) -> list[str]:
+    names = [*new, *(name for name in old if name not in new)]
+    return [plain_name(name, {**old, **new}) + whose for name in names
+            if old.get(name) != new.get(name) and reader(name, readers)]
+
+
+def plain_name(name: str, flat: Flat) -> str:
+    """What the artist calls a setting: the catalogue's label, else the words above, else its path."""
+    head, _, key = name.partition(".")
+    if head == "painted":
+        key = key.partition(".")[0]
+        return f"paint of {key.replace('_', ' ')}"
+    if f"{head}.kind" in flat and key != "kind":
+        for param in catalogue.find(head, flat[f"{head}.kind"]).params:
+            if param.key == key:
+                return param.label
+    try:
+        return WORDS[_longest_prefix(name, WORDS)]
+    except KeyError:
+        return name

@@ -1,0 +1,208 @@
+"""What the types cannot say: catalogue keys, limits of parameters, and arrays that must fit together."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import catalogue
+from ..errors import BadInput, BadMesh
+from . import schema
+from .load import Job, parts, refuse
+
+STEPS_PER_FRAME = 100_000  # more is a slip of the unit, and would never end
+
+
+def check(job: Job) -> None:
+    """Check a scene whose types are right. Raises BadScene, BadMesh or NoSuchThing."""
+    scene = job.scene
+    _check_time(scene.time)
+    for family, choice in (("method", scene.method), ("integrator", scene.integrator)):
+        _check_choice(family, choice, f"$.{family}")
+    solvers = catalogue.family("linear_solver")
+    if scene.linear_solver != "auto" and scene.linear_solver not in solvers:
+        raise refuse(f'there is no linear solver "{scene.linear_solver}"', "$.linear_solver",
+                     f"Use auto or one of {', '.join(solvers)}")
+    if scene.ground is not None:
+        _check_ground(job, scene.ground)
+
+    seen: dict[str, int] = {}
+    for i, body in enumerate(scene.bodies):
+        if not body.name or body.name in seen:
+            raise refuse("the body has no name" if not body.name else f'two bodies are called "{body.name}"',
+                         f"$.bodies[{i}].name")
+        seen[body.name] = i
+        try:
+            _check_body(job, body, f"$.bodies[{i}]")
+        except BadInput as error:
+            error.object = body.name
+            raise
+
+
+def _check_time(time: schema.Time) -> None:
+    if time.end < time.start:
+        raise refuse(f"the last frame, {time.end}, stands before the first, {time.start}", "$.time.end")
+    if not time.step * time.fps * STEPS_PER_FRAME >= 1:
+        raise refuse(f"a step of {time.step:g} s gives more than {STEPS_PER_FRAME} steps a frame", "$.time.step",
+                     "Use a larger step")
+
+
+def _check_ground(job: Job, ground: schema.Ground) -> None:
+    if not math.hypot(*ground.normal) > 0:
+        raise refuse("the ground's normal has no direction", "$.ground.normal")
+    if ground.motion is not None:
+        _array(job, ground.motion, "$.ground.motion", "f", (job.samples, 3))
+
+
+def _check_choice(family: str, choice: schema.Choice, where: str) -> None:
+    known = catalogue.family(family)
+    if choice.kind not in known:
+        raise refuse(f'there is no {family.replace("_", " ")} "{choice.kind}"', f"{where}.kind",
+                     f"Use one of {', '.join(known)}")
+    params = {param.key: param for param in known[choice.kind].params}
+    for key, value in choice.params.items():
+        place = f"{where}.params.{key}"
+        if key not in params:
+            raise refuse(f'{family} "{choice.kind}" has no parameter "{key}"', place,
+                         f"It has {', '.join(params) or 'none'}")
+        if isinstance(value, bool) != isinstance(params[key].default, bool):
+            wanted = "true or false" if isinstance(params[key].default, bool) else "a number"
+            raise refuse(f"{params[key].label} is {wanted}", place)
+        _check_limits(params[key], value, place)
+
+
+def _check_limits(param: catalogue.Param, value: float | bool, where: str) -> None:
+    if isinstance(value, bool):
+        return
+    if isinstance(param.default, int) and not float(value).is_integer():
+        raise refuse(f"{param.label} is a whole number, not {value:g}", where)
+    unit = f" {param.unit}" if param.unit else ""
+    if param.low is not None and value < param.low:
+        raise refuse(f"{param.label} is {value:g} and cannot be below {param.low:g}{unit}", where)
+    if param.high is not None and value > param.high:
+        raise refuse(f"{param.label} is {value:g} and cannot be above {param.high:g}{unit}", where)
+
+
+def _check_body(job: Job, body: schema.Body, where: str) -> None:
+    if body.surface is None and body.tets is None:
+        raise refuse("the body has neither a surface nor tets", f"{where}.surface")
+    vertices = _check_surface(job, body, where) if body.surface is not None else 0
+    nodes = _check_tets(job, body, where) if body.tets is not None else None
+    _check_choice("mesher", body.mesher, f"{where}.mesher")
+    _check_choice("material", body.material, f"{where}.material")
+    _check_painted(job, body, vertices, where)
+    _check_dynamic(job, body.dynamic, vertices, nodes, f"{where}.dynamic")
+    _check_pin(job, body.pin, vertices, nodes, f"{where}.pin")
+    if body.fibers is not None:
+        _weights(job, body.fibers, f"{where}.fibers", vertices)
+
+
+def _check_surface(job: Job, body: schema.Body, where: str) -> int:
+    """Number of vertices of the body's surface."""
+    surface, place = body.surface, f"{where}.surface"
+    assert surface is not None
+    vertices = _array(job, surface.vertices, f"{place}.vertices", "f", (None, 3))
+    triangles = _array(job, surface.triangles, f"{place}.triangles", "i", (None, 3))
+    if not len(vertices) or not len(triangles):
+        missing = "vertex" if not len(vertices) else "face"
+        raise BadMesh(f"the mesh has no {missing} - at `{place}`")
+    _indices(triangles, len(vertices), f"{place}.triangles", "vertices")
+    if surface.to_object is not None:
+        _array(job, surface.to_object, f"{place}.to_object", "f", (len(job.frames), 4, 4))
+    return len(vertices)
+
+
+def _check_tets(job: Job, body: schema.Body, where: str) -> int:
+    """Number of nodes of a volume given by hand."""
+    given, place = body.tets, f"{where}.tets"
+    assert given is not None
+    nodes = _array(job, given.nodes, f"{place}.nodes", "f", (None, 3))
+    tets = _array(job, given.tets, f"{place}.tets", "i", (None, 4))
+    if not len(tets):
+        raise BadMesh(f"the volume mesh has no tetrahedron - at `{place}.tets`")
+    _indices(tets, len(nodes), f"{place}.tets", "nodes")
+    edges = nodes[tets[:, 1:]] - nodes[tets[:, :1]]
+    flat = int(np.count_nonzero(~(np.einsum("ij,ij->i", np.cross(edges[:, 0], edges[:, 1]), edges[:, 2]) > 0)))
+    if flat:
+        raise BadMesh(f"{flat} of {len(tets)} tetrahedra are flat or turned inside out - at `{place}.tets`",
+                      "Order their nodes so that det[x1-x0, x2-x0, x3-x0] > 0")
+    return len(nodes)
+
+
+def _check_painted(job: Job, body: schema.Body, vertices: int, where: str) -> None:
+    paintable = {param.key: param for param in catalogue.find("material", body.material.kind).params if param.field}
+    paintable[catalogue.DENSITY.key] = catalogue.DENSITY
+    for key, painted in body.painted.items():
+        place = f"{where}.painted.{key}"
+        if key not in paintable:
+            raise refuse(f'"{key}" cannot be painted', place, f"These can: {', '.join(paintable)}")
+        for end, value in (("low", painted.low), ("high", painted.high)):
+            _check_limits(paintable[key], value, f"{place}.{end}")
+        _weights(job, painted.weights, f"{place}.weights", vertices)
+
+
+def _check_dynamic(job: Job, dynamic: schema.Dynamic, vertices: int, nodes: int | None, where: str) -> None:
+    if dynamic.weights is not None:
+        _weights(job, dynamic.weights, f"{where}.weights", vertices)
+    if dynamic.points is not None:
+        _array(job, dynamic.points, f"{where}.points", "f", (None, 3))
+    if dynamic.nodes is not None:
+        _node_indices(job, dynamic.nodes, f"{where}.nodes", nodes)
+
+
+def _check_pin(job: Job, pin: schema.Pin, vertices: int, nodes: int | None, where: str) -> None:
+    if pin.weights is not None:
+        _weights(job, pin.weights, f"{where}.weights", vertices)
+    if pin.motion is not None:
+        if pin.motion_vertices is None:
+            raise refuse("a pin motion needs the vertices that it tells of", f"{where}.motion_vertices")
+        told = _array(job, pin.motion_vertices, f"{where}.motion_vertices", "i", (None,))
+        _indices(told, vertices, f"{where}.motion_vertices", "vertices")
+        _array(job, pin.motion, f"{where}.motion", "f", (job.samples, len(told), 3))
+    if pin.nodes is not None:
+        count = _node_indices(job, pin.nodes, f"{where}.nodes", nodes)
+        if pin.node_motion is not None:
+            _array(job, pin.node_motion, f"{where}.node_motion", "f", (job.samples, count, 3))
+    elif pin.node_motion is not None:
+        raise refuse("a motion of nodes needs the nodes that it tells of", f"{where}.nodes")
+
+
+def _node_indices(job: Job, name: str, where: str, nodes: int | None) -> int:
+    """Length of a list of nodes."""
+    if nodes is None:
+        raise refuse("nodes can be listed only for a volume given by hand, in `tets`", where)
+    array = _array(job, name, where, "i", (None,))
+    _indices(array, nodes, where, "nodes")
+    if len(np.unique(array)) != len(array):
+        raise refuse("a node is listed twice", where)
+    return len(array)
+
+
+def _weights(job: Job, name: str, where: str, vertices: int) -> None:
+    if not vertices:
+        raise refuse("weights need the surface that they were painted on", where)
+    array = _array(job, name, where, "f", (vertices,))
+    if array.min() < -1e-6 or array.max() > 1 + 1e-6:
+        raise refuse(f"weights lie in [0, 1]; these reach from {array.min():g} to {array.max():g}", where)
+
+
+def _indices(array: NDArray[Any], count: int, where: str, things: str) -> None:
+    for part in parts(array):
+        if part.size and (part.min() < 0 or part.max() >= count):
+            raise refuse(f"an index does not fit the {count} {things}", where)
+
+
+def _array(job: Job, name: str, where: str, kind: str, shape: tuple[int | None, ...]) -> NDArray[Any]:
+    """The array, of this kind ("f" or "i") and shape (None fits any length)."""
+    array = job.array(name, where)
+    if array.dtype.kind != kind:
+        raise refuse(f'"{name}" holds {"whole numbers" if kind == "f" else "fractions"}, '
+                     f'not {"float64" if kind == "f" else "int32"}', where)
+    fits = array.ndim == len(shape) and all(wanted in (None, length) for wanted, length in zip(shape, array.shape))
+    if not fits:
+        text = ", ".join("any" if length is None else str(length) for length in shape)
+        raise refuse(f'"{name}" has shape {array.shape} and should have ({text})', where)
+    return array
