@@ -1,0 +1,1 @@
+"""The artist's mesh rides in the tetrahedra."""

@@ -1,0 +1,1 @@
+"""Painted maps become numbers per element and roles of nodes."""

@@ -1,0 +1,1 @@
+"""A triangle surface becomes a volume of tetrahedra, in a child process that may crash without harm."""

@@ -1,0 +1,119 @@
+"""A volume of tetrahedra and what can be read off it: sizes, boundary, parts, quality."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
+
+from ..state import Index, Vec
+
+# the face opposite to each corner, seen counter-clockwise from outside of a positive tetrahedron
+FACES = np.array([[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]])
+EDGES = np.array([[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]])
+
+
+@dataclass(frozen=True)
+class Volume:
+    """Tetrahedra that fill an object, positively oriented. Every node belongs to a tetrahedron."""
+
+    nodes: Vec  #: positions [m], (k, 3)
+    tets: Index  #: corners, (e, 4)
+    notes: tuple[str, ...] = ()  #: sentences for the user about what was done to the surface
+
+
+def tet_volumes(nodes: Vec, tets: Index) -> Vec:
+    """Signed volume of each tetrahedron [m³], (e,): positive where det[x1−x0, x2−x0, x3−x0] > 0."""
+    a, b, c, d = (nodes[tets[:, i]] for i in range(4))
+    signed: Vec = np.einsum("ij,ij->i", np.cross(b - a, c - a), d - a) / 6.0
+    return signed
+
+
+def tet_quality(nodes: Vec, tets: Index) -> Vec:
+    """Mean ratio of each tetrahedron, (e,): 1 for a regular one, 0 for a flat one, negative for an inverted one."""
+    lengths = ((nodes[tets[:, EDGES[:, 0]]] - nodes[tets[:, EDGES[:, 1]]]) ** 2).sum(axis=(1, 2))
+    volumes = tet_volumes(nodes, tets)
+    quality: Vec = np.sign(volumes) * 12.0 * np.cbrt(3.0 * np.abs(volumes)) ** 2 / np.maximum(lengths, 1e-300)
+    return quality
+
+
+def tet_faces(tets: Index) -> tuple[Index, NDArray[np.int64]]:
+    """Every face of every tetrahedron: its corners facing outwards (4e, 3) and the number of its face group (4e,).
+
+    Faces with the same three nodes share a group number; row 4t + i is the face opposite to corner i of tet t.
+    """
+    corners = tets[:, FACES].reshape(-1, 3)
+    ordered = np.sort(corners, axis=1).astype(np.int64)
+    key = (ordered[:, 0] << 42) | (ordered[:, 1] << 21) | ordered[:, 2]
+    if len(tets) and tets.max() >= 1 << 21:
+        return corners, np.unique(ordered, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    return corners, np.unique(key, return_inverse=True)[1].astype(np.int64)
+
+
+def boundary_faces(tets: Index) -> tuple[Index, Index]:
+    """Faces that belong to one tetrahedron only: corners (b, 3), facing outwards, and their tetrahedra (b,)."""
+    corners, group = tet_faces(tets)
+    alone = np.flatnonzero(np.bincount(group)[group] == 1)
+    return corners[alone], (alone // 4).astype(np.int32)
+
+
+def face_parts(tets: Index) -> tuple[int, Index]:
+    """Parts that hang together through whole faces: their count and the part of each tetrahedron (e,).
+
+    Parts that only share a node or an edge count apart, since nothing keeps them from turning about it.
+    """
+    _, group = tet_faces(tets)
+    tet = np.arange(len(group)) // 4
+    faces = int(group.max()) + 1 if len(group) else 0
+    graph = coo_matrix((np.ones(len(group), dtype=np.int8), (tet, len(tets) + group)),
+                       shape=(len(tets) + faces, len(tets) + faces))
+    _, labels = connected_components(graph, directed=False)
+    names, part = np.unique(labels[:len(tets)], return_inverse=True)
+    return len(names), part.astype(np.int32)
+
+
+def used_nodes(nodes: Vec, tets: Index) -> tuple[Vec, Index]:
+    """The same tetrahedra without the nodes that none of them uses."""
+    used, corners = np.unique(tets, return_inverse=True)
+    return nodes[used], corners.reshape(-1, 4).astype(np.int32)
+
+
+def nonmanifold_edges(triangles: Index) -> int:
+    """How many edges of a surface do not have exactly two triangles."""
+    edges = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2).astype(np.int64), axis=1)
+    _, counts = np.unique(edges[:, 0] << 32 | edges[:, 1], return_counts=True)
+    return int((counts != 2).sum())
+
+
+def split_pinches(nodes: Vec, tets: Index) -> tuple[Vec, Index]:
+    """The same tetrahedra with nodes doubled where two sides of one part touch in a point or an edge only.
+
+    Lips or fingers that a mesher glued at a node come apart again. Different parts that share a node stay joined.
+    """
+    corners, group = tet_faces(tets)
+    _, part = face_parts(tets)
+    # one vertex of the graph for each corner of each tet; corners of one node are linked across shared faces
+    slot = np.arange(4 * len(tets)).reshape(-1, 4)[:, FACES].reshape(-1, 3)
+    order = np.argsort(group, kind="stable")
+    first = order[:-1][group[order[:-1]] == group[order[1:]]]
+    second = order[1:][group[order[:-1]] == group[order[1:]]]
+    a, b = np.argsort(corners[first], axis=1), np.argsort(corners[second], axis=1)
+    left = np.take_along_axis(slot[first], a, axis=1).ravel()
+    right = np.take_along_axis(slot[second], b, axis=1).ravel()
+    graph = coo_matrix((np.ones(len(left), dtype=np.int8), (left, right)), shape=(tets.size, tets.size))
+    _, fan = connected_components(graph, directed=False)
+
+    # fans of one node in the same part: the first keeps the node, each further one gets a copy
+    owner, fan_of_slot = tets.ravel(), fan
+    fans, at = np.unique(fan_of_slot, return_index=True)
+    node_of_fan, part_of_fan = owner[at], np.repeat(part, 4)[at]
+    _, first_of_pair, pair = np.unique(np.stack([node_of_fan, part_of_fan], axis=1), axis=0,
+                                       return_index=True, return_inverse=True)
+    copies = np.flatnonzero(np.arange(len(fans)) != first_of_pair[pair.reshape(-1)])
+    new_of_fan = node_of_fan.astype(np.int64)
+    new_of_fan[copies] = len(nodes) + np.arange(len(copies))
+    split = new_of_fan[np.searchsorted(fans, fan_of_slot)].reshape(-1, 4).astype(np.int32)
+    return np.concatenate([nodes, nodes[node_of_fan[copies]]]), split
