@@ -1,0 +1,51 @@
+"""Baked frames on the artist's object, through what Blender itself has: rendering needs no extension."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+
+from ...solver import catalogue
+from .frames import Frames, run_from
+from .modifier import NAME, find, only_above, place
+from .pc2 import PC2
+
+__all__ = ["NAME", "PC2", "Frames", "clear_input", "find", "formats", "hide", "only_above", "place", "run_from", "show"]
+
+#: the add-on's own package: paths of export formats in the catalogue start here
+ADDON = __package__.rpartition(".")[0]
+
+
+def formats() -> dict[str, type]:
+    """The export formats by their key in the catalogue."""
+    return {key: entry.load(ADDON) for key, entry in catalogue.family("export").items()}
+
+
+def show(obj: bpy.types.Object, scene: bpy.types.Scene, frames: Frames, path: Path, key: str) -> Path | None:
+    """Play baked frames on the object in the export format `key`; another one that plays is taken away.
+
+    path: file to write, without its suffix. Returns the file, None where the format needs none.
+    Raises NoSuchThing, BadMesh, CacheUnwritable, Environment.
+    """
+    chosen = catalogue.find("export", key).load(ADDON)()
+    file = path.with_name(path.name + chosen.suffix) if chosen.suffix else None
+    chosen.show(obj, scene, frames, file)
+    # a cache modifier was replaced in its place; formats without one are taken away here
+    for other in formats().values():
+        if other is not type(chosen):
+            other().hide(obj)
+    return file
+
+
+def hide(obj: bpy.types.Object) -> None:
+    """Show the object without any bake."""
+    for kind in formats().values():
+        kind().hide(obj)
+
+
+def clear_input(obj: bpy.types.Object) -> None:
+    """Take away a bake that would be read as the input of the next one. A cache modifier stays: it marks the stack."""
+    for kind in formats().values():
+        if kind.above_mark:
+            kind().hide(obj)

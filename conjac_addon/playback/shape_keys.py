@@ -1,0 +1,96 @@
+"""Absolute shape keys, one a frame, with keyframes on the evaluation time: the bake lives inside the .blend."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+import numpy as np
+
+from ...solver.errors import BadMesh
+from .. import compat
+from . import modifier
+from .frames import Frames
+
+#: key of the custom property by which our own shape keys are known: names of the modifiers that they replace
+MARK = "conjac_replaces"
+
+
+class ShapeKeys:
+    """Absolute shape keys; they need no file and no modifier."""
+
+    suffix = ""
+    above_mark = True  # they stand where the artist's own shape stood, so they go before the input is gathered
+
+    def show(self, obj: bpy.types.Object, scene: bpy.types.Scene, frames: Frames, path: Path | None = None) -> None:
+        """Turn the frames into shape keys. Raises BadMesh, naming what stands in the way."""
+        self._check(obj, frames.vertices)
+        self.hide(obj)
+        # what deforms above the mark is in the frames already
+        above = [m for m in list(obj.modifiers)[:modifier.place(obj)] if m.show_viewport or m.show_render]
+        modifier.remove(obj)
+
+        obj.shape_key_add(name="Basis", from_mix=False)
+        keys = obj.data.shape_keys
+        keys.use_relative = False
+        keys[MARK] = [m.name for m in above]
+        for frame in range(frames.first, frames.last + 1):
+            block = obj.shape_key_add(name=f"Frame {frame}", from_mix=False)
+            block.interpolation = "KEY_LINEAR"
+            block.data.foreach_set("co", np.ascontiguousarray(frames.read(frame), np.float32).ravel())
+        _keyframe(keys, frames)
+        for m in above:
+            m.show_viewport = m.show_render = False
+
+    def _check(self, obj: bpy.types.Object, vertices: int) -> None:
+        mesh = obj.data
+        if mesh.users > 1:
+            raise BadMesh("its mesh is shared with other objects, which would get the same shape keys",
+                          "Make it a single user or choose PC2 or Alembic", obj.name)
+        if mesh.shape_keys is not None and not is_ours(obj):
+            raise BadMesh("it has shape keys of its own, which absolute ones would replace",
+                          "Choose PC2 or Alembic", obj.name)
+        if obj.parent is not None and obj.parent_type == "ARMATURE":
+            raise BadMesh(f'its parent "{obj.parent.name}" deforms it, which would bend the shape keys once more',
+                          "Use an Armature modifier, or choose PC2 or Alembic", obj.name)
+        if len(mesh.vertices) != vertices:
+            raise BadMesh(f"its mesh has {len(mesh.vertices)} vertices and the bake has {vertices}, "
+                          "as modifiers above the bake change the count",
+                          "Apply those modifiers or choose PC2 or Alembic", obj.name)
+
+    def hide(self, obj: bpy.types.Object) -> None:
+        """Take our shape keys away again and switch on what they replaced."""
+        if not is_ours(obj):
+            return
+        keys = obj.data.shape_keys
+        action = keys.animation_data.action if keys.animation_data else None
+        for name in list(keys[MARK]):
+            if name in obj.modifiers:
+                obj.modifiers[name].show_viewport = obj.modifiers[name].show_render = True
+        obj.shape_key_clear()
+        if action is not None and action.users == 0:
+            bpy.data.actions.remove(action)
+
+
+def is_ours(obj: bpy.types.Object) -> bool:
+    """Whether the object's shape keys are a bake of ours."""
+    keys = obj.data.shape_keys
+    return keys is not None and MARK in keys
+
+
+def _keyframe(keys: bpy.types.Key, frames: Frames) -> None:
+    """Key the evaluation time so that frame k shows the k-th key exactly.
+
+    A key at every frame and not only at both ends: Blender sums up the keys' places in float32, and they drift.
+    """
+    keys.eval_time = keys.key_blocks[1].frame
+    keys.keyframe_insert("eval_time", frame=frames.first)
+    curve = next(c for c in compat.fcurves(keys) if c.data_path == "eval_time")
+    curve.keyframe_points.add(len(frames) - 1)
+    points = np.empty((len(frames), 2), np.float32)
+    points[:, 0] = np.arange(frames.first, frames.last + 1)
+    points[:, 1] = [block.frame for block in keys.key_blocks[1:]]
+    curve.keyframe_points.foreach_set("co", points.ravel())
+    for point in curve.keyframe_points:
+        point.interpolation = "LINEAR"
+    curve.update()
