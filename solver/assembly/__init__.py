@@ -1,0 +1,1 @@
+"""Blocks of elements into a sparse matrix on a fixed pattern."""

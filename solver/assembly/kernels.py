@@ -1,0 +1,113 @@
+"""Gathering: each entry of the result reads its own list of sources, so no two threads write one place."""
+
+from __future__ import annotations
+
+import numba
+
+from ..threads import kernel
+
+
+@kernel("void(f8[:,::1], i4[::1], i4[::1], f8[:,::1])", parallel=True)
+def gather_nodes(corners, start, source, out):  # type: ignore[no-untyped-def]
+    """Add the corner values of a node's elements: corners (4 e, 3), out (n, 3)."""
+    for node in numba.prange(out.shape[0]):
+        a, b, c = 0.0, 0.0, 0.0
+        for k in range(start[node], start[node + 1]):
+            corner = source[k]
+            a += corners[corner, 0]
+            b += corners[corner, 1]
+            c += corners[corner, 2]
+        out[node, 0] += a
+        out[node, 1] += b
+        out[node, 2] += c
+
+
+@kernel("void(f8[:,::1], f8[:,::1], f8, f8[::1], i4[::1], i4[::1], i4[::1], i8[::1], i8[::1], i8[::1], i4[::1], f8[::1])",
+        parallel=True)
+def gather_matrix(blocks, node_blocks, scale, diagonal, order, block_row, block_column, source_start, source,
+                  column_start, indptr, data):  # type: ignore[no-untyped-def]
+    """diag + scale K into the lower triangle. blocks: (10 e, 9), node_blocks: (n, 9); the rest as in Pattern."""
+    chunks = 64
+    count = order.shape[0]
+    for chunk in numba.prange(chunks):
+        for j in range(chunk * count // chunks, (chunk + 1) * count // chunks):
+            for b in range(column_start[j], column_start[j + 1]):
+                a0, a1, a2, a3, a4, a5, a6, a7, a8 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+                for k in range(source_start[b], source_start[b + 1]):
+                    value = blocks[source[k] >> 1]
+                    if source[k] & 1:
+                        a0 += value[0]
+                        a1 += value[3]
+                        a2 += value[6]
+                        a3 += value[1]
+                        a4 += value[4]
+                        a5 += value[7]
+                        a6 += value[2]
+                        a7 += value[5]
+                        a8 += value[8]
+                    else:
+                        a0 += value[0]
+                        a1 += value[1]
+                        a2 += value[2]
+                        a3 += value[3]
+                        a4 += value[4]
+                        a5 += value[5]
+                        a6 += value[6]
+                        a7 += value[7]
+                        a8 += value[8]
+                if block_row[b] == j:
+                    own = node_blocks[order[j]]
+                    mass = diagonal[order[j]]
+                    first = indptr[3 * j]
+                    data[first] = mass + scale * (a0 + own[0])
+                    data[first + 1] = scale * (a3 + own[3])
+                    data[first + 2] = scale * (a6 + own[6])
+                    first = indptr[3 * j + 1]
+                    data[first] = mass + scale * (a4 + own[4])
+                    data[first + 1] = scale * (a7 + own[7])
+                    data[indptr[3 * j + 2]] = mass + scale * (a8 + own[8])
+                else:
+                    behind = 3 * (b - column_start[j] - 1)
+                    first = indptr[3 * j] + 3 + behind
+                    data[first] = scale * a0
+                    data[first + 1] = scale * a3
+                    data[first + 2] = scale * a6
+                    first = indptr[3 * j + 1] + 2 + behind
+                    data[first] = scale * a1
+                    data[first + 1] = scale * a4
+                    data[first + 2] = scale * a7
+                    first = indptr[3 * j + 2] + 1 + behind
+                    data[first] = scale * a2
+                    data[first + 1] = scale * a5
+                    data[first + 2] = scale * a8
+
+
+@kernel("void(f8[:,:,::1], f8[:,::1], i4[:,::1], i4[::1], f8[:,:,::1], f8[:,:,::1])")
+def multiply(blocks, node_blocks, tets, elements, columns, out):  # type: ignore[no-untyped-def]
+    """out += K columns, over the listed elements only: rows of their nodes are complete where all their elements are.
+
+    blocks: (e, 10, 9) of K, node_blocks: (n, 9) of K (added to every node), columns and out: (n, 3, c).
+    """
+    width = columns.shape[2]
+    for k in range(elements.shape[0]):
+        element = elements[k]
+        pair = 0
+        for a in range(4):
+            for b in range(a + 1):
+                value = blocks[element, pair]
+                pair += 1
+                i, j = tets[element, a], tets[element, b]
+                for r in range(3):
+                    for s in range(3):
+                        entry = value[3 * r + s]
+                        for c in range(width):
+                            out[i, r, c] += entry * columns[j, s, c]
+                            if a != b:
+                                out[j, s, c] += entry * columns[i, r, c]
+    for i in range(node_blocks.shape[0]):
+        for r in range(3):
+            for s in range(3):
+                entry = node_blocks[i, 3 * r + s]
+                if entry != 0.0:
+                    for c in range(width):
+                        out[i, r, c] += entry * columns[i, s, c]

@@ -1,0 +1,114 @@
+"""The pattern of a symmetric matrix over nodes, and the scatter map of element blocks into it, both built once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..state import Index, Vec
+from .kernels import gather_matrix, gather_nodes
+
+PAIR_ROWS = np.array([0, 1, 1, 2, 2, 2, 3, 3, 3, 3])
+PAIR_COLUMNS = np.array([0, 0, 1, 0, 1, 2, 0, 1, 2, 3])
+
+
+def node_graph(tets: Index, count: int) -> sp.csc_matrix:
+    """Which nodes share an element, without the diagonal: (count, count), symmetric."""
+    rows = np.concatenate([tets[:, a] for a in range(4) for b in range(4) if a != b])
+    columns = np.concatenate([tets[:, b] for a in range(4) for b in range(4) if a != b])
+    graph = sp.coo_matrix((np.ones(len(rows)), (rows, columns)), shape=(count, count)).tocsc()
+    graph.data[:] = 1.0
+    graph.sort_indices()
+    return graph
+
+
+@dataclass(frozen=True)
+class NodeSum:
+    """Sums what elements say of their corners, always in the same order."""
+
+    start: Index  #: (n + 1,) first source of each node
+    source: Index  #: element * 4 + corner
+
+    @classmethod
+    def build(cls, tets: Index, count: int) -> NodeSum:
+        flat = tets.ravel()
+        start = np.zeros(count + 1, dtype=np.int32)
+        start[1:] = np.cumsum(np.bincount(flat, minlength=count))
+        return cls(start, np.argsort(flat, kind="stable").astype(np.int32))
+
+    def gather(self, corners: Vec, out: Vec) -> None:
+        """Add corner values (e, 4, 3) to nodes `out` (n, 3)."""
+        gather_nodes(corners.reshape(-1, 3), self.start, self.source, out)
+
+
+class Pattern:
+    """Lower triangle, in compressed columns, of a matrix of 3 x 3 blocks over some of the nodes, in a chosen order."""
+
+    def __init__(self, tets: Index, order: Index, count: int) -> None:
+        """tets: (e, 4). order: (p,) nodes that have rows, as they are eliminated. count: number of all nodes."""
+        self.order = order
+        position = np.full(count, -1, dtype=np.int64)
+        position[order] = np.arange(len(order))
+        self.position = position  #: (count,) row of each node, -1 where it has none
+
+        # every pair of corners that both have rows is a source of the block (larger, smaller position)
+        first, second = position[tets[:, PAIR_ROWS]], position[tets[:, PAIR_COLUMNS]]
+        has_rows = (first >= 0) & (second >= 0)
+        row, column = np.maximum(first, second)[has_rows], np.minimum(first, second)[has_rows]
+        source = np.arange(tets.shape[0] * 10, dtype=np.int64).reshape(-1, 10)[has_rows] * 2
+        source += first[has_rows] < second[has_rows]
+        by_block = np.lexsort((source, row, column))
+        row, column, source = row[by_block], column[by_block], source[by_block]
+
+        new = np.ones(len(row), dtype=bool)
+        new[1:] = (row[1:] != row[:-1]) | (column[1:] != column[:-1])
+        self.block_row = row[new].astype(np.int32)
+        self.block_column = column[new].astype(np.int32)
+        self.source_start = np.append(np.flatnonzero(new), len(row)).astype(np.int64)
+        self.source = source
+        # the first block of a column is its diagonal one: each node of `order` belongs to some element
+        self.column_start = np.searchsorted(self.block_column, np.arange(len(order) + 1)).astype(np.int64)
+
+        self.indptr, self.indices = self._scalar_pattern()
+        self.data: Vec = np.zeros(len(self.indices))
+
+    @property
+    def size(self) -> int:
+        """Number of scalar rows."""
+        return 3 * len(self.order)
+
+    def _scalar_pattern(self) -> tuple[Index, Index]:
+        below = np.diff(self.column_start) - 1
+        lengths = (3 * below[:, None] + np.array([3, 2, 1])).ravel()
+        indptr = np.zeros(self.size + 1, dtype=np.int32)
+        indptr[1:] = np.cumsum(lengths)
+        indices = np.empty(indptr[-1], dtype=np.int32)
+        # rows of off-diagonal blocks: the k-th block of column j starts 3 - c + 3 (k - 1) behind column 3 j + c
+        rank = np.arange(len(self.block_row)) - self.column_start[self.block_column]
+        off = rank > 0
+        for c in range(3):
+            for r in range(3):
+                where = indptr[3 * self.block_column[off] + c] + 3 - c + 3 * (rank[off] - 1) + r
+                indices[where] = 3 * self.block_row[off] + r
+                if r >= c:
+                    diagonal = np.arange(len(self.order))
+                    indices[indptr[3 * diagonal + c] + r - c] = 3 * diagonal + r
+        return indptr, indices
+
+    def gather(self, blocks: Vec, node_blocks: Vec, scale: float, diagonal: Vec) -> Vec:
+        """Values of diag(diagonal) + scale K on the pattern; the array is kept and written anew each time.
+
+        blocks: (e, 10, 9) of K = ∂f/∂x. node_blocks: (n, 3, 3) of K, from forces on single nodes.
+        diagonal: (n,) one value for the three rows of a node.
+        """
+        gather_matrix(blocks.reshape(-1, 9), node_blocks.reshape(-1, 9), scale, diagonal, self.order, self.block_row,
+                      self.block_column, self.source_start, self.source, self.column_start, self.indptr, self.data)
+        return self.data
+
+    def matrix(self) -> sp.csc_matrix:
+        """The lower triangle as a SciPy matrix that shares `data`."""
+        lower = sp.csc_matrix((self.data, self.indices, self.indptr), shape=(self.size, self.size))
+        lower.has_sorted_indices = True
+        return lower

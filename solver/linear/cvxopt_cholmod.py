@@ -1,0 +1,91 @@
+"""CHOLMOD as cvxopt's wheel carries it: for installations that cannot build scikit-sparse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from cvxopt import cholmod, matrix, spmatrix
+
+from ..state import Index, Vec
+from ..threads import one_openmp_level
+from .interface import NotPositiveDefinite
+
+_SOLVE_ALL, _SOLVE_L, _SOLVE_LT, _PERMUTE = 0, 4, 5, 7  # CHOLMOD's codes
+
+
+def _sparse(lower: sp.csc_matrix) -> Any:
+    columns = np.repeat(np.arange(lower.shape[1]), np.diff(lower.indptr))
+    return spmatrix(matrix(lower.data), matrix(lower.indices.astype(np.int64)), matrix(columns), lower.shape)
+
+
+class CvxoptCholmod:
+    """LinearSolver on cvxopt."""
+
+    def __init__(self) -> None:
+        self.why = "CHOLMOD through cvxopt"
+        self._kept = 0
+
+    @staticmethod
+    def order(graph: sp.csc_matrix) -> Index:
+        """AMD on the graph of nodes."""
+        count = graph.shape[0]
+        if count == 0:
+            return np.zeros(0, dtype=np.int32)
+        cholmod.options.update(supernodal=2, nmethods=0)
+        dominant = _sparse(sp.tril(graph + sp.identity(count) * count, format="csc"))
+        factor = cholmod.symbolic(dominant)
+        cholmod.numeric(dominant, factor)
+        numbers = matrix(np.arange(count, dtype=float))
+        cholmod.solve(factor, numbers, sys=_PERMUTE)
+        return np.array(numbers).ravel().astype(np.int32)
+
+    def analyse(self, lower: sp.csc_matrix, kept: int) -> None:
+        self._kept = kept
+        self._matrix = _sparse(lower)
+        size = lower.shape[0]
+        # 1: the order given and no other; else CHOLMOD takes AMD's where that has less fill
+        cholmod.options.update(supernodal=2, nmethods=1)
+        self._factor = cholmod.symbolic(self._matrix, p=matrix(np.arange(size, dtype=np.int64)))
+        self._place: Any = None
+
+    def factor(self, lower: sp.csc_matrix) -> None:
+        self._matrix.V = matrix(lower.data)
+        with one_openmp_level():
+            try:
+                cholmod.numeric(self._matrix, self._factor)
+            except ArithmeticError as failure:
+                raise NotPositiveDefinite(str(failure)) from None
+        if self._place is None:
+            order = self._apply(np.arange(lower.shape[0], dtype=float)[:, None], _PERMUTE).ravel().astype(np.int64)
+            self._place = np.empty_like(order)
+            self._place[order] = np.arange(len(order))
+
+    def _apply(self, right: Vec, system: int) -> Vec:
+        columns = matrix(right)
+        with one_openmp_level():
+            cholmod.solve(self._factor, columns, sys=system)
+        return np.array(columns)
+
+    def solve(self, right: Vec) -> Vec:
+        return self._apply(right.reshape(len(right), -1), _SOLVE_ALL).reshape(right.shape)
+
+    def condense(self, right: Vec) -> tuple[Vec, Vec]:
+        """As Cholmod.condense: one backward solve."""
+        size, kept, columns = len(self._place), self._kept, right.shape[1]
+        free = size - kept
+        place_q, place_k = self._place[:free], self._place[free:]
+        sides = np.zeros((size, kept + columns), order="F")
+        if columns and free:
+            sides[place_q, kept:] = right
+            sides[:, kept:] = self._apply(sides[:, kept:], _SOLVE_L)
+            sides[place_k, kept:] = 0.0
+        sides[place_k, np.arange(kept)] = 1.0
+        answer = self._apply(sides, _SOLVE_LT)
+        below = answer[place_q]
+        if not kept:
+            return np.zeros((free, 0)), below
+        jacobian = scipy.linalg.solve(answer[place_k][:, :kept].T, below[:, :kept].T).T
+        return jacobian, below[:, kept:]

@@ -1,0 +1,48 @@
+"""What a linear solver answers."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import scipy.sparse as sp
+
+from ..state import Index, Vec
+
+
+class NotPositiveDefinite(Exception):
+    """The matrix has a pivot that is not positive; the caller knows what that means."""
+
+
+class LinearSolver(Protocol):
+    """A symmetric positive definite matrix on a kept pattern, lower triangle, whose last rows are eliminated last.
+
+    With the last unknowns k kept and all others q, A = [[A_qq, A_qk], [A_kq, A_kk]].
+    """
+
+    why: str  #: one clause for the log: what was chosen and why
+
+    @staticmethod
+    def order(graph: sp.csc_matrix) -> Index:
+        """A fill-reducing elimination order of a symmetric graph of nodes (no diagonal): (n,) node indices."""
+
+    def analyse(self, lower: sp.csc_matrix, kept: int) -> None:
+        """Take the pattern (values are ignored); the last `kept` unknowns are asked for by `condense`."""
+
+    def factor(self, lower: sp.csc_matrix) -> None:
+        """Factor these values on the analysed pattern. Raises NotPositiveDefinite."""
+
+    def solve(self, right: Vec) -> Vec:
+        """A⁻¹ right, (m,) or (m, c)."""
+
+    def condense(self, right: Vec) -> tuple[Vec, Vec]:
+        """(−A_qq⁻¹ A_qk, A_qq⁻¹ right_q): (m − kept, kept) and (m − kept, c) for right (m − kept, c). [ConJac 6]"""
+
+
+def available(key: str) -> Any | None:
+    """The linear solver class of this catalogue key, or None where its library is missing."""
+    from ..catalogue import find
+
+    try:
+        return find("linear_solver", key).load()
+    except ImportError:
+        return None

@@ -1,0 +1,59 @@
+"""SciPy's SuperLU in its symmetric mode: slow, but always there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import reverse_cuthill_mckee
+from scipy.sparse.linalg import splu
+
+from ..state import Index, Vec
+from .interface import NotPositiveDefinite
+
+
+class SuperLU:
+    """LinearSolver on scipy.sparse.linalg.splu."""
+
+    def __init__(self) -> None:
+        self.why = "SuperLU from SciPy, the fallback"
+        self._lower: Any = None
+        self._whole: Any = None
+        self._kept = 0
+
+    @staticmethod
+    def order(graph: sp.csc_matrix) -> Index:
+        """A banded order to gather in; SuperLU finds its own fill-reducing one."""
+        return reverse_cuthill_mckee(graph.tocsr(), symmetric_mode=True).astype(np.int32)
+
+    def analyse(self, lower: sp.csc_matrix, kept: int) -> None:
+        self._kept = kept
+
+    def factor(self, lower: sp.csc_matrix) -> None:
+        self._full = (lower + sp.tril(lower, -1).T).tocsc()
+        self._whole = self._inner = None
+
+    @staticmethod
+    def _split(full: sp.csc_matrix) -> Any:
+        """Factor without pivoting; every pivot of a positive definite matrix is positive."""
+        try:
+            factors = splu(full, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+        except RuntimeError as failure:
+            raise NotPositiveDefinite(str(failure)) from None
+        if not (factors.U.diagonal() > 0.0).all():
+            raise NotPositiveDefinite("a pivot is not positive")
+        return factors
+
+    def solve(self, right: Vec) -> Vec:
+        if self._whole is None:
+            self._whole = self._split(self._full)
+        return self._whole.solve(right)  # type: ignore[no-any-return]
+
+    def condense(self, right: Vec) -> tuple[Vec, Vec]:
+        """Solves with A_qq for every column, the paper's way. [ConJac 6]"""
+        free = self._full.shape[0] - self._kept
+        if self._inner is None:
+            self._inner = self._split(self._full[:free, :free])
+        jacobian = -self._inner.solve(self._full[:free, free:].toarray())
+        return jacobian, self._inner.solve(right)
