@@ -48,6 +48,7 @@ class Settings:
 
     scene: Flat
     bodies: dict[str, Flat]  #: by name
+    digests: dict[str, str]  #: of every array file, by its name in the job folder
 
     def plain(self) -> dict[str, Any]:
         """As plain values for the manifest."""
@@ -75,19 +76,10 @@ def settings(job: Job) -> Settings:
     for body in job.scene.bodies:
         flat = dict(_flat(job, body, "", digests)) | _choices(body, ("mesher", "material"))
         # not read: the mesher of a volume given by hand, and a number that paint replaces
-        unread = ("mesher.",) if body.tets else ()
-        unread += tuple(f"material.{key}" for key in body.painted)
-        bodies[body.name] = {key: value for key, value in flat.items() if not key.startswith(unread)}
-    return Settings(scene, bodies)
-
-
-def sources(job: Job) -> dict[str, str]:
-    """Digest of every array file that the scene names, by its name in the job folder."""
-    digests: dict[str, str] = {}
-    for part in (job.scene, *job.scene.bodies):
-        for _ in _flat(job, part, "", digests):
-            pass
-    return digests
+        painted = {key if key in flat else f"material.{key}" for key in body.painted}
+        bodies[body.name] = {key: value for key, value in flat.items()
+                             if key not in painted and not (body.tets and key.startswith("mesher."))}
+    return Settings(scene, bodies, digests)
 
 
 def _flat(job: Job, part: msgspec.Struct, prefix: str, digests: dict[str, str]) -> Iterator[tuple[str, Any]]:

@@ -44,9 +44,14 @@ def stage_path(job: Job, stage: str, body: str, hash: str) -> Path:
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write named arrays as one .npz that is whole or not there. Raises CacheUnwritable."""
+    write_whole(path, pack(arrays))
+
+
+def pack(arrays: Mapping[str, NDArray[Any]]) -> memoryview:
+    """Named arrays as the bytes of an .npz."""
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)  # type: ignore[arg-type]
-    write_whole(path, buffer.getbuffer())
+    return buffer.getbuffer()
 
 
 def read_arrays(path: Path) -> Arrays | None:

@@ -1,0 +1,234 @@
+"""Command line: `python -m solver bake|check|info`, for people, for farms and for Blender's worker.
+
+Exit codes: 0 complete; 2 bad input; 3 diverged; 4 environment (disk, memory, path) or a defect of ConJac, whose
+traceback then stands on stderr; 75 stopped on request and resumable.
+
+With --json every line on stdout is one JSON object, flushed at once; the last one is always "end":
+    {"event": "log", "text"}
+    {"event": "stage", "stage": "tets" | "fields" | "world", "body", "progress": 0..1 or null, "text"}
+    {"event": "start", "frames": [first, last], "steps_per_frame"}    first is on disk or written next
+    {"event": "frame", "frame", "ms", "left_s"}                       told after the file stands
+    {"event": "summary", ...}                                         of check and info
+    {"event": "error", "code", "exit", "object", "frame", "text"}
+    {"event": "end", "code", "text"}
+
+SIGTERM, Ctrl-C, Ctrl-Break or a line `pause` on stdin ends the step in hand and exits 75; the second signal kills.
+A program that reads stdin itself calls `main(argv, read_stdin=False)` and, for such a line, `request_pause()`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from .errors import EXIT_COMPLETE, EXIT_ENVIRONMENT, BadInput, ConJacError, Environment, NoSuchThing, Stopped
+
+_stop_requested = threading.Event()
+
+
+def request_pause() -> None:
+    """End the bake after the step in hand; it exits with 75 and can be resumed. Any thread may call it."""
+    _stop_requested.set()
+
+
+class Lines:
+    """Tells how a bake goes on: sentences for people, or JSON lines. What `simulate.bake` calls a reporter."""
+
+    def __init__(self, as_json: bool) -> None:
+        self.as_json, self.last = as_json, 0
+        self._stage = ""
+
+    def say(self, text: str, **event: Any) -> None:
+        """One line: `text` for people, `event` as JSON. A reader that has gone ends the bake after its step."""
+        line = json.dumps(event, ensure_ascii=False) if self.as_json else text
+        try:
+            if line:
+                # names may hold what the terminal's encoding cannot show
+                sys.stdout.buffer.write((line + "\n").encode("utf-8", "replace"))
+                sys.stdout.buffer.flush()
+        except (BrokenPipeError, ValueError):
+            request_pause()
+
+    def log(self, text: str) -> None:
+        self.say(text, event="log", text=text)
+
+    def stage(self, stage: str, body: str | None, progress: float | None, text: str) -> None:
+        """How a stage before the first frame goes on. Raises Stopped where that was asked for."""
+        shown = f"{body}: {text}" if body else text
+        changed, self._stage = shown != self._stage, shown
+        self.say(shown if changed else "", event="stage", stage=stage, body=body, progress=progress, text=text)
+        if _stop_requested.is_set():
+            raise Stopped("stopped before the first frame", "Resume to go on")
+
+    def start(self, first: int, last: int, steps_per_frame: int) -> None:
+        self.last = last
+        steps = "step" if steps_per_frame == 1 else "steps"
+        self.say(f"Frames {first} to {last}, {steps_per_frame} {steps} each",
+                 event="start", frames=[first, last], steps_per_frame=steps_per_frame)
+
+    def frame(self, frame: int, ms: float, left_s: float) -> None:
+        self.say(f"Frame {frame} of {self.last}   {ms:.0f} ms   {duration(left_s)} left",
+                 event="frame", frame=frame, ms=round(ms, 3), left_s=round(left_s, 3))
+
+    def error(self, error: ConJacError) -> None:
+        if self.as_json:
+            self.say("", event="error", code=error.code, exit=error.exit_code, object=error.object, frame=error.frame,
+                     text=str(error))
+        else:
+            print(error, file=sys.stderr, flush=True)
+
+    def end(self, code: int, text: str) -> None:
+        self.say(text, event="end", code=code, text=text)
+
+
+def main(argv: Sequence[str] | None = None, *, read_stdin: bool = True) -> int:
+    """Run one command; returns its exit code. argv: without the program's name, default this process's."""
+    arguments = _parser().parse_args(argv)
+    lines = Lines(arguments.json)
+    _stop_requested.clear()
+    try:
+        text = arguments.command(arguments, lines, read_stdin) or "Done"
+        code = EXIT_COMPLETE
+    except Stopped as stopped:
+        code, text = stopped.exit_code, str(stopped)
+    except ConJacError as error:
+        lines.error(error)
+        code, text = error.exit_code, str(error)
+    except MemoryError:
+        short = Environment("there is not enough memory", "Use a larger edge length, or close other programs")
+        lines.error(short)
+        code, text = short.exit_code, str(short)
+    except Exception as error:
+        traceback.print_exc()
+        defect = Environment(f"ConJac failed ({type(error).__name__}: {error})", "Please report this with its log")
+        lines.error(defect)
+        code, text = EXIT_ENVIRONMENT, str(defect)
+    lines.end(code, text if lines.as_json or code not in (2, 3, 4) else "")
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="solver", description="ConJac's solver. Exit codes: 0 complete, 2 bad input, "
+                                     "3 diverged, 4 environment, 75 stopped and resumable.")
+    verbs = parser.add_subparsers(required=True, metavar="bake | check | info")
+
+    bake = verbs.add_parser("bake", help="simulate a job folder into its cache")
+    bake.add_argument("job", type=Path, help="folder with scene.json")
+    bake.add_argument("--frames", type=_frames, metavar="A-B", help="frames that must be on disk at the end")
+    bake.add_argument("--resume", action="store_true", help="go on from the last snapshot of the same settings")
+    bake.add_argument("--threads", type=_threads, metavar="N", help="threads of the kernels (default: one a core)")
+    bake.set_defaults(command=_bake)
+
+    check = verbs.add_parser("check", help="validate a job, estimate its memory and time")
+    check.add_argument("job", type=Path, help="folder with scene.json")
+    check.set_defaults(command=_check)
+
+    info = verbs.add_parser("info", help="say what is in a cache and whether it is whole")
+    info.add_argument("cache", type=Path, help="cache folder, or the job folder around it")
+    info.set_defaults(command=_info)
+    for verb in (bake, check, info):
+        verb.add_argument("--json", action="store_true", help="one JSON object a line on stdout")
+    return parser
+
+
+def _frames(text: str) -> tuple[int, int]:
+    """"A-B" or "A" as numbers; either may be negative."""
+    first, dash, last = text[1:].partition("-")
+    try:
+        start = int(text[:1] + first)
+        return start, int(last) if dash else start
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f'"{text}" is not like 1-72') from error
+
+
+def _threads(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f'"{text}" is not a number of threads')
+    return int(text)
+
+
+def _bake(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
+    from . import simulate
+
+    _listen(read_stdin)
+    simulate.bake(arguments.job, lines, frames=arguments.frames, resume=arguments.resume, threads=arguments.threads,
+                  stop=_stop_requested.is_set)
+    return "All frames are baked" if arguments.frames is None else "The frames asked for are baked"
+
+
+def _check(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
+    from .job.estimate import estimate
+
+    found = estimate(arguments.job)
+    lines.say("\n".join(found.sentences()), event="summary", **found.plain())
+    return "The job can be baked"
+
+
+def _info(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
+    from .frames.read import MANIFEST, Cache
+
+    folder = arguments.cache
+    if not (folder / MANIFEST).exists() and (folder / "cache" / MANIFEST).exists():
+        folder = folder / "cache"
+    cache = Cache(folder)
+    manifest, status = cache.manifest, cache.status()
+    if manifest is None:
+        raise NoSuchThing(f"there is no cache in {folder}", "Give the cache folder of a job")
+    damaged = cache.verify()
+    if damaged and status.state != "baking":
+        raise BadInput(f"{len(damaged)} baked frames are missing or damaged, the first is {damaged[0]}",
+                       "Bake with --resume to make them again")
+    runs = manifest["runs"]
+    text = [f"{manifest['name']}: {status.text}",
+            f"Frames {manifest['start']} to {manifest['end']} at {manifest['fps']:g} fps",
+            *(f'Body "{name}": {count} vertices' for name, _, count in cache.bodies()),
+            *(f"From frame {run['from']} on {run['host']} with {run['backend']}, {run['at']}" for run in runs)]
+    lines.say("\n".join(text), event="summary", state=status.state, done=status.done, total=status.total,
+              text=status.text, changed=status.changed, name=manifest["name"], fps=manifest["fps"],
+              frames=[manifest["start"], manifest["end"]], bodies=manifest["bodies"], runs=runs)
+    return status.text
+
+
+def _listen(read_stdin: bool) -> None:
+    """Let signals and a `pause` line end the step in hand."""
+    def asked(number: int, _: Any) -> None:
+        request_pause()
+        signal.signal(number, signal.SIG_DFL)  # the second one kills
+
+    if threading.current_thread() is threading.main_thread():
+        for name in ("SIGTERM", "SIGINT", "SIGBREAK"):
+            if hasattr(signal, name):
+                signal.signal(getattr(signal, name), asked)
+    if read_stdin:
+        threading.Thread(target=_read_stdin, daemon=True).start()
+
+
+def _read_stdin() -> None:
+    """Wait for a `pause` line. A terminal is not read (a job in its background would be stopped for it), and an end
+    of input means nothing: cron and queues give an empty stdin. os.read, since a buffered read in a daemon thread
+    aborts the interpreter at exit."""
+    try:
+        if os.isatty(0):
+            return
+        text = b""
+        while block := os.read(0, 4096):
+            *whole, text = (text + block).split(b"\n")
+            if any(line.strip() == b"pause" for line in whole):
+                request_pause()
+    except OSError:
+        return
+
+
+def duration(seconds: float) -> str:
+    """A length of time for people: 8 s, 3 min, 2.5 h."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,252 @@
+"""A cache folder, read: what is in it, whether it is whole, whether it is still true. Needs only numpy.
+
+    cache/manifest.json          what was baked: range, rate, bodies, hashes, settings, the runs that made it
+    cache/written.log            one line a file, appended after the file stands: kind, frame, bytes, blake2b
+    cache/frames/000012.npy      (V, 3) float32, every body's output vertices one after the other, object space [m]
+    cache/snapshots/000021.npz   the whole State, exact
+    cache/lock                   the process that bakes
+
+A frame is done when the log tells of it and the file has the size that the log tells.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import BadInput, CacheBusy, NoSuchThing
+from ..job.files import TEMPORARY, digest, unwritable
+from . import lock
+
+FORMAT = 1
+MANIFEST, LOG = "manifest.json", "written.log"
+FRAME, SNAPSHOT = "frame", "snapshot"
+
+
+@dataclass(frozen=True)
+class Written:
+    """One line of the log."""
+
+    kind: str  #: FRAME or SNAPSHOT
+    frame: int
+    bytes: int
+    digest: str
+
+    def line(self) -> str:
+        return f"{self.kind} {self.frame} {self.bytes} {self.digest}\n"
+
+
+@dataclass(frozen=True)
+class Status:
+    """What a panel shows. Computed from the folder when asked, stored nowhere."""
+
+    state: str  #: none, partial, complete, stale, broken or baking
+    done: int  #: frames on disk
+    total: int  #: frames that the scene has
+    text: str  #: a sentence without a full stop
+    changed: tuple[str, ...] = ()  #: what makes it stale, in plain names
+
+
+def file_of(folder: Path, kind: str, frame: int) -> Path:
+    """Where a frame or a snapshot lies."""
+    return folder / (f"frames/{frame:06d}.npy" if kind == FRAME else f"snapshots/{frame:06d}.npz")
+
+
+class Cache:
+    """One cache folder as it is now; make a new one to look again."""
+
+    def __init__(self, folder: Path | str) -> None:
+        self.folder = Path(folder)
+
+    @cached_property
+    def manifest(self) -> dict[str, Any] | None:
+        """What was baked, or None where nothing was. Raises BadInput where the file is not one of ours."""
+        path = self.folder / MANIFEST
+        try:
+            manifest = json.loads(path.read_text(encoding="utf-8"))
+            known = manifest["format"] == FORMAT
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise BadInput(f"{path} is damaged", "Free the cache and bake again") from error
+        if not known:
+            raise BadInput(f"{path} was written by another version of ConJac", "Free the cache and bake again")
+        return manifest  # type: ignore[no-any-return]
+
+    @cached_property
+    def log(self) -> dict[tuple[str, int], Written]:
+        """The last line of every file in the log; a line that a crash tore is left out."""
+        try:
+            text = (self.folder / LOG).read_bytes().decode("ascii", "replace")
+        except OSError:
+            return {}
+        found = {}
+        for line in text.splitlines(keepends=True):
+            fields = line.split()
+            if line.endswith("\n") and len(fields) == 4 and fields[0] in (FRAME, SNAPSHOT) and len(fields[3]) == 40:
+                try:
+                    written = Written(fields[0], int(fields[1]), int(fields[2]), fields[3])
+                except ValueError:
+                    continue
+                found[written.kind, written.frame] = written
+        return found
+
+    @cached_property
+    def frames(self) -> range:
+        """Every frame that the scene has. Empty where nothing was baked."""
+        return range(self.manifest["start"], self.manifest["end"] + 1) if self.manifest else range(0)
+
+    def bodies(self) -> list[tuple[str, int, int]]:
+        """(name, first vertex, number of vertices) of every body."""
+        return [(b["name"], b["first"], b["count"]) for b in self.manifest["bodies"]] if self.manifest else []
+
+    def frames_done(self) -> list[int]:
+        """The frames on disk, in order. A file of another size than was written does not count."""
+        return sorted(w.frame for w in self.log.values() if w.kind == FRAME and self.stands(w))
+
+    def stands(self, written: Written) -> bool:
+        """Whether the file is there in the size that was written."""
+        try:
+            return os.path.getsize(file_of(self.folder, written.kind, written.frame)) == written.bytes
+        except OSError:
+            return False
+
+    def good(self, kind: str, frame: int) -> bool:
+        """Whether the file holds what was written, byte for byte."""
+        written = self.log.get((kind, frame))
+        try:
+            return written is not None and digest(file_of(self.folder, kind, frame)) == written.digest
+        except OSError:
+            return False
+
+    def verify(self) -> list[int]:
+        """The frames that were written and are now missing or changed. Reads every byte."""
+        return sorted(w.frame for w in self.log.values() if w.kind == FRAME and not self.good(FRAME, w.frame))
+
+    def vertices(self, frame: int) -> NDArray[np.float32]:
+        """(V, 3) object-space positions [m] of all bodies at a frame. Raises NoSuchThing where it is not on disk."""
+        path = file_of(self.folder, FRAME, frame)
+        try:
+            return np.load(path, allow_pickle=False)  # type: ignore[no-any-return]
+        except FileNotFoundError as error:
+            raise NoSuchThing(f"frame {frame} is not in {self.folder}", "Bake it first") from error
+        except (OSError, ValueError, EOFError) as error:
+            raise BadInput(f"{path} is damaged", "Resume the bake to make it again") from error
+
+    def frame(self, frame: int) -> dict[str, NDArray[np.float32]]:
+        """(n, 3) object-space positions [m] of every body at a frame. Raises NoSuchThing where it is not on disk."""
+        together = self.vertices(frame)
+        return {name: together[first:first + count] for name, first, count in self.bodies()}
+
+    def changed(self, job: Path | None = None) -> tuple[str, ...]:
+        """What differs in the job folder (default: the one around the cache) from what was baked.
+
+        Compares scene.json as it was written and the arrays by size and time, then by content. Empty where the job
+        has gone. A default that is now spelt out counts as a difference here; the bake itself looks closer.
+        """
+        folder = job or self.folder.parent
+        try:
+            scene = json.loads((folder / "scene.json").read_text(encoding="utf-8"))
+        except OSError:
+            return ()
+        except ValueError:
+            return ("scene.json",)
+        if self.manifest is None:
+            return ()
+        names = different(self.manifest["scene"], scene)
+        names += [name for name, was in self.manifest["sources"].items() if not same_file(folder / name, was)]
+        return tuple(dict.fromkeys(names))
+
+    def status(self, job: Path | None = None) -> Status:
+        """none, partial, complete, stale, broken or baking: from the folder, the hashes and the lock file."""
+        try:
+            frames, done = self.frames, self.frames_done()
+        except BadInput as error:
+            return Status("broken", 0, 0, error.what)
+        total, count = len(frames), len(done)
+        if lock.busy(self.folder):
+            return Status("baking", count, total, f"Baking: {count} of {total} frames" if total else "Baking")
+        if self.manifest is None:
+            return Status("none", 0, 0, "Nothing is baked")
+        changed = self.changed(job)
+        if changed:
+            return Status("stale", count, total, f"Baked before these changed: {', '.join(changed)}", changed)
+        lost = sum(w.kind == FRAME for w in self.log.values()) - count
+        if lost:
+            return Status("broken", count, total, f"{lost} baked frames are missing or damaged")
+        if count < total:
+            return Status("partial", count, total, f"{count} of {total} frames are baked")
+        return Status("complete", count, total, f"All {total} frames are baked")
+
+    def free(self) -> int:
+        """Delete the frames, snapshots, log and manifest of this bake and nothing else; returns how many files.
+
+        Only names that the log or the manifest's range tell of are touched; folders go when they are empty.
+        Raises CacheBusy while a process bakes into it, CacheUnwritable where a file cannot be deleted.
+        """
+        found = lock.holder(self.folder)
+        if lock.busy(self.folder) and found != lock.here():
+            raise CacheBusy(f"a bake into {self.folder} is running", "Cancel it first")
+        try:
+            frames = set(self.frames)
+        except BadInput:
+            frames = set()
+        frames |= {written.frame for written in self.log.values()}
+        listed = [file_of(self.folder, kind, frame) for kind in (FRAME, SNAPSHOT) for frame in sorted(frames)]
+        listed += [self.folder / LOG, self.folder / MANIFEST]
+
+        freed = 0
+        for path in listed:
+            for each in (path.with_name(path.name + TEMPORARY), path):
+                try:
+                    each.unlink()
+                    freed += 1
+                except FileNotFoundError:
+                    pass
+                except OSError as error:
+                    raise unwritable(each, error) from error
+        for name in ("frames", "snapshots", "."):
+            try:
+                (self.folder / name).rmdir()
+            except OSError:
+                continue  # not empty: someone else's files stay, and so does their folder
+        for name in ("manifest", "log", "frames"):
+            self.__dict__.pop(name, None)
+        return freed
+
+
+def source(path: Path, content: str) -> dict[str, Any]:
+    """What the manifest keeps of an array file: its size, its time and the digest of its content."""
+    told = path.stat()
+    return {"size": told.st_size, "mtime_ns": told.st_mtime_ns, "digest": content}
+
+
+def same_file(path: Path, was: dict[str, Any]) -> bool:
+    """Whether a file is the one that `source` told of; its content is read only where size and time leave a doubt."""
+    try:
+        told = path.stat()
+        if told.st_size != was["size"]:
+            return False
+        return bool(told.st_mtime_ns == was["mtime_ns"] or digest(path) == was["digest"])
+    except OSError:
+        return False
+
+
+def different(old: Any, new: Any, path: str = "") -> list[str]:
+    """Dotted paths of what differs between two plain JSON values; a list of bodies is told by their names."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        names = [*new, *(key for key in old if key not in new)]
+        return [found for key in names if key not in ("name", "version")
+                for found in different(old.get(key), new.get(key), f"{path}.{key}" if path else key)]
+    if path == "bodies" and isinstance(old, list) and isinstance(new, list):
+        if [body.get("name") for body in old] != [body.get("name") for body in new]:
+            return ["bodies"]
+        return [f'{found} of "{body.get("name")}"' for was, body in zip(old, new) for found in different(was, body)]
+    return [] if old == new else [path]

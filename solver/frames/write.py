@@ -1,0 +1,149 @@
+"""A cache folder, written: a frame at a time, each whole or not there, and snapshots to go on from."""
+
+from __future__ import annotations
+
+import datetime
+import importlib.metadata
+import io
+import json
+import platform
+import socket
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import BadInput, CacheUnwritable, StaleCache
+from ..job import hashes
+from ..job.files import digest_of, unwritable, write_whole
+from ..job.load import Job
+from ..job.stages import Arrays, pack, read_arrays
+from ..state import State, Vec
+from .read import FORMAT, FRAME, LOG, MANIFEST, SNAPSHOT, Cache, Written, file_of, source
+
+LIBRARIES = ("numpy", "scipy", "numba", "scikit-sparse", "cvxopt", "msgspec")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is left to do for the frames that were asked for."""
+
+    finished: bool  #: every one of them is on disk
+    snapshot: int | None  #: frame to go on from; None means from the start
+    stale: tuple[str, ...]  #: what changed since the cache was baked; it is freed before the first frame is written
+
+
+def plan(cache: Cache, read: hashes.Settings, wanted: range, resume: bool) -> Plan:
+    """What a bake of the frames `wanted` has to do, given what the cache holds.
+
+    resume: go on from the last snapshot before which every wanted frame is on disk byte for byte, and never replace
+    a cache of other settings. Raises StaleCache that names what changed.
+    """
+    try:
+        manifest = cache.manifest
+        stale = _changed(manifest, read) if manifest else ()
+    except BadInput as error:
+        if resume:
+            raise
+        stale = (error.what,)
+    if stale and resume:
+        raise StaleCache(f"the cache was baked before these changed: {', '.join(stale)}",
+                         "Bake again without resuming to replace it, or set them back")
+    if stale or manifest is None:
+        return Plan(False, None, stale)
+    if not resume:
+        return Plan(set(wanted) <= set(cache.frames_done()), None, ())
+
+    good = {frame for frame in wanted if cache.good(FRAME, frame)}
+    whole = [k for kind, k in cache.log if kind == SNAPSHOT and all(f in good for f in wanted if f <= k)]
+    usable = (k for k in sorted(whole, reverse=True) if cache.good(SNAPSHOT, k))
+    return Plan(len(good) == len(wanted), next(usable, None), ())
+
+
+def _changed(manifest: dict[str, Any], read: hashes.Settings) -> tuple[str, ...]:
+    """Plain names of what differs from what was baked; empty where the cache is still true."""
+    if manifest["hashes"]["solve"] == hashes.hashes(read).solve:
+        return ()
+    return tuple(hashes.changed(manifest["settings"], read.plain())) or ("the solver itself",)
+
+
+class FrameStore:
+    """Writes one cache. Made while its lock is held."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.cache = Cache(folder)
+
+    def begin(self, job: Job, read: hashes.Settings, bodies: Iterable[tuple[str, int, int]], *,
+              backend: str, notes: Iterable[str] = (), first: int) -> None:
+        """Write the manifest of this bake, or add this run to the one that is there.
+
+        bodies: (name, first vertex, number of vertices) in the order of the output; first: the first frame of this run.
+        Raises CacheUnwritable.
+        """
+        versions = {name: version for name in LIBRARIES if (version := _version(name))}
+        run = {"from": first, "at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+               "host": socket.gethostname(), "machine": platform.platform(), "backend": backend,
+               "versions": {"python": platform.python_version(), **versions}}
+        time, old = job.scene.time, self.cache.manifest
+        manifest = {
+            "format": FORMAT, "name": job.scene.name, "start": time.start, "end": time.end, "fps": time.fps,
+            "bodies": [{"name": name, "first": start, "count": count} for name, start, count in bodies],
+            "hashes": hashes.hashes(read).plain(), "settings": read.plain(), "scene": job.raw,
+            "sources": {name: source(job.array_path(name), content) for name, content in read.digests.items()},
+            "notes": list(notes), "runs": [*(old["runs"] if old else []), run],
+        }
+        write_whole(self.folder / MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False).encode())
+        self._mend_log()
+        self.cache = Cache(self.folder)
+
+    def write(self, frame: int, vertices: Vec) -> None:
+        """Put a frame on disk: (V, 3) object-space positions [m], kept as float32. Raises CacheUnwritable."""
+        buffer = io.BytesIO()
+        np.save(buffer, np.ascontiguousarray(vertices, dtype=np.float32), allow_pickle=False)
+        self._put(FRAME, frame, buffer.getbuffer())
+
+    def snapshot(self, frame: int, state: State) -> None:
+        """Put the whole State after a frame on disk, exactly. Raises CacheUnwritable."""
+        arrays: Arrays = {"time": np.array(state.time), "q": state.q, "u": state.u,
+                          "keys": np.array([*state.memory], dtype=str)}
+        arrays |= {f"memory_{i}": value for i, value in enumerate(state.memory.values())}
+        self._put(SNAPSHOT, frame, pack(arrays))
+
+    def restore(self, frame: int) -> State:
+        """The State of a snapshot. Raises CacheUnwritable where it cannot be read."""
+        arrays = read_arrays(file_of(self.folder, SNAPSHOT, frame))
+        if arrays is None:
+            raise CacheUnwritable(f"the snapshot of frame {frame} in {self.folder} cannot be read", "Bake again")
+        memory = {str(key): arrays[f"memory_{i}"] for i, key in enumerate(arrays["keys"])}
+        return State(float(arrays["time"]), arrays["q"], arrays["u"], memory)
+
+    def _put(self, kind: str, frame: int, content: memoryview) -> None:
+        write_whole(file_of(self.folder, kind, frame), content)
+        line = Written(kind, frame, content.nbytes, digest_of(content)).line()
+        try:
+            with open(self.folder / LOG, "ab") as stream:
+                stream.write(line.encode())
+        except OSError as error:
+            raise unwritable(self.folder / LOG, error) from error
+
+    def _mend_log(self) -> None:
+        """Cut off the line that a crash tore, so that the next one starts on its own."""
+        path = self.folder / LOG
+        try:
+            with open(path, "r+b") as stream:
+                text = stream.read()
+                stream.truncate(text.rfind(b"\n") + 1)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise unwritable(path, error) from error
+
+
+def _version(name: str) -> str:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return ""

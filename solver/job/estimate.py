@@ -1,0 +1,99 @@
+"""How large a job is and how long it may take, before anything is computed.
+
+Sizes are exact where the tetrahedra exist, else guessed from the surface. Memory and time come from bars that were
+measured once (30k to 1.02 M tetrahedra; two cores of 2023): right in order of magnitude, no promise.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import hashes, stages
+from .load import Job, load, parameters
+from .schema import Body
+
+TETS_PER_NODE = 4.5  # of a solid body; thin ones have fewer
+MEASURED_TETS, MEASURED_FLOPS, MEASURED_FACTOR_BYTES = 30e3, 4e9, 0.05 * 2**30
+FLOPS_GROW, FACTOR_GROWS = 1.97, 1.35  # exponents of the count of tetrahedra
+FLOPS_PER_SECOND, FILL_SECONDS_PER_TET = 25e9, 5e-7
+BASE_BYTES, BYTES_PER_TET = 250e6, 4e3  # Python with its libraries; element and pattern arrays
+
+
+@dataclass(frozen=True)
+class BodySize:
+    name: str
+    vertices: int
+    triangles: int
+    nodes: int
+    tets: int
+    exact: bool  #: counted, not guessed from the surface
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What `check` prints."""
+
+    name: str
+    bodies: tuple[BodySize, ...]
+    frames: tuple[int, int]
+    steps_per_frame: int
+    memory_mb: float
+    step_s: float
+    total_s: float  #: of stepping, every frame
+    cache_mb: float  #: frames on disk
+
+    def plain(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def sentences(self) -> list[str]:
+        said = [f"{self.name}: frames {self.frames[0]} to {self.frames[1]}, {self.steps_per_frame} steps each"]
+        for body in self.bodies:
+            about = "" if body.exact else "about "
+            said.append(f'Body "{body.name}": {body.vertices} vertices, {body.triangles} triangles, '
+                        f"{about}{body.nodes} nodes, {about}{body.tets} tetrahedra")
+        return [*said, f"Memory: about {self.memory_mb:.0f} MB; frames on disk: {self.cache_mb:.0f} MB",
+                f"Time: about {self.step_s * 1e3:.0f} ms a step, {self.total_s:.0f} s in all"]
+
+
+def estimate(path: Path | str) -> Estimate:
+    """Check a job folder and estimate its memory and time. Raises what `load` raises."""
+    job = load(path)
+    read = hashes.hashes(hashes.settings(job))
+    sizes = tuple(body_size(job, body, read.bodies[body.name]["tets"]) for body in job.scene.bodies)
+    time, tets = job.scene.time, [size.tets for size in sizes]
+    steps = max(1, math.ceil(1.0 / (time.fps * time.step) - 1e-9))
+    # bodies are factored apart or as blocks of one matrix: their costs add up either way
+    step_s = sum(MEASURED_FLOPS * (m / MEASURED_TETS) ** FLOPS_GROW / FLOPS_PER_SECOND + FILL_SECONDS_PER_TET * m
+                 for m in tets)
+    memory = BASE_BYTES + sum(MEASURED_FACTOR_BYTES * (m / MEASURED_TETS) ** FACTOR_GROWS + BYTES_PER_TET * m
+                              for m in tets)
+    output = sum(size.vertices or size.nodes for size in sizes) * 12
+    return Estimate(job.scene.name, sizes, (time.start, time.end), steps, memory / 1e6, step_s,
+                    step_s * steps * (len(job.frames) - 1), output * len(job.frames) / 1e6)
+
+
+def body_size(job: Job, body: Body, tets_hash: str) -> BodySize:
+    """Counts of a body: of the volume given or made already, else guessed from the surface and the edge length."""
+    vertices = triangles = np.zeros((0, 3))
+    if body.surface is not None:
+        vertices, triangles = job.array(body.surface.vertices), job.array(body.surface.triangles)
+    of_surface = (body.name, len(vertices), len(triangles))
+    if body.tets is not None:
+        return BodySize(*of_surface, len(job.array(body.tets.nodes)), len(job.array(body.tets.tets)), True)
+    made = stages.kept(job, "tets", body.name, tets_hash)
+    if made is not None and {"nodes", "tets"} <= made.keys():
+        return BodySize(*of_surface, len(made["nodes"]), len(made["tets"]), True)
+
+    corners = (vertices - vertices.mean(axis=0))[triangles]
+    areas = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    volume = abs(float(np.einsum("ij,ij->", areas, corners[:, 0]))) / 6
+    edge = float(parameters("mesher", body.mesher).get("edge_length", 0.0))
+    edge = edge or float(np.linalg.norm(np.ptp(vertices, axis=0))) / 20
+    # a regular tetrahedron fills edge³ / 6√2
+    tets = max(6, round(6 * math.sqrt(2) * volume / edge**3)) if edge > 0 else 6
+    return BodySize(*of_surface, max(4, round(tets / TETS_PER_NODE)), tets, False)

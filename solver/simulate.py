@@ -1,0 +1,212 @@
+"""The loop: steps land on frames, each is written, a snapshot now and then; and the life of a bake around it."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from .errors import BadInput, Diverged, StepFailed, Stopped
+from .frames import lock
+from .frames.read import Cache
+from .frames.write import FrameStore, Plan, plan
+from .job import hashes
+from .job.load import Job, load
+from .job.schema import Time
+from .state import State, Vec
+
+HALVINGS = 4  # a step is tried at h, h/2, ... h/16
+
+Stop = Callable[[], bool]
+
+
+class World(Protocol):
+    """What the loop needs of a world; `world.build` makes one."""
+
+    bodies: list[tuple[str, int, int]]  #: (name, first vertex, number of vertices) of the output
+    notes: list[str]  #: sentences for the user
+    backend: str  #: what solves the linear systems
+
+    def initial_state(self) -> State: ...
+    def step(self, state: State, h: float) -> State: ...
+    def output(self, state: State, frame: int) -> Vec: ...
+    def forget_past(self) -> None: ...
+    def explain(self, failure: StepFailed, state: State, frame: int) -> Diverged: ...
+
+
+class Reporter(Protocol):
+    """Who is told how a bake goes on. Any of these may raise Stopped."""
+
+    def log(self, text: str) -> None: ...
+    def stage(self, stage: str, body: str | None, progress: float | None, text: str) -> None: ...
+    def start(self, first: int, last: int, steps_per_frame: int) -> None: ...
+    def frame(self, frame: int, ms: float, left_s: float) -> None: ...
+
+
+def step_size(fps: float, step: float) -> tuple[int, float]:
+    """(steps a frame, their length [s]): the fewest steps no longer than `step` that fill a frame exactly."""
+    count = max(1, math.ceil(1.0 / (fps * step) - 1e-9))
+    return count, 1.0 / fps / count
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """When frames and steps stand. Frame k is the state at (k - start)/fps."""
+
+    start: int
+    end: int
+    fps: float
+    step: float  #: largest step [s]
+    snapshot_every: int  #: frames
+
+    @classmethod
+    def of(cls, time: Time, last: int | None = None) -> Timeline:
+        """The scene's timeline, up to the frame `last`."""
+        return cls(time.start, time.end if last is None else last, time.fps, time.step, time.snapshot_every)
+
+    def time_of(self, frame: int) -> float:
+        """Seconds after the start frame."""
+        return (frame - self.start) / self.fps
+
+    def snapshot_due(self, frame: int) -> bool:
+        return frame > self.start and (frame - self.start) % self.snapshot_every == 0
+
+
+def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: int | None = None,
+             stop: Stop = lambda: False, report: Callable[[int, float, float], None] = lambda *_: None) -> State:
+    """Simulate and write every frame up to the timeline's end; returns the last state.
+
+    snapshot: frame to go on from, None for the start, whose frame is then written first. stop: asked before every
+    step. report(frame, ms, seconds left) is told after each frame. Raises Diverged with object, frame and remedy,
+    Stopped, CacheUnwritable; the frames written before stay.
+    """
+    if snapshot is None:
+        frame, state = timeline.start, replace(world.initial_state(), time=0.0)
+        write(world, state, frame, store)
+    else:
+        frame, state = snapshot, store.restore(snapshot)
+
+    began, first = time.perf_counter(), frame
+    for frame in range(first + 1, timeline.end + 1):
+        frame_began = time.perf_counter()
+        state = advance_frame(world, state, timeline, frame, stop)
+        write(world, state, frame, store)
+        if timeline.snapshot_due(frame):
+            # what is not in the State is dropped here in every run, so that a resumed one gives the same bytes
+            store.snapshot(frame, state)
+            world.forget_past()
+        now = time.perf_counter()
+        left = (now - began) / (frame - first) * (timeline.end - frame)
+        report(frame, (now - frame_began) * 1e3, left)
+    return state
+
+
+def advance_frame(world: World, state: State, timeline: Timeline, frame: int, stop: Stop = lambda: False) -> State:
+    """The state at `frame`, from the one at the frame before it. Raises Diverged, Stopped."""
+    count, h = step_size(timeline.fps, timeline.step)
+    before = timeline.time_of(frame - 1)
+    for i in range(count):
+        # times are counted, never summed, so that no rounding gathers over a long bake
+        state = advance(world, replace(state, time=before + i * h), h, frame, stop)
+    return replace(state, time=timeline.time_of(frame))
+
+
+def advance(world: World, state: State, h: float, frame: int, stop: Stop = lambda: False,
+            halvings: int = HALVINGS) -> State:
+    """One step; halved where it cannot be solved, and given up with the world's advice when that does not help."""
+    if stop():
+        raise Stopped(f"stopped before frame {frame} was done", "Resume to go on")
+    try:
+        return world.step(state, h)
+    except StepFailed as failure:
+        if halvings == 0:
+            raise world.explain(failure, state, frame) from failure
+    half = advance(world, state, h / 2, frame, stop, halvings - 1)
+    return advance(world, replace(half, time=state.time + h / 2), h / 2, frame, stop, halvings - 1)
+
+
+def write(world: World, state: State, frame: int, store: FrameStore) -> None:
+    """Write the output of a frame; one that is not finite is never written."""
+    vertices = world.output(state, frame)
+    if not np.isfinite(vertices.astype(np.float32)).all():
+        raise world.explain(StepFailed("the output is not finite"), state, frame)
+    store.write(frame, vertices)
+
+
+def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None = None, resume: bool = False,
+         threads: int | None = None, stop: Stop = lambda: False) -> None:
+    """Bake a job folder into its cache.
+
+    frames: (first, last) that must be on disk at the end, default all; every frame simulated on the way is kept too.
+    resume: go on where an earlier bake stopped. threads: of the kernels, None for one per core.
+    Raises a ConJacError. Where every frame asked for is there, nothing heavy is imported.
+    """
+    job = load(path)
+    wanted = wanted_frames(job, frames)
+    read = hashes.settings(job)
+    if _finished(plan(Cache(job.cache), read, wanted, resume), wanted, report):
+        return
+
+    with lock.held(job.cache):
+        # asked again: another process may have written until a moment ago
+        todo = plan(Cache(job.cache), read, wanted, resume)
+        if _finished(todo, wanted, report):
+            return
+        if resume and todo.snapshot is None:
+            report.log("There is no snapshot to go on from, so the bake begins at the first frame")
+        world = _build(job, report, threads)
+        for note in world.notes:
+            report.log(note)
+
+        store = FrameStore(job.cache)
+        if todo.stale:
+            report.log(f"The old cache is replaced; these changed: {', '.join(todo.stale)}")
+            store.cache.free()
+        _say_other_machine(store.cache, world, report)
+        first = job.scene.time.start if todo.snapshot is None else todo.snapshot
+        store.begin(job, read, world.bodies, backend=world.backend, notes=world.notes, first=first)
+
+        timeline = Timeline.of(job.scene.time, wanted[-1])
+        report.start(first, timeline.end, step_size(timeline.fps, timeline.step)[0])
+        simulate(world, timeline, store, snapshot=todo.snapshot, stop=stop, report=report.frame)
+
+
+def wanted_frames(job: Job, frames: tuple[int, int] | None) -> range:
+    """The frames asked for. Raises BadInput where the scene does not have them."""
+    if frames is None:
+        return job.frames
+    first, last = frames
+    if last < first or first < job.frames[0] or last > job.frames[-1]:
+        raise BadInput(f"frames {first} to {last} were asked for and the scene has {job.frames[0]} to {job.frames[-1]}",
+                       "Ask for frames that it has")
+    return range(first, last + 1)
+
+
+def _finished(todo: Plan, wanted: Iterable[int], report: Reporter) -> bool:
+    if todo.finished:
+        report.log("Every frame asked for is already baked")
+    return todo.finished
+
+
+def _build(job: Job, report: Reporter, threads: int | None) -> World:
+    """The world of a job. Imported only here: a finished bake is told without it."""
+    from . import threads as cores
+
+    cores.configure(threads)
+    from .world.build import build
+
+    world: World = build(job, report.stage)
+    return world
+
+
+def _say_other_machine(cache: Cache, world: World, report: Reporter) -> None:
+    """Say when a resumed cache was begun elsewhere: its last bits may differ."""
+    runs = cache.manifest["runs"] if cache.manifest else []
+    others = {run["host"] for run in runs} - {lock.here().host} | {run["backend"] for run in runs} - {world.backend}
+    if others:
+        report.log(f"Frames already there were baked with {', '.join(sorted(others))}; the last digits may differ from now on")
