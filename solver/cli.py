@@ -46,9 +46,9 @@ class Lines:
         self.as_json, self.last = as_json, 0
         self._stage = ""
 
-    def say(self, text: str, **event: Any) -> None:
-        """One line: `text` for people, `event` as JSON. A reader that has gone ends the bake after its step."""
-        line = json.dumps(event, ensure_ascii=False) if self.as_json else text
+    def say(self, sentence: str, /, **event: Any) -> None:
+        """One line: the sentence for people, `event` as JSON. A reader that has gone ends the bake after its step."""
+        line = json.dumps(event, ensure_ascii=False) if self.as_json else sentence
         try:
             if line:
                 # names may hold what the terminal's encoding cannot show

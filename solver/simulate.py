@@ -209,4 +209,5 @@ def _say_other_machine(cache: Cache, world: World, report: Reporter) -> None:
     runs = cache.manifest["runs"] if cache.manifest else []
     others = {run["host"] for run in runs} - {lock.here().host} | {run["backend"] for run in runs} - {world.backend}
     if others:
-        report.log(f"Frames already there were baked with {', '.join(sorted(others))}; the last digits may differ from now on")
+        names = ', '.join(sorted(others))
+        report.log(f"Frames already there were baked with {names}; the last digits may differ from now on")
