@@ -1,0 +1,184 @@
+"""Runs a mesher in a process of its own, since meshers crash, hang and print."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+import time
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from ..errors import Environment
+from ..state import Index, Vec
+
+Report = Callable[[float | None, str], None]
+
+BOOT = Path(__file__).with_name("child_boot.py")
+MAGIC = b"\x00conjac-mesher\x00"
+HELLO_SECONDS = 60.0
+POLL_SECONDS = 0.25
+
+
+class ChildFailed(Exception):
+    """The mesher's process crashed or answered nonsense: says how."""
+
+
+class ChildTooSlow(ChildFailed):
+    """The mesher's process ran into its time limit."""
+
+
+def python_commands() -> list[list[str]]:
+    """Command lines that may start this very Python, the likeliest first; the child's first words tell."""
+    names = [sys.executable, getattr(sys, "_base_executable", "")]
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    for prefix in (sys.prefix, sys.exec_prefix, sys.base_prefix):
+        names += [os.path.join(prefix, "bin", f"python{version}"), os.path.join(prefix, "python.exe"),
+                  os.path.join(prefix, "bin", "python.exe")]
+    commands = []
+    for name in dict.fromkeys(names):
+        if not name or not os.path.isfile(name):
+            continue
+        blender = "blender" in os.path.basename(name).lower()
+        commands.append([name, "--background", "--factory-startup", "--python", str(BOOT)] if blender
+                        else [name, "-I", str(BOOT)])
+    return commands
+
+
+@contextmanager
+def _started() -> Iterator[tuple[subprocess.Popen[bytes], queue.Queue[tuple[str, bytes]]]]:
+    """A child that has said hello in this Python's name, and what its pipes bring. Killed at the end, come what may."""
+    options: dict[str, Any] = {"start_new_session": True}  # so that Ctrl-C in a terminal asks us, not the mesher
+    if sys.platform == "win32":
+        options = {"creationflags": subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP}
+    tried = []
+    for command in python_commands():
+        try:
+            child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                     **options)
+        except OSError as error:
+            tried.append(f"{command[0]} ({error.strerror})")
+            continue
+        try:
+            messages = _listen(child)
+            if _said_hello(messages):
+                yield child, messages
+                return
+        finally:
+            child.kill()
+            child.wait()
+            for pipe in (child.stdin, child.stdout, child.stderr):
+                with suppress(OSError):
+                    pipe.close()  # type: ignore[union-attr]
+        tried.append(command[0])
+    raise Environment("no Python was found to run the mesher in", f"Tried {', '.join(tried) or 'nothing'}")
+
+
+def _listen(child: subprocess.Popen[bytes]) -> queue.Queue[tuple[str, bytes]]:
+    """Threads that empty both pipes into one queue, so that the child never blocks on a full one."""
+    messages: queue.Queue[tuple[str, bytes]] = queue.Queue()
+
+    def empty(pipe: IO[bytes], kind: str) -> None:
+        with suppress(OSError, ValueError):
+            while part := os.read(pipe.fileno(), 1 << 16):
+                messages.put((kind, part))
+        messages.put((kind + "-end", b""))
+
+    for pipe, kind in ((child.stdout, "answer"), (child.stderr, "print")):
+        threading.Thread(target=empty, args=(pipe, kind), daemon=True).start()
+    return messages
+
+
+def _said_hello(messages: queue.Queue[tuple[str, bytes]]) -> bool:
+    """Whether the child runs and is the same Python as this one; what follows its hello goes back to the queue."""
+    said, wanted = b"", MAGIC + sys.implementation.cache_tag.encode() + b"\n"  # type: ignore[operator]
+    deadline = time.monotonic() + HELLO_SECONDS
+    while time.monotonic() < deadline:
+        try:
+            kind, part = messages.get(timeout=POLL_SECONDS)
+        except queue.Empty:
+            continue
+        if kind == "answer-end":
+            return False
+        if kind == "answer":
+            said += part
+            if MAGIC in said and b"\n" in said[said.index(MAGIC):]:
+                return wanted in said
+    return False
+
+
+def run_mesher(mesher: Any, vertices: Vec, triangles: Index, settings: Mapping[str, float], seconds: float,
+               report: Report) -> tuple[Vec, Index]:
+    """What `mesher.mesh(vertices, triangles, settings)` returns, computed in a child process.
+
+    report: called at least a few times a second with (share done or None, words); what it raises ends the child.
+    Raises ChildTooSlow after `seconds`, ChildFailed where the child crashed or answered nonsense, and Environment
+    where no Python can be started.
+    """
+    packed = io.BytesIO()
+    np.savez(packed, vertices=vertices, triangles=triangles)
+    package, _, rest = type(mesher).__module__.partition(".meshing")
+    ours = package == __package__.partition(".meshing")[0]
+    root = Path(__file__).resolve().parents[1]
+    header = json.dumps({
+        "sys_path": [str(root.parent), *(p for p in sys.path if p)], "size": packed.tell(), "settings": dict(settings),
+        "module": f"{root.name}.meshing{rest}" if ours else type(mesher).__module__, "name": type(mesher).__name__,
+    }).encode()
+
+    with _started() as (child, messages):
+        assert child.stdin is not None
+        request = len(header).to_bytes(8, "little") + header + packed.getvalue()
+        with suppress(OSError):  # a child that died at once is reported below
+            child.stdin.write(request)
+            child.stdin.flush()
+        answer, printed = _follow(mesher, messages, seconds, report)
+        if len(answer) < 8 or len(answer) < 8 + int.from_bytes(answer[:8], "little"):
+            child.wait()
+            raise ChildFailed(_last_words(child.returncode, printed))
+    try:
+        with np.load(io.BytesIO(answer[8:]), allow_pickle=False) as arrays:
+            return arrays["nodes"], arrays["tets"]
+    except (ValueError, KeyError, OSError, zipfile.BadZipFile) as error:
+        raise ChildFailed(f"it returned something that is no mesh ({error})") from error
+
+
+def _follow(mesher: Any, messages: queue.Queue[tuple[str, bytes]], seconds: float, report: Report) -> tuple[bytes, str]:
+    """All bytes of the answer, and the end of what was printed."""
+    deadline = time.monotonic() + seconds
+    answer: list[bytes] = []
+    printed, line_start, said = "", "", (None, "")
+    while True:
+        report(*said)
+        if time.monotonic() > deadline:
+            raise ChildTooSlow(f"it did not finish within {seconds:.0f} s")
+        try:
+            kind, part = messages.get(timeout=POLL_SECONDS)
+        except queue.Empty:
+            continue
+        if kind == "answer":
+            answer.append(part)
+        elif kind == "answer-end":
+            return b"".join(answer), printed
+        elif kind == "print":
+            *lines, line_start = (line_start + part.decode("utf-8", "replace")).splitlines(keepends=True) or [""]
+            if line_start.endswith("\n"):
+                lines, line_start = [*lines, line_start], ""
+            for line in lines:
+                said = mesher.progress(line) or said
+            printed = (printed + "".join(lines))[-4000:]
+
+
+def _last_words(code: int, printed: str) -> str:
+    """How a child ended: by which signal or with which code, and the last line it printed."""
+    lines = [line.strip() for line in printed.splitlines() if line.strip()]
+    how = f"it crashed (signal {-code})" if code < 0 else f"it ended with code {code}"
+    return f"{how}: {lines[-1][:200]}" if lines else how

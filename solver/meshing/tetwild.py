@@ -1,0 +1,72 @@
+"""fTetWild, which meshes whatever it is given: open, self-intersecting and dirty surfaces too."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..state import Index, Vec
+from .surface import Surface
+
+DECIMATE_ABOVE = 15_000  # triangles; fTetWild's own simplification takes minutes from about here
+
+
+class TetWild:
+    """Robust, within an envelope around the surface; the same input gives other tetrahedra each time."""
+
+    in_child = True
+
+    def __init__(self) -> None:
+        self._first_energy = 0.0
+        self._fraction = 0.0
+
+    def settings(self, surface: Surface, params: Mapping[str, float]) -> dict[str, float]:
+        """Edge length and envelope as fractions of the box diagonal.
+
+        The envelope is a tenth of the edge, since the render mesh is embedded and needs no exact surface; on thin
+        shapes a twentieth of their thickness 2 V / A, so that both sides stay apart.
+        """
+        edge = min((params["edge_length"] or surface.diagonal / 20.0) / surface.diagonal, 1.0)
+        corners = surface.vertices[surface.triangles]
+        area = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1).sum()
+        thickness = 2.0 * abs(surface.volume) / area * surface.scale / surface.diagonal
+        envelope = min(0.1 * edge, 0.05 * thickness) if thickness > 0.0 else 0.1 * edge
+        return {"edge_length": edge, "envelope": float(np.clip(envelope, 2e-4, 1e-2)), "energy": 10.0, "passes": 80,
+                "decimate_above": DECIMATE_ABOVE}
+
+    def retry(self, settings: Mapping[str, float], slow: bool) -> dict[str, float]:
+        """Other settings after a try that was too slow (coarser) or came to nothing (closer to the surface)."""
+        if slow:
+            return {**settings, "envelope": min(2.0 * settings["envelope"], 1e-2), "energy": 30.0, "passes": 20,
+                    "edge_length": min(1.3 * settings["edge_length"], 1.0), "decimate_above": DECIMATE_ABOVE // 3}
+        return {**settings, "envelope": max(0.4 * settings["envelope"], 1e-4), "energy": 20.0,
+                "edge_length": 0.8 * settings["edge_length"]}
+
+    def mesh(self, vertices: Vec, triangles: Index, settings: Mapping[str, float]) -> tuple[Vec, Index]:
+        """Nodes and tets in unit-box units, of either orientation. Runs in the child process: it may crash or hang."""
+        import pytetwild
+
+        if len(triangles) > settings["decimate_above"]:
+            import fast_simplification
+
+            vertices, triangles = fast_simplification.simplify(
+                vertices, triangles, target_count=int(settings["decimate_above"]))
+        nodes, tets = pytetwild.tetrahedralize(
+            np.ascontiguousarray(vertices, dtype=np.float64), np.ascontiguousarray(triangles, dtype=np.int32),
+            edge_length_fac=settings["edge_length"], epsilon=settings["envelope"], stop_energy=settings["energy"],
+            num_opt_iter=int(settings["passes"]), quiet=False, loglevel=6)
+        return nodes, tets
+
+    def progress(self, line: str) -> tuple[float | None, str] | None:
+        """What a line of fTetWild's output says: share done so far, and words; None where it says nothing."""
+        found = re.search(r"max_energy = ([\d.e+-]+)", line)
+        if found and float(found[1]) > 0.0:
+            energy = max(float(found[1]), 10.0)
+            self._first_energy = max(self._first_energy, energy)
+            done = 1.0 - np.log(energy / 10.0) / max(np.log(self._first_energy / 10.0), 1e-3)
+            self._fraction = max(self._fraction, 0.95 * float(np.clip(done, 0.0, 1.0)))
+            return self._fraction, f"fTetWild: worst tetrahedron {energy:.4g}, until 10"
+        found = re.search(r"pass (\d+)", line)
+        return (self._fraction or None, f"fTetWild: improving, pass {int(found[1]) + 1}") if found else None
