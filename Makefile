@@ -25,13 +25,13 @@ setup:
 # ---- the example
 
 $(EXAMPLES): | setup
-	$(PY) examples_blend/build.py $(basename $(notdir $@))
+	$(PY) -m examples_blend.build $(basename $(notdir $@))
 
 examples: setup
-	$(PY) examples_blend/build.py suzanne bar
+	$(PY) -m examples_blend.build suzanne bar
 
 bake: setup $(EXAMPLES)
-	$(PY) examples_blend/bake.py suzanne
+	$(PY) -m examples_blend.bake suzanne
 
 # ---- tests
 

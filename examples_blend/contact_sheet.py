@@ -1,0 +1,71 @@
+"""A few frames of a scene, rendered and laid out in one picture."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import bpy
+import numpy as np
+
+
+def render(scene: bpy.types.Scene, frames: list[int], path: Path, columns: int = 4, samples: int | None = None) -> None:
+    """Renders `frames` with the scene's camera into one PNG, `columns` to a row, each with its frame number.
+
+    Cycles on the CPU: it needs no display and no GPU. samples: rays a pixel; the scene's own where left out.
+    """
+    scene.render.engine = "CYCLES"
+    scene.cycles.device = "CPU"
+    if samples is not None:
+        scene.cycles.samples = samples
+    stamp_frame_only(scene)
+    scene.render.image_settings.file_format = "PNG"
+    scene.render.image_settings.color_mode = "RGB"
+    with tempfile.TemporaryDirectory(prefix="conjac-sheet-") as folder:
+        tiles = []
+        for frame in frames:
+            scene.frame_set(frame)
+            scene.render.filepath = str(Path(folder) / f"{frame}.png")
+            bpy.ops.render.render(write_still=True)
+            tiles.append(pixels(Path(scene.render.filepath)))
+    save(sheet(tiles, columns), path)
+
+
+def stamp_frame_only(scene: bpy.types.Scene) -> None:
+    """Has Blender write the frame number, and nothing else, into each picture."""
+    for name in (p.identifier for p in scene.render.bl_rna.properties if p.identifier.startswith("use_stamp")):
+        setattr(scene.render, name, name in ("use_stamp", "use_stamp_frame", "use_stamp_labels"))
+    scene.render.stamp_font_size = 14
+    scene.render.stamp_background = (0.0, 0.0, 0.0, 0.0)
+
+
+def pixels(path: Path) -> np.ndarray:
+    """(height, width, 4) of a picture, its first row at the bottom, as stored."""
+    image = bpy.data.images.load(str(path))
+    width, height = image.size
+    flat = np.empty(width * height * 4, np.float32)
+    image.pixels.foreach_get(flat)
+    bpy.data.images.remove(image)
+    return flat.reshape(height, width, 4)
+
+
+def sheet(tiles: list[np.ndarray], columns: int, gap: int = 4) -> np.ndarray:
+    """The tiles in reading order on white, rows from the top; (height, width, 4), first row at the bottom."""
+    height, width, _ = tiles[0].shape
+    rows = -(-len(tiles) // columns)
+    whole = np.ones((rows * (height + gap) - gap, columns * (width + gap) - gap, 4), np.float32)
+    for i, tile in enumerate(tiles):
+        bottom = (rows - 1 - i // columns) * (height + gap)
+        left = i % columns * (width + gap)
+        whole[bottom : bottom + height, left : left + width] = tile
+    return whole
+
+
+def save(picture: np.ndarray, path: Path) -> None:
+    """Writes a picture as PNG."""
+    height, width, _ = picture.shape
+    image = bpy.data.images.new(path.stem, width, height, alpha=True)
+    image.pixels.foreach_set(picture.astype(np.float32).ravel())
+    image.filepath_raw, image.file_format = str(path), "PNG"
+    image.save()
+    bpy.data.images.remove(image)

@@ -1,0 +1,128 @@
+"""The examples are what they say, and the committed files are what build.py makes."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ("suzanne", "bar")
+
+FACTS = """
+import json, sys
+import bpy
+from examples_blend import addon
+extension = addon.load()
+extension.register()
+facts = {}
+for path in sys.argv[1:]:
+    bpy.ops.wm.open_mainfile(filepath=path)
+    scene = bpy.context.scene
+    body = next(o for o in scene.objects if o.conjac.enabled)
+    mesh = body.data
+    weights = {g.name: [0.0] * len(mesh.vertices) for g in body.vertex_groups}
+    names = [g.name for g in body.vertex_groups]
+    for v in mesh.vertices:
+        for g in v.groups:
+            weights[names[g.group]][v.index] = round(g.weight, 5)
+    soft, driven = body.conjac, []
+    for frame in range(scene.frame_start, scene.frame_end + 1, 4):
+        scene.frame_set(frame)
+        pose = [m for o in scene.objects if o.type == "ARMATURE" for b in o.pose.bones for m in b.matrix]
+        driven.append([round(x, 5) for row in [*body.matrix_world, *pose] for x in row])
+    facts[path] = dict(
+        vertices=[[round(x, 6) for x in v.co] for v in mesh.vertices], edges=[list(e.vertices) for e in mesh.edges],
+        faces=[list(p.vertices) for p in mesh.polygons], weights=weights, driven=driven,
+        frames=[scene.frame_start, scene.frame_end], fps=scene.render.fps / scene.render.fps_base,
+        handles=[[round(x, 6) for x in h.object.location] for h in soft.handles],
+        modifiers=[m.type for m in body.modifiers],
+        settings={k: round(v, 9) if isinstance(v, float) else v for k in
+                  ("youngs_modulus", "poisson_ratio", "density", "step", "method", "mesher", "edge_length", "material",
+                   "dynamic_group", "pin_group", "quasistatic_start") for v in (getattr(soft, k),)})
+print("FACTS" + json.dumps(facts))
+extension.unregister()  # else bpy hangs when Python ends
+"""
+
+
+@pytest.fixture(scope="module")
+def facts(tmp_path_factory):
+    """What stands in the committed files and in freshly built ones."""
+    folder = tmp_path_factory.mktemp("examples")
+    subprocess.run([sys.executable, "-m", "examples_blend.build", *EXAMPLES, "--folder", str(folder)], cwd=ROOT,
+                   check=True, capture_output=True)
+    paths = [str(where / f"{name}.blend") for where in (ROOT / "examples_blend", folder) for name in EXAMPLES]
+    ran = subprocess.run([sys.executable, "-c", FACTS, *paths], cwd=ROOT, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    told = json.loads(next(line for line in ran.stdout.splitlines() if line.startswith("FACTS"))[5:])
+    return {(kind, name): told[str(where / f"{name}.blend")]
+            for kind, where in (("committed", ROOT / "examples_blend"), ("built", folder)) for name in EXAMPLES}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_committed_file_is_what_the_script_builds(facts, name):
+    assert facts["committed", name] == facts["built", name]
+
+
+def patches(body, group):
+    """Connected painted patches (> 0.5), as vertex lists."""
+    painted = {i for i, weight in enumerate(body["weights"][group]) if weight > 0.5}
+    neighbours = {i: set() for i in painted}
+    for a, b in body["edges"]:
+        if a in painted and b in painted:
+            neighbours[a].add(b)
+            neighbours[b].add(a)
+    found = []
+    while painted:
+        patch, open_ = set(), [painted.pop()]
+        while open_:
+            patch.add(open_[-1])
+            open_ += [n for n in neighbours[open_.pop()] if n in painted]
+            painted -= set(open_)
+        found.append(sorted(patch))
+    return found
+
+
+def test_suzanne(facts):
+    body = facts["committed", "suzanne"]
+    points = np.array(body["vertices"])
+    assert len(points) == 2012  # subdivided once
+    assert np.ptp(points[:, 0]) == pytest.approx(0.15)
+    assert body["frames"] == [1, 72] and body["fps"] == 24
+    assert body["settings"]["youngs_modulus"] == 3e4
+    assert body["settings"]["poisson_ratio"] == pytest.approx(0.45)
+    assert body["settings"]["step"] == pytest.approx(1 / 120)
+
+    # ears, brow and chin, each one patch, left and right alike
+    spots = sorted(points[patch].mean(axis=0).tolist() for patch in patches(body, "Dynamic"))
+    assert len(spots) == 4
+    (left, *middle, right) = spots
+    assert left[0] == pytest.approx(-right[0], abs=1e-4) and right[0] > 0.06
+    assert {z > 0 for _, _, z in middle} == {True, False}
+    assert all(abs(x) < 1e-4 and y < -0.02 for x, y, _ in middle)
+
+    # held at the back, far from every dynamic node
+    pinned = points[np.array(body["weights"]["Pin"]) > 0.5]
+    assert len(pinned) > 50 and pinned[:, 1].min() > 0.01
+    assert len({tuple(moment) for moment in body["driven"]}) > 5
+
+
+def test_bar(facts):
+    body = facts["committed", "bar"]
+    points = np.array(body["vertices"])
+    assert len(points) == 21 * 7 * 7 - 19 * 5 * 5  # the surface of TWIST's 1029 nodes
+    assert np.ptp(points, axis=0) == pytest.approx([0.2, 0.06, 0.06])
+    assert len(body["handles"]) == 1 and "Dynamic" not in body["weights"]
+    assert np.array(body["handles"][0]) == pytest.approx([0.1, 0, 0])
+    pinned = points[np.array(body["weights"]["Pin"]) > 0.5]
+    assert set(np.round(pinned[:, 0], 6)) == {0.0, 0.2} and len(pinned) == 2 * 7 * 7
+    assert body["settings"]["mesher"] == "grid" and body["settings"]["edge_length"] == pytest.approx(0.01)
+    assert body["modifiers"][0] == "ARMATURE"
+
+    # closed and facing outward: its volume by the divergence theorem
+    corners = points[np.array(body["faces"])]
+    first, second, third = corners[:, 0], corners[:, 1], corners[:, 2]
+    cones = np.einsum("fi,fi->f", first, np.cross(second - first, third - first)) / 3  # a quad is two triangles
+    assert cones.sum() == pytest.approx(0.2 * 0.06 * 0.06)
