@@ -91,7 +91,7 @@ def _checked(vertices: NDArray, triangles: NDArray, name: str | None) -> tuple[V
     if len(triangles) == 0:
         raise BadMesh("the mesh has no faces, only loose vertices or edges", "Give it faces", object=name)
     if triangles.min() < 0 or triangles.max() >= len(vertices):
-        raise BadMesh("a face refers to a vertex that does not exist", "Validate the mesh and gather again", object=name)
+        raise BadMesh("a face refers to a vertex that does not exist", "Validate the mesh", object=name)
     finite = np.isfinite(vertices).all(axis=1)
     if not finite.all():
         first = int(np.flatnonzero(~finite)[0])
@@ -129,12 +129,12 @@ def _refuse_flat(vertices: Vec, triangles: Index, name: str | None) -> None:
     spread = np.linalg.svd(vertices - vertices.mean(axis=0), compute_uv=True, full_matrices=False)
     along = np.ptp((vertices - vertices.mean(axis=0)) @ spread[2].T, axis=0)
     if along[2] < FLAT * along[0]:
-        raise BadMesh("the mesh is flat, it encloses no volume", "Give it thickness, for instance with a Solidify modifier",
-                      object=name)
+        raise BadMesh("the mesh is flat, it encloses no volume",
+                      "Give it thickness, for instance with a Solidify modifier", object=name)
 
 
 def _oriented(vertices: Vec, triangles: Index) -> tuple[Index, Index]:
-    """Faces turned the same way within each piece, pieces turned outwards, cavities inwards; and the connected part of each."""
+    """Faces turned the same way within a piece, pieces outwards, cavities inwards; and the connected part of each."""
     flip, piece = _consistent(triangles)
     # as most faces of the piece stood before it was made consistent: what the artist says
     flip ^= (np.bincount(piece, np.where(flip, 1.0, -1.0)) > 0)[piece]
@@ -202,7 +202,8 @@ def _inside_out(vertices: Vec, triangles: Index, piece: Index) -> NDArray[np.boo
     as that one is, so that a cavity stays a cavity.
     """
     faces = np.bincount(piece)
-    centre = np.stack([np.bincount(piece, vertices[triangles, a].mean(axis=1)) for a in range(3)], axis=1) / faces[:, None]
+    middle = vertices[triangles].mean(axis=1)
+    centre = np.stack([np.bincount(piece, middle[:, i]) / faces for i in range(3)], axis=1)
     a, b, c = (vertices[triangles[:, i]] - centre[piece] for i in range(3))
     volume = np.bincount(piece, np.einsum("ij,ij->i", a, np.cross(b, c)) / 6.0)
     turn = volume < 0.0

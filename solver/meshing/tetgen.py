@@ -20,7 +20,7 @@ class TetGen:
     in_child = True
 
     def settings(self, surface: Surface, params: Mapping[str, float]) -> dict[str, float]:
-        """Edge length in unit-box units. Raises Environment where TetGen is not installed, BadMesh for open surfaces."""
+        """Edge length in unit-box units. Raises Environment without TetGen, BadMesh for open surfaces."""
         if find_spec("tetgen") is None:
             raise Environment("TetGen is not installed", "Install the Python package tetgen, or use fTetWild")
         if surface.open_edges or surface.tangled_edges:

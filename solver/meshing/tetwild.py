@@ -29,8 +29,8 @@ class TetWild:
         shapes a twentieth of their thickness 2 V / A, so that both sides stay apart.
         """
         edge = min((params["edge_length"] or surface.diagonal / 20.0) / surface.diagonal, 1.0)
-        corners = surface.vertices[surface.triangles]
-        area = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1).sum()
+        a, b, c = (surface.vertices[surface.triangles[:, i]] for i in range(3))
+        area = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1).sum()
         thickness = 2.0 * abs(surface.volume) / area * surface.scale / surface.diagonal
         envelope = min(0.1 * edge, 0.05 * thickness) if thickness > 0.0 else 0.1 * edge
         return {"edge_length": edge, "envelope": float(np.clip(envelope, 2e-4, 1e-2)), "energy": 10.0, "passes": 80,

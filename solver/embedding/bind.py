@@ -1,0 +1,183 @@
+"""Which tetrahedron carries each vertex of the artist's mesh, and with which weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_matrix, csr_matrix
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
+
+from ..meshing.volume import boundary_faces, face_parts
+from ..state import Index, Vec
+from .locate import containing_tets
+
+NEAR = 0.25  # of the median edge: closer than this a vertex may have slipped through the wrong side
+FEW, MANY = 16, 256  # boundary faces to look at, and when none of these faces the right way
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """The render mesh in the volume: each vertex is a fixed affine combination of one tetrahedron's corners."""
+
+    tet: Index  #: tetrahedron of each vertex, (n,)
+    corners: Index  #: its nodes, (n, 4)
+    weights: Vec  #: barycentric, (n, 4), each row sums to 1; negative where the vertex lies outside
+    nodes: int  #: how many nodes the volume has
+
+    @cached_property
+    def matrix(self) -> csr_matrix:
+        """(n, nodes), such that vertices = matrix @ node positions."""
+        starts = np.arange(len(self.corners) + 1, dtype=np.int32) * 4
+        return csr_matrix((self.weights.ravel(), self.corners.ravel(), starts), shape=(len(self.corners), self.nodes))
+
+    def apply(self, x: Vec) -> Vec:
+        """Vertex positions [m], (n, 3), for node positions x [m], (nodes, 3)."""
+        moved: Vec = self.matrix @ x
+        return moved
+
+
+def bind(nodes: Vec, tets: Index, vertices: Vec, triangles: Index) -> Embedding:
+    """Bind each vertex to the tetrahedron it is in; outside, to the nearest of its own part on its own side.
+
+    nodes: (k, 3) [m]; tets: (e, 4); vertices: (n, 3) [m]; triangles: (m, 3), of the render mesh; it may be open,
+    inconsistent or without triangles at all. A lip does not bind to the other lip: where the nearest boundary face
+    looks the other way than the vertex and one that looks its way is about as near, that one carries it.
+    """
+    centre, scale = nodes.mean(axis=0), float(np.ptp(nodes, axis=0).max())
+    nodes = np.ascontiguousarray((nodes - centre) / scale)
+    points = np.ascontiguousarray((np.asarray(vertices, dtype=np.float64) - centre) / scale)
+    tets, triangles = np.ascontiguousarray(tets, dtype=np.int32), np.asarray(triangles).reshape(-1, 3)
+    ends = nodes[tets[:, :2]]
+    edge = float(np.median(np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1)))
+
+    faces, tet_of_face = boundary_faces(tets)
+    _, part_of_tet = face_parts(tets)
+    part_of_vertex = _loose_parts(len(points), triangles)
+    allowed = _own_parts(nodes, tets, part_of_tet, faces, tet_of_face, points, part_of_vertex)
+    inside = containing_tets(nodes, tets, part_of_tet, points, part_of_vertex, allowed)
+
+    nearest, distance, facing, facing_distance = _nearest_faces(
+        nodes, faces, part_of_tet[tet_of_face], points, triangles, part_of_vertex, allowed)
+    same_side = facing_distance <= distance + edge
+    tet = np.where(same_side, tet_of_face[facing], tet_of_face[nearest])
+    slipped = (facing != nearest) & (facing_distance < NEAR * edge)
+    tet = np.where((inside >= 0) & ~slipped, inside, tet).astype(np.int32)
+    corners = tets[tet]
+    return Embedding(tet, corners, barycentric(points, nodes[corners]), len(nodes))
+
+
+def barycentric(points: Vec, corners: Vec) -> Vec:
+    """Weights (n, 4) of points (n, 3) in tetrahedra with corners (n, 4, 3); each row sums to 1 exactly enough."""
+    edges = corners[:, 1:] - corners[:, :1]
+    to_point = points - corners[:, 0]
+    across = [np.cross(edges[:, (i + 1) % 3], edges[:, (i + 2) % 3]) for i in range(3)]
+    six_volumes = np.einsum("ij,ij->i", edges[:, 0], across[0])
+    inner = np.stack([np.einsum("ij,ij->i", to_point, normal) / six_volumes for normal in across], axis=1)
+    return np.concatenate([1.0 - inner.sum(axis=1, keepdims=True), inner], axis=1)
+
+
+def _loose_parts(count: int, triangles: NDArray) -> Index:
+    """Connected part of each vertex over the triangles, (count,)."""
+    links = triangles[:, [0, 1, 1, 2]].reshape(-1, 2)
+    graph = coo_matrix((np.ones(len(links), dtype=np.int8), (links[:, 0], links[:, 1])), shape=(count, count))
+    labels: Index = connected_components(graph, directed=False)[1].astype(np.int32)
+    return labels
+
+
+def _own_parts(nodes: Vec, tets: Index, part_of_tet: Index, faces: Index, tet_of_face: Index, points: Vec,
+               part_of_vertex: Index) -> NDArray[np.bool_]:
+    """Which parts of the volume may carry which loose parts of the mesh, (loose parts, volume parts).
+
+    A loose part may use the volume part that most of its vertices are next to, and every volume part that is mostly
+    next to it: so a head and its eyes may share a volume, while two balls that touch keep to themselves.
+    """
+    loose, volumes = int(part_of_vertex.max()) + 1, int(part_of_tet.max()) + 1
+    allowed = np.zeros((loose, volumes), dtype=bool)
+    if volumes == 1:
+        allowed[:] = True
+        return allowed
+    centres = nodes[faces].mean(axis=1)
+    part_of_face = part_of_tet[tet_of_face]
+    by_vertex = coo_matrix((np.ones(len(points)), (part_of_vertex, part_of_face[cKDTree(centres).query(points)[1]])),
+                           shape=(loose, volumes)).tocsr()
+    by_face = coo_matrix((np.ones(len(faces)), (part_of_face, part_of_vertex[cKDTree(points).query(centres)[1]])),
+                         shape=(volumes, loose)).tocsr()
+    allowed[np.arange(loose), np.asarray(by_vertex.argmax(axis=1)).ravel()] = True
+    allowed[np.asarray(by_face.argmax(axis=1)).ravel(), np.arange(volumes)] = True
+    return allowed
+
+
+def _vertex_normals(points: Vec, triangles: NDArray) -> Vec:
+    """Area-weighted unit normals, (n, 3); zero where the triangles around a vertex do not agree on a side."""
+    a, b, c = (points[triangles[:, i]] for i in range(3))
+    across = np.cross(b - a, c - a)
+    area2 = np.linalg.norm(across, axis=1)
+    count = len(points)
+    corner = triangles.T.ravel()
+    normals = np.stack([np.bincount(corner, np.tile(across[:, i], 3), count) for i in range(3)], axis=1)
+    length, around = np.linalg.norm(normals, axis=1), np.bincount(corner, np.tile(area2, 3), count)
+    clear = length > 0.3 * around
+    return np.where(clear[:, None], normals / np.where(clear, length, 1.0)[:, None], 0.0)
+
+
+def _nearest_faces(nodes: Vec, faces: Index, part_of_face: Index, points: Vec, triangles: NDArray,
+                   part_of_vertex: Index, allowed: NDArray[np.bool_]) -> tuple[NDArray, Vec, NDArray, Vec]:
+    """For each point the nearest boundary face of its parts and the distance to it, then the nearest one that looks
+    the way of the vertex, and that distance (infinite where there is none among many)."""
+    across = np.cross(nodes[faces[:, 1]] - nodes[faces[:, 0]], nodes[faces[:, 2]] - nodes[faces[:, 0]])
+    face_normal = across / np.linalg.norm(across, axis=1, keepdims=True)
+    centres = nodes[faces].mean(axis=1)
+    sets, which = np.unique(allowed, axis=0, return_inverse=True)
+    group = which.reshape(-1)[part_of_vertex]
+    mine = [np.flatnonzero(parts[part_of_face]) for parts in sets]
+    trees = [cKDTree(centres[rows]) for rows in mine]
+
+    def nearest(asked: NDArray, count: int, normal: Vec | None) -> tuple[NDArray, Vec]:
+        """Nearest face to each asked point among `count` candidates; with normals only those that agree."""
+        face, distance = np.zeros(len(asked), dtype=np.int64), np.full(len(asked), np.inf)
+        for number, tree in enumerate(trees):
+            at = np.flatnonzero(group[asked] == number)
+            for chunk in np.array_split(at, 1 + len(at) * count // 400_000):
+                here = points[asked[chunk]]
+                rows = mine[number][tree.query(here, np.arange(1, min(count, len(mine[number])) + 1))[1]]
+                away = triangle_distances(here[:, None], nodes[faces[rows]])
+                if normal is not None:
+                    agrees = np.einsum("ijk,ik->ij", face_normal[rows], normal[asked[chunk]]) > 0.0
+                    away = np.where(agrees, away, np.inf)
+                best = away.argmin(axis=1)
+                face[chunk], distance[chunk] = rows[np.arange(len(chunk)), best], away.min(axis=1)
+        return face, distance
+
+    everyone = np.arange(len(points))
+    near, near_distance = nearest(everyone, FEW, None)
+
+    # a loose part whose normals mostly look inwards was modelled inside out
+    normal = _vertex_normals(points, triangles)
+    agreement = np.einsum("ij,ij->i", normal, face_normal[near])
+    normal = np.where((np.bincount(part_of_vertex, agreement) < 0.0)[part_of_vertex, None], -normal, normal)
+
+    facing, facing_distance = nearest(everyone, FEW, normal)
+    lost = np.flatnonzero(np.isinf(facing_distance) & (normal != 0.0).any(axis=1))
+    facing[lost], facing_distance[lost] = nearest(lost, MANY, normal)
+    return near, near_distance, facing, facing_distance
+
+
+def triangle_distances(points: Vec, corners: Vec) -> Vec:
+    """Distance from points (..., 3) to triangles with corners (..., 3, 3); shapes broadcast."""
+    a, b, c = corners[..., 0, :], corners[..., 1, :], corners[..., 2, :]
+    across = np.cross(b - a, c - a)
+    area2 = np.maximum(np.einsum("...k,...k", across, across), 1e-300)
+    height = np.einsum("...k,...k", points - a, across)
+    over = np.ones(np.broadcast(height, area2).shape, dtype=bool)
+    nearest = np.full(over.shape, np.inf)
+    for p, q in ((a, b), (b, c), (c, a)):
+        side, to_point = q - p, points - p
+        along = np.einsum("...k,...k", to_point, side) / np.maximum(np.einsum("...k,...k", side, side), 1e-300)
+        gap = to_point - np.clip(along, 0.0, 1.0)[..., None] * side
+        nearest = np.minimum(nearest, np.einsum("...k,...k", gap, gap))
+        over &= np.einsum("...k,...k", np.cross(side, to_point), across) >= 0.0
+    return np.sqrt(np.where(over, height**2 / area2, nearest))
