@@ -12,17 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import catalogue
-from ..errors import BadScene, NoSuchThing
+from ..errors import BadInput, BadScene, NoSuchThing
 from . import schema
 
 LARGE = 16 << 20  # bytes; larger arrays stay on disk and are read where they are touched
 SCENE = "scene.json"
 
 
-def refuse(what: str, where: str, remedy: str = "") -> BadScene:
-    """BadScene that ends with the field's path."""
+def refuse(what: str, where: str, remedy: str = "", kind: type[BadInput] = BadScene) -> BadInput:
+    """An error that ends with the field's path."""
     tail = f" - at `{where}`"
-    return BadScene(what, remedy + tail) if remedy else BadScene(what + tail)
+    return kind(what, remedy + tail) if remedy else kind(what + tail)
 
 
 @dataclass(frozen=True)
@@ -86,8 +86,8 @@ def load(path: Path | str) -> Job:
     try:
         scene = msgspec.convert(raw, schema.Scene)
     except msgspec.ValidationError as error:
-        text = str(error)
-        raise BadScene(f"scene.json: {text}" if " - at `" in text else f"scene.json: {text} - at `$`") from error
+        text, _, where = str(error).partition(" - at `")
+        raise refuse(f"scene: {text}", where.rstrip("`") or "$") from error
     job = Job(folder, scene, raw)
     check(job)
     return job
@@ -102,9 +102,9 @@ def read_scene(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise NoSuchThing(f"{path} cannot be read ({error.strerror or error})") from error
     except msgspec.DecodeError as error:
-        raise BadScene(f"scene.json: {error} - at `$`") from error
+        raise refuse(f"{path.name}: {error}", "$") from error
     if not isinstance(raw, dict):
-        raise BadScene(f"scene.json: Expected `object`, got `{type(raw).__name__}` - at `$`")
+        raise refuse(f"{path.name}: Expected `object`, got `{type(raw).__name__}`", "$")
     return raw
 
 
@@ -114,7 +114,7 @@ def read_array(path: Path, name: str, where: str) -> NDArray[Any]:
         large = path.stat().st_size > LARGE
         stored = np.load(path, mmap_mode="r" if large else None, allow_pickle=False)
     except FileNotFoundError as error:
-        raise NoSuchThing(f'there is no file "{name}" in the job folder - at `{where}`') from error
+        raise refuse(f'there is no file "{name}" in the job folder', where, kind=NoSuchThing) from error
     except (OSError, ValueError, EOFError) as error:
         raise refuse(f'"{name}" is not a .npy file of numbers', where) from error
     if not isinstance(stored, np.ndarray) or stored.dtype.kind not in "fiu":

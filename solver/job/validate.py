@@ -108,7 +108,7 @@ def _check_surface(job: Job, body: schema.Body, where: str) -> int:
     triangles = _array(job, surface.triangles, f"{place}.triangles", "i", (None, 3))
     if not len(vertices) or not len(triangles):
         missing = "vertex" if not len(vertices) else "face"
-        raise BadMesh(f"the mesh has no {missing} - at `{place}`")
+        raise refuse(f"the mesh has no {missing}", place, kind=BadMesh)
     _indices(triangles, len(vertices), f"{place}.triangles", "vertices")
     if surface.to_object is not None:
         _array(job, surface.to_object, f"{place}.to_object", "f", (len(job.frames), 4, 4))
@@ -122,13 +122,13 @@ def _check_tets(job: Job, body: schema.Body, where: str) -> int:
     nodes = _array(job, given.nodes, f"{place}.nodes", "f", (None, 3))
     tets = _array(job, given.tets, f"{place}.tets", "i", (None, 4))
     if not len(tets):
-        raise BadMesh(f"the volume mesh has no tetrahedron - at `{place}.tets`")
+        raise refuse("the volume mesh has no tetrahedron", f"{place}.tets", kind=BadMesh)
     _indices(tets, len(nodes), f"{place}.tets", "nodes")
     edges = nodes[tets[:, 1:]] - nodes[tets[:, :1]]
     flat = int(np.count_nonzero(~(np.einsum("ij,ij->i", np.cross(edges[:, 0], edges[:, 1]), edges[:, 2]) > 0)))
     if flat:
-        raise BadMesh(f"{flat} of {len(tets)} tetrahedra are flat or turned inside out - at `{place}.tets`",
-                      "Order their nodes so that det[x1-x0, x2-x0, x3-x0] > 0")
+        raise refuse(f"{flat} of {len(tets)} tetrahedra are flat or turned inside out", f"{place}.tets",
+                     "Order their nodes so that det[x1-x0, x2-x0, x3-x0] > 0", BadMesh)
     return len(nodes)
 
 

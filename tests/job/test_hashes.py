@@ -1,0 +1,96 @@
+"""Each stage's hash depends on what that stage reads and on nothing else, and a change is told in plain names."""
+
+import msgspec
+import numpy as np
+import pytest
+from small_jobs import box_job, change, surface_job
+
+from solver.job import schema
+from solver.job.hashes import BODY_READERS, SCENE_READERS, STAGES, changed, hashes, reader, settings
+from solver.job.load import load
+
+
+def of(job):
+    return hashes(settings(load(job)))
+
+
+def stages_changed(before, after, name="Ear") -> list[str]:
+    found = [stage for stage in STAGES[:-1] if before.bodies[name][stage] != after.bodies[name][stage]]
+    return found + ["solve"] * (before.solve != after.solve)
+
+
+@pytest.mark.parametrize(("path", "value", "first", "word"), [
+    ("name", "another", None, None),
+    ("bodies.0.fibers", "arrays/weights.npy", None, None),
+    ("bodies.0.mesher", {"kind": "tetwild", "params": {"edge_length": 0.1}}, "tets", 'Edge Length of "Ear"'),
+    ("bodies.0.mesher", {"kind": "grid"}, "tets", 'mesher of "Ear"'),
+    ("bodies.0.density", 900, "fields", 'density of "Ear"'),
+    ("bodies.0.material.params.youngs_modulus", 5e4, "fields", 'Young\'s Modulus of "Ear"'),
+    ("bodies.0.pin", {"weights": "arrays/weights.npy"}, "fields", 'pins of "Ear"'),
+    ("bodies.0.painted", {"density": {"low": 1, "high": 2, "weights": "arrays/weights.npy"}}, "fields",
+     'paint of density of "Ear"'),
+    ("bodies.0.surface.to_object", "arrays/matrices.npy", "solve", 'motion of the object of "Ear"'),
+    ("time.step", 1 / 48, "solve", "step"),
+    ("time.fps", 25, "solve", "frame rate"),
+    ("method.params.beta", 1.0, "solve", "Damping"),
+    ("gravity", [0, 0, 0], "solve", "gravity"),
+    ("ground", {"point": [0, 0, 0], "normal": [0, 0, 1]}, "solve", "ground"),
+    ("seed", 3, "solve", "seed"),
+])
+def test_a_setting_changes_the_stage_that_reads_it_and_those_below(tmp_path, path, value, first, word):
+    job = surface_job(tmp_path, material={"kind": "stable_neo_hookean", "params": {}})
+    change(job, "method", {"kind": "conjac", "params": {}})
+    np.save(job / "arrays/matrices.npy", np.tile(np.eye(4), (2, 1, 1)))
+    old, before = settings(load(job)).plain(), of(job)
+    change(job, path, value)
+    assert stages_changed(before, of(job)) == list(STAGES[STAGES.index(first):] if first else ())
+    names = changed(old, settings(load(job)).plain())
+    assert word in names if word else names == []
+
+
+def test_a_default_that_is_spelt_out_changes_nothing(tmp_path):
+    job = surface_job(tmp_path)
+    before = of(job)
+    change(job, "method", {"kind": "conjac", "params": {"beta": 0.5, "quasistatic_start": False}})
+    change(job, "gravity", [0, 0, -9.81])
+    change(job, "bodies.0.density", 1000)
+    assert stages_changed(before, of(job)) == []
+
+
+@pytest.mark.parametrize(("array", "first", "word"), [("vertices", "mesh", 'mesh of "Ear"'),
+                                                      ("weights", "fields", 'pins of "Ear"')])
+def test_the_content_of_an_array_counts(tmp_path, array, first, word):
+    job = surface_job(tmp_path, pin={"weights": "arrays/weights.npy"})
+    old, before = settings(load(job)).plain(), of(job)
+    values = np.load(job / f"arrays/{array}.npy")
+    values.flat[1] = 0.25
+    np.save(job / f"arrays/{array}.npy", values)
+    assert stages_changed(before, of(job)) == list(STAGES[STAGES.index(first):])
+    assert changed(old, settings(load(job)).plain()) == [word]
+
+
+def test_what_is_not_read_is_not_hashed(tmp_path):
+    """The mesher of a volume given by hand, and a number that paint replaces."""
+    job = box_job(tmp_path / "given")
+    before = of(job)
+    change(job, "bodies.0.mesher", {"kind": "grid"})
+    assert stages_changed(before, of(job)) == []
+    job = surface_job(tmp_path / "painted", painted={
+        "youngs_modulus": {"low": 1e4, "high": 1e5, "weights": "arrays/weights.npy"}})
+    before = of(job)
+    change(job, "bodies.0.material", {"kind": "stable_neo_hookean", "params": {"youngs_modulus": 7e4}})
+    assert stages_changed(before, of(job)) == []
+
+
+def test_bodies_that_come_and_go_are_named(tmp_path):
+    job = surface_job(tmp_path)
+    old = settings(load(job)).plain()
+    change(job, "bodies.0.name", "Nose")
+    assert changed(old, settings(load(job)).plain()) == ['body "Nose" (new)', 'body "Ear" (gone)']
+
+
+def test_every_field_of_the_schema_has_its_stage():
+    for struct, readers in ((schema.Scene, SCENE_READERS), (schema.Body, BODY_READERS)):
+        names = {field.name for field in msgspec.structs.fields(struct)} - {"bodies"}
+        assert {name: reader(name, readers) for name in names}.keys() == names
+        assert set(readers.values()) <= {*STAGES, ""}
