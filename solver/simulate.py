@@ -133,7 +133,9 @@ def advance(world: World, state: State, h: float, frame: int, stop: Stop = lambd
 def write(world: World, state: State, frame: int, store: FrameStore) -> None:
     """Write the output of a frame; one that is not finite is never written."""
     vertices = world.output(state, frame)
-    if not np.isfinite(vertices.astype(np.float32)).all():
+    with np.errstate(over="ignore"):
+        finite = np.isfinite(vertices.astype(np.float32)).all()
+    if not finite:
         raise world.explain(StepFailed("the output is not finite"), state, frame)
     store.write(frame, vertices)
 

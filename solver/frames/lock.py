@@ -8,6 +8,7 @@ import os
 import socket
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -94,7 +95,7 @@ def _stat(pid: int) -> list[str]:
 
 
 @contextlib.contextmanager
-def held(folder: Path):  # type: ignore[no-untyped-def]
+def held(folder: Path) -> Iterator[None]:
     """Hold the cache while the block runs; a lock whose process died is taken over.
 
     Raises CacheBusy where another process holds it, CacheUnwritable where the folder cannot be written.

@@ -1,0 +1,365 @@
+"""The cache folder: whole files, a torn log, what is stale, what may be deleted, and who may write."""
+
+import errno
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small_jobs import box_job, change
+from springs import Springs
+
+from solver.errors import BadInput, CacheBusy, CacheUnwritable, NoSuchThing, StaleCache
+from solver.frames import lock
+from solver.frames.read import LOG, MANIFEST, Cache, file_of
+from solver.frames.write import FrameStore, plan
+from solver.job import hashes
+from solver.job.files import replace, write_whole
+from solver.job.load import load
+from solver.simulate import Timeline, simulate
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def job(tmp_path):
+    """A job of 25 frames, all of them baked by springs."""
+    job = load(box_job(tmp_path / "job", end=25))
+    bake(job, 25)
+    return job
+
+
+def bake(job, last):
+    store = FrameStore(job.cache)
+    store.begin(job, hashes.settings(job), Springs().bodies, backend="exact", first=1)
+    simulate(Springs(), Timeline.of(job.scene.time, last), store)
+    return store
+
+
+def planned(job, first=1, last=25, resume=True):
+    again = load(job.path)
+    return plan(Cache(job.cache), hashes.settings(again), range(first, last + 1), resume)
+
+
+def test_status_of_nothing_partial_and_complete(tmp_path):
+    job = load(box_job(tmp_path / "job", end=25))
+    assert Cache(job.cache).status().state == "none" and Cache(job.cache).frames_done() == []
+    bake(job, 12)
+    status = Cache(job.cache).status()
+    assert (status.state, status.done, status.total) == ("partial", 12, 25)
+    bake(job, 25)
+    status = Cache(job.cache).status()
+    assert (status.state, status.done, status.total, status.changed) == ("complete", 25, 25, ())
+
+
+def test_manifest_says_what_was_baked(job):
+    manifest = Cache(job.cache).manifest
+    assert (manifest["start"], manifest["end"], manifest["fps"]) == (1, 25, 24)
+    assert manifest["hashes"] == hashes.hashes(hashes.settings(job)).plain()
+    assert Cache(job.cache).bodies() == [("Springs ß", 0, 2), ("..", 2, 1)]
+    run = manifest["runs"][-1]
+    assert run["host"] and run["backend"] == "exact" and run["versions"]["numpy"] == np.__version__
+
+
+def test_stale_names_the_setting(job):
+    change(job.path, "method", {"kind": "conjac", "params": {"beta": 2}})
+    status = Cache(job.cache).status()
+    assert (status.state, status.changed) == ("stale", ("method",)) and "method" in status.text
+    with pytest.raises(StaleCache, match="Damping"):
+        planned(job)
+    todo = planned(job, resume=False)
+    assert not todo.finished and todo.snapshot is None and todo.stale == ("Damping",)
+
+
+def test_stale_names_the_array(job):
+    path = job.path / "arrays/pin_motion.npy"
+    values = np.load(path)
+    os.utime(path)
+    assert Cache(job.cache).status().state == "complete"  # touched, and the same
+    values[3, 0, 0] += 1
+    np.save(path, values)
+    assert Cache(job.cache).status().changed == ("arrays/pin_motion.npy",)
+    with pytest.raises(StaleCache, match='motion of the pins of "Ear"'):
+        planned(job)
+
+
+def test_the_name_of_the_job_makes_nothing_stale(job):
+    change(job.path, "name", "another name")
+    assert Cache(job.cache).status().state == "complete" and planned(job).finished
+
+
+def test_a_missing_or_short_frame_is_broken(job):
+    file_of(job.cache, "frame", 7).unlink()
+    with open(file_of(job.cache, "frame", 9), "r+b") as stream:
+        stream.truncate(100)
+    cache = Cache(job.cache)
+    assert cache.status().state == "broken" and cache.status().done == 23 and cache.verify() == [7, 9]
+    with pytest.raises(NoSuchThing, match="frame 7|Frame 7"):
+        cache.frame(7)
+    with pytest.raises(BadInput, match="damaged"):
+        cache.frame(9)
+
+
+def test_one_changed_bit_is_found(job):
+    path = file_of(job.cache, "frame", 18)
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    assert Cache(job.cache).verify() == [18]
+    # frames 1 to 11 are whole, so the bake goes on from there
+    todo = planned(job)
+    assert (todo.finished, todo.snapshot) == (False, 11)
+
+
+def test_resume_goes_on_from_the_last_good_snapshot(job):
+    assert planned(job).finished
+    file_of(job.cache, "frame", 24).unlink()
+    assert planned(job).snapshot == 21
+    path = file_of(job.cache, "snapshot", 21)
+    path.write_bytes(path.read_bytes()[:-9] + b"123456789")
+    assert planned(job).snapshot == 11
+    file_of(job.cache, "snapshot", 11).unlink()
+    assert planned(job).snapshot is None and not planned(job).finished
+
+
+def test_only_the_frames_asked_for_count(job):
+    file_of(job.cache, "frame", 3).unlink()
+    assert planned(job, 4, 25).finished and planned(job, 4, 25, resume=False).finished
+    file_of(job.cache, "frame", 25).unlink()
+    assert planned(job, 4, 25).snapshot == 21 and planned(job, 1, 25).snapshot is None
+
+
+@pytest.mark.parametrize("torn", ["frame 26 104 abc", "frame 26", "snapshot", "frame x 3 " + "0" * 40 + "\n", "\x00\n"])
+def test_a_torn_log_line_is_left_out_and_mended(job, torn):
+    before = Cache(job.cache).log
+    with open(job.cache / LOG, "a") as stream:
+        stream.write(torn)
+    assert Cache(job.cache).log == before
+    bake(job, 3)
+    assert Cache(job.cache).log == before
+
+
+def test_free_touches_only_what_is_ours(job):
+    mine = [job.cache / "notes.txt", job.cache / "frames/render.png", job.cache / "frames/000099.npy",
+            job.cache / "000001.npy"]
+    for path in mine:
+        path.write_text("keep me")
+    left_by_a_crash = job.cache / "frames/000005.npy.tmp"
+    left_by_a_crash.write_text("half")
+    Cache(job.cache).free()
+    assert sorted(path for path in job.cache.rglob("*") if path.is_file()) == sorted(mine)
+    assert Cache(job.cache).status().state == "none"
+    for path in mine:
+        path.unlink()
+    Cache(job.cache).free()
+    assert not job.cache.exists() and (job.path / "scene.json").exists()
+
+
+def test_a_manifest_cannot_lead_free_astray(job):
+    manifest = json.loads((job.cache / MANIFEST).read_text())
+    manifest["bodies"][0]["name"] = "../../scene.json"
+    (job.cache / MANIFEST).write_text(json.dumps(manifest))
+    with open(job.cache / LOG, "a") as stream:
+        stream.write(f"frame ../../scene 3 {'0' * 40}\n")
+    Cache(job.cache).free()
+    assert (job.path / "scene.json").exists()
+
+
+def test_a_damaged_manifest_is_broken_and_can_be_freed(job):
+    (job.cache / MANIFEST).write_text('{"format": 1')
+    assert Cache(job.cache).status().state == "broken"
+    with pytest.raises(BadInput, match="damaged"):
+        planned(job)
+    assert planned(job, resume=False).stale
+    Cache(job.cache).free()
+    assert not job.cache.exists()
+
+
+def test_negative_frames_have_files(tmp_path):
+    job = load(box_job(tmp_path / "job", end=4, motion=False))
+    change(job.path, "time.start", -12)
+    job = load(job.path)
+    store = FrameStore(job.cache)
+    store.begin(job, hashes.settings(job), Springs().bodies, backend="exact", first=-12)
+    simulate(Springs(), Timeline.of(job.scene.time), store)
+    assert Cache(job.cache).frames_done() == list(range(-12, 5)) and Cache(job.cache).status().state == "complete"
+    Cache(job.cache).free()
+    assert not job.cache.exists()
+
+
+# who may write
+
+def child(code: str, *arguments, **options) -> subprocess.Popen:
+    return subprocess.Popen([sys.executable, "-c", code, *map(str, arguments)], cwd=ROOT, text=True,
+                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+
+
+HOLD = """
+import sys
+from pathlib import Path
+from solver.frames.lock import held
+with held(Path(sys.argv[1])):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_two_bakers_cannot_share_a_cache(tmp_path):
+    other = child(HOLD, tmp_path)
+    assert other.stdout.readline() == "held\n"
+    try:
+        assert Cache(tmp_path).status().state == "baking"
+        with pytest.raises(CacheBusy, match=f"rocess {other.pid} on "), lock.held(tmp_path):
+            pass
+        with pytest.raises(CacheBusy):
+            Cache(tmp_path).free()
+    finally:
+        other.communicate("")
+    assert not (tmp_path / lock.LOCK).exists()
+    with lock.held(tmp_path):
+        assert lock.holder(tmp_path) == lock.here()
+
+
+def test_the_lock_of_a_dead_process_is_taken_over(tmp_path):
+    other = child(HOLD, tmp_path)
+    assert other.stdout.readline() == "held\n"
+    other.kill()
+    other.wait()
+    assert (tmp_path / lock.LOCK).exists() and Cache(tmp_path).status().state == "none"
+    with lock.held(tmp_path):
+        assert lock.holder(tmp_path).pid == os.getpid()
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_process_number_given_out_again_is_not_mistaken(tmp_path):
+    lock._create(tmp_path / lock.LOCK, lock.Holder(os.getpid(), lock.here().host, "1"))
+    assert not lock.busy(tmp_path)
+    with lock.held(tmp_path):
+        pass
+
+
+def test_a_lock_of_another_host_is_respected(tmp_path):
+    lock._create(tmp_path / lock.LOCK, lock.Holder(1, "farm-7", ""))
+    with pytest.raises(CacheBusy, match="farm-7"), lock.held(tmp_path):
+        pass
+
+
+def test_an_empty_lock_is_young_or_dead(tmp_path):
+    path = tmp_path / lock.LOCK
+    path.touch()
+    assert lock.busy(tmp_path)
+    os.utime(path, (time.time() - 60,) * 2)
+    assert not lock.busy(tmp_path)
+    with lock.held(tmp_path):
+        pass
+
+
+def test_only_one_heir_takes_over(tmp_path):
+    """Eight processes find the lock of a dead one at once: one gets it, the others are told that it is busy."""
+    lock._create(tmp_path / lock.LOCK, lock.Holder(2**22 + 1, lock.here().host, ""))
+    code = """
+import sys, time
+from pathlib import Path
+from solver.errors import CacheBusy
+from solver.frames.lock import held
+while time.time() < float(sys.argv[2]): pass
+try:
+    with held(Path(sys.argv[1])):
+        print("held", flush=True)
+        sys.stdin.read()
+except CacheBusy:
+    print("busy", flush=True)
+"""
+    heirs = [child(code, tmp_path, time.time() + 1.5) for _ in range(8)]
+    said = [heir.stdout.readline() for heir in heirs]
+    for heir in heirs:
+        heir.communicate("")
+    assert sorted(said) == ["busy\n"] * 7 + ["held\n"]
+
+
+# disks that refuse
+
+FILL = """
+import resource, sys
+from pathlib import Path
+import numpy as np
+from solver.errors import CacheUnwritable
+from solver.frames.read import Cache
+from solver.frames.write import FrameStore
+store = FrameStore(Path(sys.argv[1]))
+try:
+    store.write(26, np.zeros((100, 3)))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+    store.write(27, np.zeros((1000, 3)))
+except CacheUnwritable as error:
+    print(error.exit_code, error)
+"""
+
+
+def test_a_full_disk_leaves_what_was_written(job):
+    said, errors = child(FILL, job.cache).communicate(timeout=60)
+    assert said.startswith("4 ") and "no room left" in said, errors
+    assert Cache(job.cache).frames_done() == list(range(1, 27)) and Cache(job.cache).verify() == []
+    assert not list(job.cache.rglob("*.tmp"))
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="a file system of its own needs root")
+def test_a_really_full_disk(job, tmp_path):
+    """A tmpfs of 64 kB: the frame that does not fit is refused, those before it stay whole."""
+    small = tmp_path / "small"
+    small.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(small)], capture_output=True)
+    if mounted.returncode:
+        pytest.skip("no right to mount here")
+    try:
+        store = FrameStore(small / "cache")
+        store.begin(job, hashes.settings(job), Springs().bodies, backend="exact", first=1)
+        with pytest.raises(CacheUnwritable, match="no room left"):
+            for frame in range(1, 40):
+                store.write(frame, np.full((500, 3), frame, float))
+        done = Cache(small / "cache").frames_done()
+        assert done and done == list(range(1, len(done) + 1)) and Cache(small / "cache").verify() == []
+    finally:
+        subprocess.run(["umount", str(small)], check=True)
+
+
+def test_a_folder_that_is_a_file_is_unwritable(tmp_path):
+    (tmp_path / "cache").write_text("not a folder")
+    with pytest.raises(CacheUnwritable, match="cannot be written") as caught, lock.held(tmp_path / "cache"):
+        pass
+    assert caught.value.exit_code == 4
+    with pytest.raises(CacheUnwritable, match="cannot be written"):
+        write_whole(tmp_path / "cache/frames/000001.npy", b"")
+
+
+def test_a_rename_is_tried_again_while_another_program_holds_the_file(tmp_path, monkeypatch):
+    """Windows refuses to replace a file that is open; here the system call is made to refuse three times."""
+    (tmp_path / "new").write_text("new")
+    real, refusals = os.replace, iter([PermissionError(errno.EACCES, "in use")] * 3)
+
+    def held_open(source, target):
+        for refusal in refusals:
+            raise refusal
+        real(source, target)
+
+    monkeypatch.setattr(os, "replace", held_open)
+    replace(tmp_path / "new", tmp_path / "old")
+    assert (tmp_path / "old").read_text() == "new"
+
+
+def test_polling_a_growing_cache_is_cheap(job):
+    """A panel asks several times a second: 1000 frames are counted in a blink."""
+    store = FrameStore(job.cache)
+    content = np.zeros((2, 3))
+    for frame in range(1000):
+        path = file_of(store.folder, "frame", 100 + frame)
+        path.write_bytes(content.tobytes())
+    with open(job.cache / LOG, "a") as stream:
+        stream.writelines(f"frame {100 + frame} {content.nbytes} {'0' * 40}\n" for frame in range(1000))
+    began = time.perf_counter()
+    assert len(Cache(job.cache).frames_done()) == 1025
+    assert time.perf_counter() - began < 1
