@@ -52,6 +52,7 @@ def pixels(path: Path) -> np.ndarray:
 def sheet(tiles: list[np.ndarray], columns: int, gap: int = 4) -> np.ndarray:
     """The tiles in reading order on white, rows from the top; (height, width, 4), first row at the bottom."""
     height, width, _ = tiles[0].shape
+    columns = min(columns, len(tiles))
     rows = -(-len(tiles) // columns)
     whole = np.ones((rows * (height + gap) - gap, columns * (width + gap) - gap, 4), np.float32)
     for i, tile in enumerate(tiles):

@@ -1,0 +1,90 @@
+"""The zip that Blender's own tool builds holds the two packages and nothing else, installs, and comes up enabled."""
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+from scripts import build_extension
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def light_zip(tmp_path_factory):
+    return build_extension.build(tmp_path_factory.mktemp("dist"))
+
+
+def run_in_blender(script: str, resources: Path, *arguments: str) -> dict:
+    """What a script says it found, run in a fresh bpy with an empty user folder, away from the checkout."""
+    for name in ("config", "extensions", "scripts", "datafiles"):
+        (resources / name).mkdir(parents=True, exist_ok=True)
+    ran = subprocess.run([sys.executable, "-c", script, *arguments], cwd=resources, capture_output=True, text=True,
+                         env=os.environ | {"BLENDER_USER_RESOURCES": str(resources), "PYTHONPATH": ""}, timeout=300)
+    said = [line for line in ran.stdout.splitlines() if line.startswith("FOUND")]
+    assert ran.returncode == 0 and said, ran.stdout[-2000:] + ran.stderr[-4000:]
+    return json.loads(said[-1][5:])
+
+
+def test_manifest_and_pyproject_say_the_same_version():
+    manifest = tomllib.loads((ROOT / "blender_manifest.toml").read_text())
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert manifest["id"] == project["project"]["name"] == "conjac"
+    assert manifest["version"] == project["project"]["version"]
+    assert manifest["license"] == [f"SPDX:{project['project']['license']}"]
+
+
+def test_blender_accepts_the_zip(light_zip):
+    ran = subprocess.run([sys.executable, "-I", str(build_extension.blender_tool()), "validate", str(light_zip)],
+                         capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def test_zip_holds_the_two_packages_and_nothing_else(light_zip):
+    names = [name for name in zipfile.ZipFile(light_zip).namelist() if not name.endswith("/")]
+    assert {name.partition("/")[0] for name in names} == {
+        "__init__.py", "LICENSE", "blender_manifest.toml", "conjac_addon", "solver"}
+    tracked = subprocess.run(["git", "ls-files", "conjac_addon", "solver"], cwd=ROOT, capture_output=True, text=True)
+    if tracked.returncode == 0:
+        assert set(tracked.stdout.split()) <= set(names)
+    assert [name for name in names if "__pycache__" in name or name.endswith((".pyc", ".blend"))] == []
+
+
+def test_wheels_are_the_pinned_ones_without_blenders_own():
+    for python in build_extension.BLENDER_MIN:
+        for target in build_extension.TAGS:
+            pins = dict(pin.split("==") for pin in build_extension.wheel_pins(python, target))
+            assert {"scipy", "numba", "llvmlite", "msgspec", "cvxopt", "pytetwild"} <= set(pins)
+            assert not {"numpy", "scikit-sparse", "tetgen", "bpy"} & set(pins)
+    assert dict(pin.split("==") for pin in build_extension.wheel_pins("3.11", "linux-x64"))["scipy"] == "1.15.3"
+
+
+INSTALL = """
+import json, sys
+import bpy
+bpy.ops.extensions.package_install_files(filepath=sys.argv[1], repo="user_default", enable_on_install=True,
+                                         overwrite=True)
+name = "bl_ext.user_default.conjac"
+found = {"enabled": [key for key in bpy.context.preferences.addons.keys() if key.endswith("conjac")],
+         "property": hasattr(bpy.types.Object, "conjac"),
+         "operators": sorted(dir(bpy.ops.conjac)),
+         "heavy": sorted({"scipy", "numba", "msgspec", "sksparse"} & {n.partition(".")[0] for n in sys.modules}),
+         "packages": sorted(n for n in sys.modules if n.startswith(("solver", "conjac")))}
+bpy.ops.preferences.addon_disable(module=name)
+found["left"] = [hasattr(bpy.types.Object, "conjac"), sorted(dir(bpy.ops.conjac))]
+print("FOUND" + json.dumps(found))
+"""
+
+
+def test_install_enables_it_and_disable_leaves_nothing(light_zip, tmp_path):
+    found = run_in_blender(INSTALL, tmp_path, str(light_zip))
+    assert found["enabled"] == ["bl_ext.user_default.conjac"]
+    assert found["property"]
+    assert {"add_soft_body", "bake", "cancel", "pause", "free_bake", "export"} <= set(found["operators"])
+    assert found["heavy"] == []  # nothing heavy ever loads in Blender
+    assert found["packages"] == []  # no top-level name but Blender's own bl_ext
+    assert found["left"] == [False, []]
