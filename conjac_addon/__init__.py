@@ -8,10 +8,10 @@ _registered: list[ModuleType] = []
 
 
 def _modules() -> tuple[ModuleType, ...]:
-    """In the order in which they are registered. Each has `classes`, and `register`, `unregister` where it needs more."""
-    from . import operators, prefs, settings, ui
+    """In the order of registration. Each has `classes`, and `register`, `unregister` where it needs more."""
+    from . import bake, operators, prefs, settings
 
-    return (settings, prefs, operators, ui)
+    return (settings, prefs, operators, bake)
 
 
 def register() -> None:

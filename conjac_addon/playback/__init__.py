@@ -8,10 +8,13 @@ import bpy
 
 from ...solver import catalogue
 from .frames import Frames, run_from
-from .modifier import NAME, find, only_above, place
+from .modifier import NAME, check_count, find, only_above, place
 from .pc2 import PC2
 
-__all__ = ["NAME", "PC2", "Frames", "clear_input", "find", "formats", "hide", "only_above", "place", "run_from", "show"]
+__all__ = [
+    "NAME", "PC2", "Frames", "check_count", "clear_input", "find", "formats", "hide", "only_above", "place",
+    "run_from", "show",
+]
 
 #: the add-on's own package: paths of export formats in the catalogue start here
 ADDON = __package__.rpartition(".")[0]

@@ -1,0 +1,35 @@
+"""From the Bake button to frames on the object: worker process, progress, operators, command line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+from bpy.app.handlers import persistent
+
+from . import cli, operators, session
+from .place import is_temporary, job_folder
+from .session import bake_object
+from .status import Status, status
+
+__all__ = ["Status", "bake_object", "is_temporary", "job_folder", "status"]
+
+classes = operators.classes
+
+
+@persistent
+def _stop_before_load(*_: Any) -> None:
+    """Another file takes this one's place: its bakes end, their frames stay."""
+    session.stop_all()
+
+
+def register() -> None:
+    bpy.app.handlers.load_pre.append(_stop_before_load)
+    cli.register()
+
+
+def unregister() -> None:
+    session.stop_all()
+    if _stop_before_load in bpy.app.handlers.load_pre:
+        bpy.app.handlers.load_pre.remove(_stop_before_load)
+    cli.unregister()

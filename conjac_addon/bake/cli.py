@@ -1,0 +1,112 @@
+"""`blender -b FILE.blend -c conjac bake`: Blender's own command line.
+
+    blender -b FILE.blend -c conjac bake [--object NAME]... [--format pc2|abc|shapekeys] [--frames A-B] [--save]
+
+Without --object every soft body of the scene is baked. Exit code 0 only if every frame asked for is on disk and
+plays; else the solver's: 2 bad input, 3 diverged, 4 environment, 75 stopped. Frames go into the cache folder; the
+modifier or shape keys that play them go into the .blend, which is written only with --save.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import traceback
+from typing import Any
+
+import bpy
+
+from ...solver import catalogue
+from ...solver.errors import EXIT_BAD_INPUT, EXIT_COMPLETE, EXIT_ENVIRONMENT, BadInput, ConJacError, NoSuchThing
+from . import session
+
+NAME = "conjac"
+
+_handle: Any = None
+
+
+def run(argv: list[str]) -> int:
+    """The registered handler. argv: what follows "-c conjac". Returns the exit code, never raises."""
+    try:
+        arguments = _parser().parse_args(argv)
+    except SystemExit as end:  # argparse has printed why; leaving Python here would skip Blender's own exit
+        return end.code if isinstance(end.code, int) else EXIT_BAD_INPUT
+    try:
+        return int(arguments.command(arguments))
+    except ConJacError as error:
+        print(error, file=sys.stderr, flush=True)
+        return error.exit_code
+    except Exception:
+        traceback.print_exc()
+        return EXIT_ENVIRONMENT
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="blender -b FILE.blend -c conjac", description="Soft bodies by ConJac")
+    verbs = parser.add_subparsers(required=True, metavar="bake")
+    bake = verbs.add_parser("bake", help="bake soft bodies of the scene", description=(
+        "Exit codes: 0 complete, 2 bad input, 3 diverged, 4 environment, 75 stopped and resumable."))
+    bake.add_argument("--object", metavar="NAME", action="append",
+                      help="soft body to bake; may be given again; default: all of the scene")
+    bake.add_argument("--format", choices=list(catalogue.family("export")), help="default: the object's own setting")
+    bake.add_argument("--frames", type=_frames, metavar="A-B", help="frames that must be there; default: all")
+    bake.add_argument("--save", action="store_true", help="save the .blend with what plays the frames")
+    bake.set_defaults(command=_bake)
+    return parser
+
+
+def _frames(text: str) -> tuple[int, int]:
+    """"A-B" or "A" as numbers; either may be negative."""
+    first, dash, last = text[1:].partition("-")
+    try:
+        start = int(text[:1] + first)
+        return start, int(last) if dash else start
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f'"{text}" is not like 1-72') from error
+
+
+def _bake(arguments: argparse.Namespace) -> int:
+    scene = bpy.context.scene
+    objects = _named(scene, arguments.object) if arguments.object else _soft_bodies(scene)
+    if arguments.save and not bpy.data.filepath:
+        raise BadInput("there is no .blend to save", "Give a file before -c, or leave --save out")
+    worst = EXIT_COMPLETE
+    for obj in objects:
+        code = session.bake(obj, scene, arguments.frames, arguments.format, _say)
+        worst = worst or code
+    if arguments.save:
+        bpy.ops.wm.save_mainfile()
+    return worst
+
+
+def _named(scene: bpy.types.Scene, names: list[str]) -> list[bpy.types.Object]:
+    for name in names:
+        if name not in scene.objects:
+            raise NoSuchThing(f'the scene "{scene.name}" has no object "{name}"', "Check the name")
+        obj = scene.objects[name]
+        if obj.type != "MESH" or not obj.conjac.enabled:
+            raise BadInput("it is not a ConJac soft body", "Add one to it in the ConJac tab", name)
+    return [scene.objects[name] for name in names]
+
+
+def _soft_bodies(scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    found = [obj for obj in scene.objects if obj.type == "MESH" and obj.conjac.enabled]
+    if not found:
+        raise NoSuchThing(f'the scene "{scene.name}" has no ConJac soft body', "Add one in the ConJac tab")
+    return found
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)
+
+
+def register() -> None:
+    global _handle
+    _handle = bpy.utils.register_cli_command(NAME, run)
+
+
+def unregister() -> None:
+    global _handle
+    if _handle is not None:
+        bpy.utils.unregister_cli_command(_handle)
+        _handle = None

@@ -1,0 +1,236 @@
+"""Bake, pause, cancel, free and export: thin buttons on `session`."""
+
+from __future__ import annotations
+
+import bpy
+
+from ...solver import catalogue
+from ...solver.errors import EXIT_COMPLETE, EXIT_STOPPED, ConJacError
+from .. import playback
+from ..operators.setup import active_soft_body
+from . import belongings, place, session
+
+#: seconds between looks at the worker, and how long each may take: the window stays live
+TICK, BUDGET = 0.1, 0.05
+
+#: what still reaches Blender's own tools while the scene is being read frame by frame: nothing that changes it
+LOOKING = frozenset({"MOUSEMOVE", "MIDDLEMOUSE", "WHEELUPMOUSE", "WHEELDOWNMOUSE", "TRACKPADPAN", "TRACKPADZOOM"})
+
+
+def running_bake(obj: bpy.types.Object | None) -> session.Bake | None:
+    """The bake of this object that this Blender runs."""
+    return session.running.get(place.job_folder(obj)) if obj is not None and obj.type == "MESH" else None
+
+
+class CONJAC_OT_bake(bpy.types.Operator):
+    """Simulate the active soft body; frames play as they come. A stopped bake goes on where it was"""
+
+    bl_idname = "conjac.bake"
+    bl_label = "Bake"
+    bl_options = {"UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        obj = active_soft_body(cls, context)
+        if obj is None:
+            return False
+        if obj.mode == "EDIT":
+            cls.poll_message_set("Leave Edit Mode first")
+        elif running_bake(obj) is not None:
+            cls.poll_message_set("This object is being baked")
+        else:
+            return True
+        return False
+
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
+        if bpy.app.background:
+            return self.execute(context)
+        try:
+            self._bake = session.Bake(context.active_object, context.scene)
+        except ConJacError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        self._notes = 0
+        self._timer = context.window_manager.event_timer_add(TICK, window=context.window)
+        context.window_manager.progress_begin(0.0, 1.0)
+        context.window_manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        if event.type == "ESC" and event.value == "PRESS":
+            self._bake.cancel()
+            return {"RUNNING_MODAL"}
+        if event.type == "TIMER":
+            goes_on = self._bake.tick(BUDGET)
+            self._say(context)
+            return {"PASS_THROUGH"} if goes_on else self._finish(context)
+        reading = self._bake.worker is None
+        return {"RUNNING_MODAL"} if reading and event.type not in LOOKING else {"PASS_THROUGH"}
+
+    def cancel(self, context: bpy.types.Context) -> None:
+        """Blender takes the operator away: another file is loaded, or the window closes."""
+        self._bake.close()
+        self._finish(context)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """In the foreground, for scripts and `blender -b`; prints how it goes on."""
+        try:
+            bake = session.Bake(context.active_object, context.scene)
+        except ConJacError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        bake.wait(lambda text: print(text, flush=True))
+        return self._result(bake)
+
+    def _say(self, context: bpy.types.Context) -> None:
+        """Progress to the cursor, the status bar and the panels; what the solver notes to the info log."""
+        progress = self._bake.progress
+        for note in progress.notes[self._notes:]:
+            self.report({"INFO"}, note)
+        self._notes = len(progress.notes)
+        context.window_manager.progress_update(progress.fraction or 0.0)
+        if context.workspace is not None:
+            context.workspace.status_text_set(f"ConJac: {self._bake.sentence()}. Esc cancels")
+        redraw(context)
+
+    def _finish(self, context: bpy.types.Context) -> set[str]:
+        context.window_manager.event_timer_remove(self._timer)
+        context.window_manager.progress_end()
+        if context.workspace is not None:
+            context.workspace.status_text_set(None)
+        redraw(context)
+        return self._result(self._bake)
+
+    def _result(self, bake: session.Bake) -> set[str]:
+        if bake.exit_code == EXIT_COMPLETE:
+            self.report({"INFO"}, f'"{bake.name}": {bake.progress.text}')
+            return {"FINISHED"}
+        self.report({"WARNING" if bake.exit_code == EXIT_STOPPED else "ERROR"},
+                    bake.progress.error or f'"{bake.name}": {bake.progress.text}')
+        # frames that came are on the object, so there is something to undo
+        return {"FINISHED"} if bake.progress.frame is not None else {"CANCELLED"}
+
+
+def redraw(context: bpy.types.Context) -> None:
+    """Draw the panels again that show a bake."""
+    for window in context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type in ("VIEW_3D", "PROPERTIES"):
+                area.tag_redraw()
+
+
+class _OnRunningBake:
+    """A button that needs a running bake of the active object."""
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if running_bake(context.active_object) is None:
+            cls.poll_message_set("This Blender bakes nothing for the active object")
+            return False
+        return True
+
+
+class CONJAC_OT_pause(_OnRunningBake, bpy.types.Operator):
+    """Stop the bake after the step in hand; Bake goes on from there"""
+
+    bl_idname = "conjac.pause"
+    bl_label = "Pause Bake"
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        running_bake(context.active_object).pause()
+        return {"FINISHED"}
+
+
+class CONJAC_OT_cancel(_OnRunningBake, bpy.types.Operator):
+    """Stop the bake now; its frames stay"""
+
+    bl_idname = "conjac.cancel"
+    bl_label = "Cancel Bake"
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        running_bake(context.active_object).cancel()
+        return {"FINISHED"}
+
+
+class CONJAC_OT_free_bake(bpy.types.Operator):
+    """Delete the baked frames of the active object from the disk; the painting and settings stay"""
+
+    bl_idname = "conjac.free_bake"
+    bl_label = "Free Bake"
+    bl_options = {"UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        obj = active_soft_body(cls, context)
+        if obj is None:
+            return False
+        if running_bake(obj) is not None:
+            cls.poll_message_set("Cancel the running bake first")
+            return False
+        if not _anything_baked(obj):
+            cls.poll_message_set("Nothing is baked")
+            return False
+        return True
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        return context.window_manager.invoke_confirm(self, event)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        obj = context.active_object
+        folder = place.job_folder(obj)
+        try:
+            freed = place.cache_of(folder).free()
+            playback.hide(obj)
+            freed += belongings.free(folder)
+        except ConJacError as error:
+            error.object = error.object or obj.name
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        self.report({"INFO"}, f'"{obj.name}": {freed} files freed')
+        return {"FINISHED"}
+
+
+class CONJAC_OT_export(bpy.types.Operator):
+    """Play the baked frames in this format, which other programs and a render farm can read"""
+
+    bl_idname = "conjac.export"
+    bl_label = "Export Bake"
+    bl_options = {"REGISTER", "UNDO"}
+
+    format: bpy.props.EnumProperty(
+        name="Format", description="How the baked frames are kept",
+        items=[(entry.key, entry.label, entry.sentence) for entry in catalogue.family("export").values()])
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        obj = active_soft_body(cls, context)
+        if obj is None:
+            return False
+        if running_bake(obj) is not None:
+            cls.poll_message_set("Wait for the running bake or cancel it")
+        elif obj.mode == "EDIT":
+            cls.poll_message_set("Leave Edit Mode first")
+        elif not (place.job_folder(obj) / "cache" / "manifest.json").exists():
+            cls.poll_message_set("Nothing is baked")
+        else:
+            return True
+        return False
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        obj = context.active_object
+        folder = place.job_folder(obj)
+        try:
+            session.show(obj, context.scene, folder, place.cache_of(folder), self.format, place.playback_path(obj))
+        except ConJacError as error:
+            error.object = error.object or obj.name
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+
+def _anything_baked(obj: bpy.types.Object) -> bool:
+    folder = place.job_folder(obj)
+    return (folder / "cache" / "manifest.json").exists() or (folder / belongings.LIST).exists()
+
+
+classes = (CONJAC_OT_bake, CONJAC_OT_pause, CONJAC_OT_cancel, CONJAC_OT_free_bake, CONJAC_OT_export)

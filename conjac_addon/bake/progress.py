@@ -1,0 +1,73 @@
+"""How far a bake is: a pure function of the worker's messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+Message = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What is known of a bake from what it has said so far."""
+
+    text: str = "Starting"  #: what it is doing, without a full stop
+    fraction: float | None = None  #: of what the text says, 0..1, None where that is not known
+    first: int | None = None  #: frames of this run
+    last: int | None = None
+    frame: int | None = None  #: last one that is on disk
+    left_s: float | None = None  #: seconds until the last frame
+    notes: tuple[str, ...] = ()  #: sentences for the artist
+    error: str = ""  #: one sentence, where it failed
+    error_code: str = ""  #: its stable name: "bad_mesh"
+    exit_code: int | None = None  #: as the bake itself tells it, None while it runs
+
+
+def after(progress: Progress, message: Message) -> Progress:
+    """The progress after one more message. Unknown events change nothing: a newer solver may say more."""
+    read = _READERS.get(message.get("event", ""))
+    return read(progress, message) if read else progress
+
+
+def _log(progress: Progress, message: Message) -> Progress:
+    return replace(progress, notes=(*progress.notes, message["text"]))
+
+
+def _stage(progress: Progress, message: Message) -> Progress:
+    return replace(progress, text=message["text"], fraction=message["progress"])
+
+
+def _start(progress: Progress, message: Message) -> Progress:
+    first, last = message["frames"]
+    return replace(progress, first=first, last=last, fraction=0.0, text=f"Frame {first} of {last}")
+
+
+def _frame(progress: Progress, message: Message) -> Progress:
+    frame, first, last = message["frame"], progress.first, progress.last
+    if first is None or last is None:
+        return replace(progress, frame=frame, left_s=message["left_s"], text=f"Frame {frame}")
+    return replace(progress, frame=frame, left_s=message["left_s"], text=f"Frame {frame} of {last}",
+                   fraction=(frame - first + 1) / (last - first + 1))
+
+
+def _error(progress: Progress, message: Message) -> Progress:
+    return replace(progress, error=message["text"], error_code=message["code"])
+
+
+def _end(progress: Progress, message: Message) -> Progress:
+    done = {"fraction": 1.0} if message["code"] == 0 else {}
+    return replace(progress, exit_code=message["code"], text=message["text"].rstrip("."), left_s=None, **done)
+
+
+_READERS: dict[str, Callable[[Progress, Message], Progress]] = {
+    "log": _log, "stage": _stage, "start": _start, "frame": _frame, "error": _error, "end": _end,
+}
+
+
+def duration(seconds: float) -> str:
+    """A length of time for people: 8 s, 3 min, 2.5 h."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

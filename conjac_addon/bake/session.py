@@ -1,0 +1,341 @@
+"""One bake of one object: gather, run the solver, show the frames as they come. The only state is the process."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ...solver.errors import (
+    EXIT_COMPLETE,
+    EXIT_STOPPED,
+    CacheBusy,
+    ConJacError,
+    Environment,
+    NoSuchThing,
+)
+from ...solver.frames.read import Cache
+from .. import gather, playback, prefs
+from ..playback import pc2
+from . import belongings, place
+from .progress import Progress, after, duration
+from .worker import Worker
+
+SOLVER = "solver"
+
+#: seconds between looks at a bake that runs behind a window
+TICK = 0.1
+
+#: seconds for which a wait in the foreground looks for the next message
+WAIT = 0.2
+
+#: the bakes of this Blender, by job folder
+running: dict[Path, Bake] = {}
+
+
+class Bake:
+    """A bake under way. `tick` carries it on until `exit_code` is there.
+
+    frames: (first, last) that must be on disk at the end, default all. key: export format, default the object's own.
+    Raises ConJacError where it cannot begin.
+    """
+
+    def __init__(self, obj: bpy.types.Object, scene: bpy.types.Scene, frames: tuple[int, int] | None = None,
+                 key: str | None = None) -> None:
+        self.folder = place.job_folder(obj)
+        self.name, self.frames, self.key = obj.name, frames, key or obj.conjac.export
+        self.progress, self.exit_code = Progress(), None
+        self.worker: Worker | None = None
+        self.base = place.playback_path(obj)
+        # undo moves data-blocks in memory: they are found anew when they are needed
+        self._object, self._scene = obj.session_uid, scene.session_uid
+        self._cancelled = self._paused = False
+        if self.folder in running or place.cache_of(self.folder).status().state == "baking":
+            raise CacheBusy("it is being baked already", "Wait for that bake or cancel it", self.name)
+        self._steps = self._run()
+        running[self.folder] = self
+
+    def tick(self, budget: float = 0.04) -> bool:
+        """Work for about `budget` seconds, less where there is nothing to do. Returns whether the bake goes on."""
+        until = time.monotonic() + budget
+        try:
+            while self.exit_code is None:
+                more = next(self._steps)
+                if not more or time.monotonic() > until:
+                    return True
+        except StopIteration:
+            pass
+        except ConJacError as error:
+            error.object = error.object or self.name
+            self._fail(error)
+        except Exception as error:
+            # the window must live on; the traceback on the console is for the report
+            traceback.print_exc()
+            self._fail(Environment(f"ConJac failed ({type(error).__name__}: {error})",
+                                   "Please report this with what the console says", self.name))
+        finally:
+            if self.exit_code is not None:
+                self.close()
+        return False
+
+    def wait(self, report: Callable[[str], None] = lambda text: None) -> int:
+        """Carry it on to its end in the foreground. Returns the exit code; `report` is told what it does."""
+        told, notes = "", 0
+        try:
+            while self.tick():
+                if self.worker is not None and not self.worker.ended():
+                    self._tell(*self.worker.messages(WAIT))
+                for note in self.progress.notes[notes:]:
+                    report(note)
+                notes = len(self.progress.notes)
+                if self.progress.text != told and self.progress.exit_code is None:
+                    told = self.progress.text
+                    report(self.sentence())
+        except KeyboardInterrupt:
+            self.cancel()
+            while self.tick():
+                time.sleep(0.02)
+        for note in self.progress.notes[notes:]:
+            report(note)
+        return self.exit_code if self.exit_code is not None else EXIT_STOPPED
+
+    def sentence(self) -> str:
+        """Where it stands, for a line of text."""
+        left = self.progress.left_s
+        return f"{self.name}: {self.progress.text}" + (f", {duration(left)} left" if left else "")
+
+    def pause(self) -> None:
+        """Stop after the step in hand, or after the frame that is being read."""
+        self._paused = True
+        if self.worker is not None:
+            self.worker.pause()
+
+    def cancel(self) -> None:
+        """Stop within two seconds. Frames and the last snapshot stay."""
+        self._cancelled = True
+        if self.worker is not None:
+            self.worker.cancel()
+
+    def close(self) -> None:
+        """End at once whatever still runs."""
+        running.pop(self.folder, None)
+        self._steps.close()
+        if self.worker is not None and self.worker.exit_code is None:
+            self.worker.stop()
+        if self.exit_code is None:
+            self.exit_code = EXIT_STOPPED
+
+    # -- the life of a bake ------------------------------------------------------------------------------------
+
+    def _run(self) -> Iterator[bool]:
+        """Each `next` does a little and gives whether there is more to do now."""
+        obj, scene = self.object(), self.scene()
+        if place.is_temporary(obj):
+            self.note("This .blend was never saved: the bake lies in a temporary folder and is deleted when Blender "
+                       "closes. Save the file first to keep it")
+        yield True
+        # a bake inside the object's own shape would be read as its input
+        playback.clear_input(obj)
+        with closing(gather.write_job_steps(obj, scene, self.folder, self.note)) as reading:
+            for fraction, text in reading:
+                self._tell({"event": "stage", "body": self.name, "progress": fraction, "text": text})
+                if self._cancelled or self._paused:
+                    return self._end(EXIT_STOPPED, "Stopped before the simulation began")
+                yield True
+
+        cache = place.cache_of(self.folder)
+        yield from self._solve(resume=cache.manifest is not None)
+        if self.progress.error_code == "stale_cache":
+            self.note("The settings have changed: the bake begins anew")
+            self.progress = Progress(notes=self.progress.notes)
+            yield from self._solve(resume=False)
+        yield from self._finish()
+
+    def _solve(self, resume: bool) -> Iterator[bool]:
+        """Run the solver on the job folder and show its frames as they come."""
+        threads = prefs.threads()
+        argv = ["bake", str(self.folder), "--json", *(["--resume"] if resume else []),
+                *([f"--frames={self.frames[0]}-{self.frames[1]}"] if self.frames else []),
+                *(["--threads", str(threads)] if threads else [])]
+        self.worker = Worker(SOLVER, argv)
+        shown = LiveFrames(self)
+        while not self.worker.ended():
+            self._tell(*self.worker.messages())
+            if self._cancelled:
+                self.worker.cancel()
+            # before the solver's "start" a cache from other settings may still be there
+            yield self.progress.first is not None and shown.next()
+        self._tell(*self.worker.messages())
+
+    def _finish(self) -> Iterator[bool]:
+        """Show what is there, and say how it ended."""
+        assert self.worker is not None
+        code = self.worker.exit_code
+        died = self.progress.exit_code is None and not self._cancelled
+        if died:
+            for line in self.worker.last_lines:
+                self.note(line)
+            raise Environment(f"the solver's process ended by itself (exit code {code})",
+                              "Bake again to go on from the last snapshot", self.name)
+        code = EXIT_STOPPED if self.progress.exit_code is None else self.progress.exit_code
+        yield True
+        self._show()
+        if code == EXIT_COMPLETE:
+            self._check_frames()
+        text = self.progress.error or ("Stopped; bake again to go on" if code == EXIT_STOPPED else self.progress.text)
+        self._end(code, text)
+
+    def _show(self) -> None:
+        """Play all the frames there are, in the format asked for where the bake is complete."""
+        obj, cache = self.object(), place.cache_of(self.folder)
+        key = self.key if self.progress.exit_code == EXIT_COMPLETE else "pc2"
+        # a bake that failed before its first new frame leaves what plays as it is
+        if self.progress.exit_code == EXIT_COMPLETE or self.progress.frame is not None:
+            show(obj, self.scene(), self.folder, cache, key, self.base)
+
+    def _check_frames(self) -> None:
+        """Complete means that every frame asked for is on disk, whatever the process said."""
+        cache = place.cache_of(self.folder)
+        wanted = range(self.frames[0], self.frames[1] + 1) if self.frames else cache.frames
+        missing = sorted(set(wanted) - set(cache.frames_done()))
+        if missing:
+            raise Environment(f"{len(missing)} frames are missing from {self.folder}, the first is {missing[0]}",
+                              "Look at that disk and bake again", self.name)
+
+    def _tell(self, *messages: dict[str, Any]) -> None:
+        for message in messages:
+            self.progress = after(self.progress, message)
+
+    def note(self, text: str) -> None:
+        self._tell({"event": "log", "text": text})
+
+    def _fail(self, error: ConJacError) -> None:
+        self._end(error.exit_code, str(error))
+
+    def _end(self, code: int, text: str) -> None:
+        if code not in (EXIT_COMPLETE, EXIT_STOPPED):
+            self._tell({"event": "error", "code": "", "text": text})
+        self._tell({"event": "end", "code": code, "text": text})
+        self.exit_code = code
+
+    def object(self) -> bpy.types.Object:
+        """The object as it is now. Raises NoSuchThing where it was deleted."""
+        return _found(bpy.data.objects, self._object, self.name)
+
+    def scene(self) -> bpy.types.Scene:
+        return _found(bpy.data.scenes, self._scene, self.name)
+
+
+def bake(obj: bpy.types.Object, scene: bpy.types.Scene, frames: tuple[int, int] | None = None, key: str | None = None,
+         report: Callable[[str], None] = lambda text: None) -> int:
+    """Bake in the foreground. Returns the exit code; `report` is told how it goes on and, last, what went wrong."""
+    try:
+        one = Bake(obj, scene, frames, key)
+    except ConJacError as error:
+        report(str(error))
+        return error.exit_code
+    code = one.wait(report)
+    report(one.progress.error or f"{one.name}: {one.progress.text}")
+    return code
+
+
+def bake_object(obj: bpy.types.Object, wait: bool = True, report: Callable[[str], None] = print) -> int:
+    """Bake the object as the Bake button does, in the present scene. Returns the exit code.
+
+    wait=False: in a window, return EXIT_STOPPED at once and bake on behind it. Without a window there is nothing
+    that could carry the bake on, so it is waited for. Raises ConJacError where it cannot begin.
+    """
+    scene = bpy.context.scene
+    if wait or bpy.app.background:
+        return bake(obj, scene, report=report)
+    one = Bake(obj, scene)
+    bpy.app.timers.register(lambda: TICK if one.tick() else None)
+    return EXIT_STOPPED
+
+
+def stop_all() -> None:
+    """End every bake of this Blender. Their frames stay."""
+    for one in list(running.values()):
+        one.close()
+
+
+class LiveFrames:
+    """Appends frames to the object's PC2 while the solver writes them."""
+
+    def __init__(self, bake: Bake) -> None:
+        self._bake = bake
+        self._cache: Cache | None = None
+        self._writer: pc2.Writer | None = None
+        self._next = 0
+        self._off = False
+
+    def next(self) -> bool:
+        """Show one more frame; False where there is none yet."""
+        progress = self._bake.progress
+        ready = progress.first if progress.frame is None else progress.frame
+        if self._off or ready is None:
+            return False
+        if self._cache is None:
+            # frames of an earlier run that is gone on with stand before the first one of this run
+            self._cache = place.cache_of(self._bake.folder)
+            self._next = self._cache.frames[0]
+        if self._next > ready:
+            return False
+        try:
+            positions = body_at(self._cache, self._bake.name, self._next)
+        except NoSuchThing:  # the very first frame is announced before it stands
+            return False
+        try:
+            self._append(positions)
+        except ConJacError as error:
+            # the bake is worth more than watching it; its end says it again
+            self._bake.note(f"Its frames are not shown: {error}")
+            self._off = True
+        return not self._off
+
+    def _append(self, positions: NDArray[np.float32]) -> None:
+        obj, scene = self._bake.object(), self._bake.scene()
+        if self._writer is None:
+            playback.check_count(obj, len(positions))
+            file = self._bake.base.with_name(self._bake.base.name + playback.PC2.suffix)
+            belongings.add(self._bake.folder, file)
+            self._writer = pc2.Writer(file, self._next)
+        self._writer.append(positions)
+        if self._writer.count == 1:
+            pc2.attach(obj, self._writer.path, self._next)
+        elif scene.frame_current >= self._next - 1:
+            obj.update_tag(refresh={"DATA"})  # what is on the screen is this frame, or waits for it
+        self._next += 1
+
+
+def show(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, cache: Cache, key: str, base: Path) -> None:
+    """Play the frames on disk that follow each other from the first one on. Raises ConJacError."""
+    run = playback.run_from(set(cache.frames_done()), cache.frames[0]) if cache.frames else None
+    if run is None:
+        raise NoSuchThing("nothing is baked yet", "Bake it first", obj.name)
+    frames = playback.Frames(*run, lambda frame: body_at(cache, obj.name, frame))
+    # named before they are made, so that an interrupted export can be freed as well
+    for kind in playback.formats().values():
+        if kind.suffix:
+            belongings.add(folder, base.with_name(base.name + kind.suffix))
+    playback.show(obj, scene, frames, base, key)
+
+
+def body_at(cache: Cache, name: str, frame: int) -> NDArray[np.float32]:
+    """(n, 3) vertices of the object at a frame; a job of one body needs no name, the object may have a new one."""
+    bodies = cache.frame(frame)
+    return bodies[name] if name in bodies else next(iter(bodies.values()))
+
+
+def _found(collection: Any, uid: int, name: str) -> Any:
+    for block in collection:
+        if block.session_uid == uid:
+            return block
+    raise NoSuchThing("it was deleted while it was baked", "Undo that and bake again; its frames are kept", name)

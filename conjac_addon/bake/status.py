@@ -1,0 +1,77 @@
+"""What the panel shows of an object's bake: computed from the folder and the running process, stored nowhere."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import bpy
+
+from ...solver.errors import ConJacError
+from .. import gather
+from . import place
+from .session import running
+
+
+@dataclass(frozen=True)
+class Status:
+    """State of one object's bake."""
+
+    state: str  #: none, partial, complete, stale, broken or baking
+    done: int = 0  #: frames on disk
+    total: int = 0  #: frames that are to be there
+    left_s: float | None = None  #: seconds until the last frame, where known
+    text: str = ""  #: a sentence without a full stop
+    fraction: float | None = None  #: of a running bake's present stage, 0..1, where known
+    mine: bool = False  #: this Blender runs the bake, so it can be cancelled here
+
+
+#: seconds for which a folder's state is believed without a look at every file
+FRESH = 1.0
+
+#: what changes when a bake does
+WATCHED = ("scene.json", "cache/manifest.json", "cache/written.log", "cache/lock", "cache/frames")
+
+_seen: dict[Path, tuple[tuple, float, Status]] = {}
+
+
+def status(obj: bpy.types.Object) -> Status:
+    """How the object's bake stands. Cheap enough for every redraw."""
+    folder = place.job_folder(obj)
+    bake = running.get(folder)
+    if bake is not None:
+        told = bake.progress
+        if told.first is None or told.last is None:
+            return Status("baking", text=told.text, fraction=told.fraction, mine=True)
+        done = 0 if told.frame is None else told.frame - told.first + 1
+        return Status("baking", done, told.last - told.first + 1, told.left_s, told.text, told.fraction, mine=True)
+    found = _of_folder(folder)
+    if found.state in ("partial", "complete"):
+        changed = gather.changed_settings(obj, bpy.context.scene, folder)
+        if changed:
+            return Status("stale", found.done, found.total,
+                          text=f"Baked before {', '.join(changed)} changed; bake again")
+    return found
+
+
+def _of_folder(folder: Path) -> Status:
+    """The state of the folder itself; looked up again where a file of it changed, or after a moment."""
+    stamp = tuple(_changed_at(folder / name) for name in WATCHED)
+    known = _seen.get(folder)
+    if known is not None and known[0] == stamp and time.monotonic() - known[1] < FRESH:
+        return known[2]
+    try:
+        told = place.cache_of(folder).status()
+        found = Status(told.state, told.done, told.total, text=told.text)
+    except (ConJacError, OSError) as error:
+        found = Status("broken", text=str(error).rstrip("."))
+    _seen[folder] = stamp, time.monotonic(), found
+    return found
+
+
+def _changed_at(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0

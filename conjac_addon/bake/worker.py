@@ -1,0 +1,164 @@
+"""A module of the solver in a process of its own: Blender stays responsive, and a crash costs a process."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ...solver.errors import Environment
+
+ROOT = Path(__file__).resolve().parents[2]  # holds solver/
+BOOT = Path(__file__).resolve().with_name("worker_boot.py")
+
+#: seconds between asking the worker to stop and killing it
+GRACE = 1.5
+
+#: lines of the worker's own output that are kept for a report of its death
+LAST_LINES = 12
+
+
+class Worker:
+    """Starts `python -m module argv` and collects the JSON lines that it prints.
+
+    Raises Environment where no Python can be started.
+    """
+
+    def __init__(self, module: str, argv: list[str], root: Path = ROOT) -> None:
+        head = {"sys_path": _sys_path(root), "module": module, "argv": argv}
+        try:
+            self._process = subprocess.Popen(command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                             stderr=subprocess.STDOUT, **_own_group())
+        except OSError as error:
+            raise Environment(f"the bake's process cannot be started ({error.strerror or error})") from error
+        self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._reader = threading.Thread(target=self._drain, daemon=True)
+        self._reader.start()
+        self._kill_at: float | None = None
+        self.last_lines: deque[str] = deque(maxlen=LAST_LINES)  #: plain text it printed: a traceback, a library's word
+        self._send(json.dumps(head))
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def exit_code(self) -> int | None:
+        """None while it runs. Negative: ended by that signal."""
+        return self._process.poll()
+
+    def messages(self, wait: float = 0.0) -> list[dict[str, Any]]:
+        """What has arrived since the last call; waits up to `wait` seconds for the first. Never touches bpy."""
+        self._kill_when_due()
+        found = []
+        with contextlib.suppress(queue.Empty):
+            found.append(self._message(self._lines.get(timeout=wait) if wait else self._lines.get_nowait()))
+            while True:
+                found.append(self._message(self._lines.get_nowait()))
+        return found
+
+    def ended(self) -> bool:
+        """Whether it has ended and all it said has been read."""
+        self._kill_when_due()
+        if self.exit_code is None:
+            return False
+        # a child of its own may keep the pipe open: wait a moment for the last lines, not for ever
+        self._reader.join(0.5)
+        return self._lines.empty()
+
+    def pause(self) -> None:
+        """Ask it to end after the step in hand."""
+        self._send("pause")
+
+    def cancel(self) -> None:
+        """Ask it to end, and kill it where it has not ended GRACE seconds later. Returns at once."""
+        self.pause()
+        if self._kill_at is None:
+            self._kill_at = time.monotonic() + GRACE
+
+    def stop(self) -> int:
+        """Cancel and wait until it is gone. Returns its exit code."""
+        self.cancel()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(GRACE)
+        self._kill()
+        return self._process.wait()
+
+    def _send(self, line: str) -> None:
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError, ValueError):  # it has ended: its exit code says why
+            self._process.stdin.write(line.encode() + b"\n")
+            self._process.stdin.flush()
+
+    def _drain(self) -> None:
+        """In a thread: empty the pipe, or the worker would stand still when it is full."""
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            self._lines.put(line)
+        self._process.wait()
+
+    def _message(self, raw: bytes) -> dict[str, Any]:
+        line = raw.decode("utf-8", "replace").rstrip()
+        try:
+            message = json.loads(line)
+        except ValueError:
+            message = None
+        if isinstance(message, dict) and "event" in message:
+            return message
+        self.last_lines.append(line)
+        return {"event": "output", "text": line}
+
+    def _kill_when_due(self) -> None:
+        if self._kill_at is not None and time.monotonic() > self._kill_at and self.exit_code is None:
+            self._kill()
+
+    def _kill(self) -> None:
+        """The worker and what it has started: a mesher must not be left behind."""
+        if hasattr(os, "killpg"):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+        else:
+            self._process.kill()
+
+
+@functools.cache
+def command() -> tuple[str, ...]:
+    """How to start the worker: Blender's own Python, or Blender itself where `sys.executable` names another one.
+
+    A distribution's Blender may report a Python that it found on the path and that is another installation.
+    """
+    asked = "import sys; print(sys.implementation.cache_tag, sys.maxsize)"
+    expected = f"{sys.implementation.cache_tag} {sys.maxsize}"
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        probe = subprocess.run([sys.executable, "-I", "-c", asked], capture_output=True, text=True, timeout=30,
+                               stdin=subprocess.DEVNULL, **_own_group())
+        if probe.returncode == 0 and probe.stdout.strip() == expected:
+            return sys.executable, "-I", str(BOOT)
+    if not bpy.app.binary_path:
+        raise Environment(f"{sys.executable} is not the Python that runs here, so no bake can be started")
+    return bpy.app.binary_path, "--background", "--factory-startup", "--python-exit-code", "4", "--python", str(BOOT)
+
+
+def _sys_path(root: Path) -> list[str]:
+    """The solver's place, then site-packages in Blender's own order: bundled wheels lie in the extensions' folder."""
+    found = [path for path in sys.path if "site-packages" in path and os.path.isdir(path)]
+    return list(dict.fromkeys([str(root), *found]))
+
+
+def _own_group() -> dict[str, Any]:
+    """No console window on Windows; a group of its own, so that Ctrl-C in a terminal reaches Blender alone."""
+    if sys.platform == "win32":
+        return {"creationflags": subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP}
+    return {"start_new_session": True}
