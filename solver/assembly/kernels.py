@@ -82,32 +82,25 @@ def gather_matrix(blocks, node_blocks, scale, diagonal, order, block_row, block_
                     data[first + 2] = scale * a8
 
 
-@kernel("void(f8[:,:,::1], f8[:,::1], i4[:,::1], i4[::1], f8[:,:,::1], f8[:,:,::1])")
-def multiply(blocks, node_blocks, tets, elements, columns, out):  # type: ignore[no-untyped-def]
-    """out += K columns, over the listed elements only: rows of their nodes are complete where all their elements are.
+@kernel("void(f8[:,:,::1], i4[::1], i4[:,::1], f8[:,:,::1], f8[:,:,::1])")
+def multiply(blocks, elements, corners, columns, out):  # type: ignore[no-untyped-def]
+    """out += K columns over the listed elements.
 
-    blocks: (e, 10, 9) of K, node_blocks: (n, 9) of K (added to every node), columns and out: (n, 3, c).
+    blocks: (e, 10, 9) of K. elements: (k,), corners: (k, 4) rows of `columns` and `out`, both (m, 3, c).
     """
     width = columns.shape[2]
     for k in range(elements.shape[0]):
-        element = elements[k]
         pair = 0
         for a in range(4):
             for b in range(a + 1):
-                value = blocks[element, pair]
+                value = blocks[elements[k], pair]
                 pair += 1
-                i, j = tets[element, a], tets[element, b]
+                i, j = corners[k, a], corners[k, b]
                 for r in range(3):
                     for s in range(3):
                         entry = value[3 * r + s]
                         for c in range(width):
                             out[i, r, c] += entry * columns[j, s, c]
-                            if a != b:
+                        if a != b:
+                            for c in range(width):
                                 out[j, s, c] += entry * columns[i, r, c]
-    for i in range(node_blocks.shape[0]):
-        for r in range(3):
-            for s in range(3):
-                entry = node_blocks[i, 3 * r + s]
-                if entry != 0.0:
-                    for c in range(width):
-                        out[i, r, c] += entry * columns[i, s, c]

@@ -1,0 +1,49 @@
+"""The system at one moment: forces and stiffness, and products with a few rows or columns of K."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..state import Index, Vec
+from .kernels import multiply
+
+
+@dataclass(frozen=True)
+class Linearised:
+    """Everything that a step needs of one moment, on nodes."""
+
+    x: Vec  #: positions [m], (n, 3)
+    v: Vec  #: full velocities of the last step [m/s], (n, 3)
+    mass: Vec  #: lumped [kg], (n,)
+    force: Vec  #: f(x, v) [N], (n, 3)
+    blocks: Vec  #: element blocks of K = ∂f/∂x, negative semi-definite [N/m], (e, 10, 9)
+    node_blocks: Vec  #: blocks of K from forces on single nodes [N/m], (n, 3, 3)
+
+
+class Near:
+    """Products with the rows or columns of K that belong to a few nodes, over the elements around them."""
+
+    def __init__(self, tets: Index, nodes: Index, count: int) -> None:
+        """tets: (e, 4). nodes: the few. count: number of all nodes."""
+        few = np.zeros(count, dtype=bool)
+        few[nodes] = True
+        self.elements: Index = np.flatnonzero(few[tets].any(axis=1)).astype(np.int32)
+        self.nodes, corners = np.unique(tets[self.elements], return_inverse=True)  #: (m,) the few and those around them
+        self._corners = corners.reshape(-1, 4).astype(np.int32)
+        place = np.full(count, -1)
+        place[self.nodes] = np.arange(len(self.nodes))
+        self.place = place  #: (count,) where each node stands in `nodes`, or -1
+        self._own = np.flatnonzero(few[self.nodes])
+
+    def multiply(self, lin: Linearised, columns: Vec) -> Vec:
+        """K columns, (m, 3, c), complete in the rows of the few, or in all rows where columns are zero elsewhere.
+
+        columns: (m, 3, c), in the order of `nodes`.
+        """
+        out = np.zeros(columns.shape)
+        multiply(lin.blocks, self.elements, self._corners, np.ascontiguousarray(columns), out)
+        own = self._own
+        out[own] += np.einsum("nij,njc->nic", lin.node_blocks[self.nodes[own]], columns[own])
+        return out

@@ -1,0 +1,78 @@
+"""Nodes that hold what the dynamic and prescribed nodes leave loose, and the rigid motions they stand for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..coordinates.rigid import Group, LooseParts, is_firm, rigid_field, spread_of
+from ..state import Index, Vec
+
+
+class Anchors:
+    """Up to three nodes for each loose part; K_qq of the remaining nodes is regular."""
+
+    def __init__(self, rest: Vec, parts: list[Index], dynamic: Index, prescribed: Index) -> None:
+        """rest: (n, 3) [m]. parts: nodes of each face-connected part. dynamic, prescribed: nodes that hold."""
+        held = np.concatenate([dynamic, prescribed])
+        self.loose = LooseParts(rest, parts, held)
+        chosen: list[int] = []
+        for group in self.loose.groups:
+            for part in group.parts:
+                chosen += _choose(rest, part, np.concatenate([held, np.array(chosen, dtype=held.dtype)]))
+        self.nodes: Index = np.array(chosen, dtype=np.int32)
+        self._place = {node: i for i, node in enumerate(chosen)}
+
+    def split(self, x: Vec, stiffness: Vec, dynamic: int) -> tuple[Vec, Vec, Vec]:
+        """Directions in which the kept nodes are dynamic and quasistatic.
+
+        x: (n, 3) [m]. stiffness: Jᵀ K J on the kept nodes, dynamic ones first, (3 k, 3 k) [N/m].
+        Returns (basis (3 k, r), across (3 k, s), (−acrossᵀ JᵀKJ across)⁻¹ (s, s)): the reduced unknowns are the
+        dynamic nodes and the anchors' amplitudes along rigid motions; in `basis` the rest follows statically.
+        [ConJac 6, changed: rigid modes]
+        """
+        size = len(stiffness)
+        first = 3 * dynamic
+        basis = np.zeros((size, first))
+        basis[:first] = np.eye(first)
+        if not len(self.nodes):
+            return basis, np.zeros((size, 0)), np.zeros((0, 0))
+
+        along = [self._rigid(group, x) for group in self.loose.groups]
+        rigid = np.zeros((size, sum(field.shape[1] for field in along)))
+        rigid[first:] = np.concatenate(along, axis=1)
+        count = rigid.shape[1]
+        whole, _ = np.linalg.qr(rigid[first:], mode="complete")
+        across = np.zeros((size, size - first - count))
+        across[first:] = whole[:, count:]
+        rigid[first:] = whole[:, :count]
+        compliance = np.linalg.inv(-across.T @ stiffness @ across)
+        basis = np.concatenate([basis, rigid], axis=1)
+        basis += across @ (compliance @ (across.T @ stiffness @ basis))
+        return basis, across, 0.5 * (compliance + compliance.T)
+
+    def _rigid(self, group: Group, x: Vec) -> Vec:
+        """Velocities of all anchors under this group's rigid motions, (3 anchors, modes)."""
+        twists, centres = self.loose.twists(group, x)
+        out = np.zeros((len(self.nodes), 3, twists.shape[1]))
+        for k, (part, centre) in enumerate(zip(group.owned, centres)):
+            mine = np.intersect1d(part, self.nodes)
+            rows = [self._place[node] for node in mine.tolist()]
+            out[rows] = rigid_field(x[mine], centre, group.size) @ twists[6 * k : 6 * k + 6]
+        return out.reshape(3 * len(self.nodes), -1)
+
+
+def _choose(rest: Vec, part: Index, held: Index) -> list[int]:
+    """Nodes of a part that make it firm together with those held: each as far as can be from the earlier ones."""
+    have = rest[np.intersect1d(part, held)]
+    size = float(np.ptp(rest[part], axis=0).max())
+    chosen: list[int] = []
+    while not is_firm(have, size):
+        origin = have.mean(axis=0) if len(have) else rest[part].mean(axis=0)
+        away = rest[part] - origin
+        if len(have) > 1 and spread_of(have)[0] > 0.0:
+            axis = np.linalg.svd(have - origin)[2][0]
+            away = away - np.outer(away @ axis, axis)
+        node = int(part[np.argmax(np.einsum("ni,ni->n", away, away))])
+        chosen.append(node)
+        have = np.concatenate([have, rest[[node]]])
+    return chosen

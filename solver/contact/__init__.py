@@ -1,0 +1,1 @@
+"""Contact: finders make tables of pairs, laws turn them into forces."""

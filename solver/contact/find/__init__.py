@@ -1,0 +1,1 @@
+"""Contact finders: positions to a table of pairs."""

@@ -1,0 +1,35 @@
+"""Contacts of nodes with a half space: the ground."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...coordinates.prescribed import Motion
+from ...state import Index, Vec
+
+
+@dataclass(frozen=True)
+class Contacts:
+    """A table of pairs, one row a contact."""
+
+    nodes: Index  #: (k,)
+    normal: Vec  #: unit, away from the obstacle, (k, 3)
+    gap: Vec  #: signed distance [m], (k,), negative inside
+
+
+class HalfSpace:
+    """A plane whose back is solid."""
+
+    def __init__(self, point: Vec, normal: Vec, motion: Motion | None = None) -> None:
+        """point: (3,) [m], or its `motion`. normal: (3,), not zero, points out of the ground."""
+        self._point, self._motion = np.asarray(point, dtype=float), motion
+        self._normal = np.asarray(normal, dtype=float) / np.linalg.norm(normal)
+
+    def find(self, x: Vec, time: float) -> Contacts:
+        """Nodes of x, (n, 3) [m], that are inside at `time` [s]."""
+        point = self._point if self._motion is None else self._motion.at(time)
+        gap = (x - point) @ self._normal
+        nodes = np.flatnonzero(gap < 0.0).astype(np.int32)
+        return Contacts(nodes, np.broadcast_to(self._normal, (len(nodes), 3)), gap[nodes])

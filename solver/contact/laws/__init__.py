@@ -1,0 +1,1 @@
+"""Contact laws: a table of pairs to forces, rows or impulses."""

@@ -1,0 +1,1 @@
+"""Coordinates: functions of q and of what is prescribed, never of stiffness."""

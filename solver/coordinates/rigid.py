@@ -1,0 +1,150 @@
+"""Rigid motions that what is held leaves free: the null vectors of K_qq at rest.
+
+A face-connected part with three held nodes that are not on a line is firm. Parts with fewer are loose; loose parts
+that share a node (they hang together by a vertex or an edge) form one group, which has as many rigid motions as its
+held and shared nodes leave it: six alone, three around one node, one around a line. [ConJac 6, changed: rigid modes]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from ..state import Index, Vec
+
+ON_A_LINE = 1.0e-3  #: nodes are on a line where they leave it by less than this share of their part's size
+
+
+@dataclass(frozen=True)
+class Group:
+    """Loose parts that hang together."""
+
+    parts: list[Index]  #: nodes of each part
+    owned: list[Index]  #: the same, each shared node in one part only
+    held: list[Index]  #: per part: nodes that stand still, or belong to a firm part as well
+    shared: list[tuple[int, int, int]]  #: (part, other part, node)
+    size: float  #: [m]
+    modes: int  #: number of rigid motions that are left
+
+
+def spread_of(points: Vec) -> Vec:
+    """Three extents of a cloud of points [m], falling: two are zero on a line, one in a plane."""
+    if len(points) < 2:
+        return np.zeros(3)
+    values = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
+    return np.pad(values, (0, 3 - len(values)))
+
+
+def is_firm(points: Vec, size: float) -> bool:
+    """Whether these held points leave a body of this size no rigid motion."""
+    return bool(spread_of(points)[1] > ON_A_LINE * size)
+
+
+class LooseParts:
+    """The groups of loose parts of a mesh, given which nodes are held."""
+
+    def __init__(self, rest: Vec, parts: list[Index], held: Index) -> None:
+        """rest: (n, 3) [m]. parts: nodes of each face-connected part. held: nodes that do not move freely."""
+        is_held = np.zeros(len(rest), dtype=bool)
+        is_held[held] = True
+        sizes = [float(np.ptp(rest[part], axis=0).max()) for part in parts]
+        loose = [k for k, part in enumerate(parts) if not is_firm(rest[part[is_held[part]]], sizes[k])]
+
+        owners = np.bincount(np.concatenate(parts), minlength=len(rest)) if parts else np.zeros(0, int)
+        in_loose = np.bincount(np.concatenate([parts[k] for k in loose]), minlength=len(rest)) if loose else owners
+        stands = is_held | (owners > in_loose)
+        self.groups = [
+            _group(rest, [parts[k] for k in members], stands, max(sizes[k] for k in members))
+            for members in _hang_together(parts, loose, len(rest))
+        ]
+
+    def twists(self, group: Group, x: Vec) -> tuple[Vec, list[Vec]]:
+        """Null vectors (6 p, modes), orthonormal, and the parts' centres [m], at positions x (n, 3).
+
+        A twist is (velocity of the centre, angular velocity times the group's size) of each part.
+        """
+        rows, centres = _rows(x, group)
+        width = 6 * len(group.parts)
+        if not len(rows):
+            return np.eye(width), centres
+        return np.linalg.eigh(rows.T @ rows)[1][:, : group.modes], centres
+
+    def acceleration(self, x: Vec, mass: Vec, force: Vec) -> Vec:
+        """The rigid part of M⁻¹ f: the acceleration of each group as one rigid body, (n, 3) [m/s²].
+
+        x, force: (n, 3) [m], [N]; mass: (n,) [kg]. Nodes of firm parts have none. [ConJac 12, changed: free fall]
+        """
+        out = np.zeros_like(x)
+        for group in self.groups:
+            null, centres = self.twists(group, x)
+            if not null.shape[1]:
+                continue
+            fields = [rigid_field(x[part], centre, group.size) for part, centre in zip(group.owned, centres)]
+            inertia = np.zeros((len(null), len(null)))
+            wrench = np.zeros(len(null))
+            for k, (part, field) in enumerate(zip(group.owned, fields)):
+                six = slice(6 * k, 6 * k + 6)
+                inertia[six, six] = np.einsum("nai,n,naj->ij", field, mass[part], field)
+                wrench[six] = np.einsum("nai,na->i", field, force[part])
+            twist = null @ np.linalg.solve(null.T @ inertia @ null, null.T @ wrench)
+            for k, (part, field) in enumerate(zip(group.owned, fields)):
+                out[part] = field @ twist[6 * k : 6 * k + 6]
+        return out
+
+
+def rigid_field(points: Vec, centre: Vec, size: float) -> Vec:
+    """Velocity of points for each entry of a twist, (n, 3, 6)."""
+    field = np.zeros((len(points), 3, 6))
+    field[:, 0, 0] = field[:, 1, 1] = field[:, 2, 2] = 1.0
+    arm = (points - centre) / size
+    field[:, 0, 4], field[:, 0, 5] = arm[:, 2], -arm[:, 1]
+    field[:, 1, 3], field[:, 1, 5] = -arm[:, 2], arm[:, 0]
+    field[:, 2, 3], field[:, 2, 4] = arm[:, 1], -arm[:, 0]
+    return field
+
+
+def _hang_together(parts: list[Index], loose: list[int], count: int) -> list[list[int]]:
+    """Loose parts by group: those that share nodes are in one."""
+    if not loose:
+        return []
+    rows = np.concatenate([np.full(len(parts[k]), i) for i, k in enumerate(loose)])
+    columns = np.concatenate([parts[k] for k in loose])
+    incidence = sp.coo_matrix((np.ones(len(rows)), (rows, columns)), shape=(len(loose), count)).tocsr()
+    groups, labels = connected_components(incidence @ incidence.T, directed=False)
+    return [[loose[i] for i in np.flatnonzero(labels == g)] for g in range(groups)]
+
+
+def _group(rest: Vec, parts: list[Index], stands: np.ndarray, size: float) -> Group:
+    owned, shared = [], []
+    owner: dict[int, int] = {}
+    for k, part in enumerate(parts):
+        common = [node for node in part[~stands[part]].tolist() if node in owner] if len(parts) > 1 else []
+        shared += [(owner[node], k, node) for node in common]
+        owned.append(np.setdiff1d(part, np.array(common, dtype=part.dtype)))
+        if len(parts) > 1:
+            owner.update((node, k) for node in owned[-1].tolist())
+    held = [part[stands[part]] for part in parts]
+    group = Group(parts, owned, held, shared, size, 0)
+    rows, _ = _rows(rest, group)
+    values = np.linalg.svd(rows, compute_uv=False) if len(rows) else np.zeros(0)
+    firm = int((values > ON_A_LINE).sum())
+    return Group(parts, owned, held, shared, size, 6 * len(parts) - firm)
+
+
+def _rows(x: Vec, group: Group) -> tuple[Vec, list[Vec]]:
+    """Constraints on the group's twists: held nodes do not move, shared ones move together."""
+    centres = [x[part].mean(axis=0) for part in group.parts]
+    blocks = []
+    for k, nodes in enumerate(group.held):
+        block = np.zeros((len(nodes), 3, 6 * len(centres)))
+        block[:, :, 6 * k : 6 * k + 6] = rigid_field(x[nodes], centres[k], group.size)
+        blocks.append(block.reshape(-1, block.shape[2]))
+    for first, second, node in group.shared:
+        block = np.zeros((3, 6 * len(centres)))
+        block[:, 6 * first : 6 * first + 6] = rigid_field(x[node][None], centres[first], group.size)[0]
+        block[:, 6 * second : 6 * second + 6] = -rigid_field(x[node][None], centres[second], group.size)[0]
+        blocks.append(block)
+    return np.concatenate(blocks) if blocks else np.zeros((0, 6 * len(centres))), centres

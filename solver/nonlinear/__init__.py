@@ -1,0 +1,1 @@
+"""Roots of nonlinear systems."""

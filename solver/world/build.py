@@ -1,0 +1,154 @@
+"""From a job to a world: tetrahedra, fields, coordinates, forces, condensation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import catalogue
+from ..condensation.interface import Mesh
+from ..contact.find.half_space import HalfSpace
+from ..contact.laws.penalty import Penalty
+from ..coordinates.free_nodes import FreeNodes
+from ..coordinates.prescribed import Motion
+from ..embedding.bind import Embedding, bind
+from ..errors import BadMesh
+from ..fields.build import Fields, build_fields
+from ..forces.elastic import Elastic
+from ..job import schema
+from ..job.hashes import hashes, settings
+from ..job.load import Job, parameters
+from ..job.stages import keep
+from ..linear.choose import choose
+from ..meshing.tetrahedralize import tetrahedralize
+from ..meshing.volume import Volume, face_parts, tet_volumes
+from ..state import Index, Vec
+from .world import BodyInWorld, World, lumped_mass
+
+Stage = Callable[[str, str | None, float | None, str], None]  #: (stage, body, progress, text)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """One body, meshed and painted."""
+
+    body: schema.Body
+    volume: Volume
+    embedding: Embedding | None
+    fields: Fields
+
+
+def build(job: Job, report: Stage) -> World:
+    """The world of a job's scene. Raises a ConJacError that names the body."""
+    keys = hashes(settings(job)).bodies
+    prepared = [_prepare(job, body, keys[body.name], report) for body in job.scene.bodies]
+    report("world", None, None, "Analysing the stiffness matrix")
+    return assemble(job, prepared)
+
+
+def _prepare(job: Job, body: schema.Body, keys: dict[str, str], report: Stage) -> Prepared:
+    volume = volume_of(job, body, keys["tets"], report)
+    report("fields", body.name, None, "Carrying painted maps into the volume")
+    embedding = None
+    if body.surface is not None:
+        vertices, triangles = job.array(body.surface.vertices), job.array(body.surface.triangles)
+        embedding = bind(volume.nodes, volume.tets, vertices, triangles)
+    return Prepared(body, volume, embedding, build_fields(body, job.array, volume, embedding))
+
+
+def volume_of(job: Job, body: schema.Body, key: str, report: Stage) -> Volume:
+    """The tetrahedra of a body: given by hand, kept from an earlier bake, or made now and kept."""
+    if body.tets is not None:
+        return _given(job.array(body.tets.nodes), job.array(body.tets.tets), body.name)
+    if body.surface is None:
+        raise BadMesh("there is neither a surface nor tetrahedra", "Give one of them", body.name)
+    surface = body.surface
+
+    def make() -> dict[str, np.ndarray]:
+        report("tets", body.name, None, "Filling the mesh with tetrahedra")
+        made = tetrahedralize(
+            job.array(surface.vertices), job.array(surface.triangles), body.mesher.kind,
+            parameters("mesher", body.mesher), name=body.name,
+            report=lambda progress, text: report("tets", body.name, progress, text))
+        return {"nodes": made.nodes, "tets": made.tets, "notes": np.array(made.notes, dtype=np.str_)}
+
+    kept = keep(job, "tets", body.name, key, make)
+    return Volume(kept["nodes"], kept["tets"], tuple(kept["notes"].tolist()))
+
+
+def _given(nodes: Vec, tets: Index, name: str) -> Volume:
+    """Tetrahedra given by hand, turned to positive volume. Raises BadMesh for flat ones."""
+    tets = tets.copy()
+    volumes = tet_volumes(nodes, tets)
+    if not len(tets) or np.abs(volumes).min() <= 1.0e-12 * np.abs(volumes).max():
+        raise BadMesh("a tetrahedron has no volume", "Remove flat tetrahedra", name)
+    tets[volumes < 0.0] = tets[volumes < 0.0][:, [0, 2, 1, 3]]
+    return Volume(np.array(nodes), tets)
+
+
+def assemble(job: Job, prepared: list[Prepared]) -> World:
+    """All bodies in one system."""
+    scene = job.scene
+    rest = np.concatenate([one.volume.nodes for one in prepared])
+    first = np.concatenate([[0], np.cumsum([len(one.volume.nodes) for one in prepared])])
+    interval = 1.0 / (scene.time.fps * scene.time.samples_per_frame)
+
+    mass = np.zeros(len(rest))
+    elastic, parts, bodies = [], [], []
+    for one, start, stop in zip(prepared, first[:-1], first[1:]):
+        volumes = tet_volumes(one.volume.nodes, one.volume.tets)
+        mass[start:stop] = lumped_mass(one.volume.nodes, one.volume.tets, volumes, one.fields.density)
+        material = catalogue.find("material", one.body.material.kind).load()
+        constants = material.constants(**one.fields.element_parameters)
+        elastic.append(Elastic(rest, one.volume.tets + np.int32(start), material, constants))
+        count, labels = face_parts(one.volume.tets)
+        parts += [np.unique(one.volume.tets[labels == part]) + start for part in range(count)]
+        surface = one.body.surface
+        to_object = None if surface is None or surface.to_object is None else job.array(surface.to_object)
+        size = float(np.linalg.norm(np.ptp(one.volume.nodes, axis=0)))
+        bodies.append(BodyInWorld(one.body.name, slice(int(start), int(stop)), size, one.embedding, to_object))
+
+    dynamic = np.concatenate([one.fields.dynamic + start for one, start in zip(prepared, first)]).astype(np.int32)
+    coordinates = _coordinates(rest, prepared, first, interval)
+    linear = choose(scene.linear_solver)
+    params = parameters("method", scene.method)
+    tets = np.concatenate([one.tets for one in elastic])
+    mesh = Mesh(tets, rest, mass, parts, coordinates, dynamic, _typical_stiffness(prepared))
+    condensation = catalogue.find("method", scene.method.kind).load()(mesh, linear, params)
+    integrator = catalogue.find("integrator", scene.integrator.kind).load()()
+
+    ground = None
+    if scene.ground is not None:
+        motion = scene.ground.motion
+        moving = None if motion is None else Motion(job.array(motion), interval)
+        ground = (HalfSpace(np.array(scene.ground.point), np.array(scene.ground.normal), moving),
+                  Penalty(scene.ground.stiffness))
+    notes = [f"Linear solver: {linear.why}"]
+    for one in prepared:
+        notes += [f'"{one.body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes)]
+    return World(bodies, elastic, coordinates, condensation, integrator, linear, rest, mass, np.array(scene.gravity),
+                 ground, scene.time.start, bool(params["quasistatic_start"]), notes=notes)
+
+
+def _coordinates(rest: Vec, prepared: list[Prepared], first: Index, interval: float) -> FreeNodes:
+    """Pinned and kinematic nodes of all bodies as one table of prescribed nodes."""
+    prescribed = np.concatenate([one.fields.pinned + start for one, start in zip(prepared, first)]).astype(np.int32)
+    if all(one.fields.motion is None for one in prepared):
+        return FreeNodes(rest, prescribed, None)
+    samples = max(len(one.fields.motion) for one in prepared if one.fields.motion is not None)
+    motions = []
+    for one in prepared:
+        still = one.volume.nodes[one.fields.pinned]
+        whole = np.broadcast_to(still, (samples, *still.shape))
+        motions.append(whole if one.fields.motion is None else one.fields.motion)
+    return FreeNodes(rest, prescribed, Motion(np.concatenate(motions, axis=1), interval))
+
+
+def _typical_stiffness(prepared: list[Prepared]) -> float:
+    """Young's modulus times edge length, the size of an entry of K [N/m]."""
+    volume = prepared[0].volume
+    edge = float(np.cbrt(6.0 * tet_volumes(volume.nodes, volume.tets).mean()))
+    stiffest = [np.max(one.fields.element_parameters.get("youngs_modulus", 1.0e5)) for one in prepared]
+    return float(max(stiffest)) * edge

@@ -1,0 +1,187 @@
+"""The world: all bodies in one system, what acts on them, and what a step may ask of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..assembly.linearised import Linearised
+from ..assembly.pattern import NodeSum
+from ..condensation.interface import Condensation
+from ..contact.find.half_space import HalfSpace
+from ..contact.laws.penalty import Penalty
+from ..coordinates.free_nodes import FreeNodes
+from ..coordinates.rigid import LooseParts
+from ..embedding.bind import Embedding
+from ..errors import Diverged, StepFailed
+from ..forces.elastic import Elastic
+from ..integrators.semi_implicit import SemiImplicit
+from ..linear.interface import LinearSolver
+from ..nonlinear.equilibrium import equilibrium
+from ..state import Index, Vec, State
+
+BLOW_UP = 1.0e3  #: a body this many times its rest size has blown up
+
+
+@dataclass(frozen=True)
+class BodyInWorld:
+    """Where one body stands in the world's arrays, and how its output is made."""
+
+    name: str
+    nodes: slice
+    size: float  #: rest diagonal [m]
+    embedding: Embedding | None  #: of the artist's mesh; without one the nodes are the output
+    to_object: Vec | None  #: world to object space at each frame, (frames, 4, 4)
+
+    def output(self, x: Vec, frame: int) -> Vec:
+        """Vertices in object space at the frame-th frame, counted from 0, (v, 3)."""
+        points = x[self.nodes] if self.embedding is None else self.embedding.apply(x[self.nodes])
+        if self.to_object is None:
+            return points
+        matrix = self.to_object[min(frame, len(self.to_object) - 1)]
+        return points @ matrix[:3, :3].T + matrix[:3, 3]
+
+    @property
+    def vertices(self) -> int:
+        return self.nodes.stop - self.nodes.start if self.embedding is None else len(self.embedding.tet)
+
+
+@dataclass
+class World:
+    """Bodies, forces and prescribed motion. Steps are pure: they take a State and return a new one."""
+
+    parts: Sequence[BodyInWorld]
+    elastic: Sequence[Elastic]
+    coordinates: FreeNodes
+    condensation: Condensation
+    integrator: SemiImplicit
+    linear: LinearSolver
+    rest: Vec  #: (n, 3) [m]
+    mass: Vec  #: (n,) [kg]
+    gravity: Vec  #: (3,) [m/s²]
+    ground: tuple[HalfSpace, Penalty] | None
+    start_frame: int
+    quasistatic_start: bool = False
+    project: bool = True  #: clamp element stiffness to negative semi-definite
+    notes: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.tets: Index = np.concatenate([elastic.tets for elastic in self.elastic])
+        self._slices = []
+        first = 0
+        for elastic in self.elastic:
+            self._slices.append(slice(first, first + len(elastic.tets)))
+            first += len(elastic.tets)
+        self._corners = NodeSum.build(self.tets, len(self.rest))
+        self._forces = np.zeros((first, 4, 3))
+        self._blocks = np.zeros((first, 10, 9))
+        self._node_blocks = np.zeros((len(self.rest), 3, 3))
+        self._weight = self.mass[:, None] * self.gravity
+
+    @property
+    def bodies(self) -> list[tuple[str, int, int]]:
+        """(name, first vertex, number of vertices) of each body's output."""
+        out, first = [], 0
+        for body in self.parts:
+            out.append((body.name, first, body.vertices))
+            first += body.vertices
+        return out
+
+    @property
+    def backend(self) -> str:
+        return type(self.linear).__name__
+
+    def initial_state(self) -> State:
+        """The state at the start frame: at rest, in its rest shape or in balance. Raises Diverged."""
+        x = self.coordinates.place(self.rest[self.coordinates.free].ravel(), 0.0)
+        if self.quasistatic_start:
+            held = self._held_by_pins()
+            try:
+                x = equilibrium(self, x, 0.0, held, self.tets, type(self.linear)())
+            except StepFailed as failure:
+                raise Diverged(f"the start has no balance: {failure}", "Switch off Start at Rest or raise the stiffness",
+                               self.parts[0].name, self.start_frame) from failure
+        q = x[self.coordinates.free].ravel()
+        return State(0.0, q, np.zeros_like(q))
+
+    def _held_by_pins(self) -> Index:
+        """Free nodes of parts that pins and kinematic nodes hold; what nothing holds starts in its rest shape."""
+        free = np.zeros(len(self.rest), dtype=bool)
+        free[self.coordinates.free] = True
+        for group in self.condensation.loose.groups:
+            for part in group.parts:
+                free[part] = False
+        return np.flatnonzero(free).astype(np.int32)
+
+    def linearise(self, state: State) -> Linearised:
+        """f and K = ∂f/∂x at the state; its arrays are written anew by the next call."""
+        x = self.coordinates.place(state.q, state.time)
+        return self._linearise(x, self.coordinates.spread(state.u, None), state.time)
+
+    def linearise_at(self, x: Vec, time: float) -> Linearised:
+        """The same at positions x (n, 3) [m] and at rest."""
+        return self._linearise(x, np.zeros_like(x), time)
+
+    def _linearise(self, x: Vec, v: Vec, time: float) -> Linearised:
+        for elastic, where in zip(self.elastic, self._slices):
+            elastic.fill(x, self.project, self._forces[where], self._blocks[where])
+        force = self._weight.copy()
+        self._corners.gather(self._forces, force)
+        self._node_blocks[:] = 0.0
+        if self.ground is not None:
+            finder, law = self.ground
+            contacts = finder.find(x, time)
+            law.add_force(contacts, force)
+            law.add_stiffness(contacts, self._node_blocks)
+        return Linearised(x, v, self.mass, force, self._blocks, self._node_blocks)
+
+    def energy(self, x: Vec, time: float) -> float:
+        """Elastic, gravitational and contact energy at positions x, (n, 3) [m], in J."""
+        total = -float(np.vdot(self._weight, x - self.rest))
+        for elastic, where in zip(self.elastic, self._slices):
+            total += elastic.measure(x, self._forces[where])
+        if self.ground is not None:
+            finder, law = self.ground
+            total += law.energy(finder.find(x, time))
+        return total
+
+    def step(self, state: State, h: float) -> State:
+        """The state after h seconds. Raises StepFailed; the old state is still good."""
+        after = self.integrator.step(self, state, h)
+        self._refuse_blow_up(after)
+        return after
+
+    def _refuse_blow_up(self, state: State) -> None:
+        if not (np.isfinite(state.q).all() and np.isfinite(state.u).all()):
+            raise StepFailed("a node's position is not a number")
+        x = self.coordinates.place(state.q, state.time)
+        for body in self.parts:
+            extent = float(np.linalg.norm(np.ptp(x[body.nodes], axis=0)))
+            if extent > BLOW_UP * body.size:
+                raise StepFailed(f"{body.name} grew to {extent / body.size:.0f} times its size")
+
+    def explain(self, failure: StepFailed, state: State, frame: int) -> Diverged:
+        """The error for the artist: which body, at which frame, and what helps."""
+        x = self.coordinates.place(state.q, state.time)
+        growth = [float(np.linalg.norm(np.ptp(x[body.nodes], axis=0))) / body.size for body in self.parts]
+        name = self.parts[int(np.argmax(np.nan_to_num(growth, nan=np.inf)))].name
+        return Diverged(f"the motion could not be solved: {failure}",
+                        "Lower the step, raise Damping (beta) or raise Young's Modulus; earlier frames are kept",
+                        name, frame)
+
+    def output(self, state: State, frame: int) -> Vec:
+        """Vertices of all bodies in object space at this frame, (v, 3)."""
+        x = self.coordinates.place(state.q, state.time)
+        return np.concatenate([body.output(x, frame - self.start_frame) for body in self.parts])
+
+    def forget_past(self) -> None:
+        """Drop what depends on earlier steps and is not in the State: here nothing does."""
+
+
+def lumped_mass(nodes: Vec, tets: Index, volumes: Vec, density: Vec) -> Vec:
+    """A quarter of each element's mass to each corner, (n,) [kg]. volumes (e,) [m³], density (e,) [kg/m³]."""
+    quarter: Any = np.repeat(volumes * density / 4.0, 4)
+    return np.bincount(tets.ravel(), quarter, minlength=len(nodes))
