@@ -1,0 +1,55 @@
+"""Progress is a pure function of messages."""
+
+import pytest
+
+pytest.importorskip("bpy")
+
+from conjac.conjac_addon.bake.progress import Progress, after, duration  # noqa: E402
+
+
+def told(*messages):
+    progress = Progress()
+    for message in messages:
+        progress = after(progress, message)
+    return progress
+
+
+STAGE = {"event": "stage", "stage": "tets", "body": "Jelly", "progress": 0.25, "text": "Meshing"}
+START = {"event": "start", "frames": [11, 20], "steps_per_frame": 5}
+FRAME = {"event": "frame", "frame": 13, "ms": 40.0, "left_s": 7.5}
+
+
+def test_a_stage_has_its_own_fraction():
+    progress = told(STAGE)
+    assert (progress.text, progress.fraction, progress.left_s) == ("Meshing", 0.25, None)
+    assert told(STAGE, {**STAGE, "progress": None}).fraction is None
+
+
+def test_frames_fill_the_bar():
+    assert told(STAGE, START).fraction == 0.0
+    progress = told(STAGE, START, FRAME)
+    assert progress.text == "Frame 13 of 20" and progress.left_s == 7.5
+    assert progress.fraction == pytest.approx(0.3)
+    assert told(START, {**FRAME, "frame": 20}).fraction == 1.0
+    assert told(FRAME).text == "Frame 13"
+
+
+def test_the_end_says_how_it_ended():
+    done = told(START, FRAME, {"event": "end", "code": 0, "text": "All frames are baked."})
+    assert (done.exit_code, done.text, done.fraction, done.left_s) == (0, "All frames are baked", 1.0, None)
+    failed = told(START, FRAME,
+                  {"event": "error", "code": "diverged", "exit": 3, "object": "Jelly", "frame": 14, "text": "Blew up."},
+                  {"event": "end", "code": 3, "text": "Blew up."})
+    assert (failed.exit_code, failed.error, failed.error_code, failed.frame) == (3, "Blew up.", "diverged", 13)
+    assert failed.fraction == pytest.approx(0.3)
+
+
+def test_notes_are_kept_and_unknown_events_change_nothing():
+    progress = told({"event": "log", "text": "a"}, {"event": "log", "text": "b"})
+    assert progress.notes == ("a", "b")
+    assert after(progress, {"event": "of a newer solver", "text": "c"}) == progress
+    assert after(progress, {}) == progress
+
+
+def test_durations():
+    assert [duration(s) for s in (0.4, 99, 120, 9000)] == ["0 s", "99 s", "2 min", "2.5 h"]
