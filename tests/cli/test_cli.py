@@ -1,0 +1,322 @@
+"""`python -m solver` as people, farms and Blender use it: its words, its exit codes, and what a kill leaves behind."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small_jobs import box_job, change, surface_job
+
+from solver import cli
+from solver.frames.read import Cache, file_of
+
+ROOT = Path(__file__).resolve().parents[2]
+END = 61  # frames of the jobs that are broken off: enough to be in the middle whatever the machine does
+SOLVER = [sys.executable, "-m", "solver"]
+
+
+def start(*arguments, stdin=subprocess.PIPE, **options) -> subprocess.Popen:
+    return subprocess.Popen([*SOLVER, *map(str, arguments)], cwd=ROOT, text=True, encoding="utf-8", stdin=stdin,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+
+
+def run(*arguments, **options) -> tuple[int, list[dict], str]:
+    """(exit code, JSON events, stderr) of a command that runs to its end."""
+    process = start(*arguments, "--json", stdin=subprocess.DEVNULL, **options)
+    said, errors = process.communicate(timeout=300)
+    return process.returncode, [json.loads(line) for line in said.splitlines()], errors
+
+
+def until_frame(process, frame: int) -> None:
+    """Read events up to that of a frame."""
+    for line in process.stdout:
+        event = json.loads(line)
+        if event.get("frame") == frame and event["event"] == "frame":
+            return
+    raise AssertionError(f"frame {frame} was never told: {process.stderr.read()}")
+
+
+def events_of(process) -> list[dict]:
+    said, errors = process.communicate(timeout=120)
+    return [json.loads(line) for line in said.splitlines()]
+
+
+def contents(job: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted((job / "cache").glob("*/*.np*"))}
+
+
+@pytest.fixture(scope="module")
+def unbroken(tmp_path_factory):
+    """A job baked in one run, and what it said."""
+    job = box_job(tmp_path_factory.mktemp("unbroken") / "job", end=END)
+    return job, run("bake", job)
+
+
+def test_a_bake_says_the_protocol_and_writes_every_frame(unbroken):
+    job, (code, events, errors) = unbroken
+    assert code == 0, errors
+    kinds = [event["event"] for event in events]
+    assert set(kinds) <= {"log", "stage", "start", "frame", "end"} and kinds[-1] == "end"
+    assert events[-1]["code"] == 0 and events[-1]["text"]
+    assert next(event for event in events if event["event"] == "start") == {
+        "event": "start", "frames": [1, END], "steps_per_frame": 4}
+    frames = [event for event in events if event["event"] == "frame"]
+    assert [event["frame"] for event in frames] == list(range(2, END + 1))
+    assert all(event["ms"] > 0 and event["left_s"] >= 0 for event in frames)
+    cache = Cache(job / "cache")
+    assert cache.frames_done() == list(range(1, END + 1)) and cache.verify() == []
+    assert cache.status().state == "complete" and not (job / "cache/lock").exists()
+
+
+def test_the_bake_is_of_this_box(unbroken):
+    """The pinned face follows its motion; the free end, set off by the swing and gravity, does not stay behind it."""
+    job, _ = unbroken
+    nodes, pinned = np.load(job / "arrays/nodes.npy"), np.load(job / "arrays/pinned.npy")
+    motion = np.load(job / "arrays/pin_motion.npy")
+    cache = Cache(job / "cache")
+    for frame in (1, 2, 17, END):
+        assert np.abs(cache.frame(frame)["Ear"][pinned] - motion[2 * (frame - 1)]).max() < 1e-6
+    first, later = (cache.frame(frame)["Ear"] for frame in (1, 17))
+    assert np.abs(first - nodes).max() < 1e-7
+    free = nodes[:, 0] == nodes[:, 0].max()
+    assert np.abs((later - first)[free, 2] - (later - first)[pinned, 2].mean()).max() > 1e-3
+
+
+def test_finished_frames_are_told_at_once_without_the_solver(unbroken):
+    job, _ = unbroken
+    for extra in ([], ["--resume"], ["--frames", "3-7"]):
+        began = time.perf_counter()
+        code, events, errors = run("bake", job, *extra)
+        assert (code, errors) == (0, "") and time.perf_counter() - began < 2
+        assert "already baked" in events[0]["text"]
+    code = ("import sys; from solver.cli import main; code = main(['bake', sys.argv[1]], read_stdin=False);"
+            "heavy = {'numba', 'scipy', 'sksparse', 'cvxopt', 'solver.world', 'solver.threads'} & set(sys.modules);"
+            "sys.exit(f'{code} {heavy}' if code or heavy else 0)")
+    ran = subprocess.run([sys.executable, "-c", code, str(job)], cwd=ROOT, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_kill_9_then_resume_gives_the_same_bytes(unbroken, tmp_path):
+    job = box_job(tmp_path / "job", end=END)
+    process = start("bake", job, "--json")
+    until_frame(process, 27)
+    process.kill()
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    status = Cache(job / "cache").status()
+    assert status.state == "partial" and 27 <= status.done < END and Cache(job / "cache").verify() == []
+
+    code, events, errors = run("bake", job, "--resume")
+    assert code == 0, errors
+    first = next(event for event in events if event["event"] == "start")["frames"][0]
+    assert first >= 21 and first % 10 == 1
+    assert contents(job) == contents(unbroken[0])
+
+
+@pytest.mark.parametrize("way", ["pause", "SIGTERM", "SIGINT"])
+def test_a_stop_on_request_exits_75_and_resumes_to_the_same_bytes(unbroken, tmp_path, way):
+    job = box_job(tmp_path / "job", end=END)
+    process = start("bake", job, "--json")
+    until_frame(process, 14)
+    began = time.perf_counter()
+    if way == "pause":
+        process.stdin.write("what\npa")
+        process.stdin.flush()
+        process.stdin.write("use\n")
+        process.stdin.flush()
+    else:
+        process.send_signal(getattr(signal, way))
+    events = events_of(process)
+    assert process.returncode == 75 and time.perf_counter() - began < 5
+    assert events[-1]["event"] == "end" and events[-1]["code"] == 75 and "Resume" in events[-1]["text"]
+    assert Cache(job / "cache").status().state == "partial"
+    assert run("bake", job, "--resume")[0] == 0
+    assert contents(job) == contents(unbroken[0])
+
+
+def test_an_end_of_input_does_not_stop_a_bake(tmp_path):
+    """Cron and queues give an empty stdin; `run` gives /dev/null, and here a pipe is closed at once."""
+    process = start("bake", box_job(tmp_path, end=3), "--json")
+    process.stdin.close()
+    process.stdin = None
+    assert events_of(process)[-1]["code"] == 0
+
+
+def test_the_second_signal_kills():
+    code = ("import os, signal, sys; from solver import cli; cli._listen(False);"
+            "os.kill(os.getpid(), signal.SIGTERM); print(cli._stop_requested.is_set(), flush=True);"
+            "os.kill(os.getpid(), signal.SIGTERM); print('alive', flush=True)")
+    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert (ran.stdout, ran.returncode) == ("True\n", -signal.SIGTERM)
+
+
+def test_a_reader_that_has_gone_stops_the_bake(tmp_path):
+    job = box_job(tmp_path / "job", end=END)
+    process = start("bake", job, "--json")
+    until_frame(process, 3)
+    process.stdout.close()
+    assert process.wait(timeout=60) == 75
+    assert Cache(job / "cache").status().state == "partial"
+
+
+def test_other_settings_are_never_resumed_silently(tmp_path):
+    job = box_job(tmp_path / "job", end=3)
+    assert run("bake", job)[0] == 0
+    before = contents(job)
+    change(job, "method", {"kind": "conjac", "params": {"beta": 2}})
+    code, events, _ = run("bake", job, "--resume")
+    assert code == 2 and [event["event"] for event in events] == ["error", "end"]
+    assert events[0] | {"text": ""} == {"event": "error", "code": "stale_cache", "exit": 2, "object": None,
+                                        "frame": None, "text": ""}
+    assert "Damping" in events[0]["text"] and contents(job) == before
+
+    code, events, _ = run("bake", job)
+    assert code == 0 and any("Damping" in event.get("text", "") for event in events)
+    assert contents(job).keys() == before.keys() and contents(job) != before
+
+
+def test_a_bake_that_cannot_begin_keeps_the_old_frames(tmp_path):
+    """New settings replace a cache only when their world is built."""
+    job = box_job(tmp_path / "job", end=3)
+    assert run("bake", job)[0] == 0
+    before = contents(job)
+    np.save(job / "arrays/pinned.npy", np.arange(45, dtype=np.int32))
+    np.save(job / "arrays/pin_motion.npy", np.tile(np.load(job / "arrays/nodes.npy"), (5, 1, 1)))
+    code, events, _ = run("bake", job)
+    assert code == 2 and events[-2]["code"] == "no_free_node" and events[-2]["object"] == "Ear"
+    assert contents(job) == before
+
+
+def test_two_bakers_cannot_share_a_cache(tmp_path):
+    job = box_job(tmp_path / "job", end=END)
+    first = start("bake", job, "--json")
+    until_frame(first, 3)
+    first.send_signal(signal.SIGSTOP)
+    try:
+        assert Cache(job / "cache").status().state == "baking"
+        code, events, _ = run("bake", job)
+        assert code == 4 and events[0]["code"] == "cache_busy" and str(first.pid) in events[0]["text"]
+    finally:
+        first.send_signal(signal.SIGCONT)
+    assert events_of(first)[-1]["code"] == 0
+    assert Cache(job / "cache").verify() == []
+
+
+def test_a_range_is_what_must_be_there_at_the_end(unbroken, tmp_path):
+    job = box_job(tmp_path / "job", end=END)
+    assert run("bake", job, "--frames", "4-13")[0] == 0
+    assert Cache(job / "cache").frames_done() == list(range(1, 14))
+    code, events, _ = run("bake", job, "--frames=15-23", "--resume")
+    assert code == 0 and next(event for event in events if event["event"] == "start")["frames"] == [11, 23]
+    assert Cache(job / "cache").frames_done() == list(range(1, 24))
+    # frames outside the range stay as they are
+    code, events, _ = run("bake", job, "--frames", "2")
+    assert code == 0 and "already baked" in events[0]["text"]
+    whole = contents(unbroken[0])
+    assert contents(job).items() <= whole.items()
+    code, events, _ = run("bake", job, "--frames", "1-99")
+    assert code == 2 and "1 to 61" in events[0]["text"]
+
+
+def test_a_damaged_frame_is_found_and_made_again(unbroken, tmp_path):
+    job = box_job(tmp_path / "job", end=13)
+    assert run("bake", job)[0] == 0
+    before = contents(job)
+    path = file_of(job / "cache", "frame", 12)
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    code, events, _ = run("info", job)
+    assert code == 2 and "the first is 12" in events[-2]["text"]
+    assert run("bake", job, "--resume")[0] == 0
+    assert contents(job) == before and run("info", job)[0] == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="a file system of its own needs root")
+def test_a_full_disk_stops_the_bake_and_keeps_its_frames(tmp_path):
+    job = box_job(tmp_path / "job", end=END)
+    (job / "cache").mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(job / "cache")],
+                             capture_output=True)
+    if mounted.returncode:
+        pytest.skip("no right to mount here")
+    try:
+        code, events, _ = run("bake", job)
+        assert code == 4 and events[-2]["code"] == "cache_unwritable" and "no room left" in events[-2]["text"]
+        done = Cache(job / "cache").frames_done()
+        assert len(done) > 2 and Cache(job / "cache").verify() == []
+        subprocess.run(["mount", "-o", "remount,size=4m", str(job / "cache")], check=True)
+        assert run("bake", job, "--resume")[0] == 0
+        assert len(Cache(job / "cache").frames_done()) == END
+    finally:
+        subprocess.run(["umount", str(job / "cache")], check=True)
+
+
+def test_an_unwritable_place_is_said(tmp_path):
+    job = box_job(tmp_path / "job", end=3)
+    (job / "cache").write_text("a file stands here")
+    code, events, _ = run("bake", job)
+    assert code == 4 and events[0]["code"] == "cache_unwritable" and events[-1]["code"] == 4
+
+
+@pytest.mark.parametrize("verb", ["bake", "check"])
+def test_a_bad_scene_exits_2_with_the_path_of_the_field(tmp_path, verb):
+    job = box_job(tmp_path / "job", end=3)
+    change(job, "time.fps", 0)
+    code, events, errors = run(verb, job)
+    assert (code, errors) == (2, "") and events[0]["code"] == "bad_scene" and "`$.time.fps`" in events[0]["text"]
+    code, events, _ = run(verb, tmp_path / "nothing")
+    assert code == 2 and events[0]["code"] == "no_such_thing"
+
+
+@pytest.mark.parametrize("arguments", [[], ["bake"], ["cook", "x"], ["bake", "x", "--frames", "b-a"],
+                                       ["bake", "x", "--threads", "0"]])
+def test_wrong_arguments_exit_2(arguments):
+    with pytest.raises(SystemExit) as caught:
+        cli.main(arguments)
+    assert caught.value.code == 2
+
+
+@pytest.mark.parametrize(("text", "frames"), [("1-72", (1, 72)), ("5", (5, 5)), ("-12-4", (-12, 4)),
+                                              ("-12--4", (-12, -4)), ("-3", (-3, -3))])
+def test_ranges_are_read(text, frames):
+    assert cli._frames(text) == frames
+
+
+def test_people_read_sentences(unbroken, tmp_path, capsys):
+    job, _ = unbroken
+    assert cli.main(["check", str(job)]) == 0
+    assert "45 nodes, 96 tetrahedra" in capsys.readouterr().out
+    assert cli.main(["info", str(job / "cache")]) == 0
+    said = capsys.readouterr().out
+    assert f"All {END} frames are baked" in said and 'Body "Ear": 45 vertices' in said
+    assert cli.main(["info", str(tmp_path)]) == 2
+    told = capsys.readouterr()
+    assert told.out == "" and "there is no cache" in told.err.lower()
+
+
+def test_check_of_a_surface_needs_no_mesher(tmp_path):
+    code, events, _ = run("check", surface_job(tmp_path))
+    assert code == 0 and events[0]["event"] == "summary" and not events[0]["bodies"][0]["exact"]
+
+
+def test_a_defect_is_reported_as_one(tmp_path, monkeypatch, capsys):
+    def broken(*_):
+        raise ZeroDivisionError("division by zero")
+
+    monkeypatch.setattr("solver.job.estimate.estimate", broken)
+    assert cli.main(["check", str(tmp_path), "--json"]) == 4
+    told = capsys.readouterr()
+    assert "Traceback" in told.err and "ZeroDivisionError" in json.loads(told.out.splitlines()[0])["text"]
+
+
+def test_no_memory_is_the_environment(tmp_path, monkeypatch, capsys):
+    def large(*_):
+        np.empty(1 << 60, dtype=np.uint8)
+
+    monkeypatch.setattr("solver.job.estimate.estimate", large)
+    assert cli.main(["check", str(tmp_path), "--json"]) == 4
+    assert "not enough memory" in json.loads(capsys.readouterr().out.splitlines()[0])["text"]
