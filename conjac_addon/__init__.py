@@ -9,9 +9,9 @@ _registered: list[ModuleType] = []
 
 def _modules() -> tuple[ModuleType, ...]:
     """In the order of registration. Each has `classes`, and `register`, `unregister` where it needs more."""
-    from . import bake, operators, prefs, settings
+    from . import bake, operators, prefs, settings, ui
 
-    return (settings, prefs, operators, bake)
+    return (settings, prefs, operators, bake, ui)
 
 
 def register() -> None:

@@ -1,0 +1,156 @@
+"""Add and remove a soft body, its painted groups and its dynamic handles."""
+
+import bpy
+
+from ...solver import catalogue
+from .. import playback
+
+UNDOABLE = {"REGISTER", "UNDO"}
+
+
+def active_mesh(cls: type[bpy.types.Operator], context: bpy.types.Context) -> bpy.types.Object | None:
+    """The active object if it is a mesh that may be changed; else None, and the button says why it is grey."""
+    obj = context.active_object
+    if obj is None or obj.type != "MESH":
+        cls.poll_message_set("Select a mesh object")
+    elif not obj.is_editable:
+        cls.poll_message_set("The object is linked from another file; make it local or add a library override")
+    else:
+        return obj
+    return None
+
+
+def active_soft_body(cls: type[bpy.types.Operator], context: bpy.types.Context) -> bpy.types.Object | None:
+    """The active object if it is a soft body; else None, and the button says why it is grey."""
+    obj = active_mesh(cls, context)
+    if obj is not None and not obj.conjac.enabled:
+        cls.poll_message_set("The active object is not a ConJac soft body; add one first")
+        return None
+    return obj
+
+
+class CONJAC_OT_add_soft_body(bpy.types.Operator):
+    """Make the selected meshes soft bodies"""
+
+    bl_idname = "conjac.add_soft_body"
+    bl_label = "Add Soft Body"
+    bl_options = UNDOABLE
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        obj = active_mesh(cls, context)
+        if obj is not None and obj.conjac.enabled:
+            cls.poll_message_set("The active object is a soft body already")
+            return False
+        return obj is not None
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        for obj in {context.active_object, *context.selected_objects}:
+            if obj.type == "MESH" and obj.is_editable:
+                obj.conjac.enabled = True
+        return {"FINISHED"}
+
+
+class CONJAC_OT_remove(bpy.types.Operator):
+    """Take ConJac off the active object; painted groups and baked files stay"""
+
+    bl_idname = "conjac.remove"
+    bl_label = "Remove Soft Body"
+    bl_options = UNDOABLE
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return active_soft_body(cls, context) is not None
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        obj = context.active_object
+        playback.hide(obj)
+        obj.conjac.enabled = False
+        return {"FINISHED"}
+
+
+class CONJAC_OT_add_group(bpy.types.Operator):
+    """Make the vertex group of this map active, create it where it is missing, and paint it"""
+
+    bl_idname = "conjac.add_group"
+    bl_label = "Paint Map"
+    bl_options = UNDOABLE
+
+    map: bpy.props.EnumProperty(
+        name="Map", description="Which map to paint",
+        items=[(entry.key, entry.label, entry.sentence) for entry in catalogue.family("map").values()])
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return active_soft_body(cls, context) is not None
+
+    @classmethod
+    def description(cls, _context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
+        return f"{catalogue.find('map', properties.map).sentence}: paint it as a vertex group"
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        obj, settings = context.active_object, context.active_object.conjac
+        name = getattr(settings, f"{self.map}_group") or catalogue.find("map", self.map).label
+        if obj.mode != "OBJECT":
+            bpy.ops.object.mode_set(mode="OBJECT")
+        group = obj.vertex_groups.get(name) or obj.vertex_groups.new(name=name)
+        setattr(settings, f"{self.map}_group", group.name)  # Blender cuts names that are too long
+        obj.vertex_groups.active = group
+        bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
+        return {"FINISHED"}
+
+
+class CONJAC_OT_add_handle(bpy.types.Operator):
+    """Add an Empty at the 3D cursor that picks the nearest node inside the body as a dynamic node"""
+
+    bl_idname = "conjac.add_handle"
+    bl_label = "Add Dynamic Handle"
+    bl_options = UNDOABLE
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        obj = active_soft_body(cls, context)
+        if obj is not None and obj.mode != "OBJECT":
+            cls.poll_message_set("Go to Object Mode first")
+            return False
+        return obj is not None
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        obj = context.active_object
+        empty = bpy.data.objects.new(f"{obj.name} Handle", None)
+        empty.empty_display_type = "SPHERE"
+        empty.empty_display_size = 0.05 * max(*obj.dimensions, 1.0e-3)
+        empty.show_in_front = True
+        obj.users_collection[0].objects.link(empty)
+        # it goes where the body goes
+        empty.parent = obj
+        empty.matrix_parent_inverse = obj.matrix_world.inverted_safe()
+        empty.location = context.scene.cursor.location
+        obj.conjac.handles.add().object = empty
+        return {"FINISHED"}
+
+
+class CONJAC_OT_remove_handle(bpy.types.Operator):
+    """Forget this dynamic handle; its Empty stays"""
+
+    bl_idname = "conjac.remove_handle"
+    bl_label = "Remove Dynamic Handle"
+    bl_options = UNDOABLE
+
+    index: bpy.props.IntProperty(name="Index", description="Which handle of the list", default=0, min=0)
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return active_soft_body(cls, context) is not None
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        handles = context.active_object.conjac.handles
+        if self.index >= len(handles):
+            self.report({"ERROR"}, f"There are only {len(handles)} handles.")
+            return {"CANCELLED"}
+        handles.remove(self.index)
+        return {"FINISHED"}
+
+
+classes = (CONJAC_OT_add_soft_body, CONJAC_OT_remove, CONJAC_OT_add_group, CONJAC_OT_add_handle,
+           CONJAC_OT_remove_handle)

@@ -1,0 +1,143 @@
+"""What the panels show, section by section: a thin view of `Object.conjac` and of the cache folder.
+
+The sidebar and the Physics tab draw the same functions. Nothing here computes beyond cheap reads.
+"""
+
+import bpy
+
+from ...solver import catalogue
+from ...solver.catalogue import Param
+from .. import bake
+from ..settings import painted_params, property_name
+
+STATE_ICONS = {"none": "RADIOBUT_OFF", "partial": "PAUSE", "complete": "CHECKMARK", "stale": "FILE_REFRESH",
+               "broken": "ERROR", "baking": "REC"}
+
+
+def draw_body(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Whether the object is a soft body, what has been baked, and the buttons for it."""
+    obj = context.object
+    if not obj.conjac.enabled:
+        layout.operator("conjac.add_soft_body", icon="ADD")
+        return
+    status = bake.status(obj)
+    if status.state == "baking":
+        layout.progress(factor=status.fraction or 0.0, text=status.text)
+        row = layout.row(align=True)
+        row.operator("conjac.pause", icon="PAUSE", text="Pause")
+        row.operator("conjac.cancel", icon="CANCEL", text="Cancel")
+    else:
+        layout.label(text=status.text, icon=STATE_ICONS[status.state])
+        row = layout.row(align=True)
+        row.operator("conjac.bake", icon="PHYSICS", text="Resume" if status.state == "partial" else "Bake")
+        row.operator("conjac.free_bake", icon="TRASH", text="")
+    layout.operator("conjac.remove", icon="X")
+
+
+def draw_motion(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """The method, its parameters, and the step."""
+    settings, scene = context.object.conjac, context.scene
+    layout.prop(settings, "method")
+    draw_params(layout, settings, "method")
+    layout.prop(settings, "step")
+    if len(catalogue.family("integrator")) > 1:
+        layout.prop(settings, "integrator")
+    draw_params(layout, settings, "integrator")
+    column = layout.column(heading="Scene")
+    column.prop(scene, "use_gravity")
+    row = column.row()
+    row.active = scene.use_gravity
+    row.prop(scene, "gravity", text="")
+
+
+def draw_material(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """The material and its parameters; a painted one has two values."""
+    settings = context.object.conjac
+    layout.prop(settings, "material")
+    draw_params(layout, settings, "material")
+    draw_param(layout, settings, catalogue.DENSITY.key, catalogue.DENSITY)
+
+
+def draw_maps(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """The paintable groups and the dynamic handles."""
+    obj, settings = context.object, context.object.conjac
+    for entry in catalogue.family("map").values():
+        row = layout.row(align=True)
+        row.prop_search(settings, f"{entry.key}_group", obj, "vertex_groups", text=entry.label)
+        row.operator("conjac.add_group", text="", icon="BRUSH_DATA").map = entry.key
+    column = layout.column(align=True)
+    for index, handle in enumerate(settings.handles):
+        row = column.row(align=True)
+        row.prop(handle, "object", text="Handle")
+        row.operator("conjac.remove_handle", text="", icon="REMOVE").index = index
+    layout.operator("conjac.add_handle", icon="EMPTY_DATA")
+    if not len(settings.handles) and settings.dynamic_group not in obj.vertex_groups:
+        hint(layout, "No dynamic node: the body is quasistatic,", "in balance at every frame without swinging")
+
+
+def draw_volume(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """The mesher, and what its tetrahedra cost."""
+    settings = context.object.conjac
+    layout.prop(settings, "mesher")
+    draw_params(layout, settings, "mesher")
+    layout.operator("conjac.preview_tets", icon="MESH_ICOSPHERE")
+    hint(layout, "Linear tetrahedra are stiff in bending:", "use 6 layers or more across thin parts")
+
+
+def draw_ground(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """The ground plane; its checkbox is in the header."""
+    settings = context.object.conjac
+    layout.active = settings.use_ground
+    layout.prop(settings, "ground_object")
+    if settings.ground_object is None:
+        layout.prop(settings, "ground_height")
+    layout.prop(settings, "ground_stiffness")
+
+
+def draw_ground_header(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    layout.prop(context.object.conjac, "use_ground", text="")
+
+
+def draw_frames(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Which frames are baked and how often animation is read."""
+    settings, scene = context.object.conjac, context.scene
+    layout.prop(settings, "use_scene_range")
+    column = layout.column(align=True)
+    if settings.use_scene_range:
+        column.prop(scene, "frame_start", text="Start")
+        column.prop(scene, "frame_end", text="End")
+    else:
+        column.prop(settings, "frame_start")
+        column.prop(settings, "frame_end")
+    layout.prop(settings, "samples_per_frame")
+
+
+def draw_output(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Where results go and in which form they are played back."""
+    settings = context.object.conjac
+    layout.prop(settings, "export")
+    layout.operator("conjac.export", icon="EXPORT").format = settings.export
+    layout.prop(settings, "cache_folder")
+    layout.prop(settings, "linear_solver")
+
+
+def draw_params(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, family: str) -> None:
+    """The parameters of the chosen entry of one family."""
+    entry = catalogue.find(family, getattr(settings, family))
+    for param in entry.params:
+        draw_param(layout, settings, property_name(entry, param), param)
+
+
+def draw_param(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, name: str, param: Param) -> None:
+    """One parameter, and its painted value where a map blends it."""
+    layout.prop(settings, name)
+    if param.key in painted_params():
+        layout.prop(settings, f"{param.key}_high", text="Painted")
+
+
+def hint(layout: bpy.types.UILayout, *lines: str) -> None:
+    """A remark in small lines: Blender's labels do not wrap."""
+    column = layout.column(align=True)
+    column.active = False
+    for number, line in enumerate(lines):
+        column.label(text=line, icon="INFO" if number == 0 else "BLANK1")
