@@ -8,7 +8,7 @@ from ..threads import inlined, kernel
 from .lanes import EIGENVECTORS, GRADIENT, LANES, LEFT, RIGHT, SCALING, SIGMA, TWIST
 
 TINY = 1.0e-300
-SWEEPS = 5
+SWEEPS = 4
 
 
 @inlined
