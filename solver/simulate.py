@@ -28,9 +28,12 @@ Stop = Callable[[], bool]
 class World(Protocol):
     """What the loop needs of a world; `world.build` makes one."""
 
-    bodies: list[tuple[str, int, int]]  #: (name, first vertex, number of vertices) of the output
-    notes: list[str]  #: sentences for the user
-    backend: str  #: what solves the linear systems
+    @property
+    def bodies(self) -> list[tuple[str, int, int]]: ...  #: (name, first vertex, number of vertices) of the output
+    @property
+    def notes(self) -> list[str]: ...  #: sentences for the user
+    @property
+    def backend(self) -> str: ...  #: what solves the linear systems
 
     def initial_state(self) -> State: ...
     def step(self, state: State, h: float) -> State: ...

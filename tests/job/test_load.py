@@ -176,10 +176,13 @@ def test_a_motion_has_a_sample_for_every_time(tmp_path):
     assert "(3, 2, 3)" in refused(job, "$.bodies[0].pin.motion")
 
 
-def test_turned_tetrahedra_are_refused(tmp_path):
+def test_flat_tetrahedra_are_refused(tmp_path):
     job = box_job(tmp_path, motion=False)
     tets = np.load(job / "arrays/tets.npy")
-    tets[:2] = tets[:2, [0, 1, 3, 2]]
+    tets[0] = tets[0, [0, 1, 3, 2]]  # turned inside out: the world turns it back
+    np.save(job / "arrays/tets.npy", tets)
+    load(job)
+    tets[:2, 3] = tets[:2, 2]
     np.save(job / "arrays/tets.npy", tets)
     assert "2 of 96 tetrahedra" in refused(job, "$.bodies[0].tets.tets", BadMesh)
 
