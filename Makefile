@@ -53,11 +53,11 @@ equations: setup
 # ---- numbers
 
 bench: setup
-	@test -n "$(NAME)" || { echo "make bench NAME=one of:" $(basename $(notdir $(filter-out %/report.py %/run.py,$(wildcard benchmarks/*.py)))); exit 2; }
-	$(PY) benchmarks/run.py $(NAME)
+	@test -n "$(NAME)" || { echo "make bench NAME=one of:" $(basename $(notdir $(filter-out %/report.py %/run.py %/timed_solver.py,$(wildcard benchmarks/*.py)))); exit 2; }
+	$(PY) -m benchmarks.run $(NAME)
 
 benchmarks: setup
-	$(PY) benchmarks/run.py --all
+	$(PY) -m benchmarks.run --all
 
 # ---- the extension
 

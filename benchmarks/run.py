@@ -1,7 +1,7 @@
 """Runs benchmarks, each in its own process: `make bench NAME=step`, `make benchmarks`.
 
-    python benchmarks/run.py NAME      prints its JSON line
-    python benchmarks/run.py --all     all of them, and writes docs/benchmarks.md
+    python -m benchmarks.run NAME      prints its JSON line
+    python -m benchmarks.run --all     all of them, and writes docs/benchmarks.md
 
 A claim that does not hold stands in the table as it is; only a benchmark that crashes is an error.
 """
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-NOT_BENCHMARKS = {"report", "run"}
+NOT_BENCHMARKS = {"report", "run", "timed_solver"}
 
 
 def names() -> list[str]:
@@ -26,7 +26,7 @@ def names() -> list[str]:
 
 def run(name: str) -> dict[str, Any]:
     """What one benchmark said. Raises RuntimeError where it failed or said nothing."""
-    ran = subprocess.run([sys.executable, str(Path(__file__).with_name(f"{name}.py"))], cwd=ROOT,
+    ran = subprocess.run([sys.executable, "-m", f"benchmarks.{name}"], cwd=ROOT,
                          stdout=subprocess.PIPE, text=True)
     said = [line for line in ran.stdout.splitlines() if line.startswith('{"benchmark"')]
     if ran.returncode or not said:

@@ -16,6 +16,7 @@ CELLS = (20, 6, 6)
 EDGE = 0.01  #: [m]
 LENGTH, SIDE = CELLS[0] * EDGE, CELLS[1] * EDGE
 END = 144
+SHEET = (1, 14, 24, 36, 66, 84, 112, 130)  #: frames of the contact sheet
 FLOOR = -0.12
 
 #: the held end's bone: its place [m] and its turn about Y (bend) and X (twist) [degrees], from rest

@@ -11,6 +11,7 @@ from . import stage
 
 WIDTH = 0.15  #: ear to ear [m]
 END = 72
+SHEET = (1, 9, 12, 15, 18, 27, 34, 72)  #: frames of the contact sheet
 FLOOR = -0.085  #: [m] below the head's centre
 
 #: where a dynamic node is painted, in Suzanne's own units (she is 2.65 wide), and how wide the patch is
