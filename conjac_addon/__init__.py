@@ -35,5 +35,5 @@ def unregister() -> None:
         if hasattr(module, "unregister"):
             module.unregister()
         for cls in reversed(getattr(module, "classes", ())):
-            if cls.is_registered:
+            if getattr(cls, "is_registered", False):
                 bpy.utils.unregister_class(cls)

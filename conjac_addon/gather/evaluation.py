@@ -104,7 +104,10 @@ def _view_layer_of(obj: bpy.types.Object, scene: bpy.types.Scene) -> bpy.types.V
     current = bpy.context.view_layer
     layers = sorted(scene.view_layers, key=lambda layer: layer != current)
     for layer in layers:
-        if layer.objects.get(obj.name, None) == obj:
+        # a script may have linked the object a moment ago, and Blender has not looked since
+        if obj not in layer.objects.values():
+            layer.update()
+        if obj in layer.objects.values():
             return layer
     raise BadInput(f'it is not in the scene "{scene.name}", or its collection is excluded',
                    "Link it to a collection of the scene", obj.name)

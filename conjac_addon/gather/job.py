@@ -144,7 +144,7 @@ def _label(path: str) -> str:
 
 
 def _whole_steps(step: float, fps: float) -> float:
-    """The step [s], exactly a whole fraction of a frame where it was meant to be one: 0.01 is stored as 0.0099999998."""
+    """The step [s], a whole fraction of a frame where it was meant to be one: Blender keeps 0.01 as 0.0099999998."""
     steps = 1.0 / (fps * step)
     whole = round(steps)
     return 1.0 / (fps * whole) if whole and abs(steps - whole) < 1.0e-5 * steps else step

@@ -1,0 +1,73 @@
+"""Registering and unregistering leaves nothing behind, however often."""
+
+import gc
+
+import bpy
+import pytest
+
+
+def conjac_classes():
+    """Every registered class of ours: property groups do not stand in bpy.types."""
+    bases = (bpy.types.Operator, bpy.types.Panel, bpy.types.PropertyGroup, bpy.types.AddonPreferences, bpy.types.Menu)
+    return [cls for base in bases for cls in base.__subclasses__()
+            if cls.__name__.startswith("CONJAC_") and cls.is_registered]
+
+
+def registered():
+    """Everything that an extension can leave behind in Blender."""
+    handlers = {name: len(value) for name in dir(bpy.app.handlers)
+                if isinstance(value := getattr(bpy.app.handlers, name), list)}
+    classes = {cls.__name__ for cls in conjac_classes()}
+    properties = {owner.__name__: set(owner.bl_rna.properties.keys())
+                  for owner in (bpy.types.Object, bpy.types.Scene, bpy.types.Mesh, bpy.types.WindowManager)}
+    return handlers, classes, properties, set(dir(bpy.ops.conjac))
+
+
+def test_twenty_rounds_leak_nothing():
+    import conjac
+
+    before = registered()
+    for _ in range(20):
+        conjac.register()
+        assert len(conjac_classes()) > 20
+        assert "conjac" in bpy.types.Object.bl_rna.properties
+        conjac.unregister()
+    gc.collect()
+    assert registered() == before
+
+
+def test_a_part_that_fails_takes_the_others_back(monkeypatch):
+    import conjac
+    from conjac.conjac_addon import operators
+
+    class CONJAC_OT_broken:  # not an operator: Blender refuses to register it
+        pass
+
+    before = registered()
+    monkeypatch.setattr(operators, "classes", (*operators.classes, CONJAC_OT_broken))
+    with pytest.raises((ValueError, RuntimeError)):
+        conjac.register()
+    monkeypatch.undo()
+    assert registered() == before
+    conjac.register()
+    conjac.unregister()
+
+
+def test_every_tooltip_is_a_sentence_without_a_full_stop(addon):
+    told = []
+    for cls in conjac_classes():
+        rna = cls.bl_rna
+        if issubclass(cls, bpy.types.Operator):
+            module, _, name = cls.bl_idname.partition(".")
+            rna = getattr(getattr(bpy.ops, module), name).get_rna_type()
+            told.append((cls.__name__, rna.name, rna.description))
+        inherited = set(rna.base.properties.keys()) if rna.base else {"name"}
+        told += [(f"{cls.__name__}.{prop.identifier}", prop.name, prop.description)
+                 for prop in rna.properties if prop.identifier not in inherited | {"rna_type", "name"}]
+        if issubclass(cls, bpy.types.Panel):
+            told = [one for one in told if not one[0].startswith(cls.__name__)] + [(cls.__name__, cls.bl_label, "Panel")]
+    assert len(told) > 50
+    for owner, label, description in told:
+        assert description and not description.endswith("."), owner
+        assert all(word[:1].isupper() or word in {"per", "of", "on", "at"} or not word.isalpha()
+                   for word in label.split()), (owner, label)
