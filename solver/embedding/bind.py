@@ -11,6 +11,7 @@ from scipy.sparse import coo_matrix, csr_matrix
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
+from ..meshing.closest import triangle_distances, vertex_normals
 from ..meshing.volume import boundary_faces, face_parts
 from ..state import Index, Vec
 from .locate import containing_tets
@@ -77,7 +78,8 @@ def barycentric(points: Vec, corners: Vec) -> Vec:
     across = [np.cross(edges[:, (i + 1) % 3], edges[:, (i + 2) % 3]) for i in range(3)]
     six_volumes = np.einsum("ij,ij->i", edges[:, 0], across[0])
     inner = np.stack([np.einsum("ij,ij->i", to_point, normal) / six_volumes for normal in across], axis=1)
-    return np.concatenate([1.0 - inner.sum(axis=1, keepdims=True), inner], axis=1)
+    weights: Vec = np.concatenate([1.0 - inner.sum(axis=1, keepdims=True), inner], axis=1)
+    return weights
 
 
 def _loose_parts(count: int, triangles: NDArray) -> Index:
@@ -109,19 +111,6 @@ def _own_parts(nodes: Vec, tets: Index, part_of_tet: Index, faces: Index, tet_of
     allowed[np.arange(loose), np.asarray(by_vertex.argmax(axis=1)).ravel()] = True
     allowed[np.asarray(by_face.argmax(axis=1)).ravel(), np.arange(volumes)] = True
     return allowed
-
-
-def _vertex_normals(points: Vec, triangles: NDArray) -> Vec:
-    """Area-weighted unit normals, (n, 3); zero where the triangles around a vertex do not agree on a side."""
-    a, b, c = (points[triangles[:, i]] for i in range(3))
-    across = np.cross(b - a, c - a)
-    area2 = np.linalg.norm(across, axis=1)
-    count = len(points)
-    corner = triangles.T.ravel()
-    normals = np.stack([np.bincount(corner, np.tile(across[:, i], 3), count) for i in range(3)], axis=1)
-    length, around = np.linalg.norm(normals, axis=1), np.bincount(corner, np.tile(area2, 3), count)
-    clear = length > 0.3 * around
-    return np.where(clear[:, None], normals / np.where(clear, length, 1.0)[:, None], 0.0)
 
 
 def _nearest_faces(nodes: Vec, faces: Index, part_of_face: Index, points: Vec, triangles: NDArray,
@@ -156,7 +145,7 @@ def _nearest_faces(nodes: Vec, faces: Index, part_of_face: Index, points: Vec, t
     near, near_distance = nearest(everyone, FEW, None)
 
     # a loose part whose normals mostly look inwards was modelled inside out
-    normal = _vertex_normals(points, triangles)
+    normal = vertex_normals(points, triangles)
     agreement = np.einsum("ij,ij->i", normal, face_normal[near])
     normal = np.where((np.bincount(part_of_vertex, agreement) < 0.0)[part_of_vertex, None], -normal, normal)
 
@@ -164,20 +153,3 @@ def _nearest_faces(nodes: Vec, faces: Index, part_of_face: Index, points: Vec, t
     lost = np.flatnonzero(np.isinf(facing_distance) & (normal != 0.0).any(axis=1))
     facing[lost], facing_distance[lost] = nearest(lost, MANY, normal)
     return near, near_distance, facing, facing_distance
-
-
-def triangle_distances(points: Vec, corners: Vec) -> Vec:
-    """Distance from points (..., 3) to triangles with corners (..., 3, 3); shapes broadcast."""
-    a, b, c = corners[..., 0, :], corners[..., 1, :], corners[..., 2, :]
-    across = np.cross(b - a, c - a)
-    area2 = np.maximum(np.einsum("...k,...k", across, across), 1e-300)
-    height = np.einsum("...k,...k", points - a, across)
-    over = np.ones(np.broadcast(height, area2).shape, dtype=bool)
-    nearest = np.full(over.shape, np.inf)
-    for p, q in ((a, b), (b, c), (c, a)):
-        side, to_point = q - p, points - p
-        along = np.einsum("...k,...k", to_point, side) / np.maximum(np.einsum("...k,...k", side, side), 1e-300)
-        gap = to_point - np.clip(along, 0.0, 1.0)[..., None] * side
-        nearest = np.minimum(nearest, np.einsum("...k,...k", gap, gap))
-        over &= np.einsum("...k,...k", np.cross(side, to_point), across) >= 0.0
-    return np.sqrt(np.where(over, height**2 / area2, nearest))

@@ -13,7 +13,7 @@ import threading
 MAGIC = b"\x00conjac-mesher\x00"
 
 
-def read_exactly(size):
+def read_exactly(size: int) -> bytes:
     """`size` bytes of standard input, past Python's buffers."""
     parts = []
     while size > 0:
@@ -25,14 +25,14 @@ def read_exactly(size):
     return b"".join(parts)
 
 
-def end_with_the_parent():
+def end_with_the_parent() -> None:
     """Wait for the end of standard input, then end the process, whatever the mesher is doing."""
     while os.read(0, 4096):
         pass
     os._exit(75)
 
 
-def main():
+def main() -> None:
     answer = os.dup(1)
     os.dup2(2, 1)
     os.write(answer, MAGIC + sys.implementation.cache_tag.encode() + b"\n")

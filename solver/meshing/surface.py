@@ -63,7 +63,7 @@ def clean(vertices: NDArray, triangles: NDArray, name: str | None = None) -> Sur
     used = np.unique(triangles)
     low, high = vertices[used].min(axis=0), vertices[used].max(axis=0)
     centre, scale = low + 0.5 * (high - low), float((high - low).max())
-    precision = 4.0 * np.finfo(np.float64).eps * float(np.abs(vertices[used]).max())
+    precision = 1e-15 * float(np.abs(vertices[used]).max())
     if scale <= max(precision, 1e-150):
         raise BadMesh("all vertices are at the same place", "Give the mesh a size", object=name)
 

@@ -1,0 +1,222 @@
+"""All fields of one body: numbers per element, and which nodes are dynamic, pinned and moved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import catalogue
+from ..errors import BadScene, NoFreeNode
+from ..job import schema
+from ..meshing.volume import Volume, boundary_faces, face_parts
+from ..state import Index, Vec
+from .dynamic import patch_nodes, patches, point_nodes
+from .harmonic import harmonic_extension
+from .pins import follow
+
+PINNED = 0.5
+Arrays = Callable[[str], NDArray[Any]]
+
+
+class Carried(Protocol):
+    """The one thing that is asked of an embedding."""
+
+    @property
+    def corners(self) -> Index:
+        """Nodes of the tetrahedron that carries each vertex, (n, 4)."""
+
+
+@dataclass(frozen=True)
+class Fields:
+    """What the painted maps, handles and pins of a body say about its elements and nodes."""
+
+    element_parameters: Mapping[str, Vec]  #: of the material, by key, each (e,), SI units
+    density: Vec  #: [kg/m³], (e,)
+    dynamic: Index  #: dynamic nodes, ascending
+    pinned: Index  #: pinned nodes, ascending
+    motion: Vec | None  #: where pinned nodes are at each sample [m], (T, pinned, 3); None where they stand still
+    notes: tuple[str, ...]  #: sentences for the user
+
+
+@dataclass(frozen=True)
+class _Painted:
+    """The surface that maps were painted on, and what was carried into the volume."""
+
+    vertices: Vec
+    triangles: Index
+    corners: Index
+    at_nodes: Mapping[str, Vec]  #: weights at nodes, (k,), by the array's name
+
+
+def build_fields(body: schema.Body, arrays: Arrays, volume: Volume, embedding: Carried | None) -> Fields:
+    """Fields of a body on its volume.
+
+    arrays: gives the array of a name in the scene; embedding: of the body's surface, None for a body without one.
+    Raises BadScene where a map does not fit the surface or a number is out of range, NoFreeNode where all is pinned.
+    """
+    painted = _carry(body, arrays, volume, embedding)
+    parameters = {
+        param.key: _per_element(param, body, volume, painted)
+        for param in catalogue.find("material", body.material.kind).params if param.field
+    }
+    density = _per_element(catalogue.DENSITY, body, volume, painted)
+    notes: list[str] = []
+    pinned = _pinned_nodes(body, arrays, volume, painted, notes)
+    dynamic = _dynamic_nodes(body, arrays, volume, painted, pinned, notes)
+    motion = _motion(body, arrays, volume, painted, pinned)
+    return Fields(parameters, density, dynamic, pinned, motion, tuple(notes))
+
+
+def _carry(body: schema.Body, arrays: Arrays, volume: Volume, embedding: Carried | None) -> _Painted | None:
+    """Every painted map of the body at the nodes, by one harmonic solve; None for a body without a surface."""
+    names = [blend.weights for blend in body.painted.values()] + ([body.pin.weights] if body.pin.weights else [])
+    if body.surface is None or embedding is None:
+        if names or body.dynamic.weights:
+            raise BadScene("it has painted maps but no surface that they are painted on", "Give it a surface",
+                           object=body.name)
+        return None
+    vertices = np.asarray(arrays(body.surface.vertices), dtype=np.float64)
+    triangles = np.asarray(arrays(body.surface.triangles), dtype=np.int32)
+    names = list(dict.fromkeys(names))
+    weights = [_weights(arrays(name), len(vertices), name, body.name) for name in names]
+    at_nodes: dict[str, Vec] = {}
+    if names:
+        fields = harmonic_extension(volume.nodes, volume.tets, vertices, triangles, np.stack(weights, axis=1))
+        at_nodes = {name: fields[:, i] for i, name in enumerate(names)}
+    return _Painted(vertices, triangles, embedding.corners, at_nodes)
+
+
+def _weights(values: NDArray[Any], count: int, name: str, object_name: str) -> Vec:
+    """Painted weights in [0, 1], (n,). Raises BadScene where they do not fit the surface."""
+    weights = np.asarray(values, dtype=np.float64)
+    if weights.shape != (count,):
+        raise BadScene(f"map {name} has {weights.size} weights for {count} vertices", "Gather the object again",
+                       object=object_name)
+    if not np.isfinite(weights).all():
+        raise BadScene(f"map {name} has weights that are not numbers", "Paint it again", object=object_name)
+    return np.clip(weights, 0.0, 1.0)
+
+
+def _per_element(param: catalogue.Param, body: schema.Body, volume: Volume, painted: _Painted | None) -> Vec:
+    """A parameter at each element, (e,): its number, or its painted blend from low to high.
+
+    What has a unit (moduli, densities) blends log-linearly, so that half a weight is their geometric mean.
+    """
+    blend = body.painted.get(param.key)
+    if blend is None or painted is None:
+        numbers = {**body.material.params, catalogue.DENSITY.key: body.density}
+        given = float(numbers.get(param.key, param.default))
+        _refuse_out_of_range(param, given, body.name)
+        return np.full(len(volume.tets), given)
+    for end in (blend.low, blend.high):
+        _refuse_out_of_range(param, end, body.name)
+    weight = painted.at_nodes[blend.weights][volume.tets].mean(axis=1)
+    values: Vec = (np.exp((1.0 - weight) * np.log(blend.low) + weight * np.log(blend.high)) if param.unit
+                   else (1.0 - weight) * blend.low + weight * blend.high)
+    return values
+
+
+def _refuse_out_of_range(param: catalogue.Param, value: float, object_name: str) -> None:
+    """Raises BadScene where a number lies outside of its limits or, having a unit, is not positive."""
+    low = param.low if param.low is not None else -np.inf
+    high = param.high if param.high is not None else np.inf
+    if not low <= value <= high or (param.unit and not value > 0.0):
+        unit = f" {param.unit}" if param.unit else ""
+        raise BadScene(f"{param.label} is {value:g}{unit}", f"Use a value from {low:g} to {high:g}{unit}",
+                       object=object_name)
+
+
+def _pinned_nodes(body: schema.Body, arrays: Arrays, volume: Volume, painted: _Painted | None,
+                  notes: list[str]) -> Index:
+    """Nodes where the Pin map is above a half, and those listed by hand. Raises NoFreeNode where that is all."""
+    held = np.zeros(len(volume.nodes), dtype=bool)
+    if body.pin.nodes is not None:
+        held[_listed(arrays(body.pin.nodes), len(held), "pinned", body.name)] = True
+    if body.pin.weights is not None and painted is not None:
+        held |= painted.at_nodes[body.pin.weights] > PINNED
+        if not (np.asarray(arrays(body.pin.weights)) > PINNED).any():
+            notes.append("Pin is painted on nothing, so no part is held")
+        elif not held.any():
+            notes.append("Pin is painted on an area smaller than a tetrahedron, so no part is held")
+    if held.all():
+        raise NoFreeNode("every node is pinned, so nothing can move", "Unpaint part of the Pin group", object=body.name)
+    return np.flatnonzero(held).astype(np.int32)
+
+
+def _dynamic_nodes(body: schema.Body, arrays: Arrays, volume: Volume, painted: _Painted | None, pinned: Index,
+                   notes: list[str]) -> Index:
+    """One node for each painted spot and for each point, and those listed by hand; none of them pinned."""
+    taken = np.zeros(len(volume.nodes), dtype=bool)
+    taken[pinned] = True
+    found: list[int] = []
+    if body.dynamic.nodes is not None:
+        listed = _listed(arrays(body.dynamic.nodes), len(taken), "dynamic", body.name)
+        if taken[listed].any():
+            raise BadScene(f"node {int(listed[taken[listed]][0])} is both dynamic and pinned", "Choose one",
+                           object=body.name)
+        taken[listed] = True
+        found += listed.tolist()
+    if body.dynamic.weights is not None and painted is not None:
+        weights = _weights(arrays(body.dynamic.weights), len(painted.vertices), body.dynamic.weights, body.name)
+        spots = patches(weights, painted.triangles)
+        if not spots:
+            notes.append("Dynamic is painted on nothing")
+        part_of_node = np.zeros(len(taken), dtype=np.int32)
+        part_of_node[volume.tets] = face_parts(volume.tets)[1][:, None]
+        found += patch_nodes(spots, weights, painted.vertices, painted.corners, volume.nodes, part_of_node, taken)
+    if body.dynamic.points is not None:
+        points = np.asarray(arrays(body.dynamic.points), dtype=np.float64).reshape(-1, 3)
+        found += point_nodes(points, volume.nodes, np.unique(boundary_faces(volume.tets)[0]), taken)
+    if -1 in found:
+        notes.append(f"{found.count(-1)} dynamic spots found no free node of their own")
+    dynamic = np.unique([node for node in found if node >= 0]).astype(np.int32)
+    if not len(dynamic):
+        notes.append("It has no dynamic node, so it moves quasistatically: it follows its pins without swinging")
+    return dynamic
+
+
+def _motion(body: schema.Body, arrays: Arrays, volume: Volume, painted: _Painted | None, pinned: Index) -> Vec | None:
+    """Where each pinned node is at each sample, (T, pinned, 3); None where all stand still."""
+    pin = body.pin
+    if not len(pinned) or (pin.motion is None and pin.node_motion is None):
+        return None
+    moved = np.asarray(arrays(pin.motion or pin.node_motion or ""), dtype=np.float64)
+    where = np.repeat(volume.nodes[None, pinned], len(moved), axis=0)
+    if pin.motion is not None and painted is not None:
+        told = (np.asarray(arrays(pin.motion_vertices), dtype=np.int64) if pin.motion_vertices is not None
+                else np.arange(len(painted.vertices)))
+        if moved.ndim != 3 or moved.shape[1:] != (len(told), 3) or not np.isfinite(moved).all():
+            raise BadScene(f"the motion of its pins does not fit the {len(told)} vertices it tells of",
+                           "Gather the object again", object=body.name)
+        if len(told):
+            _follow_own_part(where, pinned, volume, painted, told, moved)
+    if pin.nodes is not None and pin.node_motion is not None:
+        listed = _listed(arrays(pin.nodes), len(volume.nodes), "pinned", body.name)
+        where[:, np.searchsorted(pinned, listed)] = np.asarray(arrays(pin.node_motion), dtype=np.float64)
+    return where
+
+
+def _follow_own_part(where: Vec, pinned: Index, volume: Volume, painted: _Painted, told: NDArray[np.int64],
+                     moved: Vec) -> None:
+    """Write into `where` how pinned nodes follow the moving vertices of their own part of the volume."""
+    _, part = face_parts(volume.tets)
+    part_of_node = np.zeros(len(volume.nodes), dtype=np.int32)
+    part_of_node[volume.tets] = part[:, None]
+    part_of_vertex = part_of_node[painted.corners[told, 0]]
+    for number in np.unique(part_of_node[pinned]):
+        mine = np.flatnonzero(part_of_node[pinned] == number)
+        leaders = np.flatnonzero(part_of_vertex == number)
+        leaders = leaders if len(leaders) else np.arange(len(told))
+        where[:, mine] = follow(volume.nodes[pinned[mine]], painted.vertices[told[leaders]], moved[:, leaders])
+
+
+def _listed(nodes: NDArray[Any], count: int, role: str, object_name: str) -> NDArray[np.int64]:
+    """Node indices given by hand. Raises BadScene where one does not exist."""
+    listed = np.asarray(nodes, dtype=np.int64).ravel()
+    if len(listed) and not 0 <= listed.min() <= listed.max() < count:
+        raise BadScene(f"a {role} node does not exist: there are {count} nodes", "Correct the list", object=object_name)
+    return listed

@@ -1,0 +1,66 @@
+"""Which nodes are dynamic: one for each painted spot, one for each handle."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
+
+from ..state import Index, Vec
+
+PAINTED = 0.5
+
+
+def patches(weights: Vec, triangles: Index) -> list[NDArray[np.int64]]:
+    """Connected painted spots: the vertices of each, weight above 0.5 and linked by edges of triangles between them.
+
+    weights: (n,) in [0, 1]; triangles: (m, 3). Spots come in the order of their first vertex.
+    """
+    painted = weights > PAINTED
+    links = np.asarray(triangles)[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
+    links = links[painted[links].all(axis=1)]
+    graph = coo_matrix((np.ones(len(links), dtype=np.int8), (links[:, 0], links[:, 1])), shape=(len(weights),) * 2)
+    labels = connected_components(graph, directed=False)[1]
+    marked = np.flatnonzero(painted)
+    return [marked[labels[marked] == label] for label in dict.fromkeys(labels[marked].tolist())]
+
+
+def patch_nodes(spots: list[NDArray[np.int64]], weights: Vec, vertices: Vec, corners: Index, nodes: Vec,
+                part_of_node: Index, taken: NDArray[np.bool_]) -> list[int]:
+    """For each painted spot the node nearest to its weighted centre; -1 where no node is left.
+
+    vertices: (n, 3) [m]; corners: (n, 4) nodes of the tetrahedron that carries each vertex; part_of_node: (k,), only
+    nodes of a part that carries the spot are asked; taken: (k,), nodes that may not be used, which is updated.
+    """
+    found = []
+    for spot in spots:
+        centre = np.average(vertices[spot], axis=0, weights=weights[spot])
+        near = np.isin(part_of_node, np.unique(part_of_node[corners[spot]]))
+        found.append(_nearest(centre, nodes, near & ~taken))
+        if found[-1] >= 0:
+            taken[found[-1]] = True
+    return found
+
+
+def point_nodes(points: Vec, nodes: Vec, border: Index, taken: NDArray[np.bool_]) -> list[int]:
+    """For each point the nearest interior node, of the boundary where no interior one is left; -1 where none is.
+
+    points: (p, 3) [m]; border: nodes on the boundary; taken: (k,), as above, updated.
+    """
+    inside = np.ones(len(nodes), dtype=bool)
+    inside[border] = False
+    found = []
+    for point in points:
+        node = _nearest(point, nodes, inside & ~taken)
+        found.append(node if node >= 0 else _nearest(point, nodes, ~taken))
+        if found[-1] >= 0:
+            taken[found[-1]] = True
+    return found
+
+
+def _nearest(point: Vec, nodes: Vec, usable: NDArray[np.bool_]) -> int:
+    """The usable node nearest to a point, -1 where there is none."""
+    rows = np.flatnonzero(usable)
+    return int(rows[cKDTree(nodes[rows]).query(point)[1]]) if len(rows) else -1

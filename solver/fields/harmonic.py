@@ -1,0 +1,98 @@
+"""Paint on the surface, carried into the volume."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_matrix, csr_matrix
+from scipy.sparse.linalg import LinearOperator, cg
+from scipy.spatial import cKDTree
+
+from ..meshing.closest import closest_weights, vertex_normals
+from ..meshing.volume import boundary_faces
+from ..state import Index, Vec
+
+CANDIDATES = 12  # triangles to look at for each boundary node
+MOST_SAMPLES = 400_000
+
+
+def harmonic_extension(nodes: Vec, tets: Index, vertices: Vec, triangles: Index, painted: Vec) -> Vec:
+    """Values at nodes, (k, maps), that agree with the paint on the surface and are as smooth as can be inside.
+
+    nodes: (k, 3) [m]; tets: (e, 4); vertices: (n, 3) [m]; triangles: (m, 3); painted: values at vertices, (n, maps).
+    Boundary nodes take the paint at the nearest point of the render mesh that looks their way, all other nodes solve
+    Laplace's equation with linear elements. Values stay within those painted. Each part of the volume counts alone.
+    """
+    centre, scale = nodes.mean(axis=0), float(np.ptp(nodes, axis=0).max())
+    nodes, vertices = (nodes - centre) / scale, (vertices - centre) / scale
+    faces, _ = boundary_faces(tets)
+    border = np.unique(faces)
+    values = np.zeros((len(nodes), painted.shape[1]))
+    transfer = _from_vertices(nodes, faces, border, vertices, np.asarray(triangles).reshape(-1, 3), tets)
+    values[border] = transfer @ painted
+
+    free = np.setdiff1d(np.arange(len(nodes)), border)
+    if len(free):
+        laplacian = p1_laplacian(nodes, tets)
+        inner = laplacian[free][:, free].tocsr()
+        known = -(laplacian[free][:, border] @ values[border])
+        diagonal = inner.diagonal()
+        jacobi = LinearOperator(inner.shape, lambda r: r.ravel() / diagonal)
+        for i in range(painted.shape[1]):
+            values[free, i] = cg(inner, known[:, i], rtol=1e-12, maxiter=20 * len(free), M=jacobi)[0]
+    return np.clip(values, painted.min(axis=0), painted.max(axis=0))
+
+
+def p1_laplacian(nodes: Vec, tets: Index) -> csr_matrix:
+    """Stiffness matrix ∫ ∇φ_i·∇φ_j of linear elements, (k, k), symmetric and positive semi-definite."""
+    edges = nodes[tets[:, 1:]] - nodes[tets[:, :1]]
+    across = np.stack([np.cross(edges[:, (i + 1) % 3], edges[:, (i + 2) % 3]) for i in range(3)], axis=1)
+    six_volumes = np.einsum("ij,ij->i", edges[:, 0], across[:, 0])
+    gradients = across / six_volumes[:, None, None]
+    gradients = np.concatenate([-gradients.sum(axis=1, keepdims=True), gradients], axis=1)
+    blocks = np.einsum("eik,ejk->eij", gradients, gradients) * (six_volumes / 6.0)[:, None, None]
+    rows, columns = np.repeat(tets, 4, axis=1).ravel(), np.tile(tets, (1, 4)).ravel()
+    return coo_matrix((blocks.ravel(), (rows, columns)), shape=(len(nodes), len(nodes))).tocsr()
+
+
+def _from_vertices(nodes: Vec, faces: Index, border: NDArray, vertices: Vec, triangles: Index,
+                   tets: Index) -> csr_matrix:
+    """Weights (border nodes, n) of the painted vertices at the nearest point of the render mesh on the same side."""
+    ends = nodes[tets[:, :2]]
+    edge = float(np.median(np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1)))
+    samples, triangle = _spread_samples(vertices, triangles, 0.5 * edge)
+    rows = triangle[cKDTree(samples).query(nodes[border], np.arange(1, min(CANDIDATES, len(samples)) + 1))[1]]
+    corners = vertices[triangles[rows]]
+    points = nodes[border][:, None]
+    weights = closest_weights(points, corners)
+    away = np.linalg.norm(np.einsum("nkc,nkcd->nkd", weights, corners) - points, axis=-1)
+
+    across = np.cross(corners[..., 1, :] - corners[..., 0, :], corners[..., 2, :] - corners[..., 0, :])
+    side = np.einsum("nkd,nd->nk", across, vertex_normals(nodes, faces)[border])
+    side *= -1.0 if side[np.arange(len(rows)), away.argmin(axis=1)].sum() < 0.0 else 1.0  # modelled inside out
+    # one that looks away loses to one that looks the same way and is not much farther
+    best = (away + np.where(side < 0.0, edge, 0.0)).argmin(axis=1)
+    pick = np.arange(len(rows))
+    columns = triangles[rows[pick, best]]
+    starts = np.arange(len(rows) + 1) * 3
+    return csr_matrix((weights[pick, best].ravel(), columns.ravel(), starts), shape=(len(rows), len(vertices)))
+
+
+def _spread_samples(vertices: Vec, triangles: Index, spacing: float) -> tuple[Vec, NDArray]:
+    """Points over all triangles, about `spacing` apart, and the triangle of each."""
+    a, b, c = (vertices[triangles[:, i]] for i in range(3))
+    longest = np.sqrt(np.max([((p - q) ** 2).sum(axis=1) for p, q in ((a, b), (b, c), (c, a))], axis=0))
+    while True:
+        cuts = np.clip(np.ceil(longest / spacing), 1, 500).astype(np.int64)
+        if (cuts**2).sum() <= max(MOST_SAMPLES, len(triangles)):
+            break
+        spacing *= 1.4
+    triangle = np.repeat(np.arange(len(triangles)), cuts**2)
+    rank = np.arange(len(triangle)) - np.repeat(np.cumsum(cuts**2) - cuts**2, cuts**2)
+    n = cuts[triangle]
+    # a square grid of n × n points, folded over the diagonal
+    u, v = (rank // n + 1.0 / 3.0) / n, (rank % n + 1.0 / 3.0) / n
+    fold = u + v > 1.0
+    u, v = np.where(fold, 1.0 - u, u), np.where(fold, 1.0 - v, v)
+    points = a[triangle] + u[:, None] * (b - a)[triangle] + v[:, None] * (c - a)[triangle]
+    return points, triangle
