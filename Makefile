@@ -3,6 +3,7 @@
 #   make test          lint, types and the suite (15 minutes at most on two cores);  make test-all: the long ones too
 #   make bench NAME=step      one benchmark;   make benchmarks: all of them, into docs/benchmarks.md
 #   make equations     every equation of the papers and the line that implements it
+#   make manual        docs/settings.md from the catalogue
 #   make extension     dist/conjac-<version>-….zip for Blender, with its wheels
 #   make examples      builds examples_blend/*.blend anew
 
@@ -13,7 +14,7 @@ PY := .venv/bin/python
 WORKERS ?= 2
 EXAMPLES := examples_blend/suzanne.blend examples_blend/bar.blend
 
-.PHONY: help setup bake examples test test-all lint types equations bench benchmarks extension clean
+.PHONY: help setup bake examples test test-all lint types equations manual bench benchmarks extension clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -49,6 +50,9 @@ types: setup
 
 equations: setup
 	@$(PY) scripts/equations.py
+
+manual: setup
+	$(PY) scripts/manual_tables.py
 
 # ---- numbers
 

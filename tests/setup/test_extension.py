@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+
 from scripts import build_extension
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -1,0 +1,63 @@
+"""Writes docs/settings.md from solver/catalogue.py: `make manual`. Standard library only."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "settings.md"
+sys.path.insert(0, str(ROOT))
+
+from solver import catalogue  # noqa: E402
+
+TITLES = {
+    "method": ("Method", "How the motion is computed."),
+    "integrator": ("Integrator", "How a step advances in time."),
+    "material": ("Material", "How the body resists being deformed."),
+    "mesher": ("Mesher", "How the volume is filled with tetrahedra."),
+    "map": ("Painted maps", "Vertex groups, read where the ConJac modifier stands."),
+    "linear_solver": ("Linear solver", "Which library factors the matrix of each step. *Automatic* takes the first one "
+                                       "that is installed; the log says which and why."),
+    "export": ("Export", "What a bake leaves behind for playback and rendering."),
+}
+
+
+def page() -> str:
+    """The whole page."""
+    families = list(dict.fromkeys(entry.family for entry in catalogue.ENTRIES))
+    lines = ["# Settings", "",
+             "Written by `make manual` from `solver/catalogue.py`, which Blender's panels read too. SI units; Blender "
+             "shows lengths in the scene's own. The key is what `scene.json` and scripts use.", ""]
+    for family in sorted(families, key=lambda name: list(TITLES).index(name) if name in TITLES else len(TITLES)):
+        title, sentence = TITLES.get(family, (family.replace("_", " ").capitalize(), ""))
+        lines += [f"## {title}", "", *([sentence, ""] if sentence else []), "| choice | key | what it does |",
+                  "| --- | --- | --- |"]
+        entries = catalogue.family(family).values()
+        lines += [f"| {entry.label} | `{entry.key}` | {entry.sentence} |" for entry in entries]
+        params = {param.key: param for entry in entries for param in entry.params}
+        if params:
+            lines += ["", "| setting | key | default | range | what it does |", "| --- | --- | --- | --- | --- |"]
+            lines += [row(param) for param in params.values()]
+        lines.append("")
+    lines += ["## Body", "", "| setting | key | default | range | what it does |", "| --- | --- | --- | --- | --- |",
+              row(catalogue.DENSITY), ""]
+    return "\n".join(lines)
+
+
+def row(param: catalogue.Param) -> str:
+    """One parameter as a table row."""
+    if isinstance(param.default, bool):
+        default, limits = "on" if param.default else "off", ""
+    else:
+        default = f"{param.default:.4g} {param.unit}".strip()
+        low = "" if param.low is None else f"{param.low:.4g}"
+        high = "" if param.high is None else f"{param.high:.4g}"
+        limits = f"{low} to {high}" if low and high else f"from {low}" if low else f"up to {high}" if high else ""
+    painted = " (may be painted)" if param.field else ""
+    return f"| {param.label} | `{param.key}` | {default} | {limits} | {param.sentence}{painted} |"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
+    print(f"wrote {PAGE.relative_to(ROOT)}")
