@@ -1,4 +1,4 @@
-"""Command line: `python -m solver bake|check|info`, for people, for farms and for Blender's worker.
+"""Command line: `python -m solver bake|check|tets|info`, for people, for farms and for Blender's worker.
 
 Exit codes: 0 complete; 2 bad input; 3 diverged; 4 environment (disk, memory, path) or a defect of ConJac, whose
 traceback then stands on stderr; 75 stopped on request and resumable.
@@ -8,6 +8,7 @@ With --json every line on stdout is one JSON object, flushed at once; the last o
     {"event": "stage", "stage": "tets" | "fields" | "world", "body", "progress": 0..1 or null, "text"}
     {"event": "start", "frames": [first, last], "steps_per_frame"}    first is on disk or written next
     {"event": "frame", "frame", "ms", "left_s"}                       told after the file stands
+    {"event": "tets", "body", "path", "nodes", "tets", "notes"}       of tets: path of an .npz with nodes, tets
     {"event": "summary", ...}                                         of check and info
     {"event": "error", "code", "exit", "object", "frame", "text"}
     {"event": "end", "code", "text"}
@@ -118,7 +119,7 @@ def main(argv: Sequence[str] | None = None, *, read_stdin: bool = True) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="solver", description="ConJac's solver. Exit codes: 0 complete, 2 bad input, "
                                      "3 diverged, 4 environment, 75 stopped and resumable.")
-    verbs = parser.add_subparsers(required=True, metavar="bake | check | info")
+    verbs = parser.add_subparsers(required=True, metavar="bake | check | tets | info")
 
     bake = verbs.add_parser("bake", help="simulate a job folder into its cache")
     bake.add_argument("job", type=Path, help="folder with scene.json")
@@ -131,10 +132,14 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("job", type=Path, help="folder with scene.json")
     check.set_defaults(command=_check)
 
+    tets = verbs.add_parser("tets", help="tetrahedralize the bodies of a job and keep the result for its bake")
+    tets.add_argument("job", type=Path, help="folder with scene.json")
+    tets.set_defaults(command=_tets)
+
     info = verbs.add_parser("info", help="say what is in a cache and whether it is whole")
     info.add_argument("cache", type=Path, help="cache folder, or the job folder around it")
     info.set_defaults(command=_info)
-    for verb in (bake, check, info):
+    for verb in (bake, check, tets, info):
         verb.add_argument("--json", action="store_true", help="one JSON object a line on stdout")
     return parser
 
@@ -170,6 +175,26 @@ def _check(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str
     found = estimate(arguments.job)
     lines.say("\n".join(found.sentences()), event="summary", **found.plain())
     return "The job can be baked"
+
+
+def _tets(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
+    from . import threads
+
+    threads.configure(None)
+    from .job import hashes, load, stages
+    from .world.build import volume_of
+
+    _listen(read_stdin)
+    job = load.load(arguments.job)
+    keys = hashes.hashes(hashes.settings(job)).bodies
+    for body in job.scene.bodies:
+        volume = volume_of(job, body, keys[body.name]["tets"], lines.stage)
+        kept = stages.stage_path(job, "tets", body.name, keys[body.name]["tets"])
+        text = f"{body.name}: {len(volume.nodes)} nodes, {len(volume.tets)} tetrahedra"
+        lines.say("\n".join((text, *volume.notes)), event="tets", body=body.name,
+                  path=None if body.tets is not None else str(kept),  # tets given by hand are not kept again
+                  nodes=len(volume.nodes), tets=len(volume.tets), notes=list(volume.notes))
+    return "The volume is kept for the bake"
 
 
 def _info(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:

@@ -11,7 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from .errors import BadInput, Diverged, StepFailed, Stopped
+from .errors import BadInput, CacheUnwritable, Diverged, StepFailed, Stopped
 from .frames import lock
 from .frames.read import Cache
 from .frames.write import FrameStore, Plan, plan
@@ -179,6 +179,11 @@ def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None =
         timeline = Timeline.of(job.scene.time, wanted[-1])
         report.start(first, timeline.end, step_size(timeline.fps, timeline.step)[0])
         simulate(world, timeline, store, snapshot=todo.snapshot, stop=stop, report=report.frame)
+
+        missing = sorted(set(wanted) - set(Cache(job.cache).frames_done()))
+        if missing:
+            raise CacheUnwritable(f"frame {missing[0]} was written to {job.cache} and is gone",
+                                  "Look at what else writes there and resume")
 
 
 def wanted_frames(job: Job, frames: tuple[int, int] | None) -> range:

@@ -192,6 +192,21 @@ def test_a_bake_that_cannot_begin_keeps_the_old_frames(tmp_path):
     assert contents(job) == before
 
 
+def test_a_motion_that_blows_up_stops_with_advice_and_keeps_earlier_frames(tmp_path):
+    """The pins leave for 100 km within a frame: no step, however short, can follow."""
+    job = box_job(tmp_path / "job", end=13)
+    motion = np.load(job / "arrays/pin_motion.npy")
+    motion[15:] += [0, 0, 1e5]
+    np.save(job / "arrays/pin_motion.npy", motion)
+    code, events, errors = run("bake", job)
+    assert (code, errors) == (3, "") and events[-2]["code"] == "diverged" and events[-1]["code"] == 3
+    assert events[-2]["object"] == "Ear" and "Damping" in events[-2]["text"]
+    done = Cache(job / "cache").frames_done()
+    # samples 13 and 15 are frames 7.5 and 8.5, and the motion between samples is smooth
+    assert done == list(range(1, events[-2]["frame"])) and 7 <= events[-2]["frame"] <= 9
+    assert Cache(job / "cache").verify() == []
+
+
 def test_two_bakers_cannot_share_a_cache(tmp_path):
     job = box_job(tmp_path / "job", end=END)
     first = start("bake", job, "--json")
@@ -301,6 +316,30 @@ def test_people_read_sentences(unbroken, tmp_path, capsys):
 def test_check_of_a_surface_needs_no_mesher(tmp_path):
     code, events, _ = run("check", surface_job(tmp_path))
     assert code == 0 and events[0]["event"] == "summary" and not events[0]["bodies"][0]["exact"]
+
+
+def test_tets_are_made_once_and_kept_for_the_bake(tmp_path):
+    """A surface that is a box, filled with a grid: 4 x 2 x 2 cells."""
+    job = surface_job(tmp_path / "job")
+    corners = np.array([[x, y, z] for x in (0, 0.2) for y in (0, 0.1) for z in (0, 0.1)])
+    quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    triangles = [t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))]
+    np.save(job / "arrays/vertices.npy", corners)
+    np.save(job / "arrays/triangles.npy", np.array(triangles, np.int32))
+    change(job, "bodies.0.mesher", {"kind": "grid", "params": {"edge_length": 0.05}})
+    for _ in range(2):
+        code, events, errors = run("tets", job)
+        assert code == 0, errors
+        made = next(event for event in events if event["event"] == "tets")
+        assert (made["body"], made["nodes"], made["tets"]) == ("Ear", 45, 96)
+    with np.load(made["path"]) as stored:
+        assert stored["nodes"].shape == (45, 3) and stored["tets"].shape == (96, 4)
+    assert not any(event["event"] == "stage" for event in events)  # the second time they were there
+    assert not (job / "cache").exists()
+
+    code, events, errors = run("bake", job)
+    assert code == 0 and not any(event.get("stage") == "tets" for event in events), errors
+    assert np.abs(Cache(job / "cache").frame(1)["Ear"] - corners).max() < 1e-6
 
 
 def test_a_defect_is_reported_as_one(tmp_path, monkeypatch, capsys):
