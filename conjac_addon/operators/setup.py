@@ -7,6 +7,9 @@ from .. import playback
 
 UNDOABLE = {"REGISTER", "UNDO"}
 
+#: custom property by which a wire preview of the tetrahedra is known
+PREVIEW = "conjac_tets"
+
 
 def active_mesh(cls: type[bpy.types.Operator], context: bpy.types.Context) -> bpy.types.Object | None:
     """The active object if it is a mesh that may be changed; else None, and the button says why it is grey."""
@@ -27,6 +30,16 @@ def active_soft_body(cls: type[bpy.types.Operator], context: bpy.types.Context) 
         cls.poll_message_set("The active object is not a ConJac soft body; add one first")
         return None
     return obj
+
+
+def remove_preview(obj: bpy.types.Object) -> None:
+    """Remove the wire objects that show this object's tetrahedra."""
+    for child in obj.children:
+        if PREVIEW in child:
+            mesh = child.data
+            bpy.data.objects.remove(child)
+            if mesh.users == 0:
+                bpy.data.meshes.remove(mesh)
 
 
 class CONJAC_OT_add_soft_body(bpy.types.Operator):
@@ -65,6 +78,7 @@ class CONJAC_OT_remove(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.active_object
         playback.hide(obj)
+        remove_preview(obj)
         obj.conjac.enabled = False
         return {"FINISHED"}
 

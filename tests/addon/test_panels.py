@@ -1,0 +1,150 @@
+"""Panels draw what exists: names are checked against Blender's own descriptions of properties and operators."""
+
+import bpy
+import pytest
+
+
+class FakeLayout:
+    """Takes a panel's calls and checks every name; `log` is what was drawn."""
+
+    own = frozenset({"log"})
+
+    def __init__(self, log):
+        self.__dict__["log"] = log
+
+    def __setattr__(self, name, value):
+        assert name in bpy.types.UILayout.bl_rna.properties, name
+        self.__dict__[name] = value
+
+    def _child(self, *args, **words):
+        function = bpy.types.UILayout.bl_rna.functions["row"].parameters
+        assert not args and set(words) <= set(function.keys())
+        return FakeLayout(self.log)
+    row = column = box = _child
+
+    def _icon(self, words):
+        assert words.get("icon", "NONE") in bpy.types.UILayout.bl_rna.functions["prop"].parameters["icon"].enum_items
+
+    def prop(self, data, name, **words):
+        assert name in data.bl_rna.properties, name
+        self._icon(words)
+        self.log.append(("prop", name))
+
+    def prop_search(self, data, name, where, collection, **words):
+        assert name in data.bl_rna.properties and collection in where.bl_rna.properties, name
+        self._icon(words)
+        self.log.append(("prop", name))
+
+    def operator(self, idname, **words):
+        module, _, name = idname.partition(".")
+        properties = getattr(getattr(bpy.ops, module), name).get_rna_type().properties
+        self._icon(words)
+        self.log.append(("operator", idname))
+
+        class Properties:
+            def __setattr__(self, name, value):
+                assert name in properties, name
+        return Properties()
+
+    def label(self, text="", **words):
+        self._icon(words)
+        self.log.append(("label", text))
+
+    def progress(self, factor=0.0, text="", **_words):
+        assert 0.0 <= factor <= 1.0
+        self.log.append(("progress", text))
+
+
+class Context:
+    def __init__(self, obj):
+        self.object = self.active_object = obj
+        self.scene = bpy.context.scene
+
+
+def panels():
+    return [cls for cls in bpy.types.Panel.__subclasses__() if cls.__name__.startswith("CONJAC_")]
+
+
+def drawn(obj, place="view3d"):
+    """What all panels of one place draw for an object."""
+    log, context = [], Context(obj)
+    for cls in panels():
+        if cls.bl_idname.startswith(f"CONJAC_PT_{place}") and cls.poll(context):
+            panel = type("Panel", (), {"layout": FakeLayout(log)})()
+            if hasattr(cls, "draw_header"):
+                cls.draw_header(panel, context)
+            cls.draw(panel, context)
+    return log
+
+
+def test_sidebar_and_physics_tab_show_the_same(soft_cube):
+    assert {cls.bl_category for cls in panels() if cls.bl_space_type == "VIEW_3D"} == {"ConJac"}
+    assert {cls.bl_context for cls in panels() if cls.bl_space_type == "PROPERTIES"} == {"physics"}
+    assert drawn(soft_cube) == drawn(soft_cube, "physics")
+    assert len(drawn(soft_cube)) > 30
+
+
+def test_every_setting_of_the_catalogue_can_be_reached(soft_cube):
+    from conjac.conjac_addon import settings
+    from conjac.solver import catalogue
+
+    bpy.ops.object.empty_add()
+    soft_cube.conjac.handles.add().object = bpy.context.object
+    shown = set()
+    for family in settings.FAMILIES:
+        for key in catalogue.family(family):
+            setattr(soft_cube.conjac, family, key)
+            shown |= {name for kind, name in drawn(soft_cube) if kind == "prop"}
+    soft_cube.conjac.use_scene_range = False
+    shown |= {name for kind, name in drawn(soft_cube) if kind == "prop"}
+    hidden = {"rna_type", "name", "enabled", "handles"}
+    if len(catalogue.family("integrator")) == 1:
+        hidden.add("integrator")
+    assert set(soft_cube.conjac.bl_rna.properties.keys()) - hidden <= shown
+
+
+def test_every_operator_has_a_button(soft_cube):
+    bpy.ops.object.empty_add()
+    soft_cube.conjac.handles.add().object = bpy.context.object
+    buttons = {name for kind, name in drawn(soft_cube) if kind == "operator"}
+    soft_cube.conjac.enabled = False
+    buttons |= {name for kind, name in drawn(soft_cube) if kind == "operator"}
+    only_while_baking = {"conjac.pause", "conjac.cancel"}
+    assert {f"conjac.{name}" for name in dir(bpy.ops.conjac)} == buttons | only_while_baking
+
+
+def test_another_object_shows_one_button_or_nothing(addon):
+    bpy.ops.mesh.primitive_cube_add()
+    assert drawn(bpy.context.object) == [("operator", "conjac.add_soft_body")]
+    bpy.ops.object.light_add()
+    assert drawn(bpy.context.object) == []
+    assert drawn(None) == []
+
+
+def test_the_hints_an_artist_needs(soft_cube):
+    def labels():
+        return " ".join(text for kind, text in drawn(soft_cube) if kind == "label")
+
+    assert "stiff in bending" in labels() and "6 layers" in labels()
+    assert "quasistatic" in labels()
+    soft_cube.vertex_groups.new(name="Dynamic")
+    assert "quasistatic" not in labels()
+
+
+@pytest.mark.parametrize("state", ["none", "partial", "complete", "stale", "broken", "baking"])
+def test_each_state_of_a_bake_is_shown(soft_cube, state, monkeypatch):
+    from conjac.conjac_addon import bake
+    from conjac.conjac_addon.ui import sections
+
+    status = bake.Status(state, 3, 10, text="It stands so", fraction=0.3, mine=True)
+    monkeypatch.setattr(sections.bake, "status", lambda obj: status)
+    log = drawn(soft_cube)
+    assert (("progress" if state == "baking" else "label"), "It stands so") in log
+    assert (("operator", "conjac.bake") in log) == (state != "baking")
+    assert (("operator", "conjac.cancel") in log) == (state == "baking")
+
+
+def test_panels_survive_a_folder_that_cannot_be_read(soft_cube, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    soft_cube.conjac.cache_folder = str(tmp_path / "file")
+    assert any(kind == "operator" for kind, _ in drawn(soft_cube))

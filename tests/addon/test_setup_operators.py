@@ -1,0 +1,158 @@
+"""Adding, painting, handles, preview and removing: the buttons, their greyed-out reasons and their errors."""
+
+import bpy
+import numpy as np
+import pytest
+
+
+def reason(operator):
+    """Why a button is grey: what Blender answers when it is pressed all the same."""
+    with pytest.raises(RuntimeError) as caught:
+        operator()
+    return str(caught.value)
+
+
+def test_add_makes_all_selected_meshes_soft(addon):
+    for x in (0, 3):
+        bpy.ops.mesh.primitive_cube_add(location=(x, 0, 0))
+    bpy.ops.object.light_add()
+    bpy.ops.object.select_all(action="SELECT")
+    bpy.context.view_layer.objects.active = bpy.data.objects["Cube"]
+    assert bpy.ops.conjac.add_soft_body() == {"FINISHED"}
+    assert [o.name for o in bpy.data.objects if o.conjac.enabled] == ["Cube", "Cube.001"]
+    assert "soft body already" in reason(bpy.ops.conjac.add_soft_body)
+
+
+def test_grey_buttons_say_why(addon):
+    assert "Select a mesh object" in reason(bpy.ops.conjac.add_soft_body)
+    bpy.ops.mesh.primitive_cube_add()
+    for name in ("remove", "add_group", "add_handle", "remove_handle", "preview_tets"):
+        assert "not a ConJac soft body" in reason(getattr(bpy.ops.conjac, name))
+    bpy.ops.conjac.add_soft_body()
+    bpy.ops.object.mode_set(mode="EDIT")
+    assert "Object Mode" in reason(bpy.ops.conjac.add_handle)
+    assert "Edit Mode" in reason(bpy.ops.conjac.preview_tets)
+
+
+def test_a_linked_object_cannot_be_changed(soft_cube, tmp_path):
+    soft_cube.conjac.enabled = False
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "asset.blend"))
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    with bpy.data.libraries.load(str(tmp_path / "asset.blend"), link=True) as (_, wanted):
+        wanted.objects = ["Cube"]
+    linked = bpy.data.objects["Cube"]
+    bpy.context.scene.collection.objects.link(linked)
+    bpy.context.view_layer.objects.active = linked
+    assert "linked from another file" in reason(bpy.ops.conjac.add_soft_body)
+
+
+@pytest.mark.parametrize("key, label", [("dynamic", "Dynamic"), ("pin", "Pin"), ("stiffness", "Stiffness"),
+                                        ("fibers", "Fibers")])
+def test_each_map_is_created_made_active_and_painted(soft_cube, key, label):
+    soft_cube.vertex_groups.new(name="Other")
+    assert bpy.ops.conjac.add_group(map=key) == {"FINISHED"}
+    assert (soft_cube.mode, soft_cube.vertex_groups.active.name) == ("WEIGHT_PAINT", label)
+    # once more, from weight paint: the same group again
+    bpy.ops.conjac.add_group(map=key)
+    assert soft_cube.vertex_groups.keys() == ["Other", label]
+
+
+def test_a_map_keeps_the_name_the_artist_gave_it(soft_cube):
+    soft_cube.conjac.pin_group = "Nœud"
+    bpy.ops.conjac.add_group(map="pin")
+    assert soft_cube.vertex_groups.keys() == ["Nœud"]
+    soft_cube.conjac.pin_group = ""
+    bpy.ops.conjac.add_group(map="pin")
+    assert soft_cube.conjac.pin_group == "Pin" and soft_cube.vertex_groups.active.name == "Pin"
+
+
+def test_handles_stand_at_the_cursor_and_go_with_the_body(soft_cube):
+    scene = bpy.context.scene
+    soft_cube.location, soft_cube.scale = (1, 2, 3), (2, 1, 0.5)
+    bpy.context.view_layer.update()
+    scene.cursor.location = (1.5, 2, 3)
+    assert bpy.ops.conjac.add_handle() == {"FINISHED"}
+    empty = soft_cube.conjac.handles[0].object
+    bpy.context.view_layer.update()
+    np.testing.assert_allclose(empty.matrix_world.translation, (1.5, 2, 3), atol=1e-6)
+    soft_cube.location.x += 10.0
+    bpy.context.view_layer.update()
+    np.testing.assert_allclose(empty.matrix_world.translation, (11.5, 2, 3), atol=1e-6)
+    assert "only 1 handles" in reason(lambda: bpy.ops.conjac.remove_handle(index=4))
+    assert bpy.ops.conjac.remove_handle(index=0) == {"FINISHED"}
+    assert len(soft_cube.conjac.handles) == 0 and empty.name in bpy.data.objects
+
+
+def test_adding_can_be_undone(addon):
+    bpy.ops.mesh.primitive_cube_add()
+    bpy.ops.ed.undo_push(message="before")
+    bpy.ops.conjac.add_soft_body()
+    bpy.ops.ed.undo_push(message="after")
+    bpy.ops.ed.undo()
+    assert not bpy.data.objects["Cube"].conjac.enabled
+    bpy.ops.ed.redo()
+    assert bpy.data.objects["Cube"].conjac.enabled
+
+
+def test_remove_takes_modifier_and_preview_but_not_the_painting(soft_cube):
+    from conjac.conjac_addon.operators import preview
+
+    soft_cube.vertex_groups.new(name="Pin")
+    soft_cube.modifiers.new("ConJac", "MESH_CACHE")
+    soft_cube.modifiers.new("Subdivision", "SUBSURF")
+    preview.show_wire(soft_cube, np.eye(4)[:, :3], np.array([[0, 1, 2, 3]], np.int32))
+    bpy.context.view_layer.objects.active = soft_cube
+    assert bpy.ops.conjac.remove() == {"FINISHED"}
+    assert [m.name for m in soft_cube.modifiers] == ["Subdivision"]
+    assert soft_cube.vertex_groups.keys() == ["Pin"] and not soft_cube.conjac.enabled
+    assert [o.name for o in bpy.data.objects] == ["Cube"] and len(bpy.data.meshes) == 1
+
+
+def test_preview_shows_the_very_tetrahedra_of_the_bake(soft_cube, tmp_path):
+    """The mesher runs in its own process, and the bake finds its result instead of making it again."""
+    from conjac.conjac_addon import bake, gather
+    from solver.job import hashes, load, stages
+
+    bpy.context.scene.unit_settings.scale_length = 0.1
+    soft_cube.conjac.cache_folder = str(tmp_path)
+    soft_cube.conjac.mesher, soft_cube.conjac.edge_length = "grid", 1.0
+    soft_cube.location, soft_cube.scale = (5, 0, 0), (1, 1, 2)
+    for _ in range(2):  # the second takes the first one's place
+        assert bpy.ops.conjac.preview_tets() == {"FINISHED"}
+    wire, = (o for o in bpy.data.objects if o != soft_cube)
+    assert wire.parent == soft_cube and wire.hide_render
+    # 2 x 2 x 4 cells of six tetrahedra between 3 x 3 x 5 nodes, in the object's own space
+    assert len(wire.data.vertices) == 45 and wire["conjac_tets"] == 96
+    places = np.array([v.co for v in wire.data.vertices])
+    np.testing.assert_allclose([places.min(axis=0), places.max(axis=0)], [[-1, -1, -1], [1, 1, 1]], atol=1e-6)
+
+    folder = bake.job_folder(soft_cube)
+    gather.write_job(soft_cube, bpy.context.scene, folder)
+    job = load.load(folder)
+    key = hashes.hashes(hashes.settings(job)).bodies["Cube"]["tets"]
+    assert len(stages.kept(job, "tets", "Cube", key)["tets"]) == 96
+
+
+def test_preview_says_what_the_mesher_refuses(addon, tmp_path):
+    bpy.ops.mesh.primitive_ico_sphere_add()
+    ball = bpy.context.object
+    bpy.ops.conjac.add_soft_body()
+    ball.conjac.cache_folder, ball.conjac.mesher = str(tmp_path), "grid"
+    text = reason(bpy.ops.conjac.preview_tets)
+    assert '"Icosphere"' in text and "box" in text
+    ball.data.clear_geometry()
+    assert "no vertices" in reason(bpy.ops.conjac.preview_tets)
+    # the panel is usable as before, and nothing is left behind
+    assert bpy.ops.conjac.preview_tets.poll() and len(bpy.data.objects) == 1
+
+
+def test_closing_a_preview_early_ends_its_process(soft_cube, tmp_path):
+    from conjac.conjac_addon.operators import preview
+
+    soft_cube.conjac.cache_folder = str(tmp_path)
+    steps = preview.preview(soft_cube, bpy.context.scene, wait=0.05)
+    next(steps), next(steps)
+    worker = steps.gi_yieldfrom.gi_frame.f_locals["worker"]
+    steps.close()
+    assert worker.exit_code is not None
+    assert len(bpy.data.objects) == 1 and not list(tmp_path.rglob("*.npz"))
