@@ -178,11 +178,8 @@ def _check(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str
 
 
 def _tets(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
-    from . import threads
-
-    threads.configure(None)
     from .job import hashes, load, stages
-    from .world.build import volume_of
+    from .world.volumes import volume_of
 
     _listen(read_stdin)
     job = load.load(arguments.job)

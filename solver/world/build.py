@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,20 +13,16 @@ from ..contact.laws.penalty import Penalty
 from ..coordinates.free_nodes import FreeNodes
 from ..coordinates.prescribed import Motion
 from ..embedding.bind import Embedding, bind
-from ..errors import BadMesh
 from ..fields.build import Fields, build_fields
 from ..forces.elastic import Elastic
 from ..job import schema
 from ..job.hashes import hashes, settings
 from ..job.load import Job, parameters
-from ..job.stages import keep
 from ..linear.choose import choose
-from ..meshing.tetrahedralize import tetrahedralize
 from ..meshing.volume import Volume, face_parts, tet_volumes
 from ..state import Index, Vec
+from .volumes import Stage, volume_of
 from .world import BodyInWorld, World, lumped_mass
-
-Stage = Callable[[str, str | None, float | None, str], None]  #: (stage, body, progress, text)
 
 
 @dataclass(frozen=True)
@@ -56,36 +51,6 @@ def _prepare(job: Job, body: schema.Body, keys: dict[str, str], report: Stage) -
         vertices, triangles = job.array(body.surface.vertices), job.array(body.surface.triangles)
         embedding = bind(volume.nodes, volume.tets, vertices, triangles)
     return Prepared(body, volume, embedding, build_fields(body, job.array, volume, embedding))
-
-
-def volume_of(job: Job, body: schema.Body, key: str, report: Stage) -> Volume:
-    """The tetrahedra of a body: given by hand, kept from an earlier bake, or made now and kept."""
-    if body.tets is not None:
-        return _given(job.array(body.tets.nodes), job.array(body.tets.tets), body.name)
-    if body.surface is None:
-        raise BadMesh("there is neither a surface nor tetrahedra", "Give one of them", body.name)
-    surface = body.surface
-
-    def make() -> dict[str, np.ndarray]:
-        report("tets", body.name, None, "Filling the mesh with tetrahedra")
-        made = tetrahedralize(
-            job.array(surface.vertices), job.array(surface.triangles), body.mesher.kind,
-            parameters("mesher", body.mesher), name=body.name,
-            report=lambda progress, text: report("tets", body.name, progress, text))
-        return {"nodes": made.nodes, "tets": made.tets, "notes": np.array(made.notes, dtype=np.str_)}
-
-    kept = keep(job, "tets", body.name, key, make)
-    return Volume(kept["nodes"], kept["tets"], tuple(kept["notes"].tolist()))
-
-
-def _given(nodes: Vec, tets: Index, name: str) -> Volume:
-    """Tetrahedra given by hand, turned to positive volume. Raises BadMesh for flat ones."""
-    tets = tets.copy()
-    volumes = tet_volumes(nodes, tets)
-    if not len(tets) or np.abs(volumes).min() <= 1.0e-12 * np.abs(volumes).max():
-        raise BadMesh("a tetrahedron has no volume", "Remove flat tetrahedra", name)
-    tets[volumes < 0.0] = tets[volumes < 0.0][:, [0, 2, 1, 3]]
-    return Volume(np.array(nodes), tets)
 
 
 def assemble(job: Job, prepared: list[Prepared]) -> World:
