@@ -8,6 +8,7 @@ import os
 import queue
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import zipfile
@@ -61,25 +62,27 @@ def _started() -> Iterator[tuple[subprocess.Popen[bytes], queue.Queue[tuple[str,
     if sys.platform == "win32":
         options = {"creationflags": subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP}
     tried = []
-    for command in python_commands():
-        try:
-            child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                     **options)
-        except OSError as error:
-            tried.append(f"{command[0]} ({error.strerror})")
-            continue
-        try:
-            messages = _listen(child)
-            if _said_hello(messages):
-                yield child, messages
-                return
-        finally:
-            child.kill()
-            child.wait()
-            for pipe in (child.stdin, child.stdout, child.stderr):
-                with suppress(OSError):
-                    pipe.close()  # type: ignore[union-attr]
-        tried.append(command[0])
+    # fTetWild leaves files in the folder where it runs
+    with tempfile.TemporaryDirectory(prefix="conjac-mesher-", ignore_cleanup_errors=True) as scratch:
+        for command in python_commands():
+            try:
+                child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                         cwd=scratch, **options)
+            except OSError as error:
+                tried.append(f"{command[0]} ({error.strerror})")
+                continue
+            try:
+                messages = _listen(child)
+                if _said_hello(messages):
+                    yield child, messages
+                    return
+            finally:
+                child.kill()
+                child.wait()
+                for pipe in (child.stdin, child.stdout, child.stderr):
+                    with suppress(OSError):
+                        pipe.close()  # type: ignore[union-attr]
+            tried.append(command[0])
     raise Environment("no Python was found to run the mesher in", f"Tried {', '.join(tried) or 'nothing'}")
 
 
