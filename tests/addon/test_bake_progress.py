@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("bpy")
 
-from conjac.conjac_addon.bake.progress import Progress, after, duration  # noqa: E402
+from conjac.conjac_addon.bake.progress import Progress, after, duration
 
 
 def told(*messages):

@@ -1,0 +1,104 @@
+"""Blender's command line, through the handler that is registered with it."""
+
+import time
+
+import pytest
+
+bpy = pytest.importorskip("bpy")
+
+from jelly import LAST, add_jelly, assert_plays, frames_of, scene  # noqa: E402, F401
+
+import conjac  # noqa: E402
+from conjac.conjac_addon.bake import cli, place  # noqa: E402
+
+
+@pytest.fixture()
+def run(scene, monkeypatch):  # noqa: F811
+    """The handler that Blender was given, not the function by its name."""
+    conjac.unregister()
+    given = {}
+    register = bpy.utils.register_cli_command
+    monkeypatch.setattr(bpy.utils, "register_cli_command",
+                        lambda name, handler: given.update({name: handler}) or register(name, handler))
+    conjac.register()
+    return given["conjac"]
+
+
+def test_every_soft_body_of_the_scene_is_baked_and_the_file_saved_on_request(run, capfd):
+    add_jelly("Jelly")
+    second = add_jelly("Second")
+    second.conjac.export = "shapekeys"
+    bpy.ops.mesh.primitive_plane_add()
+    assert run(["bake", "--save"]) == 0
+    told = capfd.readouterr().out
+    assert f"Frame {LAST} of {LAST}" in told and "Second" in told
+    bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
+    assert_plays(bpy.data.objects["Jelly"], (1, LAST))
+    assert_plays(bpy.data.objects["Second"], (1, LAST))
+    assert bpy.data.objects["Second"].data.shape_keys is not None
+
+
+def test_frames_and_object_and_format_by_option(run):
+    first, second = add_jelly("Jelly"), add_jelly("Second")
+    assert run(["bake", "--object", "Second", "--frames", "3-5", "--format", "abc"]) == 0
+    assert frames_of(first) == {}
+    assert {f"{frame:06d}" for frame in (3, 4, 5)} <= set(frames_of(second)) and f"{LAST:06d}" not in frames_of(second)
+    assert second.modifiers["ConJac"].type == "MESH_SEQUENCE_CACHE"
+    assert_plays(second, (3, 5))
+    # the rest goes on from there
+    assert run(["bake", "--object", "Second"]) == 0
+    assert len(frames_of(second)) == LAST
+    began = time.monotonic()
+    assert run(["bake", "--object", "Second", "--frames", "2"]) == 0
+    assert time.monotonic() - began < 3.0
+
+
+@pytest.mark.parametrize("argv", [[], ["nope"], ["bake", "--frames", "a-b"], ["bake", "--format", "mp4"],
+                                  ["bake", "--object", "Missing"], ["bake", "--object", "Plane"], ["bake"],
+                                  ["bake", "--object", "Jelly", "--frames", "5-50"]])
+def test_bad_input_is_2_and_said(run, argv, capfd):
+    if argv[-1:] == ["5-50"]:
+        add_jelly()
+    bpy.ops.mesh.primitive_plane_add()
+    assert run(argv) == 2
+    told = capfd.readouterr()
+    assert (told.out + told.err).strip()
+    assert "Traceback" not in told.err
+
+
+def test_help_is_0(run, capfd):
+    assert run(["bake", "--help"]) == 0
+    assert "--frames A-B" in capfd.readouterr().out
+
+
+def test_a_folder_that_cannot_be_written_is_4(run, tmp_path, capfd):
+    obj = add_jelly()
+    (tmp_path / "file").write_text("in the way")
+    obj.conjac.cache_folder = str(tmp_path / "file" / "cache")
+    assert run(["bake"]) == 4
+    told = capfd.readouterr()
+    assert '"Jelly": ' in told.out + told.err and "cannot be written" in told.out + told.err
+
+
+def test_a_frame_lost_from_a_finished_bake_is_made_again(run):
+    obj = add_jelly()
+    assert run(["bake"]) == 0
+    lost = place.job_folder(obj) / "cache" / "frames" / "000007.npy"
+    whole = lost.read_bytes()
+    lost.write_bytes(whole[:-4])
+    assert run(["bake"]) == 0  # noticed and made again
+    assert lost.read_bytes() == whole
+
+
+def test_nothing_to_save_is_said_before_anything_is_baked(run, capfd):
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    add_jelly()
+    assert run(["bake", "--save"]) == 2
+    assert "no .blend to save" in capfd.readouterr().err
+
+
+def test_register_takes_the_command_back(run):
+    assert cli._handle is not None
+    conjac.unregister()
+    assert cli._handle is None
+    conjac.register()
