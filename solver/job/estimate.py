@@ -90,10 +90,12 @@ def body_size(job: Job, body: Body, tets_hash: str) -> BodySize:
         return BodySize(*of_surface, len(made["nodes"]), len(made["tets"]), True)
 
     corners = (vertices - vertices.mean(axis=0))[triangles]
-    areas = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    volume = abs(float(np.einsum("ij,ij->", areas, corners[:, 0]))) / 6
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    volume = abs(float(np.einsum("ij,ij->", normals, corners[:, 0]))) / 6
+    area = float(np.linalg.norm(normals, axis=1).sum()) / 2
     edge = float(parameters("mesher", body.mesher).get("edge_length", 0.0))
     edge = edge or float(np.linalg.norm(np.ptp(vertices, axis=0))) / 20
-    # a regular tetrahedron fills edge³ / 6√2
-    tets = max(6, round(6 * math.sqrt(2) * volume / edge**3)) if edge > 0 else 6
+    # a regular tetrahedron fills edge³ / 6√2; the surface adds some two for each of its triangles of that size
+    full = 6 * math.sqrt(2) * volume / edge**3 + 2 * area / (math.sqrt(3) / 4 * edge**2) if edge > 0 else 0
+    tets = max(6, round(full))
     return BodySize(*of_surface, max(4, round(tets / TETS_PER_NODE)), tets, False)

@@ -1,5 +1,7 @@
 """What `check` says of sizes: counted where the volume exists, near the truth where it is guessed."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from small_jobs import box_job, box_tets, change, surface_job
@@ -39,6 +41,15 @@ def test_a_guess_comes_near_a_volume_of_that_edge_length(tmp_path):
     change(job, "bodies.0.mesher", {"kind": "grid", "params": {"edge_length": 0.01}})
     size = estimate(job).bodies[0]
     assert 0.5 < size.tets / (6 * 20 * 10 * 10) < 2 and 0.5 < size.nodes / (21 * 11 * 11) < 2
+
+
+def test_a_guess_comes_near_what_the_mesher_made(tmp_path):
+    """The ellipsoid that fTetWild filled with 5,581 tetrahedra of a twentieth of its diagonal."""
+    job = surface_job(tmp_path)
+    with np.load(Path(__file__).parents[1] / "data/ellipsoid.npz") as stored:
+        for name in ("vertices", "triangles"):
+            np.save(job / f"arrays/{name}.npy", stored[name])
+    assert estimate(job).bodies[0].tets == pytest.approx(5581, rel=0.3)
 
 
 def test_the_dragon_is_estimated_within_its_order_of_magnitude(tmp_path):
