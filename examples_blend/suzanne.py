@@ -11,7 +11,7 @@ from . import stage
 
 WIDTH = 0.15  #: ear to ear [m]
 END = 72
-SHEET = (1, 9, 12, 15, 18, 27, 34, 72)  #: frames of the contact sheet
+SHEET = (1, 11, 16, 19, 22, 34, 39, 72)  #: frames of the contact sheet
 FLOOR = -0.085  #: [m] below the head's centre
 
 #: where a dynamic node is painted, in Suzanne's own units (she is 2.65 wide), and how wide the patch is
@@ -21,14 +21,15 @@ SPOTS = {
     "brow": ((0.0, -0.60, 0.49), 0.28),
     "chin": ((0.0, -0.64, -0.88), 0.22),
 }
-PINNED_BEHIND = 0.30  #: the back of the head: own units along Y (she looks along −Y), between the ears
-PINNED_WITHIN = 0.62  #: own units from the axis between the ears
+PINNED_BEHIND = 0.45  #: the back of the head: own units along Y (she looks along −Y), between the ears
+PINNED_WITHIN = 0.50  #: own units from the axis between the ears
 
-#: turn about Z and nod about X [degrees], and sideways motion [m]
+#: turn about Z and nod about X [degrees], and sideways and upward motion [m]
+REST = (0.0, 0.0, 0.0, 0.0)
 SHAKE = {
-    1: (0.0, 0.0, 0.0), 5: (0.0, 0.0, 0.0), 9: (34.0, 4.0, 0.012), 15: (-36.0, -3.0, -0.014),
-    21: (34.0, 4.0, 0.012), 27: (-30.0, -3.0, -0.012), 32: (16.0, 6.0, 0.006), 36: (0.0, 0.0, 0.0),
-    END: (0.0, 0.0, 0.0),
+    1: REST, 9: REST,
+    13: (44.0, 5.0, 0.022, 0.004), 18: (-46.0, -4.0, -0.024, 0.0), 23: (46.0, 5.0, 0.024, 0.004),
+    28: (-44.0, -4.0, -0.022, 0.0), 33: (36.0, 4.0, 0.016, 0.004), 37: REST, END: REST,
 }
 
 
@@ -38,10 +39,11 @@ def build(scene: bpy.types.Scene) -> None:
     head = monkey(scene)
     shake(head)
     settings(head)
+    halo(head)
     stage.backdrop(scene, 0.30, FLOOR, (0.055, 0.12, 0.20))
     stage.light(scene, "Key", (-0.35, -0.50, 0.50), (0.0, 0.0, 0.0), 9.0, 0.30, (1.0, 0.93, 0.84))
     stage.light(scene, "Rim", (0.45, 0.25, 0.35), (0.0, 0.0, 0.0), 7.0, 0.20, (0.80, 0.90, 1.0))
-    stage.camera(scene, (0.13, -0.52, 0.07), (0.0, 0.0, -0.006), 84.0)
+    stage.camera(scene, (0.13, -0.52, 0.09), (0.0, 0.0, 0.002), 82.0)
 
 
 def monkey(scene: bpy.types.Scene) -> bpy.types.Object:
@@ -108,8 +110,27 @@ def pin_weights(own: np.ndarray) -> np.ndarray:
 
 def shake(head: bpy.types.Object) -> None:
     """Keyframes the object: the pinned part goes along, the rest must follow."""
-    stage.key(head, "rotation_euler", {f: (radians(nod), 0.0, radians(turn)) for f, (turn, nod, _) in SHAKE.items()})
-    stage.key(head, "location", {f: (side, 0.0, 0.0) for f, (_, _, side) in SHAKE.items()})
+    turns = {frame: (radians(nod), 0.0, radians(turn)) for frame, (turn, nod, _, _) in SHAKE.items()}
+    stage.key(head, "rotation_euler", turns)
+    stage.key(head, "location", {frame: (side, 0.0, up) for frame, (_, _, side, up) in SHAKE.items()})
+
+
+def halo(head: bpy.types.Object) -> None:
+    """A rigid ring on a rod, held where the head is held: its bead points where a rigid head would look."""
+    radius, height = 0.042, 0.068
+    metal = stage.surface("Metal", (0.85, 0.72, 0.40), 0.25)
+    metal.node_tree.nodes["Principled BSDF"].inputs["Metallic"].default_value = 1.0
+    bpy.ops.mesh.primitive_torus_add(major_radius=radius, minor_radius=0.0016, location=(0.0, 0.0, height))
+    parts = [bpy.context.object]
+    bpy.ops.mesh.primitive_uv_sphere_add(radius=0.0055, location=(0.0, -radius, height))
+    parts.append(bpy.context.object)
+    bpy.ops.mesh.primitive_cylinder_add(radius=0.0016, depth=height - 0.01, location=(0.0, radius, height / 2 + 0.005))
+    parts.append(bpy.context.object)
+    for part, name in zip(parts, ("Halo", "Bead", "Rod")):
+        part.name = part.data.name = name
+        part.data.materials.append(metal)
+        part.data.polygons.foreach_set("use_smooth", [True] * len(part.data.polygons))
+        part.parent = head
 
 
 def settings(head: bpy.types.Object) -> None:
