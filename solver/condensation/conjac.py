@@ -132,7 +132,7 @@ class ConJac:
         columns = np.zeros((len(near.nodes), 3, inner.shape[1]))
         border = len(self.pattern.order) - len(self.kept)
         is_inner = (rows >= 0) & (rows < border)
-        columns[is_inner] = inner.reshape(border, 3, -1)[rows[is_inner]]
+        columns[is_inner] = inner.reshape(border, 3, inner.shape[1])[rows[is_inner]]
         is_kept = rows >= border
-        columns[is_kept] = kept.reshape(len(self.kept), 3, -1)[rows[is_kept] - border]
-        return near.multiply(lin, columns)[near.place[self.kept]].reshape(3 * len(self.kept), -1)
+        columns[is_kept] = kept.reshape(len(self.kept), 3, inner.shape[1])[rows[is_kept] - border]
+        return near.multiply(lin, columns)[near.place[self.kept]].reshape(3 * len(self.kept), inner.shape[1])

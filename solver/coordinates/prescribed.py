@@ -8,7 +8,7 @@ from ..state import Vec
 
 
 class Motion:
-    """A cubic Hermite curve through equally spaced samples, its slopes from five samples each.
+    """A cubic Hermite curve through equally spaced samples, its slopes of fourth order.
 
     A staircase of velocities would shake the body at every sample. Before the first and after the last sample the
     curve stands still.
@@ -35,14 +35,20 @@ class Motion:
         )
 
     def _slope(self, i: int) -> Vec:
-        """Change per interval at sample i: fourth order inside, second at the ends."""
-        x, last = self.samples, len(self.samples) - 1
-        if last == 1:
-            return x[1] - x[0]
-        if i == 0:
-            return -1.5 * x[0] + 2.0 * x[1] - 0.5 * x[2]
-        if i == last:
-            return 1.5 * x[last] - 2.0 * x[last - 1] + 0.5 * x[last - 2]
-        if i in (1, last - 1):
-            return 0.5 * (x[i + 1] - x[i - 1])
-        return (8.0 * (x[i + 1] - x[i - 1]) - (x[i + 2] - x[i - 2])) / 12.0
+        """Change per interval at sample i: the slope of the polynomial through the five samples around it."""
+        count = min(5, len(self.samples))
+        first = min(max(i - count // 2, 0), len(self.samples) - count)
+        slope: Vec = np.tensordot(_SLOPES[count][i - first], self.samples[first : first + count], axes=1)
+        return slope
+
+
+def _slope_weights(count: int) -> Vec:
+    """Row k: weights of `count` equally spaced samples in the slope at sample k of the polynomial through them."""
+    places = np.arange(count, dtype=float)
+    powers = np.vander(places, count, increasing=True)
+    slopes = np.zeros_like(powers)
+    slopes[:, 1:] = powers[:, :-1] * np.arange(1, count)
+    return slopes @ np.linalg.inv(powers)
+
+
+_SLOPES = {count: _slope_weights(count) for count in range(1, 6)}

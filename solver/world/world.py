@@ -119,15 +119,15 @@ class World:
     def linearise(self, state: State) -> Linearised:
         """f and K = ∂f/∂x at the state; its arrays are written anew by the next call."""
         x = self.coordinates.place(state.q, state.time)
-        return self._linearise(x, self.coordinates.spread(state.u, None), state.time)
+        return self._linearise(x, self.coordinates.spread(state.u, None), state.time, self.project)
 
     def linearise_at(self, x: Vec, time: float) -> Linearised:
-        """The same at positions x (n, 3) [m] and at rest."""
-        return self._linearise(x, np.zeros_like(x), time)
+        """The same at positions x (n, 3) [m] and at rest, always projected: a direction that lowers the energy."""
+        return self._linearise(x, np.zeros_like(x), time, True)
 
-    def _linearise(self, x: Vec, v: Vec, time: float) -> Linearised:
+    def _linearise(self, x: Vec, v: Vec, time: float, project: bool) -> Linearised:
         for elastic, where in zip(self.elastic, self._slices):
-            elastic.fill(x, self.project, self._forces[where], self._blocks[where])
+            elastic.fill(x, project, self._forces[where], self._blocks[where])
         force = self._weight.copy()
         self._corners.gather(self._forces, force)
         self._node_blocks[:] = 0.0

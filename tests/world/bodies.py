@@ -1,0 +1,81 @@
+"""Worlds for tests, made of the solver's own parts without a job folder."""
+
+import numpy as np
+
+from solver import catalogue, threads  # noqa: F401
+from solver.condensation.interface import Mesh
+from solver.contact.find.half_space import HalfSpace
+from solver.contact.laws.penalty import Penalty
+from solver.coordinates.free_nodes import FreeNodes
+from solver.forces.elastic import Elastic
+from solver.integrators.semi_implicit import SemiImplicit
+from solver.linear.choose import choose
+from solver.meshing.grid import box_tets
+from solver.meshing.volume import face_parts, tet_volumes
+from solver.world.world import BodyInWorld, World, lumped_mass
+
+MATERIAL = catalogue.find("material", "stable_neo_hookean").load()
+NONE = np.zeros(0, dtype=np.int32)
+
+
+def box(cells=(8, 2, 2), size=(0.16, 0.04, 0.04)):
+    volume = box_tets(cells, size)
+    return np.ascontiguousarray(volume[0]), np.ascontiguousarray(volume[1])
+
+
+def make(nodes, tets, *, young=3e4, poisson=0.4, density=1000.0, dynamic=NONE, pinned=NONE, motion=None,
+         method="conjac", beta=0.5, gamma=1 / 3, gravity=(0, 0, -9.81), ground=None, linear="auto",
+         quasistatic_start=False, project=True):
+    young = np.broadcast_to(np.asarray(young, float), len(tets))
+    poisson = np.broadcast_to(np.asarray(poisson, float), len(tets))
+    elastic = Elastic(nodes, tets, MATERIAL, MATERIAL.constants(young, poisson))
+    volumes = tet_volumes(nodes, tets)
+    mass = lumped_mass(nodes, tets, volumes, np.full(len(tets), float(density)))
+    count, labels = face_parts(tets)
+    parts = [np.unique(tets[labels == k]) for k in range(count)]
+    coordinates = FreeNodes(nodes, np.asarray(pinned, dtype=np.int32), motion)
+    solver = choose(linear)
+    mesh = Mesh(elastic.tets, nodes, mass, parts, coordinates, np.asarray(dynamic, dtype=np.int32),
+                float(young.max() * np.cbrt(6 * volumes.mean())))
+    condensation = catalogue.find("method", method).load()(mesh, solver, {"beta": beta, "gamma": gamma})
+    plane = None if ground is None else (HalfSpace(np.array([0, 0, ground[0]]), np.array([0, 0, 1.0])),
+                                         Penalty(ground[1]))
+    body = BodyInWorld("box", slice(0, len(nodes)), float(np.linalg.norm(np.ptp(nodes, axis=0))), None, None)
+    return World([body], [elastic], coordinates, condensation, SemiImplicit(), solver, nodes, mass,
+                 np.asarray(gravity, float), plane, 1, quasistatic_start, project)
+
+
+def run(world, steps, h=1 / 120, state=None):
+    state = world.initial_state() if state is None else state
+    for _ in range(steps):
+        state = world.step(state, h)
+    return state
+
+
+def positions(world, state):
+    return world.coordinates.place(state.q, state.time)
+
+
+def nearest(nodes, point):
+    return int(np.argmin(np.linalg.norm(nodes - np.asarray(point), axis=1)))
+
+
+def stiffness(world, x, time=0.0):
+    """Dense K = ∂f/∂x and f of all nodes at positions x, assembled from element blocks one by one."""
+    from solver.assembly.pattern import PAIR_COLUMNS, PAIR_ROWS
+
+    lin = world._linearise(x, np.zeros_like(x), time, world.project)
+    dense = np.zeros((3 * len(x), 3 * len(x)))
+    for corners, blocks in zip(world.tets, lin.blocks):
+        for a, b, block in zip(PAIR_ROWS, PAIR_COLUMNS, blocks):
+            i, j = 3 * corners[a], 3 * corners[b]
+            dense[i:i + 3, j:j + 3] += block.reshape(3, 3)
+            if a != b:
+                dense[j:j + 3, i:i + 3] += block.reshape(3, 3).T
+    for i, block in enumerate(lin.node_blocks):
+        dense[3 * i:3 * i + 3, 3 * i:3 * i + 3] += block
+    return dense, lin.force.ravel().copy()
+
+
+def rows(nodes):
+    return (3 * np.asarray(nodes)[:, None] + np.arange(3)).ravel()
