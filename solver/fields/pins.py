@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from ..state import Vec
@@ -85,7 +84,8 @@ def _across(direction: Vec) -> Vec:
     return across
 
 
-def _reflections(normal: Vec) -> NDArray[np.float64]:
+def _reflections(normal: Vec) -> Vec:
     """I − 2 n nᵀ / n·n for each normal, (l, 3, 3)."""
     n = normal / np.linalg.norm(normal, axis=1, keepdims=True)
-    return np.eye(3) - 2.0 * n[:, :, None] * n[:, None, :]
+    reflections: Vec = np.eye(3) - 2.0 * n[:, :, None] * n[:, None, :]
+    return reflections

@@ -10,7 +10,8 @@ import numpy as np
 from ..state import Index, Vec
 from .surface import Surface
 
-DECIMATE_ABOVE = 15_000  # triangles; fTetWild's own simplification takes minutes from about here
+MOST_TRIANGLES = 15_000  # fTetWild's own simplification takes minutes from about here
+FINER = 4.0  # a surface with this many times the triangles that the tetrahedra will have is as good as a finer one
 
 
 class TetWild:
@@ -26,21 +27,22 @@ class TetWild:
         """Edge length and envelope as fractions of the box diagonal.
 
         The envelope is a tenth of the edge, since the render mesh is embedded and needs no exact surface; on thin
-        shapes a twentieth of their thickness 2 V / A, so that both sides stay apart.
+        shapes a tenth of their thickness 2 V / A, so that both sides stay apart.
         """
         edge = min((params["edge_length"] or surface.diagonal / 20.0) / surface.diagonal, 1.0)
         a, b, c = (surface.vertices[surface.triangles[:, i]] for i in range(3))
         area = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1).sum()
+        needed = area / (0.43 * (edge * surface.diagonal / surface.scale) ** 2)
         thickness = 2.0 * abs(surface.volume) / area * surface.scale / surface.diagonal
-        envelope = min(0.1 * edge, 0.05 * thickness) if thickness > 0.0 else 0.1 * edge
+        envelope = min(0.1 * edge, 0.1 * thickness) if thickness > 0.0 else 0.1 * edge
         return {"edge_length": edge, "envelope": float(np.clip(envelope, 2e-4, 1e-2)), "energy": 10.0, "passes": 80,
-                "decimate_above": DECIMATE_ABOVE}
+                "triangles": float(np.clip(FINER * needed, 3000, MOST_TRIANGLES))}
 
     def retry(self, settings: Mapping[str, float], slow: bool) -> dict[str, float]:
         """Other settings after a try that was too slow (coarser) or came to nothing (closer to the surface)."""
         if slow:
             return {**settings, "envelope": min(2.0 * settings["envelope"], 1e-2), "energy": 30.0, "passes": 20,
-                    "edge_length": min(1.3 * settings["edge_length"], 1.0), "decimate_above": DECIMATE_ABOVE // 3}
+                    "edge_length": min(1.3 * settings["edge_length"], 1.0), "triangles": 0.5 * settings["triangles"]}
         return {**settings, "envelope": max(0.4 * settings["envelope"], 1e-4), "energy": 20.0,
                 "edge_length": 0.8 * settings["edge_length"]}
 
@@ -48,11 +50,11 @@ class TetWild:
         """Nodes and tets in unit-box units, of either orientation. Runs in the child process: it may crash or hang."""
         import pytetwild
 
-        if len(triangles) > settings["decimate_above"]:
+        if len(triangles) > settings["triangles"]:
             import fast_simplification
 
             vertices, triangles = fast_simplification.simplify(
-                vertices, triangles, target_count=int(settings["decimate_above"]))
+                vertices, triangles, target_count=int(settings["triangles"]))
         nodes, tets = pytetwild.tetrahedralize(
             np.ascontiguousarray(vertices, dtype=np.float64), np.ascontiguousarray(triangles, dtype=np.int32),
             edge_length_fac=settings["edge_length"], epsilon=settings["envelope"], stop_energy=settings["energy"],

@@ -1,0 +1,133 @@
+"""The mesher's process: whatever it does, we get a mesh or an error, in time, and nothing stays behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import odd_meshers
+import pytest
+
+from solver.errors import BadMesh, Environment, MesherFailed, Stopped
+from solver.meshing import child
+from solver.meshing.child import ChildFailed, ChildTooSlow, run_mesher
+from solver.meshing.grid import box_tets
+from solver.meshing.surface import clean
+from solver.meshing.tetrahedralize import _in_two_tries
+from solver.meshing.volume import boundary_faces, tet_volumes
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def box():
+    nodes, tets = box_tets((3, 3, 3), (2.0, 1.0, 1.0))
+    return clean(nodes, boundary_faces(tets)[0])
+
+
+def run(mesher, box, seconds=60.0, report=lambda done, words: None, settings=None):
+    return run_mesher(mesher, box.vertices, box.triangles, settings or {}, seconds, report)
+
+
+def alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2][:3]
+
+
+def test_answer_comes_past_whatever_is_printed(box):
+    said = []
+    nodes, tets = run(odd_meshers.Prints(), box, report=lambda done, words: said.append((done, words)))
+    assert tet_volumes(nodes, tets.astype(np.int32)).sum() == pytest.approx(0.25)
+    assert (0.5, "half way there") in said
+
+
+def test_crash_is_told_with_the_last_words(box):
+    with pytest.raises(ChildFailed, match=r"crashed \(signal 6\): about to abort"):
+        run(odd_meshers.Aborts(), box)
+    with pytest.raises(ChildFailed, match="no such luck"):
+        run(odd_meshers.Raises(), box)
+
+
+def test_hanging_mesher_is_killed_in_time(box):
+    said = []
+    start = time.monotonic()
+    with pytest.raises(ChildTooSlow, match="within 2 s"):
+        run(odd_meshers.Hangs(), box, seconds=2.0, report=lambda done, words: said.append(words))
+    assert time.monotonic() - start < 10.0
+    assert not alive(int(said[-1].split()[1]))
+
+
+def test_what_the_report_raises_stops_the_mesher(box):
+    pids = []
+
+    def stop(done, words):
+        if words:
+            pids.append(int(words.split()[1]))
+            raise Stopped("stopped on request")
+
+    with pytest.raises(Stopped):
+        run(odd_meshers.Hangs(), box, report=stop)
+    assert not alive(pids[0])
+
+
+def test_mesher_does_not_outlive_the_one_who_asked(tmp_path):
+    script = tmp_path / "asker.py"
+    script.write_text(
+        f"import sys\nsys.path[:0] = {[str(ROOT), str(Path(__file__).parent)]!r}\n"
+        "import numpy as np, odd_meshers\n"
+        "from solver.meshing.child import run_mesher\n"
+        "tell = lambda done, words: words and print(words, flush=True)\n"
+        "run_mesher(odd_meshers.Hangs(), np.zeros((3, 3)), np.zeros((1, 3), dtype=np.int32), {}, 600.0, tell)\n")
+    with subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True) as asker:
+        pid = int(asker.stdout.readline().split()[1])
+        asker.send_signal(signal.SIGKILL)
+    deadline = time.monotonic() + 5.0
+    while alive(pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not alive(pid)
+
+
+def test_odd_executable_falls_back_to_another_python(box, monkeypatch, tmp_path):
+    shim = tmp_path / "python3.11"
+    shim.write_text("#!/bin/sh\necho I am some other Python\n")
+    shim.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(shim))
+    assert child.python_commands()[0][0] == str(shim)
+    assert len(run(odd_meshers.Prints(), box)[1]) == 48
+
+    monkeypatch.setattr(child, "python_commands", lambda: [[str(shim)], [str(tmp_path / "nothing")]])
+    with pytest.raises(Environment, match="No Python was found"):
+        run(odd_meshers.Prints(), box)
+
+
+def two_tries(mesher, box, settings=None, seconds=60.0):
+    return _in_two_tries(mesher, "Odd", box, settings or {}, lambda done, words: None, seconds)
+
+
+def test_second_try_has_other_settings_and_is_told(box):
+    volume = two_tries(odd_meshers.AbortsOnce(), box)
+    assert tet_volumes(volume.nodes, volume.tets).sum() == pytest.approx(2.0)
+    assert volume.notes == ("Odd was run twice, since at first it crashed (signal 6)",)
+
+
+def test_two_crashes_or_two_hangs_are_refused(box):
+    with pytest.raises(MesherFailed, match="Odd could not mesh it: it crashed"):
+        two_tries(odd_meshers.Aborts(), box)
+    with pytest.raises(MesherFailed, match="did not finish within 1 s"):
+        two_tries(odd_meshers.Hangs(), box, seconds=1.0)
+
+
+@pytest.mark.parametrize("what, why", [
+    ("none", "no tetrahedra"), ("nan", "not numbers"), ("far", "outside of the object's box"),
+    ("flat", "flat"), ("indices", "do not exist"), ("little", "times of what the surface encloses"),
+    ("outside", "lies inside"),
+])
+def test_nonsense_is_refused_though_the_mesher_says_success(box, what, why):
+    with pytest.raises(BadMesh, match=why):
+        two_tries(odd_meshers.Nonsense(), box, {"what": what})
