@@ -17,14 +17,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from solver import threads  # first: it sets what numba and BLAS read
+from solver import threads  # isort: skip  # first: it sets what numba and BLAS read
 
 import numpy as np
 
 from benchmarks.report import claim, emit
 from solver import catalogue
-from solver.coordinates.free_nodes import FreeNodes
 from solver.condensation.interface import Mesh
+from solver.coordinates.free_nodes import FreeNodes
 from solver.forces.elastic import Elastic
 from solver.linear.choose import choose
 from solver.meshing.grid import box_tets

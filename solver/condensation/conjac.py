@@ -135,4 +135,5 @@ class ConJac:
         columns[is_inner] = inner.reshape(border, 3, inner.shape[1])[rows[is_inner]]
         is_kept = rows >= border
         columns[is_kept] = kept.reshape(len(self.kept), 3, inner.shape[1])[rows[is_kept] - border]
-        return near.multiply(lin, columns)[near.place[self.kept]].reshape(3 * len(self.kept), inner.shape[1])
+        product: Vec = near.multiply(lin, columns)[near.place[self.kept]]
+        return product.reshape(3 * len(self.kept), inner.shape[1])

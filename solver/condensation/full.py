@@ -24,9 +24,10 @@ class PosedFull:
     right: Vec  #: (n, 3) [N s]
 
     def solve(self) -> Vec:
-        out = np.zeros(self.right.shape)
+        out: Vec = np.zeros(self.right.shape)
         out[self.pattern.order] = self.linear.solve(self.right[self.pattern.order].ravel()).reshape(-1, 3)
-        return out[self.free].ravel()
+        rates: Vec = out[self.free].ravel()
+        return rates
 
     def correction(self) -> Vec:
         return np.zeros(3 * len(self.free))

@@ -12,7 +12,7 @@ class FreeNodes:
     """q holds the free nodes' positions; the other nodes stand still (pinned) or move as prescribed (kinematic)."""
 
     def __init__(self, rest: Vec, prescribed: Index, motion: Motion | None) -> None:
-        """rest: (n, 3) [m]. prescribed: (p,) nodes. motion: of those nodes, (p, 3) at a time; None where all are still."""
+        """rest: (n, 3) [m]. prescribed: (p,) nodes. motion: theirs, (p, 3) at a time; None where all are still."""
         self.count = len(rest)
         self.prescribed = prescribed
         self.motion = motion

@@ -29,10 +29,11 @@ class Motion:
         p, r = self.samples[i], self.samples[i + 1]
         m, n = self._slope(i), self._slope(i + 1)
         square, cube = s * s, s * s * s
-        return (
+        value: Vec = (
             (2.0 * cube - 3.0 * square + 1.0) * p + (cube - 2.0 * square + s) * m
             + (3.0 * square - 2.0 * cube) * r + (cube - square) * n
         )
+        return value
 
     def _slope(self, i: int) -> Vec:
         """Change per interval at sample i: the slope of the polynomial through the five samples around it."""

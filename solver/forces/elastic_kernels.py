@@ -5,9 +5,9 @@ from __future__ import annotations
 import numba
 from numba import types
 
+from ..materials.algebra import put, vector
 from ..materials.lanes import ENERGY, GRADIENT, LANES, MATERIAL_SLOTS, STRESS, TANGENT
 from ..threads import inlined, kernel
-from ..materials.algebra import put, vector
 
 MaterialKernel = types.FunctionType(types.void(types.float64[::1], types.boolean))
 

@@ -13,7 +13,7 @@ def choose(key: str = "auto") -> LinearSolver:
     Raises Environment where the named one's library is missing.
     """
     keys = list(catalogue.family("linear_solver")) if key == "auto" else [key]
-    missing = []
+    missing: list[str] = []
     for candidate in keys:
         found = available(candidate)
         if found is not None:

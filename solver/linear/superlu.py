@@ -18,14 +18,16 @@ class SuperLU:
 
     def __init__(self) -> None:
         self.why = "SuperLU from SciPy, the fallback"
-        self._lower: Any = None
+        self._full: Any = None
         self._whole: Any = None
+        self._inner: Any = None
         self._kept = 0
 
     @staticmethod
     def order(graph: sp.csc_matrix) -> Index:
         """A banded order to gather in; SuperLU finds its own fill-reducing one."""
-        return reverse_cuthill_mckee(graph.tocsr(), symmetric_mode=True).astype(np.int32)
+        order: Index = reverse_cuthill_mckee(graph.tocsr(), symmetric_mode=True).astype(np.int32)
+        return order
 
     def analyse(self, lower: sp.csc_matrix, kept: int) -> None:
         self._kept = kept

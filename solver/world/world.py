@@ -14,14 +14,13 @@ from ..condensation.interface import Condensation
 from ..contact.find.half_space import HalfSpace
 from ..contact.laws.penalty import Penalty
 from ..coordinates.free_nodes import FreeNodes
-from ..coordinates.rigid import LooseParts
 from ..embedding.bind import Embedding
 from ..errors import Diverged, StepFailed
 from ..forces.elastic import Elastic
 from ..integrators.semi_implicit import SemiImplicit
 from ..linear.interface import LinearSolver
 from ..nonlinear.equilibrium import equilibrium
-from ..state import Index, Vec, State
+from ..state import Index, State, Vec
 
 BLOW_UP = 1.0e3  #: a body this many times its rest size has blown up
 
@@ -42,7 +41,8 @@ class BodyInWorld:
         if self.to_object is None:
             return points
         matrix = self.to_object[min(frame, len(self.to_object) - 1)]
-        return points @ matrix[:3, :3].T + matrix[:3, 3]
+        local: Vec = points @ matrix[:3, :3].T + matrix[:3, 3]
+        return local
 
     @property
     def vertices(self) -> int:
@@ -102,8 +102,9 @@ class World:
             try:
                 x = equilibrium(self, x, 0.0, held, self.tets, type(self.linear)())
             except StepFailed as failure:
-                raise Diverged(f"the start has no balance: {failure}", "Switch off Start at Rest or raise the stiffness",
-                               self.parts[0].name, self.start_frame) from failure
+                raise Diverged(f"the start has no balance: {failure}",
+                               "Switch off Start at Rest or raise the stiffness", self.parts[0].name,
+                               self.start_frame) from failure
         q = x[self.coordinates.free].ravel()
         return State(0.0, q, np.zeros_like(q))
 
@@ -184,4 +185,5 @@ class World:
 def lumped_mass(nodes: Vec, tets: Index, volumes: Vec, density: Vec) -> Vec:
     """A quarter of each element's mass to each corner, (n,) [kg]. volumes (e,) [m³], density (e,) [kg/m³]."""
     quarter: Any = np.repeat(volumes * density / 4.0, 4)
-    return np.bincount(tets.ravel(), quarter, minlength=len(nodes))
+    mass: Vec = np.bincount(tets.ravel(), quarter, minlength=len(nodes))  # type: ignore[assignment]
+    return mass

@@ -7,6 +7,7 @@ from bodies import box, make, nearest, positions, rows, run, stiffness
 
 from solver.condensation.interface import Stage
 from solver.nonlinear.equilibrium import equilibrium
+from solver.state import State
 
 H = 1 / 120
 
@@ -20,7 +21,7 @@ def shaken(world, seed=0, size=1e-3):
     state = world.initial_state()
     rng = np.random.default_rng(seed)
     q = state.q + size * rng.normal(size=state.q.shape)
-    return type(state)(0.0, q, 0.1 * rng.normal(size=state.q.shape))
+    return State(0.0, q, 0.1 * rng.normal(size=state.q.shape))
 
 
 def posed(world, state, h=H):
@@ -123,7 +124,7 @@ def test_jacobian_is_the_slope_of_the_quasistatic_solution():
         return equilibrium(world, x, 0.0, quiet, world.tets, type(world.linear)(), tolerance=1e-12)
 
     x = balanced(start)
-    state = type(world.initial_state())(0.0, x[world.coordinates.free].ravel(), np.zeros(3 * len(world.coordinates.free)))
+    state = State(0.0, x[world.coordinates.free].ravel(), np.zeros(3 * len(world.coordinates.free)))
     step = posed(world, state)[1]
     inner = step.order[:-1]
     for axis in range(3):
@@ -160,7 +161,7 @@ def test_update_matrix_has_the_scalar_step_s_eigenvalues(beta):
             q, u = rest.q.copy(), rest.u.copy()
             target = q if k < count else u
             target += sign * size * J[free, k % count]
-            after = world.step(type(rest)(0.0, q, u), H)
+            after = world.step(State(0.0, q, u), H)
             x, v = np.zeros(3 * len(nodes)), np.zeros(3 * len(nodes))
             x[free], v[free] = after.q - rest.q, after.u
             images.append(np.concatenate([x[rows(dynamic)], v[rows(dynamic)]]))
