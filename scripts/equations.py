@@ -1,6 +1,6 @@
 """Where every equation of the papers is implemented: `make equations` prints tag, file and line.
 
-A docstring's last line ends in its source, as [ConJac 12], [Smith 2018] or [ConJac 12, changed: why]. The tags that
+A docstring's last line ends in its source: [ConJac 12], [ConJac 6, 11-13] or [ConJac 12, changed: why]. The tags that
 there are stand in docs/equations.txt, one a line: the tag, a tab, what it says. Units such as [m/s] are no tags.
 Standard library only.
 """
@@ -54,9 +54,18 @@ def tags_of(docstring: str) -> list[tuple[str, str]]:
     sources = []
     for bracket in re.findall(r"\[([^\[\]]+)\]", found[1]):
         if SOURCE.fullmatch(bracket):
-            tag, _, why = bracket.partition(", changed:")
-            sources.append((tag, why.strip()))
+            named, _, why = bracket.partition(", changed:")
+            sources += [(tag, why.strip()) for tag in spread(named)]
     return sources
+
+
+def spread(named: str) -> list[str]:
+    """One tag an equation: "ConJac 6, 11-13" names four."""
+    source, _, numbers = named.partition(" ")
+    if not re.fullmatch(r"\d+(-\d+)?(, ?\d+(-\d+)?)*", numbers):
+        return [named]
+    ends = [[int(end) for end in part.split("-")] for part in numbers.split(",")]
+    return [f"{source} {number}" for part in ends for number in range(part[0], part[-1] + 1)]
 
 
 def uses_in(path: Path, root: Path = ROOT) -> list[Use]:
@@ -80,9 +89,12 @@ def all_uses(root: Path = ROOT) -> list[Use]:
 def main() -> int:
     known, uses = listed(), all_uses()
     for tag, says in known.items():
-        for use in (use for use in uses if use.tag == tag):
+        here = [use for use in uses if use.tag == tag]
+        if here:
+            print(f"[{tag}]  {says}")
+        for use in here:
             why = f"   (changed: {use.changed})" if use.changed else ""
-            print(f"[{tag}]  {says}\n    {use.path}:{use.line} {use.name}{why}")
+            print(f"    {use.path}:{use.line} {use.name}{why}")
     unknown = [use for use in uses if use.tag not in known]
     for use in unknown:
         print(f"{use.path}:{use.line} {use.name}: [{use.tag}] is not in {LIST.relative_to(ROOT)}", file=sys.stderr)

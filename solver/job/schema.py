@@ -58,7 +58,7 @@ class Painted(Strict):
 
 
 class Ground(Strict):
-    """A half space that pushes back: f = -k (n . (x - x_s)) n. [ConJac, BUNNY, changed: without tangential part]"""
+    """A half space that pushes back: f = -k (n . (x - x_s)) n. [ConJac BUNNY, changed: without tangential part]"""
 
     point: tuple[float, float, float]
     normal: tuple[float, float, float]

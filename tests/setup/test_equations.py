@@ -22,6 +22,7 @@ def test_every_tag_in_the_code_is_listed():
         ("Two lines.\n\n    [ConJac 12, changed: gravity, first, is taken out]",
          [("ConJac 12", "gravity, first, is taken out")]),
         ("Both. [ConJac 6] [Smith 2018].", [("ConJac 6", ""), ("Smith 2018", "")]),
+        ("A list. [ConJac 6, 11-13]", [("ConJac 6", ""), ("ConJac 11", ""), ("ConJac 12", ""), ("ConJac 13", "")]),
         ("A heading. [Notes, Hard Constraints]", [("Notes, Hard Constraints", "")]),
         ("A unit only [N/m]", []),
         ("Another unit [Pa s]", []),

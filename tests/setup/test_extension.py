@@ -89,3 +89,43 @@ def test_install_enables_it_and_disable_leaves_nothing(light_zip, tmp_path):
     assert found["heavy"] == []  # nothing heavy ever loads in Blender
     assert found["packages"] == []  # no top-level name but Blender's own bl_ext
     assert found["left"] == [False, []]
+
+
+BAKE = """
+import json, sys
+import bpy
+import numpy as np
+bpy.ops.extensions.package_install_files(filepath=sys.argv[1], repo="user_default", enable_on_install=True,
+                                         overwrite=True)
+bpy.ops.wm.read_factory_settings(use_empty=True)
+import addon_utils
+addon_utils.enable("bl_ext.user_default.conjac")
+bpy.ops.mesh.primitive_cube_add(size=0.1)
+cube = bpy.context.object
+scene = bpy.context.scene
+scene.frame_start, scene.frame_end, scene.render.fps = 1, 4, 24
+cube.vertex_groups.new(name="Pin").add([v.index for v in cube.data.vertices if v.co.z > 0], 1.0, "REPLACE")
+soft = cube.conjac
+soft.enabled, soft.mesher, soft.edge_length, soft.youngs_modulus = True, "grid", 0.05, 5e3
+bpy.ops.wm.save_as_mainfile(filepath=sys.argv[2])
+code = soft.bake(wait=True)
+lowest = []
+for frame in (1, 4):
+    scene.frame_set(frame)
+    shown = cube.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    lowest.append(min(v.co.z for v in shown.vertices))
+found = {"code": code, "lowest": lowest, "modifiers": [m.type for m in cube.modifiers],
+         "cache": sorted(bpy.utils.blend_paths(absolute=True))}
+addon_utils.disable("bl_ext.user_default.conjac")
+print("FOUND" + json.dumps(found))
+"""
+
+
+def test_installed_extension_bakes_and_plays(light_zip, tmp_path):
+    found = run_in_blender(BAKE, tmp_path / "resources", str(light_zip), str(tmp_path / "cube.blend"))
+    assert found["code"] == 0
+    rest, sagged = found["lowest"]
+    assert rest == pytest.approx(-0.05, abs=1e-6)
+    assert -0.07 < sagged < -0.0501  # hangs from its upper face
+    assert found["modifiers"] == ["MESH_CACHE"]
+    assert any(Path(path).is_file() and path.endswith(".pc2") for path in found["cache"])
