@@ -86,7 +86,7 @@ def _number(param: Param, **changed: Any) -> Any:
         words["description"] += f", in {param.unit}"
     if param.soft_low == 0.0 and param.soft_high == 1.0 and unit == "NONE":
         words["subtype"] = "FACTOR"
-    return bpy.props.FloatProperty(unit=unit, precision=3, **words)
+    return bpy.props.FloatProperty(unit=unit, precision=1 if param.default >= 100.0 else 3, **words)
 
 
 def _menu(family: str, name: str, description: str, default: str, first: tuple = ()) -> Any:
@@ -139,8 +139,8 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
         name="Height", description="Height of the ground where no object gives it", default=0.0, unit="LENGTH",
         precision=3, override=OVERRIDABLE)
     ground_stiffness: bpy.props.FloatProperty(
-        name="Stiffness", description="How hard the ground pushes back at each node, in N/m", default=1.0e3,
-        min=1.0e-6, soft_min=1.0, soft_max=1.0e6, override=OVERRIDABLE)
+        name="Stiffness", description="How hard the ground pushes back at each node, in N/m",
+        default=1.0e3, precision=1, min=1.0e-6, soft_min=1.0, soft_max=1.0e6, override=OVERRIDABLE)
 
     handles: bpy.props.CollectionProperty(
         name="Dynamic Handles", description="Empties that pick dynamic nodes", type=CONJAC_Handle,

@@ -6,7 +6,7 @@ The sidebar and the Physics tab draw the same functions. Nothing here computes b
 import bpy
 
 from ...solver import catalogue
-from ...solver.catalogue import Param
+from ...solver.catalogue import Entry, Param
 from .. import bake
 from ..settings import painted_params, property_name
 
@@ -62,9 +62,7 @@ def draw_maps(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """The paintable groups and the dynamic handles."""
     obj, settings = context.object, context.object.conjac
     for entry in catalogue.family("map").values():
-        row = layout.row(align=True)
-        row.prop_search(settings, f"{entry.key}_group", obj, "vertex_groups", text=entry.label)
-        row.operator("conjac.add_group", text="", icon="BRUSH_DATA").map = entry.key
+        draw_map(layout, obj, entry)
     column = layout.column(align=True)
     for index, handle in enumerate(settings.handles):
         row = column.row(align=True)
@@ -72,7 +70,20 @@ def draw_maps(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         row.operator("conjac.remove_handle", text="", icon="REMOVE").index = index
     layout.operator("conjac.add_handle", icon="EMPTY_DATA")
     if not len(settings.handles) and settings.dynamic_group not in obj.vertex_groups:
-        hint(layout, "No dynamic node: the body is quasistatic,", "in balance at every frame without swinging")
+        hint(layout, "No dynamic node: quasistatic,", "in balance, without swinging")
+
+
+def draw_map(layout: bpy.types.UILayout, obj: bpy.types.Object, entry: Entry) -> None:
+    """One map: a button that begins it, and once there is something to choose its group."""
+    chosen = getattr(obj.conjac, f"{entry.key}_group")
+    if chosen == entry.label and chosen not in obj.vertex_groups:
+        # a field with the name of a group that is still to be made would be red
+        row = layout.row(heading=entry.label)
+        row.operator("conjac.add_group", text="Paint", icon="BRUSH_DATA").map = entry.key
+        return
+    row = layout.row(align=True)
+    row.prop_search(obj.conjac, f"{entry.key}_group", obj, "vertex_groups", text=entry.label)
+    row.operator("conjac.add_group", text="", icon="BRUSH_DATA").map = entry.key
 
 
 def draw_volume(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -81,7 +92,7 @@ def draw_volume(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     layout.prop(settings, "mesher")
     draw_params(layout, settings, "mesher")
     layout.operator("conjac.preview_tets", icon="MESH_ICOSPHERE")
-    hint(layout, "Linear tetrahedra are stiff in bending:", "use 6 layers or more across thin parts")
+    hint(layout, "Thin parts bend too stiffly:", "use 6 layers of tetrahedra", "or more across them")
 
 
 def draw_ground(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

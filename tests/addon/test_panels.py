@@ -90,6 +90,8 @@ def test_every_setting_of_the_catalogue_can_be_reached(soft_cube):
 
     bpy.ops.object.empty_add()
     soft_cube.conjac.handles.add().object = bpy.context.object
+    for entry in catalogue.family("map").values():
+        soft_cube.vertex_groups.new(name=entry.label)
     shown = set()
     for family in settings.FAMILIES:
         for key in catalogue.family(family):
@@ -101,6 +103,14 @@ def test_every_setting_of_the_catalogue_can_be_reached(soft_cube):
     if len(catalogue.family("integrator")) == 1:
         hidden.add("integrator")
     assert set(soft_cube.conjac.bl_rna.properties.keys()) - hidden <= shown
+
+
+def test_a_map_begins_with_a_button_and_then_has_a_group_to_choose(soft_cube):
+    assert ("prop", "pin_group") not in drawn(soft_cube)
+    soft_cube.vertex_groups.new(name="Pin")
+    assert ("prop", "pin_group") in drawn(soft_cube)
+    soft_cube.conjac.dynamic_group = "Gone"  # the field shows that it does not exist
+    assert ("prop", "dynamic_group") in drawn(soft_cube)
 
 
 def test_every_operator_has_a_button(soft_cube):
@@ -125,7 +135,7 @@ def test_the_hints_an_artist_needs(soft_cube):
     def labels():
         return " ".join(text for kind, text in drawn(soft_cube) if kind == "label")
 
-    assert "stiff in bending" in labels() and "6 layers" in labels()
+    assert "bend too stiffly" in labels() and "6 layers" in labels()
     assert "quasistatic" in labels()
     soft_cube.vertex_groups.new(name="Dynamic")
     assert "quasistatic" not in labels()
