@@ -11,6 +11,7 @@ from ..state import Index, Vec
 from .surface import Surface
 
 MOST_TRIANGLES = 15_000  # fTetWild's own simplification takes minutes from about here
+MOST_ENVELOPE = 0.03  # of the box diagonal; more would lose limbs
 FINER = 4.0  # a surface with this many times the triangles that the tetrahedra will have is as good as a finer one
 
 
@@ -35,14 +36,15 @@ class TetWild:
         needed = area / (0.43 * (edge * surface.diagonal / surface.scale) ** 2)
         thickness = 2.0 * abs(surface.volume) / area * surface.scale / surface.diagonal
         envelope = min(0.1 * edge, 0.1 * thickness) if thickness > 0.0 else 0.1 * edge
-        return {"edge_length": edge, "envelope": float(np.clip(envelope, 2e-4, 1e-2)), "energy": 10.0, "passes": 80,
-                "triangles": float(np.clip(FINER * needed, 3000, MOST_TRIANGLES))}
+        return {"edge_length": edge, "envelope": float(np.clip(envelope, 2e-4, MOST_ENVELOPE)), "energy": 10.0,
+                "passes": 80, "triangles": float(np.clip(FINER * needed, 3000, MOST_TRIANGLES))}
 
     def retry(self, settings: Mapping[str, float], slow: bool) -> dict[str, float]:
         """Other settings after a try that was too slow (coarser) or came to nothing (closer to the surface)."""
         if slow:
-            return {**settings, "envelope": min(2.0 * settings["envelope"], 1e-2), "energy": 30.0, "passes": 20,
-                    "edge_length": min(1.3 * settings["edge_length"], 1.0), "triangles": 0.5 * settings["triangles"]}
+            return {**settings, "envelope": min(2.0 * settings["envelope"], MOST_ENVELOPE), "energy": 30.0,
+                    "edge_length": min(1.3 * settings["edge_length"], 1.0), "passes": 20,
+                    "triangles": 0.5 * settings["triangles"]}
         return {**settings, "envelope": max(0.4 * settings["envelope"], 1e-4), "energy": 20.0,
                 "edge_length": 0.8 * settings["edge_length"]}
 

@@ -2,25 +2,11 @@
 
 import numpy as np
 import pytest
+from surfaces import box, joined
 
 from solver.errors import BadMesh
-from solver.meshing.grid import box_tets
 from solver.meshing.surface import clean
-from solver.meshing.volume import boundary_faces
 from solver.meshing.winding import winding_numbers
-
-
-def box(size=(1.0, 1.0, 1.0), origin=(0.0, 0.0, 0.0), cells=(2, 2, 2)):
-    nodes, tets = box_tets(cells, size, origin)
-    faces = boundary_faces(tets)[0]
-    used, corners = np.unique(faces, return_inverse=True)
-    return nodes[used], corners.reshape(-1, 3).astype(np.int32)
-
-
-def joined(*surfaces):
-    starts = np.cumsum([0, *(len(v) for v, _ in surfaces)])
-    return (np.concatenate([v for v, _ in surfaces]),
-            np.concatenate([t + start for (_, t), start in zip(surfaces, starts)]))
 
 
 def volume(surface):
