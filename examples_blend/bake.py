@@ -53,7 +53,6 @@ def main() -> int:
         if code == 0:
             picture = chosen.out.resolve() / f"{chosen.name}.png"
             frames = importlib.import_module(f".{chosen.name}", __package__).SHEET
-            print(f"rendering frames {', '.join(map(str, frames))}", flush=True)
             contact_sheet.render(bpy.context.scene, list(frames), picture, samples=chosen.samples)
             print(f"made {picture} and {picture.with_suffix('.abc')}", flush=True)
     finally:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import bpy
@@ -26,9 +29,25 @@ def render(scene: bpy.types.Scene, frames: list[int], path: Path, columns: int =
         for frame in frames:
             scene.frame_set(frame)
             scene.render.filepath = str(Path(folder) / f"{frame}.png")
-            bpy.ops.render.render(write_still=True)
+            print(f"rendering frame {frame}", flush=True)
+            with silence():
+                bpy.ops.render.render(write_still=True)
             tiles.append(pixels(Path(scene.render.filepath)))
     save(sheet(tiles, columns), path)
+
+
+@contextmanager
+def silence() -> Iterator[None]:
+    """Inside, nothing goes to standard output: Cycles writes a line for every sample, past Python's sys.stdout."""
+    kept = os.dup(1)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def stamp_frame_only(scene: bpy.types.Scene) -> None:

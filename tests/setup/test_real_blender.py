@@ -1,0 +1,102 @@
+"""The whole of Blender, as artists have it: installs the zip with its wheels, and bakes from the command line.
+
+A Debian chroot made by ../shared/tools/blender-chroot (Blender 4.3 on Python 3.13): root only, a minute to make.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from scripts import build_extension
+
+ROOT = Path(__file__).resolve().parents[2]
+TOOL = ROOT.parent / "shared" / "tools" / "blender-chroot"
+SUITE, PYTHON = "trixie", "3.13"
+
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(not TOOL.exists(), reason="../shared/tools/blender-chroot is not here"),
+    pytest.mark.skipif(os.geteuid() != 0, reason="making a chroot needs root"),
+]
+
+SCENE = """
+import bpy
+bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=False)
+bpy.ops.mesh.primitive_cube_add(size=0.1)
+cube = bpy.context.object
+scene = bpy.context.scene
+scene.frame_start, scene.frame_end, scene.render.fps = 1, 6, 24
+cube.vertex_groups.new(name="Pin").add([v.index for v in cube.data.vertices if v.co.z > 0], 1.0, "REPLACE")
+cube.vertex_groups.new(name="Dynamic").add([0], 1.0, "REPLACE")
+soft = cube.conjac
+soft.enabled, soft.mesher, soft.edge_length, soft.youngs_modulus = True, "grid", 0.05, 5e3
+bpy.ops.wm.save_as_mainfile(filepath="/project/cube.blend")
+"""
+
+LOOK = """
+import json, bpy
+cube, scene, lowest = bpy.data.objects["Cube"], bpy.context.scene, []
+for frame in (1, 6):
+    scene.frame_set(frame)
+    lowest.append(min(v.co.z for v in cube.evaluated_get(bpy.context.evaluated_depsgraph_get()).data.vertices))
+keys = cube.data.shape_keys
+print("FOUND" + json.dumps([lowest, [m.type for m in cube.modifiers], len(keys.key_blocks) if keys else 0]))
+"""
+
+# one run: the chroot's HOME, and with it what is installed, is fresh each time
+STEPS = """
+set -x
+blender --command extension install-file -r user_default -e /project/conjac.zip || exit 101
+blender -b --python-exit-code 3 -P /project/scene.py || exit 102
+blender -b /project/cube.blend -c conjac bake --format pc2 --save; echo "EXIT pc2 $?"
+blender -b --factory-startup /project/cube.blend --python-exit-code 3 -P /project/look.py
+blender -b /project/cube.blend -c conjac bake --format shapekeys --frames 1-6 --save; echo "EXIT shapekeys $?"
+blender -b --factory-startup /project/cube.blend --python-exit-code 3 -P /project/look.py
+blender -b /project/cube.blend -c conjac bake --object Nobody; echo "EXIT nobody $?"
+"""
+
+
+@pytest.fixture(scope="module")
+def said(tmp_path_factory):
+    """Everything that Blender printed."""
+    made = subprocess.run([str(TOOL), "make", SUITE], capture_output=True, text=True)
+    if made.returncode:
+        pytest.skip(f"no chroot could be made here: {made.stderr.strip().splitlines()[-1:]}")
+    project = tmp_path_factory.mktemp("project")
+    shutil.copyfile(build_extension.build(project / "dist", PYTHON, "linux-x64"), project / "conjac.zip")
+    shutil.rmtree(project / "dist")
+    (project / "scene.py").write_text(SCENE)
+    (project / "look.py").write_text(LOOK)
+    ran = subprocess.run([str(TOOL), "run", SUITE, str(project), "bash", "-c", STEPS], capture_output=True, text=True,
+                         env=os.environ | {"TMO": "900"})
+    text = ran.stdout + ran.stderr
+    if "unshare failed" in text or "mount:" in text and "permission denied" in text:
+        pytest.skip("this root may not mount")
+    assert ran.returncode == 0, text[-6000:]
+    return ran.stdout
+
+
+def found(said):
+    return [json.loads(line[5:]) for line in said.splitlines() if line.startswith("FOUND")]
+
+
+def test_command_line_bakes_to_pc2(said):
+    assert "EXIT pc2 0" in said, said[-4000:]
+    (rest, sagged), modifiers, keys = found(said)[0]
+    assert rest == pytest.approx(-0.05, abs=1e-6) and sagged < -0.0501
+    assert modifiers == ["MESH_CACHE"] and keys == 0
+
+
+def test_command_line_bakes_to_shape_keys(said):
+    assert "EXIT shapekeys 0" in said, said[-4000:]
+    (rest, sagged), modifiers, keys = found(said)[1]
+    assert rest == pytest.approx(-0.05, abs=1e-6) and sagged < -0.0501
+    assert modifiers == [] and keys == 7  # the basis and six frames
+
+
+def test_exit_code_tells_of_a_name_that_is_not_there(said):
+    assert "EXIT nobody 2" in said
