@@ -1,0 +1,188 @@
+"""A body's maps, handles and pins become numbers per element and roles of nodes, or a refusal by name."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver import catalogue
+from solver.embedding.bind import bind
+from solver.errors import BadScene, NoFreeNode
+from solver.fields.build import build_fields
+from solver.fields.dynamic import patches
+from solver.job import schema
+from solver.meshing.grid import box_tets
+from solver.meshing.volume import Volume, boundary_faces, tet_volumes
+
+DATA = Path(__file__).resolve().parents[1] / "data"
+
+
+class Bar:
+    """A bar of 8 × 4 × 4 cells whose render mesh is its own boundary, and the arrays that a scene names."""
+
+    def __init__(self):
+        nodes, tets = box_tets((8, 4, 4), (0.8, 0.4, 0.4))
+        self.volume = Volume(nodes, tets)
+        used, corners = np.unique(boundary_faces(tets)[0], return_inverse=True)
+        self.vertices, self.triangles = nodes[used], corners.reshape(-1, 3).astype(np.int32)
+        self.embedding = bind(nodes, tets, self.vertices, self.triangles)
+        self.arrays = {"vertices.npy": self.vertices, "triangles.npy": self.triangles}
+
+    def name(self, key, values):
+        self.arrays[f"{key}.npy"] = np.asarray(values)
+        return f"{key}.npy"
+
+    def fields(self, **settings):
+        surface = schema.Surface(vertices="vertices.npy", triangles="triangles.npy")
+        body = schema.Body(name="Bar", surface=surface, **settings)
+        return build_fields(body, self.arrays.__getitem__, self.volume, self.embedding)
+
+
+@pytest.fixture
+def bar():
+    return Bar()
+
+
+def test_plain_numbers_reach_every_element(bar):
+    material = schema.Choice(kind="stable_neo_hookean", params={"youngs_modulus": 5e4})
+    fields = bar.fields(material=material, density=900.0)
+    assert (fields.element_parameters["youngs_modulus"] == 5e4).all()
+    assert (fields.element_parameters["poisson_ratio"] == catalogue.POISSON_RATIO.default).all()
+    assert (fields.density == 900.0).all() and fields.density.shape == (len(bar.volume.tets),)
+    assert len(fields.dynamic) == len(fields.pinned) == 0 and fields.motion is None
+    assert any("quasistatically" in note for note in fields.notes)
+
+
+@pytest.mark.parametrize("material", catalogue.family("material"))
+def test_every_paintable_parameter_blends(bar, material):
+    """Log-linear where it has a unit, linear where it is a ratio; checked on a ramp along the bar."""
+    ramp = bar.name("ramp", bar.vertices[:, 0] / 0.8)
+    params = {param.key: param for param in catalogue.find("material", material).params if param.field}
+    params[catalogue.DENSITY.key] = catalogue.DENSITY
+    ends = {key: ((10.0, 1000.0) if param.unit else (0.1, 0.4)) for key, param in params.items()}
+    painted = {key: schema.Painted(low=low, high=high, weights=ramp) for key, (low, high) in ends.items()}
+    fields = bar.fields(material=schema.Choice(kind=material), painted=painted)
+    along = bar.volume.nodes[bar.volume.tets].mean(axis=1)[:, 0] / 0.8
+    for key, param in params.items():
+        values = fields.density if key == "density" else fields.element_parameters[key]
+        low, high = ends[key]
+        expected = low * (high / low) ** along if param.unit else low + (high - low) * along
+        assert values == pytest.approx(expected, rel=1e-8)
+
+
+def test_painted_spots_give_one_node_each(bar):
+    x, y, z = bar.vertices.T
+    ends = (x > 0.75) | (x < 0.05)
+    fields = bar.fields(dynamic=schema.Dynamic(weights=bar.name("spots", np.where(ends, 0.9, 0.5))))
+    assert bar.volume.nodes[fields.dynamic] == pytest.approx(np.array([[0.0, 0.2, 0.2], [0.8, 0.2, 0.2]]))
+    assert fields.dynamic.dtype == np.int32 and fields.notes == ()
+
+
+def test_patches_hang_together_over_edges_only():
+    triangles = np.array([[0, 1, 2], [1, 2, 3], [3, 4, 5]])
+    weights = np.array([1.0, 0.9, 0.2, 0.4, 0.8, 0.7])
+    assert [spot.tolist() for spot in patches(weights, triangles)] == [[0, 1], [4, 5]]
+    assert patches(np.full(6, 0.5), triangles) == []
+    assert [spot.tolist() for spot in patches(np.eye(6)[3], triangles)] == [[3]]
+
+
+def test_two_spots_at_one_place_and_points_get_their_own_nodes(bar):
+    x, y, z = bar.vertices.T
+    points = np.array([[0.4, 0.2, 0.41], [0.4, 0.2, 0.2], [0.4, 0.2, 0.2]])
+    ring = (np.abs(x - 0.4) < 0.01) & ((z < 0.01) | (z > 0.39))  # two spots with nothing in between
+    fields = bar.fields(dynamic=schema.Dynamic(weights=bar.name("ring", ring.astype(float)),
+                                               points=bar.name("points", points)))
+    assert len(fields.dynamic) == len(set(fields.dynamic.tolist())) == 5
+    border = np.unique(boundary_faces(bar.volume.tets)[0])
+    assert len(np.setdiff1d(fields.dynamic, border)) == 3  # points pick interior nodes
+    assert (np.diff(fields.dynamic) > 0).all()
+
+
+def test_dynamic_node_is_never_pinned(bar):
+    x = bar.vertices[:, 0]
+    end = bar.name("end", (x < 0.15).astype(float))
+    fields = bar.fields(dynamic=schema.Dynamic(weights=end, points=bar.name("at", [[0.0, 0.2, 0.2]])),
+                        pin=schema.Pin(weights=end))
+    assert len(fields.dynamic) == 2 and not np.isin(fields.dynamic, fields.pinned).any()
+    assert bar.volume.nodes[fields.pinned][:, 0].max() < 0.25
+
+
+def test_pinned_part_follows_its_vertices_and_stands_still_without(bar):
+    x = bar.vertices[:, 0]
+    weights = bar.name("left", (x < 0.25).astype(float))
+    assert bar.fields(pin=schema.Pin(weights=weights)).motion is None
+    told = np.flatnonzero(x < 0.35)
+    angle = np.linspace(0.0, 1.0, 7)
+    turn = np.array([[[np.cos(a), 0, np.sin(a)], [0, 1, 0], [-np.sin(a), 0, np.cos(a)]] for a in angle])
+    pin = schema.Pin(weights=weights, motion_vertices=bar.name("told", told),
+                     motion=bar.name("motion", np.einsum("tij,sj->tsi", turn, bar.vertices[told])))
+    fields = bar.fields(pin=pin)
+    expected = np.einsum("tij,sj->tsi", turn, bar.volume.nodes[fields.pinned])
+    assert fields.motion.shape == (7, len(fields.pinned), 3) and fields.motion.dtype == np.float64
+    assert np.abs(fields.motion - expected).max() < 1e-12
+
+
+def test_interior_nodes_are_pinned_where_the_harmonic_field_is_high(bar):
+    fields = bar.fields(pin=schema.Pin(weights=bar.name("half", (bar.vertices[:, 0] < 0.45).astype(float))))
+    inside = np.setdiff1d(fields.pinned, np.unique(boundary_faces(bar.volume.tets)[0]))
+    assert len(inside) and bar.volume.nodes[fields.pinned][:, 0].max() < 0.45
+
+
+def test_volume_by_hand_takes_nodes_by_index():
+    nodes, tets = box_tets((2, 2, 2), (1.0, 1.0, 1.0))
+    motion = np.stack([nodes[[8, 2]], nodes[[8, 2]] + 1.0])
+    arrays = {"p.npy": np.array([8, 2]), "m.npy": motion, "d.npy": np.array([13, 5])}
+    body = schema.Body(name="Hand", tets=schema.Tets(nodes="n.npy", tets="t.npy"),
+                       pin=schema.Pin(nodes="p.npy", node_motion="m.npy"), dynamic=schema.Dynamic(nodes="d.npy"))
+    fields = build_fields(body, arrays.__getitem__, Volume(nodes, tets), None)
+    assert fields.pinned.tolist() == [2, 8] and fields.dynamic.tolist() == [5, 13]
+    assert np.array_equal(fields.motion, motion[:, ::-1])  # in the order of the pinned nodes
+    arrays["d.npy"] = np.array([8])
+    with pytest.raises(BadScene, match='"Hand": node 8 is both dynamic and pinned'):
+        build_fields(body, arrays.__getitem__, Volume(nodes, tets), None)
+    arrays["d.npy"] = np.array([27])
+    with pytest.raises(BadScene, match="does not exist: there are 27"):
+        build_fields(body, arrays.__getitem__, Volume(nodes, tets), None)
+
+
+def test_all_pinned_is_refused_by_name(bar):
+    with pytest.raises(NoFreeNode, match='"Bar": every node is pinned.*Unpaint'):
+        bar.fields(pin=schema.Pin(weights=bar.name("all", np.ones(len(bar.vertices)))))
+
+
+def test_nothing_painted_is_said(bar):
+    empty = bar.name("empty", np.zeros(len(bar.vertices)))
+    notes = " ".join(bar.fields(pin=schema.Pin(weights=empty), dynamic=schema.Dynamic(weights=empty)).notes)
+    assert "Pin is painted on nothing" in notes and "Dynamic is painted on nothing" in notes
+
+
+@pytest.mark.parametrize("weights, why", [(np.ones(3), "3 weights for"), (np.full(1, np.nan), "not numbers")])
+def test_maps_that_do_not_fit_are_refused(bar, weights, why):
+    values = np.resize(weights, len(bar.vertices)) if np.isnan(weights).any() else weights
+    with pytest.raises(BadScene, match=f'^"Bar": .*{why}'):
+        bar.fields(dynamic=schema.Dynamic(weights=bar.name("bad", values)))
+    with pytest.raises(BadScene, match=f'^"Bar": .*{why}'):
+        bar.fields(painted={"density": schema.Painted(low=1.0, high=2.0, weights="bad.npy")})
+
+
+@pytest.mark.parametrize("key, low, high", [("youngs_modulus", 0.0, 1e4), ("density", 1.0, -5.0),
+                                            ("poisson_ratio", 0.2, 0.5)])
+def test_moduli_out_of_range_are_refused(bar, key, low, high):
+    ramp = bar.name("ramp", bar.vertices[:, 0])
+    with pytest.raises(BadScene, match='"Bar": .*Use a value from'):
+        bar.fields(painted={key: schema.Painted(low=low, high=high, weights=ramp)})
+
+
+def test_suzanne_keeps_her_ears_apart():
+    saved = np.load(DATA / "suzanne.npz")
+    vertices = saved["vertices"]
+    volume = Volume(saved["nodes"], saved["tets"])
+    arrays = {"v.npy": vertices, "t.npy": saved["triangles"], "d.npy": (np.abs(vertices[:, 0]) > 0.065).astype(float),
+              "p.npy": (vertices[:, 1] > 0.03).astype(float)}
+    body = schema.Body(name="Suzanne", surface=schema.Surface(vertices="v.npy", triangles="t.npy"),
+                       dynamic=schema.Dynamic(weights="d.npy"), pin=schema.Pin(weights="p.npy"))
+    fields = build_fields(body, arrays.__getitem__, volume,
+                          bind(volume.nodes, volume.tets, vertices, saved["triangles"]))
+    assert np.sign(volume.nodes[fields.dynamic][:, 0]).tolist() in ([-1, 1], [1, -1])
+    mass = (fields.density * tet_volumes(volume.nodes, volume.tets)).sum()
+    assert 0.2 < mass < 1.0 and 20 < len(fields.pinned) < 400
