@@ -110,7 +110,8 @@ class ConJac:
         # Jᵀ (M − βh²K) J u = Jᵀ (M v⁰ + h f − S w)
         factor = self.beta * stage.h**2
         mass_inner, mass_kept = np.repeat(lin.mass[inner], 3), np.repeat(lin.mass[kept], 3)
-        inertia = jacobian.T @ (mass_inner[:, None] * jacobian)
+        weighted = np.sqrt(mass_inner)[:, None] * jacobian
+        inertia = weighted.T @ weighted
         inertia[np.diag_indices(len(mass_kept))] += mass_kept
         momentum = lin.mass[:, None] * stage.v_hat + stage.h * lin.force
         right = jacobian.T @ (momentum[inner].ravel() - mass_inner * follow)
@@ -132,8 +133,8 @@ class ConJac:
         columns = np.zeros((len(near.nodes), 3, inner.shape[1]))
         border = len(self.pattern.order) - len(self.kept)
         is_inner = (rows >= 0) & (rows < border)
-        columns[is_inner] = inner.reshape(border, 3, inner.shape[1])[rows[is_inner]]
+        columns[is_inner] = inner[3 * rows[is_inner, None] + np.arange(3)]
         is_kept = rows >= border
-        columns[is_kept] = kept.reshape(len(self.kept), 3, inner.shape[1])[rows[is_kept] - border]
+        columns[is_kept] = kept[3 * (rows[is_kept, None] - border) + np.arange(3)]
         product: Vec = near.multiply(lin, columns)[near.place[self.kept]]
         return product.reshape(3 * len(self.kept), inner.shape[1])

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
 from cvxopt import cholmod, matrix, spmatrix
 
 from ..state import Index, Vec
 from ..threads import one_openmp_level
+from .backward import Backward
 from .interface import NotPositiveDefinite
 
 _SOLVE_ALL, _SOLVE_L, _SOLVE_LT, _PERMUTE = 0, 4, 5, 7  # CHOLMOD's codes
@@ -49,7 +49,7 @@ class CvxoptCholmod:
         # 1: the order given and no other; else CHOLMOD takes AMD's where that has less fill
         cholmod.options.update(supernodal=2, nmethods=1)
         self._factor = cholmod.symbolic(self._matrix, p=matrix(np.arange(size, dtype=np.int64)))
-        self._place: Any = None
+        self._backward: Any = None  # the permutation is known only once there is a factor
 
     def factor(self, lower: sp.csc_matrix) -> None:
         self._matrix.V = matrix(lower.data)
@@ -58,10 +58,9 @@ class CvxoptCholmod:
                 cholmod.numeric(self._matrix, self._factor)
             except ArithmeticError as failure:
                 raise NotPositiveDefinite(str(failure)) from None
-        if self._place is None:
-            order = self._apply(np.arange(lower.shape[0], dtype=float)[:, None], _PERMUTE).ravel().astype(np.int64)
-            self._place = np.empty_like(order)
-            self._place[order] = np.arange(len(order))
+        if self._backward is None:
+            numbers = np.arange(lower.shape[0], dtype=float)[:, None]
+            self._backward = Backward(self._apply(numbers, _PERMUTE).ravel().astype(np.int64), self._kept)
 
     def _apply(self, right: Vec, system: int) -> Vec:
         columns = matrix(right)
@@ -73,19 +72,6 @@ class CvxoptCholmod:
         return self._apply(right.reshape(len(right), -1), _SOLVE_ALL).reshape(right.shape)
 
     def condense(self, right: Vec) -> tuple[Vec, Vec]:
-        """As Cholmod.condense: one backward solve."""
-        size, kept, columns = len(self._place), self._kept, right.shape[1]
-        free = size - kept
-        place_q, place_k = self._place[:free], self._place[free:]
-        sides = np.zeros((size, kept + columns), order="F")
-        if columns and free:
-            sides[place_q, kept:] = right
-            sides[:, kept:] = self._apply(sides[:, kept:], _SOLVE_L)
-            sides[place_k, kept:] = 0.0
-        sides[place_k, np.arange(kept)] = 1.0
-        answer = self._apply(sides, _SOLVE_LT)
-        below = answer[place_q]
-        if not kept:
-            return np.zeros((free, 0)), below
-        jacobian = scipy.linalg.solve(answer[place_k][:, :kept].T, below[:, :kept].T).T
-        return jacobian, below[:, kept:]
+        """One backward solve."""
+        return self._backward.solve(right, lambda sides: self._apply(sides, _SOLVE_L),
+                                    lambda sides: self._apply(sides, _SOLVE_LT))

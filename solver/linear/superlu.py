@@ -26,6 +26,8 @@ class SuperLU:
     @staticmethod
     def order(graph: sp.csc_matrix) -> Index:
         """A banded order to gather in; SuperLU finds its own fill-reducing one."""
+        if graph.shape[0] == 0:
+            return np.zeros(0, dtype=np.int32)
         order: Index = reverse_cuthill_mckee(graph.tocsr(), symmetric_mode=True).astype(np.int32)
         return order
 
@@ -55,7 +57,9 @@ class SuperLU:
     def condense(self, right: Vec) -> tuple[Vec, Vec]:
         """Solves with A_qq for every column, the paper's way. [ConJac 6]"""
         free = self._full.shape[0] - self._kept
-        if self._inner is None:
+        if self._inner is None and free:
             self._inner = self._split(self._full[:free, :free])
+        if free == 0:
+            return np.zeros((0, self._kept)), np.zeros((0, right.shape[1]))
         jacobian = -self._inner.solve(self._full[:free, free:].toarray())
         return jacobian, self._inner.solve(right)

@@ -1,0 +1,101 @@
+"""Every linear solver of the catalogue gives the same answers, in place and again."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from solver import catalogue, threads  # noqa: F401
+from solver.assembly.pattern import node_graph
+from solver.errors import Environment, NoSuchThing
+from solver.linear.choose import choose
+from solver.linear.interface import NotPositiveDefinite, available
+from solver.meshing.grid import box_tets
+
+SOLVERS = list(catalogue.family("linear_solver"))
+SIZE, KEPT = 60, 6
+
+
+def matrix(seed):
+    """The same pattern each time: random, with pieces that do not hang together."""
+    root = sp.random(SIZE, SIZE, 0.06, random_state=2, format="csc")
+    root.data[:] = np.random.default_rng(seed).normal(size=len(root.data))
+    whole = (root @ root.T + sp.identity(SIZE)).tocsc()
+    lower = sp.tril(whole, format="csc")
+    lower.sort_indices()
+    return whole.toarray(), lower
+
+
+@pytest.fixture(params=SOLVERS)
+def linear(request):
+    return available(request.param)()
+
+
+def test_solve_and_condense_after_each_refactor(linear):
+    rng = np.random.default_rng(0)
+    linear.analyse(matrix(0)[1], KEPT)
+    for seed in range(3):
+        whole, lower = matrix(seed)
+        linear.factor(lower)
+        right = rng.normal(size=SIZE)
+        assert np.abs(whole @ linear.solve(right) - right).max() <= 1e-12
+        free = SIZE - KEPT
+        for columns in (0, 1, 2):
+            sides = rng.normal(size=(free, columns))
+            jacobian, answers = linear.condense(sides)
+            assert np.abs(whole[:free, :free] @ jacobian + whole[:free, free:]).max() <= 1e-11
+            assert answers.shape == (free, columns)
+            assert np.abs(whole[:free, :free] @ answers - sides).max(initial=0.0) <= 1e-11
+
+
+def test_nothing_kept_and_everything_kept(linear):
+    whole, lower = matrix(1)
+    linear.analyse(lower, 0)
+    linear.factor(lower)
+    jacobian, answers = linear.condense(np.eye(SIZE)[:, :1])
+    assert jacobian.shape == (SIZE, 0)
+    assert np.abs(whole @ answers[:, 0] - np.eye(SIZE)[0]).max() <= 1e-12
+    linear.analyse(lower, SIZE)
+    linear.factor(lower)
+    jacobian, answers = linear.condense(np.zeros((0, 1)))
+    assert jacobian.shape == (0, SIZE) and answers.shape == (0, 1)
+
+
+def test_an_indefinite_matrix_is_told(linear):
+    _, lower = matrix(0)
+    linear.analyse(lower, 0)
+    with pytest.raises(NotPositiveDefinite):
+        linear.factor((lower - 3.0 * sp.identity(SIZE)).tocsc())
+        linear.solve(np.ones(SIZE))
+
+
+def test_order_is_a_permutation(linear):
+    nodes, tets = box_tets((6, 6, 6), (1, 1, 1))
+    graph = node_graph(tets, len(nodes))
+    order = linear.order(graph)
+    assert np.array_equal(np.sort(order), np.arange(len(nodes)))
+    assert len(linear.order(graph[:0, :0])) == 0
+
+
+@pytest.mark.parametrize("key", ["cholmod", "cvxopt"])
+def test_a_fill_reducing_order_fills_less_than_none(key):
+    nodes, tets = box_tets((7, 7, 7), (1, 1, 1))
+    graph = node_graph(tets, len(nodes))
+    laplace = (sp.diags(np.asarray(graph.sum(axis=1)).ravel() + 1.0) - graph).toarray()
+
+    def filled(order):
+        return (np.abs(np.linalg.cholesky(laplace[np.ix_(order, order)])) > 1e-14).sum()
+
+    assert filled(available(key).order(graph)) < 0.7 * filled(np.arange(len(nodes)))
+
+
+def test_the_fastest_installed_is_chosen_and_says_why(monkeypatch):
+    assert "CHOLMOD" in choose().why
+    from solver.linear import choose as module
+
+    monkeypatch.setattr(module, "available", lambda key: None if key == "cholmod" else available(key))
+    second = choose()
+    assert type(second).__name__ == "CvxoptCholmod" and "not installed" in second.why
+    with pytest.raises(Environment):
+        choose("cholmod")
+    with pytest.raises(NoSuchThing):
+        choose("pardiso")
