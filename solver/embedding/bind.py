@@ -15,6 +15,7 @@ from ..meshing.closest import triangle_distances, vertex_normals
 from ..meshing.volume import boundary_faces, face_parts
 from ..state import Index, Vec
 from .locate import containing_tets
+from .tears import mend_tears
 
 NEAR = 0.25  # of the median edge: closer than this a vertex may have slipped through the wrong side
 FEW, MANY = 16, 256  # boundary faces to look at, and when none of these faces the right way
@@ -67,6 +68,7 @@ def bind(nodes: Vec, tets: Index, vertices: Vec, triangles: Index) -> Embedding:
     tet = np.where(same_side, tet_of_face[facing], tet_of_face[nearest])
     slipped = (facing != nearest) & (facing_distance < NEAR * edge)
     tet = np.where((inside >= 0) & ~slipped, inside, tet).astype(np.int32)
+    tet = mend_tears(tet, nodes, tets, faces, tet_of_face, points, triangles, 2.0 * edge)
     corners = tets[tet]
     return Embedding(tet, corners, barycentric(points, nodes[corners]), len(nodes))
 

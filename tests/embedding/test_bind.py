@@ -88,10 +88,10 @@ def test_lips_do_not_bind_across_the_gap():
     faces, _ = boundary_faces(tets)
     used, corners = np.unique(faces, return_inverse=True)
     vertices, triangles = nodes[used].copy(), corners.reshape(-1, 3)
-    inner = (nodes[used, 0] > 0.25) & (nodes[used, 0] < 0.95) & (np.abs(nodes[used, 1] - 0.5) < 0.45)
-    lower = (np.abs(nodes[used, 2] - 0.2) < 1e-9) & inner
-    upper = (np.abs(nodes[used, 2] - 0.204) < 1e-9) & inner
-    # the artist's lips reach past the middle of the gap, and into the other lip
+    lower = (np.abs(nodes[used, 2] - 0.2) < 1e-9) & (nodes[used, 0] > 0.35)
+    upper = (np.abs(nodes[used, 2] - 0.204) < 1e-9) & (nodes[used, 0] > 0.35)
+    # the artist's lips reach past the middle of the gap and into the other lip, rims and corners too; the first row
+    # beside the corner of the mouth is one cell away from the other lip through the volume and may take either
     vertices[lower, 2] += 0.006
     vertices[upper, 2] -= 0.006
     embedding = bind(nodes, tets, vertices, triangles)

@@ -1,0 +1,86 @@
+"""Vertices that were bound away from all their neighbours come back to them: the rim of a lip, a fingertip."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from scipy.spatial import cKDTree
+
+from ..meshing.closest import triangle_distances
+from ..state import Index, Vec
+
+ROUNDS = 5
+CANDIDATES = 64  # boundary faces that a torn vertex may go to
+CHUNK = 500_000
+
+
+class Closeness:
+    """Which tetrahedra are close in the volume itself, at most two edges apart, not across a gap."""
+
+    def __init__(self, tets: Index, count: int) -> None:
+        starts = np.arange(len(tets) + 1) * 4
+        incidence = csr_matrix((np.ones(tets.size, dtype=np.int32), tets.ravel(), starts), shape=(len(tets), count))
+        self._reach = (incidence @ (incidence.T @ incidence)).tocsr()  # nodes of each tet and those one edge away
+        self._reach.data[:] = 1
+
+    def __call__(self, first: NDArray, second: NDArray) -> NDArray[np.bool_]:
+        """Whether tetrahedra first[i] and second[i] are close."""
+        close = np.empty(len(first), dtype=bool)
+        for start in range(0, len(first), CHUNK):
+            rows = slice(start, start + CHUNK)
+            common = self._reach[first[rows]].multiply(self._reach[second[rows]])
+            close[rows] = np.asarray(common.sum(axis=1)).ravel() > 0
+        return close
+
+
+def mend_tears(tet: Index, nodes: Vec, tets: Index, faces: Index, tet_of_face: Index, points: Vec, triangles: NDArray,
+               longest: float) -> Index:
+    """The tetrahedron of each vertex, (n,), after those that lost their neighbours have gone back to them.
+
+    tet: (n,), as bound vertex by vertex; longest: edges of the render mesh longer than this tell nothing. A vertex is
+    lost where more than half of its neighbours are bound far from it; it goes to the nearest boundary face of its own
+    part that is close to one of the neighbours that are not lost.
+    """
+    pairs = np.unique(np.sort(np.asarray(triangles)[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1), axis=0)
+    pairs = pairs[(pairs[:, 0] != pairs[:, 1])
+                  & (np.linalg.norm(points[pairs[:, 0]] - points[pairs[:, 1]], axis=1) < longest)]
+    if not len(pairs):
+        return tet
+    pairs = np.concatenate([pairs, pairs[:, ::-1]])
+    close, tree = Closeness(tets, len(nodes)), cKDTree(nodes[faces].mean(axis=1))
+    known = np.bincount(pairs[:, 0], minlength=len(tet))
+    torn = np.zeros(len(pairs), dtype=bool)
+    stale = np.ones(len(pairs), dtype=bool)
+    for _ in range(ROUNDS):
+        torn[stale] = ~close(tet[pairs[stale, 0]], tet[pairs[stale, 1]])
+        lost = 2 * np.bincount(pairs[:, 0], torn, minlength=len(tet)) > known
+        asks = pairs[torn & lost[pairs[:, 0]] & ~lost[pairs[:, 1]]]
+        if not len(asks):
+            break
+        moved = _nearest_to_neighbours(asks, tet, nodes, faces, tet_of_face, points, tree, close)
+        changed = moved != tet
+        if not changed.any():
+            break
+        tet, stale = moved, changed[pairs].any(axis=1)
+    return tet
+
+
+def _nearest_to_neighbours(asks: NDArray, tet: Index, nodes: Vec, faces: Index, tet_of_face: Index, points: Vec,
+                           tree: cKDTree, close: Closeness) -> Index:
+    """Tetrahedra after each lost vertex went to the nearest face close to a neighbour; asks: (lost, neighbour) rows."""
+    lost, which = np.unique(asks[:, 0], return_inverse=True)
+    count = min(CANDIDATES, len(faces))
+    rows = tree.query(points[lost], np.arange(1, count + 1))[1]
+    away = triangle_distances(points[lost][:, None], nodes[faces[rows]])
+    candidates = tet_of_face[rows][which]
+    neighbours = np.repeat(tet[asks[:, 1]], count)
+    good = close(candidates.ravel(), neighbours).reshape(-1, count)
+    reachable = np.zeros(rows.shape, dtype=bool)
+    np.logical_or.at(reachable, which, good)
+    away = np.where(reachable, away, np.inf)
+    best = away.argmin(axis=1)
+    found = reachable.any(axis=1)
+    moved = tet.copy()
+    moved[lost[found]] = tet_of_face[rows[np.arange(len(lost)), best]][found]
+    return moved
