@@ -14,6 +14,10 @@ EEVEE = "BLENDER_EEVEE" if VERSION >= (5, 0, 0) else "BLENDER_EEVEE_NEXT"
 #: how a folder or file property says that it understands "//": before 4.5 every one does
 RELATIVE_PATH: dict[str, Any] = {"options": {"PATH_SUPPORTS_BLEND_RELATIVE"}} if VERSION >= (4, 5, 0) else {}
 
+#: the Mesh Cache modifier's "mirror no axis": a set of names in 4.2, three switches in 4.5
+_FLIPS_BY_NAME = bpy.types.MeshCacheModifier.bl_rna.properties["flip_axis"].type == "ENUM"
+NO_FLIP: Any = set() if _FLIPS_BY_NAME else (False, False, False)
+
 
 def fcurves(owner: bpy.types.ID) -> list[bpy.types.FCurve]:
     """The animation curves of a data-block; actions have slots from 4.4 on, and nothing else from 5.0 on."""

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...solver.errors import BadMesh, CacheUnwritable
+from .. import compat
 from . import modifier
 from .frames import Frames
 from .paths import relative
@@ -99,7 +100,7 @@ def attach(obj: bpy.types.Object, path: Path, first_frame: int) -> bpy.types.Mod
     mark.cache_format = "PC2"
     mark.interpolation = "LINEAR"
     mark.time_mode, mark.play_mode, mark.deform_mode = "FRAME", "SCENE", "OVERWRITE"
-    mark.forward_axis, mark.up_axis, mark.flip_axis = "POS_Y", "POS_Z", (False, False, False)
+    mark.forward_axis, mark.up_axis, mark.flip_axis = "POS_Y", "POS_Z", compat.NO_FLIP
     mark.frame_start, mark.frame_scale, mark.factor = float(first_frame), 1.0, 1.0
     mark.filepath = relative(path)
     mark.show_viewport = mark.show_render = True
