@@ -1,5 +1,6 @@
 """Everything of ConJac that knows Blender and artists; the equations live in solver."""
 
+import atexit
 from types import ModuleType
 
 import bpy
@@ -26,10 +27,14 @@ def register() -> None:
     except Exception:
         unregister()
         raise
+    # bpy as a module crashes or hangs at exit over what Python still has registered with it
+    if not bpy.app.binary_path:
+        atexit.register(unregister)
 
 
 def unregister() -> None:
     """Take everything back, in reverse order."""
+    atexit.unregister(unregister)
     while _registered:
         module = _registered.pop()
         if hasattr(module, "unregister"):

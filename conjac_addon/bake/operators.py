@@ -13,6 +13,9 @@ from . import belongings, place, session
 #: seconds between looks at the worker, and how long each may take: the window stays live
 TICK, BUDGET = 0.1, 0.05
 
+#: the same while the scene is read: every look draws a frame, so fewer looks are quicker
+READING_BUDGET = 0.2
+
 #: what still reaches Blender's own tools while the scene is being read frame by frame: nothing that changes it
 LOOKING = frozenset({"MOUSEMOVE", "MIDDLEMOUSE", "WHEELUPMOUSE", "WHEELDOWNMOUSE", "TRACKPADPAN", "TRACKPADZOOM"})
 
@@ -61,7 +64,7 @@ class CONJAC_OT_bake(bpy.types.Operator):
             self._bake.cancel()
             return {"RUNNING_MODAL"}
         if event.type == "TIMER":
-            goes_on = self._bake.tick(BUDGET)
+            goes_on = self._bake.tick(READING_BUDGET if self._bake.worker is None else BUDGET)
             self._say(context)
             return {"PASS_THROUGH"} if goes_on else self._finish(context)
         reading = self._bake.worker is None

@@ -164,6 +164,7 @@ class Bake:
         argv = ["bake", str(self.folder), "--json", *(["--resume"] if resume else []),
                 *([f"--frames={self.frames[0]}-{self.frames[1]}"] if self.frames else []),
                 *(["--threads", str(threads)] if threads else [])]
+        self._tell({"event": "stage", "body": self.name, "progress": None, "text": "Starting the solver"})
         self.worker = Worker(SOLVER, argv)
         shown = LiveFrames(self)
         while not self.worker.ended():
@@ -308,8 +309,9 @@ class LiveFrames:
             belongings.add(self._bake.folder, file)
             self._writer = pc2.Writer(file, self._next)
         self._writer.append(positions)
-        if self._writer.count == 1:
-            pc2.attach(obj, self._writer.path, self._next)
+        # the first frame, or undo has taken the modifier away
+        if playback.find(obj) is None or self._writer.count == 1:
+            pc2.attach(obj, self._writer.path, self._writer.first_frame)
         elif scene.frame_current >= self._next - 1:
             obj.update_tag(refresh={"DATA"})  # what is on the screen is this frame, or waits for it
         self._next += 1

@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections import deque
 from pathlib import Path
 from typing import Any
@@ -46,7 +45,7 @@ class Worker:
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._reader = threading.Thread(target=self._drain, daemon=True)
         self._reader.start()
-        self._kill_at: float | None = None
+        self._killer: threading.Timer | None = None
         self.last_lines: deque[str] = deque(maxlen=LAST_LINES)  #: plain text it printed: a traceback, a library's word
         self._send(json.dumps(head))
 
@@ -61,7 +60,6 @@ class Worker:
 
     def messages(self, wait: float = 0.0) -> list[dict[str, Any]]:
         """What has arrived since the last call; waits up to `wait` seconds for the first. Never touches bpy."""
-        self._kill_when_due()
         found = []
         with contextlib.suppress(queue.Empty):
             found.append(self._message(self._lines.get(timeout=wait) if wait else self._lines.get_nowait()))
@@ -71,7 +69,6 @@ class Worker:
 
     def ended(self) -> bool:
         """Whether it has ended and all it said has been read."""
-        self._kill_when_due()
         if self.exit_code is None:
             return False
         # a child of its own may keep the pipe open: wait a moment for the last lines, not for ever
@@ -85,8 +82,11 @@ class Worker:
     def cancel(self) -> None:
         """Ask it to end, and kill it where it has not ended GRACE seconds later. Returns at once."""
         self.pause()
-        if self._kill_at is None:
-            self._kill_at = time.monotonic() + GRACE
+        if self._killer is None:
+            # a thread: the window may be busy with a slow redraw
+            self._killer = threading.Timer(GRACE, self._kill)
+            self._killer.daemon = True
+            self._killer.start()
 
     def stop(self) -> int:
         """Cancel and wait until it is gone. Returns its exit code."""
@@ -120,12 +120,10 @@ class Worker:
         self.last_lines.append(line)
         return {"event": "output", "text": line}
 
-    def _kill_when_due(self) -> None:
-        if self._kill_at is not None and time.monotonic() > self._kill_at and self.exit_code is None:
-            self._kill()
-
     def _kill(self) -> None:
         """The worker and what it has started: a mesher must not be left behind."""
+        if self.exit_code is not None:
+            return
         if hasattr(os, "killpg"):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)

@@ -43,15 +43,16 @@ def main():
 
     sys.path[:0] = head["sys_path"]
     sys.argv = [head["module"], *head["argv"]]
+    code = 0
     try:
         runpy.run_module(head["module"], run_name="__main__", alter_sys=True)
     except SystemExit as end:
-        if "bpy" not in sys.modules:
-            raise
-        # Blender goes on after a script that exits
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(end.code if isinstance(end.code, int) else int(end.code is not None))
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    # at once: taking numba and OpenMP down costs most of a second, and Blender would go on after a script that exits
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
 
 
 main()

@@ -1,6 +1,9 @@
 """Blender's command line, through the handler that is registered with it."""
 
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -95,6 +98,25 @@ def test_nothing_to_save_is_said_before_anything_is_baked(run, capfd):
     add_jelly()
     assert run(["bake", "--save"]) == 2
     assert "no .blend to save" in capfd.readouterr().err
+
+
+REGISTERED_AT_EXIT = """
+import importlib.util, pathlib, sys
+root = pathlib.Path(sys.argv[1])
+spec = importlib.util.spec_from_file_location("conjac", root / "__init__.py", submodule_search_locations=[str(root)])
+conjac = importlib.util.module_from_spec(spec)
+sys.modules["conjac"] = conjac
+spec.loader.exec_module(conjac)
+import bpy
+conjac.register()
+"""
+
+
+def test_a_script_may_end_without_taking_the_extension_back():
+    """Blender as a module crashes over a command, and hangs over a handler, that is still registered when it exits."""
+    ran = subprocess.run([sys.executable, "-c", REGISTERED_AT_EXIT, str(Path(conjac.__file__).parent)], timeout=60,
+                         capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
 
 
 def test_register_takes_the_command_back(run):
