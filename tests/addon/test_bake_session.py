@@ -160,6 +160,18 @@ def test_a_worker_killed_from_outside_is_told_and_gone_on_with(scene):  # noqa: 
     assert addon_bake.status(obj).state == "complete"
 
 
+def test_a_diverging_bake_keeps_its_frames_and_says_what_to_change(scene):  # noqa: F811
+    obj = add_jelly(step=1 / 24)
+    obj.conjac.method, obj.conjac.beta, obj.conjac.youngs_modulus = "vanilla", 0.0, 1.0e7
+    with pytest.raises(RuntimeError, match='"Jelly", frame .*Damping'):
+        bpy.ops.conjac.bake()
+    status = addon_bake.status(obj)
+    assert status.state == "partial" and 1 <= status.done < LAST
+    assert_plays(obj, range(1, status.done + 1))
+    assert session.running == {} and bpy.ops.conjac.bake.poll()
+    assert obj.conjac.bake() == 3
+
+
 def test_a_changed_setting_makes_it_stale_by_name_and_baked_anew(scene):  # noqa: F811
     obj = add_jelly()
     assert obj.conjac.bake() == 0
