@@ -73,5 +73,6 @@ class CvxoptCholmod:
 
     def condense(self, right: Vec) -> tuple[Vec, Vec]:
         """One backward solve."""
-        return self._backward.solve(right, lambda sides: self._apply(sides, _SOLVE_L),
-                                    lambda sides: self._apply(sides, _SOLVE_LT))
+        solved: tuple[Vec, Vec] = self._backward.solve(right, lambda sides: self._apply(sides, _SOLVE_L),
+                                                       lambda sides: self._apply(sides, _SOLVE_LT))
+        return solved
