@@ -73,7 +73,13 @@ class CONJAC_OT_remove(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return active_soft_body(cls, context) is not None
+        from ..bake.operators import running_bake
+
+        obj = active_soft_body(cls, context)
+        if obj is not None and running_bake(obj) is not None:
+            cls.poll_message_set("Cancel the running bake first")
+            return False
+        return obj is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.active_object

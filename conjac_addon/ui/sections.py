@@ -8,6 +8,7 @@ import bpy
 from ...solver import catalogue
 from ...solver.catalogue import Entry, Param
 from .. import bake
+from ..bake.progress import duration
 from ..settings import painted_params, property_name
 
 STATE_ICONS = {"none": "RADIOBUT_OFF", "partial": "PAUSE", "complete": "CHECKMARK", "stale": "FILE_REFRESH",
@@ -22,7 +23,8 @@ def draw_body(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         return
     status = bake.status(obj)
     if status.state == "baking":
-        layout.progress(factor=status.fraction or 0.0, text=status.text)
+        left = f", {duration(status.left_s)} left" if status.left_s else ""
+        layout.progress(factor=status.fraction or 0.0, text=status.text + left)
         row = layout.row(align=True)
         row.operator("conjac.pause", icon="PAUSE", text="Pause")
         row.operator("conjac.cancel", icon="CANCEL", text="Cancel")
@@ -78,8 +80,7 @@ def draw_map(layout: bpy.types.UILayout, obj: bpy.types.Object, entry: Entry) ->
     chosen = getattr(obj.conjac, f"{entry.key}_group")
     if chosen == entry.label and chosen not in obj.vertex_groups:
         # a field with the name of a group that is still to be made would be red
-        row = layout.row(heading=entry.label)
-        row.operator("conjac.add_group", text="Paint", icon="BRUSH_DATA").map = entry.key
+        layout.operator("conjac.add_group", text=f"Paint {entry.label}", icon="BRUSH_DATA").map = entry.key
         return
     row = layout.row(align=True)
     row.prop_search(obj.conjac, f"{entry.key}_group", obj, "vertex_groups", text=entry.label)

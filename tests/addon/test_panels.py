@@ -146,10 +146,11 @@ def test_each_state_of_a_bake_is_shown(soft_cube, state, monkeypatch):
     from conjac.conjac_addon import bake
     from conjac.conjac_addon.ui import sections
 
-    status = bake.Status(state, 3, 10, text="It stands so", fraction=0.3, mine=True)
+    status = bake.Status(state, 3, 10, 8.0, "It stands so", 0.3, mine=True)
     monkeypatch.setattr(sections.bake, "status", lambda obj: status)
     log = drawn(soft_cube)
-    assert (("progress" if state == "baking" else "label"), "It stands so") in log
+    shown = ("progress", "It stands so, 8 s left") if state == "baking" else ("label", "It stands so")
+    assert shown in log
     assert (("operator", "conjac.bake") in log) == (state != "baking")
     assert (("operator", "conjac.cancel") in log) == (state == "baking")
 

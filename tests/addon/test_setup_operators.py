@@ -108,6 +108,20 @@ def test_remove_takes_modifier_and_preview_but_not_the_painting(soft_cube):
     assert [o.name for o in bpy.data.objects] == ["Cube"] and len(bpy.data.meshes) == 1
 
 
+def test_a_body_that_is_being_baked_cannot_be_removed(soft_cube, tmp_path):
+    from conjac.conjac_addon import bake
+    from conjac.conjac_addon.bake import session
+
+    soft_cube.conjac.cache_folder = str(tmp_path)
+    running = session.Bake(soft_cube, bpy.context.scene)
+    try:
+        assert bake.status(soft_cube).state == "baking"
+        assert "Cancel the running bake" in reason(bpy.ops.conjac.remove)
+    finally:
+        running.close()
+    assert bpy.ops.conjac.remove() == {"FINISHED"}
+
+
 def test_preview_shows_the_very_tetrahedra_of_the_bake(soft_cube, tmp_path):
     """The mesher runs in its own process, and the bake finds its result instead of making it again."""
     from conjac.conjac_addon import bake, gather
