@@ -18,11 +18,9 @@ BLOCKS = FORCE + 12  #: K_ab for (a, b) = 00, 10, 11, 20, 21, 22, 30, 31, 32, 33
 ELEMENT_SLOTS = BLOCKS + 90
 PAIRS = 10
 
-_RESTS = "f8[:,:,::1]"  #: (blocks, 10, LANES): REST and VOLUME
-_NODES = "i4[:,:,::1]"  #: (blocks, 4, LANES)
 
 
-@inlined
+@kernel("void(f8[::1], f8[:,::1], i4[:,:,::1], f8[:,:,::1], f8[:,:,::1], i8)")
 def _load(work, x, nodes, rest, constants, block):  # type: ignore[no-untyped-def]
     """Put one block's rest shape, constants and deformation gradient F = D_s D_m⁻¹ into the lane array."""
     for slot in range(10):
@@ -62,7 +60,7 @@ def _force(work, lane, corner):  # type: ignore[no-untyped-def]
     )
 
 
-@inlined
+@kernel("void(f8[::1])")
 def _forces(work):  # type: ignore[no-untyped-def]
     """Element forces, those of corner 0 from the balance of all four."""
     for lane in range(LANES):
@@ -95,7 +93,7 @@ def _stiffness(work, lane, a, b):  # type: ignore[no-untyped-def]
             )
 
 
-@inlined
+@kernel("void(f8[::1])")
 def _blocks(work):  # type: ignore[no-untyped-def]
     """All ten blocks; those of corner 0 from Σ_b K_ab = 0."""
     for lane in range(LANES):
@@ -143,7 +141,7 @@ def fill(x, nodes, rest, constants, stress, tangent, project, works, forces, blo
                 for corner in range(4):
                     for axis in range(3):
                         forces[element, corner, axis] = work[(FORCE + 3 * corner + axis) * LANES + lane]
-                for pair in range(PAIRS):
+                for pair in range(blocks.shape[1]):  # not a constant: LLVM would write out all 1440 stores
                     for entry in range(9):
                         blocks[element, pair, entry] = work[(BLOCKS + 9 * pair + entry) * LANES + lane]
 
