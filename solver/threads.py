@@ -79,11 +79,16 @@ def configure(threads: int | None) -> None:
     numba.set_num_threads(min(count, numba.config.NUMBA_NUM_THREADS))
 
 
-def kernel(signature: Any, parallel: bool = False) -> Callable[[F], F]:
-    """Compile a function with this explicit signature, once per machine: later processes load it from disk."""
+def kernel(signature: Any, parallel: bool = False, fastmath: frozenset[str] | set[str] = frozenset({"contract"})
+           ) -> Callable[[F], F]:
+    """Compile a function with this explicit signature, once per machine: later processes load it from disk.
+
+    fastmath: with "reassoc" sums may be taken in another order than written, the same one on the same machine.
+    """
     import numba
 
-    return numba.njit(signature, cache=True, error_model="numpy", parallel=parallel, fastmath={"contract"})  # type: ignore[no-any-return]
+    return numba.njit(signature, cache=True, error_model="numpy", parallel=parallel,  # type: ignore[no-any-return]
+                      fastmath=set(fastmath))
 
 
 def inlined(function: F) -> F:

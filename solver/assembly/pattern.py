@@ -44,11 +44,16 @@ class NodeSum:
 
 
 class Pattern:
-    """Lower triangle, in compressed columns, of a matrix of 3 x 3 blocks over some of the nodes, in a chosen order."""
+    """Lower triangle, in compressed columns, of a matrix of 3 x 3 blocks over some of the nodes, in a chosen order.
 
-    def __init__(self, tets: Index, order: Index, count: int) -> None:
-        """tets: (e, 4). order: (p,) nodes that have rows, as they are eliminated. count: number of all nodes."""
-        self.order = order
+    It may have a border: last rows that are dense and hold vectors of the user's. Then the factor of the bordered
+    matrix carries L⁻¹ times these vectors, for nothing.
+    """
+
+    def __init__(self, tets: Index, order: Index, count: int, border: int = 0) -> None:
+        """tets: (e, 4). order: (p,) nodes that have rows, as they are eliminated. count: number of all nodes.
+        border: number of dense rows behind them."""
+        self.order, self.border = order, border
         position = np.full(count, -1, dtype=np.int64)
         position[order] = np.arange(len(order))
         self.position = position  #: (count,) row of each node, -1 where it has none
@@ -71,20 +76,24 @@ class Pattern:
         # the first block of a column is its diagonal one: each node of `order` belongs to some element
         self.column_start = np.searchsorted(self.block_column, np.arange(len(order) + 1)).astype(np.int64)
 
-        self.indptr, self.indices = self._scalar_pattern()
+        self._lay_out()
         self.data: Vec = np.zeros(len(self.indices))
 
     @property
     def size(self) -> int:
         """Number of scalar rows."""
-        return 3 * len(self.order)
+        return 3 * len(self.order) + self.border
 
-    def _scalar_pattern(self) -> tuple[Index, Index]:
+    def _lay_out(self) -> None:
+        """Compressed columns of the scalar matrix."""
         below = np.diff(self.column_start) - 1
-        lengths = (3 * below[:, None] + np.array([3, 2, 1])).ravel()
-        indptr = np.zeros(self.size + 1, dtype=np.int32)
+        lengths = (3 * below[:, None] + np.array([3, 2, 1])).ravel() + self.border
+        lengths = np.append(lengths, np.arange(self.border, 0, -1))
+        self.indptr: Index = np.zeros(self.size + 1, dtype=np.int32)
+        indptr = self.indptr
         indptr[1:] = np.cumsum(lengths)
-        indices = np.empty(indptr[-1], dtype=np.int32)
+        self.indices: Index = np.empty(indptr[-1], dtype=np.int32)
+        indices = self.indices
         # rows of off-diagonal blocks: the k-th block of column j starts 3 - c + 3 (k - 1) behind column 3 j + c
         rank = np.arange(len(self.block_row)) - self.column_start[self.block_column]
         off = rank > 0
@@ -95,7 +104,20 @@ class Pattern:
                 if r >= c:
                     diagonal = np.arange(len(self.order))
                     indices[indptr[3 * diagonal + c] + r - c] = 3 * diagonal + r
-        return indptr, indices
+        for k in range(self.border):
+            indices[self._border_places(k)] = self.size - self.border + k
+            first = indptr[self.size - self.border + k]
+            indices[first : first + self.border - k] = np.arange(self.size - self.border + k, self.size)
+
+    def _border_places(self, k: int) -> Index:
+        """Where the entries of border row k stand in `data`: each column ends with those of all border rows."""
+        columns = self.size - self.border
+        return self.indptr[1 : columns + 1] - self.border + k
+
+    def put_border(self, k: int, vector: Vec, pivot: float) -> None:
+        """Write border row k. vector: (n, 3), on nodes. pivot: its diagonal entry."""
+        self.data[self._border_places(k)] = vector[self.order].ravel()
+        self.data[self.indptr[self.size - self.border + k]] = pivot
 
     def gather(self, blocks: Vec, node_blocks: Vec, scale: float, diagonal: Vec) -> Vec:
         """Values of diag(diagonal) + scale K on the pattern; the array is kept and written anew each time.

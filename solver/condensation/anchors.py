@@ -34,9 +34,6 @@ class Anchors:
         first = 3 * dynamic
         basis = np.zeros((size, first))
         basis[:first] = np.eye(first)
-        if not len(self.nodes):
-            return basis, np.zeros((size, 0)), np.zeros((0, 0))
-
         along = [self._rigid(group, x) for group in self.loose.groups]
         rigid = np.zeros((size, sum(field.shape[1] for field in along)))
         rigid[first:] = np.concatenate(along, axis=1)

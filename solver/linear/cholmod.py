@@ -12,6 +12,7 @@ from ..state import Index, Vec
 from ..threads import one_openmp_level
 from .backward import Backward
 from .interface import NotPositiveDefinite
+from .supernodal import Supernodes, supernodes
 
 
 class Cholmod:
@@ -38,6 +39,8 @@ class Cholmod:
         # the pattern is in elimination order already; CHOLMOD adds its postorder
         self._factor = analyze(lower, mode="supernodal", ordering_method="natural")
         self._backward = Backward(self._factor.P(), kept)
+        self._supernodes: Supernodes | None = None
+        self._looked_inside = False
 
     def factor(self, lower: sp.csc_matrix) -> None:
         with one_openmp_level():
@@ -50,11 +53,14 @@ class Cholmod:
         with one_openmp_level():
             return self._factor(right)  # type: ignore[no-any-return]
 
-    def condense(self, right: Vec) -> tuple[Vec, Vec]:
-        """One backward solve."""
+    def condense(self) -> Vec:
+        """One backward solve, on all threads where the factor's inside is as expected."""
+        if not self._looked_inside:
+            self._supernodes, self._looked_inside = supernodes(self._factor), True
+        return self._backward.solve(self._solve_lt)
+
+    def _solve_lt(self, sides: Vec) -> Vec:
+        if self._supernodes is not None:
+            return self._supernodes.solve_lt(sides)
         with one_openmp_level():
-            return self._backward.solve(
-                right,
-                lambda sides: self._factor.solve_L(sides, use_LDLt_decomposition=False),
-                lambda sides: self._factor.solve_Lt(sides, use_LDLt_decomposition=False),
-            )
+            return self._factor.solve_Lt(sides, use_LDLt_decomposition=False)  # type: ignore[no-any-return]

@@ -13,7 +13,7 @@ from ..threads import one_openmp_level
 from .backward import Backward
 from .interface import NotPositiveDefinite
 
-_SOLVE_ALL, _SOLVE_L, _SOLVE_LT, _PERMUTE = 0, 4, 5, 7  # CHOLMOD's codes
+_SOLVE_ALL, _SOLVE_LT, _PERMUTE = 0, 5, 7  # CHOLMOD's codes
 
 
 def _sparse(lower: sp.csc_matrix) -> Any:
@@ -71,8 +71,7 @@ class CvxoptCholmod:
     def solve(self, right: Vec) -> Vec:
         return self._apply(right.reshape(len(right), -1), _SOLVE_ALL).reshape(right.shape)
 
-    def condense(self, right: Vec) -> tuple[Vec, Vec]:
+    def condense(self) -> Vec:
         """One backward solve."""
-        solved: tuple[Vec, Vec] = self._backward.solve(right, lambda sides: self._apply(sides, _SOLVE_L),
-                                                       lambda sides: self._apply(sides, _SOLVE_LT))
-        return solved
+        jacobian: Vec = self._backward.solve(lambda sides: self._apply(sides, _SOLVE_LT))
+        return jacobian

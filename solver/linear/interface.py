@@ -34,8 +34,8 @@ class LinearSolver(Protocol):
     def solve(self, right: Vec) -> Vec:
         """A⁻¹ right, (m,) or (m, c)."""
 
-    def condense(self, right: Vec) -> tuple[Vec, Vec]:  # column-major arrays are the fast ones
-        """(−A_qq⁻¹ A_qk, A_qq⁻¹ right_q): (m − kept, kept) and (m − kept, c) for right (m − kept, c). [ConJac 6]"""
+    def condense(self) -> Vec:
+        """J = −A_qq⁻¹ A_qk, (m − kept, kept). [ConJac 6]"""
 
 
 def available(key: str) -> Any | None:

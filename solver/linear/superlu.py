@@ -54,12 +54,12 @@ class SuperLU:
             self._whole = self._split(self._full)
         return self._whole.solve(right)  # type: ignore[no-any-return]
 
-    def condense(self, right: Vec) -> tuple[Vec, Vec]:
+    def condense(self) -> Vec:
         """Solves with A_qq for every column, the paper's way. [ConJac 6]"""
         free = self._full.shape[0] - self._kept
         if self._inner is None and free:
             self._inner = self._split(self._full[:free, :free])
         if free == 0:
-            return np.zeros((0, self._kept)), np.zeros((0, right.shape[1]))
-        jacobian = -self._inner.solve(self._full[:free, free:].toarray())
-        return jacobian, self._inner.solve(right)
+            return np.zeros((0, self._kept))
+        jacobian: Vec = -self._inner.solve(self._full[:free, free:].toarray())
+        return jacobian

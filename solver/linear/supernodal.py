@@ -1,0 +1,166 @@
+"""The backward solve Lᵀ Y = B of a supernodal factor for a few columns at once, on all threads.
+
+CHOLMOD's own reads L once as well, but on one thread and column by column through the right-hand sides. A ConJac step
+asks for a dozen columns or more each time, so this is its second largest cost after the factorization.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numba
+import numpy as np
+
+from ..state import Index, Vec
+from ..threads import kernel
+
+GROUP = 16  #: most right-hand sides that one thread takes through L together
+
+
+class _CholmodFactor(ctypes.Structure):
+    """cholmod_factor of SuiteSparse 5: what scikit-sparse's Factor points at."""
+
+    _fields_ = [
+        ("n", ctypes.c_size_t), ("minor", ctypes.c_size_t),
+        *[(name, ctypes.c_void_p) for name in ("Perm", "ColCount", "IPerm")], ("nzmax", ctypes.c_size_t),
+        *[(name, ctypes.c_void_p) for name in ("p", "i", "x", "z", "nz", "next", "prev")],
+        *[(name, ctypes.c_size_t) for name in ("nsuper", "ssize", "xsize", "maxcsize", "maxesize")],
+        *[(name, ctypes.c_void_p) for name in ("super", "pi", "px", "s")],
+        *[(name, ctypes.c_int) for name in ("ordering", "is_ll", "is_super", "is_monotonic", "itype", "xtype",
+                                            "dtype")],
+    ]
+
+
+class Supernodes:
+    """Views of a supernodal factor's arrays."""
+
+    def __init__(self, factor: Any, raw: _CholmodFactor) -> None:
+        self._factor = factor  # keeps the memory alive
+        self._raw = raw
+        count = raw.nsuper
+        self.first: Index = _ints(raw.super, count + 1)  #: first column of each supernode
+        self.rows_start: Index = _ints(raw.pi, count + 1)
+        self.values_start: Index = _ints(raw.px, count + 1)
+        self.rows: Index = _ints(raw.s, raw.ssize)
+        self._longest = int(np.diff(self.rows_start).max())
+        self._works = np.zeros((1, 0))
+
+    def solve_lt(self, right: Vec) -> Vec:
+        """L⁻ᵀ right, in place, (n, c) row-major."""
+        # a fixed number of groups: which columns share one must not depend on the threads
+        groups = max(2, -(-right.shape[1] // GROUP))
+        if self._works.shape != (groups, self._longest * GROUP):
+            self._works = np.zeros((groups, self._longest * GROUP))
+        values = np.ctypeslib.as_array(ctypes.cast(self._raw.x, ctypes.POINTER(ctypes.c_double)), (self._raw.xsize,))
+        backward(right, values, self.first, self.rows_start, self.values_start, self.rows, self._works)
+        return right
+
+
+def supernodes(factor: Any) -> Supernodes | None:
+    """The inside of a numeric scikit-sparse Factor, or None where it does not look as expected.
+
+    scikit-sparse does not show it, so nothing is taken on trust: the object's layout, the factor's flags and a solve
+    compared with CHOLMOD's own.
+    """
+    if type(factor).__basicsize__ != 4 * ctypes.sizeof(ctypes.c_size_t):
+        return None
+    words = (ctypes.c_size_t * 4).from_address(id(factor))
+    if words[2] != id(factor._common) or not words[3]:
+        return None
+    raw = _CholmodFactor.from_address(words[3])
+    size = len(factor.P())
+    flags = (raw.is_ll, raw.is_super, raw.itype, raw.xtype, raw.dtype)
+    if raw.n != size or raw.minor != size or flags != (1, 1, 0, 1, 0) or not 0 < raw.nsuper <= size:
+        return None
+    found = Supernodes(factor, raw)
+    if found.first[0] != 0 or found.first[-1] != size or (np.diff(found.first) <= 0).any():
+        return None
+    probe = np.cos(np.arange(3.0 * size)).reshape(size, 3)
+    theirs = factor.solve_Lt(np.asfortranarray(probe), use_LDLt_decomposition=False)
+    ours = found.solve_lt(probe)
+    return found if np.abs(ours - theirs).max() <= 1.0e-8 * np.abs(theirs).max() else None
+
+
+def _ints(address: int, count: int) -> Index:
+    return np.ctypeslib.as_array(ctypes.cast(address, ctypes.POINTER(ctypes.c_int)), (count,)).copy()
+
+
+@kernel("void(f8[:,::1], i8, i8, f8[::1], i4[::1], i4[::1], i4[::1], i4[::1], i8, f8[::1])",
+        fastmath={"reassoc", "contract"})
+def _solve_supernode(y, left, right, values, first, rows_start, values_start, rows, s, work):  # type: ignore[no-untyped-def]
+    """Y of one supernode's rows from the rows below them, in columns left to right. y: (n, c)."""
+    width = right - left
+    begin, columns = first[s], first[s + 1] - first[s]
+    own, length = rows_start[s], rows_start[s + 1] - rows_start[s]
+    base = values_start[s]
+    # each right-hand side on its own, so that products run along memory
+    for r in range(length):
+        row = y[rows[own + r]]
+        for c in range(width):
+            work[c * length + r] = row[left + c]
+
+    # four columns a time from the last one up: everything below them is known. Two right-hand sides a time. Where
+    # there are fewer the last one is taken twice, which costs less than code for the rest
+    last = columns
+    while last > 0:
+        j = max(last - 4, 0)
+        count, rest = last - j, length - last
+        below = base + j * length + last
+        at1, at2 = below + min(1, count - 1) * length, below + min(2, count - 1) * length
+        at3 = below + (count - 1) * length
+        # slices, since an index that might be negative keeps LLVM from making vectors of the sums
+        p, q = values[below : below + rest], values[at1 : at1 + rest]
+        t, u = values[at2 : at2 + rest], values[at3 : at3 + rest]
+        for c in range(0, width, 2):
+            x, z = c * length, min(c + 1, width - 1) * length
+            e, f = work[x + last : x + length], work[z + last : z + length]
+            a0, a1, a2, a3, b0, b1, b2, b3 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+            for r in range(rest):
+                a0 += p[r] * e[r]
+                a1 += q[r] * e[r]
+                a2 += t[r] * e[r]
+                a3 += u[r] * e[r]
+                b0 += p[r] * f[r]
+                b1 += q[r] * f[r]
+                b2 += t[r] * f[r]
+                b3 += u[r] * f[r]
+            e, f = work[x + j : x + last], work[z + j : z + last]
+            if z == x:
+                b0, b1, b2, b3 = 0.0, 0.0, 0.0, 0.0
+            e[0] -= a0
+            f[0] -= b0
+            if count > 1:
+                e[1] -= a1
+                f[1] -= b1
+            if count > 2:
+                e[2] -= a2
+                f[2] -= b2
+            if count > 3:
+                e[3] -= a3
+                f[3] -= b3
+        # the triangle of these columns
+        for k in range(count - 1, -1, -1):
+            column = values[base + (j + k) * length + j : base + (j + k) * length + last]
+            pivot = 1.0 / column[k]
+            for c in range(width):
+                e = work[c * length + j : c * length + last]
+                total = e[k]
+                for r in range(k + 1, count):
+                    total -= column[r] * e[r]
+                e[k] = total * pivot
+        last = j
+    for r in range(columns):
+        for c in range(width):
+            y[begin + r, left + c] = work[c * length + r]
+
+
+@kernel("void(f8[:,::1], f8[::1], i4[::1], i4[::1], i4[::1], i4[::1], f8[:,::1])", parallel=True)
+def backward(y, values, first, rows_start, values_start, rows, works):  # type: ignore[no-untyped-def]
+    """Lᵀ Y = Y in place, groups of right-hand sides side by side: half of L is in a few large supernodes at the top
+    of the tree, so subtrees would wait for each other. y: (n, c), works: (groups, longest supernode * c)."""
+    groups, width, count = works.shape[0], y.shape[1], first.shape[0] - 1
+    for group in numba.prange(groups):
+        for k in range(count):
+            _solve_supernode(y, group * width // groups, (group + 1) * width // groups, values, first, rows_start,
+                             values_start, rows, count - 1 - k, works[group])
