@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
+from ..assembly.edges import Edges
 from ..assembly.linearised import Linearised, Near
 from ..assembly.pattern import Pattern, node_graph
 from ..coordinates.rigid import LooseParts
@@ -23,6 +24,10 @@ from ..state import Index, Vec
 from .anchors import Anchors
 from .full import stiffness_times_prescribed
 from .interface import Mesh, Stage
+
+#: one correction changes no edge by more than this share of its length. A Newton step from far away would: a soft body
+#: that stands on its feet falls over in one step, out of reach of the linearisation that asked for it
+LARGEST_CORRECTION = 0.5
 
 #: diagonal of the border, far above gᵀ K⁻¹ g of any residual g [N m]; no answer depends on it
 BORDER_PIVOT = 1.0e30
@@ -80,6 +85,7 @@ class ConJac:
         self._kept_pivot = np.zeros(count)
         self._kept_pivot[self.kept] = mesh.stiffness
 
+        self._edges = Edges(mesh.tets, mesh.rest)
         self._inner = self.pattern.order[: len(quasistatic)]
         self._to_free: Index = self.pattern.position[mesh.coordinates.free].astype(np.int32)
         self._mass_inner, self._mass_kept = np.repeat(mesh.mass[self._inner], 3), np.repeat(mesh.mass[self.kept], 3)
@@ -121,7 +127,7 @@ class ConJac:
         inner, kept = momentum[self._inner].ravel(), momentum[self.kept].ravel() + factor * pulled
         if follow is not None:
             inner, kept = inner - self._mass_inner * follow[0], kept - self._mass_kept * follow[1]
-        share = self.gamma / stage.h
+        share = self._share_of(owed) / stage.h
         return PosedConJac(
             self._to_free, jacobian, basis, basis.T @ (inertia - factor * stiffness) @ basis,
             basis.T @ (jacobian.T @ inner + kept), follow, (share * owed[0], share * owed[1]),
@@ -143,6 +149,16 @@ class ConJac:
         pull = stiffness_times_prescribed(self._around_prescribed, lin, self.mesh, stage.w)
         self.pattern.put_border(1, -pull, BORDER_PIVOT)
         return static, pull
+
+    def _share_of(self, owed: tuple[Vec, Vec]) -> float:
+        """γ, or less where h γ b would change an edge too much. owed: h b of both kinds of rows [m].
+
+        [ConJac 13, changed: largest correction]
+        """
+        moved = np.zeros(self.mesh.rest.shape)
+        moved[self.pattern.order] = np.concatenate(owed).reshape(-1, 3)
+        change = self._edges.largest_change(moved)
+        return min(self.gamma, LARGEST_CORRECTION / change) if change > 0.0 else self.gamma
 
     def _kept_rows(self, lin: Linearised, inner: Vec) -> Vec:
         """K_kk [I, 0] + K_kq inner: kept rows of K times columns that are `inner`, (3 q, 3 k + c), on quasistatic rows.

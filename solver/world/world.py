@@ -122,9 +122,9 @@ class World:
         x = self.coordinates.place(state.q, state.time)
         return self._linearise(x, self.coordinates.spread(state.u, None), state.time, self.project)
 
-    def linearise_at(self, x: Vec, time: float) -> Linearised:
-        """The same at positions x (n, 3) [m] and at rest, always projected: a direction that lowers the energy."""
-        return self._linearise(x, np.zeros_like(x), time, True)
+    def linearise_at(self, x: Vec, time: float, project: bool = True) -> Linearised:
+        """The same at positions x (n, 3) [m] and at rest; K is negative semi-definite if `project`."""
+        return self._linearise(x, np.zeros_like(x), time, project)
 
     def _linearise(self, x: Vec, v: Vec, time: float, project: bool) -> Linearised:
         for elastic, where in zip(self.elastic, self._slices):

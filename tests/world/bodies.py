@@ -64,7 +64,7 @@ def stiffness(world, x, time=0.0):
     """Dense K = ∂f/∂x and f of all nodes at positions x, assembled from element blocks one by one."""
     from solver.assembly.pattern import PAIR_COLUMNS, PAIR_ROWS
 
-    lin = world._linearise(x, np.zeros_like(x), time, world.project)
+    lin = world.linearise_at(x, time, world.project)
     dense = np.zeros((3 * len(x), 3 * len(x)))
     for corners, blocks in zip(world.tets, lin.blocks):
         for a, b, block in zip(PAIR_ROWS, PAIR_COLUMNS, blocks):
