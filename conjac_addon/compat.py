@@ -8,9 +8,6 @@ import bpy
 
 VERSION = bpy.app.version
 
-#: identifier of the EEVEE render engine
-EEVEE = "BLENDER_EEVEE" if VERSION >= (5, 0, 0) else "BLENDER_EEVEE_NEXT"
-
 #: how a folder or file property says that it understands "//": before 4.5 every one does
 RELATIVE_PATH: dict[str, Any] = {"options": {"PATH_SUPPORTS_BLEND_RELATIVE"}} if VERSION >= (4, 5, 0) else {}
 

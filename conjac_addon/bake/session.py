@@ -141,8 +141,6 @@ class Bake:
             self.note("This .blend was never saved: the bake lies in a temporary folder and is deleted when Blender "
                        "closes. Save the file first to keep it")
         yield True
-        # a bake inside the object's own shape would be read as its input
-        playback.clear_input(obj)
         with closing(gather.write_job_steps(obj, scene, self.folder, self.note)) as reading:
             for fraction, text in reading:
                 self._tell({"event": "stage", "body": self.name, "progress": fraction, "text": text})

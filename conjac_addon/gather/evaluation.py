@@ -1,7 +1,8 @@
-"""One object, evaluated frame by frame as the simulation sees it: with ConJac's modifier and all after it off."""
+"""One object, evaluated frame by frame as the simulation sees it: its bake, and all that is applied to it, off."""
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from types import TracebackType
 
 import bpy
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...solver.errors import BadInput
-from .. import settings
+from .. import playback, settings
 from . import stack
 
 Array = NDArray[np.float64]
@@ -31,8 +32,10 @@ class Evaluation:
         self.scale = settings.unit_scale(scene)
         self._frame: tuple[int, float] = (scene.frame_current, scene.frame_subframe)
         self._switches: list[tuple[str, bool]] = []
+        self._aside = ExitStack()
 
     def __enter__(self) -> Evaluation:
+        self._aside.enter_context(playback.set_aside(self.object))
         self._switches = [(modifier.name, modifier.show_viewport) for modifier in self.object.modifiers]
         for modifier in stack.from_mark_on(self.object):
             modifier.show_viewport = False
@@ -45,6 +48,7 @@ class Evaluation:
             modifier = self.object.modifiers.get(name)
             if modifier is not None and modifier.show_viewport != shown:
                 modifier.show_viewport = shown
+        self._aside.close()
         frame, subframe = self._frame
         self.scene.frame_set(frame, subframe=subframe)
 

@@ -10,10 +10,11 @@ from ...solver import catalogue
 from .frames import Frames, run_from
 from .modifier import NAME, check_count, find, only_above, place
 from .pc2 import PC2
+from .shape_keys import set_aside
 
 __all__ = [
-    "NAME", "PC2", "Frames", "check_count", "clear_input", "find", "formats", "hide", "only_above", "place",
-    "run_from", "show",
+    "NAME", "PC2", "Frames", "check_count", "find", "formats", "hide", "only_above", "place", "run_from",
+    "set_aside", "show",
 ]
 
 #: the add-on's own package: paths of export formats in the catalogue start here
@@ -45,10 +46,3 @@ def hide(obj: bpy.types.Object) -> None:
     """Show the object without any bake."""
     for kind in formats().values():
         kind().hide(obj)
-
-
-def clear_input(obj: bpy.types.Object) -> None:
-    """Take away a bake that would be read as the input of the next one. A cache modifier stays: it marks the stack."""
-    for kind in formats().values():
-        if kind.above_mark:
-            kind().hide(obj)

@@ -19,7 +19,6 @@ class Alembic:
     """Blender's Mesh Sequence Cache modifier; other programs read the file too."""
 
     suffix = ".abc"
-    above_mark = False
 
     def show(self, obj: bpy.types.Object, scene: bpy.types.Scene, frames: Frames, path: Path) -> None:
         """Write the frames to `path` and play them on the object. Raises BadMesh, CacheUnwritable, Environment."""

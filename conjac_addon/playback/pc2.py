@@ -111,7 +111,6 @@ class PC2:
     """Blender's Mesh Cache modifier."""
 
     suffix = ".pc2"
-    above_mark = False
 
     def show(self, obj: bpy.types.Object, scene: bpy.types.Scene, frames: Frames, path: Path) -> None:
         """Write the frames to `path` and play them on the object. Raises BadMesh, CacheUnwritable."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import bpy
@@ -12,28 +14,28 @@ from .. import compat
 from . import modifier
 from .frames import Frames
 
-#: key of the custom property by which our own shape keys are known: names of the modifiers that they replace
-MARK = "conjac_replaces"
+#: custom properties by which our own shape keys are known: names of the modifiers that they replace, where those show
+IN_VIEWPORT, IN_RENDER = "conjac_replaces", "conjac_replaces_in_renders"
 
 
 class ShapeKeys:
     """Absolute shape keys; they need no file and no modifier."""
 
     suffix = ""
-    above_mark = True  # they stand where the artist's own shape stood, so they go before the input is gathered
 
     def show(self, obj: bpy.types.Object, scene: bpy.types.Scene, frames: Frames, path: Path | None = None) -> None:
         """Turn the frames into shape keys. Raises BadMesh, naming what stands in the way."""
         self._check(obj, frames.vertices)
         self.hide(obj)
         # what deforms above the mark is in the frames already
-        above = [m for m in list(obj.modifiers)[:modifier.place(obj)] if m.show_viewport or m.show_render]
+        above = list(obj.modifiers)[:modifier.place(obj)]
         modifier.remove(obj)
 
         obj.shape_key_add(name="Basis", from_mix=False)
         keys = obj.data.shape_keys
         keys.use_relative = False
-        keys[MARK] = [m.name for m in above]
+        keys[IN_VIEWPORT] = [m.name for m in above if m.show_viewport]
+        keys[IN_RENDER] = [m.name for m in above if m.show_render]
         for frame in range(frames.first, frames.last + 1):
             block = obj.shape_key_add(name=f"Frame {frame}", from_mix=False)
             block.interpolation = "KEY_LINEAR"
@@ -64,9 +66,9 @@ class ShapeKeys:
             return
         keys = obj.data.shape_keys
         action = keys.animation_data.action if keys.animation_data else None
-        for name in list(keys[MARK]):
-            if name in obj.modifiers:
-                obj.modifiers[name].show_viewport = obj.modifiers[name].show_render = True
+        for m in obj.modifiers:
+            m.show_viewport |= m.name in keys[IN_VIEWPORT]
+            m.show_render |= m.name in keys[IN_RENDER]
         obj.shape_key_clear()
         if action is not None and action.users == 0:
             bpy.data.actions.remove(action)
@@ -75,7 +77,28 @@ class ShapeKeys:
 def is_ours(obj: bpy.types.Object) -> bool:
     """Whether the object's shape keys are a bake of ours."""
     keys = obj.data.shape_keys
-    return keys is not None and MARK in keys
+    return keys is not None and IN_VIEWPORT in keys
+
+
+@contextmanager
+def set_aside(obj: bpy.types.Object) -> Iterator[None]:
+    """Inside, the object has the artist's own shape and modifiers again where shape keys of ours play."""
+    if not is_ours(obj):
+        yield
+        return
+    replaced = [m.name for m in obj.modifiers if m.name in obj.data.shape_keys[IN_VIEWPORT] and not m.show_viewport]
+    pinned, active = obj.show_only_shape_key, obj.active_shape_key_index
+    for name in replaced:
+        obj.modifiers[name].show_viewport = True
+    obj.show_only_shape_key, obj.active_shape_key_index = True, 0  # the basis
+    try:
+        yield
+    finally:
+        obj.show_only_shape_key, obj.active_shape_key_index = pinned, active
+        # by name: the artist may have removed or added modifiers meanwhile
+        for name in replaced:
+            if name in obj.modifiers:
+                obj.modifiers[name].show_viewport = False
 
 
 def _keyframe(keys: bpy.types.Key, frames: Frames) -> None:

@@ -261,6 +261,45 @@ def test_a_refused_mesh_is_one_sentence_and_leaves_a_usable_panel(scene):  # noq
     assert bpy.ops.conjac.bake() == {"FINISHED"}
 
 
+def test_shape_keys_survive_undo_redo_and_a_bake_that_is_refused(scene):  # noqa: F811
+    def jelly():
+        return bpy.data.objects["Jelly"]  # undo moves it in memory
+
+    add_jelly()
+    assert jelly().conjac.bake() == 0
+    bpy.ops.ed.undo_push(message="PC2 plays")
+    assert bpy.ops.conjac.export(format="shapekeys") == {"FINISHED"}
+    bpy.ops.ed.undo_push(message="shape keys play")
+    bpy.ops.ed.undo()
+    assert jelly().data.shape_keys is None and jelly().modifiers["ConJac"].type == "MESH_CACHE"
+    assert_plays(jelly(), (1, 7, LAST))
+    bpy.ops.ed.redo()
+    assert jelly().data.shape_keys is not None and not jelly().modifiers
+    assert_plays(jelly(), (1, 7, LAST))
+
+    # refused while it reads: what plays goes on playing
+    jelly().conjac.pin_group = "Missing"
+    with pytest.raises(RuntimeError, match="no vertex group"):
+        bpy.ops.conjac.bake()
+    assert_plays(jelly(), (1, 7, LAST))
+    jelly().conjac.pin_group = "Pin"
+
+    # undone in the middle of the next bake: its end is as it would have been
+    jelly().conjac.export, jelly().conjac.step, jelly().conjac.youngs_modulus = "shapekeys", 1 / 480, 6.0e3
+    before = frames_of(jelly())
+    bpy.ops.ed.undo_push(message="before the bake")
+    jelly().location.x = 1.0
+    bpy.ops.ed.undo_push(message="moved")
+    bake = session.Bake(jelly(), bpy.context.scene)
+    run_until(bake, lambda: (bake.progress.frame or 0) >= 4 and "ConJac" in jelly().modifiers)
+    bpy.ops.ed.undo()
+    assert jelly().location.x == 0.0 and "ConJac" not in jelly().modifiers
+    assert bake.wait() == 0, bake.progress.error
+    assert len(jelly().data.shape_keys.key_blocks) == LAST + 1 and not jelly().modifiers
+    assert_plays(jelly(), (1, 7, LAST))
+    assert frames_of(jelly())["000012"] != before["000012"]
+
+
 def test_the_object_may_be_renamed_but_not_deleted_while_it_is_baked(scene):  # noqa: F811
     obj = add_jelly(step=1 / 480)
     bake = session.Bake(obj, scene)

@@ -181,6 +181,29 @@ def test_a_cache_modifier_that_plays_is_not_taken_for_input(soft_cube, tmp_path)
     assert mark.show_viewport
 
 
+@pytest.mark.parametrize("key", ["pc2", "abc", "shapekeys"])
+def test_a_bake_that_plays_is_not_taken_for_input_and_goes_on_playing(soft_cube, tmp_path, key):
+    """A preview or a second bake reads the artist's own shape, moved by the rig that the bake stands in for."""
+    from conjac.conjac_addon import playback
+
+    rig = soft_cube.modifiers.new("Bend", "SIMPLE_DEFORM")
+    rig.keyframe_insert("angle", frame=1)
+    rig.angle = 2.0
+    rig.keyframe_insert("angle", frame=4)
+    paint(soft_cube, "Pin", [0, 1, 5])
+    gathered(soft_cube, tmp_path / "before")
+    baked = [(coordinates(soft_cube.data) * (2 + frame)).astype(np.float32) for frame in range(5)]
+    playback.show(soft_cube, bpy.context.scene, playback.Frames(1, 4, baked.__getitem__), tmp_path / "cube", key)
+    shown = [(m.name, m.show_viewport, m.show_render) for m in soft_cube.modifiers]
+    gathered(soft_cube, tmp_path / "after")
+    for path in (tmp_path / "before").rglob("*.*"):
+        assert path.read_bytes() == (tmp_path / "after" / path.relative_to(tmp_path / "before")).read_bytes(), path.name
+    assert [(m.name, m.show_viewport, m.show_render) for m in soft_cube.modifiers] == shown
+    bpy.context.scene.frame_set(3)
+    seen = soft_cube.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    np.testing.assert_allclose(coordinates(seen), baked[3], atol=1e-5)
+
+
 def test_subdivision_above_an_armature_is_simulated_with_its_weights(soft_cube, tmp_path):
     bpy.ops.object.armature_add()
     rig = bpy.context.object

@@ -197,15 +197,19 @@ def test_shape_keys_of_the_artist_and_shared_meshes_are_refused(tmp_path):
         playback.show(twin_owner, bpy.context.scene, frames, tmp_path / "jelly", "shapekeys")
 
 
-def test_only_shape_keys_are_taken_away_before_the_next_bake_reads_its_input(key, tmp_path):
+def test_modifiers_come_back_as_they_were_shown(tmp_path):
     obj = make_object()
-    rest = positions(obj.data).copy()
-    playback.show(obj, bpy.context.scene, make_frames(obj), tmp_path / "jelly", key)
-    playback.clear_input(obj)
-    assert obj.data.shape_keys is None
-    assert (modifier.find(obj) is not None) == (key != "shapekeys")
-    with modifier.only_above(obj):
-        np.testing.assert_array_equal(evaluated(obj, 12), rest)
+    for name, viewport, render in (("Both", True, True), ("View", True, False), ("Render", False, True),
+                                   ("Off", False, False)):
+        bend = obj.modifiers.new(name, "SIMPLE_DEFORM")
+        bend.show_viewport, bend.show_render = viewport, render
+    before = [(m.name, m.show_viewport, m.show_render) for m in obj.modifiers]
+    playback.show(obj, bpy.context.scene, make_frames(obj), tmp_path / "jelly", "shapekeys")
+    assert not any(m.show_viewport or m.show_render for m in obj.modifiers)
+    with playback.set_aside(obj):
+        assert [m.show_viewport for m in obj.modifiers] == [True, True, False, False]
+    playback.hide(obj)
+    assert [(m.name, m.show_viewport, m.show_render) for m in obj.modifiers] == before
 
 
 def test_many_shape_keys_stay_exact(tmp_path):
