@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..coordinates.rigid import Group, LooseParts, is_firm, rigid_field, spread_of
+from ..coordinates.rigid import Group, LooseParts, is_firm, rigid_field, spread_of, width_of
 from ..state import Index, Vec
 
 
@@ -20,7 +20,10 @@ class Anchors:
             for part in group.parts:
                 chosen += _choose(rest, part, np.concatenate([held, np.array(chosen, dtype=held.dtype)]))
         self.nodes: Index = np.array(chosen, dtype=np.int32)
-        self._place = {node: i for i, node in enumerate(chosen)}
+        place = {node: i for i, node in enumerate(chosen)}
+        mine = [[np.intersect1d(part, self.nodes) for part in group.owned] for group in self.loose.groups]
+        #: of each group and part: its anchors, and where they stand among all anchors
+        self._owned = [[(nodes, [place[node] for node in nodes.tolist()]) for nodes in of_group] for of_group in mine]
 
     def split(self, x: Vec, stiffness: Vec, dynamic: int) -> tuple[Vec, Vec, Vec]:
         """Directions in which the kept nodes are dynamic and quasistatic.
@@ -34,7 +37,7 @@ class Anchors:
         first = 3 * dynamic
         basis = np.zeros((size, first))
         basis[:first] = np.eye(first)
-        along = [self._rigid(group, x) for group in self.loose.groups]
+        along = [self._rigid(group, owned, x) for group, owned in zip(self.loose.groups, self._owned)]
         rigid = np.zeros((size, sum(field.shape[1] for field in along)))
         rigid[first:] = np.concatenate(along, axis=1)
         count = rigid.shape[1]
@@ -47,13 +50,11 @@ class Anchors:
         basis += across @ (compliance @ (across.T @ stiffness @ basis))
         return basis, across, 0.5 * (compliance + compliance.T)
 
-    def _rigid(self, group: Group, x: Vec) -> Vec:
+    def _rigid(self, group: Group, owned: list[tuple[Index, list[int]]], x: Vec) -> Vec:
         """Velocities of all anchors under this group's rigid motions, (3 anchors, modes)."""
         twists, centres = self.loose.twists(group, x)
         out = np.zeros((len(self.nodes), 3, twists.shape[1]))
-        for k, (part, centre) in enumerate(zip(group.owned, centres)):
-            mine = np.intersect1d(part, self.nodes)
-            rows = [self._place[node] for node in mine.tolist()]
+        for k, ((mine, rows), centre) in enumerate(zip(owned, centres)):
             out[rows] = rigid_field(x[mine], centre, group.size) @ twists[6 * k : 6 * k + 6]
         return out.reshape(3 * len(self.nodes), -1)
 
@@ -61,9 +62,9 @@ class Anchors:
 def _choose(rest: Vec, part: Index, held: Index) -> list[int]:
     """Nodes of a part that make it firm together with those held: each as far as can be from the earlier ones."""
     have = rest[np.intersect1d(part, held)]
-    size = float(np.ptp(rest[part], axis=0).max())
+    width = width_of(rest[part])
     chosen: list[int] = []
-    while not is_firm(have, size):
+    while not is_firm(have, width):
         origin = have.mean(axis=0) if len(have) else rest[part].mean(axis=0)
         away = rest[part] - origin
         if len(have) > 1 and spread_of(have)[0] > 0.0:

@@ -7,15 +7,16 @@ held and shared nodes leave it: six alone, three around one node, one around a l
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from ..state import Index, Vec
 
-ON_A_LINE = 1.0e-3  #: nodes are on a line where they leave it by less than this share of their part's size
+ON_A_LINE = 1.0e-3  #: nodes are on a line where they leave it by less than this share of their part's width
 
 
 @dataclass(frozen=True)
@@ -38,9 +39,16 @@ def spread_of(points: Vec) -> Vec:
     return np.pad(values, (0, 3 - len(values)))
 
 
-def is_firm(points: Vec, size: float) -> bool:
-    """Whether these held points leave a body of this size no rigid motion."""
-    return bool(spread_of(points)[1] > ON_A_LINE * size)
+def width_of(points: Vec) -> float:
+    """Second largest extent [m] of a body's points: of a rope its thickness, whatever its length."""
+    arms = points - points.mean(axis=0)
+    along = arms @ np.linalg.svd(arms, full_matrices=False)[2].T
+    return float(np.ptp(along, axis=0)[1])
+
+
+def is_firm(points: Vec, width: float) -> bool:
+    """Whether these held points leave a body of this width no rigid motion."""
+    return bool(spread_of(points)[1] > ON_A_LINE * width)
 
 
 class LooseParts:
@@ -50,15 +58,13 @@ class LooseParts:
         """rest: (n, 3) [m]. parts: nodes of each face-connected part. held: nodes that do not move freely."""
         is_held = np.zeros(len(rest), dtype=bool)
         is_held[held] = True
-        sizes = [float(np.ptp(rest[part], axis=0).max()) for part in parts]
-        loose = [k for k, part in enumerate(parts) if not is_firm(rest[part[is_held[part]]], sizes[k])]
+        loose = [k for k, part in enumerate(parts) if not is_firm(rest[part[is_held[part]]], width_of(rest[part]))]
 
         owners = np.bincount(np.concatenate(parts), minlength=len(rest)) if parts else np.zeros(0, int)
         in_loose = np.bincount(np.concatenate([parts[k] for k in loose]), minlength=len(rest)) if loose else owners
         stands = is_held | (owners > in_loose)
         self.groups = [
-            _group(rest, [parts[k] for k in members], stands, max(sizes[k] for k in members))
-            for members in _hang_together(parts, loose, len(rest))
+            _group(rest, [parts[k] for k in members], stands) for members in _hang_together(parts, loose, len(rest))
         ]
 
     def twists(self, group: Group, x: Vec) -> tuple[Vec, list[Vec]]:
@@ -117,7 +123,7 @@ def _hang_together(parts: list[Index], loose: list[int], count: int) -> list[lis
     return [[loose[i] for i in np.flatnonzero(labels == g)] for g in range(groups)]
 
 
-def _group(rest: Vec, parts: list[Index], stands: np.ndarray, size: float) -> Group:
+def _group(rest: Vec, parts: list[Index], stands: NDArray[np.bool_]) -> Group:
     owned, shared = [], []
     owner: dict[int, int] = {}
     for k, part in enumerate(parts):
@@ -127,11 +133,21 @@ def _group(rest: Vec, parts: list[Index], stands: np.ndarray, size: float) -> Gr
         if len(parts) > 1:
             owner.update((node, k) for node in owned[-1].tolist())
     held = [part[stands[part]] for part in parts]
-    group = Group(parts, owned, held, shared, size, 0)
+    group = Group(parts, owned, held, shared, max(float(np.ptp(rest[part], axis=0).max()) for part in parts), 0)
+    if len(parts) == 1:
+        return replace(group, modes=_modes_of_one(rest[held[0]], width_of(rest[parts[0]])))
     rows, _ = _rows(rest, group)
-    values = np.linalg.svd(rows, compute_uv=False) if len(rows) else np.zeros(0)
-    firm = int((values > ON_A_LINE).sum())
-    return Group(parts, owned, held, shared, size, 6 * len(parts) - firm)
+    firm = int((np.linalg.svd(rows, compute_uv=False) > ON_A_LINE).sum())
+    return replace(group, modes=6 * len(parts) - firm)
+
+
+def _modes_of_one(held: Vec, width: float) -> int:
+    """Rigid motions that held points leave one part: about a line one, however near each other they are on it."""
+    if not len(held):
+        return 6
+    if is_firm(held, width):
+        return 0
+    return 1 if spread_of(held)[0] > 1.0e-9 * width else 3
 
 
 def _rows(x: Vec, group: Group) -> tuple[Vec, list[Vec]]:
