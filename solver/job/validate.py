@@ -96,6 +96,10 @@ def _check_body(job: Job, body: schema.Body, where: str) -> None:
     _check_painted(job, body, vertices, where)
     _check_dynamic(job, body.dynamic, vertices, nodes, f"{where}.dynamic")
     _check_pin(job, body.pin, vertices, nodes, f"{where}.pin")
+    if body.dynamic.nodes is not None and body.pin.nodes is not None:
+        both = np.intersect1d(job.array(body.dynamic.nodes), job.array(body.pin.nodes))
+        if len(both):
+            raise refuse(f"node {both[0]} is both dynamic and pinned", f"{where}.dynamic.nodes", "Choose one")
     if body.fibers is not None:
         _weights(job, body.fibers, f"{where}.fibers", vertices)
 
@@ -129,6 +133,10 @@ def _check_tets(job: Job, body: schema.Body, where: str) -> int:
     flat = int(np.count_nonzero(volumes <= 1e-12 * volumes.max()))  # those turned inside out are turned back
     if flat:
         raise refuse(f"{flat} of {len(tets)} tetrahedra have no volume", f"{place}.tets", kind=BadMesh)
+    alone = np.flatnonzero(np.bincount(tets.ravel(), minlength=len(nodes)) == 0)
+    if len(alone):
+        raise refuse(f"{len(alone)} nodes belong to no tetrahedron, the first is {alone[0]}", f"{place}.nodes",
+                     "Leave them out", kind=BadMesh)
     return len(nodes)
 
 

@@ -187,6 +187,21 @@ def test_flat_tetrahedra_are_refused(tmp_path):
     assert "2 of 96 tetrahedra" in refused(job, "$.bodies[0].tets.tets", BadMesh)
 
 
+def test_a_node_of_no_tetrahedron_is_refused(tmp_path):
+    """It would have no mass, and the step would be blamed."""
+    job = box_job(tmp_path, motion=False)
+    nodes = np.load(job / "arrays/nodes.npy")
+    np.save(job / "arrays/nodes.npy", np.concatenate([nodes, [[9.0, 9.0, 9.0]]]))
+    assert "1 nodes belong to no tetrahedron, the first is 45" in refused(job, "$.bodies[0].tets.nodes", BadMesh)
+
+
+def test_a_node_cannot_be_dynamic_and_pinned(tmp_path):
+    job = box_job(tmp_path, motion=False)
+    pinned = np.load(job / "arrays/pinned.npy")
+    np.save(job / "arrays/dynamic.npy", np.array([44, pinned[2]], np.int32))
+    assert f"node {pinned[2]} is both" in refused(job, "$.bodies[0].dynamic.nodes")
+
+
 def test_two_bodies_need_two_names(tmp_path):
     job = surface_job(tmp_path)
     bodies = json.loads((job / "scene.json").read_text())["bodies"]
