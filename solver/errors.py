@@ -101,4 +101,11 @@ class Stopped(ConJacError):
 
 
 class StepFailed(Exception):
-    """A step could not be solved; the old state is still good. Caught by `simulate`, never shown as it is."""
+    """A step could not be solved; the old state is still good. Caught by `simulate`, never shown as it is.
+
+    object: name of the body that failed, where that is known.
+    """
+
+    def __init__(self, what: str, object: str | None = None) -> None:
+        super().__init__(what)
+        self.object = object

@@ -112,8 +112,9 @@ def _coordinates(rest: Vec, prepared: list[Prepared], first: Index, interval: fl
 
 
 def _typical_stiffness(prepared: list[Prepared]) -> float:
-    """Young's modulus times edge length, the size of an entry of K [N/m]."""
-    volume = prepared[0].volume
-    edge = float(np.cbrt(6.0 * tet_volumes(volume.nodes, volume.tets).mean()))
-    stiffest = [np.max(one.fields.element_parameters.get("youngs_modulus", 1.0e5)) for one in prepared]
-    return float(max(stiffest)) * edge
+    """Young's modulus times edge length, the size of an entry of K, of the stiffest body [N/m]."""
+    def of(one: Prepared) -> float:
+        stiffest = np.max(one.fields.element_parameters.get("youngs_modulus", catalogue.YOUNGS_MODULUS.default))
+        return float(stiffest * np.cbrt(6.0 * tet_volumes(one.volume.nodes, one.volume.tets).mean()))
+
+    return max(of(one) for one in prepared)

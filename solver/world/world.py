@@ -103,8 +103,8 @@ class World:
                 x = equilibrium(self, x, 0.0, held, self.tets, type(self.linear)())
             except StepFailed as failure:
                 raise Diverged(f"the start has no balance: {failure}",
-                               "Switch off Start at Rest or raise the stiffness", self.parts[0].name,
-                               self.start_frame) from failure
+                               "Switch off Start at Rest or raise the stiffness",
+                               self.parts[0].name if len(self.parts) == 1 else None, self.start_frame) from failure
         q = x[self.coordinates.free].ravel()
         return State(0.0, q, np.zeros_like(q))
 
@@ -156,20 +156,22 @@ class World:
         return after
 
     def _refuse_blow_up(self, state: State) -> None:
-        if not (np.isfinite(state.q).all() and np.isfinite(state.u).all()):
-            raise StepFailed("a node's position is not a number")
         x = self.coordinates.place(state.q, state.time)
         for body in self.parts:
             nodes = x[body.nodes]
             extent = float(np.abs(nodes - nodes[0]).max())
+            if not np.isfinite(extent):
+                raise StepFailed("a node's position is not a number", body.name)
             if extent > BLOW_UP * body.size:
-                raise StepFailed(f"{body.name} grew to {extent / body.size:.0f} times its size")
+                raise StepFailed(f"it grew to {extent / body.size:.0f} times its size", body.name)
 
     def explain(self, failure: StepFailed, state: State, frame: int) -> Diverged:
         """The error for the artist: which body, at which frame, and what helps."""
-        x = self.coordinates.place(state.q, state.time)
-        growth = [float(np.linalg.norm(np.ptp(x[body.nodes], axis=0))) / body.size for body in self.parts]
-        name = self.parts[int(np.argmax(np.nan_to_num(growth, nan=np.inf)))].name
+        name = failure.object
+        if name is None:
+            x = self.coordinates.place(state.q, state.time)
+            growth = [float(np.linalg.norm(np.ptp(x[body.nodes], axis=0))) / body.size for body in self.parts]
+            name = self.parts[int(np.argmax(growth))].name
         return Diverged(f"the motion could not be solved: {failure}",
                         "Lower the step, raise Damping (beta) or raise Young's Modulus; earlier frames are kept",
                         name, frame)
