@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -17,7 +16,7 @@ from .frames.read import Cache
 from .frames.write import FrameStore, Plan, plan
 from .job import hashes
 from .job.load import Job, load
-from .job.schema import Time
+from .job.schema import Time, step_size
 from .state import State, Vec
 
 HALVINGS = 4  # a step is tried at h, h/2, ... h/16
@@ -49,12 +48,6 @@ class Reporter(Protocol):
     def stage(self, stage: str, body: str | None, progress: float | None, text: str) -> None: ...
     def start(self, first: int, last: int, steps_per_frame: int) -> None: ...
     def frame(self, frame: int, ms: float, left_s: float) -> None: ...
-
-
-def step_size(fps: float, step: float) -> tuple[int, float]:
-    """(steps a frame, their length [s]): the fewest steps no longer than `step` that fill a frame exactly."""
-    count = max(1, math.ceil(1.0 / (fps * step) - 1e-9))
-    return count, 1.0 / fps / count
 
 
 @dataclass(frozen=True)

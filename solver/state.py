@@ -1,4 +1,4 @@
-"""The simulation's values: State (saved whole in a snapshot) and Moment (what forces may look at). SI, float64."""
+"""The simulation's values: State, which a snapshot saves whole. SI, float64."""
 
 from __future__ import annotations
 
@@ -20,12 +20,3 @@ class State:
     q: Vec  #: coordinates, (m_q,): node positions [m], node-major
     u: Vec  #: their rates, (m,): the *full* velocity of the last step [m/s]
     memory: Mapping[str, Vec] = field(default_factory=dict)  #: histories, multipliers; each owner declares its keys
-
-
-@dataclass(frozen=True)
-class Moment:
-    """All that a force or a contact law may look at."""
-
-    time: float  #: [s]
-    x: Vec  #: node positions [m], (n, 3)
-    v: Vec  #: node velocities [m/s], (n, 3)

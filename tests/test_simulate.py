@@ -13,7 +13,8 @@ from solver.frames.read import Cache
 from solver.frames.write import FrameStore
 from solver.job import hashes
 from solver.job.load import load
-from solver.simulate import Timeline, advance_frame, simulate, step_size
+from solver.job.schema import step_size
+from solver.simulate import Timeline, advance_frame, simulate
 
 RATES = [24000 / 1001, 24.0, 30.0, 60.0]
 

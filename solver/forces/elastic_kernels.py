@@ -6,7 +6,7 @@ import numba
 from numba import types
 
 from ..materials.algebra import put, vector
-from ..materials.lanes import ENERGY, GRADIENT, LANES, MATERIAL_SLOTS, STRESS, TANGENT
+from ..materials.lanes import CONSTANT, ENERGY, GRADIENT, LANES, MATERIAL_SLOTS, STRESS, TANGENT
 from ..threads import inlined, kernel
 
 MaterialKernel = types.FunctionType(types.void(types.float64[::1], types.boolean))
@@ -16,8 +16,6 @@ VOLUME = REST + 9  #: rest volume [m³], 1 slot
 FORCE = VOLUME + 1  #: 4 nodes x 3, 12 slots
 BLOCKS = FORCE + 12  #: K_ab for (a, b) = 00, 10, 11, 20, 21, 22, 30, 31, 32, 33, row-major, 90 slots
 ELEMENT_SLOTS = BLOCKS + 90
-PAIRS = 10
-
 
 
 @kernel("void(f8[::1], f8[:,::1], i4[:,:,::1], f8[:,:,::1], f8[:,:,::1], i8)")
@@ -28,7 +26,7 @@ def _load(work, x, nodes, rest, constants, block):  # type: ignore[no-untyped-de
             work[(REST + slot) * LANES + lane] = rest[block, slot, lane]
     for slot in range(constants.shape[1]):
         for lane in range(LANES):
-            work[(9 + slot) * LANES + lane] = constants[block, slot, lane]
+            work[(CONSTANT + slot) * LANES + lane] = constants[block, slot, lane]
     # edges go to the stress slots for a moment: D_s = [x1 - x0, x2 - x0, x3 - x0]
     for lane in range(LANES):
         origin = nodes[block, 0, lane]

@@ -15,7 +15,7 @@ import numpy as np
 
 from . import hashes, stages
 from .load import Job, load, parameters
-from .schema import Body
+from .schema import Body, step_size
 
 TETS_PER_NODE = 4.5  # of a solid body; thin ones have fewer
 MEASURED_TETS, MEASURED_FLOPS, MEASURED_FACTOR_BYTES = 30e3, 4e9, 0.05 * 2**30
@@ -66,7 +66,7 @@ def estimate(path: Path | str) -> Estimate:
     read = hashes.hashes(hashes.settings(job))
     sizes = tuple(body_size(job, body, read.bodies[body.name]["tets"]) for body in job.scene.bodies)
     time, tets = job.scene.time, [size.tets for size in sizes]
-    steps = max(1, math.ceil(1.0 / (time.fps * time.step) - 1e-9))
+    steps, _ = step_size(time.fps, time.step)
     # bodies are factored apart or as blocks of one matrix: their costs add up either way
     step_s = sum(MEASURED_FLOPS * (m / MEASURED_TETS) ** FLOPS_GROW / FLOPS_PER_SECOND + FILL_SECONDS_PER_TET * m
                  for m in tets)

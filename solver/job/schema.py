@@ -4,7 +4,7 @@ A job folder is
 
     JOB/scene.json
     JOB/arrays/*.npy      every array the scene names, by its path relative to JOB ("arrays/vertices.npy")
-    JOB/stages/           made by the solver: tets and fields, each with the hash of its inputs
+    JOB/stages/           made by the solver: tets, each with the hash of its inputs
     JOB/cache/            made by the solver: frames, manifest, snapshots, lock
 
 SI units, Z up, world space. n vertices of the artist's mesh, T samples of motion: sample i stands at
@@ -13,6 +13,7 @@ i / (fps * samples_per_frame) seconds after the start frame, T = (end - start) *
 
 from __future__ import annotations
 
+import math
 from typing import Annotated
 
 from msgspec import Meta, Struct, field
@@ -22,7 +23,6 @@ from ..catalogue import SCENE_VERSION
 VERSION = SCENE_VERSION
 
 Positive = Annotated[float, Meta(gt=0)]
-Fraction = Annotated[float, Meta(ge=0, le=1)]
 Array = Annotated[str, Meta(pattern=r"^[^/\\:][^\\:]*\.npy$")]  #: path of a .npy file inside the job folder
 
 
@@ -37,6 +37,12 @@ class Time(Strict):
     step: Positive  #: largest step [s]; a frame holds a whole number of steps
     samples_per_frame: Annotated[int, Meta(ge=1)] = 2
     snapshot_every: Annotated[int, Meta(ge=1, le=10)] = 10  #: frames
+
+
+def step_size(fps: float, step: float) -> tuple[int, float]:
+    """(steps a frame, their length [s]): the fewest steps no longer than `step` that fill a frame exactly."""
+    count = max(1, math.ceil(1.0 / (fps * step) - 1e-9))
+    return count, 1.0 / fps / count
 
 
 class Choice(Strict):

@@ -20,7 +20,7 @@ Arrays = dict[str, NDArray[Any]]
 def keep(job: Job, stage: str, body: str, hash: str, make: Callable[[], Mapping[str, NDArray[Any]]]) -> Arrays:
     """The arrays of this stage of this body: read from JOB/stages where they were made from the same inputs, else made.
 
-    stage: "tets" or "fields"; hash: from `hashes`. make: called only when there is no usable file.
+    stage: one of `hashes`, such as "tets"; hash: its own from there. make: called only when there is no usable file.
     Raises CacheUnwritable, and whatever `make` raises.
     """
     path = stage_path(job, stage, body, hash)

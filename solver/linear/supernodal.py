@@ -33,7 +33,7 @@ class _CholmodFactor(ctypes.Structure):
 
 
 class Supernodes:
-    """Views of a supernodal factor's arrays."""
+    """A supernodal factor's pattern, copied, and its values, looked up anew for each solve."""
 
     def __init__(self, factor: Any, raw: _CholmodFactor) -> None:
         self._factor = factor  # keeps the memory alive
