@@ -63,6 +63,8 @@ def test_a_bake_says_the_protocol_and_writes_every_frame(unbroken):
     kinds = [event["event"] for event in events]
     assert set(kinds) <= {"log", "stage", "start", "frame", "end"} and kinds[-1] == "end"
     assert events[-1]["code"] == 0 and events[-1]["text"]
+    logs = [event["text"] for event in events if event["event"] == "log"]
+    assert sum(text.startswith("Linear solver: ") and len(text) > 30 for text in logs) == 1
     assert next(event for event in events if event["event"] == "start") == {
         "event": "start", "frames": [1, END], "steps_per_frame": 4}
     frames = [event for event in events if event["event"] == "frame"]

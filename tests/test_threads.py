@@ -1,0 +1,100 @@
+"""Where kernels are kept and who may use threads."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import pytest
+
+from solver import threads
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def test_kernels_go_to_a_writable_folder_named_by_the_sources(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    first = threads.kernel_folder()
+    assert first.is_dir() and first.parent == tmp_path / "home/conjac" and first == threads.kernel_folder()
+    monkeypatch.setattr(threads, "_sources_hash", lambda: "other")
+    assert threads.kernel_folder().name != first.name
+
+
+def test_an_unwritable_cache_falls_back_to_the_temporary_folder(tmp_path, monkeypatch):
+    (tmp_path / "a file").write_text("")
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "a file"))
+    monkeypatch.setattr(threads.tempfile, "gettempdir", lambda: str(tmp_path / "tmp"))
+    assert threads.kernel_folder().parent == tmp_path / "tmp/conjac"
+    # another user's folder stands there
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared/conjac").write_text("")
+    monkeypatch.setattr(threads.tempfile, "gettempdir", lambda: str(tmp_path / "shared"))
+    last = threads.kernel_folder()
+    assert last.is_dir() and last.parent == tmp_path / "shared" and last.name.startswith("conjac-kernels-")
+
+
+def test_any_edited_source_makes_another_folder(tmp_path, monkeypatch):
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "threads.py").write_text("a = 1")
+    monkeypatch.setattr(threads, "__file__", str(tmp_path / "threads.py"))
+    hashes = [threads._sources_hash()]
+    (tmp_path / "deep/kernels.py").write_text("b = 1")
+    hashes.append(threads._sources_hash())
+    (tmp_path / "deep/kernels.py").write_text("b = 2")
+    hashes.append(threads._sources_hash())
+    assert len(set(hashes)) == 3
+
+
+LOAD = """
+from solver import catalogue, threads
+import solver.world.build
+from solver.forces.elastic_kernels import fill, measure
+from solver.assembly.kernels import gather_matrix, gather_nodes
+kernels = [fill, measure, gather_matrix, gather_nodes]
+for entry in catalogue.family("material").values():
+    material = entry.load()
+    kernels += [material.energy, material.stress, material.tangent]
+for kernel in kernels:
+    found, compiled = sum(kernel.stats.cache_hits.values()), sum(kernel.stats.cache_misses.values())
+    assert (found, compiled) == (1, 0), (kernel.py_func.__name__, found, compiled)
+"""
+
+
+def test_the_next_process_compiles_nothing():
+    """This process has compiled or found them all; a fresh one finds every kernel on disk."""
+    import solver.world.build  # noqa: F401
+
+    ran = subprocess.run([sys.executable, "-c", LOAD], cwd=ROOT, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_threads_asked_for_are_capped_by_the_machine():
+    before = numba.get_num_threads()
+    try:
+        threads.configure(1)
+        assert numba.get_num_threads() == 1
+        threads.configure(10_000)
+        most = numba.get_num_threads()
+        threads.configure(None)
+        assert numba.get_num_threads() == most <= numba.config.NUMBA_NUM_THREADS
+    finally:
+        numba.set_num_threads(before)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="libgomp is silenced on Linux only")
+def test_libraries_open_no_threads_inside_and_numba_has_them_back_after():
+    """Asked of the very libgomp that CHOLMOD runs on, also after a failure inside."""
+    import ctypes
+
+    import sksparse.cholmod  # noqa: F401
+
+    threads._set_active_levels.cache_clear()
+    assert threads._set_active_levels() is not None
+    maps = Path("/proc/self/maps").read_text().splitlines()
+    runtime = ctypes.CDLL(next(line.split()[-1] for line in maps if "libgomp" in line and ".so" in line))
+    with pytest.raises(ZeroDivisionError), threads.one_openmp_level():
+        assert runtime.omp_get_max_active_levels() == 0
+        raise ZeroDivisionError
+    assert runtime.omp_get_max_active_levels() == 1
