@@ -98,7 +98,7 @@ def _check_body(job: Job, body: schema.Body, where: str) -> None:
     _check_pin(job, body.pin, vertices, nodes, f"{where}.pin")
     if body.dynamic.nodes is not None and body.pin.nodes is not None:
         both = np.intersect1d(job.array(body.dynamic.nodes), job.array(body.pin.nodes))
-        if len(both):
+        if len(both) and nodes != len(job.array(body.pin.nodes)):  # all pinned: the fields say so, with its remedy
             raise refuse(f"node {both[0]} is both dynamic and pinned", f"{where}.dynamic.nodes", "Choose one")
     if body.fibers is not None:
         _weights(job, body.fibers, f"{where}.fibers", vertices)
