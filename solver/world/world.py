@@ -151,7 +151,10 @@ class World:
 
     def step(self, state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
-        after = self.integrator.step(self, state, h)
+        try:
+            after = self.integrator.step(self, state, h)
+        except np.linalg.LinAlgError as failure:
+            raise StepFailed("the step's system of equations is singular") from failure
         self._refuse_blow_up(after)
         return after
 
