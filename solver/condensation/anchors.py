@@ -25,13 +25,14 @@ class Anchors:
         #: of each group and part: its anchors, and where they stand among all anchors
         self._owned = [[(nodes, [place[node] for node in nodes.tolist()]) for nodes in of_group] for of_group in mine]
 
-    def split(self, x: Vec, stiffness: Vec, dynamic: int) -> tuple[Vec, Vec, Vec]:
-        """Directions in which the kept nodes are dynamic and quasistatic.
+    def split(self, x: Vec, stiffness: Vec, dynamic: int, left: Vec) -> tuple[Vec, Vec]:
+        """Velocities of the kept nodes: dynamic along the rigid motions, quasistatic across them.
 
-        x: (n, 3) [m]. stiffness: Jᵀ K J on the kept nodes, dynamic ones first, (3 k, 3 k) [N/m].
-        Returns (basis (3 k, r), across (3 k, s), (−acrossᵀ JᵀKJ across)⁻¹ (s, s)): the reduced unknowns are the
-        dynamic nodes and the anchors' amplitudes along rigid motions; in `basis` the rest follows statically.
-        [ConJac 6, changed: rigid modes]
+        x: (n, 3) [m]. stiffness: Jᵀ K J on the kept nodes, dynamic ones first, (3 k, 3 k) [N/m]. left: what loads
+        leave on the kept nodes once the quasistatic nodes balance, (3 k, c).
+        Returns (basis (3 k, r), own (3 k, c)): kept velocities from the reduced unknowns, which are the dynamic nodes'
+        and the anchors' amplitudes along rigid motions; and how the anchors give way across them so that no load is
+        left there. [ConJac 6, changed: rigid modes]
         """
         size = len(stiffness)
         first = 3 * dynamic
@@ -46,9 +47,9 @@ class Anchors:
         across[first:] = whole[:, count:]
         rigid[first:] = whole[:, :count]
         compliance = np.linalg.inv(-across.T @ stiffness @ across)
+        relax = across @ (0.5 * (compliance + compliance.T)) @ across.T
         basis = np.concatenate([basis, rigid], axis=1)
-        basis += across @ (compliance @ (across.T @ stiffness @ basis))
-        return basis, across, 0.5 * (compliance + compliance.T)
+        return basis + relax @ stiffness @ basis, relax @ left
 
     def _rigid(self, group: Group, owned: list[tuple[Index, list[int]]], x: Vec) -> Vec:
         """Velocities of all anchors under this group's rigid motions, (3 anchors, modes)."""

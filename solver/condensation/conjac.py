@@ -18,6 +18,7 @@ import scipy.linalg
 from ..assembly.edges import Edges
 from ..assembly.linearised import Linearised, Near
 from ..assembly.pattern import Pattern, node_graph
+from ..coordinates.frames import Frame, Frames
 from ..coordinates.rigid import LooseParts
 from ..linear.interface import LinearSolver
 from ..state import Index, Vec
@@ -37,27 +38,44 @@ BORDER_PIVOT = 1.0e30
 class PosedConJac:
     """The reduced step, factored and ready. Rows run over quasistatic nodes, then kept ones. [ConJac 11]"""
 
-    to_free: Index  #: row of each free node, (f,)
+    owner: ConJac
+    lin: Linearised
+    stage: Stage
+    frames: list[Frame]
     jacobian: Vec  #: J of the quasistatic rows on the kept ones, (3 q, 3 k)
     basis: Vec  #: kept velocities from the reduced unknowns, (3 k, r)
     reduced: Vec  #: Jᵀ (M − βh²K) J in those unknowns, (r, r) [kg]
     impulse: Vec  #: its right-hand side, (r,) [N s]
-    follow: tuple[Vec, Vec] | None  #: velocities that prescribed nodes cause, (3 q,) and (3 k,) [m/s]
-    owed: tuple[Vec, Vec]  #: γ b, (3 q,) and (3 k,) [m/s]
+    follow: Vec | None  #: velocities that prescribed nodes cause, (3 (q + k),) [m/s]
+    owed: Vec  #: −K⁻¹ (f, M R) across the dynamic unknowns, (3 (q + k), 1 + modes) [m], [m s²]
 
     def solve(self) -> Vec:
         """v = J v_d + w of the free nodes, (3 f,) [m/s]. [ConJac 7]"""
-        kept = self.basis @ scipy.linalg.solve(self.reduced, self.impulse, assume_a="pos") if len(self.reduced) else 0.0
-        inner, own = self.follow or (0.0, np.zeros(len(self.basis)))
-        kept = kept + own
-        return self._on_free(self.jacobian @ kept + inner, kept)
+        kept = np.zeros(len(self.basis))
+        if len(self.reduced):
+            kept = self.basis @ scipy.linalg.solve(self.reduced, self.impulse, assume_a="pos")
+        rows = np.concatenate([self.jacobian @ kept, kept])
+        return self._on_free(rows if self.follow is None else rows + self.follow)
 
-    def correction(self) -> Vec:
-        """γ b_q, for positions only, (3 f,) [m/s]. [ConJac 13]"""
-        return self._on_free(*self.owed)
+    def correction(self, u: Vec) -> Vec:
+        """γ b of f − M a, for positions only, (3 f,) [m/s]; a is the rigid part of the step's acceleration.
 
-    def _on_free(self, inner: Vec, kept: Vec) -> Vec:
-        rates: Vec = np.concatenate([inner, kept]).reshape(-1, 3)[self.to_free].ravel()
+        [ConJac 12-13, changed: free fall and largest correction]
+        """
+        owner, rows = self.owner, self.owed[:, 0].reshape(-1, 3)
+        if self.frames:
+            v = owner.mesh.coordinates.spread(u, self.stage.w)
+            amplitudes = owner.frames.amplitudes(self.frames, self.lin.mass, (v - self.stage.v_hat) / self.stage.h)
+            inertial = self.owed[:, 1:].reshape(len(rows), 3, -1)
+            rows = rows - np.einsum("pak,pk->pa", inertial, amplitudes[owner.pattern.order])
+        moved = np.zeros(self.lin.x.shape)
+        moved[owner.pattern.order] = rows
+        change = owner.edges.largest_change(moved)
+        share = min(owner.gamma, LARGEST_CORRECTION / change) if change > 0.0 else owner.gamma
+        return self._on_free(share / self.stage.h * rows.ravel())
+
+    def _on_free(self, rows: Vec) -> Vec:
+        rates: Vec = rows.reshape(-1, 3)[self.owner.to_free].ravel()
         return rates
 
 
@@ -75,7 +93,8 @@ class ConJac:
         self.kept: Index = np.concatenate([mesh.dynamic, self.anchors.nodes]).astype(np.int32)
         quasistatic = np.setdiff1d(mesh.coordinates.free, self.kept)
         graph = node_graph(mesh.tets, count)[quasistatic][:, quasistatic]
-        border = 1 if mesh.coordinates.motion is None else 2
+        self.frames = Frames(self.loose, mesh.parts, count)
+        border = 1 + self.frames.columns + (mesh.coordinates.motion is not None)
         self.pattern = Pattern(mesh.tets, np.concatenate([quasistatic[linear.order(graph)], self.kept]), count, border)
         self._matrix = self.pattern.matrix()
         linear.analyse(self._matrix, 3 * len(self.kept) + border)
@@ -85,80 +104,60 @@ class ConJac:
         self._kept_pivot = np.zeros(count)
         self._kept_pivot[self.kept] = mesh.stiffness
 
-        self._edges = Edges(mesh.tets, mesh.rest)
+        self.edges = Edges(mesh.tets, mesh.rest)
         self._inner = self.pattern.order[: len(quasistatic)]
-        self._to_free: Index = self.pattern.position[mesh.coordinates.free].astype(np.int32)
-        self._mass_inner, self._mass_kept = np.repeat(mesh.mass[self._inner], 3), np.repeat(mesh.mass[self.kept], 3)
-        self._root_mass = np.sqrt(self._mass_inner)[:, None]
+        self.to_free: Index = self.pattern.position[mesh.coordinates.free].astype(np.int32)
+        self._mass_rows = np.repeat(mesh.mass[self.pattern.order], 3)
+        self._mass_kept = self._mass_rows[3 * len(quasistatic) :]
+        self._root_mass = np.sqrt(self._mass_rows[: 3 * len(quasistatic), None])
 
     def pose(self, lin: Linearised, stage: Stage) -> PosedConJac:
         """Factor −K of the free nodes and reduce the step. Raises NotPositiveDefinite. [ConJac 6, 11, 12]"""
         size = 3 * len(self.kept)
-        static, pull = self._fill(lin, stage)
+        frames = self.frames.at(lin.x)
+        border = self._fill(lin, stage, frames)
         self.linear.factor(self._matrix)
         columns = self.linear.condense()
         jacobian = columns[:, :size]
 
-        # rows of K [J, b, w] on the kept nodes; those on quasistatic nodes are known
+        # rows of K J on the kept nodes, and what the border's vectors leave there; nothing is left on quasistatic ones
         rows = self._kept_rows(lin, columns)
         stiffness = 0.5 * (rows[:, :size] + rows[:, :size].T)
-        owed = columns[:, size], np.zeros(size)
-        follow, pulled = None, np.zeros(size)
-        if pull is not None:
-            follow, pulled = (columns[:, size + 1], np.zeros(size)), rows[:, size + 1] + pull[self.kept].ravel()
+        left = rows[:, size:] + border[:, self.kept].reshape(len(border), size).T
 
         # along the rigid motions that nothing holds the anchors are dynamic, across them quasistatic
-        basis = np.eye(size)
+        basis, inner, own = np.eye(size), columns[:, size:], np.zeros_like(left)
         if len(self.anchors.nodes):
-            basis, across, compliance = self.anchors.split(lin.x, stiffness, len(self.mesh.dynamic))
-            relax = across @ compliance @ across.T
-            own = relax @ (static[self.kept].ravel() + rows[:, size])
-            owed = owed[0] + jacobian @ own, own
-            if follow is not None:
-                own = relax @ pulled
-                follow, pulled = (follow[0] + jacobian @ own, own), pulled + stiffness @ own
+            basis, own = self.anchors.split(lin.x, stiffness, len(self.mesh.dynamic), left)
+            inner, left = inner + jacobian @ own, left + stiffness @ own
+        static = np.concatenate([inner, own])
+        modes = 1 + self.frames.columns
+        follow = static[:, modes] if stage.w is not None else None
 
         # Jᵀ (M − βh²K) J u = Jᵀ (M v⁰ + h f − S w)
         factor = self.beta * stage.h**2
         weighted = self._root_mass * jacobian
         inertia = weighted.T @ weighted
         inertia[np.diag_indices(size)] += self._mass_kept
-        momentum = lin.mass[:, None] * stage.v_hat + stage.h * lin.force
-        inner, kept = momentum[self._inner].ravel(), momentum[self.kept].ravel() + factor * pulled
+        momentum = (lin.mass[:, None] * stage.v_hat + stage.h * lin.force)[self.pattern.order].ravel()
         if follow is not None:
-            inner, kept = inner - self._mass_inner * follow[0], kept - self._mass_kept * follow[1]
-        share = self._share_of(owed) / stage.h
+            momentum -= self._mass_rows * follow
+            momentum[len(jacobian) :] += factor * left[:, modes]
         return PosedConJac(
-            self._to_free, jacobian, basis, basis.T @ (inertia - factor * stiffness) @ basis,
-            basis.T @ (jacobian.T @ inner + kept), follow, (share * owed[0], share * owed[1]),
+            self, lin, stage, frames, jacobian, basis, basis.T @ (inertia - factor * stiffness) @ basis,
+            basis.T @ (jacobian.T @ momentum[: len(jacobian)] + momentum[len(jacobian) :]), follow, static[:, :modes],
         )
 
-    def _fill(self, lin: Linearised, stage: Stage) -> tuple[Vec, Vec | None]:
-        """Fill −K and its border; returns f − M a, what balances at rest, and K w of moving prescribed nodes, (n, 3).
-
-        a is the rigid acceleration of what nothing holds, so that a falling body does not stretch.
-        [ConJac 12, changed: free fall]
-        """
+    def _fill(self, lin: Linearised, stage: Stage, frames: list[Frame]) -> Vec:
+        """Fill −K and its border: f, M R of the rigid motions, K w of moving prescribed nodes, (border, n, 3)."""
         self.pattern.gather(lin.blocks, lin.node_blocks, -1.0, self._kept_pivot)
-        static = lin.force
-        if self.loose.groups:
-            static = static - lin.mass[:, None] * self.loose.acceleration(lin.x, lin.mass, lin.force)
-        self.pattern.put_border(0, -static, BORDER_PIVOT)
-        if stage.w is None:
-            return static, None
-        pull = stiffness_times_prescribed(self._around_prescribed, lin, self.mesh, stage.w)
-        self.pattern.put_border(1, -pull, BORDER_PIVOT)
-        return static, pull
-
-    def _share_of(self, owed: tuple[Vec, Vec]) -> float:
-        """γ, or less where h γ b would change an edge too much. owed: h b of both kinds of rows [m].
-
-        [ConJac 13, changed: largest correction]
-        """
-        moved = np.zeros(self.mesh.rest.shape)
-        moved[self.pattern.order] = np.concatenate(owed).reshape(-1, 3)
-        change = self._edges.largest_change(moved)
-        return min(self.gamma, LARGEST_CORRECTION / change) if change > 0.0 else self.gamma
+        vectors = [lin.force[None], self.frames.loads(frames, lin.mass)]
+        if stage.w is not None:
+            vectors.append(stiffness_times_prescribed(self._around_prescribed, lin, self.mesh, stage.w)[None])
+        border: Vec = np.concatenate(vectors)
+        for k, vector in enumerate(border):
+            self.pattern.put_border(k, -vector, BORDER_PIVOT)
+        return border
 
     def _kept_rows(self, lin: Linearised, inner: Vec) -> Vec:
         """K_kk [I, 0] + K_kq inner: kept rows of K times columns that are `inner`, (3 q, 3 k + c), on quasistatic rows.

@@ -29,7 +29,7 @@ class PosedFull:
         rates: Vec = out[self.free].ravel()
         return rates
 
-    def correction(self) -> Vec:
+    def correction(self, u: Vec) -> Vec:
         return np.zeros(3 * len(self.free))
 
 

@@ -40,8 +40,8 @@ class Posed(Protocol):
     def solve(self) -> Vec:
         """Rates of the free nodes, their full velocity, (3 f,) [m/s]."""
 
-    def correction(self) -> Vec:
-        """What positions still owe, as a rate that never enters velocities, (3 f,) [m/s]."""
+    def correction(self, u: Vec) -> Vec:
+        """What positions still owe at the new rates u, as a rate that never enters velocities, (3 f,) [m/s]."""
 
 
 class Condensation(Protocol):

@@ -78,28 +78,6 @@ class LooseParts:
             return np.eye(width), centres
         return np.linalg.eigh(rows.T @ rows)[1][:, : group.modes], centres
 
-    def acceleration(self, x: Vec, mass: Vec, force: Vec) -> Vec:
-        """The rigid part of M⁻¹ f: the acceleration of each group as one rigid body, (n, 3) [m/s²].
-
-        x, force: (n, 3) [m], [N]; mass: (n,) [kg]. Nodes of firm parts have none. [ConJac 12, changed: free fall]
-        """
-        out = np.zeros_like(x)
-        for group in self.groups:
-            null, centres = self.twists(group, x)
-            if not null.shape[1]:
-                continue
-            fields = [rigid_field(x[part], centre, group.size) for part, centre in zip(group.owned, centres)]
-            inertia = np.zeros((len(null), len(null)))
-            wrench = np.zeros(len(null))
-            for k, (part, field) in enumerate(zip(group.owned, fields)):
-                six = slice(6 * k, 6 * k + 6)
-                inertia[six, six] = np.einsum("nai,n,naj->ij", field, mass[part], field)
-                wrench[six] = np.einsum("nai,na->i", field, force[part])
-            twist = null @ np.linalg.solve(null.T @ inertia @ null, null.T @ wrench)
-            for k, (part, field) in enumerate(zip(group.owned, fields)):
-                out[part] = field @ twist[6 * k : 6 * k + 6]
-        return out
-
 
 def rigid_field(points: Vec, centre: Vec, size: float) -> Vec:
     """Velocity of points for each entry of a twist, (n, 3, 6)."""

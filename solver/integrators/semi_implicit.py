@@ -37,5 +37,5 @@ class SemiImplicit:
         except NotPositiveDefinite as failure:
             raise StepFailed("the stiffness of the quasistatic nodes is not positive definite") from failure
         u = posed.solve()
-        q = coordinates.advance(state.q, u + posed.correction(), h)
+        q = coordinates.advance(state.q, u + posed.correction(u), h)
         return State(state.time + h, q, u, state.memory)

@@ -232,3 +232,23 @@ def test_start_at_rest_finds_the_fold():
     x = positions(world, world.initial_state())
     assert x[:, 2].min() < -0.05
     assert np.abs(world.linearise_at(x, 0.0).force[world.coordinates.free]).max() < 1e-6
+
+
+def test_a_dropped_body_bounces_and_is_not_crushed_by_the_ground():
+    """A stiff ground pushes with hundreds of weights for one step. That is no acceleration to balance against."""
+    nodes, tets = box((4, 4, 4), (0.1, 0.1, 0.1))
+    spots = [nearest(nodes, p) for p in [(0, 0, 0.1), (0.1, 0.1, 0.1), (0.1, 0, 0), (0, 0.1, 0), (0.05, 0.05, 0.05)]]
+    lifted = nodes + [0, 0, 0.05]
+    world = make(lifted, tets, young=4e4, poisson=0.45, dynamic=spots, ground=(0.0, 1e3), beta=0.5)
+    state, heights, middles = world.initial_state(), [], []
+    for _ in range(240):
+        state = world.step(state, H)
+        x = positions(world, state)
+        heights.append(np.ptp(x[:, 2]))
+        middles.append(world.mass @ x[:, 2] / world.mass.sum())
+    assert min(heights) > 0.075
+    landed = int(np.argmin(middles))
+    assert max(middles[landed:]) > middles[landed] + 0.005  # it comes back up
+    calm = make(lifted, tets, young=4e4, poisson=0.45, method="vanilla", ground=(0.0, 1e3), beta=1.0)
+    rest = positions(calm, run(calm, 480))
+    assert middles[-1] == pytest.approx(calm.mass @ rest[:, 2] / calm.mass.sum(), abs=5e-4)
