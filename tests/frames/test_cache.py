@@ -139,8 +139,13 @@ def test_a_torn_log_line_is_left_out_and_mended(job, torn):
     with open(job.cache / LOG, "a") as stream:
         stream.write(torn)
     assert Cache(job.cache).log == before
-    bake(job, 3)
-    assert Cache(job.cache).log == before
+    bake(job, 1)
+    FrameStore(job.cache).write(31, np.zeros((3, 3)))
+    # the first line after the torn one is whole
+    text = (job.cache / LOG).read_text().splitlines()
+    assert all(len(line.split()) == 4 for line in text if line.startswith(("frame", "snapshot")))
+    assert len(text) == len(before) + 2 + (torn.endswith("\n")) and Cache(job.cache).log.keys() - before.keys() == {
+        ("frame", 31)}
 
 
 def test_free_touches_only_what_is_ours(job):

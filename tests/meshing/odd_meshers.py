@@ -77,3 +77,46 @@ class Nonsense(Odd):
         if what == "outside":
             nodes = vertices.max(axis=0) + 0.05 * (nodes - nodes.min(axis=0)) + 0.01
         return nodes, tets
+
+
+class Columns(Odd):
+    """Upright columns of a grid over the box of its input, those for which `keeps` says so."""
+
+    cells = 3
+
+    def keeps(self, i, j):
+        return True
+
+    def mesh(self, vertices, triangles, settings):
+        size, low = np.ptp(vertices, axis=0), vertices.min(axis=0)
+        nodes, tets = box_tets((self.cells, self.cells, 1), size, low)
+        where = ((nodes[tets].mean(axis=1) - low) / size * self.cells).astype(int)
+        return nodes, tets[[self.keeps(i, j) for i, j, _ in where]]
+
+
+class Pinched(Columns):
+    """A ring that touches itself along an edge, as glued lips do."""
+
+    def keeps(self, i, j):
+        return (i, j) not in ((0, 0), (1, 1))
+
+
+class Hinged(Columns):
+    """A block and, in the corner, a column that hangs on it by an edge."""
+
+    cells = 8
+
+    def keeps(self, i, j):
+        return (i < 7 and j < 7) or (i, j) == (7, 7)
+
+
+class Surplus(Columns):
+    """The box, a smaller one outside of it, a crumb inside it and nodes that nothing uses."""
+
+    def mesh(self, vertices, triangles, settings):
+        nodes, tets = super().mesh(vertices, triangles, settings)
+        high = vertices.max(axis=0)
+        outside = box_tets((1, 1, 1), (0.1, 0.1, 0.1), high + 0.02)
+        crumb = box_tets((1, 1, 1), (1e-3, 1e-3, 1e-3), vertices.mean(axis=0))
+        return (np.concatenate([nodes, [[0.0, 0.0, 0.0]], outside[0], crumb[0]]),
+                np.concatenate([tets, outside[1] + len(nodes) + 1, crumb[1] + len(nodes) + 1 + len(outside[0])]))

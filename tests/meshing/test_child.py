@@ -17,7 +17,7 @@ from solver.meshing.child import ChildFailed, ChildTooSlow, run_mesher
 from solver.meshing.grid import box_tets
 from solver.meshing.surface import clean
 from solver.meshing.tetrahedralize import _in_two_tries
-from solver.meshing.volume import boundary_faces, tet_volumes
+from solver.meshing.volume import boundary_faces, face_parts, nonmanifold_edges, tet_volumes
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -131,3 +131,16 @@ def test_two_crashes_or_two_hangs_are_refused(box):
 def test_nonsense_is_refused_though_the_mesher_says_success(box, what, why):
     with pytest.raises(BadMesh, match=why):
         two_tries(odd_meshers.Nonsense(), box, {"what": what})
+
+
+def test_what_does_not_belong_is_left_out(box):
+    volume = two_tries(odd_meshers.Surplus(), box)
+    assert tet_volumes(volume.nodes, volume.tets).sum() == pytest.approx(2.0) and face_parts(volume.tets)[0] == 1
+    assert np.array_equal(np.unique(volume.tets), np.arange(len(volume.nodes))) and volume.notes == ()
+
+
+def test_a_part_that_touches_itself_comes_apart_and_a_hinge_is_told(box):
+    ring = two_tries(odd_meshers.Pinched(), box)
+    assert nonmanifold_edges(boundary_faces(ring.tets)[0]) == 0 and ring.notes == ()
+    hinged = two_tries(odd_meshers.Hinged(), box)
+    assert face_parts(hinged.tets)[0] == 2 and "hang together by an edge" in hinged.notes[0]

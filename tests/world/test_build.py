@@ -65,6 +65,19 @@ def test_each_of_two_bodies_moves_as_if_it_were_alone(tmp_path, method):
         assert np.abs(expected - alone.rest).max() > 1e-4
 
 
+def test_a_part_that_nothing_holds_falls_beside_one_that_is_held(tmp_path):
+    """One body of two boxes, the second without a pin or a dynamic node."""
+    job = box_job(tmp_path / "job", end=4, motion=False)
+    nodes, tets = np.load(job / "arrays/nodes.npy"), np.load(job / "arrays/tets.npy")
+    np.save(job / "arrays/nodes.npy", np.concatenate([nodes, nodes + [0.0, 0.5, 0.0]]))
+    np.save(job / "arrays/tets.npy", np.concatenate([tets, tets + len(nodes)]))
+    world = world_of(job)
+    moved = world.output(steps(world, 10), 1) - world.rest
+    fall = -9.81 * (0.5 * (10 * H) ** 2 + 0.5 * 10 * H * H)
+    assert np.abs(moved[45:] - [0.0, 0.0, fall]).max() <= 1e-9
+    assert np.abs(moved[np.load(job / "arrays/pinned.npy")]).max() == 0.0
+
+
 def test_prescribed_nodes_are_where_their_motion_is_in_whatever_order_they_are_listed(tmp_path):
     job = two_boxes(tmp_path / "both", end=4)
     pinned = np.load(job / "arrays/pinned.npy")
