@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
 import numpy as np
@@ -56,11 +57,19 @@ class Cholmod:
     def condense(self) -> Vec:
         """One backward solve, on all threads where the factor's inside is as expected."""
         if not self._looked_inside:
-            self._supernodes, self._looked_inside = supernodes(self._factor), True
-        return self._backward.solve(self._solve_lt)
+            size = len(self._factor.P())
+            self._supernodes, self._looked_inside = supernodes(_address(self._factor), size, self._solve_lt), True
+        inside = self._supernodes
+        return self._backward.solve(self._solve_lt if inside is None else inside.solve_lt)
 
     def _solve_lt(self, sides: Vec) -> Vec:
-        if self._supernodes is not None:
-            return self._supernodes.solve_lt(sides)
         with one_openmp_level():
             return self._factor.solve_Lt(sides, use_LDLt_decomposition=False)  # type: ignore[no-any-return]
+
+
+def _address(factor: Any) -> int | None:
+    """Where scikit-sparse's Factor keeps its cholmod_factor: the word behind the reference to its Common."""
+    if type(factor).__basicsize__ != 4 * ctypes.sizeof(ctypes.c_size_t):
+        return None
+    words = (ctypes.c_size_t * 4).from_address(id(factor))
+    return words[3] if words[2] == id(factor._common) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,9 @@ from ..state import Index, Vec
 from ..threads import one_openmp_level
 from .backward import Backward
 from .interface import NotPositiveDefinite
+from .supernodal import Supernodes, supernodes
 
+_CAPSULE = b"CHOLMOD FACTOR D L"  # double, lower
 _SOLVE_ALL, _SOLVE_LT, _PERMUTE = 0, 5, 7  # CHOLMOD's codes
 
 
@@ -49,6 +52,8 @@ class CvxoptCholmod:
         # 1: the order given and no other; else CHOLMOD takes AMD's where that has less fill
         cholmod.options.update(supernodal=2, nmethods=1)
         self._factor = cholmod.symbolic(self._matrix, p=matrix(np.arange(size, dtype=np.int64)))
+        self._supernodes: Supernodes | None = None
+        self._looked_inside = False
         self._backward: Any = None  # the permutation is known only once there is a factor
 
     def factor(self, lower: sp.csc_matrix) -> None:
@@ -72,6 +77,23 @@ class CvxoptCholmod:
         return self._apply(right.reshape(len(right), -1), _SOLVE_ALL).reshape(right.shape)
 
     def condense(self) -> Vec:
-        """One backward solve."""
-        jacobian: Vec = self._backward.solve(lambda sides: self._apply(sides, _SOLVE_LT))
+        """One backward solve, on all threads where the factor's inside is as expected."""
+        if not self._looked_inside:
+            size = self._matrix.size[0]
+            self._supernodes, self._looked_inside = supernodes(_address(self._factor), size, self._solve_lt), True
+        inside = self._supernodes
+        jacobian: Vec = self._backward.solve(self._solve_lt if inside is None else inside.solve_lt)
         return jacobian
+
+    def _solve_lt(self, sides: Vec) -> Vec:
+        return self._apply(sides, _SOLVE_LT)
+
+
+def _address(factor: Any) -> int | None:
+    """The cholmod_factor that cvxopt's capsule holds."""
+    api = ctypes.pythonapi
+    api.PyCapsule_GetName.restype, api.PyCapsule_GetName.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    api.PyCapsule_GetPointer.restype = ctypes.c_void_p
+    api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    name = api.PyCapsule_GetName(factor) if type(factor).__name__ == "PyCapsule" else None
+    return api.PyCapsule_GetPointer(factor, name) if name == _CAPSULE else None  # type: ignore[no-any-return]

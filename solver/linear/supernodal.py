@@ -7,7 +7,7 @@ asks for a dozen columns or more each time, so this is its second largest cost a
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+from collections.abc import Callable
 
 import numba
 import numpy as np
@@ -18,8 +18,8 @@ from ..threads import kernel
 GROUP = 16  #: most right-hand sides that one thread takes through L together
 
 
-class _CholmodFactor(ctypes.Structure):
-    """cholmod_factor of SuiteSparse 5: what scikit-sparse's Factor points at."""
+class CholmodFactor(ctypes.Structure):
+    """cholmod_factor of SuiteSparse 5, with 32 or 64 bit integers."""
 
     _fields_ = [
         ("n", ctypes.c_size_t), ("minor", ctypes.c_size_t),
@@ -32,19 +32,25 @@ class _CholmodFactor(ctypes.Structure):
     ]
 
 
-class Supernodes:
-    """A supernodal factor's pattern, copied, and its values, looked up anew for each solve."""
+INTEGERS = {0: ctypes.c_int32, 2: ctypes.c_int64}  #: CHOLMOD_INT and CHOLMOD_LONG
 
-    def __init__(self, factor: Any, raw: _CholmodFactor) -> None:
-        self._factor = factor  # keeps the memory alive
+
+class Supernodes:
+    """Views of a supernodal factor's arrays."""
+
+    def __init__(self, raw: CholmodFactor) -> None:
+        """raw: lives as long as the library's own object, which the caller keeps."""
         self._raw = raw
-        count = raw.nsuper
-        self.first: Index = _ints(raw.super, count + 1)  #: first column of each supernode
-        self.rows_start: Index = _ints(raw.pi, count + 1)
-        self.values_start: Index = _ints(raw.px, count + 1)
-        self.rows: Index = _ints(raw.s, raw.ssize)
+        self.first = self._integers(raw.super, raw.nsuper + 1)  #: first column of each supernode
+        self.rows_start = self._integers(raw.pi, raw.nsuper + 1)
+        self.values_start = self._integers(raw.px, raw.nsuper + 1)
+        self.rows = self._integers(raw.s, raw.ssize)
         self._longest = int(np.diff(self.rows_start).max())
         self._works = np.zeros((1, 0))
+
+    def _integers(self, address: int, count: int) -> Index:
+        kind = INTEGERS[self._raw.itype]
+        return np.ctypeslib.as_array(ctypes.cast(address, ctypes.POINTER(kind)), (count,)).astype(np.int32)
 
     def solve_lt(self, right: Vec) -> Vec:
         """L⁻ᵀ right, in place, (n, c) row-major."""
@@ -57,33 +63,27 @@ class Supernodes:
         return right
 
 
-def supernodes(factor: Any) -> Supernodes | None:
-    """The inside of a numeric scikit-sparse Factor, or None where it does not look as expected.
+def supernodes(address: int | None, size: int, solve_lt: Callable[[Vec], Vec]) -> Supernodes | None:
+    """The inside of a numeric factor, or None where it does not look as expected.
 
-    scikit-sparse does not show it, so nothing is taken on trust: the object's layout, the factor's flags and a solve
-    compared with CHOLMOD's own.
+    address: of the cholmod_factor, which Python's wrappers do not show, so nothing is taken on trust: its size, its
+    flags, and a solve compared with the library's own `solve_lt`.
     """
-    if type(factor).__basicsize__ != 4 * ctypes.sizeof(ctypes.c_size_t):
+    if not address:
         return None
-    words = (ctypes.c_size_t * 4).from_address(id(factor))
-    if words[2] != id(factor._common) or not words[3]:
+    raw = CholmodFactor.from_address(address)
+    flags = (raw.is_ll, raw.is_super, raw.xtype, raw.dtype)
+    if raw.n != size or raw.minor != size or flags != (1, 1, 1, 0) or not 0 < raw.nsuper <= size:
         return None
-    raw = _CholmodFactor.from_address(words[3])
-    size = len(factor.P())
-    flags = (raw.is_ll, raw.is_super, raw.itype, raw.xtype, raw.dtype)
-    if raw.n != size or raw.minor != size or flags != (1, 1, 0, 1, 0) or not 0 < raw.nsuper <= size:
+    if raw.itype not in INTEGERS or raw.xsize >= 2**31:
         return None
-    found = Supernodes(factor, raw)
+    found = Supernodes(raw)
     if found.first[0] != 0 or found.first[-1] != size or (np.diff(found.first) <= 0).any():
         return None
     probe = np.cos(np.arange(3.0 * size)).reshape(size, 3)
-    theirs = factor.solve_Lt(np.asfortranarray(probe), use_LDLt_decomposition=False)
+    theirs = solve_lt(probe.copy())
     ours = found.solve_lt(probe)
     return found if np.abs(ours - theirs).max() <= 1.0e-8 * np.abs(theirs).max() else None
-
-
-def _ints(address: int, count: int) -> Index:
-    return np.ctypeslib.as_array(ctypes.cast(address, ctypes.POINTER(ctypes.c_int)), (count,)).copy()
 
 
 @kernel("void(f8[:,::1], i8, i8, f8[::1], i4[::1], i4[::1], i4[::1], i4[::1], i8, f8[::1])",
