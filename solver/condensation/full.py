@@ -10,7 +10,7 @@ from ..assembly.linearised import Linearised, Near
 from ..assembly.pattern import Pattern, node_graph
 from ..coordinates.rigid import LooseParts
 from ..linear.interface import LinearSolver
-from ..state import Vec
+from ..state import Index, Vec
 from .interface import Mesh, Stage
 
 
@@ -20,7 +20,7 @@ class PosedFull:
 
     linear: LinearSolver
     pattern: Pattern
-    free: np.ndarray
+    free: Index
     right: Vec  #: (n, 3) [N s]
 
     def solve(self) -> Vec:
@@ -43,8 +43,8 @@ class Full:
         count = len(mesh.rest)
         graph = node_graph(mesh.tets, count)[free][:, free]
         self.pattern = Pattern(mesh.tets, free[linear.order(graph)], count)
-        linear.analyse(self.pattern.matrix(), 0)
         self._matrix = self.pattern.matrix()
+        linear.analyse(self._matrix, 0)
         self._around_prescribed = Near(mesh.tets, mesh.coordinates.prescribed, count)
         self.loose = LooseParts(mesh.rest, mesh.parts, mesh.coordinates.prescribed)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 from ..assembly.linearised import Linearised
 from ..condensation.interface import Condensation, Stage
@@ -25,9 +25,6 @@ class System(Protocol):
 class SemiImplicit:
     """(M − βh²K) v = M v⁰ + h f, x = x⁰ + h (v + γ b). [ConJac 10, 11, 13]"""
 
-    order: ClassVar[int] = 1
-    remembers: ClassVar[tuple[str, ...]] = ()
-
     def step(self, system: System, state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
         coordinates = system.coordinates
@@ -35,7 +32,7 @@ class SemiImplicit:
         try:
             posed = system.condensation.pose(lin, Stage(h, lin.v, coordinates.prescribed_velocity(state.time, h)))
         except NotPositiveDefinite as failure:
-            raise StepFailed("the stiffness of the quasistatic nodes is not positive definite") from failure
+            raise StepFailed("the system matrix is not positive definite") from failure
         u = posed.solve()
         q = coordinates.advance(state.q, u + posed.correction(u), h)
         return State(state.time + h, q, u, state.memory)
