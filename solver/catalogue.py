@@ -99,9 +99,9 @@ ENTRIES: tuple[Entry, ...] = (
 )
 
 
-def family(name: str, entries: tuple[Entry, ...] = ENTRIES) -> dict[str, Entry]:
+def family(name: str) -> dict[str, Entry]:
     """Every entry of one family by its key, in menu order."""
-    return {entry.key: entry for entry in entries if entry.family == name}
+    return {entry.key: entry for entry in ENTRIES if entry.family == name}
 
 
 def find(name: str, key: str) -> Entry:

@@ -1,0 +1,111 @@
+"""The room test: a made-up material and a made-up integrator come from outside, as one file and one entry each."""
+
+import sys
+import types
+
+import numpy as np
+import pytest
+from small_jobs import box_job, change
+
+from solver import catalogue
+from solver.errors import BadScene
+from solver.job.load import load
+from solver.materials.lanes import CONSTANT, ENERGY, GRADIENT, LANES, MATERIAL_KERNEL, STRESS, TANGENT
+from solver.state import State
+from solver.threads import kernel
+
+IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+
+
+@kernel(MATERIAL_KERNEL)
+def energy(work, project):
+    for lane in range(LANES):
+        for entry in range(9):
+            strain = work[(GRADIENT + entry) * LANES + lane] - IDENTITY[entry]
+            work[ENERGY * LANES + lane] += 0.5 * work[CONSTANT * LANES + lane] * strain * strain
+
+
+@kernel(MATERIAL_KERNEL)
+def stress(work, project):
+    for lane in range(LANES):
+        for entry in range(9):
+            strain = work[(GRADIENT + entry) * LANES + lane] - IDENTITY[entry]
+            work[(STRESS + entry) * LANES + lane] += work[CONSTANT * LANES + lane] * strain
+
+
+@kernel(MATERIAL_KERNEL)
+def tangent(work, project):
+    for lane in range(LANES):
+        for block in range(3):
+            for axis in range(3):
+                work[(TANGENT + 9 * block + 4 * axis) * LANES + lane] += work[CONSTANT * LANES + lane]
+
+
+class Gauze:
+    """ψ = k/2 |F − 1|²: each coordinate solves Laplace's equation by itself."""
+
+    energy, stress, tangent = energy, stress, tangent
+
+    @staticmethod
+    def constants(pull):
+        return pull[None]
+
+
+class Explicit:
+    """v = v⁰ + h M⁻¹ f, x = x⁰ + h v, of free nodes; the condensation is not asked."""
+
+    def step(self, system, state, h):
+        free, lin = system.coordinates.free, system.linearise(state)
+        u = state.u + h * (lin.force / lin.mass[:, None])[free].ravel()
+        return State(state.time + h, system.coordinates.advance(state.q, u, h), u, state.memory)
+
+
+@pytest.fixture
+def room(monkeypatch):
+    """Two files that the solver does not have, and their entries."""
+    for name, made in (("materials.gauze", Gauze), ("integrators.explicit", Explicit)):
+        module = types.ModuleType(f"solver.{name}")
+        setattr(module, made.__name__, made)
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    pull = catalogue.Param("pull", "Pull", "How much it resists", 2e4, "Pa", 1.0, 1e9, field=True)
+    monkeypatch.setattr(catalogue, "ENTRIES", (
+        *catalogue.ENTRIES, catalogue.Entry("material", "gauze", "materials.gauze:Gauze", "Gauze", "Made up", (pull,)),
+        catalogue.Entry("integrator", "explicit", "integrators.explicit:Explicit", "Explicit", "Made up")))
+
+
+def world_of(job):
+    from solver.world.build import build
+
+    return build(load(job), lambda *stage: None)
+
+
+def test_a_made_up_material_bakes(room, tmp_path):
+    """Pulled along itself by gravity g the bar stretches by ρ g (L x − x²/2) / k, found by the Newton of the start."""
+    job = box_job(tmp_path / "job", end=2, cells=(12, 4, 4), motion=False, gravity=[3.0, 0.0, 0.0],
+                  method={"kind": "conjac", "params": {"quasistatic_start": True}})
+    change(job, "bodies.0.material", {"kind": "gauze", "params": {"pull": 1e4}})
+    world = world_of(job)
+    x = world.rest[:, 0]
+    state = world.initial_state()
+    moved = world.output(state, 0) - world.rest
+    assert moved[:, 0] == pytest.approx(1000 * 3.0 * (0.2 * x - 0.5 * x * x) / 1e4, abs=2e-2 * 6e-3)
+    assert np.abs(moved[:, 1:]).max() <= 1e-12
+    after = world.step(state, 1 / 96)
+    assert np.abs(after.q - state.q).max() <= 1e-9
+
+
+def test_its_parameters_are_checked_like_any_other_s(room, tmp_path):
+    job = box_job(tmp_path / "job", end=2, motion=False)
+    change(job, "bodies.0.material", {"kind": "gauze", "params": {"pull": 0.5}})
+    with pytest.raises(BadScene, match=r"Pull is 0.5 and cannot be below 1 Pa.*material\.params\.pull"):
+        load(job)
+
+
+def test_a_made_up_integrator_bakes(room, tmp_path):
+    """Explicit: a first step from rest moves free nodes by h² g, whatever the stiffness."""
+    job = box_job(tmp_path / "job", end=2, motion=False, integrator={"kind": "explicit"})
+    world = world_of(job)
+    state = world.initial_state()
+    after = world.step(state, 1e-4)
+    moved = (after.q - state.q).reshape(-1, 3)
+    assert np.abs(moved - [0, 0, -9.81e-8]).max() <= 1e-15
