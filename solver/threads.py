@@ -95,7 +95,9 @@ def inlined(function: F) -> F:
     """3x3 algebra of scalars and tuples, always inlined into the kernel that calls it so that lanes vectorise."""
     import numba
 
-    return numba.njit(forceinline=True, error_model="numpy", fastmath={"contract"})(function)  # type: ignore[no-any-return]
+    # Python never calls them, so nothing is compiled for it to call
+    return numba.njit(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True,  # type: ignore[no-any-return]
+                      error_model="numpy", fastmath={"contract"})(function)
 
 
 @functools.cache

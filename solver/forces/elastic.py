@@ -9,7 +9,7 @@ import numpy as np
 from ..materials.lanes import LANES, MAX_CONSTANTS
 from ..meshing.volume import tet_volumes
 from ..state import Index, Vec
-from .elastic_kernels import ELEMENT_SLOTS, fill, measure
+from .elastic_kernels import ELEMENT_SLOTS, fill
 
 CHUNKS = 64  #: pieces of work; their borders do not depend on the number of threads
 
@@ -50,6 +50,8 @@ class Elastic:
 
     def measure(self, x: Vec, forces: Vec) -> float:
         """Energy [J] at positions x, (n, 3) [m]; writes forces (p, 4, 3) [N]."""
+        from .energy_kernels import measure  # compiled for bakes that ask for an energy
+
         measure(x, self._nodes, self._rest, self._constants, self.material.energy, self.material.stress, self._works,
                 forces, self._energies)
         return float(self._energies.sum())

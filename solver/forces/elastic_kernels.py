@@ -19,7 +19,7 @@ ELEMENT_SLOTS = BLOCKS + 90
 
 
 @kernel("void(f8[::1], f8[:,::1], i4[:,:,::1], f8[:,:,::1], f8[:,:,::1], i8)")
-def _load(work, x, nodes, rest, constants, block):  # type: ignore[no-untyped-def]
+def load_block(work, x, nodes, rest, constants, block):  # type: ignore[no-untyped-def]
     """Put one block's rest shape, constants and deformation gradient F = D_s D_m⁻¹ into the lane array."""
     for slot in range(10):
         for lane in range(LANES):
@@ -59,7 +59,7 @@ def _force(work, lane, corner):  # type: ignore[no-untyped-def]
 
 
 @kernel("void(f8[::1])")
-def _forces(work):  # type: ignore[no-untyped-def]
+def corner_forces(work):  # type: ignore[no-untyped-def]
     """Element forces, those of corner 0 from the balance of all four."""
     for lane in range(LANES):
         a, b, c = _force(work, lane, 0), _force(work, lane, 1), _force(work, lane, 2)
@@ -129,10 +129,10 @@ def fill(x, nodes, rest, constants, stress, tangent, project, works, forces, blo
     for chunk in numba.prange(chunks):
         work = works[chunk]
         for block in range(chunk * count // chunks, (chunk + 1) * count // chunks):
-            _load(work, x, nodes, rest, constants, block)
+            load_block(work, x, nodes, rest, constants, block)
             stress(work, project)
             tangent(work, project)
-            _forces(work)
+            corner_forces(work)
             _blocks(work)
             for lane in range(LANES):
                 element = block * LANES + lane
@@ -142,25 +142,3 @@ def fill(x, nodes, rest, constants, stress, tangent, project, works, forces, blo
                 for pair in range(blocks.shape[1]):  # not a constant: LLVM would write out all 1440 stores
                     for entry in range(9):
                         blocks[element, pair, entry] = work[(BLOCKS + 9 * pair + entry) * LANES + lane]
-
-
-@kernel(types.void(types.float64[:, ::1], types.int32[:, :, ::1], types.float64[:, :, ::1], types.float64[:, :, ::1],
-                   MaterialKernel, MaterialKernel, types.float64[:, ::1], types.float64[:, :, ::1],
-                   types.float64[::1]), parallel=True)
-def measure(x, nodes, rest, constants, energy, stress, works, forces, energies):  # type: ignore[no-untyped-def]
-    """Element forces [N] as `fill` gives them, and energies V ψ, (16 b,) [J], without the tangent. [Smith 2018]"""
-    chunks = works.shape[0]
-    count = nodes.shape[0]
-    for chunk in numba.prange(chunks):
-        work = works[chunk]
-        for block in range(chunk * count // chunks, (chunk + 1) * count // chunks):
-            _load(work, x, nodes, rest, constants, block)
-            energy(work, False)
-            stress(work, False)
-            _forces(work)
-            for lane in range(LANES):
-                element = block * LANES + lane
-                energies[element] = work[ENERGY * LANES + lane] * work[VOLUME * LANES + lane]
-                for corner in range(4):
-                    for axis in range(3):
-                        forces[element, corner, axis] = work[(FORCE + 3 * corner + axis) * LANES + lane]

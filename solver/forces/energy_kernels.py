@@ -1,0 +1,32 @@
+"""The element loop without the tangent, for line searches. Apart, since most bakes never compile it."""
+
+from __future__ import annotations
+
+import numba
+from numba import types
+
+from ..materials.lanes import ENERGY, LANES
+from ..threads import kernel
+from .elastic_kernels import FORCE, VOLUME, MaterialKernel, corner_forces, load_block
+
+
+@kernel(types.void(types.float64[:, ::1], types.int32[:, :, ::1], types.float64[:, :, ::1], types.float64[:, :, ::1],
+                   MaterialKernel, MaterialKernel, types.float64[:, ::1], types.float64[:, :, ::1],
+                   types.float64[::1]), parallel=True)
+def measure(x, nodes, rest, constants, energy, stress, works, forces, energies):  # type: ignore[no-untyped-def]
+    """Element forces [N] as `fill` gives them, and energies V ψ, (16 b,) [J], without the tangent. [Smith 2018]"""
+    chunks = works.shape[0]
+    count = nodes.shape[0]
+    for chunk in numba.prange(chunks):
+        work = works[chunk]
+        for block in range(chunk * count // chunks, (chunk + 1) * count // chunks):
+            load_block(work, x, nodes, rest, constants, block)
+            energy(work, False)
+            stress(work, False)
+            corner_forces(work)
+            for lane in range(LANES):
+                element = block * LANES + lane
+                energies[element] = work[ENERGY * LANES + lane] * work[VOLUME * LANES + lane]
+                for corner in range(4):
+                    for axis in range(3):
+                        forces[element, corner, axis] = work[(FORCE + 3 * corner + axis) * LANES + lane]
