@@ -4,7 +4,7 @@
 
 Without --object every soft body of the scene is baked. Exit code 0 only if every frame asked for is on disk and
 plays; else the solver's: 2 bad input, 3 diverged, 4 environment, 75 stopped. Frames go into the cache folder; the
-modifier or shape keys that play them go into the .blend, which is written only with --save.
+modifier or shape keys that play them go into the .blend, which is written only with --save and exit code 0.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _parser() -> argparse.ArgumentParser:
                       help="soft body to bake; may be given again; default: all of the scene")
     bake.add_argument("--format", choices=list(catalogue.family("export")), help="default: the object's own setting")
     bake.add_argument("--frames", type=_frames, metavar="A-B", help="frames that must be there; default: all")
-    bake.add_argument("--save", action="store_true", help="save the .blend with what plays the frames")
+    bake.add_argument("--save", action="store_true", help="save the .blend with what plays the frames if all are there")
     bake.set_defaults(command=_bake)
     return parser
 
@@ -70,13 +70,13 @@ def _bake(arguments: argparse.Namespace) -> int:
     objects = _named(scene, arguments.object) if arguments.object else _soft_bodies(scene)
     if arguments.save and not bpy.data.filepath:
         raise BadInput("there is no .blend to save", "Give a file before -c, or leave --save out")
-    worst = EXIT_COMPLETE
-    for obj in objects:
-        code = session.bake(obj, scene, arguments.frames, arguments.format, _say)
-        worst = worst or code
-    if arguments.save:
+    codes = [session.bake(obj, scene, arguments.frames, arguments.format, _say) for obj in objects]
+    first_failure = next((code for code in codes if code != EXIT_COMPLETE), EXIT_COMPLETE)
+    if arguments.save and first_failure:
+        _say(f"{bpy.data.filepath} is not saved, as not every bake is complete")
+    elif arguments.save:
         bpy.ops.wm.save_mainfile()
-    return worst
+    return first_failure
 
 
 def _named(scene: bpy.types.Scene, names: list[str]) -> list[bpy.types.Object]:

@@ -66,6 +66,11 @@ _READERS: dict[str, Callable[[Progress, Message], Progress]] = {
 }
 
 
+def remaining(seconds: float | None) -> str:
+    """", 3 min left" to be put behind a sentence; nothing where it is not known or over at once."""
+    return f", {duration(seconds)} left" if seconds is not None and seconds >= 0.5 else ""
+
+
 def duration(seconds: float) -> str:
     """A length of time for people: 8 s, 3 min, 2.5 h."""
     if seconds < 100:

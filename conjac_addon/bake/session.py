@@ -13,6 +13,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from ...solver import catalogue
 from ...solver.errors import (
     EXIT_COMPLETE,
     EXIT_STOPPED,
@@ -25,7 +26,7 @@ from ...solver.frames.read import Cache
 from .. import gather, playback, prefs
 from ..playback import pc2
 from . import belongings, place
-from .progress import Progress, after, duration
+from .progress import Progress, after, remaining
 from .worker import Worker
 
 SOLVER = "solver"
@@ -108,8 +109,7 @@ class Bake:
 
     def sentence(self) -> str:
         """Where it stands, for a line of text."""
-        left = self.progress.left_s
-        return f"{self.name}: {self.progress.text}" + (f", {duration(left)} left" if left else "")
+        return f"{self.name}: {self.progress.text}{remaining(self.progress.left_s)}"
 
     def pause(self) -> None:
         """Stop after the step in hand, or after the frame that is being read."""
@@ -184,11 +184,15 @@ class Bake:
             raise Environment(f"the solver's process ended by itself (exit code {code})",
                               "Bake again to go on from the last snapshot", self.name)
         code = EXIT_STOPPED if self.progress.exit_code is None else self.progress.exit_code
-        yield True
+        text = self.progress.error or ("Stopped; bake again to go on" if code == EXIT_STOPPED else self.progress.text)
+        if code == EXIT_COMPLETE:
+            # Blender stands still while it writes: the window says why, and is drawn before
+            label = catalogue.find("export", self.key).label
+            self._tell({"event": "stage", "body": self.name, "progress": 1.0, "text": f"Writing {label}"})
+            yield False
         self._show()
         if code == EXIT_COMPLETE:
             self._check_frames()
-        text = self.progress.error or ("Stopped; bake again to go on" if code == EXIT_STOPPED else self.progress.text)
         self._end(code, text)
 
     def _show(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import bpy
@@ -25,6 +25,7 @@ class Status:
     text: str = ""  #: a sentence without a full stop
     fraction: float | None = None  #: of a running bake's present stage, 0..1, where known
     mine: bool = False  #: this Blender runs the bake, so it can be cancelled here
+    vertices: int | None = None  #: of the baked mesh, where something is baked
 
 
 #: seconds for which a folder's state is believed without a look at every file
@@ -50,9 +51,16 @@ def status(obj: bpy.types.Object) -> Status:
     if found.state in ("partial", "complete"):
         changed = gather.changed_settings(obj, bpy.context.scene, folder)
         if changed:
-            return Status("stale", found.done, found.total,
-                          text=f"Baked before {', '.join(changed)} changed; bake again")
+            return replace(found, state="stale", text=_stale(changed))
+        count = gather.count_at_mark(obj)
+        if found.vertices and count not in (None, found.vertices):
+            return replace(found, state="stale",
+                           text=f"Baked with {found.vertices} vertices, the mesh has {count} now; bake again")
     return found
+
+
+def _stale(changed: list[str]) -> str:
+    return f"Baked before {', '.join(changed)} changed; bake again"
 
 
 def _of_folder(folder: Path) -> Status:
@@ -62,8 +70,11 @@ def _of_folder(folder: Path) -> Status:
     if known is not None and known[0] == stamp and time.monotonic() - known[1] < FRESH:
         return known[2]
     try:
-        told = place.cache_of(folder).status()
-        found = Status(told.state, told.done, told.total, text=told.text)
+        cache = place.cache_of(folder)
+        told = cache.status()
+        text = _stale(gather.labels(told.changed)) if told.changed else told.text
+        vertices = sum(count for _, _, count in cache.bodies()) if told.total else None
+        found = Status(told.state, told.done, told.total, text=text, vertices=vertices)
     except (ConJacError, OSError) as error:
         found = Status("broken", text=str(error).rstrip("."))
     _seen[folder] = stamp, time.monotonic(), found

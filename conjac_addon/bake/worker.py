@@ -71,8 +71,7 @@ class Worker:
         """Whether it has ended and all it said has been read."""
         if self.exit_code is None:
             return False
-        # a child of its own may keep the pipe open: wait a moment for the last lines, not for ever
-        self._reader.join(0.5)
+        self._end_threads()
         return self._lines.empty()
 
     def pause(self) -> None:
@@ -94,7 +93,17 @@ class Worker:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(GRACE)
         self._kill()
-        return self._process.wait()
+        code = self._process.wait()
+        self._end_threads()
+        return code
+
+    def _end_threads(self) -> None:
+        """A thread that outlives the script keeps bpy, as a module, alive at exit, and that hangs."""
+        if self._killer is not None:
+            self._killer.cancel()
+            self._killer.join(0.5)
+        # a child of its own may keep the pipe open: wait a moment for the last lines, not for ever
+        self._reader.join(0.5)
 
     def _send(self, line: str) -> None:
         assert self._process.stdin is not None

@@ -54,5 +54,4 @@ def main():
     os._exit(code)
 
 
-
 main()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +119,12 @@ def changed_settings(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path
         for end, name in (("low", key), ("high", f"{key}_high")):
             if blend.get(end) != properties.si(obj.conjac, name, scene):
                 changed.add(name)
-    return sorted({_label(path) for path in changed})
+    return labels(changed)
+
+
+def labels(paths: Iterable[str]) -> list[str]:
+    """What the artist calls the settings behind paths of scene.json, in order: "time.step" → "Time Step"."""
+    return sorted({_label(path) for path in paths})
 
 
 #: what scene_settings does not know: it is read from the scene
@@ -136,8 +141,10 @@ def _flat(value: Any, path: str = "") -> dict[str, Any]:
 
 
 def _label(path: str) -> str:
-    """What the artist calls the setting behind a path: "bodies.0.material.params.beta" → "Damping"."""
-    parts = [part for part in path.split(".") if part != "kind" and not part.isdigit()]
+    """One of them. The cache names arrays by their file, and settings of a body as `density of "Cube"`."""
+    if path.endswith(".npy"):
+        return path.rpartition("/")[2].removesuffix(".npy").replace("_", " ").title()
+    parts = [part for part in path.partition(' of "')[0].split(".") if part != "kind" and not part.isdigit()]
     name = "ground_stiffness" if parts == ["ground", "stiffness"] else parts[-1]
     known = bpy.types.Object.bl_rna.properties["conjac"].fixed_type.properties
     return known[name].name if name in known else name.replace("_", " ").title()

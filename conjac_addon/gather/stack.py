@@ -31,6 +31,11 @@ def may_change_count(modifier: bpy.types.Modifier) -> bool:
     return modifier.type not in RIGS | CORRECTIONS | PASSIVE
 
 
+def count_at_mark(obj: bpy.types.Object) -> int | None:
+    """How many vertices the simulation takes in, None where only an evaluation could tell."""
+    return None if any(may_change_count(modifier) for modifier in above(obj)) else len(obj.data.vertices)
+
+
 def renders_differently(modifier: bpy.types.Modifier) -> bool:
     """Whether it can give other vertices in a render than in the viewport."""
     if not may_change_count(modifier):

@@ -73,6 +73,9 @@ class CONJAC_OT_preview_tets(bpy.types.Operator):
             self.cancel(context)
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
+        except Exception:
+            self.cancel(context)  # a defect must not leave the button grey and the timer running
+            raise
         if context.workspace is not None:
             context.workspace.status_text_set(f"ConJac: {text}. Esc cancels")
         return {"PASS_THROUGH"}

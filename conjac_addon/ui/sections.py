@@ -3,16 +3,21 @@
 The sidebar and the Physics tab draw the same functions. Nothing here computes beyond cheap reads.
 """
 
+import textwrap
+
 import bpy
 
 from ...solver import catalogue
 from ...solver.catalogue import Entry, Param
 from .. import bake
-from ..bake.progress import duration
+from ..bake.progress import remaining
 from ..settings import painted_params, property_name
 
 STATE_ICONS = {"none": "RADIOBUT_OFF", "partial": "PAUSE", "complete": "CHECKMARK", "stale": "FILE_REFRESH",
                "broken": "ERROR", "baking": "REC"}
+
+#: letters that fit into a line of the sidebar as wide as Blender opens it
+LINE = 34
 
 
 def draw_body(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -23,16 +28,18 @@ def draw_body(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         return
     status = bake.status(obj)
     if status.state == "baking":
-        left = f", {duration(status.left_s)} left" if status.left_s else ""
-        layout.progress(factor=status.fraction or 0.0, text=status.text + left)
+        layout.progress(factor=status.fraction or 0.0, text=status.text + remaining(status.left_s))
         row = layout.row(align=True)
         row.operator("conjac.pause", icon="PAUSE", text="Pause")
         row.operator("conjac.cancel", icon="CANCEL", text="Cancel")
     else:
-        layout.label(text=status.text, icon=STATE_ICONS[status.state])
+        paragraph(layout, status.text, STATE_ICONS[status.state])
         row = layout.row(align=True)
         row.operator("conjac.bake", icon="PHYSICS", text="Resume" if status.state == "partial" else "Bake")
         row.operator("conjac.free_bake", icon="TRASH", text="")
+        if status.state == "complete" and obj.mode != "OBJECT":
+            # comparing them takes an evaluation, so the state above knows of settings and vertex counts alone
+            hint(layout, "Changes of shape and paint show after the next bake")
     layout.operator("conjac.remove", icon="X")
 
 
@@ -72,7 +79,7 @@ def draw_maps(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         row.operator("conjac.remove_handle", text="", icon="REMOVE").index = index
     layout.operator("conjac.add_handle", icon="EMPTY_DATA")
     if not len(settings.handles) and settings.dynamic_group not in obj.vertex_groups:
-        hint(layout, "No dynamic node: quasistatic,", "in balance, without swinging")
+        hint(layout, "No dynamic node: quasistatic, in balance, without swinging")
 
 
 def draw_map(layout: bpy.types.UILayout, obj: bpy.types.Object, entry: Entry) -> None:
@@ -93,7 +100,7 @@ def draw_volume(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     layout.prop(settings, "mesher")
     draw_params(layout, settings, "mesher")
     layout.operator("conjac.preview_tets", icon="MESH_ICOSPHERE")
-    hint(layout, "Thin parts bend too stiffly:", "use 6 layers of tetrahedra", "or more across them")
+    hint(layout, "Thin parts bend too stiffly: use 6 layers of tetrahedra or more across them")
 
 
 def draw_ground(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -147,9 +154,15 @@ def draw_param(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, na
         layout.prop(settings, f"{param.key}_high", text="Painted")
 
 
-def hint(layout: bpy.types.UILayout, *lines: str) -> None:
-    """A remark in small lines: Blender's labels do not wrap."""
+def hint(layout: bpy.types.UILayout, text: str) -> None:
+    """A remark in grey."""
     column = layout.column(align=True)
     column.active = False
-    for number, line in enumerate(lines):
-        column.label(text=line, icon="INFO" if number == 0 else "BLANK1")
+    paragraph(column, text, "INFO")
+
+
+def paragraph(layout: bpy.types.UILayout, text: str, icon: str) -> None:
+    """A sentence in as many lines as it needs: Blender's labels do not wrap, they are cut."""
+    column = layout.column(align=True)
+    for number, line in enumerate(textwrap.wrap(text, LINE)):
+        column.label(text=line, icon=icon if number == 0 else "BLANK1")

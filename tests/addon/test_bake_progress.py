@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("bpy")
 
-from conjac.conjac_addon.bake.progress import Progress, after, duration
+from conjac.conjac_addon.bake.progress import Progress, after, duration, remaining
 
 
 def told(*messages):
@@ -53,3 +53,7 @@ def test_notes_are_kept_and_unknown_events_change_nothing():
 
 def test_durations():
     assert [duration(s) for s in (0.4, 99, 120, 9000)] == ["0 s", "99 s", "2 min", "2.5 h"]
+
+
+def test_the_time_left_is_told_while_there_is_some():
+    assert [remaining(s) for s in (None, 0.0, 0.4, 0.6, 150)] == ["", "", "", ", 1 s left", ", 2 min left"]

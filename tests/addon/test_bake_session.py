@@ -190,6 +190,33 @@ def test_a_changed_setting_makes_it_stale_by_name_and_baked_anew(scene):  # noqa
     assert_plays(obj, (1, LAST))
 
 
+def test_other_vertices_make_it_stale_where_no_modifier_hides_their_number(scene):  # noqa: F811
+    obj = add_jelly()
+    obj.modifiers.new("Smooth", "SUBSURF")  # below the ConJac modifier
+    assert obj.conjac.bake() == 0
+    whole = obj.data
+    obj.data = whole.copy()
+    obj.data.vertices.add(3)
+    status = addon_bake.status(obj)
+    assert status.state == "stale" and "56 vertices, the mesh has 59 now" in status.text
+    obj.modifiers.move(0, 1)  # what counts now is what comes out of Smooth
+    assert addon_bake.status(obj).state == "complete"
+    obj.modifiers.move(1, 0)
+    obj.data = whole
+    assert addon_bake.status(obj).state == "complete"
+
+
+def test_what_a_bake_that_did_not_begin_changed_is_named_in_the_artists_words(scene):  # noqa: F811
+    obj = add_jelly()
+    assert obj.conjac.bake() == 0
+    obj.conjac.youngs_modulus, obj.data.vertices[0].co.x = 6.0e3, -0.11
+    bake = session.Bake(obj, scene)
+    run_until(bake, lambda: bake.worker is not None)
+    bake.close()
+    status = addon_bake.status(obj)
+    assert status.state == "stale" and status.text == "Baked before Vertices, Young's Modulus changed; bake again"
+
+
 def test_one_bake_at_a_time_into_one_cache(scene):  # noqa: F811
     obj = add_jelly(step=1 / 480)
     scene.frame_end = 200

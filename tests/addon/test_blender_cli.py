@@ -93,6 +93,21 @@ def test_a_frame_lost_from_a_finished_bake_is_made_again(run):
     assert lost.read_bytes() == whole
 
 
+def test_a_bake_that_fails_does_not_touch_the_file(run, capfd):
+    good, bad = add_jelly("Good"), add_jelly("Bad")
+    bad.conjac.pin_group = "Missing"
+    bpy.ops.wm.save_mainfile()
+    blend = Path(bpy.data.filepath)
+    before = blend.read_bytes()
+    assert run(["bake", "--save"]) == 2
+    assert blend.read_bytes() == before
+    assert "is not saved" in capfd.readouterr().out
+    assert_plays(good, (1, LAST))  # the other one is baked all the same
+    bad.conjac.pin_group = "Pin"
+    assert run(["bake", "--save"]) == 0
+    assert blend.read_bytes() != before
+
+
 def test_nothing_to_save_is_said_before_anything_is_baked(run, capfd):
     bpy.ops.wm.read_factory_settings(use_empty=True)
     add_jelly()
@@ -111,12 +126,28 @@ import bpy
 conjac.register()
 """
 
+BAKING_AT_EXIT = """
+bpy.ops.mesh.primitive_cube_add()
+soft = bpy.context.object.conjac
+soft.enabled, soft.mesher, soft.edge_length = True, "grid", 0.5
+from conjac.conjac_addon.bake import session
+bake = session.Bake(bpy.context.object, bpy.context.scene)
+while bake.worker is None:
+    bake.tick()
+print("WORKER", bake.worker.pid, flush=True)
+"""
 
-def test_a_script_may_end_without_taking_the_extension_back():
+
+@pytest.mark.parametrize("more", ["", BAKING_AT_EXIT], ids=["idle", "baking"])
+def test_a_script_may_end_without_taking_the_extension_back(more):
     """Blender as a module crashes over a command, and hangs over a handler, that is still registered when it exits."""
-    ran = subprocess.run([sys.executable, "-c", REGISTERED_AT_EXIT, str(Path(conjac.__file__).parent)], timeout=60,
-                         capture_output=True, text=True)
+    ran = subprocess.run([sys.executable, "-c", REGISTERED_AT_EXIT + more, str(Path(conjac.__file__).parent)],
+                         timeout=60, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
+    assert "Not freed" not in ran.stdout + ran.stderr
+    if more:
+        worker = ran.stdout.partition("WORKER ")[2].split()[0]
+        assert not Path("/proc", worker).exists()
 
 
 def test_register_takes_the_command_back(run):

@@ -155,6 +155,22 @@ def test_each_state_of_a_bake_is_shown(soft_cube, state, monkeypatch):
     assert (("operator", "conjac.cancel") in log) == (state == "baking")
 
 
+def test_a_long_sentence_is_not_cut_and_painting_after_a_bake_is_spoken_of(soft_cube, monkeypatch):
+    from conjac.conjac_addon import bake
+    from conjac.conjac_addon.ui import sections
+
+    long = "Baked before Damping, Edge Length, Poisson Ratio, Time Step, Young's Modulus changed; bake again"
+    monkeypatch.setattr(sections.bake, "status", lambda obj: bake.Status("complete", 3, 3, text=long))
+
+    def labels():
+        return [text for kind, text in drawn(soft_cube) if kind == "label"]
+
+    assert long in " ".join(labels()) and max(map(len, labels())) <= sections.LINE
+    assert "next bake" not in " ".join(labels())
+    bpy.ops.conjac.add_group(map="pin")
+    assert "paint show after the next bake" in " ".join(labels())
+
+
 def test_panels_survive_a_folder_that_cannot_be_read(soft_cube, tmp_path):
     (tmp_path / "file").write_text("in the way")
     soft_cube.conjac.cache_folder = str(tmp_path / "file")
