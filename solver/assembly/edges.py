@@ -1,4 +1,4 @@
-"""How much a displacement field stretches and turns the edges of the elements: the measure of a step that is too long."""
+"""How much a displacement field changes the edges of the elements: the measure of a step that is too long."""
 
 from __future__ import annotations
 

@@ -7,10 +7,10 @@ import numba
 from ..threads import kernel
 
 
-@kernel("void(f8[:,::1], i4[::1], i4[::1], f8[:,::1])", parallel=True)
+@kernel("void(f8[:,::1], i4[::1], i4[::1], f8[:,::1])")
 def gather_nodes(corners, start, source, out):  # type: ignore[no-untyped-def]
     """Add the corner values of a node's elements: corners (4 e, 3), out (n, 3)."""
-    for node in numba.prange(out.shape[0]):
+    for node in range(out.shape[0]):
         a, b, c = 0.0, 0.0, 0.0
         for k in range(start[node], start[node + 1]):
             corner = source[k]
