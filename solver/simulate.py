@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -147,13 +147,13 @@ def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None =
     job = load(path)
     wanted = wanted_frames(job, frames)
     read = hashes.settings(job)
-    if _finished(plan(Cache(job.cache), read, wanted, resume), wanted, report):
+    if _finished(plan(Cache(job.cache), read, wanted, resume), report):
         return
 
     with lock.held(job.cache):
         # asked again: another process may have written until a moment ago
         todo = plan(Cache(job.cache), read, wanted, resume)
-        if _finished(todo, wanted, report):
+        if _finished(todo, report):
             return
         if resume and todo.snapshot is None:
             report.log("There is no snapshot to go on from, so the bake begins at the first frame")
@@ -190,7 +190,7 @@ def wanted_frames(job: Job, frames: tuple[int, int] | None) -> range:
     return range(first, last + 1)
 
 
-def _finished(todo: Plan, wanted: Iterable[int], report: Reporter) -> bool:
+def _finished(todo: Plan, report: Reporter) -> bool:
     if todo.finished:
         report.log("Every frame asked for is already baked")
     return todo.finished

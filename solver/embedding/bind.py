@@ -59,7 +59,7 @@ def bind(nodes: Vec, tets: Index, vertices: Vec, triangles: Index) -> Embedding:
     faces, tet_of_face = boundary_faces(tets)
     _, part_of_tet = face_parts(tets)
     part_of_vertex = _loose_parts(len(points), triangles)
-    allowed = _own_parts(nodes, tets, part_of_tet, faces, tet_of_face, points, part_of_vertex)
+    allowed = _own_parts(nodes, part_of_tet, faces, tet_of_face, points, part_of_vertex)
     inside = containing_tets(nodes, tets, part_of_tet, points, part_of_vertex, allowed)
 
     nearest, distance, facing, facing_distance = _nearest_faces(
@@ -92,7 +92,7 @@ def _loose_parts(count: int, triangles: NDArray) -> Index:
     return labels
 
 
-def _own_parts(nodes: Vec, tets: Index, part_of_tet: Index, faces: Index, tet_of_face: Index, points: Vec,
+def _own_parts(nodes: Vec, part_of_tet: Index, faces: Index, tet_of_face: Index, points: Vec,
                part_of_vertex: Index) -> NDArray[np.bool_]:
     """Which parts of the volume may carry which loose parts of the mesh, (loose parts, volume parts).
 

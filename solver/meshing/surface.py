@@ -77,7 +77,7 @@ def clean(vertices: NDArray, triangles: NDArray, name: str | None = None) -> Sur
         raise BadMesh("its faces have no area", "Give it faces that enclose a volume", object=name)
     used, corners = np.unique(triangles, return_inverse=True)
     vertices, triangles = vertices[used], corners.reshape(-1, 3).astype(np.int32)
-    _refuse_flat(vertices, triangles, name)
+    _refuse_flat(vertices, name)
     triangles, part = _oriented(vertices, triangles)
     return Surface(vertices, triangles, part, open_edges, tangled_edges, centre, scale)
 
@@ -124,9 +124,9 @@ def _edge_counts(triangles: Index) -> tuple[int, int]:
     return int((counts == 1).sum()), int((counts > 2).sum())
 
 
-def _refuse_flat(vertices: Vec, triangles: Index, name: str | None) -> None:
+def _refuse_flat(vertices: Vec, name: str | None) -> None:
     """Raises BadMesh where all vertices lie in a plane or on a line."""
-    spread = np.linalg.svd(vertices - vertices.mean(axis=0), compute_uv=True, full_matrices=False)
+    spread = np.linalg.svd(vertices - vertices.mean(axis=0), full_matrices=False)
     along = np.ptp((vertices - vertices.mean(axis=0)) @ spread[2].T, axis=0)
     if along[2] < FLAT * along[0]:
         raise BadMesh("the mesh is flat, it encloses no volume",

@@ -109,7 +109,7 @@ def _accepted(nodes: NDArray, tets: NDArray, surface: Surface) -> Volume:
         raise _Unusable("it returned nodes outside of the object's box")
     nodes, tets = np.ascontiguousarray(nodes, dtype=np.float64), tets.astype(np.int32)
     tets = np.where((tet_volumes(nodes, tets) < 0.0)[:, None], tets[:, [0, 1, 3, 2]], tets)
-    if float((tet_quality(nodes, tets) < WORST_QUALITY).mean()) > 0.0:
+    if (tet_quality(nodes, tets) < WORST_QUALITY).any():
         raise _Unusable("it returned tetrahedra that are flat")
 
     tets, notes = _parts_that_belong(nodes, tets, surface)
