@@ -21,11 +21,15 @@ def light_zip(tmp_path_factory):
 
 
 def run_in_blender(script: str, resources: Path, *arguments: str) -> dict:
-    """What a script says it found, run in a fresh bpy with an empty user folder, away from the checkout."""
+    """What a script says it found, run in a fresh bpy with an empty user folder, away from the checkout.
+
+    The time limit is for a busy machine: numba keeps kernels by their file's path, so a new installation compiles all.
+    """
     for name in ("config", "extensions", "scripts", "datafiles"):
         (resources / name).mkdir(parents=True, exist_ok=True)
     ran = subprocess.run([sys.executable, "-c", script, *arguments], cwd=resources, capture_output=True, text=True,
-                         env=os.environ | {"BLENDER_USER_RESOURCES": str(resources), "PYTHONPATH": ""}, timeout=300)
+                         env=os.environ | {"BLENDER_USER_RESOURCES": str(resources), "PYTHONPATH": "",
+                                           "XDG_CACHE_HOME": str(resources / "cache")}, timeout=900)
     said = [line for line in ran.stdout.splitlines() if line.startswith("FOUND")]
     assert ran.returncode == 0 and said, ran.stdout[-2000:] + ran.stderr[-4000:]
     return json.loads(said[-1][5:])
