@@ -327,6 +327,46 @@ def test_shape_keys_survive_undo_redo_and_a_bake_that_is_refused(scene):  # noqa
     assert frames_of(jelly())["000012"] != before["000012"]
 
 
+def test_a_rig_above_and_subdivision_below_are_applied_once(scene):  # noqa: F811
+    obj = add_jelly()
+    bpy.ops.object.armature_add()
+    rig = bpy.context.object
+    obj.vertex_groups.new(name=rig.data.bones[0].name).add(range(len(obj.data.vertices)), 1.0, "REPLACE")
+    obj.modifiers.new("Rig", "ARMATURE").object = rig
+    obj.modifiers.new("Smooth", "SUBSURF").levels = 1
+    pose = rig.pose.bones[0]
+    pose.keyframe_insert("location", frame=1)
+    pose.location = (0.3, 0.2, 0.1)
+    pose.keyframe_insert("location", frame=LAST)
+    move = np.array(rig.matrix_world.to_3x3() @ pose.bone.matrix_local.to_3x3() @ pose.location)
+
+    assert obj.conjac.bake() == 0
+    assert [m.name for m in obj.modifiers] == ["Rig", "ConJac", "Smooth"]
+    frames = place.cache_of(place.job_folder(obj))
+    rest, last = rest_of(obj), frames.frame(LAST)["Jelly"]
+    top = rest[:, 2] > 0.09
+    np.testing.assert_allclose((last - rest)[top], np.tile(move, (top.sum(), 1)), atol=1e-5)  # pins follow the rig once
+    assert np.abs(last - rest - move)[~top].max() > 1e-3  # the rest does not simply follow
+    # what is seen is the subdivision of the frame, and of nothing else
+    plain = obj.data.copy()
+    plain.vertices.foreach_set("co", last.ravel())
+    smooth = bpy.data.objects.new("Smooth", plain)
+    smooth.modifiers.new("Smooth", "SUBSURF").levels = 1
+    scene.collection.objects.link(smooth)
+    np.testing.assert_allclose(seen_at(obj, LAST), seen_at(smooth, LAST), atol=1e-6)
+
+
+def test_a_body_that_is_pinned_all_over_is_refused_by_name(scene):  # noqa: F811
+    obj = add_jelly()
+    obj.vertex_groups["Pin"].add(range(len(obj.data.vertices)), 1.0, "REPLACE")
+    obj.vertex_groups["Dynamic"].remove(range(len(obj.data.vertices)))
+    with pytest.raises(RuntimeError, match='"Jelly": every node is pinned'):
+        bpy.ops.conjac.bake()
+    assert session.running == {} and bpy.ops.conjac.bake.poll()
+    obj.vertex_groups["Pin"].remove(np.flatnonzero(rest_of(obj)[:, 2] < 0.09).tolist())
+    assert bpy.ops.conjac.bake() == {"FINISHED"}
+
+
 def test_the_object_may_be_renamed_but_not_deleted_while_it_is_baked(scene):  # noqa: F811
     obj = add_jelly(step=1 / 480)
     bake = session.Bake(obj, scene)

@@ -43,7 +43,6 @@ for path in sys.argv[1:]:
                   ("youngs_modulus", "poisson_ratio", "density", "step", "method", "mesher", "edge_length", "material",
                    "dynamic_group", "pin_group", "quasistatic_start") for v in (getattr(soft, k),)})
 print("FACTS" + json.dumps(facts))
-extension.unregister()  # else bpy hangs when Python ends
 """
 
 
