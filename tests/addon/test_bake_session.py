@@ -14,6 +14,7 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from jelly import LAST, add_jelly, assert_plays, frames_of, rest_of, scene, seen_at  # noqa: E402, F401
+from test_panels import drawn  # noqa: E402
 
 import conjac  # noqa: E402
 from conjac.conjac_addon import bake as addon_bake  # noqa: E402
@@ -365,6 +366,41 @@ def test_a_body_that_is_pinned_all_over_is_refused_by_name(scene):  # noqa: F811
     assert session.running == {} and bpy.ops.conjac.bake.poll()
     obj.vertex_groups["Pin"].remove(np.flatnonzero(rest_of(obj)[:, 2] < 0.09).tolist())
     assert bpy.ops.conjac.bake() == {"FINISHED"}
+
+
+def test_every_operator_that_fails_leaves_a_usable_panel(scene):  # noqa: F811
+    obj = add_jelly()
+    scene.frame_end = 3
+    assert obj.conjac.bake() == 0
+    first = place.job_folder(obj) / "cache" / "frames" / "000001.npy"
+    whole = first.read_bytes()
+    buttons = {name for kind, name in drawn(obj) if kind == "operator"}
+
+    def refused(operator, why, **words):
+        with pytest.raises(RuntimeError, match=why):
+            operator(**words)
+        assert session.running == {} and {name for kind, name in drawn(obj) if kind == "operator"} == buttons
+        assert bpy.context.active_object == obj and obj.mode == "OBJECT" and len(bpy.data.scenes) == 1
+        for name in ("bake", "preview_tets", "export", "free_bake", "remove", "add_group", "add_handle"):
+            assert getattr(bpy.ops.conjac, name).poll(), name
+
+    refused(bpy.ops.conjac.remove_handle, "only 0 handles", index=2)
+    obj.conjac.pin_group = "Missing"
+    refused(bpy.ops.conjac.bake, '"Jelly": there is no vertex group "Missing"')
+    refused(bpy.ops.conjac.preview_tets, '"Jelly": there is no vertex group "Missing"')
+    obj.conjac.pin_group = "Pin"
+    mesh, obj.data = obj.data, bpy.data.meshes.new("Nothing")
+    for key in ("pc2", "abc", "shapekeys"):
+        refused(bpy.ops.conjac.export, '"Jelly": it(s mesh)? has 0 vertices', format=key)
+    obj.data = mesh
+    first.unlink()
+    refused(bpy.ops.conjac.export, '"Jelly": nothing is baked yet', format="abc")
+    first.mkdir()  # a file that cannot be deleted
+    refused(bpy.ops.conjac.free_bake, '"Jelly": .*000001.npy')
+    first.rmdir()
+    first.write_bytes(whole)
+    assert bpy.ops.conjac.bake() == {"FINISHED"}
+    assert_plays(obj, (1, 3))
 
 
 def test_the_object_may_be_renamed_but_not_deleted_while_it_is_baked(scene):  # noqa: F811
