@@ -19,7 +19,7 @@ from ...solver.errors import ConJacError, Environment
 from .. import gather
 from ..bake import place
 from ..bake.worker import Worker
-from .setup import PREVIEW, active_soft_body, remove_preview
+from .setup import PREVIEW, active_soft_body, link_beside, remove_preview
 
 #: seconds between looks at the worker
 TICK = 0.1
@@ -195,7 +195,7 @@ def show_wire(obj: bpy.types.Object, nodes: NDArray[np.float64], tets: NDArray[n
     wire[PREVIEW] = len(tets)
     wire.hide_render = wire.hide_select = True
     wire.display_type = "WIRE"
-    obj.users_collection[0].objects.link(wire)
+    link_beside(wire, obj)
     wire.parent = obj
     return wire
 

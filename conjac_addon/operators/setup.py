@@ -32,6 +32,12 @@ def active_soft_body(cls: type[bpy.types.Operator], context: bpy.types.Context) 
     return obj
 
 
+def link_beside(made: bpy.types.Object, obj: bpy.types.Object) -> None:
+    """Put a new object into a collection of `obj`, or the scene's own where those are linked or overridden."""
+    own = (each for each in obj.users_collection if each.is_editable and each.override_library is None)
+    next(own, obj.users_scene[0].collection).objects.link(made)
+
+
 def remove_preview(obj: bpy.types.Object) -> None:
     """Remove the wire objects that show this object's tetrahedra."""
     for child in obj.children:
@@ -141,7 +147,7 @@ class CONJAC_OT_add_handle(bpy.types.Operator):
         empty.empty_display_type = "SPHERE"
         empty.empty_display_size = 0.05 * max(*obj.dimensions, 1.0e-3)
         empty.show_in_front = True
-        obj.users_collection[0].objects.link(empty)
+        link_beside(empty, obj)
         # it goes where the body goes
         empty.parent = obj
         empty.matrix_parent_inverse = obj.matrix_world.inverted_safe()

@@ -46,6 +46,29 @@ def test_a_linked_object_cannot_be_changed(soft_cube, tmp_path):
     assert "linked from another file" in reason(bpy.ops.conjac.add_soft_body)
 
 
+def test_an_overridden_character_gets_handles_and_a_preview(soft_cube, tmp_path):
+    """Its collection cannot be changed, so what is made for it stands in the scene's own."""
+    asset = bpy.data.collections.new("Asset")
+    bpy.context.scene.collection.children.link(asset)
+    soft_cube.users_collection[0].objects.unlink(soft_cube)
+    asset.objects.link(soft_cube)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "asset.blend"))
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    with bpy.data.libraries.load(str(tmp_path / "asset.blend"), link=True) as (_, wanted):
+        wanted.collections = ["Asset"]
+    scene = bpy.context.scene
+    bpy.data.collections["Asset"].override_hierarchy_create(scene, bpy.context.view_layer)
+    cube = next(o for o in bpy.data.objects if o.override_library)
+    bpy.context.view_layer.objects.active = cube
+    cube.conjac.cache_folder, cube.conjac.mesher, cube.conjac.edge_length = str(tmp_path), "grid", 1.0
+    assert bpy.ops.conjac.add_handle() == {"FINISHED"}
+    assert bpy.ops.conjac.preview_tets() == {"FINISHED"}
+    assert {o.name for o in scene.collection.objects} == {"Cube Handle", "Cube Tets"}
+    assert all(o.parent == cube for o in scene.collection.objects)
+    assert bpy.ops.conjac.remove() == {"FINISHED"}
+    assert "Cube Tets" not in bpy.data.objects
+
+
 @pytest.mark.parametrize("key, label", [("dynamic", "Dynamic"), ("pin", "Pin"), ("stiffness", "Stiffness"),
                                         ("fibers", "Fibers")])
 def test_each_map_is_created_made_active_and_painted(soft_cube, key, label):
