@@ -22,11 +22,10 @@ def gather_nodes(corners, start, source, out):  # type: ignore[no-untyped-def]
         out[node, 2] += c
 
 
-@kernel("void(f8[:,::1], f8[:,::1], f8, f8[::1], i4[::1], i4[::1], i4[::1], i8[::1], i8[::1], i8[::1], i4[::1],"
+@kernel("void(f8[:,::1], f8[:,::1], f8, f8[::1], i4[::1], i4[::1], i8[::1], i8[::1], i8[::1], i4[::1],"
         "f8[::1])", parallel=True)
 def gather_matrix(  # type: ignore[no-untyped-def]
-    blocks, node_blocks, scale, diagonal, order, block_row, block_column, source_start, source, column_start, indptr,
-    data,
+    blocks, node_blocks, scale, diagonal, order, block_row, source_start, source, column_start, indptr, data,
 ):
     """diag + scale K into the lower triangle. blocks: (10 e, 9), node_blocks: (n, 9); the rest as in Pattern."""
     chunks = 64

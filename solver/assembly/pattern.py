@@ -126,7 +126,7 @@ class Pattern:
         diagonal: (n,) one value for the three rows of a node.
         """
         gather_matrix(blocks.reshape(-1, 9), node_blocks.reshape(-1, 9), scale, diagonal, self.order, self.block_row,
-                      self.block_column, self.source_start, self.source, self.column_start, self.indptr, self.data)
+                      self.source_start, self.source, self.column_start, self.indptr, self.data)
         return self.data
 
     def matrix(self) -> sp.csc_matrix:

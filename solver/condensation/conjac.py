@@ -30,8 +30,8 @@ from .interface import Mesh, Stage
 #: that stands on its feet falls over in one step, out of reach of the linearisation that asked for it
 LARGEST_CORRECTION = 0.5
 
-#: diagonal of the border, far above gᵀ K⁻¹ g of any residual g [N m]; no answer depends on it
-BORDER_PIVOT = 1.0e30
+#: diagonal of a border row g over |g|² / stiffness: far above gᵀ K⁻¹ g, and no answer depends on it
+BORDER_PIVOT = 1.0e20
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,8 @@ class ConJac:
             vectors.append(stiffness_times_prescribed(self._around_prescribed, lin, self.mesh, stage.w)[None])
         border: Vec = np.concatenate(vectors)
         for k, vector in enumerate(border):
-            self.pattern.put_border(k, -vector, BORDER_PIVOT)
+            pivot = self.mesh.stiffness + BORDER_PIVOT * float(np.vdot(vector, vector)) / self.mesh.stiffness
+            self.pattern.put_border(k, -vector, pivot)
         return border
 
     def _kept_rows(self, lin: Linearised, inner: Vec) -> Vec:
