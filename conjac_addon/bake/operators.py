@@ -7,7 +7,7 @@ import bpy
 from ...solver import catalogue
 from ...solver.errors import EXIT_COMPLETE, EXIT_STOPPED, ConJacError
 from .. import playback
-from ..operators.setup import active_soft_body
+from ..operators.setup import active_soft_body, soft_body_to_read
 from . import belongings, place, session
 
 #: seconds between looks at the worker, and how long each may take: the window stays live
@@ -34,16 +34,11 @@ class CONJAC_OT_bake(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        obj = active_soft_body(cls, context)
-        if obj is None:
-            return False
-        if obj.mode == "EDIT":
-            cls.poll_message_set("Leave Edit Mode first")
-        elif running_bake(obj) is not None:
+        obj = soft_body_to_read(cls, context)
+        if obj is not None and running_bake(obj) is not None:
             cls.poll_message_set("This object is being baked")
-        else:
-            return True
-        return False
+            return False
+        return obj is not None
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
         if bpy.app.background:
@@ -206,13 +201,11 @@ class CONJAC_OT_export(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        obj = active_soft_body(cls, context)
+        obj = soft_body_to_read(cls, context)
         if obj is None:
             return False
         if running_bake(obj) is not None:
             cls.poll_message_set("Wait for the running bake or cancel it")
-        elif obj.mode == "EDIT":
-            cls.poll_message_set("Leave Edit Mode first")
         elif not (place.job_folder(obj) / "cache" / "manifest.json").exists():
             cls.poll_message_set("Nothing is baked")
         else:

@@ -19,7 +19,7 @@ from ...solver.errors import ConJacError, Environment
 from .. import gather
 from ..bake import place
 from ..bake.worker import Worker
-from .setup import PREVIEW, active_soft_body, link_beside, remove_preview
+from .setup import PREVIEW, link_beside, remove_preview, soft_body_to_read
 
 #: seconds between looks at the worker
 TICK = 0.1
@@ -37,16 +37,11 @@ class CONJAC_OT_preview_tets(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        obj = active_soft_body(cls, context)
-        if obj is None:
-            return False
-        if obj.mode == "EDIT":
-            cls.poll_message_set("Leave Edit Mode first")
-        elif obj.session_uid in _running:
+        obj = soft_body_to_read(cls, context)
+        if obj is not None and obj.session_uid in _running:
             cls.poll_message_set("Its tetrahedra are being made")
-        else:
-            return True
-        return False
+            return False
+        return obj is not None
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
         if bpy.app.background:

@@ -32,6 +32,15 @@ def active_soft_body(cls: type[bpy.types.Operator], context: bpy.types.Context) 
     return obj
 
 
+def soft_body_to_read(cls: type[bpy.types.Operator], context: bpy.types.Context) -> bpy.types.Object | None:
+    """The same for a button that evaluates the object: Blender gives nothing new of a mesh in Edit Mode."""
+    obj = active_soft_body(cls, context)
+    if obj is not None and obj.mode == "EDIT":
+        cls.poll_message_set("Leave Edit Mode first")
+        return None
+    return obj
+
+
 def link_beside(made: bpy.types.Object, obj: bpy.types.Object) -> None:
     """Put a new object into a collection of `obj`, or the scene's own where those are linked or overridden."""
     own = (each for each in obj.users_collection if each.is_editable and each.override_library is None)

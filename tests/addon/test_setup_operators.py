@@ -31,7 +31,13 @@ def test_grey_buttons_say_why(addon):
     bpy.ops.conjac.add_soft_body()
     bpy.ops.object.mode_set(mode="EDIT")
     assert "Object Mode" in reason(bpy.ops.conjac.add_handle)
-    assert "Edit Mode" in reason(bpy.ops.conjac.preview_tets)
+    for name in ("preview_tets", "bake", "export"):
+        assert "Leave Edit Mode" in reason(getattr(bpy.ops.conjac, name))
+    bpy.ops.object.mode_set(mode="OBJECT")
+    for name in ("export", "free_bake"):
+        assert "Nothing is baked" in reason(getattr(bpy.ops.conjac, name))
+    for name in ("pause", "cancel"):
+        assert "bakes nothing" in reason(getattr(bpy.ops.conjac, name))
 
 
 def test_a_linked_object_cannot_be_changed(soft_cube, tmp_path):
