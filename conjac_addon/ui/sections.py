@@ -29,9 +29,12 @@ def draw_body(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     status = bake.status(obj)
     if status.state == "baking":
         layout.progress(factor=status.fraction or 0.0, text=status.text + remaining(status.left_s))
-        row = layout.row(align=True)
-        row.operator("conjac.pause", icon="PAUSE", text="Pause")
-        row.operator("conjac.cancel", icon="CANCEL", text="Cancel")
+        if status.mine:
+            row = layout.row(align=True)
+            row.operator("conjac.pause", icon="PAUSE", text="Pause")
+            row.operator("conjac.cancel", icon="CANCEL", text="Cancel")
+        else:
+            hint(layout, "Another program bakes it: pause or cancel it there")
     else:
         paragraph(layout, status.text, STATE_ICONS[status.state])
         row = layout.row(align=True)

@@ -155,6 +155,16 @@ def test_each_state_of_a_bake_is_shown(soft_cube, state, monkeypatch):
     assert (("operator", "conjac.cancel") in log) == (state == "baking")
 
 
+def test_a_bake_of_another_program_has_no_buttons_here(soft_cube, monkeypatch):
+    from conjac.conjac_addon import bake
+    from conjac.conjac_addon.ui import sections
+
+    monkeypatch.setattr(sections.bake, "status", lambda obj: bake.Status("baking", 3, 10, text="Baking"))
+    log = drawn(soft_cube)
+    assert not {("operator", "conjac.pause"), ("operator", "conjac.cancel"), ("operator", "conjac.bake")} & set(log)
+    assert any("Another program bakes it" in text for _, text in log)
+
+
 def test_a_long_sentence_is_not_cut_and_painting_after_a_bake_is_spoken_of(soft_cube, monkeypatch):
     from conjac.conjac_addon import bake
     from conjac.conjac_addon.ui import sections
