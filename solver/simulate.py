@@ -15,7 +15,8 @@ from .frames import lock
 from .frames.read import Cache
 from .frames.write import FrameStore, Plan, plan
 from .job import hashes
-from .job.load import Job, load
+from .job.folder import Job
+from .job.load import load
 from .job.schema import Time, step_size
 from .state import State, Vec
 

@@ -18,7 +18,7 @@ import numpy as np
 from ..errors import BadInput, CacheUnwritable, StaleCache
 from ..job import hashes
 from ..job.files import digest_of, unwritable, write_whole
-from ..job.load import Job
+from ..job.folder import Job
 from ..job.stages import Arrays, pack, read_arrays
 from ..state import State, Vec
 from .read import FORMAT, FRAME, LOG, MANIFEST, SNAPSHOT, Cache, Written, file_of, source

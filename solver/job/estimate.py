@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from . import hashes, stages
-from .load import Job, load, parameters
+from .folder import Job, parameters
+from .load import load
 from .schema import Body, step_size
 
 TETS_PER_NODE = 4.5  # of a solid body; thin ones have fewer

@@ -17,7 +17,7 @@ import msgspec
 from .. import catalogue
 from . import schema
 from .files import digest, digest_of
-from .load import Job, parameters
+from .folder import Job, parameters
 
 STAGES = ("mesh", "tets", "fields", "solve")
 FORMAT = {"mesh": 1, "tets": 1, "fields": 1, "solve": 1}  #: raise one when that stage's result changes its meaning

@@ -2,72 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
 
-from .. import catalogue
-from ..errors import BadInput, BadScene, NoSuchThing
+from ..errors import NoSuchThing
 from . import schema
+from .folder import Job, refuse
+from .validate import check
 
-LARGE = 16 << 20  # bytes; larger arrays stay on disk and are read where they are touched
 SCENE = "scene.json"
-
-
-def refuse(what: str, where: str, remedy: str = "", kind: type[BadInput] = BadScene) -> BadInput:
-    """An error that ends with the field's path."""
-    tail = f" - at `{where}`"
-    return kind(what, remedy + tail) if remedy else kind(what + tail)
-
-
-@dataclass(frozen=True)
-class Job:
-    """One bake: a validated scene and the arrays it names."""
-
-    path: Path
-    scene: schema.Scene
-    raw: dict[str, Any]  #: scene.json as it was written, for the manifest
-    _kept: dict[str, NDArray[Any]] = field(default_factory=dict, repr=False, compare=False)
-
-    @property
-    def stages(self) -> Path:
-        return self.path / "stages"
-
-    @property
-    def cache(self) -> Path:
-        return self.path / "cache"
-
-    @cached_property
-    def frames(self) -> range:
-        """Every frame of the scene, the start frame first."""
-        return range(self.scene.time.start, self.scene.time.end + 1)
-
-    @cached_property
-    def samples(self) -> int:
-        """T, the number of samples that a motion has."""
-        return (self.scene.time.end - self.scene.time.start) * self.scene.time.samples_per_frame + 1
-
-    def array(self, name: str, where: str = "$") -> NDArray[Any]:
-        """The array that the scene calls `name`: float64 or int32 in C order, read-only, finite.
-
-        where: path of the field that names it, for messages. Large ones are mapped from the file, not read.
-        Raises BadScene for a path that leaves the job folder, a file that is no array, a wrong number type or a
-        number that is not finite; NoSuchThing for a missing file.
-        """
-        if name not in self._kept:
-            self._kept[name] = read_array(self.array_path(name, where), name, where)
-        return self._kept[name]
-
-    def array_path(self, name: str, where: str = "$") -> Path:
-        """Where the array lies. Raises BadScene for a path that leaves the job folder."""
-        if name.startswith(("/", "\\")) or ":" in name or "\\" in name or ".." in name.split("/"):
-            raise refuse(f'"{name}" is not a path inside the job folder', where)
-        return self.path / name
 
 
 def load(path: Path | str) -> Job:
@@ -75,8 +20,6 @@ def load(path: Path | str) -> Job:
 
     Raises BadScene that ends with the path of the field, BadMesh with the body's name, or NoSuchThing.
     """
-    from .validate import check  # it needs Job
-
     folder = Path(path)
     raw = read_scene(folder / SCENE)
     version = raw.get("version")
@@ -106,41 +49,3 @@ def read_scene(path: Path) -> dict[str, Any]:
     if not isinstance(raw, dict):
         raise refuse(f"{path.name}: Expected `object`, got `{type(raw).__name__}`", "$")
     return raw
-
-
-def read_array(path: Path, name: str, where: str) -> NDArray[Any]:
-    """A .npy file as read-only float64 or int32 in C order. Raises what Job.array raises."""
-    try:
-        large = path.stat().st_size > LARGE
-        stored = np.load(path, mmap_mode="r" if large else None, allow_pickle=False)
-    except FileNotFoundError as error:
-        raise refuse(f'there is no file "{name}" in the job folder', where, kind=NoSuchThing) from error
-    except (OSError, ValueError, EOFError) as error:
-        raise refuse(f'"{name}" is not a .npy file of numbers', where) from error
-    if not isinstance(stored, np.ndarray) or stored.dtype.kind not in "fiu":
-        raise refuse(f'"{name}" does not hold plain numbers', where)
-
-    if stored.dtype.kind == "f":
-        if not all(np.isfinite(part).all() for part in parts(stored)):
-            raise refuse(f'"{name}" holds a number that is not finite', where)
-        array = np.ascontiguousarray(stored, dtype=np.float64)
-    else:
-        if stored.size and (stored.min() < -(2**31) or stored.max() >= 2**31):
-            raise refuse(f'"{name}" holds an index beyond 32 bits', where)
-        array = np.ascontiguousarray(stored, dtype=np.int32)
-    array.flags.writeable = False
-    return array
-
-
-def parts(array: NDArray[Any]) -> list[NDArray[Any]]:
-    """The array in pieces of some 8 MB, so that looking at a mapped file does not pull all of it into memory."""
-    if array.ndim == 0:
-        return [array]
-    rows = max(1, int(8 << 20) // max(1, array[:1].nbytes))
-    return [array[first:first + rows] for first in range(0, len(array), rows)]
-
-
-def parameters(family: str, choice: schema.Choice) -> dict[str, float | bool]:
-    """Every parameter of a choice: those given, and the catalogue's default for the others."""
-    entry = catalogue.find(family, choice.kind)
-    return {param.key: choice.params.get(param.key, param.default) for param in entry.params}

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .files import safe_name, write_whole
-from .load import Job
+from .folder import Job
 
 Arrays = dict[str, NDArray[Any]]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .. import catalogue
 from ..errors import BadInput, BadMesh
 from . import schema
-from .load import Job, parts, refuse
+from .folder import Job, parts, refuse
 
 STEPS_PER_FRAME = 100_000  # more is a slip of the unit, and would never end
 

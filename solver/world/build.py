@@ -16,8 +16,8 @@ from ..embedding.bind import Embedding, bind
 from ..fields.build import Fields, build_fields
 from ..forces.elastic import Elastic
 from ..job import schema
+from ..job.folder import Job, parameters
 from ..job.hashes import hashes, settings
-from ..job.load import Job, parameters
 from ..linear.choose import choose
 from ..meshing.volume import Volume, face_parts, tet_volumes
 from ..state import Index, Vec

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import BadMesh
 from ..job import schema
-from ..job.load import Job, parameters
+from ..job.folder import Job, parameters
 from ..job.stages import keep
 from ..meshing.tetrahedralize import tetrahedralize
 from ..meshing.volume import Volume, tet_volumes

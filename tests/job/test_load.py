@@ -8,7 +8,8 @@ from small_jobs import box_job, change, surface_job
 
 from solver import catalogue
 from solver.errors import BadInput, BadMesh, BadScene, NoSuchThing
-from solver.job.load import LARGE, load, parameters
+from solver.job.folder import LARGE, parameters
+from solver.job.load import load
 
 
 def refused(job, path: str, kind=BadScene) -> str:
