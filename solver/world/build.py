@@ -17,11 +17,10 @@ from ..fields.build import Fields, build_fields
 from ..forces.elastic import Elastic
 from ..job import schema
 from ..job.folder import Job, parameters
-from ..job.hashes import hashes, settings
 from ..linear.choose import choose
 from ..meshing.volume import Volume, face_parts, tet_volumes
 from ..state import Index, Vec
-from .volumes import Stage, volume_of
+from .volumes import Stage, volumes_of
 from .world import BodyInWorld, World, lumped_mass
 
 
@@ -35,16 +34,18 @@ class Prepared:
     fields: Fields
 
 
-def build(job: Job, report: Stage) -> World:
-    """The world of a job's scene. Raises a ConJacError that names the body."""
-    keys = hashes(settings(job)).bodies
-    prepared = [_prepare(job, body, keys[body.name], report) for body in job.scene.bodies]
+def build(job: Job, report: Stage, volumes: list[Volume] | None = None) -> World:
+    """The world of a job's scene, on volumes that have been made already or are made now.
+
+    Raises a ConJacError that names the body.
+    """
+    volumes = volumes_of(job, report) if volumes is None else volumes
+    prepared = [_prepare(job, body, volume, report) for body, volume in zip(job.scene.bodies, volumes)]
     report("world", None, None, "Analysing the stiffness matrix")
     return assemble(job, prepared)
 
 
-def _prepare(job: Job, body: schema.Body, keys: dict[str, str], report: Stage) -> Prepared:
-    volume = volume_of(job, body, keys["tets"], report)
+def _prepare(job: Job, body: schema.Body, volume: Volume, report: Stage) -> Prepared:
     report("fields", body.name, None, "Carrying painted maps into the volume")
     embedding = None
     if body.surface is not None:

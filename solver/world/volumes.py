@@ -9,12 +9,19 @@ import numpy as np
 from ..errors import BadMesh
 from ..job import schema
 from ..job.folder import Job, parameters
+from ..job.hashes import hashes, settings
 from ..job.stages import keep
 from ..meshing.tetrahedralize import tetrahedralize
 from ..meshing.volume import Volume, tet_volumes
 from ..state import Index, Vec
 
 Stage = Callable[[str, str | None, float | None, str], None]  #: (stage, body, progress, text)
+
+
+def volumes_of(job: Job, report: Stage) -> list[Volume]:
+    """The tetrahedra of every body, in the scene's order. Raises a ConJacError that names the body."""
+    keys = hashes(settings(job)).bodies
+    return [volume_of(job, body, keys[body.name]["tets"], report) for body in job.scene.bodies]
 
 
 def volume_of(job: Job, body: schema.Body, key: str, report: Stage) -> Volume:
