@@ -140,7 +140,7 @@ def prepare(blend: Path) -> int:
     scene.frame_start, scene.frame_end, scene.render.fps = 1, FRAMES, FPS
     soft = body.conjac
     soft.enabled, soft.step, soft.beta = True, 1.0 / FPS, 1.0
-    soft.youngs_modulus, soft.poisson_ratio, soft.edge_length = 3.0e5, 0.45, EDGE_LENGTH
+    soft.youngs_modulus, soft.poisson_ratio, soft.edge_length = 3.0e4, 0.45, EDGE_LENGTH
     bpy.ops.wm.save_as_mainfile(filepath=str(blend))
     extension.unregister()
     return 0
