@@ -10,7 +10,7 @@ With --json every line on stdout is one JSON object, flushed at once; the last o
     {"event": "frame", "frame", "ms", "left_s"}                       told after the file stands
     {"event": "tets", "body", "path", "nodes", "tets", "notes"}       of tets: path of an .npz with nodes, tets
     {"event": "summary", ...}                                         of check and info
-    {"event": "error", "code", "exit", "object", "frame", "text"}
+    {"event": "error", "code", "exit", "object", "frame", "where", "text"}    where: path in scene.json, if at fault
     {"event": "end", "code", "text"}
 
 SIGTERM, Ctrl-C, Ctrl-Break or a line `pause` on stdin ends the step in hand and exits 75; the second signal kills.
@@ -82,7 +82,7 @@ class Lines:
     def error(self, error: ConJacError) -> None:
         if self.as_json:
             self.say("", event="error", code=error.code, exit=error.exit_code, object=error.object, frame=error.frame,
-                     text=str(error))
+                     where=error.where, text=str(error))
         else:
             print(error, file=sys.stderr, flush=True)
 

@@ -2,7 +2,7 @@
 
     ConJacError                    exit code   meaning
     ├── BadInput                       2       the scene, a mesh or a file is not usable as it is
-    │   ├── BadScene                           scene.json: ends with the path of the field
+    │   ├── BadScene                           a field of scene.json, or an array that it names
     │   ├── BadMesh                            the artist's mesh cannot become a volume
     │   ├── NoFreeNode                         every node is pinned
     │   ├── StaleCache                         the cache was baked from other settings
@@ -17,7 +17,8 @@
     StepFailed is not one of them: it is the numerics' word inside a step, caught by `simulate`,
     which halves the step and, when that does not help, raises Diverged with object, frame and remedy.
 
-Each has a stable `code`: a heading in the manual's troubleshooting page. Standard library only.
+Each has a stable `code`: a heading in the manual's troubleshooting page. What is wrong with a job ends with the path of
+the field in scene.json: `$.bodies[0].pin.weights`. Standard library only.
 """
 
 from __future__ import annotations
@@ -32,21 +33,25 @@ class ConJacError(Exception):
     remedy: what to do, a sentence without a full stop; may be empty.
     object: name of the Blender object or body, where one is known; the world adds it to errors of the numerics.
     frame: frame number, where one is known.
+    where: path of the field of scene.json, or of the field that names the array; the numerics give it from the body
+        on ("pin.weights") or not at all, and `job.folder.blame` makes it whole.
     """
 
     code = "error"
     exit_code = EXIT_BAD_INPUT
 
-    def __init__(self, what: str, remedy: str = "", object: str | None = None, frame: int | None = None) -> None:
+    def __init__(self, what: str, remedy: str = "", object: str | None = None, frame: int | None = None,
+                 where: str | None = None) -> None:
         super().__init__(what)
-        self.what, self.remedy, self.object, self.frame = what, remedy, object, frame
+        self.what, self.remedy, self.object, self.frame, self.where = what, remedy, object, frame, where
 
     def __str__(self) -> str:
         place = f'"{self.object}"' if self.object else ""
         if self.frame is not None:
             place += f"{', f' if place else 'F'}rame {self.frame}"
         text = f"{place}: {self.what}" if place else self.what[:1].upper() + self.what[1:]
-        return f"{text}. {self.remedy}." if self.remedy else f"{text}."
+        text = f"{text}. {self.remedy}" if self.remedy else text
+        return f"{text} - at `{self.where}`." if self.where else f"{text}."
 
 
 class BadInput(ConJacError):

@@ -190,7 +190,7 @@ def wanted_frames(job: Job, frames: tuple[int, int] | None) -> range:
     first, last = frames
     if last < first or first < job.frames[0] or last > job.frames[-1]:
         raise BadInput(f"frames {first} to {last} were asked for and the scene has {job.frames[0]} to {job.frames[-1]}",
-                       "Ask for frames that it has")
+                       "Ask for frames that it has", where="$.time")
     return range(first, last + 1)
 
 

@@ -56,7 +56,8 @@ def build_fields(body: schema.Body, arrays: Arrays, volume: Volume, embedding: C
     """Fields of a body on its volume.
 
     arrays: gives the array of a name in the scene; embedding: of the body's surface, None for a body without one.
-    Raises BadScene where a map does not fit the surface or a number is out of range, NoFreeNode where all is pinned.
+    Raises BadScene where a map does not fit the surface or a number is out of range, NoFreeNode where all is pinned;
+    each with the path of the field from the body on, such as "pin.weights".
     """
     painted = _carry(body, arrays, volume, embedding)
     parameters = {
@@ -73,31 +74,33 @@ def build_fields(body: schema.Body, arrays: Arrays, volume: Volume, embedding: C
 
 def _carry(body: schema.Body, arrays: Arrays, volume: Volume, embedding: Carried | None) -> _Painted | None:
     """Every painted map of the body at the nodes, by one harmonic solve; None for a body without a surface."""
-    names = [blend.weights for blend in body.painted.values()] + ([body.pin.weights] if body.pin.weights else [])
+    maps = {f"painted.{key}.weights": blend.weights for key, blend in body.painted.items()}
+    if body.pin.weights:
+        maps["pin.weights"] = body.pin.weights
     if body.surface is None or embedding is None:
-        if names or body.dynamic.weights:
+        if maps or body.dynamic.weights:
             raise BadScene("it has painted maps but no surface that they are painted on", "Give it a surface",
-                           object=body.name)
+                           where=next(iter(maps), "dynamic.weights"))
         return None
     vertices = np.asarray(arrays(body.surface.vertices), dtype=np.float64)
     triangles = np.asarray(arrays(body.surface.triangles), dtype=np.int32)
-    names = list(dict.fromkeys(names))
-    weights = [_weights(arrays(name), len(vertices), name, body.name) for name in names]
+    weights = {name: _weights(arrays(name), len(vertices), name, where) for where, name in maps.items()}
     at_nodes: dict[str, Vec] = {}
-    if names:
-        fields = harmonic_extension(volume.nodes, volume.tets, vertices, triangles, np.stack(weights, axis=1))
-        at_nodes = {name: fields[:, i] for i, name in enumerate(names)}
+    if weights:
+        values = np.stack(list(weights.values()), axis=1)
+        fields = harmonic_extension(volume.nodes, volume.tets, vertices, triangles, values)
+        at_nodes = {name: fields[:, i] for i, name in enumerate(weights)}
     return _Painted(vertices, triangles, embedding.corners, at_nodes)
 
 
-def _weights(values: NDArray[Any], count: int, name: str, object_name: str) -> Vec:
+def _weights(values: NDArray[Any], count: int, name: str, where: str) -> Vec:
     """Painted weights in [0, 1], (n,). Raises BadScene where they do not fit the surface."""
     weights = np.asarray(values, dtype=np.float64)
     if weights.shape != (count,):
         raise BadScene(f"map {name} has {weights.size} weights for {count} vertices", "Gather the object again",
-                       object=object_name)
+                       where=where)
     if not np.isfinite(weights).all():
-        raise BadScene(f"map {name} has weights that are not numbers", "Paint it again", object=object_name)
+        raise BadScene(f"map {name} has weights that are not numbers", "Paint it again", where=where)
     return np.clip(weights, 0.0, 1.0)
 
 
@@ -110,24 +113,23 @@ def _per_element(param: catalogue.Param, body: schema.Body, volume: Volume, pain
     if blend is None or painted is None:
         numbers = {**body.material.params, catalogue.DENSITY.key: body.density}
         given = float(numbers.get(param.key, param.default))
-        _refuse_out_of_range(param, given, body.name)
+        _refuse_out_of_range(param, given, "density" if param is catalogue.DENSITY else f"material.params.{param.key}")
         return np.full(len(volume.tets), given)
-    for end in (blend.low, blend.high):
-        _refuse_out_of_range(param, end, body.name)
+    for end, value in (("low", blend.low), ("high", blend.high)):
+        _refuse_out_of_range(param, value, f"painted.{param.key}.{end}")
     weight = painted.at_nodes[blend.weights][volume.tets].mean(axis=1)
     values: Vec = (np.exp((1.0 - weight) * np.log(blend.low) + weight * np.log(blend.high)) if param.unit
                    else (1.0 - weight) * blend.low + weight * blend.high)
     return values
 
 
-def _refuse_out_of_range(param: catalogue.Param, value: float, object_name: str) -> None:
+def _refuse_out_of_range(param: catalogue.Param, value: float, where: str) -> None:
     """Raises BadScene where a number lies outside of its limits or, having a unit, is not positive."""
     low = param.low if param.low is not None else -np.inf
     high = param.high if param.high is not None else np.inf
     if not low <= value <= high or (param.unit and not value > 0.0):
         unit = f" {param.unit}" if param.unit else ""
-        raise BadScene(f"{param.label} is {value:g}{unit}", f"Use a value from {low:g} to {high:g}{unit}",
-                       object=object_name)
+        raise BadScene(f"{param.label} is {value:g}{unit}", f"Use a value from {low:g} to {high:g}{unit}", where=where)
 
 
 def _pinned_nodes(body: schema.Body, arrays: Arrays, volume: Volume, painted: _Painted | None,
@@ -135,7 +137,7 @@ def _pinned_nodes(body: schema.Body, arrays: Arrays, volume: Volume, painted: _P
     """Nodes where the Pin map is above a half, and those listed by hand. Raises NoFreeNode where that is all."""
     held = np.zeros(len(volume.nodes), dtype=bool)
     if body.pin.nodes is not None:
-        held[_listed(arrays(body.pin.nodes), len(held), "pinned", body.name)] = True
+        held[_listed(arrays(body.pin.nodes), len(held), "pinned", "pin.nodes")] = True
     if body.pin.weights is not None and painted is not None:
         held |= painted.at_nodes[body.pin.weights] > PINNED
         if not (np.asarray(arrays(body.pin.weights)) > PINNED).any():
@@ -143,7 +145,8 @@ def _pinned_nodes(body: schema.Body, arrays: Arrays, volume: Volume, painted: _P
         elif not held.any():
             notes.append("Pin is painted on an area smaller than a tetrahedron, so no part is held")
     if held.all():
-        raise NoFreeNode("every node is pinned, so nothing can move", "Unpaint part of the Pin group", object=body.name)
+        raise NoFreeNode("every node is pinned, so nothing can move", "Unpaint part of the Pin group",
+                         where="pin.weights" if body.pin.weights is not None else "pin.nodes")
     return np.flatnonzero(held).astype(np.int32)
 
 
@@ -154,14 +157,15 @@ def _dynamic_nodes(body: schema.Body, arrays: Arrays, volume: Volume, painted: _
     taken[pinned] = True
     found: list[int] = []
     if body.dynamic.nodes is not None:
-        listed = _listed(arrays(body.dynamic.nodes), len(taken), "dynamic", body.name)
+        listed = _listed(arrays(body.dynamic.nodes), len(taken), "dynamic", "dynamic.nodes")
         if taken[listed].any():
             raise BadScene(f"node {int(listed[taken[listed]][0])} is both dynamic and pinned", "Choose one",
-                           object=body.name)
+                           where="dynamic.nodes")
         taken[listed] = True
         found += listed.tolist()
     if body.dynamic.weights is not None and painted is not None:
-        weights = _weights(arrays(body.dynamic.weights), len(painted.vertices), body.dynamic.weights, body.name)
+        weights = _weights(arrays(body.dynamic.weights), len(painted.vertices), body.dynamic.weights,
+                           "dynamic.weights")
         spots = patches(weights, painted.triangles)
         if not spots:
             notes.append("Dynamic is painted on nothing")
@@ -191,11 +195,11 @@ def _motion(body: schema.Body, arrays: Arrays, volume: Volume, painted: _Painted
                 else np.arange(len(painted.vertices)))
         if moved.ndim != 3 or moved.shape[1:] != (len(told), 3) or not np.isfinite(moved).all():
             raise BadScene(f"the motion of its pins does not fit the {len(told)} vertices it tells of",
-                           "Gather the object again", object=body.name)
+                           "Gather the object again", where="pin.motion")
         if len(told):
             _follow_own_part(where, pinned, volume, painted, told, moved)
     if pin.nodes is not None and pin.node_motion is not None:
-        listed = _listed(arrays(pin.nodes), len(volume.nodes), "pinned", body.name)
+        listed = _listed(arrays(pin.nodes), len(volume.nodes), "pinned", "pin.nodes")
         where[:, np.searchsorted(pinned, listed)] = np.asarray(arrays(pin.node_motion), dtype=np.float64)
     return where
 
@@ -214,9 +218,9 @@ def _follow_own_part(where: Vec, pinned: Index, volume: Volume, painted: _Painte
         where[:, mine] = follow(volume.nodes[pinned[mine]], painted.vertices[told[leaders]], moved[:, leaders])
 
 
-def _listed(nodes: NDArray[Any], count: int, role: str, object_name: str) -> NDArray[np.int64]:
+def _listed(nodes: NDArray[Any], count: int, role: str, where: str) -> NDArray[np.int64]:
     """Node indices given by hand. Raises BadScene where one does not exist."""
     listed = np.asarray(nodes, dtype=np.int64).ravel()
     if len(listed) and not 0 <= listed.min() <= listed.max() < count:
-        raise BadScene(f"a {role} node does not exist: there are {count} nodes", "Correct the list", object=object_name)
+        raise BadScene(f"a {role} node does not exist: there are {count} nodes", "Correct the list", where=where)
     return listed

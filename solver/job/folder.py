@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -11,16 +13,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import catalogue
-from ..errors import BadInput, BadScene, NoSuchThing
+from ..errors import BadInput, BadScene, ConJacError, NoSuchThing
 from . import schema
 
 LARGE = 16 << 20  # bytes; larger arrays stay on disk and are read where they are touched
+FARTHEST = 1e30  # frames are in single precision, and the product of ten lengths must still be a number
 
 
 def refuse(what: str, where: str, remedy: str = "", kind: type[BadInput] = BadScene) -> BadInput:
     """An error that ends with the field's path."""
-    tail = f" - at `{where}`"
-    return kind(what, remedy + tail) if remedy else kind(what + tail)
+    return kind(what, remedy, where=where)
+
+
+@contextmanager
+def blame(scene: schema.Scene, body: schema.Body, part: str) -> Iterator[None]:
+    """Errors from inside are of this body: they are given its name, and those of the input its path in the scene.
+
+    part: field of the body at fault where the error does not say one.
+    """
+    try:
+        yield
+    except ConJacError as error:
+        error.object = error.object or body.name
+        if isinstance(error, BadInput) and not (error.where or "").startswith("$"):
+            error.where = f"$.bodies[{scene.bodies.index(body)}].{error.where or part}"
+        raise
 
 
 @dataclass(frozen=True)
@@ -55,7 +72,7 @@ class Job:
 
         where: path of the field that names it, for messages. Large ones are mapped from the file, not read.
         Raises BadScene for a path that leaves the job folder, a file that is no array, a wrong number type or a
-        number that is not finite; NoSuchThing for a missing file.
+        number that is not finite or beyond 1e30; NoSuchThing for a missing file.
         """
         if name not in self._kept:
             self._kept[name] = read_array(self.array_path(name, where), name, where)
@@ -81,8 +98,9 @@ def read_array(path: Path, name: str, where: str) -> NDArray[Any]:
         raise refuse(f'"{name}" does not hold plain numbers', where)
 
     if stored.dtype.kind == "f":
-        if not all(np.isfinite(part).all() for part in parts(stored)):
-            raise refuse(f'"{name}" holds a number that is not finite', where)
+        if not all((np.abs(part) <= FARTHEST).all() for part in parts(stored)):
+            beyond = all(np.isfinite(part).all() for part in parts(stored))
+            raise refuse(f'"{name}" holds a number {f"beyond {FARTHEST:g}" if beyond else "that is not finite"}', where)
         array = np.ascontiguousarray(stored, dtype=np.float64)
     else:
         if stored.size and (stored.min() < -(2**31) or stored.max() >= 2**31):

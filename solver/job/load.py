@@ -18,7 +18,7 @@ SCENE = "scene.json"
 def load(path: Path | str) -> Job:
     """Read JOB/scene.json and check it against the schema, the catalogue and its arrays.
 
-    Raises BadScene that ends with the path of the field, BadMesh with the body's name, or NoSuchThing.
+    Raises BadScene, BadMesh or NoSuchThing that ends with the path of the field; NoSuchThing for a missing scene.json.
     """
     folder = Path(path)
     raw = read_scene(folder / SCENE)

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import catalogue
-from ..errors import BadInput, BadMesh
+from ..errors import BadMesh
 from . import schema
-from .folder import Job, parts, refuse
+from .folder import FARTHEST, Job, blame, parts, refuse
 
 STEPS_PER_FRAME = 100_000  # more is a slip of the unit, and would never end
 
@@ -26,6 +26,7 @@ def check(job: Job) -> None:
     if scene.linear_solver != "auto" and scene.linear_solver not in solvers:
         raise refuse(f'there is no linear solver "{scene.linear_solver}"', "$.linear_solver",
                      f"Use auto or one of {', '.join(solvers)}")
+    _check_vector(scene.gravity, "$.gravity")
     if scene.ground is not None:
         _check_ground(job, scene.ground)
 
@@ -35,11 +36,8 @@ def check(job: Job) -> None:
             raise refuse("the body has no name" if not body.name else f'two bodies are called "{body.name}"',
                          f"$.bodies[{i}].name")
         seen[body.name] = i
-        try:
+        with blame(scene, body, "name"):
             _check_body(job, body, f"$.bodies[{i}]")
-        except BadInput as error:
-            error.object = body.name
-            raise
 
 
 def _check_time(time: schema.Time) -> None:
@@ -50,8 +48,15 @@ def _check_time(time: schema.Time) -> None:
                      "Use a larger step")
 
 
+def _check_vector(vector: tuple[float, float, float], where: str) -> None:
+    if max(map(abs, vector)) > FARTHEST:
+        raise refuse(f"{max(vector, key=abs):g} is beyond {FARTHEST:g}", where)
+
+
 def _check_ground(job: Job, ground: schema.Ground) -> None:
-    if not math.hypot(*ground.normal) > 0:
+    _check_vector(ground.point, "$.ground.point")
+    _check_vector(ground.normal, "$.ground.normal")
+    if not math.hypot(*ground.normal) > 1 / FARTHEST:
         raise refuse("the ground's normal has no direction", "$.ground.normal")
     if ground.motion is not None:
         _array(job, ground.motion, "$.ground.motion", "f", (job.samples, 3))

@@ -33,7 +33,7 @@ class Grid:
         counts = [max(1, round(float(extent) / settings["edge_length"])) for extent in size]
         if np.prod([float(n + 1) for n in counts]) > 5e6:
             raise BadMesh(f"an edge length of {settings['edge_length']:.3g} m gives more than five million nodes",
-                          "Make the edge length larger")
+                          "Make the edge length larger", where="mesher.params.edge_length")
         return box_tets((counts[0], counts[1], counts[2]), size, low)
 
 

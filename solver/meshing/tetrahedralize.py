@@ -96,7 +96,7 @@ def _refuse_too_many(surface: Surface, params: Mapping[str, float]) -> None:
     expected = abs(surface.volume) * surface.scale**3 * 6.0 * np.sqrt(2.0) / edge**3 if edge else 0.0
     if expected > MOST_TETS:
         raise BadMesh(f"an edge length of {edge:.3g} m gives about {expected:.1e} tetrahedra",
-                      "Make the edge length larger")
+                      "Make the edge length larger", where="mesher.params.edge_length")
 
 
 def _accepted(nodes: NDArray, tets: NDArray, surface: Surface) -> Volume:

@@ -16,7 +16,7 @@ from ..embedding.bind import Embedding, bind
 from ..fields.build import Fields, build_fields
 from ..forces.elastic import Elastic
 from ..job import schema
-from ..job.folder import Job, parameters
+from ..job.folder import Job, blame, parameters
 from ..linear.choose import choose
 from ..meshing.volume import Volume, face_parts, tet_volumes
 from ..state import Index, Vec
@@ -37,7 +37,7 @@ class Prepared:
 def build(job: Job, report: Stage, volumes: list[Volume] | None = None) -> World:
     """The world of a job's scene, on volumes that have been made already or are made now.
 
-    Raises a ConJacError that names the body.
+    Raises a ConJacError that names the body and, where the job is at fault, the field.
     """
     volumes = volumes_of(job, report) if volumes is None else volumes
     prepared = [_prepare(job, body, volume, report) for body, volume in zip(job.scene.bodies, volumes)]
@@ -48,10 +48,11 @@ def build(job: Job, report: Stage, volumes: list[Volume] | None = None) -> World
 def _prepare(job: Job, body: schema.Body, volume: Volume, report: Stage) -> Prepared:
     report("fields", body.name, None, "Carrying painted maps into the volume")
     embedding = None
-    if body.surface is not None:
-        vertices, triangles = job.array(body.surface.vertices), job.array(body.surface.triangles)
-        embedding = bind(volume.nodes, volume.tets, vertices, triangles)
-    return Prepared(body, volume, embedding, build_fields(body, job.array, volume, embedding))
+    with blame(job.scene, body, "surface"):
+        if body.surface is not None:
+            vertices, triangles = job.array(body.surface.vertices), job.array(body.surface.triangles)
+            embedding = bind(volume.nodes, volume.tets, vertices, triangles)
+        return Prepared(body, volume, embedding, build_fields(body, job.array, volume, embedding))
 
 
 def assemble(job: Job, prepared: list[Prepared]) -> World:

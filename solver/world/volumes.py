@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import BadMesh
 from ..job import schema
-from ..job.folder import Job, parameters
+from ..job.folder import Job, blame, parameters
 from ..job.hashes import hashes, settings
 from ..job.stages import keep
 from ..meshing.tetrahedralize import tetrahedralize
@@ -28,19 +28,19 @@ def volume_of(job: Job, body: schema.Body, key: str, report: Stage) -> Volume:
     """The tetrahedra of a body: given by hand, kept from an earlier bake, or made now and kept."""
     if body.tets is not None:
         return _given(job.array(body.tets.nodes), job.array(body.tets.tets))
-    if body.surface is None:
-        raise BadMesh("there is neither a surface nor tetrahedra", "Give one of them", body.name)
-    surface = body.surface
 
     def make() -> dict[str, np.ndarray]:
+        if body.surface is None:
+            raise BadMesh("there is neither a surface nor tetrahedra", "Give one of them")
         report("tets", body.name, None, "Filling the mesh with tetrahedra")
         made = tetrahedralize(
-            job.array(surface.vertices), job.array(surface.triangles), body.mesher.kind,
+            job.array(body.surface.vertices), job.array(body.surface.triangles), body.mesher.kind,
             parameters("mesher", body.mesher), name=body.name,
             report=lambda progress, text: report("tets", body.name, progress, text))
         return {"nodes": made.nodes, "tets": made.tets, "notes": np.array(made.notes, dtype=np.str_)}
 
-    kept = keep(job, "tets", body.name, key, make)
+    with blame(job.scene, body, "surface"):
+        kept = keep(job, "tets", body.name, key, make)
     return Volume(kept["nodes"], kept["tets"], tuple(kept["notes"].tolist()))
 
 

@@ -190,7 +190,7 @@ def test_other_settings_are_never_resumed_silently(tmp_path):
     code, events, _ = run("bake", job, "--resume")
     assert code == 2 and [event["event"] for event in events] == ["error", "end"]
     assert events[0] | {"text": ""} == {"event": "error", "code": "stale_cache", "exit": 2, "object": None,
-                                        "frame": None, "text": ""}
+                                        "frame": None, "where": None, "text": ""}
     assert "Damping" in events[0]["text"] and contents(job) == before
 
     code, events, _ = run("bake", job)

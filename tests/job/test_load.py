@@ -79,6 +79,9 @@ def test_a_large_array_stays_in_its_file(tmp_path):
     ("integrator", {"kind": "rk4"}, "$.integrator.kind", "semi_implicit"),
     ("linear_solver", "pardiso", "$.linear_solver", "cholmod"),
     ("gravity", [0, 0], "$.gravity", "length 3"),
+    ("gravity", [0, 0, -1e31], "$.gravity", "-1e+31 is beyond"),
+    ("ground", {"point": [0, 1e31, 0], "normal": [0, 0, 1]}, "$.ground.point", "beyond"),
+    ("ground", {"point": [0, 0, 0], "normal": [0, 0, 1e31]}, "$.ground.normal", "beyond"),
     ("ground", {"point": [0, 0, 0], "normal": [0, 0, 0]}, "$.ground.normal", "no direction"),
     ("ground", {"point": [0, 0, 0], "normal": [0, 0, 1], "motion": "arrays/two.npy"},
      "$.ground.motion", "whole numbers"),
@@ -132,6 +135,15 @@ def test_a_damaged_array_is_refused(tmp_path, content):
     job = surface_job(tmp_path)
     (job / "arrays/vertices.npy").write_bytes(content)
     assert "not a .npy file" in refused(job, "$.bodies[0].surface.vertices")
+
+
+@pytest.mark.parametrize(("number", "said"), [(np.nan, "not finite"), (np.inf, "not finite"), (-2e30, "beyond 1e+30")])
+def test_numbers_that_nothing_can_be_computed_with_are_refused(tmp_path, number, said):
+    job = surface_job(tmp_path)
+    vertices = np.load(job / "arrays/vertices.npy")
+    vertices[2, 1] = number
+    np.save(job / "arrays/vertices.npy", vertices)
+    assert said in refused(job, "$.bodies[0].surface.vertices")
 
 
 @pytest.mark.parametrize("array", [np.array(["a"]), np.array([1j]), np.array([True])])
