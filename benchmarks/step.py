@@ -29,6 +29,7 @@ from solver.forces.elastic import Elastic
 from solver.linear.choose import choose
 from solver.meshing.grid import box_tets
 from solver.meshing.volume import face_parts, tet_volumes
+from solver.nonlinear.newton import NewtonDirect
 from solver.world.world import BodyInWorld, World, lumped_mass
 
 DRAGON = Path(__file__).resolve().parents[2] / "shared" / "meshes" / "tets" / "dragon.npz"
@@ -59,9 +60,10 @@ def make(nodes: np.ndarray, tets: np.ndarray, method: str, dynamic: np.ndarray) 
                 3e4 * float(np.cbrt(6 * volumes.mean())))
     params = {"beta": 1.0, "gamma": 1 / 3}
     condensation = catalogue.find("method", method).load()(mesh, linear, params)
-    integrator = catalogue.find("integrator", "semi_implicit").load()()
+    integrator = catalogue.find("integrator", "semi_implicit").load()({})
+    stage_solver = NewtonDirect({"tolerance": 1e-6, "iterations": 100})
     body = BodyInWorld("body", slice(0, len(nodes)), float(np.linalg.norm(np.ptp(nodes, axis=0))), None, None)
-    return World([body], [elastic], coordinates, condensation, integrator, linear, nodes, mass,
+    return World([body], [elastic], coordinates, condensation, integrator, stage_solver, linear, nodes, mass,
                  np.array([0.0, 0.0, -9.81]), None, 1)
 
 

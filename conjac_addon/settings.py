@@ -1,7 +1,7 @@
 """`Object.conjac`: every setting of a soft body, made from solver/catalogue.py.
 
-A parameter of a method, material, mesher or integrator becomes a property with the parameter's own key, a paintable
-one (a map of the catalogue names it) a second one, `<key>_high`, for the value where the map is painted 1.
+A parameter of a choice in FAMILIES becomes a property with the parameter's own key, a paintable one (a map of the
+catalogue names it) a second one, `<key>_high`, for the value where the map is painted 1.
 Lengths are in Blender units here; `si` turns a property into SI.
 """
 
@@ -15,7 +15,7 @@ from ..solver.catalogue import Entry, Param
 from . import compat
 
 #: families whose choice is a menu and whose parameters are settings
-FAMILIES = ("method", "material", "mesher", "integrator")
+FAMILIES = ("method", "material", "mesher", "integrator", "stage_solver")
 
 #: a parameter's unit → Blender's unit; what is not here is shown as a plain number, its unit in the tooltip
 BLENDER_UNITS = {"m": "LENGTH", "m/s": "VELOCITY", "m/s²": "ACCELERATION", "s": "TIME_ABSOLUTE", "rad": "ROTATION"}
@@ -172,6 +172,8 @@ def _made_from_catalogue() -> dict[str, Any]:
         "material": _menu("material", "Material", "How the body resists being deformed", first["material"]),
         "mesher": _menu("mesher", "Mesher", "How the volume is filled with tetrahedra", first["mesher"]),
         "integrator": _menu("integrator", "Integrator", "How a step advances in time", first["integrator"]),
+        "stage_solver": _menu("stage_solver", "Stage Solver", "How an integrator that iterates finds its steps",
+                              first["stage_solver"]),
         catalogue.DENSITY.key: _number(catalogue.DENSITY),
     }
     for entry in _entries():

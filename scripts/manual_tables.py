@@ -14,6 +14,7 @@ from solver import catalogue  # noqa: E402
 TITLES = {
     "method": ("Method", "How the motion is computed."),
     "integrator": ("Integrator", "How a step advances in time."),
+    "stage_solver": ("Stage solver", "How an integrator that iterates finds its steps."),
     "material": ("Material", "How the body resists being deformed."),
     "mesher": ("Mesher", "How the volume is filled with tetrahedra."),
     "map": ("Painted maps", "Vertex groups, read where the ConJac modifier stands."),

@@ -41,6 +41,7 @@ class Entry:
     label: str
     sentence: str
     params: tuple[Param, ...] = ()  #: of a map: the parameters it blends
+    full_space: bool = False  #: of a method: every free node is an unknown; of an integrator: it needs such a method
 
     def load(self, package: str | None = None) -> Any:
         """The class or function behind this entry, imported now. `package` is the root its path starts from."""
@@ -54,6 +55,14 @@ GAMMA = Param("gamma", "Relaxation", "Share of the leftover static force that ea
               1.0 / 3.0, "", 0.0, 1.0, 0.0, 1.0)
 QUASISTATIC_START = Param("quasistatic_start", "Start at Rest",
                           "Let the body sag into balance before the first frame", False)
+
+SPECTRAL_RADIUS = Param("spectral_radius", "Spectral Radius",
+                        "What a step leaves of the fastest wobbles: 0 nothing, 1 everything",
+                        0.5, "", 0.0, 1.0, 0.0, 1.0)
+
+TOLERANCE = Param("tolerance", "Tolerance", "Net force that an iteration may leave, as a share of the first one",
+                  1.0e-6, "", 1.0e-12, 1.0e-1, 1.0e-9, 1.0e-2)
+ITERATIONS = Param("iterations", "Iterations", "A step that takes more is halved", 100, "", 1, 10000, 10, 500)
 
 YOUNGS_MODULUS = Param("youngs_modulus", "Young's Modulus", "Stiffness: jelly 1e4, rubber 1e6", 3.0e4, "Pa",
                        1.0, 1.0e12, 1.0e3, 1.0e7, field=True)
@@ -71,9 +80,34 @@ ENTRIES: tuple[Entry, ...] = (
           "Large steps that stay lively: a few dynamic nodes move, the rest follows in balance",
           (BETA, GAMMA, QUASISTATIC_START)),
     Entry("method", "vanilla", "condensation.full:Full", "Vanilla FEM",
-          "Every node moves on its own: the reference, calmer at the same step", (BETA, QUASISTATIC_START)),
+          "Every node moves on its own: the reference, calmer at the same step", (BETA, QUASISTATIC_START),
+          full_space=True),
     Entry("integrator", "semi_implicit", "integrators.semi_implicit:SemiImplicit", "Semi-Implicit Euler",
-          "One linear solve a step"),
+          "One linear solve a step, calmed by Damping: quick and safe"),
+    Entry("integrator", "sbdf2", "integrators.bdf2:SBDF2", "Semi-Implicit BDF2",
+          "One linear solve a step and half the damping: lively, for gentle motion"),
+    Entry("integrator", "str_bdf2", "integrators.tr_bdf2:STRBDF2", "Semi-Implicit TR-BDF2",
+          "Two linear solves a step, livelier still"),
+    Entry("integrator", "backward_euler", "integrators.backward_euler:BackwardEuler", "Backward Euler",
+          "Calm: wobbles die within a few swings, and no step is too large", full_space=True),
+    Entry("integrator", "bdf2", "integrators.bdf2:BDF2", "BDF2",
+          "Snappy: slow wobbles stay and fast ones die; starts anew after each contact", full_space=True),
+    Entry("integrator", "tr_bdf2", "integrators.tr_bdf2:TRBDF2", "TR-BDF2",
+          "Lively: keeps wobbles for many swings, two solves a step", full_space=True),
+    Entry("integrator", "sdirk", "integrators.sdirk:SDIRK", "SDIRK",
+          "As lively as TR-BDF2, both solves on one matrix", full_space=True),
+    Entry("integrator", "sdirk2", "integrators.sdirk:SDIRK2", "SDIRK2",
+          "As lively as TR-BDF2 and safer in contact: no stage overshoots", full_space=True),
+    Entry("integrator", "generalized_alpha", "integrators.generalized_alpha:GeneralizedAlpha", "Generalized Alpha",
+          "A knob from calm to endless: how much of the fastest wobbles survives", (SPECTRAL_RADIUS,), full_space=True),
+    Entry("integrator", "midpoint", "integrators.midpoint:Midpoint", "Implicit Midpoint",
+          "Faithful: no damping at all, so wobbles go on until the material damps them", full_space=True),
+    Entry("integrator", "trapezoidal", "integrators.trapezoidal:Trapezoidal", "Trapezoidal Rule",
+          "Faithful: no damping at all, and rough where stiff parts are struck", full_space=True),
+    Entry("integrator", "quasistatic", "integrators.quasistatic:Quasistatic", "Quasistatic",
+          "Always in balance: no wobble at all, for slow squashing and bending of held bodies", full_space=True),
+    Entry("stage_solver", "newton_d", "nonlinear.newton:NewtonDirect", "Newton, Direct",
+          "A factorization in each iteration: the sturdiest", (TOLERANCE, ITERATIONS)),
     Entry("material", "stable_neo_hookean", "materials.stable_neo_hookean:StableNeoHookean", "Stable Neo-Hookean",
           "Flesh and rubber: keeps its volume, survives being turned inside out", (YOUNGS_MODULUS, POISSON_RATIO)),
     Entry("mesher", "tetwild", "meshing.tetwild:TetWild", "fTetWild",

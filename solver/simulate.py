@@ -222,7 +222,7 @@ def _load(scene: Scene) -> None:
     """Import all that this scene runs on, so that its kernels are compiled."""
     try:
         importlib.import_module(".world.build", __package__)
-        choices = [("method", scene.method), ("integrator", scene.integrator)]
+        choices = [("method", scene.method), ("integrator", scene.integrator), ("stage_solver", scene.stage_solver)]
         for family, choice in choices + [("material", body.material) for body in scene.bodies]:
             catalogue.find(family, choice.kind).load()
         importlib.import_module(".linear.choose", __package__).choose(scene.linear_solver)

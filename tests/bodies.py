@@ -8,10 +8,10 @@ from solver.contact.find.half_space import HalfSpace
 from solver.contact.laws.penalty import Penalty
 from solver.coordinates.free_nodes import FreeNodes
 from solver.forces.elastic import Elastic
-from solver.integrators.semi_implicit import SemiImplicit
 from solver.linear.choose import choose
 from solver.meshing.grid import box_tets
 from solver.meshing.volume import face_parts, tet_volumes
+from solver.nonlinear.newton import NewtonDirect
 from solver.world.world import BodyInWorld, World, lumped_mass
 
 MATERIAL = catalogue.find("material", "stable_neo_hookean").load()
@@ -25,7 +25,8 @@ def box(cells=(8, 2, 2), size=(0.16, 0.04, 0.04)):
 
 def make(nodes, tets, *, young=3e4, poisson=0.4, density=1000.0, dynamic=NONE, pinned=NONE, motion=None,
          method="conjac", beta=0.5, gamma=1 / 3, gravity=(0, 0, -9.81), ground=None, linear="auto",
-         quasistatic_start=False, project=True):
+         quasistatic_start=False, project=True, integrator="semi_implicit", tolerance=1e-6, **params):
+    """params: of the integrator."""
     young = np.broadcast_to(np.asarray(young, float), len(tets))
     poisson = np.broadcast_to(np.asarray(poisson, float), len(tets))
     elastic = Elastic(nodes, tets, MATERIAL, MATERIAL.constants(young, poisson))
@@ -41,8 +42,13 @@ def make(nodes, tets, *, young=3e4, poisson=0.4, density=1000.0, dynamic=NONE, p
     plane = None if ground is None else (HalfSpace(np.array([0, 0, ground[0]]), np.array([0, 0, 1.0])),
                                          Penalty(ground[1]))
     body = BodyInWorld("box", slice(0, len(nodes)), float(np.linalg.norm(np.ptp(nodes, axis=0))), None, None)
-    return World([body], [elastic], coordinates, condensation, SemiImplicit(), solver, nodes, mass,
+    return World([body], [elastic], coordinates, condensation, find_integrator(integrator, params),
+                 NewtonDirect({"tolerance": tolerance, "iterations": 100}), solver, nodes, mass,
                  np.asarray(gravity, float), plane, 1, quasistatic_start, project)
+
+
+def find_integrator(kind, params=None):
+    return catalogue.find("integrator", kind).load()(params or {})
 
 
 def run(world, steps, h=1 / 120, state=None):
@@ -64,7 +70,7 @@ def stiffness(world, x, time=0.0):
     """Dense K = ∂f/∂x and f of all nodes at positions x, assembled from element blocks one by one."""
     from solver.assembly.pattern import PAIR_COLUMNS, PAIR_ROWS
 
-    lin = world.linearise_at(x, time, world.project)
+    lin = world.linearise_at(x, None, time, world.project)
     dense = np.zeros((3 * len(x), 3 * len(x)))
     for corners, blocks in zip(world.tets, lin.blocks):
         for a, b, block in zip(PAIR_ROWS, PAIR_COLUMNS, blocks):

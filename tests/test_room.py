@@ -54,6 +54,11 @@ class Gauze:
 class Explicit:
     """v = v⁰ + h M⁻¹ f, x = x⁰ + h v, of free nodes; the condensation is not asked."""
 
+    order = 1
+
+    def __init__(self, params):
+        pass
+
     def step(self, system, state, h):
         free, lin = system.coordinates.free, system.linearise(state)
         u = state.u + h * (lin.force / lin.mass[:, None])[free].ravel()

@@ -92,7 +92,8 @@ def scene_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
             "density": properties.si(settings, catalogue.DENSITY.key, scene),
             "painted": {}, "dynamic": {}, "pin": {},
         }],
-        "method": choice("method"), "integrator": choice("integrator"), "linear_solver": settings.linear_solver,
+        "method": choice("method"), "integrator": choice("integrator"),
+        "stage_solver": choice("stage_solver"), "linear_solver": settings.linear_solver,
         # Blender shows gravity in m/s², its number times the unit scale
         "gravity": [properties.shortest(g) * properties.unit_scale(scene) for g in scene.gravity]
         if scene.use_gravity else [0.0, 0.0, 0.0],

@@ -52,14 +52,24 @@ def draw_motion(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     layout.prop(settings, "method")
     draw_params(layout, settings, "method")
     layout.prop(settings, "step")
-    if len(catalogue.family("integrator")) > 1:
-        layout.prop(settings, "integrator")
+    layout.prop(settings, "integrator")
     draw_params(layout, settings, "integrator")
+    integrator, method = chosen(settings, "integrator"), chosen(settings, "method")
+    if integrator.full_space and not method.full_space:
+        hint(layout, f"{integrator.label} moves every node: choose Vanilla FEM, or a semi-implicit one")
+    if integrator.full_space:
+        layout.prop(settings, "stage_solver")
+        draw_params(layout, settings, "stage_solver")
     column = layout.column(heading="Scene")
     column.prop(scene, "use_gravity")
     row = column.row()
     row.active = scene.use_gravity
     row.prop(scene, "gravity", text="")
+
+
+def chosen(settings: object, family: str) -> Entry:
+    """The entry of a family that a menu stands at."""
+    return catalogue.find(family, getattr(settings, family))
 
 
 def draw_material(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

@@ -10,7 +10,7 @@ quasistatic.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg
@@ -23,8 +23,8 @@ from ..coordinates.rigid import LooseParts
 from ..linear.interface import LinearSolver
 from ..state import Index, Vec
 from .anchors import Anchors
-from .full import stiffness_times_prescribed
 from .interface import Mesh, Stage
+from .load import Loads
 
 #: one correction changes no edge by more than this share of its length. A Newton step from far away would: a soft body
 #: that stands on its feet falls over in one step, out of reach of the linearisation that asked for it
@@ -65,14 +65,27 @@ class PosedConJac:
         owner, rows = self.owner, self.owed[:, 0].reshape(-1, 3)
         if self.frames:
             v = owner.mesh.coordinates.spread(u, self.stage.w)
-            amplitudes = owner.frames.amplitudes(self.frames, self.lin.mass, (v - self.stage.v_hat) / self.stage.h)
+            share = self.stage.a * self.stage.h
+            amplitudes = owner.frames.amplitudes(self.frames, self.lin.mass, (v - self.stage.v_hat) / share)
             inertial = self.owed[:, 1:].reshape(len(rows), 3, -1)
             rows = rows - np.einsum("pak,pk->pa", inertial, amplitudes[owner.pattern.order])
         moved = np.zeros(self.lin.x.shape)
         moved[owner.pattern.order] = rows
         change = owner.edges.largest_change(moved)
         share = min(owner.gamma, LARGEST_CORRECTION / change) if change > 0.0 else owner.gamma
-        return self._on_free(share / self.stage.h * rows.ravel())
+        return self._on_free(share / (self.stage.b * self.stage.h) * rows.ravel())
+
+    def again(self, stage: Stage) -> PosedConJac:
+        if stage.w is not None:
+            return self.owner.pose(self.lin, stage)
+        momentum = self.owner.loads.momentum(self.lin, stage)[self.owner.pattern.order].ravel()
+        return replace(self, stage=stage, impulse=self.onto_basis(momentum))
+
+    def onto_basis(self, momentum: Vec) -> Vec:
+        """Jᵀ of an impulse on the rows (3 (q + k),), in the reduced unknowns, (r,) [N s]."""
+        size = len(self.jacobian)
+        reduced: Vec = self.basis.T @ (self.jacobian.T @ momentum[:size] + momentum[size:])
+        return reduced
 
     def _on_free(self, rows: Vec) -> Vec:
         rates: Vec = rows.reshape(-1, 3)[self.owner.to_free].ravel()
@@ -99,7 +112,7 @@ class ConJac:
         self._matrix = self.pattern.matrix()
         linear.analyse(self._matrix, 3 * len(self.kept) + border)
         self._around_kept = Near(mesh.tets, self.kept, count)
-        self._around_prescribed = Near(mesh.tets, prescribed, count)
+        self.loads = Loads(mesh)
         # a pivot for the kept rows, whose Schur complement may be singular; J and K_qq⁻¹ do not depend on it
         self._kept_pivot = np.zeros(count)
         self._kept_pivot[self.kept] = mesh.stiffness
@@ -112,7 +125,7 @@ class ConJac:
         self._root_mass = np.sqrt(self._mass_rows[: 3 * len(quasistatic), None])
 
     def pose(self, lin: Linearised, stage: Stage) -> PosedConJac:
-        """Factor −K of the free nodes and reduce the step. Raises NotPositiveDefinite. [ConJac 6, 11, 12]"""
+        """Factor −K of the free nodes and reduce the stage. Raises NotPositiveDefinite. [ConJac 6, 11, 12]"""
         size = 3 * len(self.kept)
         frames = self.frames.at(lin.x)
         border = self._fill(lin, stage, frames)
@@ -134,26 +147,28 @@ class ConJac:
         modes = 1 + self.frames.columns
         follow = static[:, modes] if stage.w is not None else None
 
-        # Jᵀ (M − βh²K) J u = Jᵀ (M v⁰ + h f − S w)
-        factor = self.beta * stage.h**2
+        # Jᵀ (M − βabh²K) J u = Jᵀ (M v̂ + a h f − S w)
+        factor = stage.stiffness_factor
         weighted = self._root_mass * jacobian
         inertia = weighted.T @ weighted
         inertia[np.diag_indices(size)] += self._mass_kept
-        momentum = (lin.mass[:, None] * stage.v_hat + stage.h * lin.force)[self.pattern.order].ravel()
+        inertia *= stage.inertia
+        momentum = self.loads.momentum(lin, stage)[self.pattern.order].ravel()
         if follow is not None:
-            momentum -= self._mass_rows * follow
+            momentum -= stage.inertia * self._mass_rows * follow
             momentum[len(jacobian) :] += factor * left[:, modes]
-        return PosedConJac(
+        posed = PosedConJac(
             self, lin, stage, frames, jacobian, basis, basis.T @ (inertia - factor * stiffness) @ basis,
-            basis.T @ (jacobian.T @ momentum[: len(jacobian)] + momentum[len(jacobian) :]), follow, static[:, :modes],
+            np.zeros(basis.shape[1]), follow, static[:, :modes],
         )
+        return replace(posed, impulse=posed.onto_basis(momentum))
 
     def _fill(self, lin: Linearised, stage: Stage, frames: list[Frame]) -> Vec:
         """Fill −K and its border: f, M R of the rigid motions, K w of moving prescribed nodes, (border, n, 3)."""
         self.pattern.gather(lin.blocks, lin.node_blocks, -1.0, self._kept_pivot)
         vectors = [lin.force[None], self.frames.loads(frames, lin.mass)]
         if stage.w is not None:
-            vectors.append(stiffness_times_prescribed(self._around_prescribed, lin, self.mesh, stage.w)[None])
+            vectors.append(self.loads.pull(lin, stage.w)[None])
         border: Vec = np.concatenate(vectors)
         for k, vector in enumerate(border):
             pivot = self.mesh.stiffness + BORDER_PIVOT * float(np.vdot(vector, vector)) / self.mesh.stiffness

@@ -2,35 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..assembly.linearised import Linearised, Near
+from ..assembly.linearised import Linearised
 from ..assembly.pattern import Pattern, node_graph
 from ..coordinates.rigid import LooseParts
 from ..linear.interface import LinearSolver
-from ..state import Index, Vec
+from ..state import Vec
 from .interface import Mesh, Stage
+from .load import Loads
 
 
 @dataclass(frozen=True)
 class PosedFull:
-    """(M − βh²K) v = M v⁰ + h f + βh² K w, factored. K = ∂f/∂x, negative semi-definite. [ConJac 10]"""
+    """(M − βabh²K) v = M v̂ + a h (f + K (x_base − x)) + βabh² K w, factored. K = ∂f/∂x. [ConJac 10]"""
 
-    linear: LinearSolver
-    pattern: Pattern
-    free: Index
+    owner: Full
+    lin: Linearised
     right: Vec  #: (n, 3) [N s]
 
     def solve(self) -> Vec:
+        order = self.owner.pattern.order
         out: Vec = np.zeros(self.right.shape)
-        out[self.pattern.order] = self.linear.solve(self.right[self.pattern.order].ravel()).reshape(-1, 3)
-        rates: Vec = out[self.free].ravel()
+        out[order] = self.owner.linear.solve(self.right[order].ravel()).reshape(-1, 3)
+        rates: Vec = out[self.owner.mesh.coordinates.free].ravel()
         return rates
 
     def correction(self, u: Vec) -> Vec:
-        return np.zeros(3 * len(self.free))
+        return np.zeros(len(u))
+
+    def again(self, stage: Stage) -> PosedFull:
+        return replace(self, right=self.owner.right(self.lin, stage))
 
 
 class Full:
@@ -43,26 +47,20 @@ class Full:
         count = len(mesh.rest)
         graph = node_graph(mesh.tets, count)[free][:, free]
         self.pattern = Pattern(mesh.tets, free[linear.order(graph)], count)
-        self._matrix = self.pattern.matrix()
-        linear.analyse(self._matrix, 0)
-        self._around_prescribed = Near(mesh.tets, mesh.coordinates.prescribed, count)
+        self.matrix = self.pattern.matrix()
+        linear.analyse(self.matrix, 0)
+        self._loads = Loads(mesh)
         self.loose = LooseParts(mesh.rest, mesh.parts, mesh.coordinates.prescribed)
 
     def pose(self, lin: Linearised, stage: Stage) -> PosedFull:
-        """Fill and factor M − βh²K of the free nodes. Raises NotPositiveDefinite. [ConJac 10]"""
-        factor = self.beta * stage.h**2
-        self.pattern.gather(lin.blocks, lin.node_blocks, -factor, lin.mass)
-        self.linear.factor(self._matrix)
-        right = lin.mass[:, None] * stage.v_hat + stage.h * lin.force
+        """Fill and factor M − βabh²K of the free nodes. Raises NotPositiveDefinite. [ConJac 10]"""
+        self.pattern.gather(lin.blocks, lin.node_blocks, -stage.stiffness_factor, stage.inertia * lin.mass)
+        self.linear.factor(self.matrix)
+        return PosedFull(self, lin, self.right(lin, stage))
+
+    def right(self, lin: Linearised, stage: Stage) -> Vec:
+        """The stage's right-hand side, (n, 3) [N s]."""
+        out = self._loads.momentum(lin, stage)
         if stage.w is not None:
-            right += factor * stiffness_times_prescribed(self._around_prescribed, lin, self.mesh, stage.w)
-        return PosedFull(self.linear, self.pattern, self.mesh.coordinates.free, right)
-
-
-def stiffness_times_prescribed(near: Near, lin: Linearised, mesh: Mesh, w: Vec) -> Vec:
-    """K w for velocities w (p, 3) of the prescribed nodes, (n, 3) [N/s]."""
-    columns = np.zeros((len(near.nodes), 3, 1))
-    columns[near.place[mesh.coordinates.prescribed], :, 0] = w
-    out = np.zeros((len(mesh.rest), 3))
-    out[near.nodes] = near.multiply(lin, columns)[:, :, 0]
-    return out
+            out += stage.stiffness_factor * self._loads.pull(lin, stage.w)
+        return out

@@ -1,4 +1,4 @@
-"""What a condensation is given and what a posed step answers."""
+"""What a condensation is given and what a posed stage answers."""
 
 from __future__ import annotations
 
@@ -27,11 +27,25 @@ class Mesh:
 
 @dataclass(frozen=True)
 class Stage:
-    """M (v − v_hat) = h f(x + h v), linearised: the system is M − β h² K."""
+    """M (v − v_hat) = a h f(q, v), q = base + b h v: all that an integrator asks at one moment.
 
-    h: float  #: [s]
+    Its matrix is M − a h D − a b h² K, with K = ∂f/∂x and D = ∂f/∂v negative semi-definite near rest.
+    """
+
+    h: float  #: the whole step [s]
+    a: float  #: share of the step in velocities, 1, 2/3, 1 − 1/√2, …
+    b: float  #: share of the step in positions, a except for generalized-α
+    time: float  #: where positions and velocities stand [s]
+    base: Vec | None  #: coordinates, (m_q,); None: those where the step starts
     v_hat: Vec  #: velocities that inertia would keep [m/s], (n, 3)
     w: Vec | None  #: velocities of the prescribed nodes [m/s], (p, 3); None where all are still
+    beta: float = 1.0  #: on K of a linearised stage alone [ConJac 10]
+    inertia: float = 1.0  #: on M; 0 asks for balance
+
+    @property
+    def stiffness_factor(self) -> float:
+        """What K is multiplied with in the linearised stage's matrix, β a b h² [s²]."""
+        return self.beta * self.a * self.b * self.h**2
 
 
 class Posed(Protocol):
@@ -43,11 +57,15 @@ class Posed(Protocol):
     def correction(self, u: Vec) -> Vec:
         """What positions still owe at the new rates u, as a rate that never enters velocities, (3 f,) [m/s]."""
 
+    def again(self, stage: Stage) -> Posed:
+        """Another stage at the same moment and with the same β a b h², on the same factor."""
+
 
 class Condensation(Protocol):
-    """Poses a linearised step in its own unknowns."""
+    """Poses a linearised stage in its own unknowns."""
 
     loose: LooseParts  #: by what is pinned or kinematic
+    beta: float  #: what semi-implicit Euler gives its stages
 
     def __init__(self, mesh: Mesh, linear: LinearSolver, params: dict[str, float]) -> None: ...
 

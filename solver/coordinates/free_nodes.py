@@ -33,10 +33,14 @@ class FreeNodes:
         return x
 
     def prescribed_velocity(self, time: float, h: float) -> Vec | None:
-        """w = (x(t + h) − x(t)) / h of the prescribed nodes, (p, 3) [m/s]; None where all are still."""
+        """w = (x(t + h) − x(t)) / h of the prescribed nodes, their mean over a step, (p, 3) [m/s], or None."""
         if self.motion is None:
             return None
         return (self.where_prescribed(time + h) - self.where_prescribed(time)) / h
+
+    def prescribed_rate(self, time: float) -> Vec | None:
+        """Velocity of the prescribed nodes at `time`, (p, 3) [m/s]; None where all are still."""
+        return None if self.motion is None else self.motion.velocity(time)
 
     def spread(self, u: Vec, w: Vec | None) -> Vec:
         """All node velocities from the free ones' rates, (n, 3) [m/s]."""

@@ -20,11 +20,8 @@ class Motion:
 
     def at(self, time: float) -> Vec:
         """The value at `time` [s], of one sample's shape."""
-        last = len(self.samples) - 1
-        place = min(max(time / self.interval, 0.0), float(last))
-        i = min(int(place), max(last - 1, 0))
-        s = place - i
-        if last == 0 or s == 0.0:
+        i, s = self._place(time)
+        if len(self.samples) == 1 or s == 0.0:
             return np.array(self.samples[i], dtype=float)
         p, r = self.samples[i], self.samples[i + 1]
         m, n = self._slope(i), self._slope(i + 1)
@@ -34,6 +31,23 @@ class Motion:
             + (3.0 * square - 2.0 * cube) * r + (cube - square) * n
         )
         return value
+
+    def velocity(self, time: float) -> Vec:
+        """Its rate of change at `time` [1/s], of one sample's shape."""
+        i, s = self._place(time)
+        if len(self.samples) == 1 or not 0.0 <= time <= (len(self.samples) - 1) * self.interval * (1.0 + 1e-12):
+            return np.zeros(self.samples[0].shape)
+        p, r = self.samples[i], self.samples[i + 1]
+        m, n = self._slope(i), self._slope(i + 1)
+        rate: Vec = (6.0 * s * (1.0 - s) * (r - p) + (1.0 - s) * (1.0 - 3.0 * s) * m + s * (3.0 * s - 2.0) * n)
+        return rate / self.interval
+
+    def _place(self, time: float) -> tuple[int, float]:
+        """The sample before `time`, and how far it is to the next one, in [0, 1]."""
+        last = len(self.samples) - 1
+        place = min(max(time / self.interval, 0.0), float(last))
+        i = min(int(place), max(last - 1, 0))
+        return i, place - i
 
     def _slope(self, i: int) -> Vec:
         """Change per interval at sample i: the slope of the polynomial through the five samples around it."""

@@ -2,37 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
-from ..assembly.linearised import Linearised
-from ..condensation.interface import Condensation, Stage
-from ..coordinates.free_nodes import FreeNodes
-from ..errors import StepFailed
-from ..linear.interface import NotPositiveDefinite
+from ..condensation.interface import Stage
 from ..state import State
-
-
-class System(Protocol):
-    """What a step may ask of the world."""
-
-    coordinates: FreeNodes
-    condensation: Condensation
-
-    def linearise(self, state: State) -> Linearised:
-        """Forces and stiffness at the state's positions."""
+from .interface import System, land, pose
 
 
 class SemiImplicit:
     """(M − βh²K) v = M v⁰ + h f, x = x⁰ + h (v + γ b). [ConJac 10, 11, 13]"""
 
+    order = 1
+
+    def __init__(self, params: dict[str, float]) -> None:
+        """No parameters; β and γ are the method's."""
+
     def step(self, system: System, state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
-        coordinates = system.coordinates
         lin = system.linearise(state)
-        try:
-            posed = system.condensation.pose(lin, Stage(h, lin.v, coordinates.prescribed_velocity(state.time, h)))
-        except NotPositiveDefinite as failure:
-            raise StepFailed("the system matrix is not positive definite") from failure
-        u = posed.solve()
-        q = coordinates.advance(state.q, u + posed.correction(u), h)
-        return State(state.time + h, q, u, state.memory)
+        w = system.coordinates.prescribed_velocity(state.time, h)
+        stage = Stage(h, 1.0, 1.0, state.time + h, None, lin.v, w, system.condensation.beta)
+        return land(system, pose(system, lin, stage), stage, state)

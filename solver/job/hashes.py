@@ -24,7 +24,8 @@ FORMAT = {"mesh": 1, "tets": 1, "fields": 1, "solve": 1}  #: raise one when that
 
 #: stage that reads a setting, by prefix; "" is read by no stage
 SCENE_READERS = {"version": "", "name": "", "time": "solve", "method": "solve", "integrator": "solve",
-                 "linear_solver": "solve", "gravity": "solve", "ground": "solve", "seed": "solve"}
+                 "stage_solver": "solve", "linear_solver": "solve",
+                 "gravity": "solve", "ground": "solve", "seed": "solve"}
 BODY_READERS = {"name": "solve", "surface": "mesh", "surface.to_object": "solve", "tets": "mesh", "mesher": "tets",
                 "material": "fields", "painted": "fields", "density": "fields", "dynamic": "fields", "pin": "fields",
                 "fibers": ""}
@@ -32,7 +33,8 @@ BODY_READERS = {"name": "solve", "surface": "mesh", "surface.to_object": "solve"
 #: plain names of what is not a catalogue parameter; the rest is called by its path
 WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "frame rate", "time.step": "step",
          "time.samples_per_frame": "samples per frame", "time.snapshot_every": "snapshot interval",
-         "method.kind": "method", "integrator.kind": "integrator", "linear_solver": "linear solver",
+         "method.kind": "method", "integrator.kind": "integrator",
+         "stage_solver.kind": "stage solver", "linear_solver": "linear solver",
          "gravity": "gravity", "ground": "ground", "ground.motion": "motion of the ground", "seed": "seed",
          "surface": "mesh", "surface.to_object": "motion of the object", "tets": "volume mesh",
          "mesher.kind": "mesher", "material.kind": "material", "density": "density",
@@ -71,7 +73,7 @@ def settings(job: Job) -> Settings:
     """The job's settings with defaults filled in and arrays as digests. Raises BadScene for a path outside the job."""
     digests: dict[str, str] = {}
     scene = dict(_flat(job, job.scene, "", digests))
-    scene.update(_choices(job.scene, ("method", "integrator")))
+    scene.update(_choices(job.scene, ("method", "integrator", "stage_solver")))
     bodies = {}
     for body in job.scene.bodies:
         flat = dict(_flat(job, body, "", digests)) | _choices(body, ("mesher", "material"))

@@ -125,6 +125,7 @@ class Scene(Strict):
     bodies: Annotated[list[Body], Meta(min_length=1)]
     method: Choice = field(default_factory=lambda: Choice(kind="conjac"))
     integrator: Choice = field(default_factory=lambda: Choice(kind="semi_implicit"))
+    stage_solver: Choice = field(default_factory=lambda: Choice(kind="newton_d"))  #: of integrators that iterate
     linear_solver: str = "auto"  #: a key of the catalogue, or "auto": the fastest that is installed
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     ground: Ground | None = None

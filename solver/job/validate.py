@@ -20,8 +20,10 @@ def check(job: Job) -> None:
     """Check a scene whose types are right. Raises BadScene, BadMesh or NoSuchThing."""
     scene = job.scene
     _check_time(scene.time)
-    for family, choice in (("method", scene.method), ("integrator", scene.integrator)):
+    for family, choice in (("method", scene.method), ("integrator", scene.integrator),
+                           ("stage_solver", scene.stage_solver)):
         _check_choice(family, choice, f"$.{family}")
+    _check_full_space(scene)
     solvers = catalogue.family("linear_solver")
     if scene.linear_solver != "auto" and scene.linear_solver not in solvers:
         raise refuse(f'there is no linear solver "{scene.linear_solver}"', "$.linear_solver",
@@ -38,6 +40,15 @@ def check(job: Job) -> None:
         seen[body.name] = i
         with blame(scene, body, "name"):
             _check_body(job, body, f"$.bodies[{i}]")
+
+
+def _check_full_space(scene: schema.Scene) -> None:
+    integrator, method = (catalogue.find("integrator", scene.integrator.kind),
+                          catalogue.find("method", scene.method.kind))
+    if integrator.full_space and not method.full_space:
+        works = [entry.label for entry in catalogue.family("integrator").values() if not entry.full_space]
+        raise refuse(f"{integrator.label} moves every node on its own, which {method.label} does not",
+                     "$.integrator.kind", f"Use {', '.join(works[:-1])} or {works[-1]}, or the method Vanilla FEM")
 
 
 def _check_time(time: schema.Time) -> None:

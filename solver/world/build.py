@@ -84,7 +84,9 @@ def assemble(job: Job, prepared: list[Prepared]) -> World:
     tets = np.concatenate([one.tets for one in elastic])
     mesh = Mesh(tets, rest, mass, parts, coordinates, dynamic, _typical_stiffness(prepared))
     condensation = catalogue.find("method", scene.method.kind).load()(mesh, linear, params)
-    integrator = catalogue.find("integrator", scene.integrator.kind).load()()
+    integrator = catalogue.find("integrator", scene.integrator.kind).load()(parameters("integrator", scene.integrator))
+    stage_solver = catalogue.find("stage_solver", scene.stage_solver.kind).load()(
+        parameters("stage_solver", scene.stage_solver))
 
     ground = None
     if scene.ground is not None:
@@ -95,8 +97,8 @@ def assemble(job: Job, prepared: list[Prepared]) -> World:
     notes = [f"Linear solver: {linear.why}"]
     for one in prepared:
         notes += [f'"{one.body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes)]
-    return World(bodies, elastic, coordinates, condensation, integrator, linear, rest, mass, np.array(scene.gravity),
-                 ground, scene.time.start, bool(params["quasistatic_start"]), notes=notes)
+    return World(bodies, elastic, coordinates, condensation, integrator, stage_solver, linear, rest, mass,
+                 np.array(scene.gravity), ground, scene.time.start, bool(params["quasistatic_start"]), notes=notes)
 
 
 def _coordinates(rest: Vec, prepared: list[Prepared], first: Index, interval: float) -> FreeNodes:

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from ..assembly.edges import Edges
 from ..assembly.linearised import Linearised
 from ..assembly.pattern import NodeSum
-from ..condensation.interface import Condensation
+from ..condensation.full import Full
+from ..condensation.interface import Condensation, Stage
 from ..contact.find.half_space import HalfSpace
 from ..contact.laws.penalty import Penalty
 from ..coordinates.free_nodes import FreeNodes
 from ..embedding.bind import Embedding
 from ..errors import Diverged, StepFailed
 from ..forces.elastic import Elastic
-from ..integrators.semi_implicit import SemiImplicit
+from ..integrators.interface import Integrator
 from ..linear.interface import LinearSolver
 from ..nonlinear.equilibrium import equilibrium
+from ..nonlinear.interface import StageSolver
+from ..nonlinear.problem import StageProblem
+from ..nonlinear.problem import System as StageSystem
 from ..state import Index, State, Vec
 
 BLOW_UP = 1.0e3  #: a body this many times its rest size has blown up
@@ -57,7 +63,8 @@ class World:
     elastic: Sequence[Elastic]
     coordinates: FreeNodes
     condensation: Condensation
-    integrator: SemiImplicit
+    integrator: Integrator
+    stage_solver: StageSolver
     linear: LinearSolver
     rest: Vec  #: (n, 3) [m]
     mass: Vec  #: (n,) [kg]
@@ -120,13 +127,10 @@ class World:
     def linearise(self, state: State) -> Linearised:
         """f and K = ∂f/∂x at the state; its arrays are written anew by the next call."""
         x = self.coordinates.place(state.q, state.time)
-        return self._linearise(x, self.coordinates.spread(state.u, None), state.time, self.project)
+        return self.linearise_at(x, self.velocity(state), state.time, self.project)
 
-    def linearise_at(self, x: Vec, time: float, project: bool = True) -> Linearised:
-        """The same at positions x (n, 3) [m] and at rest; K is negative semi-definite if `project`."""
-        return self._linearise(x, np.zeros_like(x), time, project)
-
-    def _linearise(self, x: Vec, v: Vec, time: float, project: bool) -> Linearised:
+    def linearise_at(self, x: Vec, v: Vec | None, time: float, project: bool = True) -> Linearised:
+        """The same at positions and velocities (n, 3), None at rest; K is negative semi-definite if `project`."""
         for elastic, where in zip(self.elastic, self._slices):
             elastic.fill(x, project, self._forces[where], self._blocks[where])
         force = self._weight.copy()
@@ -137,17 +141,61 @@ class World:
             contacts = finder.find(x, time)
             law.add_force(contacts, force)
             law.add_stiffness(contacts, self._node_blocks)
-        return Linearised(x, v, self.mass, force, self._blocks, self._node_blocks)
+        return Linearised(x, np.zeros_like(x) if v is None else v, self.mass, force, self._blocks, self._node_blocks)
 
-    def energy(self, x: Vec, time: float) -> float:
-        """Elastic, gravitational and contact energy at positions x, (n, 3) [m], in J."""
-        total = -float(np.vdot(self._weight, x - self.rest))
+    def evaluate(self, x: Vec, v: Vec, time: float) -> tuple[Vec, float]:
+        """Forces [N], (n, 3), and elastic, gravitational and contact energy [J], at positions and velocities (n, 3)."""
+        energy = -float(np.vdot(self._weight, x - self.rest))
         for elastic, where in zip(self.elastic, self._slices):
-            total += elastic.measure(x, self._forces[where])
+            energy += elastic.measure(x, self._forces[where])
+        force = self._weight.copy()
+        self._corners.gather(self._forces, force)
         if self.ground is not None:
             finder, law = self.ground
-            total += law.energy(finder.find(x, time))
-        return total
+            contacts = finder.find(x, time)
+            law.add_force(contacts, force)
+            energy += law.energy(contacts)
+        return force, energy
+
+    def velocity(self, state: State) -> Vec:
+        """Velocities of all nodes, (n, 3) [m/s]."""
+        return self.coordinates.spread(state.u, self.coordinates.prescribed_rate(state.time))
+
+    def acceleration(self, state: State) -> Vec:
+        """M⁻¹ f of all nodes, (n, 3) [m/s²]."""
+        x = self.coordinates.place(state.q, state.time)
+        force, _ = self.evaluate(x, self.velocity(state), state.time)
+        acceleration: Vec = force / self.mass[:, None]
+        return acceleration
+
+    def touching(self, state: State) -> Index:
+        """Nodes that touch the ground, ascending."""
+        if self.ground is None:
+            return np.zeros(0, dtype=np.int32)
+        return self.ground[0].find(self.coordinates.place(state.q, state.time), state.time).nodes
+
+    def reach(self, stage: Stage, start: State) -> State:
+        """The state at the end of a stage, from the rates of `start` on. Raises StepFailed. [Ascher 5]
+
+        Full space alone: the unknowns are the velocities of every free node.
+        """
+        system, coordinates = self._stage_system, self.coordinates
+        base = coordinates.place(start.q if stage.base is None else stage.base, stage.time)
+        if stage.w is not None:
+            base[coordinates.prescribed] -= stage.b * stage.h * stage.w
+        problem = StageProblem(self, system, stage, base, coordinates.prescribed)
+        guess = coordinates.spread(start.u, None)[system.pattern.order].ravel()
+        v = problem.velocities(self.stage_solver.solve(problem, guess))
+        u: Vec = v[coordinates.free].ravel()
+        q = problem.positions(v)[coordinates.free].ravel()
+        return State(stage.time, q, u, start.memory)
+
+    @cached_property
+    def _stage_system(self) -> StageSystem:
+        full = self.condensation
+        if not isinstance(full, Full):
+            raise TypeError("a stage is solved for all nodes, so the method has to be Vanilla FEM")
+        return StageSystem(full.pattern, full.matrix, full.linear, Edges(self.tets, self.rest))
 
     def step(self, state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
@@ -185,7 +233,8 @@ class World:
         return np.concatenate([body.output(x, frame - self.start_frame) for body in self.parts])
 
     def forget_past(self) -> None:
-        """Drop what depends on earlier steps and is not in the State: here nothing does."""
+        """Drop what depends on earlier steps and is not in the State."""
+        self.stage_solver.forget_past()
 
 
 def lumped_mass(nodes: Vec, tets: Index, volumes: Vec, density: Vec) -> Vec:

@@ -100,8 +100,6 @@ def test_every_setting_of_the_catalogue_can_be_reached(soft_cube):
     soft_cube.conjac.use_scene_range = False
     shown |= {name for kind, name in drawn(soft_cube) if kind == "prop"}
     hidden = {"rna_type", "name", "enabled", "handles"}
-    if len(catalogue.family("integrator")) == 1:
-        hidden.add("integrator")
     assert set(soft_cube.conjac.bl_rna.properties.keys()) - hidden <= shown
 
 

@@ -15,10 +15,13 @@ class Drag:
     """Prescribed nodes that leave their places, each at a velocity of its own."""
 
     def __init__(self, start, velocity):
-        self.start, self.velocity = start, velocity
+        self.start, self.speed = start, velocity
 
     def at(self, time):
-        return self.start + time * self.velocity
+        return self.start + time * self.speed
+
+    def velocity(self, time):
+        return self.speed
 
 
 def hung(shift):
@@ -142,6 +145,9 @@ def test_a_quasistatic_body_follows_its_pins_into_balance():
     class Carry:
         def at(self, time):
             return nodes[pinned] + min(time, 0.25) * 4 * away
+
+        def velocity(self, time):
+            return np.broadcast_to(4 * away if time < 0.25 else 0 * away, nodes[pinned].shape)
 
     world = make(nodes, tets, pinned=pinned, motion=Carry(), quasistatic_start=True, gamma=1.0)
     start = world.initial_state()

@@ -30,7 +30,7 @@ def test_uniaxial_bar_is_the_closed_form(stretch, poisson):
     # the state is homogeneous, so linear tetrahedra are exact
     world = make(nodes, tets, young=young, poisson=poisson, gravity=(0, 0, 0))
     x = nodes * [stretch, side, side]
-    lin = world.linearise_at(x, 0.0)
+    lin = world.linearise_at(x, None, 0.0)
     inside = nodes[:, 0] > 1e-9, nodes[:, 0] < 0.2 - 1e-9
     assert np.abs(lin.force[:, 1:]).max() <= 1e-9 * abs(pull)
     assert np.abs(lin.force[inside[0] & inside[1]]).max() <= 1e-9 * abs(pull)
@@ -55,7 +55,7 @@ def relative_stiffness(layers):
     length = 5 * height
     nodes, tets = box((5 * layers, layers, layers), (length, height, height))
     world = make(nodes, tets, young=young, poisson=poisson, density=density, method="vanilla", gravity=(0, 0, -gravity))
-    lin = world.linearise_at(nodes, 0.0)
+    lin = world.linearise_at(nodes, None, 0.0)
     root = np.flatnonzero(nodes[:, 0] < 1e-9)
     y, z = nodes[root, 1] / height - 0.5, nodes[root, 2] / height - 0.5
     area_share = np.where(np.abs(np.abs(y) - 0.5) < 1e-9, 0.5, 1.0) * np.where(np.abs(np.abs(z) - 0.5) < 1e-9, 0.5, 1.0)
@@ -106,7 +106,7 @@ def test_quasistatic_start_is_in_balance_and_free_bodies_keep_their_shape():
     world = make(nodes, tets, pinned=pinned, quasistatic_start=True)
     x = positions(world, world.initial_state())
     free = world.coordinates.free
-    assert np.abs(world.linearise_at(x, 0.0).force[free]).max() <= 1e-8
+    assert np.abs(world.linearise_at(x, None, 0.0).force[free]).max() <= 1e-8
     assert x[:, 2].min() < -1e-3
     loose = make(nodes, tets, quasistatic_start=True)
     assert np.array_equal(positions(loose, loose.initial_state()), nodes)

@@ -27,9 +27,15 @@ def shaken(world, seed=0, size=1e-3):
     return State(0.0, q, 0.1 * rng.normal(size=state.q.shape))
 
 
+def stage_of(world, lin, time, h):
+    """Semi-implicit Euler's stage."""
+    w = world.coordinates.prescribed_velocity(time, h)
+    return Stage(h, 1.0, 1.0, time + h, None, lin.v, w, world.condensation.beta)
+
+
 def posed(world, state, h=H):
     lin = world.linearise(state)
-    return lin, world.condensation.pose(lin, Stage(h, lin.v, world.coordinates.prescribed_velocity(state.time, h)))
+    return lin, world.condensation.pose(lin, stage_of(world, lin, state.time, h))
 
 
 def test_vanilla_step_is_the_dense_step():
@@ -167,7 +173,7 @@ def test_update_matrix_has_the_scalar_step_s_eigenvalues(beta):
         move = J[:, k % len(d)].reshape(-1, 3)
         x, v = (move, 0.0 * move) if k < len(d) else (0.0 * move, move)
         moved = replace(lin, force=(K @ x.ravel()).reshape(-1, 3))
-        step = world.condensation.pose(moved, Stage(H, v, None))
+        step = world.condensation.pose(moved, Stage(H, 1.0, 1.0, H, None, v, None, world.condensation.beta))
         u, gained = np.zeros(len(K)), np.zeros(len(K))
         u[free] = step.solve()
         gained[free] = step.correction(u[free])

@@ -1,0 +1,49 @@
+"""The right-hand side of a linearised stage on all nodes, what Vanilla and ConJac share."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from ..assembly.linearised import Linearised, Near
+from ..state import Vec
+from .interface import Mesh, Stage
+
+
+class Loads:
+    """Products with K that a stage's right-hand side needs."""
+
+    def __init__(self, mesh: Mesh) -> None:
+        self._mesh = mesh
+        self._around_prescribed = Near(mesh.tets, mesh.coordinates.prescribed, len(mesh.rest))
+
+    @cached_property
+    def _everywhere(self) -> Near:
+        count = len(self._mesh.rest)
+        return Near(self._mesh.tets, np.arange(count, dtype=np.int32), count)
+
+    def momentum(self, lin: Linearised, stage: Stage) -> Vec:
+        """M v̂ + a h (f + K (x_base − x)), (n, 3) [N s]; prescribed nodes move on to where they stand at the stage.
+
+        K = ∂f/∂x, negative semi-definite; f holds the damping at the last velocities.
+        """
+        share = stage.a * stage.h
+        out: Vec = stage.inertia * lin.mass[:, None] * stage.v_hat + share * lin.force
+        if stage.base is not None:
+            coordinates = self._mesh.coordinates
+            offset = coordinates.place(stage.base, stage.time) - lin.x
+            if stage.w is not None:
+                offset[coordinates.prescribed] -= stage.b * stage.h * stage.w
+            # all nodes are near, so `nodes` counts them all and in order
+            out += share * self._everywhere.multiply(lin, offset[:, :, None])[:, :, 0]
+        return out
+
+    def pull(self, lin: Linearised, w: Vec) -> Vec:
+        """K w for velocities w (p, 3) of the prescribed nodes, (n, 3) [N/s]."""
+        near, prescribed = self._around_prescribed, self._mesh.coordinates.prescribed
+        columns = np.zeros((len(near.nodes), 3, 1))
+        columns[near.place[prescribed], :, 0] = w
+        out = np.zeros((len(self._mesh.rest), 3))
+        out[near.nodes] = near.multiply(lin, columns)[:, :, 0]
+        return out

@@ -1,0 +1,53 @@
+"""BDF2: a two-step method; its first step, and each one after a contact or a change of h, is SDIRK2's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..state import State, Vec
+from .interface import System, land, pose, stage_at
+from .sdirk import SDIRK2, SSDIRK2
+
+POSITIONS, RATES, STEP, TOUCHING = "bdf2.q", "bdf2.u", "bdf2.h", "bdf2.touching"
+
+
+class BDF2:
+    """v = v⁰ + (v⁰ − v⁻¹)/3 + 2h/3 M⁻¹ f, x likewise. [Ascher 7] [Thesis C.5]
+
+    Writes memory of the last step's start: coordinates, rates, its length, the nodes that touched.
+    """
+
+    order = 2
+    linearised = False
+
+    def __init__(self, params: dict[str, float]) -> None:
+        """No parameters."""
+        self._starter = SSDIRK2(params) if self.linearised else SDIRK2(params)
+
+    def step(self, system: System, state: State, h: float) -> State:
+        """The state after h seconds. Raises StepFailed; the old state is still good."""
+        touching = system.touching(state)
+        past = state.memory
+        goes_on = (POSITIONS in past and past[STEP][0] == h and past[POSITIONS].shape == state.q.shape
+                   and np.array_equal(past[TOUCHING], touching))
+        after = self._go_on(system, state, h) if goes_on else self._starter.step(system, state, h)
+        memory = {POSITIONS: state.q, RATES: state.u, STEP: np.array([h]), TOUCHING: touching}
+        return replace(after, memory={**state.memory, **memory})
+
+    def _go_on(self, system: System, state: State, h: float) -> State:
+        coordinates = system.coordinates
+        base = coordinates.advance(state.q, state.q - state.memory[POSITIONS], 1.0 / 3.0)
+        v0 = system.velocity(state)
+        v_hat: Vec = v0 + (v0 - coordinates.spread(state.memory[RATES], None)) / 3.0
+        stage = stage_at(system, h, 2.0 / 3.0, 2.0 / 3.0, state.time + h, base, v_hat)
+        if not self.linearised:
+            return system.reach(stage, state)
+        return land(system, pose(system, system.linearise(state), stage), stage, state)
+
+
+class SBDF2(BDF2):
+    """Its semi-implicit variant: one linear solve, linearised where the step starts. [Ascher 7]"""
+
+    linearised = True

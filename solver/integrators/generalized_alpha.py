@@ -1,0 +1,50 @@
+"""The generalized-α method: a knob for how much of the high frequencies survives."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..state import State, Vec
+from .interface import System, stage_at
+
+ACCELERATION = "generalized_alpha.a"
+
+
+class GeneralizedAlpha:
+    """M a_(1−αm) = f at 1 − αf, Newmark's positions and velocities, order 2. [Chung 1993]
+
+    The unknown is the velocity at 1 − αf of the step: a = (1 − αf) γ / (1 − αm) and b = β/γ of the stage.
+    Writes memory of the accelerations, (f,).
+    """
+
+    order = 2
+
+    def __init__(self, params: dict[str, float]) -> None:
+        """params: spectral_radius, what a step leaves of an infinitely fast wobble: 1 all, 0 nothing."""
+        rho = params["spectral_radius"]
+        self.alpha_m, self.alpha_f = (2.0 * rho - 1.0) / (rho + 1.0), rho / (rho + 1.0)
+        self.gamma = 0.5 - self.alpha_m + self.alpha_f
+        self.beta = 0.25 * (1.0 - self.alpha_m + self.alpha_f) ** 2
+
+    def step(self, system: System, state: State, h: float) -> State:
+        """The state after h seconds. Raises StepFailed; the old state is still good."""
+        coordinates, kept = system.coordinates, 1.0 - self.alpha_f
+        old: Vec | None = state.memory.get(ACCELERATION)
+        if old is None or old.shape != state.u.shape:
+            old = system.acceleration(state)[coordinates.free].ravel()
+        # v_(1−αf) = start + kept h γ a¹ and x_(1−αf) = x⁰ + kept (h v⁰ + h² ((½ − β) a⁰ + β a¹))
+        start = state.u + kept * h * (1.0 - self.gamma) * old
+        b = self.beta / self.gamma
+        base = coordinates.advance(state.q, kept * (state.u + h * (0.5 - self.beta) * old) - b * start, h)
+        v_hat = start - kept * h * self.gamma * self.alpha_m / (1.0 - self.alpha_m) * old
+        a = kept * self.gamma / (1.0 - self.alpha_m)
+        stage = stage_at(system, h, a, b, state.time + kept * h, base, coordinates.spread(v_hat, None))
+        inner = system.reach(stage, state)
+
+        new: Vec = (inner.u - start) / (kept * h * self.gamma)
+        u = state.u + h * ((1.0 - self.gamma) * old + self.gamma * new)
+        rate = state.u + h * ((0.5 - self.beta) * old + self.beta * new)
+        memory = {**state.memory, ACCELERATION: np.asarray(new)}
+        return replace(inner, time=state.time + h, q=coordinates.advance(state.q, rate, h), u=u, memory=memory)

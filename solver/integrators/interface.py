@@ -1,0 +1,67 @@
+"""What an integrator may ask of the world, and the ways to reach the end of a stage."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from ..assembly.linearised import Linearised
+from ..condensation.interface import Condensation, Posed, Stage
+from ..coordinates.free_nodes import FreeNodes
+from ..errors import StepFailed
+from ..linear.interface import NotPositiveDefinite
+from ..state import Index, State, Vec
+
+
+class System(Protocol):
+    """The world at a step."""
+
+    coordinates: FreeNodes
+    condensation: Condensation
+    mass: Vec  #: lumped [kg], (n,)
+
+    def velocity(self, state: State) -> Vec:
+        """Of all nodes, (n, 3) [m/s]."""
+
+    def acceleration(self, state: State) -> Vec:
+        """M⁻¹ f of all nodes, (n, 3) [m/s²]; of free nodes what they would do."""
+
+    def touching(self, state: State) -> Index:
+        """Nodes in contact, ascending."""
+
+    def linearise(self, state: State) -> Linearised:
+        """Forces and stiffness K = ∂f/∂x at the state; its arrays are written anew by the next call."""
+
+    def reach(self, stage: Stage, start: State) -> State:
+        """The state at the end of a stage, which is solved to the stage solver's tolerance. Raises StepFailed."""
+
+
+class Integrator(Protocol):
+    """A whole step."""
+
+    order: int  #: of accuracy; a test measures it
+
+    def __init__(self, params: dict[str, float]) -> None: ...
+
+    def step(self, system: System, state: State, h: float) -> State:
+        """The state after h seconds. Raises StepFailed; the old state is still good."""
+
+
+def stage_at(system: System, h: float, a: float, b: float, time: float, base: Vec, v_hat: Vec) -> Stage:
+    """A stage whose prescribed nodes move as they do at its `time`."""
+    return Stage(h, a, b, time, base, v_hat, system.coordinates.prescribed_rate(time))
+
+
+def pose(system: System, lin: Linearised, stage: Stage) -> Posed:
+    """Factor the linearised stage. Raises StepFailed."""
+    try:
+        return system.condensation.pose(lin, stage)
+    except NotPositiveDefinite as failure:
+        raise StepFailed("the system matrix is not positive definite") from failure
+
+
+def land(system: System, posed: Posed, stage: Stage, start: State) -> State:
+    """The state at the end of a linearised stage."""
+    u = posed.solve()
+    base = start.q if stage.base is None else stage.base
+    q = system.coordinates.advance(base, u + posed.correction(u), stage.b * stage.h)
+    return State(stage.time, q, u, start.memory)

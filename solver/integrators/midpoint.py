@@ -1,0 +1,22 @@
+"""The implicit midpoint rule."""
+
+from __future__ import annotations
+
+from ..state import State
+from .interface import System, stage_at
+
+
+class Midpoint:
+    """M (v_½ − v⁰) = h/2 f(x⁰ + h/2 v_½, v_½), then a whole step along v_½: no damping at any frequency."""
+
+    order = 2
+
+    def __init__(self, params: dict[str, float]) -> None:
+        """No parameters."""
+
+    def step(self, system: System, state: State, h: float) -> State:
+        """The state after h seconds. Raises StepFailed; the old state is still good."""
+        v0 = system.velocity(state)
+        middle = system.reach(stage_at(system, h, 0.5, 0.5, state.time + 0.5 * h, state.q, v0), state)
+        q = system.coordinates.advance(state.q, middle.u, h)
+        return State(state.time + h, q, 2.0 * middle.u - state.u, state.memory)

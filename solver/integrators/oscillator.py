@@ -1,0 +1,96 @@
+"""q̈ + ω² q = 0 as a world of one node, for what an integrator does to a wobble: its damping curve."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..assembly.linearised import Linearised
+from ..condensation.interface import Condensation, Posed, Stage
+from ..coordinates.free_nodes import FreeNodes
+from ..coordinates.rigid import LooseParts
+from ..state import Index, State, Vec
+from .interface import Integrator
+
+NOBODY = np.zeros(0, dtype=np.int32)
+
+
+@dataclass(frozen=True)
+class _Posed:
+    """A stage of the oscillator, which linearising leaves as it is."""
+
+    owner: Oscillator
+    stage: Stage
+    x: Vec
+
+    def solve(self) -> Vec:
+        stage, stiffness = self.stage, -self.owner.squared
+        base = self.x if stage.base is None else stage.base
+        pulled = stage.inertia * stage.v_hat.ravel() + stage.a * stage.h * stiffness * base
+        v: Vec = pulled / (stage.inertia - stage.stiffness_factor * stiffness)
+        return v
+
+    def correction(self, u: Vec) -> Vec:
+        return np.zeros_like(u)
+
+    def again(self, stage: Stage) -> Posed:
+        return replace(self, stage=stage)
+
+
+class Oscillator:
+    """The system that an integrator steps, and its own condensation; three coordinates of one frequency."""
+
+    def __init__(self, omega: float, beta: float = 1.0) -> None:
+        """omega: ω [rad/s]. beta: of semi-implicit Euler."""
+        self.squared, self.beta = omega * omega, beta
+        self.mass = np.ones(1)
+        self.condensation: Condensation = self
+        self.coordinates = FreeNodes(np.zeros((1, 3)), NOBODY, None)
+        self.loose = LooseParts(np.zeros((1, 3)), [], NOBODY)
+
+    def velocity(self, state: State) -> Vec:
+        return state.u.reshape(1, 3)
+
+    def acceleration(self, state: State) -> Vec:
+        acceleration: Vec = -self.squared * state.q.reshape(1, 3)
+        return acceleration
+
+    def touching(self, state: State) -> Index:
+        return NOBODY
+
+    def linearise(self, state: State) -> Linearised:
+        blocks = -self.squared * np.eye(3)[None]
+        force = self.acceleration(state)
+        return Linearised(state.q.reshape(1, 3), self.velocity(state), self.mass, force, np.zeros((0, 10, 9)), blocks)
+
+    def pose(self, lin: Linearised, stage: Stage) -> Posed:
+        return _Posed(self, stage, lin.x.ravel())
+
+    def reach(self, stage: Stage, start: State) -> State:
+        u = _Posed(self, stage, start.q).solve()
+        base = start.q if stage.base is None else stage.base
+        return State(stage.time, base + stage.b * stage.h * u, u, start.memory)
+
+
+def update_matrix(integrator: Integrator, omega_h: float, beta: float = 1.0) -> Vec:
+    """What a step multiplies (q, h v) and what the method remembers with, (2, 2) or larger. [Ascher 11]"""
+    system, h = Oscillator(omega_h, beta), 1.0
+    primed = State(0.0, np.ones(3), np.zeros(3))
+    for _ in range(2):
+        primed = integrator.step(system, primed, h)
+    remembered = [key for key, value in primed.memory.items() if value.dtype == float and value.size == 3]
+    columns = []
+    for unit in np.eye(2 + len(remembered)):
+        memory = {key: np.full(primed.memory[key].shape, value) for key, value in zip(remembered, unit[2:])}
+        before = State(0.0, np.full(3, unit[0]), np.full(3, unit[1]), {**primed.memory, **memory})
+        after = integrator.step(system, before, h)
+        columns.append([after.q[0], after.u[0], *(after.memory[key].flat[0] for key in remembered)])
+    return np.array(columns).T
+
+
+def damping(integrator: Integrator, omega_h: float, beta: float = 1.0) -> float:
+    """d/ω of the oscillator q̈ + d q̇ + ω² q = 0 that dies as fast: −2 ln ρ / (ωh). [Ascher 12]"""
+    radius = float(np.abs(np.linalg.eigvals(update_matrix(integrator, omega_h, beta))).max())
+    return -2.0 * math.log(max(radius, 1e-300)) / omega_h

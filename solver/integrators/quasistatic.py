@@ -1,0 +1,28 @@
+"""Balance at every step, without inertia."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..condensation.interface import Stage
+from ..state import State
+from .interface import System
+
+
+class Quasistatic:
+    """f(x) = 0 with the prescribed nodes where they are at the step's end. [Thesis C.3]
+
+    Rates are what the body moved by over the step's length.
+    """
+
+    order = 1
+
+    def __init__(self, params: dict[str, float]) -> None:
+        """No parameters."""
+
+    def step(self, system: System, state: State, h: float) -> State:
+        """The state after h seconds. Raises StepFailed; the old state is still good."""
+        w = system.coordinates.prescribed_velocity(state.time, h)
+        still = np.zeros((len(system.mass), 3))
+        stage = Stage(h, 1.0, 1.0, state.time + h, state.q, still, w, inertia=0.0)
+        return system.reach(stage, state)

@@ -1,0 +1,62 @@
+"""Diagonally implicit Runge-Kutta methods: a table of weights, one row a stage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..condensation.interface import Posed, Stage
+from ..state import State, Vec
+from .interface import System, land, pose, stage_at
+
+
+class RungeKutta:
+    """q_i = q⁰ + h Σ_j a_ij v_j, v_i = v⁰ + h Σ_j a_ij M⁻¹ f_j, j ≤ i; the last stage is the step.
+
+    The linearised variant takes one Newton iteration from the last stage, whose matrix it keeps where the next stage
+    has the same diagonal.
+    """
+
+    order = 2
+    table: Sequence[Sequence[float]] = ()  #: row i has i + 1 weights
+    linearised = False
+
+    def __init__(self, params: dict[str, float]) -> None:
+        """No parameters."""
+
+    def step(self, system: System, state: State, h: float) -> State:
+        """The state after h seconds. Raises StepFailed; the old state is still good."""
+        v0, after = system.velocity(state), state
+        rates: list[Vec] = []
+        accelerations: list[Vec] = []
+        posed: Posed | None = None
+        share = 0.0
+        for row in self.table:
+            if row[-1] == 0.0:
+                rates.append(state.u)
+                accelerations.append(system.acceleration(state))
+                continue
+            base = system.coordinates.advance(state.q, _blend(row, rates, state.u), h)
+            stage = stage_at(system, h, row[-1], row[-1], state.time + h * sum(row), base,
+                             v0 + h * _blend(row, accelerations, v0))
+            if self.linearised:
+                posed = _posed(system, posed if row[-1] == share else None, after, stage)
+                after = land(system, posed, stage, after)
+            else:
+                after = system.reach(stage, after)
+            rates.append(after.u)
+            accelerations.append((system.velocity(after) - stage.v_hat) / (row[-1] * h))
+            share = row[-1]
+        return after
+
+
+def _posed(system: System, last: Posed | None, at: State, stage: Stage) -> Posed:
+    """A stage on the last one's factor, or linearised anew where it stands."""
+    return pose(system, system.linearise(at), stage) if last is None else last.again(stage)
+
+
+def _blend(row: Sequence[float], values: Sequence[Vec], like: Vec) -> Vec:
+    """Σ_j row_j values_j of the stages so far, of one shape with `like`."""
+    total: Vec = 0.0 * like
+    for weight, value in zip(row, values):
+        total = total + weight * value
+    return total

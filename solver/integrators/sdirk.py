@@ -1,0 +1,28 @@
+"""The two singly diagonal Runge-Kutta methods of order 2; they have one stability function."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from .runge_kutta import RungeKutta
+
+ALPHA = 1.0 - 1.0 / sqrt(2.0)  #: the diagonal of both, γ/2 in one paper and α in the other
+BETA = sqrt(2.0) / 4.0
+
+
+class SDIRK(RungeKutta):
+    """A trapezoidal stage to γ h, γ = 2 − √2, then the step: TR-BDF2 with one matrix for both stages. [Ascher 9]"""
+
+    table = ((0.0,), (ALPHA, ALPHA), (BETA, BETA, ALPHA))
+
+
+class SDIRK2(RungeKutta):
+    """A backward Euler stage to α h, α = 1 − 1/√2, then the step. [Thesis C.7] [Thesis C.8]"""
+
+    table = ((ALPHA,), (1.0 - ALPHA, ALPHA))
+
+
+class SSDIRK2(SDIRK2):
+    """Its semi-implicit variant, both stages on one factor; starts SBDF2."""
+
+    linearised = True

@@ -1,0 +1,17 @@
+"""TR-BDF2: a trapezoidal half step, then BDF2 over the two halves."""
+
+from __future__ import annotations
+
+from .runge_kutta import RungeKutta
+
+
+class TRBDF2(RungeKutta):
+    """Two stages with diagonals 1/4 and 1/3; L-stable. [Ascher 8]"""
+
+    table = ((0.0,), (1 / 4, 1 / 4), (1 / 3, 1 / 3, 1 / 3))
+
+
+class STRBDF2(TRBDF2):
+    """Its semi-implicit variant: one linear solve a stage, each linearised where it starts. [Ascher 27]"""
+
+    linearised = True

@@ -1,0 +1,23 @@
+"""What a stage solver is given and what it answers."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from ..state import Vec
+from .problem import StageProblem
+
+
+class StageSolver(Protocol):
+    """Finds the root of one stage."""
+
+    def __init__(self, params: dict[str, float]) -> None: ...
+
+    def solve(self, problem: StageProblem, guess: Vec) -> Vec:
+        """Unknowns at which the residual vanishes, from a guess, both (3 p,) [m/s].
+
+        Raises StepFailed where the iteration does not settle.
+        """
+
+    def forget_past(self) -> None:
+        """Drop factors and directions of earlier stages: speed, never answers."""

@@ -1,0 +1,164 @@
+"""One stage of an integrator as equations: residual, merit and matrix, in the order of elimination."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..assembly.edges import Edges
+from ..assembly.linearised import Linearised
+from ..assembly.pattern import Pattern
+from ..condensation.interface import Stage
+from ..errors import StepFailed
+from ..linear.interface import LinearSolver, NotPositiveDefinite
+from ..state import Index, Vec
+
+STANDARD_GRAVITY = 9.81
+SAME_PLACE = 1.0e-12  #: of the body's extent: a step this short moves nothing that doubles can tell
+ROUNDING = 1.0e-11  #: of the merit's size: smaller changes of it are noise
+
+
+class Physics(Protocol):
+    """Forces that derive from an energy, and masses."""
+
+    mass: Vec  #: lumped [kg], (n,)
+
+    def evaluate(self, x: Vec, v: Vec, time: float) -> tuple[Vec, float]:
+        """Forces [N], (n, 3), and the energy that they derive from [J], at positions and velocities (n, 3)."""
+
+    def linearise_at(self, x: Vec, v: Vec | None, time: float, project: bool = True) -> Linearised:
+        """f and K = ∂f/∂x at positions and velocities (n, 3), None at rest; negative semi-definite if `project`."""
+
+
+@dataclass(frozen=True)
+class System:
+    """The unknowns' side of a problem, kept from stage to stage."""
+
+    pattern: Pattern  #: its order is the unknowns'
+    matrix: sp.csc_matrix  #: lower triangle, its values are the pattern's
+    linear: LinearSolver  #: analysed on that pattern
+    edges: Edges
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A trial point."""
+
+    unknowns: Vec  #: velocities of the unknown nodes [m/s], (3 p,)
+    residual: Vec  #: M (v − v̂) − a h f, (3 p,) [N s]
+    merit: float  #: ½ |v − v̂|²_M + (a/b) W, whose gradient is the residual [J]
+
+    @property
+    def size(self) -> float:
+        return float(np.abs(self.residual).max(initial=0.0))
+
+
+class StageProblem:
+    """M (v − v̂) = a h f(base + b h v, v) for the velocities of the nodes in the pattern; others are as prescribed.
+
+    The merit is the incremental potential [Ascher 14, 15]; the matrix is M − a b h² K, K = ∂f/∂x negative
+    semi-definite when projected.
+    """
+
+    def __init__(self, physics: Physics, system: System, stage: Stage, base: Vec, prescribed: Index) -> None:
+        """base: positions of all nodes at v = 0, (n, 3) [m]: where prescribed ones stand less b h w."""
+        self.physics, self.system, self.stage = physics, system, stage
+        self.order = system.pattern.order
+        self._base = base
+        self._still = np.zeros_like(base)
+        if stage.w is not None:
+            self._still[prescribed] = stage.w
+        self._inertia = stage.inertia * physics.mass[self.order, None]
+        self._kept = stage.v_hat[self.order]
+        # the weight of the heaviest node: what a residual is small against where nothing else sets a scale
+        self.floor = stage.a * stage.h * STANDARD_GRAVITY * float(physics.mass.max())
+        self._same_place = SAME_PLACE * float(np.ptp(base, axis=0).max())
+
+    def velocities(self, unknowns: Vec) -> Vec:
+        """Of all nodes, (n, 3) [m/s]."""
+        v = self._still.copy()
+        v[self.order] = unknowns.reshape(-1, 3)
+        return v
+
+    def positions(self, v: Vec) -> Vec:
+        """Of all nodes at velocities v, (n, 3) [m]."""
+        x: Vec = self._base + self.stage.b * self.stage.h * v
+        return x
+
+    def evaluate(self, unknowns: Vec) -> Evaluation:
+        """Residual and merit; the merit is infinite where the energy is not defined."""
+        v = self.velocities(unknowns)
+        force, energy = self.physics.evaluate(self.positions(v), v, self.stage.time)
+        change = v[self.order] - self._kept
+        momentum = self._inertia * change
+        merit = 0.5 * float(np.vdot(change, momentum)) + self.stage.a / self.stage.b * energy
+        return Evaluation(unknowns, self._residual(momentum, force), merit if np.isfinite(merit) else np.inf)
+
+    def _residual(self, momentum: Vec, force: Vec) -> Vec:
+        residual: Vec = (momentum - self.stage.a * self.stage.h * force[self.order]).ravel()
+        return residual
+
+    def fill(self, unknowns: Vec, project: bool = True) -> None:
+        """Write M − a b h² K at this point into the pattern's matrix."""
+        v = self.velocities(unknowns)
+        lin = self.physics.linearise_at(self.positions(v), v, self.stage.time, project)
+        self.system.pattern.gather(lin.blocks, lin.node_blocks, -self.stage.stiffness_factor,
+                                   self.stage.inertia * lin.mass)
+
+    def factor(self, unknowns: Vec, try_true: bool) -> bool:
+        """Fill and factor: the true matrix where `try_true` and that is definite, else the projected one.
+
+        Says whether it was the true one. Raises StepFailed.
+        """
+        if try_true:
+            self.fill(unknowns, project=False)
+            try:
+                self.system.linear.factor(self.system.matrix)
+            except NotPositiveDefinite:
+                pass
+            else:
+                return True
+        self.fill(unknowns)
+        try:
+            self.system.linear.factor(self.system.matrix)
+        except NotPositiveDefinite as failure:
+            raise StepFailed("the stiffness is not positive definite") from failure
+        return False
+
+    def displacement(self, direction: Vec) -> Vec:
+        """What a change of the unknowns moves, (n, 3) [m]."""
+        moved = np.zeros_like(self._base)
+        moved[self.order] = self.stage.b * self.stage.h * direction.reshape(-1, 3)
+        return moved
+
+    def moves(self, direction: Vec) -> bool:
+        """Whether a change of the unknowns moves anything that doubles can tell."""
+        furthest = self.stage.b * self.stage.h * float(np.abs(direction).max(initial=0.0))
+        return furthest > self._same_place
+
+    def search(self, at: Evaluation, direction: Vec, longest: float = 1.0) -> tuple[Evaluation, float]:
+        """The first of the steps longest, longest/2, … that lowers the merit enough (Armijo), and its length.
+
+        Near the minimum rounding hides the fall of the merit; then a smaller residual is proof enough.
+        Raises StepFailed where no step does.
+        """
+        slope = float(np.vdot(at.residual, direction))
+        step = longest
+        while step >= 1.0e-10:
+            trial = self.evaluate(at.unknowns + step * direction)
+            noise = ROUNDING * max(abs(at.merit), abs(slope))
+            if trial.merit <= at.merit + 1.0e-4 * step * slope:
+                return trial, step
+            if trial.merit <= at.merit + noise and trial.size < at.size:
+                return trial, step
+            step *= 0.5
+        raise StepFailed(f"no step lowers the energy; {self.where(at)}")
+
+    def where(self, at: Evaluation) -> str:
+        """The worst residual, as a clause for the user."""
+        worst = int(np.argmax(np.abs(at.residual)))
+        share = at.size / (self.stage.a * self.stage.h)
+        return f"a net force of {share:.3g} N is left at node {self.order[worst // 3]}, {self.stage.time:.6g} s"

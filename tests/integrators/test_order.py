@@ -1,0 +1,42 @@
+"""Order of accuracy, measured on a swinging, nonlinear bar."""
+
+import numpy as np
+import pytest
+from bodies import box, make
+
+from solver.state import State
+
+SPAN = 0.1  #: s, a short piece of the slowest swing
+ORDERS = {"semi_implicit": 1, "backward_euler": 1, "bdf2": 2, "sbdf2": 2, "tr_bdf2": 2, "str_bdf2": 2, "sdirk": 2,
+          "sdirk2": 2, "generalized_alpha": 2, "midpoint": 2, "trapezoidal": 2}
+
+
+def swung(key, steps):
+    """Positions and rates of a bar that starts with a smooth twist and bend and swings for SPAN seconds."""
+    nodes, tets = box((3, 1, 1), (0.12, 0.04, 0.04))
+    params = {"spectral_radius": 0.5} if key == "generalized_alpha" else {}
+    pinned = np.flatnonzero(nodes[:, 0] < 1e-9)
+    world = make(nodes, tets, young=2e3, gravity=(0, 0, -2), pinned=pinned, method="vanilla", beta=1.0,
+                 project=False, integrator=key, tolerance=1e-12, **params)
+    free = nodes[world.coordinates.free]
+    length, width, _ = free.T
+    u = np.stack([0 * length, 1.5 * length, length * (1.0 + 10.0 * (width - 0.02))], 1)
+    state = State(0.0, free.ravel(), u.ravel())
+    h = SPAN / steps
+    for i in range(steps):
+        state = world.step(State(i * h, state.q, state.u, state.memory), h)
+    assert type(world.integrator).order == ORDERS[key]
+    return np.concatenate([state.q, 0.02 * state.u])
+
+
+@pytest.fixture(scope="module")
+def exact():
+    return swung("tr_bdf2", 1280)
+
+
+@pytest.mark.parametrize("key", ORDERS)
+def test_order(key, exact):
+    errors = [np.linalg.norm(swung(key, steps) - exact) for steps in (40, 80, 160)]
+    slopes = np.log2(np.array(errors[:-1]) / errors[1:])
+    print(key, errors, slopes)
+    assert slopes[-1] == pytest.approx(ORDERS[key], abs=0.1)
