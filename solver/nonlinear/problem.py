@@ -75,7 +75,10 @@ class StageProblem:
         self._kept = stage.v_hat[self.order]
         # the weight of the heaviest node: what a residual is small against where nothing else sets a scale
         self.floor = stage.a * stage.h * STANDARD_GRAVITY * float(physics.mass.max())
-        self._same_place = SAME_PLACE * float(np.ptp(base, axis=0).max())
+        extent = float(np.ptp(base, axis=0).max())
+        self._same_place = SAME_PLACE * extent
+        # lifting the body by its own size: parts of the merit that cancel may be as large as that
+        self._noise = ROUNDING * stage.a / stage.b * STANDARD_GRAVITY * float(physics.mass.sum()) * extent
 
     def velocities(self, unknowns: Vec) -> Vec:
         """Of all nodes, (n, 3) [m/s]."""
@@ -149,10 +152,9 @@ class StageProblem:
         step = longest
         while step >= 1.0e-10:
             trial = self.evaluate(at.unknowns + step * direction)
-            noise = ROUNDING * max(abs(at.merit), abs(slope))
             if trial.merit <= at.merit + 1.0e-4 * step * slope:
                 return trial, step
-            if trial.merit <= at.merit + noise and trial.size < at.size:
+            if trial.merit <= at.merit + ROUNDING * abs(at.merit) + self._noise and trial.size < at.size:
                 return trial, step
             step *= 0.5
         raise StepFailed(f"no step lowers the energy; {self.where(at)}")
