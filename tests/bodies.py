@@ -75,9 +75,11 @@ def stiffness(world, x, time=0.0):
     for corners, blocks in zip(world.tets, lin.blocks):
         for a, b, block in zip(PAIR_ROWS, PAIR_COLUMNS, blocks):
             i, j = 3 * corners[a], 3 * corners[b]
-            dense[i:i + 3, j:j + 3] += block.reshape(3, 3)
-            if a != b:
-                dense[j:j + 3, i:i + 3] += block.reshape(3, 3).T
+            block = block.reshape(3, 3)
+            dense[i:i + 3, j:j + 3] += block
+            dense[j:j + 3, i:i + 3] += block.T
+            dense[i:i + 3, i:i + 3] -= block.T
+            dense[j:j + 3, j:j + 3] -= block
     for i, block in enumerate(lin.node_blocks):
         dense[3 * i:3 * i + 3, 3 * i:3 * i + 3] += block
     return dense, lin.force.ravel().copy()

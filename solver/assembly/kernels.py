@@ -22,52 +22,48 @@ def gather_nodes(corners, start, source, out):  # type: ignore[no-untyped-def]
         out[node, 2] += c
 
 
-@kernel("void(f8[:,::1], f8[:,::1], f8, f8[::1], i4[::1], i4[::1], i8[::1], i8[::1], i8[::1], i4[::1],"
-        "f8[::1])", parallel=True)
+@kernel("void(f8[:,::1], f8[:,::1], f8, f8[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1], f8[::1])", parallel=True)
 def gather_matrix(  # type: ignore[no-untyped-def]
-    blocks, node_blocks, scale, diagonal, order, block_row, source_start, source, column_start, indptr, data,
+    blocks, node_blocks, scale, diagonal, order, source_start, source, column_start, indptr, data,
 ):
-    """diag + scale K into the lower triangle. blocks: (10 e, 9), node_blocks: (n, 9); the rest as in Pattern."""
+    """diag + scale K into the lower triangle. blocks: (6 e, 9), node_blocks: (n, 9); the rest as in Pattern."""
     chunks = 64
     count = order.shape[0]
     for chunk in numba.prange(chunks):
         for j in range(chunk * count // chunks, (chunk + 1) * count // chunks):
+            # K_jj = −Σ_i K_ij over all that j shares an element with
+            d0, d3, d6, d4, d7, d8 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
             for b in range(column_start[j], column_start[j + 1]):
                 a0, a1, a2, a3, a4, a5, a6, a7, a8 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-                for k in range(source_start[b], source_start[b + 1]):
-                    value = blocks[source[k] >> 1]
-                    if source[k] & 1:
-                        a0 += value[0]
-                        a1 += value[3]
-                        a2 += value[6]
-                        a3 += value[1]
-                        a4 += value[4]
-                        a5 += value[7]
-                        a6 += value[2]
-                        a7 += value[5]
-                        a8 += value[8]
-                    else:
-                        a0 += value[0]
-                        a1 += value[1]
-                        a2 += value[2]
-                        a3 += value[3]
-                        a4 += value[4]
-                        a5 += value[5]
-                        a6 += value[6]
-                        a7 += value[7]
-                        a8 += value[8]
-                if block_row[b] == j:
-                    own = node_blocks[order[j]]
-                    mass = diagonal[order[j]]
-                    first = indptr[3 * j]
-                    data[first] = mass + scale * (a0 + own[0])
-                    data[first + 1] = scale * (a3 + own[3])
-                    data[first + 2] = scale * (a6 + own[6])
-                    first = indptr[3 * j + 1]
-                    data[first] = mass + scale * (a4 + own[4])
-                    data[first + 1] = scale * (a7 + own[7])
-                    data[indptr[3 * j + 2]] = mass + scale * (a8 + own[8])
-                else:
+                for k in range(source_start[2 * b], source_start[2 * b + 1]):
+                    value = blocks[source[k]]
+                    a0 += value[0]
+                    a1 += value[1]
+                    a2 += value[2]
+                    a3 += value[3]
+                    a4 += value[4]
+                    a5 += value[5]
+                    a6 += value[6]
+                    a7 += value[7]
+                    a8 += value[8]
+                for k in range(source_start[2 * b + 1], source_start[2 * b + 2]):
+                    value = blocks[source[k]]
+                    a0 += value[0]
+                    a3 += value[1]
+                    a6 += value[2]
+                    a1 += value[3]
+                    a4 += value[4]
+                    a7 += value[5]
+                    a2 += value[6]
+                    a5 += value[7]
+                    a8 += value[8]
+                d0 -= a0
+                d3 -= a3
+                d6 -= a6
+                d4 -= a4
+                d7 -= a7
+                d8 -= a8
+                if b > column_start[j]:
                     behind = 3 * (b - column_start[j] - 1)
                     first = indptr[3 * j] + 3 + behind
                     data[first] = scale * a0
@@ -81,19 +77,29 @@ def gather_matrix(  # type: ignore[no-untyped-def]
                     data[first] = scale * a2
                     data[first + 1] = scale * a5
                     data[first + 2] = scale * a8
+            own = node_blocks[order[j]]
+            mass = diagonal[order[j]]
+            first = indptr[3 * j]
+            data[first] = mass + scale * (d0 + own[0])
+            data[first + 1] = scale * (d3 + own[3])
+            data[first + 2] = scale * (d6 + own[6])
+            first = indptr[3 * j + 1]
+            data[first] = mass + scale * (d4 + own[4])
+            data[first + 1] = scale * (d7 + own[7])
+            data[indptr[3 * j + 2]] = mass + scale * (d8 + own[8])
 
 
 @kernel("void(f8[:,:,::1], i4[::1], i4[:,::1], f8[:,:,::1], f8[:,:,::1])")
 def multiply(blocks, elements, corners, columns, out):  # type: ignore[no-untyped-def]
-    """out += K columns over the listed elements.
+    """out += K columns over the listed elements: Σ_b K_ab (columns_b − columns_a) in the rows of corner a.
 
-    blocks: (e, 10, 9) of K. elements: (k,), corners: (k, 4) rows of `columns` and `out`, both (m, 3, c).
+    blocks: (e, 6, 9) of K. elements: (k,), corners: (k, 4) rows of `columns` and `out`, both (m, 3, c).
     """
     width = columns.shape[2]
     for k in range(elements.shape[0]):
         pair = 0
-        for a in range(4):
-            for b in range(a + 1):
+        for a in range(1, 4):
+            for b in range(a):
                 value = blocks[elements[k], pair]
                 pair += 1
                 i, j = corners[k, a], corners[k, b]
@@ -101,10 +107,8 @@ def multiply(blocks, elements, corners, columns, out):  # type: ignore[no-untype
                     for s in range(3):
                         entry = value[3 * r + s]
                         for c in range(width):
-                            out[i, r, c] += entry * columns[j, s, c]
-                        if a != b:
-                            for c in range(width):
-                                out[j, s, c] += entry * columns[i, r, c]
+                            out[i, r, c] += entry * (columns[j, s, c] - columns[i, s, c])
+                            out[j, s, c] += entry * (columns[i, r, c] - columns[j, r, c])
 
 
 @kernel("f8(f8[:,::1], i4[:,::1], f8[::1])")

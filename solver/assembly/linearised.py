@@ -18,7 +18,7 @@ class Linearised:
     v: Vec  #: full velocities of the last step [m/s], (n, 3)
     mass: Vec  #: lumped [kg], (n,)
     force: Vec  #: f(x, v) [N], (n, 3)
-    blocks: Vec  #: element blocks of K = ∂f/∂x, negative semi-definite [N/m], (e, 10, 9)
+    blocks: Vec  #: K = ∂f/∂x of pairs of an element's corners, K_aa = −Σ_b K_ab [N/m], (e, 6, 9)
     node_blocks: Vec  #: blocks of K from forces on single nodes [N/m], (n, 3, 3)
 
 

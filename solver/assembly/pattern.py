@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from ..state import Index, Vec
 from .kernels import gather_matrix, gather_nodes
 
-PAIR_ROWS = np.array([0, 1, 1, 2, 2, 2, 3, 3, 3, 3])
-PAIR_COLUMNS = np.array([0, 0, 1, 0, 1, 2, 0, 1, 2, 3])
+PAIR_ROWS = (1, 2, 2, 3, 3, 3)
+PAIR_COLUMNS = (0, 0, 1, 0, 1, 2)
 
 
 def node_graph(tets: Index, count: int) -> sp.csc_matrix:
@@ -58,23 +58,30 @@ class Pattern:
         position[order] = np.arange(len(order))
         self.position = position  #: (count,) row of each node, -1 where it has none
 
-        # every pair of corners that both have rows is a source of the block (larger, smaller position)
-        first, second = position[tets[:, PAIR_ROWS]], position[tets[:, PAIR_COLUMNS]]
-        has_rows = (first >= 0) & (second >= 0)
-        row, column = np.maximum(first, second)[has_rows], np.minimum(first, second)[has_rows]
-        source = np.arange(tets.shape[0] * 10, dtype=np.int64).reshape(-1, 10)[has_rows] * 2
-        source += first[has_rows] < second[has_rows]
-        by_block = np.lexsort((source, row, column))
-        row, column, source = row[by_block], column[by_block], source[by_block]
+        # an element gives the column of each corner three blocks, towards its other corners. Those towards a node that
+        # is eliminated earlier or has no rows count for the diagonal only: they are sources of the diagonal block
+        size = len(order)
+        corners = position[tets]
+        keys, sources = [], []
+        for pair, (a, b) in enumerate(zip(PAIR_ROWS, PAIR_COLUMNS)):
+            for row, column, turned in ((corners[:, a], corners[:, b], 0), (corners[:, b], corners[:, a], 1)):
+                inside = np.flatnonzero(column >= 0)
+                row, column = row[inside], column[inside]
+                keys.append(2 * (column * size + np.maximum(row, column)) + turned)
+                sources.append(6 * inside + pair)
+        key = np.concatenate(keys)
+        by_block = np.argsort(key, kind="stable")
+        key = key[by_block]
+        self.source: Index = np.concatenate(sources)[by_block].astype(np.int32)
 
-        new = np.ones(len(row), dtype=bool)
-        new[1:] = (row[1:] != row[:-1]) | (column[1:] != column[:-1])
-        self.block_row = row[new].astype(np.int32)
-        self.block_column = column[new].astype(np.int32)
-        self.source_start = np.append(np.flatnonzero(new), len(row)).astype(np.int64)
-        self.source = source
-        # the first block of a column is its diagonal one: each node of `order` belongs to some element
-        self.column_start = np.searchsorted(self.block_column, np.arange(len(order) + 1)).astype(np.int64)
+        # the first block of a column is its diagonal one, also where it has no sources
+        block = np.unique(np.concatenate([key >> 1, np.arange(size) * (size + 1)]))
+        self.block_column: Index = (block // size).astype(np.int32)
+        self.block_row: Index = (block % size).astype(np.int32)
+        #: (2 blocks + 1,) first source of each block, those as they stand and then those to be transposed
+        self.source_start: Index = np.append(
+            np.searchsorted(key, (2 * block[:, None] + np.arange(2)).ravel()), len(key)).astype(np.int32)
+        self.column_start: Index = np.searchsorted(self.block_column, np.arange(size + 1)).astype(np.int32)
 
         self._lay_out()
         self.data: Vec = np.zeros(len(self.indices))
@@ -122,10 +129,10 @@ class Pattern:
     def gather(self, blocks: Vec, node_blocks: Vec, scale: float, diagonal: Vec) -> Vec:
         """Values of diag(diagonal) + scale K on the pattern; the array is kept and written anew each time.
 
-        blocks: (e, 10, 9) of K = ∂f/∂x. node_blocks: (n, 3, 3) of K, from forces on single nodes.
+        blocks: (e, 6, 9) of K = ∂f/∂x, of pairs of corners. node_blocks: (n, 3, 3) of K, from forces on single nodes.
         diagonal: (n,) one value for the three rows of a node.
         """
-        gather_matrix(blocks.reshape(-1, 9), node_blocks.reshape(-1, 9), scale, diagonal, self.order, self.block_row,
+        gather_matrix(blocks.reshape(-1, 9), node_blocks.reshape(-1, 9), scale, diagonal, self.order,
                       self.source_start, self.source, self.column_start, self.indptr, self.data)
         return self.data
 

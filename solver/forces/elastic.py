@@ -44,7 +44,8 @@ class Elastic:
         self._energies = np.zeros(blocks * LANES)
 
     def fill(self, x: Vec, project: bool, forces: Vec, blocks: Vec) -> None:
-        """Write forces (p, 4, 3) [N] and blocks of K (p, 10, 9) [N/m] at positions x, (n, 3) [m]."""
+        """Write forces (p, 4, 3) [N] and the blocks of pairs of corners of K,
+        (p, 6, 9) [N/m], at positions x, (n, 3) [m]."""
         fill(x, self._nodes, self._rest, self._constants, self.material.stress, self.material.tangent, project,
              self._works, forces, blocks)
 

@@ -6,16 +6,19 @@ import numba
 from numba import types
 
 from ..materials.algebra import put, vector
-from ..materials.lanes import CONSTANT, ENERGY, GRADIENT, LANES, MATERIAL_SLOTS, STRESS, TANGENT
+from ..materials.lanes import CONSTANT, ENERGY, GRADIENT, LANES, LEFT, MATERIAL_SLOTS, STRESS, TANGENT
 from ..threads import inlined, kernel
 
 MaterialKernel = types.FunctionType(types.void(types.float64[::1], types.boolean))
 
-REST = MATERIAL_SLOTS  #: rows of D_m⁻¹: gradients of the shape functions of nodes 1, 2, 3 [1/m], 9 slots
+# the lane array should stay in the first-level cache together with what a block reads and writes, so the stiffness
+# blocks stand where the material has kept what led to its tangent
+BLOCKS = LEFT  #: K_ab for (a, b) = 10, 20, 21, 30, 31, 32, row-major, 54 slots; K_aa = −Σ_b K_ab
+SHAPE = max(BLOCKS + 54, MATERIAL_SLOTS)  #: gradients of the four shape functions [1/m], 12 slots
+REST = SHAPE + 3  #: those of corners 1, 2, 3 are the rows of D_m⁻¹
 VOLUME = REST + 9  #: rest volume [m³], 1 slot
-FORCE = VOLUME + 1  #: 4 nodes x 3, 12 slots
-BLOCKS = FORCE + 12  #: K_ab for (a, b) = 00, 10, 11, 20, 21, 22, 30, 31, 32, 33, row-major, 90 slots
-ELEMENT_SLOTS = BLOCKS + 90
+FORCE = VOLUME + 1  #: 4 corners x 3, 12 slots
+ELEMENT_SLOTS = FORCE + 12
 
 
 @kernel("void(f8[::1], f8[:,::1], i4[:,:,::1], f8[:,:,::1], f8[:,:,::1], i8)")
@@ -39,6 +42,7 @@ def load_block(work, x, nodes, rest, constants, block):  # type: ignore[no-untyp
         for column in range(3):
             first = (REST + column) * LANES + lane
             p, q, r = work[first], work[first + 3 * LANES], work[first + 6 * LANES]
+            work[(SHAPE + column) * LANES + lane] = -p - q - r
             put(work, GRADIENT + 3 * column, lane,
                 (p * a[0] + q * b[0] + r * c[0], p * a[1] + q * b[1] + r * c[1], p * a[2] + q * b[2] + r * c[2]))
     for slot in range(ENERGY, TANGENT + 54):
@@ -70,15 +74,15 @@ def corner_forces(work):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _stiffness(work, lane, a, b):  # type: ignore[no-untyped-def]
-    """K_ab = −V Σ_jm g_a[j] g_b[m] H_jm of corners a + 1 and b + 1, nine entries row-major."""
+def _stiffness(work, lane, slot, a, b):  # type: ignore[no-untyped-def]
+    """K_ab = −V Σ_jm ∇N_a[j] ∇N_b[m] H_jm, nine entries row-major from `slot` on."""
     v = -work[VOLUME * LANES + lane]
-    g, h = vector(work, REST + 3 * a, lane), vector(work, REST + 3 * b, lane)
+    g, h = vector(work, SHAPE + 3 * a, lane), vector(work, SHAPE + 3 * b, lane)
     c00, c11, c22 = v * g[0] * h[0], v * g[1] * h[1], v * g[2] * h[2]
     c10, c01, c20 = v * g[1] * h[0], v * g[0] * h[1], v * g[2] * h[0]
     c02, c21, c12 = v * g[0] * h[2], v * g[2] * h[1], v * g[1] * h[2]
     t = TANGENT * LANES + lane
-    out = (BLOCKS + 9 * ((a + 1) * (a + 2) // 2 + b + 1)) * LANES + lane
+    out = slot * LANES + lane
     for row in range(3):
         for column in range(3):
             e = t + (3 * row + column) * LANES
@@ -93,26 +97,14 @@ def _stiffness(work, lane, a, b):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[::1])")
 def _blocks(work):  # type: ignore[no-untyped-def]
-    """All ten blocks; those of corner 0 from Σ_b K_ab = 0."""
+    """The six blocks of pairs of corners."""
     for lane in range(LANES):
-        _stiffness(work, lane, 0, 0)
-        _stiffness(work, lane, 1, 0)
-        _stiffness(work, lane, 1, 1)
-        _stiffness(work, lane, 2, 0)
-        _stiffness(work, lane, 2, 1)
-        _stiffness(work, lane, 2, 2)
-    for row in range(3):
-        for column in range(3):
-            e, f = (BLOCKS + 3 * row + column) * LANES, (BLOCKS + 3 * column + row) * LANES
-            for lane in range(LANES):
-                # K_10 = −(K_11 + K_12 + K_13) and so on, K_12 = K_21ᵀ
-                first = -work[e + 18 * LANES + lane] - work[f + 36 * LANES + lane] - work[f + 63 * LANES + lane]
-                second = -work[e + 36 * LANES + lane] - work[e + 45 * LANES + lane] - work[f + 72 * LANES + lane]
-                third = -work[e + 63 * LANES + lane] - work[e + 72 * LANES + lane] - work[e + 81 * LANES + lane]
-                work[e + 9 * LANES + lane] = first
-                work[e + 27 * LANES + lane] = second
-                work[e + 54 * LANES + lane] = third
-                work[e + lane] = -first - second - third
+        _stiffness(work, lane, BLOCKS, 1, 0)
+        _stiffness(work, lane, BLOCKS + 9, 2, 0)
+        _stiffness(work, lane, BLOCKS + 18, 2, 1)
+        _stiffness(work, lane, BLOCKS + 27, 3, 0)
+        _stiffness(work, lane, BLOCKS + 36, 3, 1)
+        _stiffness(work, lane, BLOCKS + 45, 3, 2)
 
 
 @kernel(types.void(types.float64[:, ::1], types.int32[:, :, ::1], types.float64[:, :, ::1], types.float64[:, :, ::1],
@@ -122,7 +114,7 @@ def fill(x, nodes, rest, constants, stress, tangent, project, works, forces, blo
     """Element forces f = −V P ∇N and blocks of K = ∂f/∂x (negative semi-definite if `project`).
 
     x: (n, 3) [m]. nodes: (b, 4, LANES). rest: (b, 10, LANES). constants: (b, c, LANES). works: (chunks, slots).
-    Writes forces (16 b, 4, 3) [N] and blocks (16 b, 10, 9) [N/m]. [Smith 2018]
+    Writes forces (16 b, 4, 3) [N] and the blocks of pairs of corners (16 b, 6, 9) [N/m]. [Smith 2018]
     """
     chunks = works.shape[0]
     count = nodes.shape[0]
@@ -139,6 +131,6 @@ def fill(x, nodes, rest, constants, stress, tangent, project, works, forces, blo
                 for corner in range(4):
                     for axis in range(3):
                         forces[element, corner, axis] = work[(FORCE + 3 * corner + axis) * LANES + lane]
-                for pair in range(blocks.shape[1]):  # not a constant: LLVM would write out all 1440 stores
+                for pair in range(blocks.shape[1]):  # not a constant: LLVM would write out all 864 stores
                     for entry in range(9):
                         blocks[element, pair, entry] = work[(BLOCKS + 9 * pair + entry) * LANES + lane]

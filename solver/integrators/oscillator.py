@@ -63,7 +63,7 @@ class Oscillator:
     def linearise(self, state: State) -> Linearised:
         blocks = -self.squared * np.eye(3)[None]
         force = self.acceleration(state)
-        return Linearised(state.q.reshape(1, 3), self.velocity(state), self.mass, force, np.zeros((0, 10, 9)), blocks)
+        return Linearised(state.q.reshape(1, 3), self.velocity(state), self.mass, force, np.zeros((0, 6, 9)), blocks)
 
     def pose(self, lin: Linearised, stage: Stage) -> Posed:
         return _Posed(self, stage, lin.x.ravel())

@@ -171,6 +171,21 @@ def clamp_scaling(work):  # type: ignore[no-untyped-def]
     work: the lane array. Two-sided Jacobi. [Smith 2018]
     """
     for lane in range(LANES):
+        for slot in range(TWIST, TWIST + 6):
+            work[slot * LANES + lane] = max(work[slot * LANES + lane], 0.0)
+
+    # where the leading minors of all lanes are positive there is nothing to clamp
+    definite = 0
+    for lane in range(LANES):
+        xx, yy, zz = vector(work, SCALING, lane)
+        xy, xz, yz = vector(work, SCALING + 3, lane)
+        second = xx * yy - xy * xy
+        third = zz * second - xx * yz * yz - yy * xz * xz + 2.0 * xy * xz * yz
+        definite += 1 if min(xx, min(second, third)) > 0.0 else 0
+    if definite == LANES:
+        return
+
+    for lane in range(LANES):
         put(work, EIGENVECTORS, lane, (1.0, 0.0, 0.0))
         put(work, EIGENVECTORS + 3, lane, (0.0, 1.0, 0.0))
         put(work, EIGENVECTORS + 6, lane, (0.0, 0.0, 1.0))
@@ -205,5 +220,3 @@ def clamp_scaling(work):  # type: ignore[no-untyped-def]
             a * p[0] * p[2] + b * q[0] * q[2] + c * r[0] * r[2],
             a * p[1] * p[2] + b * q[1] * q[2] + c * r[1] * r[2],
         ))
-        for slot in range(TWIST, TWIST + 6):
-            work[slot * LANES + lane] = max(work[slot * LANES + lane], 0.0)

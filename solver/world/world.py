@@ -84,7 +84,7 @@ class World:
             first += len(elastic.tets)
         self._corners = NodeSum.build(self.tets, len(self.rest))
         self._forces = np.zeros((first, 4, 3))
-        self._blocks = np.zeros((first, 10, 9))
+        self._blocks = np.zeros((first, 6, 9))
         self._node_blocks = np.zeros((len(self.rest), 3, 3))
         self._weight = self.mass[:, None] * self.gravity
 

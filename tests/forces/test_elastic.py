@@ -30,7 +30,7 @@ def force(body, x):
 
 def filled(body, x, project):
     nodes, _, elastic = body
-    corners, blocks = np.zeros((len(elastic.tets), 4, 3)), np.zeros((len(elastic.tets), 10, 9))
+    corners, blocks = np.zeros((len(elastic.tets), 4, 3)), np.zeros((len(elastic.tets), 6, 9))
     elastic.fill(np.ascontiguousarray(x), project, corners, blocks)
     return corners, blocks
 
@@ -123,6 +123,19 @@ def test_pattern_has_every_pair_once(body):
     has[pattern.block_row, pattern.block_column] = True
     assert np.array_equal(has, np.tril(graph | np.eye(len(nodes), dtype=bool)))
     assert len(pattern.block_row) == has.sum()
+
+
+def test_pattern_over_some_nodes_is_the_corner_of_the_whole(body):
+    """Also on the diagonal, which is summed from blocks towards nodes that have no rows."""
+    nodes, _, elastic = body
+    x = poses(nodes)["random"]
+    order = np.random.default_rng(6).permutation(len(nodes))[: len(nodes) // 2].astype(np.int32)
+    pattern = Pattern(elastic.tets, order, len(nodes))
+    pattern.gather(filled(body, x, True)[1], np.zeros((len(nodes), 3, 3)), 1.0, np.zeros(len(nodes)))
+    rows = (3 * order[:, None] + np.arange(3)).ravel()
+    whole = matrix(body, x, True)
+    expected = np.tril(whole[np.ix_(rows, rows)])
+    assert np.abs(pattern.matrix().toarray() - expected).max() <= 1e-13 * np.abs(whole).max()
 
 
 def test_threads_do_not_change_a_bit(body):
