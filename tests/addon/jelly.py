@@ -1,5 +1,7 @@
 """A small soft body in real Blender, for the tests that bake."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -65,3 +67,12 @@ def assert_plays(obj, frames):
     cache = place.cache_of(place.job_folder(obj))
     for frame in frames:
         np.testing.assert_allclose(seen_at(obj, frame), cache.frame(frame)[obj.name], atol=1e-6)
+
+
+def run_until(bake, condition, seconds=240.0):
+    """Tick as the window's timer does."""
+    until = time.monotonic() + seconds
+    while not condition():
+        assert bake.tick(), bake.progress
+        assert time.monotonic() < until, bake.progress
+        time.sleep(0.01)

@@ -1,0 +1,73 @@
+"""What was baked and is no longer true, or no longer wanted: named, baked anew, freed."""
+
+import numpy as np
+import pytest
+
+bpy = pytest.importorskip("bpy")
+
+from jelly import LAST, add_jelly, assert_plays, frames_of, rest_of, run_until, scene, seen_at  # noqa: E402, F401
+
+from conjac.conjac_addon import bake as addon_bake  # noqa: E402
+from conjac.conjac_addon.bake import place, session  # noqa: E402
+
+
+def test_a_changed_setting_makes_it_stale_by_name_and_baked_anew(scene):  # noqa: F811
+    obj = add_jelly()
+    assert obj.conjac.bake() == 0
+    before = frames_of(obj)
+    obj.conjac.youngs_modulus = 2.0e4
+    status = addon_bake.status(obj)
+    assert status.state == "stale" and "Young's Modulus" in status.text
+    obj.conjac.youngs_modulus = 5.0e3
+    assert addon_bake.status(obj).state == "complete"
+    obj.conjac.youngs_modulus = 2.0e4
+    said = []
+    assert addon_bake.bake_object(obj, report=said.append) == 0
+    assert any("the bake begins anew" in text for text in said)
+    assert addon_bake.status(obj).state == "complete"
+    assert frames_of(obj)["000012"] != before["000012"]
+    assert_plays(obj, (1, LAST))
+
+
+def test_other_vertices_make_it_stale_where_no_modifier_hides_their_number(scene):  # noqa: F811
+    obj = add_jelly()
+    obj.modifiers.new("Smooth", "SUBSURF")  # below the ConJac modifier
+    assert obj.conjac.bake() == 0
+    whole = obj.data
+    obj.data = whole.copy()
+    obj.data.vertices.add(3)
+    status = addon_bake.status(obj)
+    assert status.state == "stale" and "56 vertices, the mesh has 59 now" in status.text
+    obj.modifiers.move(0, 1)  # what counts now is what comes out of Smooth
+    assert addon_bake.status(obj).state == "complete"
+    obj.modifiers.move(1, 0)
+    obj.data = whole
+    assert addon_bake.status(obj).state == "complete"
+
+
+def test_what_a_bake_that_did_not_begin_changed_is_named_in_the_artists_words(scene):  # noqa: F811
+    obj = add_jelly()
+    assert obj.conjac.bake() == 0
+    obj.conjac.youngs_modulus, obj.data.vertices[0].co.x = 6.0e3, -0.11
+    bake = session.Bake(obj, scene)
+    run_until(bake, lambda: bake.worker is not None)
+    bake.close()
+    status = addon_bake.status(obj)
+    assert status.state == "stale" and status.text == "Baked before Vertices, Young's Modulus changed; bake again"
+
+
+def test_free_deletes_what_was_baked_and_nothing_else(scene, tmp_path):  # noqa: F811
+    obj = add_jelly()
+    assert not bpy.ops.conjac.free_bake.poll() and not bpy.ops.conjac.export.poll()
+    assert obj.conjac.bake() == 0
+    bpy.ops.conjac.export(format="abc")
+    folder = place.job_folder(obj)
+    (folder / "cache" / "notes.txt").write_text("the artist's")
+    (folder / "render.png").write_text("the artist's")
+    assert bpy.ops.conjac.free_bake() == {"FINISHED"}
+    left = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+    assert [path for path in left if not path.startswith(("arrays", "stages"))] == [
+        "cache/notes.txt", "render.png", "scene.json"]
+    assert not obj.modifiers and addon_bake.status(obj).state == "none"
+    np.testing.assert_allclose(seen_at(obj, LAST), rest_of(obj), atol=1e-6)
+    assert not bpy.ops.conjac.free_bake.poll()

@@ -1,0 +1,199 @@
+"""A bake that does not come to its end: cancelled, paused, killed, kept out, closed; then gone on with, to the byte."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+bpy = pytest.importorskip("bpy")
+
+from jelly import add_jelly, assert_plays, frames_of, run_until, scene, seen_at  # noqa: E402, F401
+
+import conjac  # noqa: E402
+from conjac.conjac_addon import bake as addon_bake  # noqa: E402
+from conjac.conjac_addon.bake import place, session  # noqa: E402
+from conjac.solver.errors import CacheBusy  # noqa: E402
+
+ROOT = Path(conjac.__file__).parent
+
+
+def test_frames_play_while_they_come_and_a_cancelled_bake_goes_on_to_the_same_bytes(scene):  # noqa: F811
+    obj = add_jelly(step=1 / 480)
+    scene.frame_end = 40
+    whole = session.Bake(obj, scene)
+    run_until(whole, lambda: whole.exit_code is not None or whole.progress.frame == 40)
+    assert whole.wait() == 0
+    unbroken = frames_of(obj)
+    assert bpy.ops.conjac.free_bake() == {"FINISHED"}
+    assert frames_of(obj) == {}
+
+    bake = session.Bake(obj, scene)
+    assert addon_bake.status(obj).state == "baking" and not bpy.ops.conjac.bake.poll()
+    run_until(bake, lambda: (bake.progress.frame or 0) >= 14 and "ConJac" in obj.modifiers)
+    assert bpy.ops.conjac.cancel.poll() and bpy.ops.conjac.pause.poll()
+    status = addon_bake.status(obj)
+    assert status.state == "baking" and status.mine and 14 <= status.done < 40 and status.left_s > 0
+    np.testing.assert_allclose(seen_at(obj, 3), np.frombuffer(unbroken["000003"], "<f4", offset=128).reshape(-1, 3),
+                               atol=1e-6)
+
+    # undo may take the modifier away: it comes back with the next frame
+    obj.modifiers.clear()
+    shown = bake.progress.frame
+    run_until(bake, lambda: bake.progress.frame > shown + 1 and "ConJac" in obj.modifiers)
+    assert obj.modifiers["ConJac"].frame_start == 1
+
+    began = time.monotonic()
+    bpy.ops.conjac.cancel()
+    while bake.tick():
+        time.sleep(0.01)
+    assert time.monotonic() - began < 2.0
+    assert bake.exit_code == 75 and bake.worker.exit_code == 75
+    kept = frames_of(obj)
+    assert 14 <= len(kept) < 40 and all(unbroken[frame] == content for frame, content in kept.items())
+    assert addon_bake.status(obj).state == "partial"
+    assert not bpy.ops.conjac.cancel.poll()
+
+    assert obj.conjac.bake() == 0
+    assert frames_of(obj) == unbroken
+    assert_plays(obj, (1, 13, 40))
+
+
+def test_pause_stops_after_the_step_in_hand(scene):  # noqa: F811
+    obj = add_jelly(step=1 / 480)
+    scene.frame_end = 60
+    bake = session.Bake(obj, scene)
+    run_until(bake, lambda: (bake.progress.frame or 0) >= 2)
+    bpy.ops.conjac.pause()
+    assert bake.wait() == 75
+    assert bake.worker.exit_code == 75  # it ended by itself
+    assert addon_bake.status(obj).state == "partial" and obj.modifiers["ConJac"].type == "MESH_CACHE"
+
+
+def test_stopping_while_the_scene_is_read_leaves_it_as_it_was(scene):  # noqa: F811
+    obj = add_jelly()
+    scene.frame_end = 400
+    scene.frame_set(7)
+    bake = session.Bake(obj, scene)
+    bake.tick(budget=0.0)
+    bake.tick(budget=0.0)
+    assert bake.worker is None
+    bake.cancel()
+    assert bake.wait() == 75
+    assert scene.frame_current == 7 and not place.job_folder(obj).joinpath("scene.json").exists()
+    assert session.running == {}
+
+
+def test_a_worker_killed_from_outside_is_told_and_gone_on_with(scene):  # noqa: F811
+    obj = add_jelly(step=1 / 480)
+    scene.frame_end = 30
+    bake = session.Bake(obj, scene)
+    run_until(bake, lambda: (bake.progress.frame or 0) >= 12)
+    os.kill(bake.worker.pid, signal.SIGKILL)
+    assert bake.wait() == 4
+    assert '"Jelly": the solver\'s process ended by itself (exit code -9)' in bake.progress.error
+    assert addon_bake.status(obj).state in ("partial", "broken")
+    assert obj.conjac.bake() == 0
+    assert addon_bake.status(obj).state == "complete"
+
+
+def test_one_bake_at_a_time_into_one_cache(scene):  # noqa: F811
+    obj = add_jelly(step=1 / 480)
+    scene.frame_end = 200
+    bake = session.Bake(obj, scene)
+    with pytest.raises(CacheBusy, match='"Jelly": it is being baked already'):
+        session.Bake(obj, scene)
+    run_until(bake, lambda: bake.progress.frame is not None)
+    # another process, another Blender say, sees the lock
+    other = subprocess.run([sys.executable, "-m", "solver", "bake", str(bake.folder), "--json"], cwd=ROOT, timeout=60,
+                           stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert other.returncode == 4 and '"cache_busy"' in other.stdout
+    bake.cancel()
+    assert bake.wait() == 75
+
+
+def test_another_process_that_bakes_keeps_this_blender_out(scene):  # noqa: F811
+    obj = add_jelly(step=1 / 480)
+    scene.frame_end = 300
+    assert session.bake(obj, scene, frames=(1, 2)) == 0
+    folder = place.job_folder(obj)
+    stranger = subprocess.Popen([sys.executable, "-m", "solver", "bake", str(folder), "--json", "--resume"], cwd=ROOT,
+                                stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        for line in stranger.stdout:
+            if json.loads(line)["event"] == "frame":
+                break
+        time.sleep(1.1)  # a status is believed for a second
+        status = addon_bake.status(obj)
+        assert status.state == "baking" and not status.mine
+        with pytest.raises(RuntimeError, match="being baked already"):
+            bpy.ops.conjac.bake()
+        with pytest.raises(RuntimeError, match="running"):
+            bpy.ops.conjac.free_bake()
+    finally:
+        stranger.kill()
+        stranger.wait()
+
+
+def test_another_file_ends_the_bake(scene):  # noqa: F811
+    obj = add_jelly(step=1 / 480)
+    scene.frame_end = 300
+    bake = session.Bake(obj, scene)
+    run_until(bake, lambda: bake.progress.frame is not None)
+    bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
+    assert bake.exit_code == 75 and bake.worker.exit_code is not None and session.running == {}
+
+
+CLOSED_IN_MID_BAKE = """
+import importlib.util, os, pathlib, sys, time
+root, blend, how = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+spec = importlib.util.spec_from_file_location("conjac", root / "__init__.py", submodule_search_locations=[str(root)])
+conjac = importlib.util.module_from_spec(spec)
+sys.modules["conjac"] = conjac
+spec.loader.exec_module(conjac)
+import bpy
+conjac.register()
+bpy.ops.wm.open_mainfile(filepath=blend)
+from conjac.conjac_addon.bake import session
+bake = session.Bake(bpy.data.objects["Jelly"], bpy.context.scene)
+while (bake.progress.frame or 0) < 12:
+    bake.tick()
+    time.sleep(0.01)
+print(bake.worker.pid, flush=True)
+os._exit(0) if how == "exit" else time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("how", ["exit", "kill"])
+def test_when_blender_closes_in_mid_bake_the_worker_ends_and_the_bake_can_go_on(scene, how):  # noqa: F811
+    obj = add_jelly(step=1 / 480)
+    scene.frame_end = 200
+    bpy.ops.wm.save_mainfile()
+    blender = subprocess.Popen([sys.executable, "-c", CLOSED_IN_MID_BAKE, str(ROOT), bpy.data.filepath, how],
+                               stdout=subprocess.PIPE, text=True)
+    try:
+        worker = 0
+        for line in blender.stdout:
+            if line.strip().isdigit():
+                worker = int(line)
+                break
+        assert worker
+    finally:
+        if how == "kill":
+            blender.kill()
+        blender.wait(30)
+    until = time.monotonic() + 5.0
+    while Path(f"/proc/{worker}").exists():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    kept = frames_of(obj)
+    assert 12 <= len(kept) < 200
+    scene.frame_end = 200
+    assert session.bake(obj, scene, frames=(1, 30)) == 0
+    again = frames_of(obj)
+    assert len(again) >= 30 and all(again[frame] == content for frame, content in kept.items() if frame in again)
