@@ -24,8 +24,8 @@ FORMAT = {"mesh": 1, "tets": 1, "fields": 1, "solve": 1}  #: raise one when that
 
 #: stage that reads a setting, by prefix; "" is read by no stage
 SCENE_READERS = {"version": "", "name": "", "time": "solve", "method": "solve", "integrator": "solve",
-                 "stage_solver": "solve", "linear_solver": "solve",
-                 "gravity": "solve", "ground": "solve", "seed": "solve"}
+                 "stage_solver": "solve", "linear_solver": "solve", "gravity": "solve", "ground": "solve",
+                 "seed": ""}  # went before anything was random; older caches still name it
 BODY_READERS = {"name": "solve", "surface": "mesh", "surface.to_object": "solve", "tets": "mesh", "mesher": "tets",
                 "material": "fields", "painted": "fields", "density": "fields", "dynamic": "fields", "pin": "fields",
                 "fibers": ""}
@@ -35,7 +35,7 @@ WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "fra
          "time.samples_per_frame": "samples per frame", "time.snapshot_every": "snapshot interval",
          "method.kind": "method", "integrator.kind": "integrator",
          "stage_solver.kind": "stage solver", "linear_solver": "linear solver",
-         "gravity": "gravity", "ground": "ground", "ground.motion": "motion of the ground", "seed": "seed",
+         "gravity": "gravity", "ground": "ground", "ground.motion": "motion of the ground",
          "surface": "mesh", "surface.to_object": "motion of the object", "tets": "volume mesh",
          "mesher.kind": "mesher", "material.kind": "material", "density": "density",
          "dynamic": "dynamic nodes", "pin": "pins", "pin.motion": "motion of the pins",

@@ -129,4 +129,3 @@ class Scene(Strict):
     linear_solver: str = "auto"  #: a key of the catalogue, or "auto": the fastest that is installed
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     ground: Ground | None = None
-    seed: int = 0
