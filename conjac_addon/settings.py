@@ -110,7 +110,7 @@ class CONJAC_Handle(bpy.types.PropertyGroup):
 
 
 class CONJAC_Settings(bpy.types.PropertyGroup):
-    """Everything an artist sets for one soft body. Results are never kept here."""
+    """Everything an artist sets for one soft body. Results are never kept here; `bake` adds its own method."""
 
     enabled: bpy.props.BoolProperty(
         name="Soft Body", description="Simulate this mesh with ConJac", default=False, override=OVERRIDABLE)
@@ -153,15 +153,6 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
     cache_folder: bpy.props.StringProperty(
         name="Cache Folder", description="Folder that holds a folder of results for each baked object",
         default="//conjac_cache/", subtype="DIR_PATH", override=OVERRIDABLE, **compat.RELATIVE_PATH)
-
-    def bake(self, wait: bool = True) -> int:
-        """Bake this object as the Bake button does. wait: return when it has ended.
-
-        Returns the exit code: 0 complete, 2 bad input, 3 diverged, 4 environment, 75 stopped (or still running).
-        """
-        from .bake import bake_object
-
-        return bake_object(self.id_data, wait=wait)
 
 
 def _made_from_catalogue() -> dict[str, Any]:

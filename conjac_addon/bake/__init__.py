@@ -7,6 +7,7 @@ from typing import Any
 import bpy
 from bpy.app.handlers import persistent
 
+from ..settings import CONJAC_Settings
 from . import cli, operators, session
 from .place import is_temporary, job_folder
 from .session import bake_object
@@ -15,6 +16,18 @@ from .status import Status, status
 __all__ = ["Status", "bake_object", "is_temporary", "job_folder", "status"]
 
 classes = operators.classes
+
+
+def _bake(settings: CONJAC_Settings, wait: bool = True) -> int:
+    """Bake this object as the Bake button does. wait: return when it has ended.
+
+    Returns the exit code: 0 complete, 2 bad input, 3 diverged, 4 environment, 75 stopped (or still running).
+    """
+    return bake_object(settings.id_data, wait=wait)
+
+
+# `obj.conjac.bake()` in scripts: gathering reads the settings, so they may not know of baking
+CONJAC_Settings.bake = _bake
 
 
 @persistent
