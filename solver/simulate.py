@@ -78,12 +78,13 @@ class Timeline:
 
 
 def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: int | None = None,
-             stop: Stop = lambda: False, report: Callable[[int, float, float], None] = lambda *_: None) -> State:
+             stop: Stop = lambda: False, report: Callable[[int, float, float], None] = lambda *_: None,
+             log: Callable[[str], None] = lambda _: None) -> State:
     """Simulate and write every frame up to the timeline's end; returns the last state.
 
     snapshot: frame to go on from, None for the start, whose frame is then written first. stop: asked before every
-    step. report(frame, ms, seconds left) is told after each frame. Raises Diverged with object, frame and remedy,
-    Stopped, CacheUnwritable; the frames written before stay.
+    step. report(frame, ms, seconds left) is told after each frame, log(sentence) after one whose steps were halved.
+    Raises Diverged with object, frame and remedy, Stopped, CacheUnwritable; the frames written before stay.
     """
     if snapshot is None:
         frame, state = timeline.start, replace(world.initial_state(), time=0.0)
@@ -94,7 +95,10 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
     began, first = time.perf_counter(), frame
     for frame in range(first + 1, timeline.end + 1):
         frame_began = time.perf_counter()
-        state = advance_frame(world, state, timeline, frame, stop)
+        halved = Halved()
+        state = advance_frame(world, state, timeline, frame, stop, halved)
+        if halved:
+            log(halved.said(frame))
         write(world, state, frame, store)
         if timeline.snapshot_due(frame):
             # what is not in the State is dropped here in every run, so that a resumed one gives the same bytes
@@ -106,18 +110,30 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
     return state
 
 
-def advance_frame(world: World, state: State, timeline: Timeline, frame: int, stop: Stop = lambda: False) -> State:
-    """The state at `frame`, from the one at the frame before it. Raises Diverged, Stopped."""
+class Halved(list[tuple[float, StepFailed]]):
+    """Steps of one frame that could not be solved: how long each was [s], and why."""
+
+    def said(self, frame: int) -> str:
+        """One sentence for the log, however many there were."""
+        longest, why = self[0]
+        place = f' of "{why.object}"' if why.object else ""
+        return (f"Frame {frame}: a step{place} of {longest:.6g} s could not be solved, {why}; "
+                f"smaller ones were taken, down to {min(h for h, _ in self) / 2:.6g} s")
+
+
+def advance_frame(world: World, state: State, timeline: Timeline, frame: int, stop: Stop = lambda: False,
+                  halved: Halved | None = None) -> State:
+    """The state at `frame`, from the one at the frame before it. Adds to `halved`. Raises Diverged, Stopped."""
     count, h = step_size(timeline.fps, timeline.step)
     before = timeline.time_of(frame - 1)
     for i in range(count):
         # times are counted, never summed, so that no rounding gathers over a long bake
-        state = advance(world, replace(state, time=before + i * h), h, frame, stop)
+        state = advance(world, replace(state, time=before + i * h), h, frame, stop, halved=halved)
     return replace(state, time=timeline.time_of(frame))
 
 
 def advance(world: World, state: State, h: float, frame: int, stop: Stop = lambda: False,
-            halvings: int = HALVINGS) -> State:
+            halvings: int = HALVINGS, halved: Halved | None = None) -> State:
     """One step; halved where it cannot be solved, and given up with the world's advice when that does not help."""
     if stop():
         raise Stopped(f"stopped before frame {frame} was done", "Resume to go on")
@@ -126,8 +142,10 @@ def advance(world: World, state: State, h: float, frame: int, stop: Stop = lambd
     except StepFailed as failure:
         if halvings == 0:
             raise world.explain(failure, state, frame) from failure
-    half = advance(world, state, h / 2, frame, stop, halvings - 1)
-    return advance(world, replace(half, time=state.time + h / 2), h / 2, frame, stop, halvings - 1)
+        if halved is not None:
+            halved.append((h, failure))
+    half = advance(world, state, h / 2, frame, stop, halvings - 1, halved)
+    return advance(world, replace(half, time=state.time + h / 2), h / 2, frame, stop, halvings - 1, halved)
 
 
 def write(world: World, state: State, frame: int, store: FrameStore) -> None:
@@ -175,7 +193,8 @@ def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None =
 
         timeline = Timeline.of(job.scene.time, wanted[-1])
         report.start(first, timeline.end, step_size(timeline.fps, timeline.step)[0])
-        simulate(world, timeline, store, snapshot=todo.snapshot, stop=stop, report=report.frame)
+        simulate(world, timeline, store, snapshot=todo.snapshot, stop=stop, report=report.frame,
+                 log=report.log)
 
         missing = sorted(set(wanted) - set(Cache(job.cache).frames_done()))
         if missing:

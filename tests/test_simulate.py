@@ -126,6 +126,17 @@ def test_a_failed_step_is_halved(tmp_path, parts):
     assert np.abs(times - np.arange(8 * parts) / 96 / parts).max() < 1e-12
 
 
+def test_a_halved_step_is_said_once_a_frame(tmp_path):
+    world, said = Springs(too_long=1 / 200), []
+    simulate(world, timeline(3), store_of(tmp_path, world), log=said.append)
+    assert said == [f"Frame {frame}: a step of 0.0104167 s could not be solved, the step is too long; "
+                    "smaller ones were taken, down to 0.00260417 s" for frame in (2, 3)]
+    said.clear()
+    world = Springs()
+    simulate(world, timeline(3), store_of(tmp_path, world, "well"), log=said.append)
+    assert said == []
+
+
 def test_after_four_halvings_the_bake_stops_with_advice(tmp_path):
     world = Springs(explodes_at=5.4 / 24)
     store = store_of(tmp_path, world)
