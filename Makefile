@@ -3,7 +3,7 @@
 #   make test          lint, types and the suite (15 minutes at most on two cores);  make test-all: the long ones too
 #   make bench NAME=step      one benchmark;   make benchmarks: all of them, into docs/benchmarks.md
 #   make equations     every equation of the papers and the line that implements it
-#   make manual        docs/settings.md from the catalogue
+#   make manual        docs/settings.md from the catalogue, and the integrators' damping curves
 #   make extension     dist/conjac-<version>-….zip for Blender, with its wheels
 #   make examples      builds examples_blend/*.blend anew
 
@@ -53,6 +53,7 @@ equations: setup
 
 manual: setup
 	$(PY) scripts/manual_tables.py
+	$(PY) scripts/damping_curves.py
 
 # ---- numbers
 

@@ -56,6 +56,13 @@ def si(settings: bpy.types.PropertyGroup, name: str, scene: bpy.types.Scene) -> 
     return exact * unit_scale(scene) if definition.unit in SCALED_UNITS else exact
 
 
+def whole_steps(step: float, fps: float) -> float:
+    """The step [s], a whole fraction of a frame where it was meant to be one: Blender keeps 0.01 as 0.0099999998."""
+    steps = 1.0 / (fps * step)
+    whole = round(steps)
+    return 1.0 / (fps * whole) if whole and abs(steps - whole) < 1.0e-5 * steps else step
+
+
 def shortest(value: float) -> float:
     """The shortest decimal that is this float32: what the artist typed. Blender stores 0.45 as 0.449999988."""
     return float(f"{value:.7g}")

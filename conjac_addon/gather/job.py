@@ -86,7 +86,7 @@ def scene_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
         "version": catalogue.SCENE_VERSION,
         "name": scene.name,
         "time": {"start": start, "end": end, "fps": fps, "samples_per_frame": settings.samples_per_frame,
-                 "step": _whole_steps(properties.si(settings, "step", scene), fps)},
+                 "step": properties.whole_steps(properties.si(settings, "step", scene), fps)},
         "bodies": [{
             "name": obj.name, "surface": {}, "mesher": choice("mesher"), "material": choice("material"),
             "density": properties.si(settings, catalogue.DENSITY.key, scene),
@@ -149,13 +149,6 @@ def _label(path: str) -> str:
     name = "ground_stiffness" if parts == ["ground", "stiffness"] else parts[-1]
     known = bpy.types.Object.bl_rna.properties["conjac"].fixed_type.properties
     return known[name].name if name in known else name.replace("_", " ").title()
-
-
-def _whole_steps(step: float, fps: float) -> float:
-    """The step [s], a whole fraction of a frame where it was meant to be one: Blender keeps 0.01 as 0.0099999998."""
-    steps = 1.0 / (fps * step)
-    whole = round(steps)
-    return 1.0 / (fps * whole) if whole and abs(steps - whole) < 1.0e-5 * steps else step
 
 
 def _fill_body(body: dict[str, Any], evaluation: Evaluation, job: JobFolder,

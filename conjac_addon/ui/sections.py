@@ -12,6 +12,7 @@ from ...solver.catalogue import Entry, Param
 from .. import bake
 from ..bake.progress import remaining
 from ..settings import painted_params, property_name
+from . import damping
 
 STATE_ICONS = {"none": "RADIOBUT_OFF", "partial": "PAUSE", "complete": "CHECKMARK", "stale": "FILE_REFRESH",
                "broken": "ERROR", "baking": "REC"}
@@ -55,6 +56,7 @@ def draw_motion(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     layout.prop(settings, "integrator")
     draw_params(layout, settings, "integrator")
     integrator, method = chosen(settings, "integrator"), chosen(settings, "method")
+    damping.draw(layout, settings, scene)
     if integrator.full_space and not method.full_space:
         hint(layout, f"{integrator.label} moves every node: choose Vanilla FEM, or a semi-implicit one")
     if integrator.full_space:

@@ -31,8 +31,9 @@ def test_conjac_with_every_node_dynamic_is_vanilla(key, moving):
     pinned, motion = swinging(nodes)
     free = np.setdiff1d(np.arange(len(nodes)), pinned)
     kinds = {"vanilla": {}, "conjac": {"dynamic": free}}
-    ends = [run(make(nodes, tets, pinned=pinned, motion=motion if moving else None, method=method, integrator=key, **how),
-                6, H) for method, how in kinds.items()]
+    motion = motion if moving else None
+    ends = [run(make(nodes, tets, pinned=pinned, motion=motion, method=method, integrator=key, **how), 6, H)
+            for method, how in kinds.items()]
     assert np.abs(ends[0].q - ends[1].q).max() <= 1e-10
     assert np.abs(ends[0].u - ends[1].u).max() <= 1e-9
 

@@ -1,0 +1,144 @@
+"""A small picture of which wobbles the chosen integrator lets live, at the chosen step.
+
+Bars over frequency: how much of a wobble is left after a second. The curves come from `scripts/damping_curves.py`.
+Pictures are made by a timer, once for each setting that was shown; drawing a panel only looks them up.
+"""
+
+import json
+import math
+from bisect import bisect_right
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+import bpy
+import bpy.utils.previews
+
+from ...solver import catalogue
+from ..settings import property_name, whole_steps
+
+WIDTH, HEIGHT = 128, 96  #: pixels; Blender gives it a square
+LOWEST, HIGHEST = 0.25, 64.0  #: Hz, at the left and right edge
+MARKS = (1.0, 4.0, 16.0)  #: Hz, lines in the picture and numbers below it
+INK, GROUND, LINE = (0.36, 0.62, 0.92, 1.0), (0.11, 0.11, 0.11, 1.0), (0.32, 0.32, 0.32, 1.0)
+
+Key = tuple[str, float, float]  #: integrator, its knob, step [s]
+
+_pictures: Any = None
+_wanted: list[Key] = []
+
+
+@cache
+def _table() -> dict[str, Any]:
+    table: dict[str, Any] = json.loads(Path(__file__).with_name("damping.json").read_text(encoding="utf-8"))
+    return table
+
+
+def draw(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, scene: bpy.types.Scene) -> None:
+    """The picture and its numbers; nothing for an integrator that lets nothing wobble."""
+    if settings.integrator not in _table()["integrators"]:
+        return
+    key = _key(settings, scene)
+    icon = _icon(key)
+    if icon:
+        layout.template_icon(icon_value=icon, scale=5.0)
+    column = layout.column(align=True)
+    column.active = False
+    kept = left_after_a_second(*key, MARKS)
+    column.label(text="Left of a wobble after 1 s:")
+    column.label(text=",  ".join(f"{hertz:g} Hz {100 * share:.0f} %" for hertz, share in zip(MARKS, kept)))
+
+
+@lru_cache(maxsize=256)
+def left_after_a_second(integrator: str, knob: float, step: float, hertz: tuple[float, ...]) -> tuple[float, ...]:
+    """Share of the amplitude of wobbles that the integrator leaves after a second, of frequencies [Hz]."""
+    known = _table()["integrators"][integrator]
+    curve = known["curves"][0]
+    if known["knob"]:
+        curve = [_between(knob, known["at"], values) for values in zip(*known["curves"])]
+    omegas = [2.0 * math.pi * value for value in hertz]
+    places = [math.log(value) for value in _table()["omega_h"]]
+    rates = [omega * max(_between(math.log(omega * step), places, curve), 0.0) for omega in omegas]
+    return tuple(math.exp(-0.5 * rate) for rate in rates)
+
+
+def _between(at: float, places: Sequence[float], values: Sequence[float]) -> float:
+    """Linear interpolation; the end values beyond the ends."""
+    i = bisect_right(places, at)
+    if i in (0, len(places)):
+        return values[0 if i == 0 else -1]
+    share = (at - places[i - 1]) / (places[i] - places[i - 1])
+    return values[i - 1] + share * (values[i] - values[i - 1])
+
+
+def _key(settings: bpy.types.PropertyGroup, scene: bpy.types.Scene) -> Key:
+    """What the picture depends on."""
+    name = _table()["integrators"][settings.integrator]["knob"]
+    knob = 0.0
+    # a knob of the integrator or, for the semi-implicit one, of the method
+    for family in ("integrator", "method"):
+        entry = catalogue.find(family, getattr(settings, family))
+        for param in entry.params:
+            if param.key == name:
+                knob = float(getattr(settings, property_name(entry, param)))
+    fps = scene.render.fps / scene.render.fps_base
+    step = whole_steps(settings.step, fps)
+    used = 1.0 / fps / max(1, math.ceil(1.0 / (fps * step) - 1e-9))
+    return settings.integrator, round(knob, 4), round(used, 7)
+
+
+def _icon(key: Key) -> int:
+    """The picture's icon, or 0 until a timer has made it."""
+    if bpy.app.background:
+        return 0
+    if _pictures is not None and str(key) in _pictures:
+        return int(_pictures[str(key)].icon_id)
+    if key not in _wanted:
+        _wanted.append(key)
+    if not bpy.app.timers.is_registered(make_wanted):
+        bpy.app.timers.register(make_wanted, first_interval=0.01)
+    return 0
+
+
+def make_wanted() -> None:
+    """Make the pictures that panels asked for, and draw these panels again."""
+    global _pictures
+    if _pictures is None:
+        _pictures = bpy.utils.previews.new()
+    while _wanted:
+        key = _wanted.pop()
+        if str(key) in _pictures:
+            continue
+        picture = _pictures.new(str(key))
+        picture.image_size = (WIDTH, HEIGHT)
+        picture.image_pixels_float = pixels(key).ravel()
+    for window in bpy.context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type in {"VIEW_3D", "PROPERTIES"}:
+                area.tag_redraw()
+
+
+def pixels(key: Key) -> Any:
+    """The picture, (HEIGHT, WIDTH, 4) float32, from below."""
+    import numpy as np
+
+    low, high = math.log(LOWEST), math.log(HIGHEST)
+    hertz = tuple(math.exp(low + (high - low) * column / (WIDTH - 1)) for column in range(WIDTH))
+    tops = np.rint(np.array(left_after_a_second(*key, hertz)) * (HEIGHT - 1))
+    picture = np.empty((HEIGHT, WIDTH, 4), dtype=np.float32)
+    picture[:] = GROUND
+    picture[np.arange(HEIGHT)[:, None] <= tops] = INK
+    picture[:, [round((math.log(mark) - low) / (high - low) * (WIDTH - 1)) for mark in MARKS]] = LINE
+    return picture
+
+
+def unregister() -> None:
+    """Drop the pictures and the timer."""
+    global _pictures
+    if bpy.app.timers.is_registered(make_wanted):
+        bpy.app.timers.unregister(make_wanted)
+    _wanted.clear()
+    if _pictures is not None:
+        bpy.utils.previews.remove(_pictures)
+        _pictures = None
