@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -12,7 +10,6 @@ from typing import Protocol
 
 import numpy as np
 
-from . import catalogue
 from .errors import BadInput, CacheUnwritable, Diverged, StepFailed, Stopped
 from .frames import lock
 from .frames.read import Cache
@@ -20,7 +17,7 @@ from .frames.write import FrameStore, Plan, plan
 from .job import hashes
 from .job.folder import Job
 from .job.load import load
-from .job.schema import Scene, Time, step_size
+from .job.schema import Time, step_size
 from .state import State, Vec
 
 HALVINGS = 4  # a step is tried at h, h/2, ... h/16
@@ -222,31 +219,19 @@ def _finished(todo: Plan, report: Reporter) -> bool:
 def _build(job: Job, report: Reporter, threads: int | None) -> World:
     """The world of a job. Imported only here: a finished bake is told without it."""
     from . import threads as cores
+    from .world.loading import Loading
 
-    cores.configure(threads)
+    # a first bake compiles for ten seconds and meshes for about as long: both at once, in processes of their own
+    loading = Loading(job.scene, cores.configure(threads))
     from .world.volumes import volumes_of
 
-    # a first bake compiles for ten seconds and meshes for about as long, in a process of its own: both at once
-    loading = threading.Thread(target=_load, args=(job.scene,), daemon=True)
-    loading.start()
     volumes = volumes_of(job, report.stage)
-    loading.join()
+    for note in loading.finish(report.stage):
+        report.log(note)
     from .world.build import build
 
     world: World = build(job, report.stage, volumes)
     return world
-
-
-def _load(scene: Scene) -> None:
-    """Import all that this scene runs on, so that its kernels are compiled."""
-    try:
-        importlib.import_module(".world.build", __package__)
-        choices = [("method", scene.method), ("integrator", scene.integrator), ("stage_solver", scene.stage_solver)]
-        for family, choice in choices + [("material", body.material) for body in scene.bodies]:
-            catalogue.find(family, choice.kind).load()
-        importlib.import_module(".linear.choose", __package__).choose(scene.linear_solver)
-    except Exception:
-        return
 
 
 def _say_other_machine(cache: Cache, world: World, report: Reporter) -> None:

@@ -16,7 +16,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -68,8 +68,8 @@ def _prepare() -> None:
 _prepare()
 
 
-def configure(threads: int | None) -> None:
-    """Let kernels use `threads` threads; None or 0 means one per core this process may run on."""
+def configure(threads: int | None) -> int:
+    """Let kernels use `threads` threads; None or 0 means one per core this process may run on. Returns how many."""
     available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     count = min(threads or available, available)
     if "numba" not in sys.modules:
@@ -77,6 +77,7 @@ def configure(threads: int | None) -> None:
     import numba
 
     numba.set_num_threads(min(count, numba.config.NUMBA_NUM_THREADS))
+    return count
 
 
 def kernel(signature: Any, parallel: bool = False, fastmath: frozenset[str] | set[str] = frozenset({"contract"})
@@ -87,8 +88,26 @@ def kernel(signature: Any, parallel: bool = False, fastmath: frozenset[str] | se
     """
     import numba
 
-    return numba.njit(signature, cache=True, error_model="numpy", parallel=parallel,  # type: ignore[no-any-return]
-                      fastmath=set(fastmath))
+    def compiled(function: F) -> F:
+        options = {"error_model": "numpy", "parallel": parallel, "fastmath": set(fastmath)}
+        try:
+            return numba.njit(signature, cache=True, **options)(function)  # type: ignore[no-any-return]
+        except Exception:
+            # a file of the cache that a crash left torn, or a full disk: the next process starts it anew, this one
+            # does without. What is wrong with the kernel itself is raised again here
+            _forget(function)
+            return numba.njit(signature, **options)(function)  # type: ignore[no-any-return]
+
+    return compiled
+
+
+def _forget(function: Callable[..., Any]) -> None:
+    """Delete what the cache holds of this function, by the names that numba gives its files."""
+    code = function.__code__
+    name = f"{Path(code.co_filename).stem}.{function.__qualname__}-{code.co_firstlineno}.py*.nb[ci]"
+    for path in Path(os.environ["NUMBA_CACHE_DIR"]).glob(f"*/{name}"):
+        with suppress(OSError):
+            path.unlink()
 
 
 def inlined(function: F) -> F:

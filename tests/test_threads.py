@@ -1,5 +1,6 @@
 """Where kernels are kept and who may use threads."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -67,6 +68,33 @@ def test_the_next_process_compiles_nothing():
     for _ in range(2):
         ran = subprocess.run([sys.executable, "-c", LOAD], cwd=ROOT, capture_output=True, text=True)
     assert (ran.returncode, ran.stdout) == (0, "[]\n"), ran.stderr
+
+
+SMALL = """
+from solver.threads import kernel
+@kernel("f8(f8)")
+def twice(x):
+    return 2.0 * x
+"""
+
+
+@pytest.mark.parametrize("kind", ["nbi", "nbc"])
+@pytest.mark.parametrize("left", [0, 20])
+def test_a_torn_file_of_the_cache_is_made_anew(tmp_path, kind, left):
+    """The bake that meets it compiles without the cache; the one after fills the cache again."""
+    (tmp_path / "small.py").write_text(SMALL)
+
+    def run() -> list[str]:
+        told = "import small; print(small.twice(2.0), sum(small.twice.stats.cache_hits.values()))"
+        ran = subprocess.run([sys.executable, "-c", told], cwd=tmp_path, capture_output=True, text=True,
+                             env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "kernels"), "PYTHONPATH": str(ROOT)})
+        assert ran.returncode == 0, ran.stderr
+        return ran.stdout.split()
+
+    assert [run(), run()] == [["4.0", "0"], ["4.0", "1"]]
+    [path] = (tmp_path / "kernels").glob(f"*/*.{kind}")
+    path.write_bytes(path.read_bytes()[:left])
+    assert [run(), run(), run()] == [["4.0", "0"], ["4.0", "0"], ["4.0", "1"]]
 
 
 def test_threads_asked_for_are_capped_by_the_machine():

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numba
 from numba import types
 
-from ..materials.algebra import put, vector
-from ..materials.lanes import CONSTANT, ENERGY, GRADIENT, LANES, LEFT, MATERIAL_SLOTS, STRESS, TANGENT
+from ..materials.lanes import CONSTANT, ENERGY, GRADIENT, LANES, LEFT, MATERIAL_SLOTS, STRESS, TANGENT, put, vector
 from ..threads import inlined, kernel
 
 MaterialKernel = types.FunctionType(types.void(types.float64[::1], types.boolean))

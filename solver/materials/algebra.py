@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ..threads import inlined, kernel
-from .lanes import EIGENVECTORS, GRADIENT, LANES, LEFT, RIGHT, SCALING, SIGMA, TWIST
+from .lanes import EIGENVECTORS, GRADIENT, LANES, LEFT, RIGHT, SCALING, SIGMA, TWIST, put, vector
 
 TINY = 1.0e-300
 SWEEPS = 4
@@ -19,22 +19,6 @@ def cross(a, b):  # type: ignore[no-untyped-def]
 @inlined
 def dot(a, b):  # type: ignore[no-untyped-def]
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-
-
-@inlined
-def vector(work, slot, lane):  # type: ignore[no-untyped-def]
-    """The three slots from `slot` on, at this lane."""
-    first = slot * LANES + lane
-    return (work[first], work[first + LANES], work[first + 2 * LANES])
-
-
-@inlined
-def put(work, slot, lane, a):  # type: ignore[no-untyped-def]
-    """Write three slots from `slot` on, at this lane."""
-    first = slot * LANES + lane
-    work[first] = a[0]
-    work[first + LANES] = a[1]
-    work[first + 2 * LANES] = a[2]
 
 
 @inlined

@@ -8,8 +8,8 @@ at zero projects the whole tangent. [Smith 2018]
 from __future__ import annotations
 
 from ..threads import inlined, kernel
-from .algebra import clamp_scaling, vector
-from .lanes import FLIP, LANES, LEFT, MATERIAL_KERNEL, RIGHT, SCALING, TANGENT, TWIST
+from .algebra import clamp_scaling
+from .lanes import FLIP, LANES, LEFT, MATERIAL_KERNEL, RIGHT, SCALING, TANGENT, TWIST, vector
 
 
 @inlined

@@ -6,6 +6,8 @@ H_jl[i, k] = ∂P_ij/∂F_kl for (j, l) = (0,0), (1,1), (2,2), (1,0), (2,0), (2,
 
 from __future__ import annotations
 
+from ..threads import inlined
+
 LANES = 16
 GRADIENT = 0  #: F, 9 slots
 CONSTANT = 9  #: the material's constants at this element, up to 8 slots
@@ -25,3 +27,19 @@ MATERIAL_SLOTS = 123  #: slots that materials know of; the element loop keeps it
 
 MAX_CONSTANTS = ENERGY - CONSTANT
 MATERIAL_KERNEL = "void(f8[::1], b1)"  #: (work, project): adds to what the slots hold
+
+
+@inlined
+def vector(work, slot, lane):  # type: ignore[no-untyped-def]
+    """The three slots from `slot` on, at this lane."""
+    first = slot * LANES + lane
+    return (work[first], work[first + LANES], work[first + 2 * LANES])
+
+
+@inlined
+def put(work, slot, lane, a):  # type: ignore[no-untyped-def]
+    """Write three slots from `slot` on, at this lane."""
+    first = slot * LANES + lane
+    work[first] = a[0]
+    work[first + LANES] = a[1]
+    work[first + 2 * LANES] = a[2]

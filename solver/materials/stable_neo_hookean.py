@@ -8,9 +8,22 @@ import numpy as np
 
 from ..state import Vec
 from ..threads import inlined, kernel
-from .algebra import cross, decompose, put, vector
+from .algebra import cross, decompose
 from .isotropic import add_tangent
-from .lanes import CONSTANT, ENERGY, FLIP, GRADIENT, LANES, MATERIAL_KERNEL, SCALING, SIGMA, STRESS, TWIST
+from .lanes import (
+    CONSTANT,
+    ENERGY,
+    FLIP,
+    GRADIENT,
+    LANES,
+    MATERIAL_KERNEL,
+    SCALING,
+    SIGMA,
+    STRESS,
+    TWIST,
+    put,
+    vector,
+)
 
 
 @inlined

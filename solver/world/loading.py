@@ -1,0 +1,125 @@
+"""Loads all that a scene runs on; before a first bake a second process compiles a share of it.
+
+A kernel compiles when its module is imported, thirteen seconds for all of them, and numba lets one thread of a process
+compile at a time. So what the scene chose from the catalogue and is made of kernels (materials, the linear solver)
+compiles in a process of its own, into the cache on disk, while this one compiles what every scene runs on. The second
+process only saves time: where it is not started or fails, its share compiles here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any
+
+from .. import catalogue
+from ..job.schema import Scene
+
+POLL_SECONDS = 0.25
+
+
+class Loading:
+    """The import of all that a scene runs on, in a thread, so that meshing goes on beside it."""
+
+    def __init__(self, scene: Scene, cores: int) -> None:
+        """cores: how many this bake may use; on a single one there is no second process."""
+        self._scene = scene
+        self._share = (sorted({body.material.kind for body in scene.bodies}), scene.linear_solver)
+        self._mark = Path(os.environ["NUMBA_CACHE_DIR"]) / _name_of(self._share)
+        self._first = not self._mark.exists()  #: whether kernels of such a scene were never compiled here
+        self._notes: list[str] = []
+        self._errors: IO[bytes] = tempfile.TemporaryFile()
+        self._second = start_second(*self._share, self._errors) if self._first and cores > 1 else None
+        self._thread = threading.Thread(target=self._load, daemon=True)
+        self._thread.start()
+
+    def finish(self, report: Callable[[str, str | None, float | None, str], None]) -> Sequence[str]:
+        """Wait until all is loaded. Returns sentences for the log; what `report` raises ends the wait."""
+        while self._thread.is_alive():
+            if self._first:
+                report("world", None, None, "Compiling for this computer, only this once")
+            self._thread.join(POLL_SECONDS)
+        return self._notes
+
+    def _load(self) -> None:
+        began = time.monotonic()
+        try:
+            importlib.import_module(".build", __package__)
+            for family in ("method", "integrator", "stage_solver"):
+                catalogue.find(family, getattr(self._scene, family).kind).load()
+            # both shares take about as long: one that takes three times the other hangs
+            self._wait_for_second(2.0 * (time.monotonic() - began) + 5.0)
+            load_share(*self._share)
+        except Exception:  # `world.build` meets it again, where it is reported
+            return
+        finally:
+            if self._second is not None:
+                self._second.kill()
+        with suppress(OSError):
+            self._mark.touch()
+
+    def _wait_for_second(self, seconds: float) -> None:
+        if self._second is None:
+            return
+        try:
+            how = f"ended with code {self._second.wait(seconds)}"
+        except subprocess.TimeoutExpired:
+            how = "does not come to an end"
+        if self._second.returncode != 0:
+            self._errors.seek(0)
+            said = self._errors.read().decode("utf-8", "replace").strip().splitlines()[-1:]
+            self._notes.append(": ".join([f"The second process that compiles {how}, so the first bake takes longer",
+                                          *said]))
+
+
+def load_share(materials: Sequence[str], linear_solver: str) -> None:
+    """Import, and so compile, what the second process takes over: catalogue keys, the solver's may be "auto"."""
+    importlib.import_module("..linear.choose", __package__).choose(linear_solver)
+    for material in materials:
+        catalogue.find("material", material).load()
+
+
+def start_second(materials: Sequence[str], linear_solver: str, errors: Any) -> subprocess.Popen[bytes] | None:
+    """A process that compiles the share and ends, or dies when this one does. None where none can be started."""
+    root = Path(__file__).resolve().parents[1]
+    code = (f"import sys; sys.path[:] = {[str(root.parent), *sys.path]!r}\n"
+            f"from {root.name}.world import loading\n"
+            f"loading.be_second({sys.implementation.cache_tag!r}, {list(materials)!r}, {linear_solver!r})")
+    options: dict[str, Any] = {}
+    if sys.platform == "win32":
+        options = {"creationflags": subprocess.CREATE_NO_WINDOW}
+    try:
+        # our end of its standard input closes when this process ends, however it does
+        return subprocess.Popen([sys.executable, "-I", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                                stderr=errors, **options)
+    except OSError:
+        return None
+
+
+def be_second(python: str, materials: Sequence[str], linear_solver: str) -> None:
+    """What the second process does. python: the cache tag of the first one's."""
+    if sys.implementation.cache_tag != python:
+        sys.exit(f"{sys.executable} is another Python")
+    threading.Thread(target=_end_with_the_first, daemon=True).start()
+    load_share(materials, linear_solver)
+
+
+def _end_with_the_first() -> None:
+    while os.read(0, 4096):
+        pass
+    os._exit(1)
+
+
+def _name_of(share: Any) -> str:
+    """Of the empty file that says that kernels of such scenes were compiled. Folders may be shared by machines."""
+    return "loaded-" + hashlib.blake2b(repr((platform.node(), share)).encode(), digest_size=8).hexdigest()

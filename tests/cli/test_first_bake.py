@@ -1,0 +1,128 @@
+"""The first bake on a fresh install: two processes compile, and the second one is a help that a bake can do without."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from small_jobs import box_job
+
+from solver import catalogue
+from solver.frames.read import Cache
+
+ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="children are found in /proc")
+
+
+def first_bake(folder: Path, *arguments: str) -> subprocess.Popen:
+    """A bake of two frames with nothing compiled yet."""
+    job = folder / "job" if (folder / "job").exists() else box_job(folder / "job", end=2)
+    environment = os.environ | {"XDG_CACHE_HOME": str(folder / "fresh")}
+    environment.pop("NUMBA_CACHE_DIR", None)
+    return subprocess.Popen([sys.executable, "-m", "solver", "bake", str(job), "--json", *arguments], cwd=ROOT,
+                            text=True, encoding="utf-8", env=environment, stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def until_it_compiles(process: subprocess.Popen) -> None:
+    for line in process.stdout:
+        if json.loads(line).get("text", "").startswith("Compiling"):
+            return
+    raise AssertionError(process.stderr.read())
+
+
+def children(pid: int) -> list[int]:
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, parent = stat.read_text().rpartition(")")[2].split()[:2]
+        except OSError:
+            continue
+        if int(parent) == pid and state != "Z":
+            found.append(int(stat.parent.name))
+    return found
+
+
+def runs(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_the_second_process_says_nothing_and_the_next_bake_has_none(tmp_path):
+    for compiles in (True, False):
+        process = first_bake(tmp_path)
+        said, errors = process.communicate(timeout=300)
+        events = [json.loads(line) for line in said.splitlines()]
+        assert (process.returncode, errors) == (0, "") and events[-1]["event"] == "end"
+        assert any(event.get("text", "").startswith("Compiling") for event in events) == compiles
+        assert not any("second process" in event.get("text", "") for event in events)
+        assert Cache(tmp_path / "job/cache").frames_done() == [1, 2]
+        for frame in (tmp_path / "job/cache").glob("frames/*"):
+            frame.unlink()
+
+
+def test_killed_while_it_compiles_its_share_is_compiled_here(tmp_path):
+    process = first_bake(tmp_path)
+    until_it_compiles(process)
+    [second] = children(process.pid)
+    deadline = time.monotonic() + 60.0
+    while not any((tmp_path / "fresh").rglob("supernodal.*.nbc")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    os.kill(second, signal.SIGKILL)  # one of its kernels is on disk, the next one half done
+    said, errors = process.communicate(timeout=300)
+    logs = [event["text"] for event in map(json.loads, said.splitlines()) if event["event"] == "log"]
+    assert (process.returncode, errors) == (0, "")
+    assert sum("second process that compiles ended with code -9" in text for text in logs) == 1
+    assert Cache(tmp_path / "job/cache").verify() == [] and Cache(tmp_path / "job/cache").frames_done() == [1, 2]
+
+
+def test_it_does_not_outlive_the_bake(tmp_path):
+    process = first_bake(tmp_path)
+    until_it_compiles(process)
+    [second] = children(process.pid)
+    process.kill()
+    process.communicate()
+    deadline = time.monotonic() + 5.0
+    while runs(second) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not runs(second)
+
+
+def test_a_bake_on_one_thread_keeps_to_one_process(tmp_path):
+    process = first_bake(tmp_path, "--threads", "1")
+    until_it_compiles(process)
+    alone = children(process.pid) == []
+    process.kill()
+    process.communicate()
+    assert alone
+
+
+LOAD = """
+import importlib, sys
+from solver import catalogue, threads
+from solver.world import loading
+exec(sys.argv[1])
+print(*sorted(f"{module}.{name}" for module in [*sys.modules] if module.startswith("solver.")
+              for name, kernel in vars(sys.modules[module]).items()
+              if getattr(getattr(kernel, "stats", None), "cache_path", None) and kernel.__module__ == module))
+"""
+
+
+def test_no_kernel_is_compiled_by_both():
+    """Modules that both shares import would compile twice, side by side, and save nothing."""
+    methods = [(entry.family, entry.key) for family in ("method", "integrator", "stage_solver")
+               for entry in catalogue.family(family).values()]
+    shares = [f"loading.load_share({[*catalogue.family('material')]!r}, 'auto')",
+              f"importlib.import_module('solver.world.build'); [catalogue.find(*one).load() for one in {methods!r}]"]
+    kernels = []
+    for share in shares:
+        ran = subprocess.run([sys.executable, "-c", LOAD, share], cwd=ROOT, capture_output=True, text=True)
+        assert ran.returncode == 0, ran.stderr
+        kernels.append(set(ran.stdout.split()))
+    assert min(map(len, kernels)) >= 5 and not kernels[0] & kernels[1]
