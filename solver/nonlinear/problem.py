@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
 
+from ..assembly.damping import Damped
 from ..assembly.edges import Edges
 from ..assembly.linearised import Linearised
 from ..assembly.pattern import Pattern
@@ -19,15 +20,22 @@ from ..state import Index, Vec
 STANDARD_GRAVITY = 9.81
 SAME_PLACE = 1.0e-12  #: of the body's extent: a step this short moves nothing that doubles can tell
 ROUNDING = 1.0e-11  #: of the merit's size: smaller changes of it are noise
+LARGEST_STEP = 1.0  #: of an edge's length, in one iteration
 
 
 class Physics(Protocol):
-    """Forces that derive from an energy, and masses."""
+    """Forces and masses."""
 
     mass: Vec  #: lumped [kg], (n,)
 
-    def evaluate(self, x: Vec, v: Vec, time: float) -> tuple[Vec, float]:
-        """Forces [N], (n, 3), and the energy that they derive from [J], at positions and velocities (n, 3)."""
+    def evaluate(self, x: Vec, v: Vec, time: float) -> tuple[Vec, float | None]:
+        """Forces [N], (n, 3), and the energy that they derive from [J], None where there is none such.
+
+        x, v: positions and velocities, (n, 3).
+        """
+
+    def body_of(self, node: int) -> str | None:
+        """Name of the body that a node belongs to."""
 
     def linearise_at(self, x: Vec, v: Vec | None, time: float, project: bool = True) -> Linearised:
         """f and K = ∂f/∂x at positions and velocities (n, 3), None at rest; negative semi-definite if `project`."""
@@ -49,7 +57,7 @@ class Evaluation:
 
     unknowns: Vec  #: velocities of the unknown nodes [m/s], (3 p,)
     residual: Vec  #: M (v − v̂) − a h f, (3 p,) [N s]
-    merit: float  #: ½ |v − v̂|²_M + (a/b) W, whose gradient is the residual [J]
+    merit: float | None  #: ½ |v − v̂|²_M + (a/b) W, whose gradient is the residual [J]; None without an energy W
 
     @property
     def size(self) -> float:
@@ -57,15 +65,17 @@ class Evaluation:
 
 
 class StageProblem:
-    """M (v − v̂) = a h f(base + b h v, v) for the velocities of the nodes in the pattern; others are as prescribed.
+    """M (v − v̂) = a h (f(base + b h v) + D v) for the velocities of the nodes in the pattern; others are prescribed.
 
-    The merit is the incremental potential [Ascher 14, 15]; the matrix is M − a b h² K, K = ∂f/∂x negative
+    The merit is the incremental potential [Ascher 14, 15]; the matrix is M − a h D − a b h² K, K = ∂f/∂x negative
     semi-definite when projected.
     """
 
-    def __init__(self, physics: Physics, system: System, stage: Stage, base: Vec, prescribed: Index) -> None:
-        """base: positions of all nodes at v = 0, (n, 3) [m]: where prescribed ones stand less b h w."""
-        self.physics, self.system, self.stage = physics, system, stage
+    def __init__(self, physics: Physics, system: System, stage: Stage, base: Vec, prescribed: Index,
+                 damped: Damped | None = None) -> None:
+        """base: positions of all nodes at v = 0, (n, 3) [m]: where prescribed ones stand less b h w.
+        damped: D through the whole stage, without a share of K; None where nothing is damped."""
+        self.physics, self.system, self.stage, self.damped = physics, system, stage, damped
         self.order = system.pattern.order
         self._base = base
         self._still = np.zeros_like(base)
@@ -92,24 +102,31 @@ class StageProblem:
         return x
 
     def evaluate(self, unknowns: Vec) -> Evaluation:
-        """Residual and merit; the merit is infinite where the energy is not defined."""
+        """Residual and merit; the merit is infinite where the energy is not defined, None where there is none."""
         v = self.velocities(unknowns)
         force, energy = self.physics.evaluate(self.positions(v), v, self.stage.time)
+        drag = None if self.damped is None else self.damped.force(v)
+        if drag is not None:
+            force = force + drag
         change = v[self.order] - self._kept
         momentum = self._inertia * change
+        residual = self._residual(momentum, force)
+        if energy is None:
+            return Evaluation(unknowns, residual, None)
         merit = 0.5 * float(np.vdot(change, momentum)) + self.stage.a / self.stage.b * energy
-        return Evaluation(unknowns, self._residual(momentum, force), merit if np.isfinite(merit) else np.inf)
+        if drag is not None:
+            merit -= 0.5 * self.stage.a * self.stage.h * float(np.vdot(v, drag))
+        return Evaluation(unknowns, residual, merit if np.isfinite(merit) else np.inf)
 
     def _residual(self, momentum: Vec, force: Vec) -> Vec:
         residual: Vec = (momentum - self.stage.a * self.stage.h * force[self.order]).ravel()
         return residual
 
     def fill(self, unknowns: Vec, project: bool = True) -> None:
-        """Write M − a b h² K at this point into the pattern's matrix."""
+        """Write M − a h D − a b h² K at this point into the pattern's matrix."""
         v = self.velocities(unknowns)
         lin = self.physics.linearise_at(self.positions(v), v, self.stage.time, project)
-        self.system.pattern.gather(lin.blocks, lin.node_blocks, -self.stage.stiffness_factor,
-                                   self.stage.inertia * lin.mass)
+        self.stage.fill(self.system.pattern, lin if self.damped is None else replace(lin, damped=self.damped))
 
     def factor(self, unknowns: Vec, try_true: bool) -> bool:
         """Fill and factor: the true matrix where `try_true` and that is definite, else the projected one.
@@ -142,25 +159,35 @@ class StageProblem:
         furthest = self.stage.b * self.stage.h * float(np.abs(direction).max(initial=0.0))
         return furthest > self._same_place
 
-    def search(self, at: Evaluation, direction: Vec, longest: float = 1.0) -> tuple[Evaluation, float]:
-        """The first of the steps longest, longest/2, … that lowers the merit enough (Armijo), and its length.
+    def search(self, at: Evaluation, direction: Vec) -> tuple[Evaluation, float]:
+        """The first of the steps 1, 1/2, … that lowers the merit enough (Armijo), and its length.
 
-        Near the minimum rounding hides the fall of the merit; then a smaller residual is proof enough.
-        Raises StepFailed where no step does.
+        Near the minimum rounding hides the fall of the merit; then a smaller residual is proof enough, as it is
+        everywhere for forces without an energy. The first step turns no element upside down, which would lead the
+        search astray. Raises StepFailed where no step does.
         """
+        change = self.system.edges.largest_change(self.displacement(direction))
+        step = min(1.0, LARGEST_STEP / max(change, 1.0e-300))
         slope = float(np.vdot(at.residual, direction))
-        step = longest
         while step >= 1.0e-10:
             trial = self.evaluate(at.unknowns + step * direction)
-            if trial.merit <= at.merit + 1.0e-4 * step * slope:
-                return trial, step
-            if trial.merit <= at.merit + ROUNDING * abs(at.merit) + self._noise and trial.size < at.size:
+            if _lower(at, trial, step, slope):
                 return trial, step
             step *= 0.5
-        raise StepFailed(f"no step lowers the energy; {self.where(at)}")
+        raise self.failed("no step lowers the energy" if at.merit is not None else "no step lowers the net force", at)
 
-    def where(self, at: Evaluation) -> str:
-        """The worst residual, as a clause for the user."""
-        worst = int(np.argmax(np.abs(at.residual)))
+    def failed(self, what: str, at: Evaluation) -> StepFailed:
+        """The error that says what went wrong, where the residual is worst, in which body and when."""
+        worst = int(self.order[int(np.argmax(np.abs(at.residual))) // 3])
         share = at.size / (self.stage.a * self.stage.h)
-        return f"a net force of {share:.3g} N is left at node {self.order[worst // 3]}, {self.stage.time:.6g} s"
+        return StepFailed(f"{what}; a net force of {share:.3g} N is left at node {worst}, {self.stage.time:.6g} s",
+                          self.physics.body_of(worst))
+
+
+def _lower(at: Evaluation, trial: Evaluation, step: float, slope: float) -> bool:
+    if at.merit is None or trial.merit is None:
+        return bool(np.linalg.norm(trial.residual) <= (1.0 - 1.0e-4 * step) * np.linalg.norm(at.residual))
+    noise = ROUNDING * max(abs(at.merit), abs(slope))
+    if trial.merit <= at.merit + 1.0e-4 * step * slope:
+        return True
+    return trial.merit <= at.merit + noise and trial.size < at.size
