@@ -13,6 +13,7 @@ import bpy
 from ..solver import catalogue
 from ..solver.catalogue import Entry, Param
 from . import compat
+from .empties import is_empty
 
 #: families whose choice is a menu and whose parameters are settings
 FAMILIES = ("method", "material", "mesher", "integrator", "stage_solver")
@@ -103,16 +104,12 @@ def _menu(family: str, name: str, description: str, default: str, first: tuple =
                                   override=OVERRIDABLE)
 
 
-def _is_empty(_settings: Any, candidate: bpy.types.Object) -> bool:
-    return candidate.type == "EMPTY"
-
-
 class CONJAC_Handle(bpy.types.PropertyGroup):
     """One Empty whose place picks a dynamic node."""
 
     object: bpy.props.PointerProperty(
         name="Handle", description="Empty that picks the nearest node inside the body as a dynamic node",
-        type=bpy.types.Object, poll=_is_empty, override=OVERRIDABLE,
+        type=bpy.types.Object, poll=is_empty, override=OVERRIDABLE,
     )
 
 

@@ -26,10 +26,6 @@ def _bake(settings: CONJAC_Settings, wait: bool = True) -> int:
     return bake_object(settings.id_data, wait=wait)
 
 
-# `obj.conjac.bake()` in scripts: gathering reads the settings, so they may not know of baking
-CONJAC_Settings.bake = _bake
-
-
 @persistent
 def _stop_before_load(*_: Any) -> None:
     """Another file takes this one's place: its bakes end, their frames stay."""
@@ -37,6 +33,8 @@ def _stop_before_load(*_: Any) -> None:
 
 
 def register() -> None:
+    # `obj.conjac.bake()` in scripts: gathering reads the settings, so they may not know of baking
+    CONJAC_Settings.bake = _bake
     bpy.app.handlers.load_pre.append(_stop_before_load)
     cli.register()
 
@@ -46,3 +44,5 @@ def unregister() -> None:
     if _stop_before_load in bpy.app.handlers.load_pre:
         bpy.app.handlers.load_pre.remove(_stop_before_load)
     cli.unregister()
+    if hasattr(CONJAC_Settings, "bake"):
+        del CONJAC_Settings.bake  # Blender keeps the class, which would keep bpy: see empties.py
