@@ -58,6 +58,7 @@ class Bake:
         # undo moves data-blocks in memory: they are found anew when they are needed
         self._object, self._scene = obj.session_uid, scene.session_uid
         self._cancelled = self._paused = False
+        self._report: Callable[[str], None] = lambda text: None
         if self.folder in running or place.cache_of(self.folder).status().state == "baking":
             raise CacheBusy("it is being baked already", "Wait for that bake or cancel it", self.name)
         self._steps = self._run()
@@ -87,24 +88,16 @@ class Bake:
         return False
 
     def wait(self, report: Callable[[str], None] = lambda text: None) -> int:
-        """Carry it on to its end in the foreground. Returns the exit code; `report` is told what it does."""
-        told, notes = "", 0
+        """Carry it on to its end in the foreground. Returns the exit code; `report` is told all that it does."""
+        self._report = report
         try:
             while self.tick():
                 if self.worker is not None and not self.worker.ended():
                     self._tell(*self.worker.messages(WAIT))
-                for note in self.progress.notes[notes:]:
-                    report(note)
-                notes = len(self.progress.notes)
-                if self.progress.text != told and self.progress.exit_code is None:
-                    told = self.progress.text
-                    report(self.sentence())
         except KeyboardInterrupt:
             self.cancel()
             while self.tick():
                 time.sleep(0.02)
-        for note in self.progress.notes[notes:]:
-            report(note)
         return self.exit_code if self.exit_code is not None else EXIT_STOPPED
 
     def sentence(self) -> str:
@@ -214,7 +207,11 @@ class Bake:
 
     def _tell(self, *messages: dict[str, Any]) -> None:
         for message in messages:
-            self.progress = after(self.progress, message)
+            before, self.progress = self.progress, after(self.progress, message)
+            for note in self.progress.notes[len(before.notes):]:
+                self._report(note)
+            if self.progress.text != before.text and self.progress.exit_code is None:
+                self._report(self.sentence())
 
     def note(self, text: str) -> None:
         self._tell({"event": "log", "text": text})
