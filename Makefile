@@ -1,6 +1,7 @@
 # Everything here sets up what it needs first (scripts/setup.py); a second run installs nothing.
 #   make bake          the example, from .blend to Alembic and a picture of 8 frames in out/
 #   make test          lint, types and the suite (15 minutes at most on two cores);  make test-all: the long ones too
+#   make test-blender VERSION=5.2.3      tests/addon in another Blender (4.2.0 or later), with its Python and numpy
 #   make bench NAME=step      one benchmark;   make benchmarks: all of them, into docs/benchmarks.md
 #   make equations     every equation of the papers and the line that implements it
 #   make manual        docs/settings.md from the catalogue, and the integrators' damping curves
@@ -14,7 +15,7 @@ PY := .venv/bin/python
 WORKERS ?= 2
 EXAMPLES := examples_blend/suzanne.blend examples_blend/bar.blend
 
-.PHONY: help setup bake examples test test-all lint types equations manual bench benchmarks extension clean
+.PHONY: help setup bake examples test test-all test-blender lint types equations manual bench benchmarks extension clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -41,6 +42,10 @@ test: setup lint types
 
 test-all: setup lint types
 	$(PY) -m pytest -n $(WORKERS) -p no:cacheprovider
+
+test-blender: setup
+	@test -n "$(VERSION)" || { echo "make test-blender VERSION=4.2.0, 5.0.1, 5.2.3, ... (whatever pip finds of bpy)"; exit 2; }
+	$(PY) scripts/test_blender.py $(VERSION) -n $(WORKERS) -m "not long" tests/addon
 
 lint: setup
 	$(PY) -m ruff check .
