@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..assembly.damping import Damped
 from ..assembly.edges import Edges
 from ..assembly.linearised import Linearised
 from ..assembly.pattern import Pattern
@@ -65,17 +64,15 @@ class Evaluation:
 
 
 class StageProblem:
-    """M (v − v̂) = a h (f(base + b h v) + D v) for the velocities of the nodes in the pattern; others are prescribed.
+    """M (v − v̂) = a h f(base + b h v, v) for the velocities of the nodes in the pattern; others are as prescribed.
 
-    The merit is the incremental potential [Ascher 14, 15]; the matrix is M − a h D − a b h² K, K = ∂f/∂x negative
+    The merit is the incremental potential [Ascher 14, 15]; the matrix is M − a b h² K, K = ∂f/∂x negative
     semi-definite when projected.
     """
 
-    def __init__(self, physics: Physics, system: System, stage: Stage, base: Vec, prescribed: Index,
-                 damped: Damped | None = None) -> None:
-        """base: positions of all nodes at v = 0, (n, 3) [m]: where prescribed ones stand less b h w.
-        damped: D through the whole stage, without a share of K; None where nothing is damped."""
-        self.physics, self.system, self.stage, self.damped = physics, system, stage, damped
+    def __init__(self, physics: Physics, system: System, stage: Stage, base: Vec, prescribed: Index) -> None:
+        """base: positions of all nodes at v = 0, (n, 3) [m]: where prescribed ones stand less b h w."""
+        self.physics, self.system, self.stage = physics, system, stage
         self.order = system.pattern.order
         self._base = base
         self._still = np.zeros_like(base)
@@ -105,17 +102,12 @@ class StageProblem:
         """Residual and merit; the merit is infinite where the energy is not defined, None where there is none."""
         v = self.velocities(unknowns)
         force, energy = self.physics.evaluate(self.positions(v), v, self.stage.time)
-        drag = None if self.damped is None else self.damped.force(v)
-        if drag is not None:
-            force = force + drag
         change = v[self.order] - self._kept
         momentum = self._inertia * change
         residual = self._residual(momentum, force)
         if energy is None:
             return Evaluation(unknowns, residual, None)
         merit = 0.5 * float(np.vdot(change, momentum)) + self.stage.a / self.stage.b * energy
-        if drag is not None:
-            merit -= 0.5 * self.stage.a * self.stage.h * float(np.vdot(v, drag))
         return Evaluation(unknowns, residual, merit if np.isfinite(merit) else np.inf)
 
     def _residual(self, momentum: Vec, force: Vec) -> Vec:
@@ -123,10 +115,11 @@ class StageProblem:
         return residual
 
     def fill(self, unknowns: Vec, project: bool = True) -> None:
-        """Write M − a h D − a b h² K at this point into the pattern's matrix."""
+        """Write M − a b h² K at this point into the pattern's matrix."""
         v = self.velocities(unknowns)
         lin = self.physics.linearise_at(self.positions(v), v, self.stage.time, project)
-        self.stage.fill(self.system.pattern, lin if self.damped is None else replace(lin, damped=self.damped))
+        self.system.pattern.gather(lin.blocks, lin.node_blocks, -self.stage.stiffness_factor,
+                                   self.stage.inertia * lin.mass)
 
     def factor(self, unknowns: Vec, try_true: bool) -> bool:
         """Fill and factor: the true matrix where `try_true` and that is definite, else the projected one.
@@ -171,7 +164,7 @@ class StageProblem:
         slope = float(np.vdot(at.residual, direction))
         while step >= 1.0e-10:
             trial = self.evaluate(at.unknowns + step * direction)
-            if _lower(at, trial, step, slope):
+            if self._lowers(at, trial, step, slope):
                 return trial, step
             step *= 0.5
         raise self.failed("no step lowers the energy" if at.merit is not None else "no step lowers the net force", at)
@@ -183,11 +176,9 @@ class StageProblem:
         return StepFailed(f"{what}; a net force of {share:.3g} N is left at node {worst}, {self.stage.time:.6g} s",
                           self.physics.body_of(worst))
 
-
-def _lower(at: Evaluation, trial: Evaluation, step: float, slope: float) -> bool:
-    if at.merit is None or trial.merit is None:
-        return bool(np.linalg.norm(trial.residual) <= (1.0 - 1.0e-4 * step) * np.linalg.norm(at.residual))
-    noise = ROUNDING * max(abs(at.merit), abs(slope))
-    if trial.merit <= at.merit + 1.0e-4 * step * slope:
-        return True
-    return trial.merit <= at.merit + noise and trial.size < at.size
+    def _lowers(self, at: Evaluation, trial: Evaluation, step: float, slope: float) -> bool:
+        if at.merit is None or trial.merit is None:
+            return bool(np.linalg.norm(trial.residual) <= (1.0 - 1.0e-4 * step) * np.linalg.norm(at.residual))
+        if trial.merit <= at.merit + 1.0e-4 * step * slope:
+            return True
+        return trial.merit <= at.merit + ROUNDING * abs(at.merit) + self._noise and trial.size < at.size
