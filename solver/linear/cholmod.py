@@ -21,6 +21,7 @@ class Cholmod:
 
     def __init__(self) -> None:
         self.why = "CHOLMOD through scikit-sparse, the fastest measured"
+        self.factored = 0
         self._factor: Any = None
 
     @staticmethod
@@ -44,6 +45,7 @@ class Cholmod:
         self._looked_inside = False
 
     def factor(self, lower: sp.csc_matrix) -> None:
+        self.factored += 1
         with one_openmp_level():
             try:
                 self._factor.cholesky_inplace(lower)

@@ -29,6 +29,7 @@ class CvxoptCholmod:
 
     def __init__(self) -> None:
         self.why = "CHOLMOD through cvxopt"
+        self.factored = 0
         self._kept = 0
 
     @staticmethod
@@ -57,6 +58,7 @@ class CvxoptCholmod:
         self._backward: Any = None  # the permutation is known only once there is a factor
 
     def factor(self, lower: sp.csc_matrix) -> None:
+        self.factored += 1
         self._matrix.V = matrix(lower.data)
         with one_openmp_level():
             try:

@@ -20,6 +20,7 @@ class LinearSolver(Protocol):
     """
 
     why: str  #: one clause for the log: what was chosen and why
+    factored: int  #: how often `factor` was called: whoever keeps a factor sees by it whether it is still theirs
 
     @staticmethod
     def order(graph: sp.csc_matrix) -> Index:

@@ -18,6 +18,7 @@ class SuperLU:
 
     def __init__(self) -> None:
         self.why = "SuperLU from SciPy, the fallback"
+        self.factored = 0
         self._full: Any = None
         self._whole: Any = None
         self._inner: Any = None
@@ -35,8 +36,12 @@ class SuperLU:
         self._kept = kept
 
     def factor(self, lower: sp.csc_matrix) -> None:
+        self.factored += 1
         self._full = (lower + sp.tril(lower, -1).T).tocsc()
         self._whole = self._inner = None
+        if self._kept == 0:
+            # nothing to condense, so it is the whole that will be asked for: what is not definite is said now
+            self._whole = self._split(self._full)
 
     @staticmethod
     def _split(full: sp.csc_matrix) -> Any:
