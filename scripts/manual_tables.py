@@ -16,6 +16,7 @@ TITLES = {
     "integrator": ("Integrator", "How a step advances in time."),
     "stage_solver": ("Stage solver", "How an integrator that iterates finds its steps."),
     "material": ("Material", "How the body resists being deformed."),
+    "damping": ("Damping", "What the material itself loses, whatever the step; off where both settings are 0."),
     "mesher": ("Mesher", "How the volume is filled with tetrahedra."),
     "map": ("Painted maps", "Vertex groups, read where the ConJac modifier stands."),
     "linear_solver": ("Linear solver", "Which library factors the matrix of each step. *Automatic* takes the first one "

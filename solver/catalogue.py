@@ -71,6 +71,13 @@ POISSON_RATIO = Param("poisson_ratio", "Poisson Ratio", "How well volume is kept
 DENSITY = Param("density", "Density", "Mass per volume: water is 1000", 1000.0, "kg/m³", 1.0e-3, 1.0e6, 100.0, 10000.0,
                 field=True)
 
+STIFFNESS_DAMPING = Param("stiffness_damping", "Stiffness Damping",
+                          "How fast deformation dies, the faster the finer it is: 0.001 calms ripples, 0.1 is dough",
+                          0.0, "s", 0.0, 1.0e3, 0.0, 0.1)
+MASS_DAMPING = Param("mass_damping", "Mass Damping",
+                     "Share of all motion that is lost in a second, of falling too, as under water",
+                     0.0, "1/s", 0.0, 1.0e3, 0.0, 10.0)
+
 EDGE_LENGTH = Param("edge_length", "Edge Length",
                     "Target edge length of the tetrahedra, 0 picks a twentieth of the box diagonal",
                     0.0, "m", 0.0, None, 0.0, 1.0)
@@ -110,6 +117,11 @@ ENTRIES: tuple[Entry, ...] = (
           "A factorization in each iteration: the sturdiest", (TOLERANCE, ITERATIONS)),
     Entry("material", "stable_neo_hookean", "materials.stable_neo_hookean:StableNeoHookean", "Stable Neo-Hookean",
           "Flesh and rubber: keeps its volume, survives being turned inside out", (YOUNGS_MODULUS, POISSON_RATIO)),
+    Entry("damping", "rayleigh", "forces.rayleigh:Rayleigh", "Rayleigh",
+          "Losses follow the material: stiff parts and fine ripples come to rest first",
+          (STIFFNESS_DAMPING, MASS_DAMPING)),
+    Entry("damping", "green", "forces.green:Green", "Green",
+          "Losses follow the rate of strain: what turns under load is not braked", (STIFFNESS_DAMPING, MASS_DAMPING)),
     Entry("mesher", "tetwild", "meshing.tetwild:TetWild", "fTetWild",
           "Meshes open, self-intersecting and dirty surfaces", (EDGE_LENGTH,)),
     Entry("mesher", "tetgen", "meshing.tetgen:TetGen", "TetGen",

@@ -25,26 +25,32 @@ def box(cells=(8, 2, 2), size=(0.16, 0.04, 0.04)):
 
 def make(nodes, tets, *, young=3e4, poisson=0.4, density=1000.0, dynamic=NONE, pinned=NONE, motion=None,
          method="conjac", beta=0.5, gamma=1 / 3, gravity=(0, 0, -9.81), ground=None, linear="auto",
-         quasistatic_start=False, project=True, integrator="semi_implicit", tolerance=1e-6, **params):
-    """params: of the integrator."""
+         quasistatic_start=False, project=True, integrator="semi_implicit", tolerance=1e-6, damping=None, **params):
+    """damping: (kind, α, β), or a list of such for as many equal pieces of the tets. params: of the integrator."""
     young = np.broadcast_to(np.asarray(young, float), len(tets))
     poisson = np.broadcast_to(np.asarray(poisson, float), len(tets))
-    elastic = Elastic(nodes, tets, MATERIAL, MATERIAL.constants(young, poisson))
+    laws = [] if damping is None else damping if isinstance(damping, list) else [damping]
+    pieces = np.array_split(np.arange(len(tets)), max(1, len(laws)))
+    elastic = [Elastic(nodes, tets[piece], MATERIAL, MATERIAL.constants(young[piece], poisson[piece]))
+               for piece in pieces]
+    laws = [catalogue.find("damping", kind).load()(nodes, one, young[piece],
+                                                   {"stiffness_damping": alpha, "mass_damping": mu})
+            for (kind, alpha, mu), one, piece in zip(laws, elastic, pieces)]
     volumes = tet_volumes(nodes, tets)
     mass = lumped_mass(nodes, tets, volumes, np.full(len(tets), float(density)))
     count, labels = face_parts(tets)
     parts = [np.unique(tets[labels == k]) for k in range(count)]
     coordinates = FreeNodes(nodes, np.asarray(pinned, dtype=np.int32), motion)
     solver = choose(linear)
-    mesh = Mesh(elastic.tets, nodes, mass, parts, coordinates, np.asarray(dynamic, dtype=np.int32),
-                float(young.max() * np.cbrt(6 * volumes.mean())))
+    mesh = Mesh(np.concatenate([one.tets for one in elastic]), nodes, mass, parts, coordinates,
+                np.asarray(dynamic, dtype=np.int32), float(young.max() * np.cbrt(6 * volumes.mean())))
     condensation = catalogue.find("method", method).load()(mesh, solver, {"beta": beta, "gamma": gamma})
     plane = None if ground is None else (HalfSpace(np.array([0, 0, ground[0]]), np.array([0, 0, 1.0])),
                                          Penalty(ground[1]))
     body = BodyInWorld("box", slice(0, len(nodes)), float(np.linalg.norm(np.ptp(nodes, axis=0))), None, None)
-    return World([body], [elastic], coordinates, condensation, find_integrator(integrator, params),
+    return World([body], elastic, coordinates, condensation, find_integrator(integrator, params),
                  NewtonDirect({"tolerance": tolerance, "iterations": 100}), solver, nodes, mass,
-                 np.asarray(gravity, float), plane, 1, quasistatic_start, project)
+                 np.asarray(gravity, float), plane, 1, quasistatic_start, project, damping_laws=laws)
 
 
 def find_integrator(kind, params=None):
@@ -83,6 +89,12 @@ def stiffness(world, x, time=0.0):
     for i, block in enumerate(lin.node_blocks):
         dense[3 * i:3 * i + 3, 3 * i:3 * i + 3] += block
     return dense, lin.force.ravel().copy()
+
+
+def damping(world, x):
+    """Dense D = ∂f/∂v of all nodes at positions x: its law's elements, one column at a time."""
+    damped = world._damping.at(x, world._blocks)
+    return np.stack([damped.force(unit.reshape(-1, 3)).ravel() for unit in np.eye(x.size)], axis=1)
 
 
 def rows(nodes):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..state import Index, Vec
+from .damping import Damped
 from .kernels import multiply
 
 
@@ -17,9 +18,10 @@ class Linearised:
     x: Vec  #: positions [m], (n, 3)
     v: Vec  #: full velocities of the last step [m/s], (n, 3)
     mass: Vec  #: lumped [kg], (n,)
-    force: Vec  #: f(x, v) [N], (n, 3)
+    force: Vec  #: f(x) [N], (n, 3), without the damping D v
     blocks: Vec  #: K = ∂f/∂x of pairs of an element's corners, K_aa = −Σ_b K_ab [N/m], (e, 6, 9)
     node_blocks: Vec  #: blocks of K from forces on single nodes [N/m], (n, 3, 3)
+    damped: Damped | None = None  #: D = ∂f/∂v; None where nothing is damped
 
 
 class Near:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.linalg
 
+from ..assembly.damping import Damped
 from ..assembly.edges import Edges
 from ..assembly.linearised import Linearised, Near
 from ..assembly.pattern import Pattern, node_graph
@@ -44,7 +45,7 @@ class PosedConJac:
     frames: list[Frame]
     jacobian: Vec  #: J of the quasistatic rows on the kept ones, (3 q, 3 k)
     basis: Vec  #: kept velocities from the reduced unknowns, (3 k, r)
-    reduced: Vec  #: Jᵀ (M − βh²K) J in those unknowns, (r, r) [kg]
+    reduced: Vec  #: Jᵀ (M − hD − βh²K) J in those unknowns, (r, r) [kg]
     impulse: Vec  #: its right-hand side, (r,) [N s]
     follow: Vec | None  #: velocities that prescribed nodes cause, (3 (q + k),) [m/s]
     owed: Vec  #: −K⁻¹ (f, M R) across the dynamic unknowns, (3 (q + k), 1 + modes) [m], [m s²]
@@ -60,13 +61,19 @@ class PosedConJac:
     def correction(self, u: Vec) -> Vec:
         """γ b of f − M a, for positions only, (3 f,) [m/s]; a is the rigid part of the step's acceleration.
 
+        What mass damping takes from a rigid motion is taken at each node and belongs to it. D does not else enter:
+        the rest of D v dies out with v, and where the body rests f alone is balanced.
+
         [ConJac 12-13, changed: free fall and largest correction]
         """
         owner, rows = self.owner, self.owed[:, 0].reshape(-1, 3)
         if self.frames:
             v = owner.mesh.coordinates.spread(u, self.stage.w)
             share = self.stage.a * self.stage.h
-            amplitudes = owner.frames.amplitudes(self.frames, self.lin.mass, (v - self.stage.v_hat) / share)
+            lost = (v - self.stage.v_hat) / share
+            if self.lin.damped is not None:
+                lost += (self.lin.damped.drag / self.lin.mass)[:, None] * v
+            amplitudes = owner.frames.amplitudes(self.frames, self.lin.mass, lost)
             inertial = self.owed[:, 1:].reshape(len(rows), 3, -1)
             rows = rows - np.einsum("pak,pk->pa", inertial, amplitudes[owner.pattern.order])
         moved = np.zeros(self.lin.x.shape)
@@ -120,9 +127,6 @@ class ConJac:
         self.edges = Edges(mesh.tets, mesh.rest)
         self._inner = self.pattern.order[: len(quasistatic)]
         self.to_free: Index = self.pattern.position[mesh.coordinates.free].astype(np.int32)
-        self._mass_rows = np.repeat(mesh.mass[self.pattern.order], 3)
-        self._mass_kept = self._mass_rows[3 * len(quasistatic) :]
-        self._root_mass = np.sqrt(self._mass_rows[: 3 * len(quasistatic), None])
 
     def pose(self, lin: Linearised, stage: Stage) -> PosedConJac:
         """Factor −K of the free nodes and reduce the stage. Raises NotPositiveDefinite. [ConJac 6, 11, 12]"""
@@ -147,21 +151,38 @@ class ConJac:
         modes = 1 + self.frames.columns
         follow = static[:, modes] if stage.w is not None else None
 
-        # Jᵀ (M − βabh²K) J u = Jᵀ (M v̂ + a h f − S w)
-        factor = stage.stiffness_factor
-        weighted = self._root_mass * jacobian
+        # Jᵀ S J u = Jᵀ (M v̂ + a h f − S w), S = M − ahD − βabh²K
+        factor = stage.stiffness_and_share(lin)
+        weight = np.repeat(stage.weight(lin)[self.pattern.order], 3)
+        weighted = np.sqrt(weight[: len(jacobian), None]) * jacobian
         inertia = weighted.T @ weighted
-        inertia[np.diag_indices(size)] += self._mass_kept
-        inertia *= stage.inertia
+        inertia[np.diag_indices(size)] += weight[len(jacobian) :]
         momentum = self.loads.momentum(lin, stage)[self.pattern.order].ravel()
         if follow is not None:
-            momentum -= stage.inertia * self._mass_rows * follow
+            momentum -= weight * follow
             momentum[len(jacobian) :] += factor * left[:, modes]
+        if lin.damped is not None and lin.damped.has_blocks:
+            damped, pulled = self._damped(lin, lin.damped, stage, jacobian, follow)
+            inertia -= stage.a * stage.h * damped
+            momentum += stage.a * stage.h * pulled
         posed = PosedConJac(
             self, lin, stage, frames, jacobian, basis, basis.T @ (inertia - factor * stiffness) @ basis,
             np.zeros(basis.shape[1]), follow, static[:, :modes],
         )
         return replace(posed, impulse=posed.onto_basis(momentum))
+
+    def _damped(self, lin: Linearised, damped: Damped, stage: Stage, jacobian: Vec, follow: Vec | None
+                ) -> tuple[Vec, Vec]:
+        """Jᵀ D J (3 k, 3 k) and D w on the rows (3 (q + k),), of the blocks that D has for itself [N s/m], [N]."""
+        size, order = 3 * len(self.kept), self.pattern.order
+        columns = np.zeros((len(lin.mass), 3, size + 1))
+        columns[self._inner, :, :size] = jacobian.reshape(-1, 3, size)
+        columns[self.kept, :, :size] = np.eye(size).reshape(-1, 3, size)
+        if follow is not None:
+            columns[order, :, size] = follow.reshape(-1, 3)
+            columns[self.mesh.coordinates.prescribed, :, size] = stage.w
+        rows = damped.multiply(columns)[order].reshape(-1, size + 1)
+        return jacobian.T @ rows[: len(jacobian), :size] + rows[len(jacobian) :, :size], rows[:, size]
 
     def _fill(self, lin: Linearised, stage: Stage, frames: list[Frame]) -> Vec:
         """Fill −K and its border: f, M R of the rigid motions, K w of moving prescribed nodes, (border, n, 3)."""

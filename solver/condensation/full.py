@@ -17,7 +17,7 @@ from .load import Loads
 
 @dataclass(frozen=True)
 class PosedFull:
-    """(M − βabh²K) v = M v̂ + a h (f + K (x_base − x)) + βabh² K w, factored. K = ∂f/∂x. [ConJac 10]"""
+    """(M − ahD − βabh²K) v = M v̂ + a h (f + K (x_base − x)) + (ahD + βabh²K) w, factored. [ConJac 10]"""
 
     owner: Full
     lin: Linearised
@@ -53,8 +53,8 @@ class Full:
         self.loose = LooseParts(mesh.rest, mesh.parts, mesh.coordinates.prescribed)
 
     def pose(self, lin: Linearised, stage: Stage) -> PosedFull:
-        """Fill and factor M − βabh²K of the free nodes. Raises NotPositiveDefinite. [ConJac 10]"""
-        self.pattern.gather(lin.blocks, lin.node_blocks, -stage.stiffness_factor, stage.inertia * lin.mass)
+        """Fill and factor M − ahD − βabh²K of the free nodes. Raises NotPositiveDefinite. [ConJac 10]"""
+        stage.fill(self.pattern, lin)
         self.linear.factor(self.matrix)
         return PosedFull(self, lin, self.right(lin, stage))
 
@@ -62,5 +62,9 @@ class Full:
         """The stage's right-hand side, (n, 3) [N s]."""
         out = self._loads.momentum(lin, stage)
         if stage.w is not None:
-            out += stage.stiffness_factor * self._loads.pull(lin, stage.w)
+            out += stage.stiffness_and_share(lin) * self._loads.pull(lin, stage.w)
+            if lin.damped is not None:
+                moving = np.zeros(out.shape)
+                moving[self.mesh.coordinates.prescribed] = stage.w
+                out += stage.a * stage.h * lin.damped.force(moving)
         return out

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ..assembly.linearised import Linearised
+from ..assembly.pattern import Pattern
 from ..coordinates.free_nodes import FreeNodes
 from ..coordinates.rigid import LooseParts
 from ..linear.interface import LinearSolver
@@ -46,6 +47,30 @@ class Stage:
     def stiffness_factor(self) -> float:
         """What K is multiplied with in the linearised stage's matrix, β a b h² [s²]."""
         return self.beta * self.a * self.b * self.h**2
+
+    def stiffness_and_share(self, lin: Linearised) -> float:
+        """The same with the part of D that is a share of K, β a b h² + a h share [s²]."""
+        share = 0.0 if lin.damped is None else lin.damped.share
+        return self.stiffness_factor + self.a * self.h * share
+
+    def weight(self, lin: Linearised) -> Vec:
+        """M with the drag that D has at single nodes, (n,) [kg]."""
+        inert = self.inertia * lin.mass
+        return inert if lin.damped is None else inert + self.a * self.h * lin.damped.drag
+
+    def fill(self, pattern: Pattern, lin: Linearised) -> None:
+        """Write M − a h D − β a b h² K into the pattern."""
+        factor, weight = self.stiffness_and_share(lin), self.weight(lin)
+        damped, share = lin.damped, self.a * self.h
+        if damped is None or not damped.has_blocks:
+            pattern.gather(lin.blocks, lin.node_blocks, -factor, weight)
+            return
+        blocks, node_blocks = factor * lin.blocks, factor * lin.node_blocks
+        if damped.blocks is not None:
+            blocks += share * damped.blocks
+        if damped.node_blocks is not None:
+            node_blocks += share * damped.node_blocks
+        pattern.gather(blocks, node_blocks, -1.0, weight)
 
 
 class Posed(Protocol):

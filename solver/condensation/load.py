@@ -26,7 +26,7 @@ class Loads:
     def momentum(self, lin: Linearised, stage: Stage) -> Vec:
         """M v̂ + a h (f + K (x_base − x)), (n, 3) [N s]; prescribed nodes move on to where they stand at the stage.
 
-        K = ∂f/∂x, negative semi-definite; f holds the damping at the last velocities.
+        K = ∂f/∂x, negative semi-definite. Damping is linear in v, so D v is on the other side, all of it.
         """
         share = stage.a * stage.h
         out: Vec = stage.inertia * lin.mass[:, None] * stage.v_hat + share * lin.force

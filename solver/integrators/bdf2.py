@@ -44,7 +44,7 @@ class BDF2:
         stage = stage_at(system, h, 2.0 / 3.0, 2.0 / 3.0, state.time + h, base, v_hat)
         if not self.linearised:
             return system.reach(stage, state)
-        return land(system, pose(system, system.linearise(state), stage), stage, state)
+        return land(system, pose(system, system.linearise(state, stage.time), stage), stage, state)
 
 
 class SBDF2(BDF2):

@@ -28,8 +28,11 @@ class System(Protocol):
     def touching(self, state: State) -> Index:
         """Nodes in contact, ascending."""
 
-    def linearise(self, state: State) -> Linearised:
-        """Forces and stiffness K = ∂f/∂x at the state; its arrays are written anew by the next call."""
+    def linearise(self, state: State, time: float | None = None) -> Linearised:
+        """Forces and stiffness K = ∂f/∂x at the state; its arrays are written anew by the next call.
+
+        time: where damping D = ∂f/∂v is taken, ahead along the rates; a method of order 2 gives its stage's.
+        """
 
     def reach(self, stage: Stage, start: State) -> State:
         """The state at the end of a stage, which is solved to the stage solver's tolerance. Raises StepFailed."""

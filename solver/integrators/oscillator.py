@@ -60,7 +60,7 @@ class Oscillator:
     def touching(self, state: State) -> Index:
         return NOBODY
 
-    def linearise(self, state: State) -> Linearised:
+    def linearise(self, state: State, time: float | None = None) -> Linearised:
         blocks = -self.squared * np.eye(3)[None]
         force = self.acceleration(state)
         return Linearised(state.q.reshape(1, 3), self.velocity(state), self.mass, force, np.zeros((0, 6, 9)), blocks)

@@ -51,7 +51,7 @@ class RungeKutta:
 
 def _posed(system: System, last: Posed | None, at: State, stage: Stage) -> Posed:
     """A stage on the last one's factor, or linearised anew where it stands."""
-    return pose(system, system.linearise(at), stage) if last is None else last.again(stage)
+    return pose(system, system.linearise(at, stage.time), stage) if last is None else last.again(stage)
 
 
 def _blend(row: Sequence[float], values: Sequence[Vec], like: Vec) -> Vec:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
 
+from ..assembly.damping import Damped
 from ..assembly.edges import Edges
 from ..assembly.linearised import Linearised
 from ..assembly.pattern import Pattern
@@ -64,15 +65,17 @@ class Evaluation:
 
 
 class StageProblem:
-    """M (v − v̂) = a h f(base + b h v, v) for the velocities of the nodes in the pattern; others are as prescribed.
+    """M (v − v̂) = a h (f(base + b h v) + D v) for the velocities of the nodes in the pattern; others are prescribed.
 
-    The merit is the incremental potential [Ascher 14, 15]; the matrix is M − a b h² K, K = ∂f/∂x negative
+    The merit is the incremental potential [Ascher 14, 15]; the matrix is M − a h D − a b h² K, K = ∂f/∂x negative
     semi-definite when projected.
     """
 
-    def __init__(self, physics: Physics, system: System, stage: Stage, base: Vec, prescribed: Index) -> None:
-        """base: positions of all nodes at v = 0, (n, 3) [m]: where prescribed ones stand less b h w."""
-        self.physics, self.system, self.stage = physics, system, stage
+    def __init__(self, physics: Physics, system: System, stage: Stage, base: Vec, prescribed: Index,
+                 damped: Damped | None = None) -> None:
+        """base: positions of all nodes at v = 0, (n, 3) [m]: where prescribed ones stand less b h w.
+        damped: D through the whole stage, without a share of K; None where nothing is damped."""
+        self.physics, self.system, self.stage, self.damped = physics, system, stage, damped
         self.order = system.pattern.order
         self._base = base
         self._still = np.zeros_like(base)
@@ -102,12 +105,17 @@ class StageProblem:
         """Residual and merit; the merit is infinite where the energy is not defined, None where there is none."""
         v = self.velocities(unknowns)
         force, energy = self.physics.evaluate(self.positions(v), v, self.stage.time)
+        drag = None if self.damped is None else self.damped.force(v)
+        if drag is not None:
+            force = force + drag
         change = v[self.order] - self._kept
         momentum = self._inertia * change
         residual = self._residual(momentum, force)
         if energy is None:
             return Evaluation(unknowns, residual, None)
         merit = 0.5 * float(np.vdot(change, momentum)) + self.stage.a / self.stage.b * energy
+        if drag is not None:
+            merit -= 0.5 * self.stage.a * self.stage.h * float(np.vdot(v, drag))
         return Evaluation(unknowns, residual, merit if np.isfinite(merit) else np.inf)
 
     def _residual(self, momentum: Vec, force: Vec) -> Vec:
@@ -115,11 +123,10 @@ class StageProblem:
         return residual
 
     def fill(self, unknowns: Vec, project: bool = True) -> None:
-        """Write M − a b h² K at this point into the pattern's matrix."""
+        """Write M − a h D − a b h² K at this point into the pattern's matrix."""
         v = self.velocities(unknowns)
         lin = self.physics.linearise_at(self.positions(v), v, self.stage.time, project)
-        self.system.pattern.gather(lin.blocks, lin.node_blocks, -self.stage.stiffness_factor,
-                                   self.stage.inertia * lin.mass)
+        self.stage.fill(self.system.pattern, lin if self.damped is None else replace(lin, damped=self.damped))
 
     def factor(self, unknowns: Vec, try_true: bool) -> bool:
         """Fill and factor: the true matrix where `try_true` and that is definite, else the projected one.

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from ..assembly.damping import Damped, Damping, DampingLaw
 from ..assembly.edges import Edges
 from ..assembly.linearised import Linearised
 from ..assembly.pattern import NodeSum
@@ -74,6 +75,7 @@ class World:
     quasistatic_start: bool = False
     project: bool = True  #: clamp element stiffness to negative semi-definite
     notes: list[str] = field(default_factory=list)
+    damping_laws: Sequence[DampingLaw] = ()  #: of each of `elastic`; empty where nothing is damped
 
     def __post_init__(self) -> None:
         self.tets: Index = np.concatenate([elastic.tets for elastic in self.elastic])
@@ -87,6 +89,8 @@ class World:
         self._blocks = np.zeros((first, 6, 9))
         self._node_blocks = np.zeros((len(self.rest), 3, 3))
         self._weight = self.mass[:, None] * self.gravity
+        damping = Damping(self.damping_laws, self._slices, self.tets, self.mass)
+        self._damping = None if damping.is_off else damping
 
     @property
     def bodies(self) -> list[tuple[str, int, int]]:
@@ -124,10 +128,24 @@ class World:
                 free[part] = False
         return np.flatnonzero(free).astype(np.int32)
 
-    def linearise(self, state: State) -> Linearised:
-        """f and K = ∂f/∂x at the state; its arrays are written anew by the next call."""
+    def linearise(self, state: State, time: float | None = None) -> Linearised:
+        """f and K = ∂f/∂x at the state, D = ∂f/∂v where the body will be at `time`; written anew by the next call.
+
+        Without a time D is taken at the state too, which costs least and an order of accuracy.
+        """
         x = self.coordinates.place(state.q, state.time)
-        return self.linearise_at(x, self.velocity(state), state.time, self.project)
+        lin = self.linearise_at(x, self.velocity(state), state.time, self.project)
+        if self._damping is None:
+            return lin
+        damped = self._damping.of_stiffness(lin.node_blocks) if time is None and self.project else None
+        return replace(lin, damped=damped or self._damped(state, state.time if time is None else time))
+
+    def _damped(self, state: State, time: float) -> Damped | None:
+        """D = ∂f/∂v where the state's rates will have brought the body by `time`; None where nothing is damped."""
+        if self._damping is None:
+            return None
+        ahead = self.coordinates.advance(state.q, state.u, time - state.time)
+        return self._damping.at(self.coordinates.place(ahead, time), self._blocks)
 
     def linearise_at(self, x: Vec, v: Vec | None, time: float, project: bool = True) -> Linearised:
         """The same at positions and velocities (n, 3), None at rest; K is negative semi-definite if `project`."""
@@ -162,9 +180,12 @@ class World:
         return self.coordinates.spread(state.u, self.coordinates.prescribed_rate(state.time))
 
     def acceleration(self, state: State) -> Vec:
-        """M⁻¹ f of all nodes, (n, 3) [m/s²]."""
-        x = self.coordinates.place(state.q, state.time)
-        force, _ = self.evaluate(x, self.velocity(state), state.time)
+        """M⁻¹ (f + D v) of all nodes, (n, 3) [m/s²]."""
+        x, v = self.coordinates.place(state.q, state.time), self.velocity(state)
+        force, _ = self.evaluate(x, v, state.time)
+        damped = self._damped(state, state.time)
+        if damped is not None:
+            force += damped.force(v)
         acceleration: Vec = force / self.mass[:, None]
         return acceleration
 
@@ -183,7 +204,9 @@ class World:
         base = coordinates.place(start.q if stage.base is None else stage.base, stage.time)
         if stage.w is not None:
             base[coordinates.prescribed] -= stage.b * stage.h * stage.w
-        problem = StageProblem(self, system, stage, base, coordinates.prescribed)
+        # held fixed through the stage, where the start will be by then: where the start is would cost an order
+        damped = self._damped(start, stage.time) if stage.inertia else None
+        problem = StageProblem(self, system, stage, base, coordinates.prescribed, damped)
         guess = coordinates.spread(start.u, None)[system.pattern.order].ravel()
         v = problem.velocities(self.stage_solver.solve(problem, guess))
         u: Vec = v[coordinates.free].ravel()

@@ -1,0 +1,100 @@
+"""Linear damping at one moment: the matrix D = ∂f/∂v, which a stage holds fixed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ..state import Index, Vec
+from .kernels import multiply
+
+
+class DampingLaw(Protocol):
+    """How the elements of one body are damped, and its mass."""
+
+    @property
+    def share(self) -> float | None:
+        """Where D of the elements is a share of their projected K, that share [s]; None where only `fill` knows."""
+
+    @property
+    def drag(self) -> float:
+        """β: masses are braked by −β M v [1/s]."""
+
+    def fill(self, x: Vec, forces: Vec, blocks: Vec) -> None:
+        """Write D [N s/m] at positions x (n, 3) [m] as blocks of element pairs like those of K; forces are scratch."""
+
+
+@dataclass(frozen=True)
+class Damped:
+    """D = share K + blocks − drag, negative semi-definite; K = ∂f/∂x is that of the linearisation it belongs to."""
+
+    drag: Vec  #: [kg/s], (n,)
+    share: float  #: [s]
+    blocks: Vec | None  #: of pairs of corners, as those of K [N s/m], (e, 6, 9)
+    node_blocks: Vec | None  #: takes what touches single nodes out of share K again [N s/m], (n, 3, 3)
+    _elements: Index
+    _tets: Index
+
+    @property
+    def has_blocks(self) -> bool:
+        """Whether D is more than a share of K and a drag."""
+        return self.blocks is not None or self.node_blocks is not None
+
+    def multiply(self, columns: Vec) -> Vec:
+        """The blocks times columns, both (n, 3, c)."""
+        out = np.zeros(columns.shape)
+        if self.blocks is not None:
+            multiply(self.blocks, self._elements, self._tets, np.ascontiguousarray(columns), out)
+        if self.node_blocks is not None:
+            out += self.node_blocks @ columns
+        return out
+
+    def force(self, v: Vec) -> Vec:
+        """(blocks − drag) v, (n, 3) [N], for velocities v (n, 3); D v where there is no share of K."""
+        force: Vec = self.multiply(v[:, :, None])[:, :, 0] - self.drag[:, None] * v
+        return force
+
+
+class Damping:
+    """What damps the bodies of a world."""
+
+    def __init__(self, laws: Sequence[DampingLaw], elements: Sequence[slice], tets: Index, mass: Vec) -> None:
+        """laws: one a body. elements: where its elements stand among tets (e, 4). mass: (n,) [kg]."""
+        self._laws, self._elements, self._tets = laws, elements, tets
+        self._every: Index = np.arange(len(tets), dtype=np.int32)
+        self._drag = np.zeros(len(mass))
+        for law, where in zip(laws, elements):
+            nodes = np.unique(tets[where])
+            self._drag[nodes] = law.drag * mass[nodes]
+        shares = {law.share for law in laws} or {0.0}
+        self._share = shares.pop() if len(shares) == 1 else None
+        self._blocks: Vec | None = None
+
+    @property
+    def is_off(self) -> bool:
+        """Whether nothing is damped at all."""
+        return self._share == 0.0 and not self._drag.any()
+
+    def of_stiffness(self, node_blocks: Vec) -> Damped | None:
+        """D at the place where K is taken: for nothing, but only where it is one share of K everywhere, else None.
+
+        node_blocks: those of K, (n, 3, 3), which no material damps.
+        """
+        if self._share is None:
+            return None
+        touched = self._share != 0.0 and node_blocks.any()
+        apart: Vec | None = -self._share * node_blocks if touched else None
+        return Damped(self._drag, self._share, None, apart, self._every, self._tets)
+
+    def at(self, x: Vec, like: Vec) -> Damped:
+        """D at positions x (n, 3) [m], with blocks of its own, shaped like those of K; written anew by each call."""
+        if self._share == 0.0:
+            return Damped(self._drag, 0.0, None, None, self._every, self._tets)
+        if self._blocks is None:
+            self._blocks, self._forces = np.zeros_like(like), np.zeros((len(like), 4, 3))
+        for law, where in zip(self._laws, self._elements):
+            law.fill(x, self._forces[where], self._blocks[where])
+        return Damped(self._drag, 0.0, self._blocks, None, self._every, self._tets)

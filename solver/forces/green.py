@@ -1,0 +1,61 @@
+"""Green damping: what resists the rate of the Green strain, whatever the material is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..materials.lanes import CONSTANT, GRADIENT, LANES, MATERIAL_KERNEL, TANGENT
+from ..state import Vec
+from ..threads import kernel
+from .elastic import Elastic
+
+
+@kernel(MATERIAL_KERNEL)
+def _nothing(work, project):  # type: ignore[no-untyped-def]
+    pass
+
+
+@kernel(MATERIAL_KERNEL)
+def _viscosity(work, project):  # type: ignore[no-untyped-def]
+    """∂P_ij/∂Ḟ_kl = η/2 ((F Fᵀ)_ik δ_jl + F_il F_kj) of P = η F Ė."""
+    for block in range(6):
+        # (j, other) of the six blocks: the diagonal ones, then (1, 0), (2, 0), (2, 1)
+        j = block if block < 3 else (1 if block == 3 else 2)
+        other = block if block < 3 else (1 if block == 5 else 0)
+        for i in range(3):
+            for k in range(3):
+                out = (TANGENT + 9 * block + 3 * i + k) * LANES
+                il, kj = (GRADIENT + i + 3 * other) * LANES, (GRADIENT + k + 3 * j) * LANES
+                for lane in range(LANES):
+                    rate = work[il + lane] * work[kj + lane]
+                    if j == other:
+                        for m in range(3):
+                            column = (GRADIENT + 3 * m) * LANES + lane
+                            rate += work[column + i * LANES] * work[column + k * LANES]
+                    work[out + lane] += 0.5 * work[CONSTANT * LANES + lane] * rate
+
+
+class Viscosity:
+    """What the element loop takes for a material: its tangent is that of P = η F Ė in Ḟ."""
+
+    energy, stress, tangent = _nothing, _nothing, _viscosity
+
+
+class Green:
+    """D = ∂f/∂v of the dissipation ½ η |Ė|², Ė = sym(Fᵀ Ḟ) the rate of Green strain, η = α E. [Thesis Table 5.2]
+
+    Negative semi-definite at any F. A body that turns rigidly is not braked, under load neither: Ė is zero. With α in
+    seconds as for Rayleigh damping, a bar that is stretched loses as much by both.
+    """
+
+    def __init__(self, nodes: Vec, elastic: Elastic, modulus: Vec, params: Mapping[str, float]) -> None:
+        """nodes: rest positions of all nodes [m], (n, 3). modulus: Young's, (e,) [Pa].
+        params: stiffness_damping, α [s]; mass_damping, β [1/s]."""
+        share = params["stiffness_damping"]
+        self.share: float | None = None if share else 0.0
+        self.drag = params["mass_damping"]
+        self._viscous = Elastic(nodes, elastic.tets[: len(modulus)], Viscosity, share * modulus[None])
+
+    def fill(self, x: Vec, forces: Vec, blocks: Vec) -> None:
+        """Write D [N s/m] at positions x (n, 3) [m] as the element blocks; forces (p, 4, 3) are scratch."""
+        self._viscous.fill(x, True, forces, blocks)
