@@ -16,7 +16,7 @@ from . import compat
 from .empties import is_empty
 
 #: families whose choice is a menu and whose parameters are settings
-FAMILIES = ("method", "material", "mesher", "integrator", "stage_solver")
+FAMILIES = ("method", "material", "damping", "mesher", "integrator", "stage_solver")
 
 #: a parameter's unit → Blender's unit; what is not here is shown as a plain number, its unit in the tooltip
 BLENDER_UNITS = {"m": "LENGTH", "m/s": "VELOCITY", "m/s²": "ACCELERATION", "s": "TIME_ABSOLUTE", "rad": "ROTATION"}
@@ -165,6 +165,7 @@ def _made_from_catalogue() -> dict[str, Any]:
     made: dict[str, Any] = {
         "method": _menu("method", "Method", "How the motion is computed", first["method"]),
         "material": _menu("material", "Material", "How the body resists being deformed", first["material"]),
+        "damping": _menu("damping", "Damping Law", "What the material itself loses when it moves", first["damping"]),
         "mesher": _menu("mesher", "Mesher", "How the volume is filled with tetrahedra", first["mesher"]),
         "integrator": _menu("integrator", "Integrator", "How a step advances in time", first["integrator"]),
         "stage_solver": _menu("stage_solver", "Stage Solver", "How an integrator that iterates finds its steps",

@@ -72,10 +72,10 @@ DENSITY = Param("density", "Density", "Mass per volume: water is 1000", 1000.0, 
                 field=True)
 
 STIFFNESS_DAMPING = Param("stiffness_damping", "Stiffness Damping",
-                          "How fast deformation dies, the faster the finer it is: 0.001 calms ripples, 0.1 is dough",
+                          "How fast wobbles die, the faster the finer they are: 0.001 calms ripples, 0.1 is dough",
                           0.0, "s", 0.0, 1.0e3, 0.0, 0.1)
 MASS_DAMPING = Param("mass_damping", "Mass Damping",
-                     "Share of all motion that is lost in a second, of falling too, as under water",
+                     "How fast all motion dies, falling too, as under water: 1 takes two thirds of a speed in a second",
                      0.0, "1/s", 0.0, 1.0e3, 0.0, 10.0)
 
 EDGE_LENGTH = Param("edge_length", "Edge Length",

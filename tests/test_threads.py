@@ -52,7 +52,7 @@ LOAD = """
 import sys
 from solver import catalogue, threads
 import solver.world.build
-for name in ("material", "linear_solver"):
+for name in ("material", "damping", "linear_solver"):
     for entry in catalogue.family(name).values():
         entry.load()
 kernels = {f"{module}.{name}": kernel for module in [*sys.modules] if module.startswith("solver.")

@@ -89,6 +89,7 @@ def scene_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
                  "step": properties.whole_steps(properties.si(settings, "step", scene), fps)},
         "bodies": [{
             "name": obj.name, "surface": {}, "mesher": choice("mesher"), "material": choice("material"),
+            "damping": choice("damping"),
             "density": properties.si(settings, catalogue.DENSITY.key, scene),
             "painted": {}, "dynamic": {}, "pin": {},
         }],

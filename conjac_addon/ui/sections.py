@@ -75,11 +75,13 @@ def chosen(settings: object, family: str) -> Entry:
 
 
 def draw_material(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """The material and its parameters; a painted one has two values."""
+    """The material, how it is damped, and their parameters; a painted one has two values."""
     settings = context.object.conjac
     layout.prop(settings, "material")
     draw_params(layout, settings, "material")
     draw_param(layout, settings, catalogue.DENSITY.key, catalogue.DENSITY)
+    layout.prop(settings, "damping")
+    draw_params(layout, settings, "damping")
 
 
 def draw_maps(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

@@ -27,8 +27,8 @@ SCENE_READERS = {"version": "", "name": "", "time": "solve", "method": "solve", 
                  "stage_solver": "solve", "linear_solver": "solve", "gravity": "solve", "ground": "solve",
                  "seed": ""}  # went before anything was random; older caches still name it
 BODY_READERS = {"name": "solve", "surface": "mesh", "surface.to_object": "solve", "tets": "mesh", "mesher": "tets",
-                "material": "fields", "painted": "fields", "density": "fields", "dynamic": "fields", "pin": "fields",
-                "fibers": ""}
+                "material": "fields", "damping": "solve", "painted": "fields", "density": "fields",
+                "dynamic": "fields", "pin": "fields", "fibers": ""}
 
 #: plain names of what is not a catalogue parameter; the rest is called by its path
 WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "frame rate", "time.step": "step",
@@ -37,7 +37,7 @@ WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "fra
          "stage_solver.kind": "stage solver", "linear_solver": "linear solver",
          "gravity": "gravity", "ground": "ground", "ground.motion": "motion of the ground",
          "surface": "mesh", "surface.to_object": "motion of the object", "tets": "volume mesh",
-         "mesher.kind": "mesher", "material.kind": "material", "density": "density",
+         "mesher.kind": "mesher", "material.kind": "material", "damping.kind": "damping law", "density": "density",
          "dynamic": "dynamic nodes", "pin": "pins", "pin.motion": "motion of the pins",
          "pin.node_motion": "motion of the pins", "name": "name"}
 
@@ -76,7 +76,7 @@ def settings(job: Job) -> Settings:
     scene.update(_choices(job.scene, ("method", "integrator", "stage_solver")))
     bodies = {}
     for body in job.scene.bodies:
-        flat = dict(_flat(job, body, "", digests)) | _choices(body, ("mesher", "material"))
+        flat = dict(_flat(job, body, "", digests)) | _choices(body, ("mesher", "material", "damping"))
         # not read: the mesher of a volume given by hand, and a number that paint replaces
         painted = {key if key in flat else f"material.{key}" for key in body.painted}
         bodies[body.name] = {key: value for key, value in flat.items()

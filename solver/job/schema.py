@@ -111,6 +111,7 @@ class Body(Strict):
     tets: Tets | None = None
     mesher: Choice = field(default_factory=lambda: Choice(kind="tetwild"))
     material: Choice = field(default_factory=lambda: Choice(kind="stable_neo_hookean"))
+    damping: Choice = field(default_factory=lambda: Choice(kind="rayleigh"))  #: off by its defaults
     painted: dict[str, Painted] = field(default_factory=dict)  #: replaces a parameter with `field=True`, by key
     density: Positive = 1000.0
     dynamic: Dynamic = field(default_factory=Dynamic)

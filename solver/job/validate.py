@@ -109,6 +109,7 @@ def _check_body(job: Job, body: schema.Body, where: str) -> None:
     nodes = _check_tets(job, body, where) if body.tets is not None else None
     _check_choice("mesher", body.mesher, f"{where}.mesher")
     _check_choice("material", body.material, f"{where}.material")
+    _check_choice("damping", body.damping, f"{where}.damping")
     _check_painted(job, body, vertices, where)
     _check_dynamic(job, body.dynamic, vertices, nodes, f"{where}.dynamic")
     _check_pin(job, body.pin, vertices, nodes, f"{where}.pin")

@@ -63,13 +63,15 @@ def assemble(job: Job, prepared: list[Prepared]) -> World:
     interval = 1.0 / (scene.time.fps * scene.time.samples_per_frame)
 
     mass = np.zeros(len(rest))
-    elastic, parts, bodies = [], [], []
+    elastic, laws, parts, bodies = [], [], [], []
     for one, start, stop in zip(prepared, first[:-1], first[1:]):
         volumes = tet_volumes(one.volume.nodes, one.volume.tets)
         mass[start:stop] = lumped_mass(one.volume.nodes, one.volume.tets, volumes, one.fields.density)
         material = catalogue.find("material", one.body.material.kind).load()
         constants = material.constants(**one.fields.element_parameters)
         elastic.append(Elastic(rest, one.volume.tets + np.int32(start), material, constants))
+        law = catalogue.find("damping", one.body.damping.kind).load()
+        laws.append(law(rest, elastic[-1], _modulus(one), parameters("damping", one.body.damping)))
         count, labels = face_parts(one.volume.tets)
         parts += [np.unique(one.volume.tets[labels == part]) + start for part in range(count)]
         surface = one.body.surface
@@ -98,7 +100,8 @@ def assemble(job: Job, prepared: list[Prepared]) -> World:
     for one in prepared:
         notes += [f'"{one.body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes)]
     return World(bodies, elastic, coordinates, condensation, integrator, stage_solver, linear, rest, mass,
-                 np.array(scene.gravity), ground, scene.time.start, bool(params["quasistatic_start"]), notes=notes)
+                 np.array(scene.gravity), ground, scene.time.start, bool(params["quasistatic_start"]), notes=notes,
+                 damping_laws=laws)
 
 
 def _coordinates(rest: Vec, prepared: list[Prepared], first: Index, interval: float) -> FreeNodes:
@@ -115,10 +118,15 @@ def _coordinates(rest: Vec, prepared: list[Prepared], first: Index, interval: fl
     return FreeNodes(rest, prescribed, Motion(np.concatenate(motions, axis=1), interval))
 
 
+def _modulus(one: Prepared) -> Vec:
+    """Young's modulus of each element, (e,) [Pa]; the default's where the material has none."""
+    modulus = one.fields.element_parameters.get("youngs_modulus")
+    return np.full(len(one.volume.tets), catalogue.YOUNGS_MODULUS.default) if modulus is None else modulus
+
+
 def _typical_stiffness(prepared: list[Prepared]) -> float:
     """Young's modulus times edge length, the size of an entry of K, of the stiffest body [N/m]."""
     def of(one: Prepared) -> float:
-        stiffest = np.max(one.fields.element_parameters.get("youngs_modulus", catalogue.YOUNGS_MODULUS.default))
-        return float(stiffest * np.cbrt(6.0 * tet_volumes(one.volume.nodes, one.volume.tets).mean()))
+        return float(_modulus(one).max() * np.cbrt(6.0 * tet_volumes(one.volume.nodes, one.volume.tets).mean()))
 
     return max(of(one) for one in prepared)

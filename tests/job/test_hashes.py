@@ -24,6 +24,8 @@ def stages_changed(before, after, name="Ear") -> list[str]:
     ("bodies.0.fibers", "arrays/weights.npy", None, None),
     ("bodies.0.mesher", {"kind": "tetwild", "params": {"edge_length": 0.1}}, "tets", 'Edge Length of "Ear"'),
     ("bodies.0.mesher", {"kind": "grid"}, "tets", 'mesher of "Ear"'),
+    ("bodies.0.damping", {"kind": "green"}, "solve", 'damping law of "Ear"'),
+    ("bodies.0.damping", {"kind": "rayleigh", "params": {"mass_damping": 2}}, "solve", 'Mass Damping of "Ear"'),
     ("bodies.0.density", 900, "fields", 'density of "Ear"'),
     ("bodies.0.material.params.youngs_modulus", 5e4, "fields", 'Young\'s Modulus of "Ear"'),
     ("bodies.0.pin", {"weights": "arrays/weights.npy"}, "fields", 'pins of "Ear"'),

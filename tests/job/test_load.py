@@ -91,6 +91,8 @@ def test_a_large_array_stays_in_its_file(tmp_path):
      "$.bodies[0].material.params.poisson_ratio", "above 0.4999"),
     ("bodies.0.mesher", {"kind": "grid", "params": {"edge_length": -1}},
      "$.bodies[0].mesher.params.edge_length", "below"),
+    ("bodies.0.damping", {"kind": "rayleigh", "params": {"mass_damping": -1}},
+     "$.bodies[0].damping.params.mass_damping", "below"),
     ("bodies.0.density", 0, "$.bodies[0].density", "> 0.0"),
     ("bodies.0.name", "", "$.bodies[0].name", "no name"),
     ("bodies.0.surface", None, "$.bodies[0].surface", "neither"),

@@ -48,9 +48,13 @@ def steps(world, count):
     return state
 
 
+@pytest.mark.parametrize("damped", [False, True])
 @pytest.mark.parametrize("method", ["conjac", "vanilla"])
-def test_each_of_two_bodies_moves_as_if_it_were_alone(tmp_path, method):
+def test_each_of_two_bodies_moves_as_if_it_were_alone(tmp_path, method, damped):
     job = two_boxes(tmp_path / "both", end=4, method={"kind": method, "params": {"beta": 0.7}})
+    if damped:
+        change(job, "bodies.0.damping", {"kind": "green", "params": {"stiffness_damping": 0.05}})
+        change(job, "bodies.1.damping", {"kind": "rayleigh", "params": {"stiffness_damping": 0.01, "mass_damping": 4}})
     both = world_of(job)
     assert both.bodies == [("Soft", 0, 45), ("Stiff", 45, 36)]
     assert both.mass[:45].sum() == pytest.approx(1000 * 0.2 * 0.1 * 0.1)
