@@ -76,7 +76,7 @@ def unit_scale(scene: bpy.types.Scene) -> float:
 
 def _entries() -> Iterator[Entry]:
     for family in FAMILIES:
-        yield from catalogue.family(family).values()
+        yield from catalogue.menu(family).values()
 
 
 def _number(param: Param, **changed: Any) -> Any:
@@ -99,7 +99,7 @@ def _number(param: Param, **changed: Any) -> Any:
 
 def _menu(family: str, name: str, description: str, default: str, first: tuple = ()) -> Any:
     """A menu of one catalogue family; the identifiers are the catalogue's keys."""
-    items = [*first, *((entry.key, entry.label, entry.sentence) for entry in catalogue.family(family).values())]
+    items = [*first, *((entry.key, entry.label, entry.sentence) for entry in catalogue.menu(family).values())]
     return bpy.props.EnumProperty(name=name, description=description, items=items, default=default,
                                   override=OVERRIDABLE)
 

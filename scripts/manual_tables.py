@@ -35,7 +35,7 @@ def page() -> str:
         title, sentence = TITLES.get(family, (family.replace("_", " ").capitalize(), ""))
         lines += [f"## {title}", "", *([sentence, ""] if sentence else []), "| choice | key | what it does |",
                   "| --- | --- | --- |"]
-        entries = catalogue.family(family).values()
+        entries = catalogue.menu(family).values()
         lines += [f"| {entry.label} | `{entry.key}` | {entry.sentence} |" for entry in entries]
         params = {param.key: param for entry in entries for param in entry.params}
         if params:

@@ -42,6 +42,7 @@ class Entry:
     sentence: str
     params: tuple[Param, ...] = ()  #: of a map: the parameters it blends
     full_space: bool = False  #: of a method: every free node is an unknown; of an integrator: it needs such a method
+    hidden: bool = False  #: for scripts and measurements alone: in no menu
 
     def load(self, package: str | None = None) -> Any:
         """The class or function behind this entry, imported now. `package` is the root its path starts from."""
@@ -59,6 +60,14 @@ QUASISTATIC_START = Param("quasistatic_start", "Start at Rest",
 SPECTRAL_RADIUS = Param("spectral_radius", "Spectral Radius",
                         "What a step leaves of the fastest wobbles: 0 nothing, 1 everything",
                         0.5, "", 0.0, 1.0, 0.0, 1.0)
+
+MODES = Param("modes", "Modes", "How many of the slowest wobbles keep all their swing", 10, "", 0, 1000, 0, 40)
+REDECOMPOSE = Param("redecompose", "Modes Last",
+                    "Steps after which the slowest wobbles are found anew; in between they follow the body",
+                    10, "", 1, 1000000, 1, 100)
+EXPONENTIAL_TOLERANCE = Param("exponential_tolerance", "Exponential Tolerance",
+                              "Error of a step's exponential, as a share of the velocities",
+                              1.0e-6, "", 1.0e-13, 1.0e-1, 1.0e-9, 1.0e-3)
 
 TOLERANCE = Param("tolerance", "Tolerance", "Net force that an iteration may leave, as a share of the first one",
                   1.0e-6, "", 1.0e-12, 1.0e-1, 1.0e-9, 1.0e-2)
@@ -111,6 +120,32 @@ ENTRIES: tuple[Entry, ...] = (
           "Faithful: no damping at all, so wobbles go on until the material damps them", full_space=True),
     Entry("integrator", "trapezoidal", "integrators.trapezoidal:Trapezoidal", "Trapezoidal Rule",
           "Faithful: no damping at all, and rough where stiff parts are struck", full_space=True),
+    Entry("integrator", "siere", "integrators.siere:SIERE", "SIERE",
+          "Snappy where it shows: the slowest wobbles keep all their swing, the rest is calm, however stiff the body",
+          (MODES, REDECOMPOSE), full_space=True),
+    Entry("integrator", "sbdf2ere", "integrators.bdf2ere:SBDF2ERE", "SBDF2ERE",
+          "As SIERE, and the rest livelier, for gentle motion", (MODES, REDECOMPOSE), full_space=True),
+    Entry("integrator", "str_sbdf2ere", "integrators.tr_bdf2ere:STRSBDF2ERE", "STR-SBDF2ERE",
+          "As SIERE, and the rest lively: two linear solves a step", (MODES, REDECOMPOSE), full_space=True),
+    Entry("integrator", "beere", "integrators.beere:BEERE", "BEERE",
+          "As SIERE, solved until nothing is left: no step is too large for the rest", (MODES, REDECOMPOSE),
+          full_space=True),
+    Entry("integrator", "bdf2ere", "integrators.bdf2ere:BDF2ERE", "BDF2ERE",
+          "As SBDF2ERE, solved until nothing is left", (MODES, REDECOMPOSE), full_space=True),
+    Entry("integrator", "tr_bdf2ere", "integrators.tr_bdf2ere:TRBDF2ERE", "TR-BDF2ERE",
+          "As lively as TR-BDF2, and the slowest wobbles keep all their swing", (MODES, REDECOMPOSE), full_space=True),
+    Entry("integrator", "ere", "integrators.ere:ERE", "ERE",
+          "Faithful: every wobble as it is, for soft undamped bodies; slow for stiff ones", (EXPONENTIAL_TOLERANCE,),
+          full_space=True),
+    Entry("integrator", "bdf2ere_printed", "integrators.bdf2ere:BDF2EREPrinted", "BDF2ERE (Printed)",
+          "The paper's formula, which amplifies the slowest wobbles", (MODES, REDECOMPOSE), full_space=True,
+          hidden=True),
+    Entry("integrator", "sbdf2ere_printed", "integrators.bdf2ere:SBDF2EREPrinted", "SBDF2ERE (Printed)",
+          "The paper's formula, which amplifies the slowest wobbles", (MODES, REDECOMPOSE), full_space=True,
+          hidden=True),
+    Entry("integrator", "str_sbdf2ere_printed", "integrators.tr_bdf2ere:STRSBDF2EREPrinted", "STR-SBDF2ERE (Printed)",
+          "The paper's formula, which amplifies the slowest wobbles", (MODES, REDECOMPOSE), full_space=True,
+          hidden=True),
     Entry("integrator", "quasistatic", "integrators.quasistatic:Quasistatic", "Quasistatic",
           "Always in balance: no wobble at all, for slow squashing and bending of held bodies", full_space=True),
     Entry("stage_solver", "newton_d", "nonlinear.newton:NewtonDirect", "Newton, Direct",
@@ -148,6 +183,11 @@ ENTRIES: tuple[Entry, ...] = (
 def family(name: str) -> dict[str, Entry]:
     """Every entry of one family by its key, in menu order."""
     return {entry.key: entry for entry in ENTRIES if entry.family == name}
+
+
+def menu(name: str) -> dict[str, Entry]:
+    """Those of a family that an artist may choose from."""
+    return {key: entry for key, entry in family(name).items() if not entry.hidden}
 
 
 def find(name: str, key: str) -> Entry:

@@ -82,6 +82,19 @@ class PosedConJac:
         share = min(owner.gamma, LARGEST_CORRECTION / change) if change > 0.0 else owner.gamma
         return self._on_free(share / (self.stage.b * self.stage.h) * rows.ravel())
 
+    def respond(self, impulses: Vec) -> Vec:
+        """J (JᵀSJ)⁻¹ Jᵀ of impulses on the free nodes, both (3 f, c) [N s], [m/s]."""
+        width, order = impulses.shape[1], self.owner.to_free
+        rows = np.zeros((len(order), 3 * width))
+        rows[order] = impulses.reshape(-1, 3 * width)
+        kept = np.zeros((len(self.basis), width))
+        if len(self.reduced):
+            reduced = self.onto_basis(rows.reshape(-1, width))
+            kept = self.basis @ scipy.linalg.solve(self.reduced, reduced, assume_a="pos")
+        moved = np.concatenate([self.jacobian @ kept, kept]).reshape(-1, 3 * width)
+        rates: Vec = moved[order].reshape(-1, width)
+        return rates
+
     def again(self, stage: Stage) -> PosedConJac:
         if stage.w is not None:
             return self.owner.pose(self.lin, stage)

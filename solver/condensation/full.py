@@ -8,9 +8,10 @@ import numpy as np
 
 from ..assembly.linearised import Linearised
 from ..assembly.pattern import Pattern, node_graph
+from ..assembly.tangent import Product, Tangent
 from ..coordinates.rigid import LooseParts
 from ..linear.interface import LinearSolver
-from ..state import Vec
+from ..state import Index, Vec
 from .interface import Mesh, Stage
 from .load import Loads
 
@@ -33,6 +34,14 @@ class PosedFull:
     def correction(self, u: Vec) -> Vec:
         return np.zeros(len(u))
 
+    def respond(self, impulses: Vec) -> Vec:
+        """A⁻¹ of impulses on the free nodes, both (3 f, c) [N s], [m/s]."""
+        rank, width = self.owner.rank, impulses.shape[1]
+        ordered = impulses.reshape(-1, 3 * width)[rank].reshape(-1, width)
+        out: Vec = np.empty((len(rank), 3 * width))
+        out[rank] = self.owner.linear.solve(ordered).reshape(-1, 3 * width)
+        return out.reshape(-1, width)
+
     def again(self, stage: Stage) -> PosedFull:
         return replace(self, right=self.owner.right(self.lin, stage))
 
@@ -51,6 +60,8 @@ class Full:
         linear.analyse(self.matrix, 0)
         self._loads = Loads(mesh)
         self.loose = LooseParts(mesh.rest, mesh.parts, mesh.coordinates.prescribed)
+        #: where each node of the elimination order stands among the free ones, (f,)
+        self.rank: Index = np.searchsorted(free, self.pattern.order).astype(np.int32)
 
     def pose(self, lin: Linearised, stage: Stage) -> PosedFull:
         """Fill and factor M − ahD − βabh²K of the free nodes. Raises NotPositiveDefinite. [ConJac 10]"""
@@ -68,3 +79,13 @@ class Full:
                 moving[self.mesh.coordinates.prescribed] = stage.w
                 out += stage.a * stage.h * lin.damped.force(moving)
         return out
+
+    def tangent(self, lin: Linearised, w: Vec | None) -> Tangent:
+        """K and D of the free nodes for products, and K w where prescribed nodes move at w (p, 3) [m/s]."""
+        free = self.mesh.coordinates.free
+        values = self.pattern.gather(lin.blocks, lin.node_blocks, 1.0, np.zeros(len(lin.x))).copy()
+        pulled = None if w is None else self._loads.pull(lin, w)[free].ravel()
+        force = lin.force if lin.damped is None else lin.force + lin.damped.force(lin.v)
+        mass = np.repeat(lin.mass[free], 3)
+        return Tangent(lin, free, mass, force[free].ravel() / mass, pulled,
+                       Product(self.pattern, values, self.rank))

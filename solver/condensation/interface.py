@@ -82,6 +82,9 @@ class Posed(Protocol):
     def correction(self, u: Vec) -> Vec:
         """What positions still owe at the new rates u, as a rate that never enters velocities, (3 f,) [m/s]."""
 
+    def respond(self, impulses: Vec) -> Vec:
+        """What impulses on the free nodes change in the rates, both (3 f, c) [N s], [m/s]."""
+
     def again(self, stage: Stage) -> Posed:
         """Another stage at the same moment and with the same β a b h², on the same factor."""
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..state import State, Vec
-from .interface import System, land, pose, stage_at
+from .interface import Integrator, System, land, pose, stage_at
 from .sdirk import SDIRK2, SSDIRK2
 
 POSITIONS, RATES, STEP, TOUCHING = "bdf2.q", "bdf2.u", "bdf2.h", "bdf2.touching"
@@ -24,7 +24,7 @@ class BDF2:
 
     def __init__(self, params: dict[str, float]) -> None:
         """No parameters."""
-        self._starter = SSDIRK2(params) if self.linearised else SDIRK2(params)
+        self._starter: Integrator = SSDIRK2(params) if self.linearised else SDIRK2(params)
 
     def step(self, system: System, state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
@@ -34,7 +34,7 @@ class BDF2:
                    and np.array_equal(past[TOUCHING], touching))
         after = self._go_on(system, state, h) if goes_on else self._starter.step(system, state, h)
         memory = {POSITIONS: state.q, RATES: state.u, STEP: np.array([h]), TOUCHING: touching}
-        return replace(after, memory={**state.memory, **memory})
+        return replace(after, memory={**after.memory, **memory})
 
     def _go_on(self, system: System, state: State, h: float) -> State:
         coordinates = system.coordinates

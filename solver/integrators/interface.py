@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Protocol
 
 from ..assembly.linearised import Linearised
+from ..assembly.tangent import Tangent
 from ..condensation.interface import Condensation, Posed, Stage
 from ..coordinates.free_nodes import FreeNodes
 from ..errors import StepFailed
 from ..linear.interface import NotPositiveDefinite
+from ..nonlinear.held import Held
 from ..state import Index, State, Vec
 
 
@@ -34,8 +36,14 @@ class System(Protocol):
         time: where damping D = ∂f/∂v is taken, ahead along the rates; a method of order 2 gives its stage's.
         """
 
-    def reach(self, stage: Stage, start: State) -> State:
-        """The state at the end of a stage, which is solved to the stage solver's tolerance. Raises StepFailed."""
+    def tangent(self, state: State) -> Tangent:
+        """The true K and D at the state for products, and the acceleration; its `lin` as long as linearise's."""
+
+    def reach(self, stage: Stage, start: State, held: Held | None = None) -> State:
+        """The state at the end of a stage, which is solved to the stage solver's tolerance. Raises StepFailed.
+
+        held: directions in which the velocities are given.
+        """
 
 
 class Integrator(Protocol):

@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..assembly.linearised import Linearised
+from ..assembly.tangent import Tangent
 from ..condensation.interface import Condensation, Posed, Stage
 from ..coordinates.free_nodes import FreeNodes
 from ..coordinates.rigid import LooseParts
+from ..nonlinear.held import Held
 from ..state import Index, State, Vec
 from .interface import Integrator
 
@@ -34,6 +36,10 @@ class _Posed:
 
     def correction(self, u: Vec) -> Vec:
         return np.zeros_like(u)
+
+    def respond(self, impulses: Vec) -> Vec:
+        out: Vec = impulses / (self.stage.inertia + self.stage.stiffness_factor * self.owner.squared)
+        return out
 
     def again(self, stage: Stage) -> Posed:
         return replace(self, stage=stage)
@@ -65,11 +71,17 @@ class Oscillator:
         force = self.acceleration(state)
         return Linearised(state.q.reshape(1, 3), self.velocity(state), self.mass, force, np.zeros((0, 6, 9)), blocks)
 
+    def tangent(self, state: State) -> Tangent:
+        return Tangent(self.linearise(state), self.coordinates.free, np.ones(3), -self.squared * state.q, None,
+                       lambda columns: -self.squared * columns)
+
     def pose(self, lin: Linearised, stage: Stage) -> Posed:
         return _Posed(self, stage, lin.x.ravel())
 
-    def reach(self, stage: Stage, start: State) -> State:
+    def reach(self, stage: Stage, start: State, held: Held | None = None) -> State:
         u = _Posed(self, stage, start.q).solve()
+        if held is not None:
+            u = held.meet(u)
         base = start.q if stage.base is None else stage.base
         return State(stage.time, base + stage.b * stage.h * u, u, start.memory)
 

@@ -13,14 +13,27 @@ class NotPositiveDefinite(Exception):
     """The matrix has a pivot that is not positive; the caller knows what that means."""
 
 
-class LinearSolver(Protocol):
+class Factoring(Protocol):
+    """A symmetric positive definite matrix on a pattern that has been analysed."""
+
+    why: str  #: one clause for the log: what was chosen and why
+
+    @property
+    def factored(self) -> int:
+        """How often `factor` was called: whoever keeps a factor sees by it whether it is still theirs."""
+
+    def factor(self, lower: sp.csc_matrix) -> None:
+        """Factor these values on the analysed pattern. Raises NotPositiveDefinite."""
+
+    def solve(self, right: Vec) -> Vec:
+        """A⁻¹ right, (m,) or (m, c)."""
+
+
+class LinearSolver(Factoring, Protocol):
     """A symmetric positive definite matrix on a kept pattern, lower triangle, whose last rows are eliminated last.
 
     With the last unknowns k kept and all others q, A = [[A_qq, A_qk], [A_kq, A_kk]].
     """
-
-    why: str  #: one clause for the log: what was chosen and why
-    factored: int  #: how often `factor` was called: whoever keeps a factor sees by it whether it is still theirs
 
     @staticmethod
     def order(graph: sp.csc_matrix) -> Index:
@@ -28,12 +41,6 @@ class LinearSolver(Protocol):
 
     def analyse(self, lower: sp.csc_matrix, kept: int) -> None:
         """Take the pattern (values are ignored); the last `kept` unknowns are asked for by `condense`."""
-
-    def factor(self, lower: sp.csc_matrix) -> None:
-        """Factor these values on the analysed pattern. Raises NotPositiveDefinite."""
-
-    def solve(self, right: Vec) -> Vec:
-        """A⁻¹ right, (m,) or (m, c)."""
 
     def condense(self) -> Vec:
         """J = −A_qq⁻¹ A_qk, (m − kept, kept). [ConJac 6]"""

@@ -14,8 +14,9 @@ from ..assembly.linearised import Linearised
 from ..assembly.pattern import Pattern
 from ..condensation.interface import Stage
 from ..errors import StepFailed
-from ..linear.interface import LinearSolver, NotPositiveDefinite
+from ..linear.interface import Factoring, NotPositiveDefinite
 from ..state import Index, Vec
+from .held import Held
 
 STANDARD_GRAVITY = 9.81
 SAME_PLACE = 1.0e-12  #: of the body's extent: a step this short moves nothing that doubles can tell
@@ -47,7 +48,7 @@ class System:
 
     pattern: Pattern  #: its order is the unknowns'
     matrix: sp.csc_matrix  #: lower triangle, its values are the pattern's
-    linear: LinearSolver  #: analysed on that pattern
+    linear: Factoring  #: analysed on that pattern
     edges: Edges
 
 
@@ -72,9 +73,11 @@ class StageProblem:
     """
 
     def __init__(self, physics: Physics, system: System, stage: Stage, base: Vec, prescribed: Index,
-                 damped: Damped | None = None) -> None:
+                 damped: Damped | None = None, held: Held | None = None) -> None:
         """base: positions of all nodes at v = 0, (n, 3) [m]: where prescribed ones stand less b h w.
-        damped: D through the whole stage, without a share of K; None where nothing is damped."""
+        damped: D through the whole stage, without a share of K; None where nothing is damped.
+        held: directions in which the velocities are given, in the pattern's order."""
+        self.held = held
         self.physics, self.system, self.stage, self.damped = physics, system, stage, damped
         self.order = system.pattern.order
         self._base = base
@@ -120,7 +123,7 @@ class StageProblem:
 
     def _residual(self, momentum: Vec, force: Vec) -> Vec:
         residual: Vec = (momentum - self.stage.a * self.stage.h * force[self.order]).ravel()
-        return residual
+        return residual if self.held is None else self.held.left(residual)
 
     def fill(self, unknowns: Vec, project: bool = True) -> None:
         """Write M − a h D − a b h² K at this point into the pattern's matrix."""

@@ -13,6 +13,7 @@ from ..assembly.damping import Damped, Damping, DampingLaw
 from ..assembly.edges import Edges
 from ..assembly.linearised import Linearised
 from ..assembly.pattern import NodeSum
+from ..assembly.tangent import Tangent
 from ..condensation.full import Full
 from ..condensation.interface import Condensation, Stage
 from ..contact.find.half_space import HalfSpace
@@ -24,6 +25,7 @@ from ..forces.elastic import Elastic
 from ..integrators.interface import Integrator
 from ..linear.interface import LinearSolver
 from ..nonlinear.equilibrium import equilibrium
+from ..nonlinear.held import Held, HeldLinear
 from ..nonlinear.interface import StageSolver
 from ..nonlinear.problem import StageProblem
 from ..nonlinear.problem import System as StageSystem
@@ -140,6 +142,13 @@ class World:
         damped = self._damping.of_stiffness(lin.node_blocks) if time is None and self.project else None
         return replace(lin, damped=damped or self._damped(state, state.time if time is None else time))
 
+    def tangent(self, state: State) -> Tangent:
+        """The true K = ∂f/∂x and D = ∂f/∂v of the free nodes at the state, for products. Full space alone."""
+        x = self.coordinates.place(state.q, state.time)
+        lin = self.linearise_at(x, self.velocity(state), state.time, project=False)
+        lin = replace(lin, damped=self._damped(state, state.time))
+        return self._full.tangent(lin, self.coordinates.prescribed_rate(state.time))
+
     def _damped(self, state: State, time: float) -> Damped | None:
         """D = ∂f/∂v where the state's rates will have brought the body by `time`; None where nothing is damped."""
         if self._damping is None:
@@ -195,29 +204,38 @@ class World:
             return np.zeros(0, dtype=np.int32)
         return self.ground[0].find(self.coordinates.place(state.q, state.time), state.time).nodes
 
-    def reach(self, stage: Stage, start: State) -> State:
+    def reach(self, stage: Stage, start: State, held: Held | None = None) -> State:
         """The state at the end of a stage, from the rates of `start` on. Raises StepFailed. [Ascher 5]
 
-        Full space alone: the unknowns are the velocities of every free node.
+        Full space alone: the unknowns are the velocities of every free node. held: directions in which they are given.
         """
         system, coordinates = self._stage_system, self.coordinates
+        if held is not None:
+            held = held.ordered(self._full.rank)
+            system = replace(system, linear=HeldLinear(system.linear, held))
         base = coordinates.place(start.q if stage.base is None else stage.base, stage.time)
         if stage.w is not None:
             base[coordinates.prescribed] -= stage.b * stage.h * stage.w
         # held fixed through the stage, where the start will be by then: where the start is would cost an order
         damped = self._damped(start, stage.time) if stage.inertia else None
-        problem = StageProblem(self, system, stage, base, coordinates.prescribed, damped)
+        problem = StageProblem(self, system, stage, base, coordinates.prescribed, damped, held)
         guess = coordinates.spread(start.u, None)[system.pattern.order].ravel()
+        if held is not None:
+            guess = held.meet(guess)
         v = problem.velocities(self.stage_solver.solve(problem, guess))
         u: Vec = v[coordinates.free].ravel()
         q = problem.positions(v)[coordinates.free].ravel()
         return State(stage.time, q, u, start.memory)
 
+    @property
+    def _full(self) -> Full:
+        if not isinstance(self.condensation, Full):
+            raise TypeError("this integrator moves every node on its own, so the method has to be Vanilla FEM")
+        return self.condensation
+
     @cached_property
     def _stage_system(self) -> StageSystem:
-        full = self.condensation
-        if not isinstance(full, Full):
-            raise TypeError("a stage is solved for all nodes, so the method has to be Vanilla FEM")
+        full = self._full
         return StageSystem(full.pattern, full.matrix, full.linear, Edges(self.tets, self.rest))
 
     def step(self, state: State, h: float) -> State:

@@ -94,7 +94,7 @@ def test_every_setting_of_the_catalogue_can_be_reached(soft_cube):
         soft_cube.vertex_groups.new(name=entry.label)
     shown = set()
     for family in settings.FAMILIES:
-        for key in catalogue.family(family):
+        for key in catalogue.menu(family):
             setattr(soft_cube.conjac, family, key)
             shown |= {name for kind, name in drawn(soft_cube) if kind == "prop"}
     soft_cube.conjac.use_scene_range = False

@@ -1,0 +1,157 @@
+"""The lowest modes of a body at one moment: where additive methods take the exponential."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import scipy.linalg
+
+from ..assembly.tangent import Tangent
+from ..condensation.interface import Stage
+from ..errors import StepFailed
+from ..state import Vec
+from .entire import psi
+from .interface import System, pose
+
+GUARDS = 4  #: vectors more than modes, so that the last modes converge as fast as the first
+DEPTH = 3  #: blocks of one Krylov space before it starts anew from what it found
+RESTARTS = 40
+TOLERANCE = 1.0e-9  #: residual of a mode, as a share of its eigenvalue in the shifted inverse
+SHIFT = 1.0e-3  #: of 1/h²: how far under zero the spectrum is looked at from
+
+
+@dataclass(frozen=True)
+class Modes:
+    """s directions X with Xᵀ M X = 1, and P = X Xᵀ M. Signs and rotations of X change no answer. [Ascher 24]"""
+
+    basis: Vec  #: X, (3 f, s) [kg^−½]
+    mass: Vec  #: of each row, (3 f,) [kg]
+
+    @cached_property
+    def weighted(self) -> Vec:
+        """M X, (3 f, s)."""
+        return self.mass[:, None] * self.basis
+
+    @property
+    def count(self) -> int:
+        return self.basis.shape[1]
+
+    def amplitudes(self, field: Vec) -> Vec:
+        """Xᵀ M field, (s,), of a field of the free nodes (3 f,)."""
+        return self.weighted.T @ field
+
+    def field(self, amplitudes: Vec) -> Vec:
+        """X amplitudes, (3 f,)."""
+        return self.basis @ amplitudes
+
+    def across(self, field: Vec) -> Vec:
+        """(I − P) field, (3 f,)."""
+        return field - self.field(self.amplitudes(field))
+
+    def beside(self, near: Vec) -> Vec:
+        """The orthonormal basis of the span of `near` (3 f, s) that is nearest to it, so that nothing turns."""
+        if not self.count:
+            return near
+        left, _, right = np.linalg.svd(np.sqrt(self.mass)[:, None] * near, full_matrices=False)
+        basis: Vec = (left @ right) / np.sqrt(self.mass)[:, None]
+        return basis
+
+
+def exponential(modes: Modes, tangent: Tangent, v: Vec, h: float) -> tuple[Vec, Vec, Vec]:
+    """h φ₁(h J_G) G, with h² φ₂(h J_G) of what moving nodes pull: changes of amplitudes and rates, (s,) each; and K X.
+
+    v: rates, (3 f,) [m/s]. Exact for any sign of the stiffness: six modes of a free body have none, a buckled one has
+    some that push. [Ascher 18, 25]
+    """
+    if not modes.count:
+        return np.zeros(0), np.zeros(0), modes.basis
+    rate, push = modes.amplitudes(v), modes.amplitudes(tangent.acceleration)
+    drift = np.zeros_like(rate) if tangent.pulled is None else modes.basis.T @ tangent.pulled
+    columns = tangent.stiffness(modes.basis)
+    stiffness = modes.basis.T @ columns
+    stiffness = 0.5 * (stiffness + stiffness.T)
+    if tangent.is_damped:
+        return *_damped(stiffness, modes.basis.T @ tangent.damping(modes.basis), rate, push, drift, h), columns
+    values, vectors = np.linalg.eigh(stiffness)
+    rate, push, drift = vectors.T @ rate, vectors.T @ push, vectors.T @ drift
+    z = h * h * values
+    _, one, two, three = psi(z, 3)
+    moved = h * one * rate + h * h * two * push + h**3 * three * drift
+    gained = z * two * rate + h * one * push + h * h * two * drift
+    return vectors @ moved, vectors @ gained, columns
+
+
+def _damped(stiffness: Vec, damping: Vec, rate: Vec, push: Vec, drift: Vec, h: float) -> tuple[Vec, Vec]:
+    """The same with a damping matrix (s, s), by the exponential of a matrix with two rows and columns more."""
+    s = len(rate)
+    big = np.zeros((2 * s + 2, 2 * s + 2))
+    big[:s, s : 2 * s] = np.eye(s)
+    big[s : 2 * s, :s], big[s : 2 * s, s : 2 * s] = stiffness, damping
+    big[:s, -1], big[s : 2 * s, -1] = rate, push
+    big[s : 2 * s, -2], big[-2, -1] = drift, 1.0
+    last = scipy.linalg.expm(h * big)[:, -1]
+    return last[:s], last[s : 2 * s]
+
+
+def lowest(system: System, tangent: Tangent, count: int, h: float, start: Vec | None) -> Vec:
+    """The `count` modes of lowest λ of −K X = M X Λ, (3 f, s); as many as there are where that is fewer.
+
+    K = ∂f/∂x is the true one: projection hides the modes that buckle, and stiffens those of a squeezed body. The
+    modes nearest to a shift under zero are found by block Krylov spaces of (μM − K)⁻¹ M, from those of `start`; blocks
+    miss none of several equal λ, as single vectors do. Raises StepFailed where no shift makes that definite.
+    """
+    size = len(tangent.mass)
+    root = np.sqrt(tangent.mass)
+    if count >= size:
+        whole: Vec = np.diag(1.0 / root)
+        return whole
+    wide = count + GUARDS
+    if count == 0:
+        return np.zeros((size, 0))
+    if 4 * wide >= size:
+        dense = -tangent.stiffness(np.eye(size)) / root[:, None] / root
+        basis: Vec = scipy.linalg.eigh(0.5 * (dense + dense.T))[1][:, :count] / root[:, None]
+        return basis
+    solve = _shifted(system, tangent, h)
+    first = np.random.default_rng(0).normal(size=(size, wide))
+    if start is not None:
+        first[:, : start.shape[1]] = root[:, None] * start[:, :wide]
+    found: Vec = _largest(lambda y: root[:, None] * solve(root[:, None] * y), first, count) / root[:, None]
+    return found
+
+
+def _shifted(system: System, tangent: Tangent, h: float) -> Callable[[Vec], Vec]:
+    """(μM − K)⁻¹ for the smallest of a few shifts μ that makes it definite."""
+    lin = replace(tangent.lin, damped=None)
+    still = np.zeros_like(lin.x)
+    for power in range(0, 8, 2):
+        shift = SHIFT / (h * h) * 10.0**power
+        try:
+            return pose(system, lin, Stage(1.0, 1.0, 1.0, 0.0, None, still, None, inertia=shift)).respond
+        except StepFailed:
+            continue
+    raise StepFailed("the stiffness pushes harder than the modes can be found at")
+
+
+def _largest(product: Callable[[Vec], Vec], first: Vec, count: int) -> Vec:
+    """Orthonormal eigenvectors (m, count) of the largest eigenvalues of a symmetric product, from a block (m, b)."""
+    block = np.linalg.qr(first)[0]
+    for _ in range(RESTARTS):
+        basis, image = [block], [product(block)]
+        for _ in range(DEPTH - 1):
+            new, have = image[-1], np.concatenate(basis, axis=1)
+            for _ in range(2):  # twice is enough
+                new = np.linalg.qr(new - have @ (have.T @ new))[0]
+            basis.append(new)
+            image.append(product(new))
+        have, images = np.concatenate(basis, axis=1), np.concatenate(image, axis=1)
+        values, vectors = np.linalg.eigh(0.5 * (have.T @ images + images.T @ have))
+        chosen = vectors[:, : -len(block.T) - 1 : -1]
+        block, moved = have @ chosen, images @ chosen
+        left = np.linalg.norm(moved - block * values[: -len(block.T) - 1 : -1], axis=0)[:count]
+        if (left <= TOLERANCE * values[: -count - 1 : -1]).all():
+            break
+    return block[:, :count]

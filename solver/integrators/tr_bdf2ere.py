@@ -1,0 +1,63 @@
+"""TR-BDF2 with the exponential: a trapezoidal half step of everything, then BDF2 on what is not in the modes."""
+
+from __future__ import annotations
+
+from ..state import State
+from .additive import advance, split
+from .interface import System, stage_at
+from .runge_kutta import RungeKutta
+
+
+class TrapezoidalHalf(RungeKutta):
+    """u_½ = u₀ + h/4 (F(u_½) + F(u₀)). [Ascher 8a]"""
+
+    table = ((0.0,), (1 / 4, 1 / 4))
+
+
+class STrapezoidalHalf(TrapezoidalHalf):
+    """u_½ = u₀ + ½ (I − h/4 J)⁻¹ h F(u₀). [Ascher 27]"""
+
+    linearised = True
+
+
+class TRBDF2ERE:
+    """u₁ = u_½ + ⅓ (I − P)(u_½ − u₀) + h/3 H(u₁) + h/2 φ₁(h/2 J_G) G(u_½): both stages solved.
+
+    [Ascher 27, changed: fully implicit, and the history acts on the rest alone]
+    """
+
+    order = 2
+    linearised, printed = False, False
+
+    def __init__(self, params: dict[str, float]) -> None:
+        """params: modes, how many; redecompose, the number of steps that they last."""
+        self.modes, self.every = int(params["modes"]), int(params["redecompose"])
+        self._half = STrapezoidalHalf(params) if self.linearised else TrapezoidalHalf(params)
+
+    def step(self, system: System, state: State, h: float) -> State:
+        """The state after h seconds. Raises StepFailed; the old state is still good."""
+        coordinates = system.coordinates
+        half = self._half.step(system, state, h)
+        parts = split(system, half, 0.5 * h, self.modes, self.every)
+        if self.printed:
+            parts = parts.weighed(state)
+        base = coordinates.advance(half.q, half.q - state.q, 1.0 / 3.0)
+        v_hat = coordinates.spread(half.u + (half.u - state.u) / 3.0, None)
+        stage = stage_at(system, h, 1.0 / 3.0, 1.0 / 3.0, state.time + h, base, v_hat)
+        return advance(system, stage, parts, 0.25, self.linearised)
+
+
+class STRSBDF2ERE(TRBDF2ERE):
+    """u₁ = u_½ + (I − h/3 J_H)⁻¹ (⅓ (I − P)(u_½ − u₀) + h/3 H(u_½) + h/2 φ₁(h/2 J_G) G(u_½)).
+
+    [Ascher 27, changed: the history acts on the rest alone, else it is of order 1 and amplifies the modes]
+    """
+
+    linearised = True
+
+
+class STRSBDF2EREPrinted(STRSBDF2ERE):
+    """The history and the weights ⅓, ⅔ on the exponential too, as printed. [Ascher 27]"""
+
+    order = 1
+    printed = True

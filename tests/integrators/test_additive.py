@@ -1,0 +1,287 @@
+"""Additive methods: their limits, dense formulas, modes that turn, free bodies, moving pins, a saved state."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from bodies import box, find_integrator, make, positions, run, stiffness
+from scipy.linalg import expm
+
+from solver import catalogue
+from solver.coordinates.prescribed import Motion
+from solver.integrators.additive import AGE, BASIS
+from solver.integrators.modes import Modes, lowest
+from solver.integrators.oscillator import damping, update_matrix
+from solver.state import State
+
+H = 1 / 120
+ALL = 100_000
+ADDITIVE = [key for key, entry in catalogue.family("integrator").items() if "redecompose" in
+            {param.key for param in entry.params}]
+CORRECTED = [key for key in ADDITIVE if not key.endswith("printed")]
+
+
+def bar(key, *, modes=4, every=1, pinned=True, motion=None, cells=(4, 1, 1), **how):
+    """A pinned (or free) bar; those without modes are asked for none."""
+    nodes, tets = box(cells, (0.16, 0.04, 0.03))
+    held = np.flatnonzero(nodes[:, 0] < 1e-9) if pinned else []
+    params = {"modes": modes, "redecompose": every} if key in ADDITIVE else {}
+    if key == "ere":
+        params = {"exponential_tolerance": 1e-12}
+    how = {"young": 2e4, "beta": 1.0, "project": False, "tolerance": 1e-12, **how}
+    return make(nodes, tets, pinned=held, motion=motion, method="vanilla", integrator=key, **how, **params)
+
+
+def thrown(world, seed=1, speed=0.3):
+    """The rest shape, a little bent, at smooth random speeds."""
+    free = world.rest[world.coordinates.free]
+    rng = np.random.default_rng(seed)
+    u = (free - free[0]) @ rng.normal(size=(3, 3)) / 0.16 * speed
+    q = free + 0.003 * np.sin(20.0 * free[:, [1, 2, 0]])
+    return State(0.0, q.ravel(), u.ravel())
+
+
+def close(a, b, tolerance):
+    moved = max(np.abs(a.u).max(), 1e-3)
+    assert np.abs(a.q - b.q).max() <= tolerance * H * moved
+    assert np.abs(a.u - b.u).max() <= tolerance * moved
+
+
+def swinging(nodes, samples=48):
+    pinned = np.flatnonzero(nodes[:, 0] < 1e-9)
+    swing = 0.01 * np.sin(2 * np.pi * 1.5 * np.arange(2 * samples + 1) / samples)
+    return Motion(nodes[pinned] + swing[:, None, None] * np.array([0.3, 0.0, 1.0]), 1 / samples)
+
+
+# ---- limits
+
+@pytest.mark.parametrize("moving", [False, True])
+@pytest.mark.parametrize("key,limit", [("siere", "semi_implicit"), ("beere", "backward_euler"), ("sbdf2ere", "sbdf2"),
+                                       ("str_sbdf2ere", "str_bdf2"), ("bdf2ere", "bdf2"), ("tr_bdf2ere", "tr_bdf2")])
+def test_without_modes_it_is_the_other_method(key, limit, moving):
+    """From the second step on, where the two-step methods have the same past."""
+    motion = swinging(box((4, 1, 1), (0.16, 0.04, 0.03))[0]) if moving else None
+    with_modes, without = bar(key, modes=0, motion=motion), bar(limit, motion=motion)
+    state = run(without, 1, H, thrown(without))
+    close(with_modes.step(state, H) if "bdf2.q" not in state.memory else
+          with_modes.integrator.step(with_modes, state, H), without.step(state, H), 1e-9)
+
+
+def test_siere_without_modes_takes_the_method_s_damping():
+    world, plain = bar("siere", modes=0, beta=0.6), bar("semi_implicit", beta=0.6)
+    close(world.step(thrown(world), H), plain.step(thrown(plain), H), 1e-12)
+
+
+@pytest.mark.parametrize("moving", [False, True])
+@pytest.mark.parametrize("key", ["siere", "beere"])
+def test_with_all_modes_it_is_ere(key, moving):
+    motion = swinging(box((4, 1, 1), (0.16, 0.04, 0.03))[0]) if moving else None
+    additive, ere = bar(key, modes=ALL, motion=motion), bar("ere", motion=motion)
+    state = thrown(ere)
+    close(additive.step(state, H), ere.step(state, H), 1e-9)
+
+
+# ---- against dense algebra
+
+def dense(world, state):
+    """K, M, X of the lowest modes, f: of the free nodes at a state."""
+    free = (3 * world.coordinates.free[:, None] + np.arange(3)).ravel()
+    k, f = stiffness(world, positions(world, state), state.time)
+    return k[np.ix_(free, free)], np.repeat(world.mass, 3)[free], f[free]
+
+
+def test_siere_is_its_formula_done_densely():
+    """(I − h J_H)⁻¹ with J_H = J − J_G as a dense matrix, for modes that are not quite those of this moment."""
+    world = bar("siere", modes=4, every=1000, project=False)
+    state = run(world, 3, H, thrown(world))
+    k, m, f = dense(world, state)
+    x = state.memory[BASIS]
+    p = x @ (m[:, None] * x).T
+    assert np.abs(x.T @ (m[:, None] * x) - np.eye(4)).max() <= 1e-12
+    turned = np.abs(k @ x - m[:, None] * (x @ (x.T @ k @ x))).max() / np.abs(k @ x).max()
+    assert 1e-3 < turned  # or nothing would be seen of the rest's pull
+    n, zero, one = len(m), np.zeros((len(m), len(m))), np.eye(len(m))
+    j = np.block([[zero, one], [k / m[:, None], zero]])
+    jg = np.block([[zero, p], [x @ (x.T @ k @ x) @ (m[:, None] * x).T, zero]])
+    whole = np.concatenate([state.u, f / m])
+    g = np.concatenate([p @ state.u, p @ (f / m)])
+    big = np.zeros((2 * n + 1, 2 * n + 1))
+    big[: 2 * n, : 2 * n], big[: 2 * n, -1] = H * jg, H * g
+    change = np.linalg.solve(np.eye(2 * n) - H * (j - jg), H * (whole - g) + expm(big)[: 2 * n, -1])
+    after = world.step(state, H)
+    close(after, replace(after, q=state.q + change[:n], u=state.u + change[n:]), 2e-9)
+
+
+@pytest.mark.parametrize("key", CORRECTED)
+def test_signs_and_rotations_of_the_modes_change_nothing(key):
+    world = bar(key, modes=4, every=1000)
+    state = run(world, 3, H, thrown(world))
+    turn = np.linalg.qr(np.random.default_rng(0).normal(size=(4, 4)))[0]
+    turned = replace(state, memory={**state.memory, BASIS: state.memory[BASIS] @ turn})
+    close(world.step(state, H), world.step(turned, H), 1e-9)
+
+
+@pytest.mark.parametrize("key", CORRECTED)
+def test_finding_the_modes_anew_does_not_jump(key):
+    """From one state and one past, one step with the modes of some steps ago and one with those of now."""
+    world = bar(key, every=1000)
+    state = run(world, 4, H, thrown(world, speed=0.1))
+    assert state.memory[AGE] == [4.0]
+    followed = world.step(state, H)
+    anew = world.step(replace(state, memory={**state.memory, AGE: np.array([1000.0])}), H)
+    assert followed.memory[AGE] == [5.0] and anew.memory[AGE] == [1.0]
+    share = 0.02 if world.integrator.order == 2 else 0.15  # what is no mode any more is damped from now on
+    change = np.abs(anew.u - state.u).max()
+    assert 1e-9 * change < np.abs(anew.u - followed.u).max() <= share * change
+    assert np.abs(anew.q - followed.q).max() <= share * H * change
+
+
+def test_modes_are_those_of_the_dense_problem_and_none_is_missed():
+    """Six of λ = 0 and pairs of equal λ: a bar with a square section, free."""
+    nodes, tets = box((10, 4, 4), (0.1, 0.04, 0.04))
+    world = make(nodes, tets, method="vanilla", gravity=(0, 0, 0))
+    state = world.initial_state()
+    k, m, _ = dense(world, state)
+    root = np.sqrt(m)
+    want = np.linalg.eigvalsh(-k / root[:, None] / root)
+    tangent = world.tangent(state)
+    x = lowest(world, tangent, 10, H, None)
+    assert np.abs(x.T @ (m[:, None] * x) - np.eye(10)).max() <= 1e-10
+    found = np.linalg.eigvalsh(-x.T @ tangent.stiffness(x))
+    assert found == pytest.approx(want[:10], rel=1e-8, abs=1e-8 * want[10])
+    assert np.abs(tangent.stiffness(x) + k @ x).max() >= np.abs(k @ x).max()  # K, not −K
+    again = lowest(world, tangent, 10, H, x)
+    assert np.abs(again @ (again.T @ (m[:, None] * x)) - x).max() <= 1e-6 * np.abs(x).max()
+
+
+def test_a_buckled_body_has_a_mode_that_pushes():
+    """Squeezed along itself; the true stiffness says so, the projected one would not."""
+    nodes, tets = box((10, 2, 2), (0.2, 0.02, 0.02))
+    pinned = np.flatnonzero((nodes[:, 0] < 1e-9) | (nodes[:, 0] > 0.2 - 1e-9))
+    world = make(nodes, tets, pinned=pinned, method="vanilla", gravity=(0, 0, 0), integrator="siere", modes=4,
+                 redecompose=1, young=3e4)
+    squeezed = nodes * np.array([0.85, 1.03, 1.03])
+    world.coordinates._still = squeezed[pinned]
+    free = squeezed[world.coordinates.free].ravel()
+    state = State(0.0, free, np.zeros_like(free))
+    tangent = world.tangent(state)
+    x = lowest(world, tangent, 4, H, None)
+    values = np.linalg.eigvalsh(x.T @ tangent.stiffness(x))
+    want = np.linalg.eigvalsh(dense(make(nodes, tets, pinned=pinned, method="vanilla", project=False), state)[0])
+    assert values[-1] > 0.0 and want[-1] > 0.0
+    after = run(world, 60, H, state)
+    assert np.isfinite(after.q).all()
+    assert np.abs(after.q.reshape(-1, 3) - squeezed[world.coordinates.free]).max() < 0.2
+
+
+# ---- damping
+
+@pytest.mark.parametrize("key", CORRECTED + ["ere"])
+@pytest.mark.parametrize("y", [0.1, 0.5, 1.0, 3.0, 20.0])
+def test_modes_keep_all_their_swing(key, y):
+    entry = catalogue.find("integrator", key)
+    defaults = {param.key: param.default for param in entry.params}
+    method = entry.load()({**defaults, "exponential_tolerance": 1e-13})
+    values = np.linalg.eigvals(update_matrix(method, y))
+    assert np.abs(values).max() == pytest.approx(1.0, abs=1e-10)
+    assert abs(damping(method, y)) <= 1e-9
+
+
+#: [ERRATA 22, 23, 27]
+@pytest.mark.parametrize("key,radii", [("bdf2ere_printed", (1.0048, 1.069, 1.115)),
+                                       ("sbdf2ere_printed", (1.0048, 1.069, 1.115)),
+                                       ("str_sbdf2ere_printed", (1.0008, 1.020, 1.070))])
+def test_the_printed_formulas_amplify_the_modes(key, radii):
+    for y, radius in zip((0.1, 0.5, 1.0), radii):
+        method = find_integrator(key, {"modes": 3, "redecompose": 1})
+        assert np.abs(np.linalg.eigvals(update_matrix(method, y))).max() == pytest.approx(radius, abs=6e-4)
+
+
+@pytest.mark.parametrize("key,limit", [("siere", "semi_implicit"), ("beere", "backward_euler"), ("sbdf2ere", "sbdf2"),
+                                       ("bdf2ere", "bdf2"), ("str_sbdf2ere", "str_bdf2"), ("tr_bdf2ere", "tr_bdf2")])
+def test_without_modes_the_curve_is_the_other_method_s(key, limit):
+    for y in (0.1, 1.0, 3.0, 20.0):
+        method = find_integrator(key, {"modes": 0, "redecompose": 1})
+        assert damping(method, y) == pytest.approx(damping(find_integrator(limit), y), abs=1e-12)
+
+
+# ---- bodies
+
+@pytest.mark.parametrize("key", CORRECTED + ["ere"])
+def test_a_free_body_falls_and_drifts_as_it_must(key):
+    """Its centre: exactly, in first-order methods but for ½ g h² a step; it does not deform."""
+    world = bar(key, pinned=False, modes=8, cells=(3, 1, 1))
+    state = world.initial_state()
+    u = np.tile([0.2, -0.1, 0.4], len(world.rest))
+    after = run(world, 10, H, replace(state, u=u))
+    moved = (after.q - state.q).reshape(-1, 3)
+    t = 10 * H
+    want = t * np.array([0.2, -0.1, 0.4]) + [0, 0, -0.5 * 9.81 * t * t]
+    assert np.abs(moved - want).max() <= 1e-9
+
+
+@pytest.mark.parametrize("key", ["ere", "siere", "sbdf2ere", "str_sbdf2ere"])
+def test_a_spinning_free_body_keeps_its_energy(key):
+    """A quarter of a turn and more: what is kinetic or elastic, and all momenta of a body in no field."""
+    world = bar(key, pinned=False, modes=12, every=1, gravity=(0, 0, 0), cells=(3, 1, 1), young=2e5)
+    state = world.initial_state()
+    x = world.rest - np.average(world.rest, axis=0, weights=world.mass)
+    state = replace(state, u=np.cross([0.0, 0.0, 6.0], x).ravel())
+
+    def energy(now):
+        kinetic = 0.5 * float(np.repeat(world.mass, 3) @ now.u**2)
+        return kinetic + world.evaluate(positions(world, now), None, now.time)[1]
+
+    start = energy(state)
+    after = run(world, 120, 1 / 480, state)
+    assert energy(after) == pytest.approx(start, rel=1.5e-2 if key == "ere" else 3e-2)
+    assert np.abs(np.average(after.u.reshape(-1, 3), axis=0, weights=world.mass)).max() <= 1e-7
+    turn = np.average(np.cross(positions(world, after), after.u.reshape(-1, 3)), axis=0, weights=world.mass)
+    before = np.average(np.cross(x, state.u.reshape(-1, 3)), axis=0, weights=world.mass)
+    assert turn == pytest.approx(before, rel=4e-2, abs=2e-6)
+
+
+@pytest.mark.parametrize("key", ["ere", "sbdf2ere", "str_sbdf2ere", "bdf2ere", "tr_bdf2ere"])
+def test_moving_pins_do_not_cost_an_order(key):
+    motion = swinging(box((3, 1, 1), (0.16, 0.04, 0.03))[0])
+
+    def end(kind, steps):
+        world = bar(kind, motion=motion, cells=(3, 1, 1), young=2e3, gravity=(0, 0, 0))
+        state = world.initial_state()
+        for i in range(steps):
+            state = world.step(replace(state, time=i * 0.1 / steps), 0.1 / steps)
+        return state.q
+
+    exact = end("tr_bdf2", 800)
+    errors = [np.linalg.norm(end(key, steps) - exact) for steps in ((12, 24) if key == "ere" else (48, 96))]
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2, abs=0.2)
+
+
+# ---- what is remembered
+
+@pytest.mark.parametrize("key", CORRECTED)
+def test_a_saved_state_goes_on_to_the_same_bytes(key):
+    """In another process: a world made anew, from nothing but the state."""
+    whole = bar(key, every=4)
+    state = run(whole, 6, H, thrown(whole))
+    memory = {name: np.array(value) for name, value in state.memory.items()}
+    kept = State(state.time, state.q.copy(), state.u.copy(), memory)
+    go_on, resumed = run(whole, 6, H, state), run(bar(key, every=4), 6, H, kept)
+    assert go_on.q.tobytes() == resumed.q.tobytes() and go_on.u.tobytes() == resumed.u.tobytes()
+    assert go_on.memory[AGE] == resumed.memory[AGE] == [4.0]
+
+
+def test_the_basis_matters_to_that_test():
+    """Without it the modes are found anew, and the bytes are others."""
+    world = bar("siere", every=4)
+    state = run(world, 6, H, thrown(world))
+    bare = replace(state, memory={})
+    assert run(world, 6, H, state).q.tobytes() != run(world, 6, H, bare).q.tobytes()
+
+
+def test_the_nearest_basis_is_orthonormal_and_turns_nothing():
+    rng = np.random.default_rng(5)
+    mass = rng.uniform(0.5, 2.0, size=60)
+    modes = Modes(np.linalg.qr(rng.normal(size=(60, 5)))[0] / np.sqrt(mass)[:, None], mass)
+    near = modes.beside(modes.basis * np.array([0.9, 0.5, 0.7, 0.1, 0.8]))
+    assert np.abs(near - modes.basis).max() <= 1e-13
