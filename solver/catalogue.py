@@ -72,6 +72,19 @@ EXPONENTIAL_TOLERANCE = Param("exponential_tolerance", "Exponential Tolerance",
 TOLERANCE = Param("tolerance", "Tolerance", "Net force that an iteration may leave, as a share of the first one",
                   1.0e-6, "", 1.0e-12, 1.0e-1, 1.0e-9, 1.0e-2)
 ITERATIONS = Param("iterations", "Iterations", "A step that takes more is halved", 100, "", 1, 10000, 10, 500)
+FORCE_SCALE = Param("force_scale", "Force Scale",
+                    "Net force that always counts as large; 0 takes the weight of the heaviest node", 0.0, "N",
+                    0.0, None, 0.0, 1.0)
+LIMITS = (TOLERANCE, ITERATIONS, FORCE_SCALE)
+CG_TOLERANCE = Param("cg_tolerance", "Direction Tolerance",
+                     "How exact each direction is: smaller takes fewer but longer iterations",
+                     1.0e-2, "", 1.0e-12, 0.9, 1.0e-4, 0.5)
+CG_ITERATIONS = Param("cg_iterations", "Direction Iterations", "The most work on one direction", 1000, "",
+                      1, 100000, 10, 1000)
+PATIENCE = Param("patience", "Patience",
+                 "Iterations that a new factorization is worth; 0 makes one for every step", 15.0, "",
+                 0.0, 10000.0, 0.0, 50.0)
+MEMORY = Param("memory", "Memory", "Earlier iterations that bend a direction", 8, "", 0, 100, 0, 20)
 
 YOUNGS_MODULUS = Param("youngs_modulus", "Young's Modulus", "Stiffness: jelly 1e4, rubber 1e6", 3.0e4, "Pa",
                        1.0, 1.0e12, 1.0e3, 1.0e7, field=True)
@@ -149,7 +162,18 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("integrator", "quasistatic", "integrators.quasistatic:Quasistatic", "Quasistatic",
           "Always in balance: no wobble at all, for slow squashing and bending of held bodies", full_space=True),
     Entry("stage_solver", "newton_d", "nonlinear.newton:NewtonDirect", "Newton, Direct",
-          "A factorization in each iteration: the sturdiest", (TOLERANCE, ITERATIONS)),
+          "A factorization in each iteration: the sturdiest", LIMITS),
+    Entry("stage_solver", "qlb", "nonlinear.qlb:QLB", "QLB",
+          "One factorization for many steps, bent by what it sees on the way: the fastest",
+          (*LIMITS, PATIENCE, MEMORY)),
+    Entry("stage_solver", "newton_l0", "nonlinear.newton_frozen:NewtonFrozen", "Newton, Frozen Factor",
+          "One factorization for a few steps helps an iterative solve: quick and nearly as sturdy",
+          (*LIMITS, CG_TOLERANCE, CG_ITERATIONS, PATIENCE)),
+    Entry("stage_solver", "hybrid_l0", "nonlinear.hybrid_frozen:HybridFrozen", "Hybrid, Frozen Factor",
+          "Tries an old factorization by itself first: quick while little changes",
+          (*LIMITS, CG_TOLERANCE, CG_ITERATIONS, PATIENCE)),
+    Entry("stage_solver", "newton_i", "nonlinear.newton_iterative:NewtonIterative", "Newton, Iterative",
+          "No factorization at all: slow, and the least memory", (*LIMITS, CG_TOLERANCE, CG_ITERATIONS)),
     Entry("material", "stable_neo_hookean", "materials.stable_neo_hookean:StableNeoHookean", "Stable Neo-Hookean",
           "Flesh and rubber: keeps its volume, survives being turned inside out", (YOUNGS_MODULUS, POISSON_RATIO)),
     Entry("damping", "rayleigh", "forces.rayleigh:Rayleigh", "Rayleigh",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from ..errors import StepFailed
 from .problem import Evaluation, StageProblem
+
+WINDOW = 5  #: iterations over which progress is measured
 
 
 @dataclass(frozen=True)
@@ -29,3 +32,35 @@ class Limits:
     def failure(self, problem: StageProblem, at: Evaluation) -> StepFailed:
         """The error of a stage that is not solved by then."""
         return problem.failed(f"the solver did not settle in {self.iterations} iterations", at)
+
+
+class Progress:
+    """Whether iterations on an inexact matrix get anywhere."""
+
+    def __init__(self, goal: float, patience: float) -> None:
+        """goal: residual to reach. patience: iterations that a new factor costs."""
+        self._goal, self._patience = goal, max(patience, WINDOW)
+        self.restart()
+
+    def restart(self) -> None:
+        """A new factor was made."""
+        self._sizes: list[float] = []
+
+    @property
+    def count(self) -> int:
+        """Iterations on this factor in this stage."""
+        return len(self._sizes)
+
+    @property
+    def fresh(self) -> bool:
+        """Whether none was made since the factor was."""
+        return not self._sizes
+
+    def is_slow(self, size: float) -> bool:
+        """Note a residual's size; whether as many iterations as a new factor costs would still not be enough."""
+        self._sizes.append(size)
+        if len(self._sizes) <= WINDOW:
+            return False
+        fall = math.log(self._sizes[-1 - WINDOW] / size) / WINDOW
+        left = math.log(size / self._goal)
+        return fall <= 0.0 or left / fall > self._patience

@@ -1,0 +1,51 @@
+"""Conjugate gradients with a preconditioner, for Newton directions that need not be exact."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..state import Vec
+
+
+class ConjugateGradients:
+    """Solves A x = b until |A x − b| in the preconditioner's norm is a share of what it was. [Thesis Alg. 5.4]
+
+    The first direction of negative curvature ends it, with the best descent known by then.
+    """
+
+    def __init__(self, tolerance: float, most: int) -> None:
+        """most: iterations of one solve."""
+        self.tolerance, self.most = tolerance, most
+        self.taken = 0  #: iterations of the last solve
+        self.met_negative = False  #: whether negative curvature ended it
+        self._arrays = np.zeros((4, 0))
+
+    def solve(self, multiply: Callable[[Vec], Vec], right: Vec, precondition: Callable[[Vec], Vec]) -> Vec:
+        """x, (m,). multiply, precondition: A v and P⁻¹ v; their results are used before the next call."""
+        if self._arrays.shape[1] != len(right):
+            self._arrays = np.zeros((4, len(right)))
+        x, r, p, scratch = self._arrays
+        x[:], r[:] = 0.0, right
+        z = precondition(r)
+        p[:] = z
+        square = float(r @ z)
+        goal = self.tolerance**2 * square
+        self.taken, self.met_negative = 0, False
+        while self.taken < self.most and square > goal:
+            along = multiply(p)
+            curvature = float(p @ along)
+            if curvature <= 0.0:
+                self.met_negative = True
+                break
+            step = square / curvature
+            x += np.multiply(p, step, out=scratch)
+            r -= np.multiply(along, step, out=scratch)
+            z = precondition(r)
+            before, square = square, float(r @ z)
+            p *= square / before
+            p += z
+            self.taken += 1
+        answer: Vec = (p if self.met_negative and self.taken == 0 else x).copy()
+        return answer

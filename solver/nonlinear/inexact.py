@@ -1,0 +1,51 @@
+"""Newton's method whose directions come from preconditioned conjugate gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..state import Vec
+from .conjugate_gradients import ConjugateGradients
+from .limits import Limits
+from .problem import Evaluation, StageProblem
+from .product import Product
+
+
+class InexactNewton:
+    """The matrix is projected far from the root and the true one near it, as in NEWTON-D. [Thesis Alg. 5.4]"""
+
+    def __init__(self, limits: Limits, params: dict[str, float]) -> None:
+        """params: cg_tolerance, share of the preconditioned residual that stays; cg_iterations, of one direction."""
+        self.limits = limits
+        self._cg = ConjugateGradients(params["cg_tolerance"], int(params["cg_iterations"]))
+        self._product: Product | None = None
+
+    def solve(self, problem: StageProblem, at: Evaluation, goal: float,
+              precondition: Callable[[Product], Callable[[Vec], Vec]]) -> tuple[Evaluation, int]:
+        """The root, from `at` on, and all iterations of the conjugate gradients. Raises StepFailed.
+
+        precondition: makes P⁻¹ of the matrix that was just filled.
+        """
+        whole, inner = False, 0
+        for _ in range(self.limits.iterations):
+            if at.size <= goal:
+                return at, inner
+            direction = self._direction(problem, at, precondition, whole)
+            inner += self._cg.taken
+            if whole and not problem.moves(direction):
+                return at, inner
+            at, step = problem.search(at, direction)
+            whole = step == 1.0
+        raise self.limits.failure(problem, at)
+
+    def _direction(self, problem: StageProblem, at: Evaluation,
+                   precondition: Callable[[Product], Callable[[Vec], Vec]], true: bool) -> Vec:
+        matrix = problem.system.matrix
+        if self._product is None or not self._product.of(matrix):
+            self._product = Product(matrix)
+        problem.fill(at.unknowns, project=not true)
+        direction = self._cg.solve(self._product, -at.residual, precondition(self._product))
+        if true and self._cg.met_negative:
+            # not near enough yet: the projected matrix has a minimum to go to
+            return self._direction(problem, at, precondition, False)
+        return direction

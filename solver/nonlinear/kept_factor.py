@@ -1,0 +1,72 @@
+"""A Cholesky factor that serves several stages: it costs far more than a solve, and ages slowly."""
+
+from __future__ import annotations
+
+from ..linear.interface import Factoring
+from ..state import Vec
+from .problem import StageProblem
+
+LARGEST_RATIO = 4.0  #: between the a b h² of two stages that may share a factor
+
+
+class KeptFactor:
+    """L of a stage's matrix, until a new one is worth its price or the matrix is another one. [Thesis 5.4.1]
+
+    It belongs to its inertia and β a b h². Where both are without inertia another a b h² only scales it; with inertia
+    it lies between the scaled and the unscaled matrix, so the middle of both is taken while they are near.
+    """
+
+    def __init__(self, patience: float) -> None:
+        """patience: iterations that a factorization costs; 0 factors anew for every stage."""
+        self.patience = patience
+        self.forget()
+
+    def forget(self) -> None:
+        """The next stage factors anew."""
+        self._linear: Factoring | None = None
+        self._stamp = 0
+        self._inertia, self._stiffness_factor = 0.0, 0.0
+        self._scale = 1.0
+        self._spent: list[int] = []
+
+    def ready(self, problem: StageProblem, unknowns: Vec) -> bool:
+        """Call before a stage: factors where the kept one does not serve. Says whether it did. Raises StepFailed."""
+        if self._serves(problem) and not self._worn:
+            ratio = problem.stage.stiffness_factor / self._stiffness_factor
+            self._scale = ratio if self._inertia == 0.0 else ratio**0.5
+            return False
+        self.renew(problem, unknowns)
+        return True
+
+    def renew(self, problem: StageProblem, unknowns: Vec) -> None:
+        """Factor here: the true matrix where it is definite, else the projected one. Raises StepFailed."""
+        self.forget()
+        problem.factor(unknowns, try_true=True)
+        self._linear, self._stamp = problem.system.linear, problem.system.linear.factored
+        self._inertia, self._stiffness_factor = problem.stage.inertia, problem.stage.stiffness_factor
+
+    def solve(self, right: Vec) -> Vec:
+        """L⁻ᵀ L⁻¹ right, for the stage that was made ready."""
+        if self._linear is None:
+            raise ValueError("no factor is kept")
+        answer = self._linear.solve(right)
+        return answer if self._scale == 1.0 else answer / self._scale
+
+    def spent(self, iterations: int) -> None:
+        """Call after a stage: how many solves it took."""
+        self._spent.append(iterations)
+
+    @property
+    def _worn(self) -> bool:
+        """A new one pays when the last stage took more than all on this one on average, its own cost included."""
+        if self.patience <= 0.0:
+            return True
+        spent = self._spent
+        return bool(spent) and spent[-1] * len(spent) > self.patience + sum(spent)
+
+    def _serves(self, problem: StageProblem) -> bool:
+        linear, stage = problem.system.linear, problem.stage
+        if linear is not self._linear or linear.factored != self._stamp or stage.inertia != self._inertia:
+            return False
+        ratio = stage.stiffness_factor / self._stiffness_factor
+        return stage.inertia == 0.0 or 1.0 / LARGEST_RATIO <= ratio <= LARGEST_RATIO

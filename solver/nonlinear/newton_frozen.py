@@ -1,0 +1,36 @@
+"""NEWTON-L0: Newton's method with conjugate gradients preconditioned by a frozen factor."""
+
+from __future__ import annotations
+
+from ..state import Vec
+from .inexact import InexactNewton
+from .kept_factor import KeptFactor
+from .limits import Limits
+from .problem import StageProblem
+
+
+class NewtonFrozen:
+    """A few conjugate gradients each, since the factor is nearly that of the matrix. [Thesis Alg. 5.4]"""
+
+    factor: type[KeptFactor] = KeptFactor
+
+    def __init__(self, params: dict[str, float]) -> None:
+        """params: those of Limits and InexactNewton; patience: iterations that a factorization costs."""
+        self.limits = Limits.of(params)
+        self._newton = InexactNewton(self.limits, params)
+        self._factor = self.factor(params["patience"])
+
+    def solve(self, problem: StageProblem, guess: Vec) -> Vec:
+        """The root. Raises StepFailed."""
+        at = problem.evaluate(guess)
+        goal = self.limits.goal(problem, at)
+        if at.size <= goal:
+            return at.unknowns
+        self._factor.ready(problem, guess)
+        at, inner = self._newton.solve(problem, at, goal, lambda _: self._factor.solve)
+        self._factor.spent(inner)
+        return at.unknowns
+
+    def forget_past(self) -> None:
+        """Drop the factor."""
+        self._factor.forget()

@@ -1,0 +1,41 @@
+"""Products with a symmetric matrix of which only the lower triangle is stored."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..state import Vec
+from .product_kernels import multiply_lower
+
+
+class Product:
+    """A x for a matrix whose values may be written anew."""
+
+    def __init__(self, lower: sp.csc_matrix) -> None:
+        """lower: (m, m), sorted columns that begin with the diagonal entry; its arrays are shared."""
+        self._lower = lower
+        self._out = np.zeros(lower.shape[0])
+
+    def of(self, lower: sp.csc_matrix) -> bool:
+        """Whether it is this matrix's."""
+        return lower is self._lower
+
+    def __call__(self, x: Vec) -> Vec:
+        """A x, (m,), written anew by the next call."""
+        multiply_lower(self._lower.data, self._lower.indices, self._lower.indptr, x, self._out)
+        return self._out
+
+    def diagonal(self) -> Vec:
+        """(m,), a copy."""
+        values: Vec = self._lower.data[self._lower.indptr[:-1]]
+        return values
+
+    def diagonal_blocks(self) -> Vec:
+        """The 3 x 3 blocks on the diagonal, (m / 3, 3, 3)."""
+        data, first = self._lower.data, self._lower.indptr[:-1].reshape(-1, 3)
+        blocks = np.empty((len(first), 3, 3))
+        for c in range(3):
+            for r in range(c, 3):
+                blocks[:, r, c] = blocks[:, c, r] = data[first[:, c] + r - c]
+        return blocks

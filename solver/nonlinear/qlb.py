@@ -1,0 +1,60 @@
+"""QLB: L-BFGS that starts from a kept Cholesky factor instead of a multiple of the identity."""
+
+from __future__ import annotations
+
+from ..errors import StepFailed
+from ..state import Vec
+from .kept_factor import KeptFactor
+from .limits import Limits, Progress
+from .pairs import Pairs
+from .problem import StageProblem
+
+
+class QLB:
+    """Directions are the factor's, bent by what the last steps did to the residual. [Witemeyer 2021]
+
+    Both outlive the stage. Where progress is slow or no step helps, the factor is renewed at that point.
+    """
+
+    def __init__(self, params: dict[str, float]) -> None:
+        """params: those of Limits; patience: iterations that a factorization costs; memory: pairs of steps kept."""
+        self.limits = Limits.of(params)
+        self._factor = KeptFactor(params["patience"])
+        self._pairs = Pairs(int(params["memory"]))
+
+    def solve(self, problem: StageProblem, guess: Vec) -> Vec:
+        """The root. Raises StepFailed."""
+        at = problem.evaluate(guess)
+        goal = self.limits.goal(problem, at)
+        if at.size <= goal:
+            return at.unknowns
+        if self._factor.ready(problem, guess):
+            self._pairs.clear(len(guess))
+        progress = Progress(goal, self._factor.patience)
+        for _ in range(self.limits.iterations):
+            direction = self._pairs.direction(at.residual, self._factor.solve)
+            try:
+                after, _ = problem.search(at, direction)
+            except StepFailed:
+                if progress.fresh and len(self._pairs) == 0:
+                    raise
+                self._renew(problem, at.unknowns, progress)
+                continue
+            self._pairs.add(after.unknowns - at.unknowns, after.residual - at.residual)
+            at = after
+            if at.size <= goal:
+                self._factor.spent(progress.count + 1)
+                return at.unknowns
+            if progress.is_slow(at.size):
+                self._renew(problem, at.unknowns, progress)
+        raise self.limits.failure(problem, at)
+
+    def _renew(self, problem: StageProblem, unknowns: Vec, progress: Progress) -> None:
+        self._factor.renew(problem, unknowns)
+        self._pairs.clear(len(unknowns))
+        progress.restart()
+
+    def forget_past(self) -> None:
+        """Drop the factor and the pairs."""
+        self._factor.forget()
+        self._pairs.clear(0)

@@ -1,0 +1,180 @@
+"""Every stage solver lands on the same root, says where it cannot, and forgets on demand without changing answers."""
+
+import numpy as np
+import pytest
+from bodies import box, make, positions
+
+from solver import catalogue
+from solver.condensation.interface import Stage
+from solver.coordinates.prescribed import Motion
+from solver.errors import StepFailed
+from solver.nonlinear.problem import StageProblem
+from solver.state import State
+
+KEYS = list(catalogue.family("stage_solver"))
+OTHERS = [key for key in KEYS if key != "newton_d"]
+H = 0.05
+
+
+def solver(key, **params):
+    entry = catalogue.find("stage_solver", key)
+    return entry.load()({param.key: params.get(param.key, param.default) for param in entry.params})
+
+
+def turned(angle):
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[1, 0, 0], [0, c, -s], [0, s, c]])
+
+
+def moved_end(stretch, twist, steps=4):
+    """A bar between a wall and a plate that moves to `stretch` times its length and turns by `twist` in all steps."""
+    nodes, tets = box((8, 3, 3), (0.16, 0.06, 0.06))
+    nodes = nodes - [0.0, 0.03, 0.03]
+    held = np.flatnonzero((nodes[:, 0] < 1e-9) | (nodes[:, 0] > 0.16 - 1e-9))
+    moves = nodes[held, 0] > 0.1
+    samples = []
+    for share in np.linspace(0.0, 1.0, steps + 1):
+        at = nodes[held].copy()
+        at[moves] = at[moves] @ turned(share * twist).T + [share * (stretch - 1.0) * 0.16, 0, 0]
+        samples.append(at)
+    return nodes, tets, held, Motion(np.array(samples), H)
+
+
+def quasistatic(key, stretch, twist, **params):
+    nodes, tets, held, motion = moved_end(stretch, twist)
+    world = make(nodes, tets, young=2e4, poisson=0.49, pinned=held, motion=motion, method="vanilla",
+                 integrator="quasistatic", linear=params.pop("linear", "auto"))
+    world.stage_solver = solver(key, tolerance=1e-9, **params)
+    return world
+
+
+def swinging(key, **params):
+    nodes, tets = box((8, 2, 2))
+    world = make(nodes, tets, young=2e4, pinned=np.flatnonzero(nodes[:, 0] < 1e-9), method="vanilla", integrator="bdf2")
+    world.stage_solver = solver(key, tolerance=1e-9, **params)
+    return world
+
+
+def falling(key, **params):
+    nodes, tets = box((4, 4, 4), (0.1, 0.1, 0.1))
+    world = make(nodes + [0, 0, 0.02], tets, young=2e4, method="vanilla", integrator="sdirk2", ground=(0.0, 1e3))
+    world.stage_solver = solver(key, tolerance=1e-9, **params)
+    return world
+
+
+WORLDS = {"compressed": (lambda key, **p: quasistatic(key, 0.75, 0.0, **p), H, 4),
+          "stretched": (lambda key, **p: quasistatic(key, 1.5, 0.0, **p), H, 4),
+          "twisted": (lambda key, **p: quasistatic(key, 1.1, 2.0, **p), H, 4),
+          "swinging": (swinging, 1 / 60, 8), "falling": (falling, 1 / 60, 8)}
+
+
+def ran(name, key, **params):
+    """Positions after each step."""
+    start, h, steps = WORLDS[name]
+    world = start(key, **params)
+    state, out = world.initial_state(), []
+    for i in range(steps):
+        state = world.step(State(i * h, state.q, state.u, state.memory), h)
+        out.append(positions(world, state))
+    return np.array(out)
+
+
+@pytest.fixture(scope="module")
+def roots():
+    return {name: ran(name, "newton_d") for name in WORLDS}
+
+
+@pytest.mark.parametrize("name", WORLDS)
+@pytest.mark.parametrize("key", OTHERS)
+def test_all_land_on_one_root(key, name, roots):
+    """To 1e-6 of how far a step moves the body."""
+    found, known = ran(name, key), roots[name]
+    moved = np.abs(np.diff(known, axis=0)).max()
+    print(name, key, np.abs(found - known).max() / moved)
+    assert np.abs(found - known).max() <= 1e-6 * moved
+
+
+@pytest.mark.parametrize("key", OTHERS)
+def test_it_works_without_cholmod(key, roots):
+    found, known = ran("stretched", key, linear="superlu"), roots["stretched"]
+    assert np.abs(found - known).max() <= 1e-6 * np.abs(np.diff(known, axis=0)).max()
+
+
+def problem_of(world, x=None, energy=True):
+    """The first stage of a step of h, at random velocities."""
+    h, count = H, len(world.rest)
+    stage = Stage(h, 1.0, 1.0, h, None, np.random.default_rng(3).normal(size=(count, 3)) * 0.1, None)
+    problem = StageProblem(world, world._stage_system, stage, world.rest.copy(), world.coordinates.prescribed)
+    return problem, np.random.default_rng(4).normal(size=3 * len(problem.order)) * 0.05
+
+
+def test_the_residual_is_the_slope_of_the_merit():
+    problem, at = problem_of(swinging("newton_d"))
+    residual = problem.evaluate(at).residual
+    for seed in range(5):
+        along = np.random.default_rng(seed).normal(size=len(at))
+        step = 1e-5 / np.linalg.norm(along)
+        ahead, behind = problem.evaluate(at + step * along), problem.evaluate(at - step * along)
+        slope = (ahead.merit - behind.merit) / (2 * step)
+        assert slope == pytest.approx(residual @ along, rel=1e-5)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_what_cannot_be_solved_says_where_and_when(key):
+    world = quasistatic(key, 0.75, 2.0, iterations=2)
+    with pytest.raises(StepFailed, match=r"net force of .* N is left at node \d+, 0.05 s") as caught:
+        world.step(world.initial_state(), H)
+    assert caught.value.object == "box"
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_without_an_energy_the_residual_leads(key, monkeypatch):
+    """The same forces, and no energy told: the same root."""
+    known = ran("swinging", key)[1]
+    world = swinging(key)
+    tell = world.evaluate
+    monkeypatch.setattr(world, "evaluate", lambda *moment: (tell(*moment)[0], None))
+    state = world.initial_state()
+    for i in range(2):
+        state = world.step(State(i / 60, state.q, state.u, state.memory), 1 / 60)
+    assert np.abs(positions(world, state) - known).max() <= 1e-6 * np.abs(known - world.rest).max()
+
+
+@pytest.mark.parametrize("key", OTHERS)
+def test_a_forgotten_past_gives_the_same_bytes(key):
+    """Two worlds at one state, one with a past and one without: alike once both forget."""
+    old, new = quasistatic(key, 1.3, 0.5), quasistatic(key, 1.3, 0.5)
+    state = old.initial_state()
+    for i in range(2):
+        state = old.step(State(i * H, state.q, state.u, state.memory), H)
+    old.forget_past()
+    at = State(2 * H, state.q, state.u, state.memory)
+    assert old.step(at, H).q.tobytes() == new.step(at, H).q.tobytes()
+
+
+def factorizations(key, **params):
+    world = quasistatic(key, 1.2, 0.0, **params)
+    state = world.initial_state()
+    for i in range(4):
+        state = world.step(State(i * H, state.q, state.u, state.memory), H)
+    return world.linear.factored
+
+
+def test_a_factor_serves_many_steps():
+    assert factorizations("newton_i") == 0
+    direct = factorizations("newton_d")
+    assert factorizations("qlb") < direct / 2 and factorizations("newton_l0") < direct / 2
+    assert factorizations("newton_l0", patience=0) >= 4
+
+
+def test_a_factor_that_someone_else_replaced_is_not_used():
+    """A semi-implicit step between two others factors another matrix in the same place."""
+    world, alone = swinging("qlb"), swinging("qlb")
+    other = catalogue.find("integrator", "sbdf2").load()({})
+    state = world.initial_state()
+    state = world.step(state, 1 / 60)
+    other.step(world, state, 1 / 600)
+    alone.step(alone.initial_state(), 1 / 60)
+    at = State(1 / 60, state.q, state.u, state.memory)
+    first, second = positions(world, world.step(at, 1 / 60)), positions(alone, alone.step(at, 1 / 60))
+    assert np.abs(first - second).max() <= 1e-9
