@@ -1,22 +1,21 @@
 """The one place that decides who may use how many threads, and where compiled kernels are kept.
 
-numba runs its kernels on its OpenMP layer, BLAS and CHOLMOD run on one thread: on two cores they cost each other
-more than they give. Debian's CHOLMOD opens an OpenMP region of its own whatever OMP_NUM_THREADS says, so around a
-factorization the OpenMP runtime is told to open none (`one_openmp_level`).
+Kernels run on Python threads (`share`), BLAS and CHOLMOD on one: on two cores they cost each other more than they
+give. Debian's CHOLMOD opens an OpenMP region of its own whatever OMP_NUM_THREADS says, so OpenMP is limited to one
+thread. numba's own parallel loops would bring OpenMP back and take LLVM twice as long to compile.
 
 Import this module before numba, scipy and scikit-sparse: it sets the variables that they read when they load.
 """
 
 from __future__ import annotations
 
-import ctypes
-import functools
 import hashlib
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -59,8 +58,7 @@ def _prepare() -> None:
     """Set what numba and BLAS read when they load; a value the user has set stands."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("MKL_NUM_THREADS", "1")
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-    os.environ.setdefault("NUMBA_THREADING_LAYER_PRIORITY", "omp tbb workqueue")
+    os.environ.setdefault("OMP_THREAD_LIMIT", "1")
     if "NUMBA_CACHE_DIR" not in os.environ:
         os.environ["NUMBA_CACHE_DIR"] = str(kernel_folder())
 
@@ -70,18 +68,45 @@ _prepare()
 
 def configure(threads: int | None) -> int:
     """Let kernels use `threads` threads; None or 0 means one per core this process may run on. Returns how many."""
+    global _count, _helpers
     available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     count = min(threads or available, available)
-    if "numba" not in sys.modules:
-        os.environ["NUMBA_NUM_THREADS"] = str(available)
-    import numba
-
-    numba.set_num_threads(min(count, numba.config.NUMBA_NUM_THREADS))
+    if count != _count:
+        if _helpers is not None:
+            _helpers.shutdown()
+        _count, _helpers = count, ThreadPoolExecutor(count - 1, "kernels") if count > 1 else None
     return count
 
 
-def kernel(signature: Any, parallel: bool = False, fastmath: frozenset[str] | set[str] = frozenset({"contract"})
-           ) -> Callable[[F], F]:
+_count: int = 0
+_helpers: ThreadPoolExecutor | None = None
+
+
+def share(kernel: Callable[..., None], pieces: int, *arguments: Any) -> None:
+    """kernel(start, stop, *arguments) for all pieces of the work, a few at a time, on every thread.
+
+    Whichever thread is free takes the next few; a kernel writes each piece in a place of its own, so the answer does
+    not depend on who did it.
+    """
+    if not _count:
+        configure(None)
+    if _helpers is None or pieces < 2:
+        kernel(0, pieces, *arguments)
+        return
+    few = max(1, pieces // (4 * _count))
+    starts = iter(range(0, pieces, few))
+
+    def work() -> None:
+        for start in starts:
+            kernel(start, min(start + few, pieces), *arguments)
+
+    helpers = [_helpers.submit(work) for _ in range(min(_count, pieces) - 1)]
+    work()
+    for helper in helpers:
+        helper.result()
+
+
+def kernel(signature: Any, fastmath: frozenset[str] | set[str] = frozenset({"contract"})) -> Callable[[F], F]:
     """Compile a function with this explicit signature, once per machine: later processes load it from disk.
 
     fastmath: with "reassoc" sums may be taken in another order than written, the same one on the same machine.
@@ -89,7 +114,7 @@ def kernel(signature: Any, parallel: bool = False, fastmath: frozenset[str] | se
     import numba
 
     def compiled(function: F) -> F:
-        options = {"error_model": "numpy", "parallel": parallel, "fastmath": set(fastmath)}
+        options = {"error_model": "numpy", "nogil": True, "fastmath": set(fastmath)}
         try:
             return numba.njit(signature, cache=True, **options)(function)  # type: ignore[no-any-return]
         except Exception:
@@ -117,32 +142,3 @@ def inlined(function: F) -> F:
     # Python never calls them, so nothing is compiled for it to call
     return numba.njit(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True,  # type: ignore[no-any-return]
                       error_model="numpy", fastmath={"contract"})(function)
-
-
-@functools.cache
-def _set_active_levels() -> Callable[[int], None] | None:
-    """libgomp's omp_set_max_active_levels, from the copy that is in use; None where there is none to silence."""
-    if not sys.platform.startswith("linux"):
-        return None
-    try:
-        loaded = Path("/proc/self/maps").read_text()
-        name = next(line.split()[-1] for line in loaded.splitlines() if "libgomp" in line and ".so" in line)
-        function = ctypes.CDLL(name).omp_set_max_active_levels
-    except (OSError, StopIteration, AttributeError):
-        return None
-    function.argtypes, function.restype = [ctypes.c_int], None
-    return function  # type: ignore[no-any-return]
-
-
-@contextmanager
-def one_openmp_level() -> Iterator[None]:
-    """Inside, libraries open no OpenMP threads of their own; after it numba's kernels have theirs back."""
-    set_levels = _set_active_levels()
-    if set_levels is None:
-        yield
-        return
-    set_levels(0)
-    try:
-        yield
-    finally:
-        set_levels(1)

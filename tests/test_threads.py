@@ -5,7 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numba
 import pytest
 
 from solver import threads
@@ -98,30 +97,52 @@ def test_a_torn_file_of_the_cache_is_made_anew(tmp_path, kind, left):
 
 
 def test_threads_asked_for_are_capped_by_the_machine():
-    before = numba.get_num_threads()
     try:
-        threads.configure(1)
-        assert numba.get_num_threads() == 1
-        threads.configure(10_000)
-        most = numba.get_num_threads()
-        threads.configure(None)
-        assert numba.get_num_threads() == most <= numba.config.NUMBA_NUM_THREADS
+        assert threads.configure(1) == 1
+        most = threads.configure(10_000)
+        assert threads.configure(None) == threads.configure(0) == most <= (os.cpu_count() or 1)
     finally:
-        numba.set_num_threads(before)
+        threads.configure(None)
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="libgomp is silenced on Linux only")
-def test_libraries_open_no_threads_inside_and_numba_has_them_back_after():
-    """Asked of the very libgomp that CHOLMOD runs on, also after a failure inside."""
-    import ctypes
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("pieces", [0, 1, 2, 5, 64])
+def test_each_piece_of_shared_work_is_done_once(count, pieces, monkeypatch):
+    """By one kernel or another, in the thread that is free; what a kernel raises reaches the caller."""
+    monkeypatch.setattr(threads.os, "sched_getaffinity", lambda _pid: range(count), raising=False)
+    try:
+        assert threads.configure(None) == count
+        done = []
+        threads.share(lambda start, stop, into: into.extend(range(start, stop)), pieces, done)
+        assert sorted(done) == list(range(pieces))
 
-    import sksparse.cholmod  # noqa: F401
+        def fails(start, stop):
+            raise ZeroDivisionError
 
-    threads._set_active_levels.cache_clear()
-    assert threads._set_active_levels() is not None
-    maps = Path("/proc/self/maps").read_text().splitlines()
-    runtime = ctypes.CDLL(next(line.split()[-1] for line in maps if "libgomp" in line and ".so" in line))
-    with pytest.raises(ZeroDivisionError), threads.one_openmp_level():
-        assert runtime.omp_get_max_active_levels() == 0
-        raise ZeroDivisionError
-    assert runtime.omp_get_max_active_levels() == 1
+        if pieces:
+            with pytest.raises(ZeroDivisionError):
+                threads.share(fails, pieces)
+    finally:
+        monkeypatch.undo()
+        threads.configure(None)
+
+
+CHOLMOD = """
+from solver import threads
+import os
+import numpy as np
+import scipy.sparse as sp
+from solver.linear.cholmod import Cholmod
+n = 12
+grid = sp.kronsum(sp.kronsum(sp.diags([-1, 2.1, -1], [-1, 0, 1], (n, n)), sp.eye(n)), sp.eye(n)).tocsc()
+solver = Cholmod()
+solver.analyse(sp.tril(grid).tocsc(), 0)
+solver.factor(sp.tril(grid).tocsc())
+print(len(os.listdir("/proc/self/task")))
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="counts threads in /proc")
+def test_cholmod_opens_no_threads_of_its_own():
+    ran = subprocess.run([sys.executable, "-c", CHOLMOD], cwd=ROOT, capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout) == (0, "1\n"), ran.stdout + ran.stderr

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import numba
-
 from ..threads import kernel
 
+CHUNKS = 64  #: of columns or nodes; what one thread takes at a time is a few of them
 
-@kernel("void(f8[:,::1], i4[::1], i4[::1], f8[:,::1])")
-def gather_nodes(corners, start, source, out):  # type: ignore[no-untyped-def]
-    """Add the corner values of a node's elements: corners (4 e, 3), out (n, 3)."""
-    for node in range(out.shape[0]):
+
+@kernel("void(i8, i8, f8[:,::1], i4[::1], i4[::1], f8[:,::1])")
+def gather_nodes(start, stop, corners, source_start, source, out):  # type: ignore[no-untyped-def]
+    """Add the corner values of a node's elements, CHUNKS start to stop of the nodes: corners (4 e, 3), out (n, 3)."""
+    for node in range(start * out.shape[0] // CHUNKS, stop * out.shape[0] // CHUNKS):
         a, b, c = 0.0, 0.0, 0.0
-        for k in range(start[node], start[node + 1]):
+        for k in range(source_start[node], source_start[node + 1]):
             corner = source[k]
             a += corners[corner, 0]
             b += corners[corner, 1]
@@ -22,15 +22,17 @@ def gather_nodes(corners, start, source, out):  # type: ignore[no-untyped-def]
         out[node, 2] += c
 
 
-@kernel("void(f8[:,::1], f8[:,::1], f8, f8[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1], f8[::1])", parallel=True)
+@kernel("void(i8, i8, f8[:,::1], f8[:,::1], f8, f8[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1], f8[::1])")
 def gather_matrix(  # type: ignore[no-untyped-def]
-    blocks, node_blocks, scale, diagonal, order, source_start, source, column_start, indptr, data,
+    start, stop, blocks, node_blocks, scale, diagonal, order, source_start, source, column_start, indptr, data,
 ):
-    """diag + scale K into the lower triangle. blocks: (6 e, 9), node_blocks: (n, 9); the rest as in Pattern."""
-    chunks = 64
+    """diag + scale K into the lower triangle, CHUNKS start to stop of its columns.
+
+    blocks: (6 e, 9), node_blocks: (n, 9); the rest as in Pattern.
+    """
     count = order.shape[0]
-    for chunk in numba.prange(chunks):
-        for j in range(chunk * count // chunks, (chunk + 1) * count // chunks):
+    for chunk in range(start, stop):
+        for j in range(chunk * count // CHUNKS, (chunk + 1) * count // CHUNKS):
             # K_jj = −Σ_i K_ij over all that j shares an element with
             d0, d3, d6, d4, d7, d8 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
             for b in range(column_start[j], column_start[j + 1]):

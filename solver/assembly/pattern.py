@@ -8,7 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..state import Index, Vec
-from .kernels import gather_matrix, gather_nodes
+from ..threads import share
+from .kernels import CHUNKS, gather_matrix, gather_nodes
 
 PAIR_ROWS = (1, 2, 2, 3, 3, 3)
 PAIR_COLUMNS = (0, 0, 1, 0, 1, 2)
@@ -40,7 +41,7 @@ class NodeSum:
 
     def gather(self, corners: Vec, out: Vec) -> None:
         """Add corner values (e, 4, 3) to nodes `out` (n, 3)."""
-        gather_nodes(corners.reshape(-1, 3), self.start, self.source, out)
+        share(gather_nodes, CHUNKS, corners.reshape(-1, 3), self.start, self.source, out)
 
 
 class Pattern:
@@ -132,8 +133,8 @@ class Pattern:
         blocks: (e, 6, 9) of K = ∂f/∂x, of pairs of corners. node_blocks: (n, 3, 3) of K, from forces on single nodes.
         diagonal: (n,) one value for the three rows of a node.
         """
-        gather_matrix(blocks.reshape(-1, 9), node_blocks.reshape(-1, 9), scale, diagonal, self.order,
-                      self.source_start, self.source, self.column_start, self.indptr, self.data)
+        share(gather_matrix, CHUNKS, blocks.reshape(-1, 9), node_blocks.reshape(-1, 9), scale, diagonal, self.order,
+              self.source_start, self.source, self.column_start, self.indptr, self.data)
         return self.data
 
     def matrix(self) -> sp.csc_matrix:

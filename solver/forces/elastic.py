@@ -9,7 +9,8 @@ import numpy as np
 from ..materials.lanes import LANES, MAX_CONSTANTS
 from ..meshing.volume import tet_volumes
 from ..state import Index, Vec
-from .elastic_kernels import ELEMENT_SLOTS, fill
+from ..threads import share
+from .elastic_kernels import ELEMENT_SLOTS, Address, fill
 
 CHUNKS = 64  #: pieces of work; their borders do not depend on the number of threads
 
@@ -25,6 +26,8 @@ class Elastic:
         if len(constants) > MAX_CONSTANTS:
             raise ValueError(f"a material may have {MAX_CONSTANTS} constants, not {len(constants)}")
         self.material = material
+        self._stress, self._tangent = Address(material.stress), Address(material.tangent)
+        self._energy: Address | None = None
         count = len(tets)
         blocks = -(-count // LANES)
         source = np.zeros(blocks * LANES, dtype=np.int64)
@@ -46,15 +49,17 @@ class Elastic:
     def fill(self, x: Vec, project: bool, forces: Vec, blocks: Vec) -> None:
         """Write forces (p, 4, 3) [N] and the blocks of pairs of corners of K,
         (p, 6, 9) [N/m], at positions x, (n, 3) [m]."""
-        fill(x, self._nodes, self._rest, self._constants, self.material.stress, self.material.tangent, project,
-             self._works, forces, blocks)
+        share(fill, len(self._works), x, self._nodes, self._rest, self._constants, self._stress,
+              self._tangent, project, self._works, forces, blocks)
 
     def measure(self, x: Vec, forces: Vec) -> float:
         """Energy [J] at positions x, (n, 3) [m]; writes forces (p, 4, 3) [N]."""
         from .energy_kernels import measure  # compiled for bakes that ask for an energy
 
-        measure(x, self._nodes, self._rest, self._constants, self.material.energy, self.material.stress, self._works,
-                forces, self._energies)
+        if self._energy is None:
+            self._energy = Address(self.material.energy)
+        share(measure, len(self._works), x, self._nodes, self._rest, self._constants, self._energy,
+              self._stress, self._works, forces, self._energies)
         return float(self._energies.sum())
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import numba
+from typing import Any
+
 from numba import types
 
 from ..materials.lanes import CONSTANT, ENERGY, GRADIENT, LANES, LEFT, MATERIAL_SLOTS, STRESS, TANGENT, put, vector
@@ -61,6 +62,20 @@ def _force(work, lane, corner):  # type: ignore[no-untyped-def]
     )
 
 
+class Address(types.WrapperAddressProtocol):  # type: ignore[misc]
+    """A material's kernel as an argument; numba looks a plain kernel's address up at every call."""
+
+    def __init__(self, kernel: Any) -> None:
+        compiled = kernel.get_compile_result(MaterialKernel.signature)
+        self._address = compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name)
+
+    def __wrapper_address__(self) -> Any:
+        return self._address
+
+    def signature(self) -> Any:
+        return MaterialKernel.signature
+
+
 @kernel("void(f8[::1])")
 def corner_forces(work):  # type: ignore[no-untyped-def]
     """Element forces, those of corner 0 from the balance of all four."""
@@ -106,18 +121,20 @@ def _blocks(work):  # type: ignore[no-untyped-def]
         _stiffness(work, lane, BLOCKS + 45, 3, 2)
 
 
-@kernel(types.void(types.float64[:, ::1], types.int32[:, :, ::1], types.float64[:, :, ::1], types.float64[:, :, ::1],
-                   MaterialKernel, MaterialKernel, types.boolean, types.float64[:, ::1], types.float64[:, :, ::1],
-                   types.float64[:, :, ::1]), parallel=True)
-def fill(x, nodes, rest, constants, stress, tangent, project, works, forces, blocks):  # type: ignore[no-untyped-def]
-    """Element forces f = −V P ∇N and blocks of K = ∂f/∂x (negative semi-definite if `project`).
+@kernel(types.void(types.int64, types.int64, types.float64[:, ::1], types.int32[:, :, ::1], types.float64[:, :, ::1],
+                   types.float64[:, :, ::1], MaterialKernel, MaterialKernel, types.boolean, types.float64[:, ::1],
+                   types.float64[:, :, ::1], types.float64[:, :, ::1]))
+def fill(  # type: ignore[no-untyped-def]
+    start, stop, x, nodes, rest, constants, stress, tangent, project, works, forces, blocks,
+):
+    """Element forces f = −V P ∇N and blocks of K = ∂f/∂x (negative semi-definite if `project`), chunks start to stop.
 
     x: (n, 3) [m]. nodes: (b, 4, LANES). rest: (b, 10, LANES). constants: (b, c, LANES). works: (chunks, slots).
     Writes forces (16 b, 4, 3) [N] and the blocks of pairs of corners (16 b, 6, 9) [N/m]. [Smith 2018]
     """
     chunks = works.shape[0]
     count = nodes.shape[0]
-    for chunk in numba.prange(chunks):
+    for chunk in range(start, stop):
         work = works[chunk]
         for block in range(chunk * count // chunks, (chunk + 1) * count // chunks):
             load_block(work, x, nodes, rest, constants, block)

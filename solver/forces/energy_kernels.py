@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numba
 from numba import types
 
 from ..materials.lanes import ENERGY, LANES
@@ -10,14 +9,16 @@ from ..threads import kernel
 from .elastic_kernels import FORCE, VOLUME, MaterialKernel, corner_forces, load_block
 
 
-@kernel(types.void(types.float64[:, ::1], types.int32[:, :, ::1], types.float64[:, :, ::1], types.float64[:, :, ::1],
-                   MaterialKernel, MaterialKernel, types.float64[:, ::1], types.float64[:, :, ::1],
-                   types.float64[::1]), parallel=True)
-def measure(x, nodes, rest, constants, energy, stress, works, forces, energies):  # type: ignore[no-untyped-def]
+@kernel(types.void(types.int64, types.int64, types.float64[:, ::1], types.int32[:, :, ::1], types.float64[:, :, ::1],
+                   types.float64[:, :, ::1], MaterialKernel, MaterialKernel, types.float64[:, ::1],
+                   types.float64[:, :, ::1], types.float64[::1]))
+def measure(  # type: ignore[no-untyped-def]
+    start, stop, x, nodes, rest, constants, energy, stress, works, forces, energies,
+):
     """Element forces [N] as `fill` gives them, and energies V ψ, (16 b,) [J], without the tangent. [Smith 2018]"""
     chunks = works.shape[0]
     count = nodes.shape[0]
-    for chunk in numba.prange(chunks):
+    for chunk in range(start, stop):
         work = works[chunk]
         for block in range(chunk * count // chunks, (chunk + 1) * count // chunks):
             load_block(work, x, nodes, rest, constants, block)

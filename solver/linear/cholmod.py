@@ -10,7 +10,6 @@ import scipy.sparse as sp
 from sksparse.cholmod import CholmodError, CholmodNotPositiveDefiniteError, analyze
 
 from ..state import Index, Vec
-from ..threads import one_openmp_level
 from .backward import Backward
 from .interface import NotPositiveDefinite
 from .supernodal import Supernodes, supernodes
@@ -46,15 +45,13 @@ class Cholmod:
 
     def factor(self, lower: sp.csc_matrix) -> None:
         self.factored += 1
-        with one_openmp_level():
-            try:
-                self._factor.cholesky_inplace(lower)
-            except CholmodNotPositiveDefiniteError as failure:
-                raise NotPositiveDefinite(str(failure)) from None
+        try:
+            self._factor.cholesky_inplace(lower)
+        except CholmodNotPositiveDefiniteError as failure:
+            raise NotPositiveDefinite(str(failure)) from None
 
     def solve(self, right: Vec) -> Vec:
-        with one_openmp_level():
-            return self._factor(right)  # type: ignore[no-any-return]
+        return self._factor(right)  # type: ignore[no-any-return]
 
     def condense(self) -> Vec:
         """One backward solve, on all threads where the factor's inside is as expected."""
@@ -65,8 +62,7 @@ class Cholmod:
         return self._backward.solve(self._solve_lt if inside is None else inside.solve_lt)
 
     def _solve_lt(self, sides: Vec) -> Vec:
-        with one_openmp_level():
-            return self._factor.solve_Lt(sides, use_LDLt_decomposition=False)  # type: ignore[no-any-return]
+        return self._factor.solve_Lt(sides, use_LDLt_decomposition=False)  # type: ignore[no-any-return]
 
 
 def _address(factor: Any) -> int | None:

@@ -10,7 +10,6 @@ import scipy.sparse as sp
 from cvxopt import cholmod, matrix, spmatrix
 
 from ..state import Index, Vec
-from ..threads import one_openmp_level
 from .backward import Backward
 from .interface import NotPositiveDefinite
 from .supernodal import Supernodes, supernodes
@@ -60,19 +59,17 @@ class CvxoptCholmod:
     def factor(self, lower: sp.csc_matrix) -> None:
         self.factored += 1
         self._matrix.V = matrix(lower.data)
-        with one_openmp_level():
-            try:
-                cholmod.numeric(self._matrix, self._factor)
-            except ArithmeticError as failure:
-                raise NotPositiveDefinite(str(failure)) from None
+        try:
+            cholmod.numeric(self._matrix, self._factor)
+        except ArithmeticError as failure:
+            raise NotPositiveDefinite(str(failure)) from None
         if self._backward is None:
             numbers = np.arange(lower.shape[0], dtype=float)[:, None]
             self._backward = Backward(self._apply(numbers, _PERMUTE).ravel().astype(np.int64), self._kept)
 
     def _apply(self, right: Vec, system: int) -> Vec:
         columns = matrix(right)
-        with one_openmp_level():
-            cholmod.solve(self._factor, columns, sys=system)
+        cholmod.solve(self._factor, columns, sys=system)
         return np.array(columns)
 
     def solve(self, right: Vec) -> Vec:

@@ -9,13 +9,15 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 
-import numba
 import numpy as np
 
 from ..state import Index, Vec
-from ..threads import kernel
+from ..threads import kernel, share
 
-GROUP = 16  #: most right-hand sides that one thread takes through L together
+GROUP = 16  #: most right-hand sides that are taken through a supernode together
+MOST_GROUPS = 8  #: of right-hand sides, side by side at the top of the tree
+SUBTREES = 12  #: no subtree costs more than one part in so many of the whole
+SETUP = 400  #: what a supernode costs besides its values, in values
 
 
 class CholmodFactor(ctypes.Structure):
@@ -45,22 +47,54 @@ class Supernodes:
         self.rows_start = self._integers(raw.pi, raw.nsuper + 1)
         self.values_start = self._integers(raw.px, raw.nsuper + 1)
         self.rows = self._integers(raw.s, raw.ssize)
+        self._top, self._trees = _parts(self.first, self.rows_start, self.rows)
         self._longest = int(np.diff(self.rows_start).max())
-        self._works = np.zeros((1, 0))
+        self._works = np.zeros((max(len(self._trees) // 2, MOST_GROUPS), self._longest * GROUP))
 
     def _integers(self, address: int, count: int) -> Index:
         kind = INTEGERS[self._raw.itype]
         return np.ctypeslib.as_array(ctypes.cast(address, ctypes.POINTER(kind)), (count,)).astype(np.int32)
 
     def solve_lt(self, right: Vec) -> Vec:
-        """L⁻ᵀ right, in place, (n, c) row-major."""
-        # a fixed number of groups: which columns share one must not depend on the threads
-        groups = max(2, -(-right.shape[1] // GROUP))
-        if self._works.shape != (groups, self._longest * GROUP):
-            self._works = np.zeros((groups, self._longest * GROUP))
+        """L⁻ᵀ right, in place, (n, c) row-major.
+
+        First the top of the tree, groups of right-hand sides side by side; then its subtrees side by side, which know
+        nothing of each other. Neither depends on the number of threads.
+        """
         values = np.ctypeslib.as_array(ctypes.cast(self._raw.x, ctypes.POINTER(ctypes.c_double)), (self._raw.xsize,))
-        backward(right, values, self.first, self.rows_start, self.values_start, self.rows, self._works)
+        inside = (values, self.first, self.rows_start, self.values_start, self.rows)
+        top, trees = self._top, self._trees
+        width = right.shape[1]
+        groups = min(max(2, -(-width // GROUP)), MOST_GROUPS, width)
+        share(backward_top, groups, right, groups, *inside, top, self._works)
+        share(backward_trees, len(trees) // 2, right, *inside, trees, self._works)
         return right
+
+
+def _parts(first: Index, rows_start: Index, rows: Index) -> tuple[Index, Index]:
+    """Supernodes at the top of the elimination tree, rising, and borders of the subtrees below.
+
+    Subtree k is the supernodes trees[2k] to trees[2k + 1], consecutive since CHOLMOD's order is a postorder; none costs
+    more than a share of the whole.
+    """
+    count = len(first) - 1
+    columns, lengths = np.diff(first), np.diff(rows_start)
+    # reading it and setting it up, in values
+    cost = columns * lengths + SETUP
+    owner = np.repeat(np.arange(count), columns)
+    below = rows_start[:-1] + columns
+    parent = np.where(columns < lengths, owner[rows[np.minimum(below, len(rows) - 1)]], count)
+    whole, start = cost.astype(np.int64), np.arange(count)
+    for s in range(count):
+        if parent[s] < count:
+            whole[parent[s]] += whole[s]
+            start[parent[s]] = min(start[parent[s]], start[s])
+    small = whole <= whole[parent == count].sum() / SUBTREES
+    roots = np.flatnonzero(small & ~np.append(small, False)[parent])
+    # the largest first, so that no thread is left alone with it
+    roots = roots[np.argsort(-whole[roots], kind="stable")]
+    trees = np.stack([start[roots], roots + 1], axis=1).ravel()
+    return np.flatnonzero(~small).astype(np.int32), trees.astype(np.int32)
 
 
 def supernodes(address: int | None, size: int, solve_lt: Callable[[Vec], Vec]) -> Supernodes | None:
@@ -155,12 +189,26 @@ def _solve_supernode(y, left, right, values, first, rows_start, values_start, ro
             y[begin + r, left + c] = work[c * length + r]
 
 
-@kernel("void(f8[:,::1], f8[::1], i4[::1], i4[::1], i4[::1], i4[::1], f8[:,::1])", parallel=True)
-def backward(y, values, first, rows_start, values_start, rows, works):  # type: ignore[no-untyped-def]
-    """Lᵀ Y = Y in place, groups of right-hand sides side by side: half of L is in a few large supernodes at the top
-    of the tree, so subtrees would wait for each other. y: (n, c), works: (groups, longest supernode * c)."""
-    groups, width, count = works.shape[0], y.shape[1], first.shape[0] - 1
-    for group in numba.prange(groups):
-        for k in range(count):
-            _solve_supernode(y, group * width // groups, (group + 1) * width // groups, values, first, rows_start,
-                             values_start, rows, count - 1 - k, works[group])
+@kernel("void(i8, i8, f8[:,::1], i8, f8[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1], f8[:,::1])")
+def backward_top(  # type: ignore[no-untyped-def]
+    start, stop, y, groups, values, first, rows_start, values_start, rows, top, works,
+):
+    """Lᵀ Y = Y in place for the supernodes `top`, for groups start to stop of the right-hand sides. y: (n, c)."""
+    width = y.shape[1]
+    for group in range(start, stop):
+        for k in range(top.shape[0] - 1, -1, -1):
+            for left in range(group * width // groups, (group + 1) * width // groups, GROUP):
+                right = min(left + GROUP, (group + 1) * width // groups)
+                _solve_supernode(y, left, right, values, first, rows_start, values_start, rows, top[k], works[group])
+
+
+@kernel("void(i8, i8, f8[:,::1], f8[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1], f8[:,::1])")
+def backward_trees(  # type: ignore[no-untyped-def]
+    start, stop, y, values, first, rows_start, values_start, rows, trees, works,
+):
+    """The same for whole subtrees start to stop, whose borders stand in `trees`, once all above them is known."""
+    for tree in range(start, stop):
+        for s in range(trees[2 * tree + 1] - 1, trees[2 * tree] - 1, -1):
+            for left in range(0, y.shape[1], GROUP):
+                right = min(left + GROUP, y.shape[1])
+                _solve_supernode(y, left, right, values, first, rows_start, values_start, rows, s, works[tree])

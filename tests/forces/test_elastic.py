@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from solver import catalogue, threads  # noqa: F401
+from solver import catalogue, threads
 from solver.assembly.pattern import NodeSum, Pattern, node_graph
 from solver.forces.elastic import Elastic
 from solver.meshing.grid import box_tets
@@ -139,13 +139,11 @@ def test_pattern_over_some_nodes_is_the_corner_of_the_whole(body):
 
 
 def test_threads_do_not_change_a_bit(body):
-    import numba
-
     x = poses(body[0])["random"]
     both = filled(body, x, True)
-    numba.set_num_threads(1)
+    threads.configure(1)
     try:
         one = filled(body, x, True)
     finally:
-        numba.set_num_threads(numba.config.NUMBA_NUM_THREADS)
+        threads.configure(None)
     assert all(np.array_equal(a, b) for a, b in zip(both, one))
