@@ -122,6 +122,10 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
         name="Time Step", description="Longest step of the simulation; a frame holds a whole number of steps",
         default=1.0 / 120.0, min=1.0e-6, max=1.0, soft_min=1.0e-3, soft_max=0.1, precision=5, unit="TIME_ABSOLUTE",
         override=OVERRIDABLE)
+    accuracy: bpy.props.FloatProperty(
+        name="Accuracy", description="Shorten steps until none errs by more than this share of the body's size: "
+        "0.001 is fine, 0.0001 exact; 0 keeps every step as long as Time Step",
+        default=0.0, min=0.0, max=1.0, soft_max=0.01, precision=5, override=OVERRIDABLE)
     samples_per_frame: bpy.props.IntProperty(
         name="Samples per Frame", description="How often the animation of pins and ground is read in each frame",
         default=2, min=1, max=16, override=OVERRIDABLE)

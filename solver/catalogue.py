@@ -41,6 +41,7 @@ class Entry:
     label: str
     sentence: str
     params: tuple[Param, ...] = ()  #: of a map: the parameters it blends
+    adaptive: bool = False  #: of an integrator: it tells its error, so that a tolerance can choose its steps
     full_space: bool = False  #: of a method: every free node is an unknown; of an integrator: it needs such a method
     hidden: bool = False  #: for scripts and measurements alone: in no menu
 
@@ -112,21 +113,22 @@ ENTRIES: tuple[Entry, ...] = (
           "Every node moves on its own: the reference, calmer at the same step", (BETA, QUASISTATIC_START),
           full_space=True),
     Entry("integrator", "semi_implicit", "integrators.semi_implicit:SemiImplicit", "Semi-Implicit Euler",
-          "One linear solve a step, calmed by Damping: quick and safe"),
+          "One linear solve a step, calmed by Damping: quick and safe", adaptive=True),
     Entry("integrator", "sbdf2", "integrators.bdf2:SBDF2", "Semi-Implicit BDF2",
-          "One linear solve a step and half the damping: lively, for gentle motion"),
+          "One linear solve a step and half the damping: lively, for gentle motion", adaptive=True),
     Entry("integrator", "str_bdf2", "integrators.tr_bdf2:STRBDF2", "Semi-Implicit TR-BDF2",
           "Two linear solves a step, livelier still"),
     Entry("integrator", "backward_euler", "integrators.backward_euler:BackwardEuler", "Backward Euler",
-          "Calm: wobbles die within a few swings, and no step is too large", full_space=True),
+          "Calm: wobbles die within a few swings, and no step is too large", full_space=True, adaptive=True),
     Entry("integrator", "bdf2", "integrators.bdf2:BDF2", "BDF2",
-          "Snappy: slow wobbles stay and fast ones die; starts anew after each contact", full_space=True),
+          "Snappy: slow wobbles stay and fast ones die; starts anew after each contact", full_space=True,
+          adaptive=True),
     Entry("integrator", "tr_bdf2", "integrators.tr_bdf2:TRBDF2", "TR-BDF2",
-          "Lively: keeps wobbles for many swings, two solves a step", full_space=True),
+          "Lively: keeps wobbles for many swings, two solves a step", full_space=True, adaptive=True),
     Entry("integrator", "sdirk", "integrators.sdirk:SDIRK", "SDIRK",
-          "As lively as TR-BDF2, both solves on one matrix", full_space=True),
+          "As lively as TR-BDF2, both solves on one matrix", full_space=True, adaptive=True),
     Entry("integrator", "sdirk2", "integrators.sdirk:SDIRK2", "SDIRK2",
-          "As lively as TR-BDF2 and safer in contact: no stage overshoots", full_space=True),
+          "As lively as TR-BDF2 and safer in contact: no stage overshoots", full_space=True, adaptive=True),
     Entry("integrator", "generalized_alpha", "integrators.generalized_alpha:GeneralizedAlpha", "Generalized Alpha",
           "A knob from calm to endless: how much of the fastest wobbles survives", (SPECTRAL_RADIUS,), full_space=True),
     Entry("integrator", "midpoint", "integrators.midpoint:Midpoint", "Implicit Midpoint",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -19,6 +20,9 @@ from .job.folder import Job
 from .job.load import load
 from .job.schema import Time, step_size
 from .state import State, Vec
+
+if TYPE_CHECKING:
+    from .integrators.control import Controller
 
 HALVINGS = 4  # a step is tried at h, h/2, ... h/16
 
@@ -39,6 +43,8 @@ class World(Protocol):
     def step(self, state: State, h: float) -> State: ...
     def output(self, state: State, frame: int) -> Vec: ...
     def forget_past(self) -> None: ...
+    def controller(self, tolerance: float, largest: int) -> Controller: ...
+    def error(self, before: State, after: State, h: float) -> float: ...
     def explain(self, failure: StepFailed, state: State, frame: int) -> Diverged: ...
 
 
@@ -60,11 +66,13 @@ class Timeline:
     fps: float
     step: float  #: largest step [s]
     snapshot_every: int  #: frames
+    tolerance: float = 0.0  #: largest error of a step, as a share of the body's size; 0: all are as long as can be
 
     @classmethod
     def of(cls, time: Time, last: int | None = None) -> Timeline:
         """The scene's timeline, up to the frame `last`."""
-        return cls(time.start, time.end if last is None else last, time.fps, time.step, time.snapshot_every)
+        return cls(time.start, time.end if last is None else last, time.fps, time.step, time.snapshot_every,
+                   time.tolerance)
 
     def time_of(self, frame: int) -> float:
         """Seconds after the start frame."""
@@ -122,10 +130,41 @@ def advance_frame(world: World, state: State, timeline: Timeline, frame: int, st
                   halved: Halved | None = None) -> State:
     """The state at `frame`, from the one at the frame before it. Adds to `halved`. Raises Diverged, Stopped."""
     count, h = step_size(timeline.fps, timeline.step)
+    if timeline.tolerance:
+        controller = world.controller(timeline.tolerance, count)
+        return _advance_frame_within(world, state, timeline, frame, stop, halved, controller)
     before = timeline.time_of(frame - 1)
     for i in range(count):
         # times are counted, never summed, so that no rounding gathers over a long bake
         state = advance(world, replace(state, time=before + i * h), h, frame, stop, halved=halved)
+    return replace(state, time=timeline.time_of(frame))
+
+
+def _advance_frame_within(world: World, state: State, timeline: Timeline, frame: int, stop: Stop,
+                          halved: Halved | None, controller: Controller) -> State:
+    """The same with steps whose error stays within the tolerance. Raises Diverged, Stopped."""
+    before, unit, done = timeline.time_of(frame - 1), 1.0 / timeline.fps / controller.units, 0
+    while done < controller.units:
+        state = replace(state, time=before + done * unit)
+        proposed, tries = controller.proposed(state.memory), 0
+        while True:
+            if stop():
+                raise Stopped(f"stopped before frame {frame} was done", "Resume to go on")
+            units = controller.fit(proposed, done)
+            try:
+                after = world.step(state, units * unit)
+                error = world.error(state, after, units * unit)
+            except StepFailed as failure:
+                if units == 1:
+                    raise world.explain(failure, state, frame) from failure
+                if halved is not None:
+                    halved.append((units * unit, failure))
+                error = math.inf
+            if controller.accepts(units, error):
+                break
+            proposed, tries = controller.shorter(units, error), tries + 1
+        memory = controller.longer(state.memory, units, error, tries > 0)
+        state, done = replace(after, memory={**after.memory, **memory}), done + units
     return replace(state, time=timeline.time_of(frame))
 
 

@@ -86,7 +86,8 @@ def scene_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
         "version": catalogue.SCENE_VERSION,
         "name": scene.name,
         "time": {"start": start, "end": end, "fps": fps, "samples_per_frame": settings.samples_per_frame,
-                 "step": properties.whole_steps(properties.si(settings, "step", scene), fps)},
+                 "step": properties.whole_steps(properties.si(settings, "step", scene), fps),
+                 "tolerance": properties.si(settings, "accuracy", scene)},
         "bodies": [{
             "name": obj.name, "surface": {}, "mesher": choice("mesher"), "material": choice("material"),
             "damping": choice("damping"),
@@ -142,12 +143,16 @@ def _flat(value: Any, path: str = "") -> dict[str, Any]:
     return {path: value}
 
 
+#: properties that are not called as their field in scene.json
+_PROPERTIES = {"ground.stiffness": "ground_stiffness", "time.tolerance": "accuracy"}
+
+
 def _label(path: str) -> str:
     """One of them. The cache names arrays by their file, and settings of a body as `density of "Cube"`."""
     if path.endswith(".npy"):
         return path.rpartition("/")[2].removesuffix(".npy").replace("_", " ").title()
     parts = [part for part in path.partition(' of "')[0].split(".") if part != "kind" and not part.isdigit()]
-    name = "ground_stiffness" if parts == ["ground", "stiffness"] else parts[-1]
+    name = _PROPERTIES.get(".".join(parts), parts[-1])
     known = bpy.types.Object.bl_rna.properties["conjac"].fixed_type.properties
     return known[name].name if name in known else name.replace("_", " ").title()
 

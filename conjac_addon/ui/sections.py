@@ -59,6 +59,9 @@ def draw_motion(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     damping.draw(layout, settings, scene)
     if integrator.full_space and not method.full_space:
         hint(layout, f"{integrator.label} moves every node: choose Vanilla FEM, or a semi-implicit one")
+    layout.prop(settings, "accuracy")
+    if settings.accuracy and not integrator.adaptive:
+        hint(layout, f"{integrator.label} does not tell its error: choose another integrator, or an accuracy of 0")
     if integrator.full_space:
         layout.prop(settings, "stage_solver")
         draw_params(layout, settings, "stage_solver")

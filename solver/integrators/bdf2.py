@@ -21,6 +21,7 @@ class BDF2:
 
     order = 2
     linearised = False
+    equal_steps = True
 
     def __init__(self, params: dict[str, float]) -> None:
         """No parameters."""
@@ -35,6 +36,16 @@ class BDF2:
         after = self._go_on(system, state, h) if goes_on else self._starter.step(system, state, h)
         memory = {POSITIONS: state.q, RATES: state.u, STEP: np.array([h]), TOUCHING: touching}
         return replace(after, memory={**after.memory, **memory})
+
+    def error(self, before: State, after: State, h: float) -> Vec:
+        """2/9 h³ d³x/dt³, from the differences of three velocities; of two where there are no more, (3 f,) [m]."""
+        past = before.memory
+        change: Vec = after.u - before.u
+        if RATES not in past or past[RATES].shape != before.u.shape:
+            return 0.5 * h * change
+        last = float(past[STEP][0])
+        third: Vec = 2.0 / (h + last) * (change / h - (before.u - past[RATES]) / last)
+        return 2.0 / 9.0 * h**3 * third
 
     def _go_on(self, system: System, state: State, h: float) -> State:
         coordinates = system.coordinates

@@ -37,6 +37,8 @@ class Time(Strict):
     step: Positive  #: largest step [s]; a frame holds a whole number of steps
     samples_per_frame: Annotated[int, Meta(ge=1)] = 2
     snapshot_every: Annotated[int, Meta(ge=1, le=10)] = 10  #: frames
+    #: largest error of a step, as a share of the body's size; 0: every step is as long as `step`
+    tolerance: Annotated[float, Meta(ge=0, le=1)] = 0.0
 
 
 def step_size(fps: float, step: float) -> tuple[int, float]:

@@ -24,6 +24,7 @@ def check(job: Job) -> None:
                            ("stage_solver", scene.stage_solver)):
         _check_choice(family, choice, f"$.{family}")
     _check_full_space(scene)
+    _check_tolerance(scene)
     solvers = catalogue.family("linear_solver")
     if scene.linear_solver != "auto" and scene.linear_solver not in solvers:
         raise refuse(f'there is no linear solver "{scene.linear_solver}"', "$.linear_solver",
@@ -49,6 +50,14 @@ def _check_full_space(scene: schema.Scene) -> None:
         works = [entry.label for entry in catalogue.family("integrator").values() if not entry.full_space]
         raise refuse(f"{integrator.label} moves every node on its own, which {method.label} does not",
                      "$.integrator.kind", f"Use {', '.join(works[:-1])} or {works[-1]}, or the method Vanilla FEM")
+
+
+def _check_tolerance(scene: schema.Scene) -> None:
+    integrator = catalogue.find("integrator", scene.integrator.kind)
+    if scene.time.tolerance and not integrator.adaptive:
+        works = [entry.label for entry in catalogue.family("integrator").values() if entry.adaptive]
+        raise refuse(f"{integrator.label} does not tell its error, so an accuracy cannot choose its steps",
+                     "$.time.tolerance", f"Use {', '.join(works[:-1])} or {works[-1]}, or set the accuracy to 0")
 
 
 def _check_time(time: schema.Time) -> None:

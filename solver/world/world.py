@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from ..coordinates.free_nodes import FreeNodes
 from ..embedding.bind import Embedding
 from ..errors import Diverged, StepFailed
 from ..forces.elastic import Elastic
+from ..integrators.control import Adaptive, Controller
 from ..integrators.interface import Integrator
 from ..linear.interface import LinearSolver
 from ..nonlinear.equilibrium import equilibrium
@@ -246,6 +247,19 @@ class World:
             raise StepFailed("the step's system of equations is singular") from failure
         self._refuse_blow_up(after)
         return after
+
+    def controller(self, tolerance: float, largest: int) -> Controller:
+        """Chooses steps of which none errs by more than `tolerance`; largest: number of largest steps in a frame."""
+        return Controller(tolerance, self.integrator.order, self._adaptive.equal_steps, largest)
+
+    def error(self, before: State, after: State, h: float) -> float:
+        """What a step of h seconds got wrong at its worst node, as a share of the size of that node's body."""
+        wrong = np.linalg.norm(self.coordinates.spread(self._adaptive.error(before, after, h), None), axis=1)
+        return max(float(wrong[body.nodes].max()) / body.size for body in self.parts)
+
+    @property
+    def _adaptive(self) -> Adaptive:
+        return cast(Adaptive, self.integrator)
 
     def _refuse_blow_up(self, state: State) -> None:
         x = self.coordinates.place(state.q, state.time)

@@ -34,6 +34,7 @@ def stages_changed(before, after, name="Ear") -> list[str]:
     ("bodies.0.surface.to_object", "arrays/matrices.npy", "solve", 'motion of the object of "Ear"'),
     ("time.step", 1 / 48, "solve", "step"),
     ("time.fps", 25, "solve", "frame rate"),
+    ("time.tolerance", 1e-3, "solve", "accuracy"),
     ("method.params.beta", 1.0, "solve", "Damping"),
     ("gravity", [0, 0, 0], "solve", "gravity"),
     ("ground", {"point": [0, 0, 0], "normal": [0, 0, 1]}, "solve", "ground"),

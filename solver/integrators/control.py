@@ -1,0 +1,91 @@
+"""How long steps are where an error is given instead: a proportional-integral controller that lands on frames.
+
+A frame is cut into units, and every step is a whole number of them: times are counted, and no frame is missed by a
+rounding. What the controller knows of the past is in State.memory, so a resumed bake goes on with the same steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ..state import State, Vec
+from .interface import Integrator
+
+FINEST = 4096  #: parts of the largest step; a step of one unit is taken as it is, however it errs
+SAFETY = 0.9
+GROWTH = 2.0  #: at most, from one step to the next
+STRETCH = 0.1  #: by which the steps to the end of a frame may grow to be one less
+
+PROPOSED, ERROR = "control.units", "control.error"
+
+
+class Adaptive(Integrator, Protocol):
+    """An integrator that tells its error."""
+
+    equal_steps: bool  #: whether a step as long as the last one is worth more than one of the best length
+
+    def error(self, before: State, after: State, h: float) -> Vec:
+        """What a step of h seconds got wrong in the positions of the free nodes, (3 f,) [m]."""
+
+
+@dataclass(frozen=True)
+class Controller:
+    """Steps between one unit and the largest."""
+
+    tolerance: float  #: largest error of a step, in whatever unit errors are told
+    order: int  #: of the integrator: errors grow with the step's length to the power of order + 1
+    equal_steps: bool  #: halve and double only
+    largest: int  #: number of largest steps in a frame
+
+    @property
+    def units(self) -> int:
+        """Of a frame."""
+        return self.largest * FINEST
+
+    def proposed(self, memory: Mapping[str, Vec]) -> float:
+        """Length of the next step in units, before it is fitted into the frame."""
+        return float(memory[PROPOSED][0]) if PROPOSED in memory else float(FINEST)
+
+    def fit(self, proposed: float, done: int) -> int:
+        """Units of a step that starts `done` units after the frame's start: no longer than the largest step."""
+        wanted = min(max(proposed, 1.0), float(FINEST))
+        if self.equal_steps:
+            length = 1 << int(np.log2(wanted))
+            # a doubled step starts where such steps stand, so that they fill the frame
+            while done % length:
+                length //= 2
+            return length
+        left = self.units - done
+        count = max(int(np.ceil(left / wanted - STRETCH)), -(-left // FINEST), 1)
+        return -(-left // count)
+
+    def accepts(self, units: int, error: float) -> bool:
+        """Whether a step that errs so much stands."""
+        return error <= self.tolerance or units == 1
+
+    def shorter(self, units: int, error: float) -> float:
+        """What to try instead of a step that errs too much, or that could not be solved, whose error is infinite."""
+        best: float = SAFETY * (self.tolerance / error) ** (1.0 / (self.order + 1))
+        return max(1.0, units * min(max(best, 0.1), 0.5))
+
+    def longer(self, memory: Mapping[str, Vec], units: int, error: float, was_shortened: bool) -> dict[str, Vec]:
+        """What to remember after a step that stands: how long the next one should be."""
+        ratio, power = max(error / self.tolerance, 1.0e-4), 1.0 / (self.order + 1)
+        last = float(memory[ERROR][0]) if ERROR in memory else ratio
+        if self.equal_steps:
+            # one that is not worth doubling stays as it is
+            factor = max(SAFETY * ratio**-power, 1.0)
+        else:
+            factor = max(SAFETY * ratio ** (-0.7 * power) * last ** (0.4 * power), 0.2)
+        factor = min(factor, 1.0 if was_shortened else GROWTH)
+        return {PROPOSED: np.array([min(units * factor, float(FINEST))]), ERROR: np.array([ratio])}
+
+
+def beside_trapezoid(before: State, after: State, h: float) -> Vec:
+    """x¹ − x⁰ − h/2 (v⁰ + v¹): how far a step is from the trapezoidal rule on its own velocities, (3 f,) [m]."""
+    beside: Vec = after.q - before.q - 0.5 * h * (before.u + after.u)
+    return beside
