@@ -36,6 +36,14 @@ BORDER_PIVOT = 1.0e20
 
 
 @dataclass(frozen=True)
+class Follow:
+    """Where velocities w of prescribed nodes take the others when nothing else moves them."""
+
+    rows: Vec  #: velocities on the rows, (3 (q + k),) [m/s]
+    left: Vec  #: K of them and of w on the kept nodes, (3 k,) [N/s]
+
+
+@dataclass(frozen=True)
 class PosedConJac:
     """The reduced step, factored and ready. Rows run over quasistatic nodes, then kept ones. [ConJac 11]"""
 
@@ -47,7 +55,9 @@ class PosedConJac:
     basis: Vec  #: kept velocities from the reduced unknowns, (3 k, r)
     reduced: Vec  #: Jᵀ (M − hD − βh²K) J in those unknowns, (r, r) [kg]
     impulse: Vec  #: its right-hand side, (r,) [N s]
-    follow: Vec | None  #: velocities that prescribed nodes cause, (3 (q + k),) [m/s]
+    columns: Vec  #: −A_qq⁻¹ A_qk of all rows that were eliminated last, A = −K and its border, (3 q, 3 k + border)
+    stiffness: Vec  #: Jᵀ K J, (3 k, 3 k) [N/m]
+    follow: Follow | None  #: what prescribed nodes cause; None where all are still
     owed: Vec  #: −K⁻¹ (f, M R) across the dynamic unknowns, (3 (q + k), 1 + modes) [m], [m s²]
 
     def solve(self) -> Vec:
@@ -56,7 +66,7 @@ class PosedConJac:
         if len(self.reduced):
             kept = self.basis @ scipy.linalg.solve(self.reduced, self.impulse, assume_a="pos")
         rows = np.concatenate([self.jacobian @ kept, kept])
-        return self._on_free(rows if self.follow is None else rows + self.follow)
+        return self._on_free(rows if self.follow is None else rows + self.follow.rows)
 
     def correction(self, u: Vec) -> Vec:
         """γ b of f − M a, for positions only, (3 f,) [m/s]; a is the rigid part of the step's acceleration.
@@ -96,10 +106,10 @@ class PosedConJac:
         return rates
 
     def again(self, stage: Stage) -> PosedConJac:
-        if stage.w is not None:
-            return self.owner.pose(self.lin, stage)
-        momentum = self.owner.loads.momentum(self.lin, stage)[self.owner.pattern.order].ravel()
-        return replace(self, stage=stage, impulse=self.onto_basis(momentum))
+        follow = self.follow
+        if follow is not None and stage.w is not None and self.stage.w is not None:
+            follow = self.owner.follow_on(self, stage.w - self.stage.w)
+        return self.owner.load(replace(self, stage=stage, follow=follow))
 
     def onto_basis(self, momentum: Vec) -> Vec:
         """Jᵀ of an impulse on the rows (3 (q + k),), in the reduced unknowns, (r,) [N s]."""
@@ -151,7 +161,7 @@ class ConJac:
         jacobian = columns[:, :size]
 
         # rows of K J on the kept nodes, and what the border's vectors leave there; nothing is left on quasistatic ones
-        rows = self._kept_rows(lin, columns)
+        rows = self._kept_rows(lin, columns, np.eye(size, columns.shape[1]))
         stiffness = 0.5 * (rows[:, :size] + rows[:, :size].T)
         left = rows[:, size:] + border[:, self.kept].reshape(len(border), size).T
 
@@ -162,40 +172,59 @@ class ConJac:
             inner, left = inner + jacobian @ own, left + stiffness @ own
         static = np.concatenate([inner, own])
         modes = 1 + self.frames.columns
-        follow = static[:, modes] if stage.w is not None else None
+        follow = Follow(static[:, modes], left[:, modes]) if stage.w is not None else None
 
-        # Jᵀ S J u = Jᵀ (M v̂ + a h f − S w), S = M − ahD − βabh²K
-        factor = stage.stiffness_and_share(lin)
+        # S = M − ahD − βabh²K
         weight = np.repeat(stage.weight(lin)[self.pattern.order], 3)
         weighted = np.sqrt(weight[: len(jacobian), None]) * jacobian
         inertia = weighted.T @ weighted
         inertia[np.diag_indices(size)] += weight[len(jacobian) :]
+        if lin.damped is not None and lin.damped.has_blocks:
+            inertia -= stage.a * stage.h * self._damped(lin.damped, jacobian)
+        reduced = basis.T @ (inertia - stage.stiffness_and_share(lin) * stiffness) @ basis
+        nothing = np.zeros(len(reduced))
+        return self.load(PosedConJac(self, lin, stage, frames, jacobian, basis, reduced, nothing, columns, stiffness,
+                                     follow, static[:, :modes]))
+
+    def load(self, posed: PosedConJac) -> PosedConJac:
+        """The stage with its right-hand side, Jᵀ (M v̂ + a h f − S w). [ConJac 11]"""
+        lin, stage, follow = posed.lin, posed.stage, posed.follow
         momentum = self.loads.momentum(lin, stage)[self.pattern.order].ravel()
         if follow is not None:
-            momentum -= weight * follow
-            momentum[len(jacobian) :] += factor * left[:, modes]
-        if lin.damped is not None and lin.damped.has_blocks:
-            damped, pulled = self._damped(lin, lin.damped, stage, jacobian, follow)
-            inertia -= stage.a * stage.h * damped
-            momentum += stage.a * stage.h * pulled
-        posed = PosedConJac(
-            self, lin, stage, frames, jacobian, basis, basis.T @ (inertia - factor * stiffness) @ basis,
-            np.zeros(basis.shape[1]), follow, static[:, :modes],
-        )
+            momentum -= np.repeat(stage.weight(lin)[self.pattern.order], 3) * follow.rows
+            momentum[len(posed.jacobian) :] += stage.stiffness_and_share(lin) * follow.left
+            if lin.damped is not None and lin.damped.has_blocks:
+                columns = np.zeros((len(lin.mass), 3, 1))
+                columns[self.pattern.order, :, 0] = follow.rows.reshape(-1, 3)
+                columns[self.mesh.coordinates.prescribed, :, 0] = stage.w
+                momentum += stage.a * stage.h * lin.damped.multiply(columns)[self.pattern.order].ravel()
         return replace(posed, impulse=posed.onto_basis(momentum))
 
-    def _damped(self, lin: Linearised, damped: Damped, stage: Stage, jacobian: Vec, follow: Vec | None
-                ) -> tuple[Vec, Vec]:
-        """Jᵀ D J (3 k, 3 k) and D w on the rows (3 (q + k),), of the blocks that D has for itself [N s/m], [N]."""
-        size, order = 3 * len(self.kept), self.pattern.order
-        columns = np.zeros((len(lin.mass), 3, size + 1))
-        columns[self._inner, :, :size] = jacobian.reshape(-1, 3, size)
-        columns[self.kept, :, :size] = np.eye(size).reshape(-1, 3, size)
-        if follow is not None:
-            columns[order, :, size] = follow.reshape(-1, 3)
-            columns[self.mesh.coordinates.prescribed, :, size] = stage.w
-        rows = damped.multiply(columns)[order].reshape(-1, size + 1)
-        return jacobian.T @ rows[: len(jacobian), :size] + rows[len(jacobian) :, :size], rows[:, size]
+    def follow_on(self, posed: PosedConJac, change: Vec) -> Follow:
+        """What prescribed nodes cause at velocities that differ by `change`, (p, 3), on the factor that is there."""
+        assert posed.follow is not None
+        size, inner = 3 * len(self.kept), len(posed.jacobian)
+        pull = self.loads.pull(posed.lin, change)
+        right = np.zeros(self.pattern.size)
+        right[:inner] = pull[self._inner].ravel()
+        solved = self.linear.solve(right)
+        rows = (solved[:inner] - posed.columns @ solved[inner:])[:, None]
+        own = np.zeros((size, 1))
+        left = self._kept_rows(posed.lin, rows, own) + pull[self.kept].reshape(size, 1)
+        if len(self.anchors.nodes):
+            _, own = self.anchors.split(posed.lin.x, posed.stiffness, len(self.mesh.dynamic), left)
+            rows, left = rows + posed.jacobian @ own, left + posed.stiffness @ own
+        return Follow(posed.follow.rows + np.concatenate([rows, own])[:, 0], posed.follow.left + left[:, 0])
+
+    def _damped(self, damped: Damped, jacobian: Vec) -> Vec:
+        """Jᵀ D J of the blocks that D has for itself, (3 k, 3 k) [N s/m]."""
+        size = 3 * len(self.kept)
+        columns = np.zeros((len(self.mesh.rest), 3, size))
+        columns[self._inner] = jacobian.reshape(-1, 3, size)
+        columns[self.kept] = np.eye(size).reshape(-1, 3, size)
+        rows = damped.multiply(columns)[self.pattern.order].reshape(-1, size)
+        product: Vec = jacobian.T @ rows[: len(jacobian)] + rows[len(jacobian) :]
+        return product
 
     def _fill(self, lin: Linearised, stage: Stage, frames: list[Frame]) -> Vec:
         """Fill −K and its border: f, M R of the rigid motions, K w of moving prescribed nodes, (border, n, 3)."""
@@ -209,16 +238,16 @@ class ConJac:
             self.pattern.put_border(k, -vector, pivot)
         return border
 
-    def _kept_rows(self, lin: Linearised, inner: Vec) -> Vec:
-        """K_kk [I, 0] + K_kq inner: kept rows of K times columns that are `inner`, (3 q, 3 k + c), on quasistatic rows.
+    def _kept_rows(self, lin: Linearised, inner: Vec, own: Vec) -> Vec:
+        """K_kq inner + K_kk own: kept rows of K times columns, quasistatic rows (3 q, c) and kept ones (3 k, c).
 
-        The first 3 k of them are Jᵀ K J, negative semi-definite. [ConJac 11]
+        Of J and 1 they are Jᵀ K J, negative semi-definite. [ConJac 11]
         """
-        near, size = self._around_kept, 3 * len(self.kept)
+        near = self._around_kept
         rows = self.pattern.position[near.nodes]
         columns = np.zeros((len(near.nodes), 3, inner.shape[1]))
         is_inner, is_kept = (rows >= 0) & (rows < len(self._inner)), rows >= len(self._inner)
         columns[is_inner] = inner[3 * rows[is_inner, None] + np.arange(3)]
-        columns[is_kept] = np.eye(size, inner.shape[1]).reshape(-1, 3, inner.shape[1])[rows[is_kept] - len(self._inner)]
+        columns[is_kept] = own.reshape(-1, 3, own.shape[1])[rows[is_kept] - len(self._inner)]
         product: Vec = near.multiply(lin, columns)[near.place[self.kept]]
-        return product.reshape(size, inner.shape[1])
+        return product.reshape(own.shape)
