@@ -91,6 +91,9 @@ YOUNGS_MODULUS = Param("youngs_modulus", "Young's Modulus", "Stiffness: jelly 1e
                        1.0, 1.0e12, 1.0e3, 1.0e7, field=True)
 POISSON_RATIO = Param("poisson_ratio", "Poisson Ratio", "How well volume is kept: 0 is cork, 0.49 is rubber", 0.45, "",
                       0.0, 0.4999, 0.0, 0.49, field=True)
+MOONEY_SHARE = Param("mooney_share", "Mooney Share",
+                     "Share of the stiffness that resists stretched areas instead of stretched lengths",
+                     0.25, "", 0.0, 1.0, 0.0, 0.5, field=True)
 DENSITY = Param("density", "Density", "Mass per volume: water is 1000", 1000.0, "kg/m³", 1.0e-3, 1.0e6, 100.0, 10000.0,
                 field=True)
 
@@ -178,6 +181,21 @@ ENTRIES: tuple[Entry, ...] = (
           "No factorization at all: slow, and the least memory", (*LIMITS, CG_TOLERANCE, CG_ITERATIONS)),
     Entry("material", "stable_neo_hookean", "materials.stable_neo_hookean:StableNeoHookean", "Stable Neo-Hookean",
           "Flesh and rubber: keeps its volume, survives being turned inside out", (YOUNGS_MODULUS, POISSON_RATIO)),
+    Entry("material", "neo_hookean_plain", "materials.neo_hookean_plain:NeoHookeanPlain", "Stable Neo-Hookean, Plain",
+          "Without the logarithm: what was crushed to a point stays crushed", (YOUNGS_MODULUS, POISSON_RATIO)),
+    Entry("material", "mooney_rivlin", "materials.mooney_rivlin:MooneyRivlin", "Mooney-Rivlin",
+          "Rubber that stiffens sideways: for large stretch measured in a lab",
+          (YOUNGS_MODULUS, POISSON_RATIO, MOONEY_SHARE)),
+    Entry("material", "fixed_corotated", "materials.fixed_corotated:FixedCorotated", "Fixed Corotated",
+          "Springy and firm in volume, the usual choice for snow and rubbery solids", (YOUNGS_MODULUS, POISSON_RATIO)),
+    Entry("material", "corotational", "materials.corotational:Corotational", "Corotational",
+          "Stress grows evenly with stretch; loses volume when deformed much", (YOUNGS_MODULUS, POISSON_RATIO)),
+    Entry("material", "arap", "materials.arap:Arap", "ARAP",
+          "Keeps its shape and ignores its volume: Poisson ratio 0", (YOUNGS_MODULUS,)),
+    Entry("material", "stvk", "materials.stvk:StVK", "St. Venant-Kirchhoff",
+          "Stiffens when pulled, gives way when pressed to about half its length", (YOUNGS_MODULUS, POISSON_RATIO)),
+    Entry("material", "linear", "materials.linear:Linear", "Linear",
+          "Small deformation only: parts that turn swell", (YOUNGS_MODULUS, POISSON_RATIO)),
     Entry("damping", "rayleigh", "forces.rayleigh:Rayleigh", "Rayleigh",
           "Losses follow the material: stiff parts and fine ripples come to rest first",
           (STIFFNESS_DAMPING, MASS_DAMPING)),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ..threads import inlined, kernel
 from .algebra import clamp_scaling
-from .lanes import FLIP, LANES, LEFT, MATERIAL_KERNEL, RIGHT, SCALING, TANGENT, TWIST, vector
+from .lanes import FLIP, LANES, LEFT, MATERIAL_KERNEL, RIGHT, SCALING, STRESS, TANGENT, TWIST, vector
 
 
 @inlined
@@ -73,3 +73,19 @@ def add_tangent(work, project):  # type: ignore[no-untyped-def]
         _add_block(work, lane, TANGENT + 27, 1, 0)
         _add_block(work, lane, TANGENT + 36, 2, 0)
         _add_block(work, lane, TANGENT + 45, 2, 1)
+
+
+@kernel("void(f8[::1])")
+def add_stress(work):  # type: ignore[no-untyped-def]
+    """Add P = U diag(p) Vᵀ from U, V and the principal stresses p = ∂ψ/∂σ in the first slots of
+    SCALING. [Smith 2019]"""
+    for lane in range(LANES):
+        u1, u2, u3 = vector(work, LEFT, lane), vector(work, LEFT + 3, lane), vector(work, LEFT + 6, lane)
+        p1, p2, p3 = vector(work, SCALING, lane)
+        for j in range(3):
+            right = (RIGHT + j) * LANES + lane
+            w = _sum3(u1, p1 * work[right], u2, p2 * work[right + 3 * LANES], u3, p3 * work[right + 6 * LANES])
+            out = (STRESS + 3 * j) * LANES + lane
+            work[out] += w[0]
+            work[out + LANES] += w[1]
+            work[out + 2 * LANES] += w[2]

@@ -7,14 +7,14 @@ import math
 import numpy as np
 
 from ..state import Vec
-from ..threads import inlined, kernel
+from ..threads import kernel
 from .algebra import cross, decompose
+from .invariants import columns, invariants
 from .isotropic import add_tangent
 from .lanes import (
     CONSTANT,
     ENERGY,
     FLIP,
-    GRADIENT,
     LANES,
     MATERIAL_KERNEL,
     SCALING,
@@ -26,27 +26,12 @@ from .lanes import (
 )
 
 
-@inlined
-def _columns(work, lane):  # type: ignore[no-untyped-def]
-    """The three columns of F at this lane."""
-    return vector(work, GRADIENT, lane), vector(work, GRADIENT + 3, lane), vector(work, GRADIENT + 6, lane)
-
-
-@inlined
-def _invariants(a, b, c):  # type: ignore[no-untyped-def]
-    """I_C = tr FᵀF and J = det F from the columns of F."""
-    bc = cross(b, c)
-    square = a[0] * a[0] + a[1] * a[1] + a[2] * a[2] + b[0] * b[0] + b[1] * b[1] + b[2] * b[2]
-    square += c[0] * c[0] + c[1] * c[1] + c[2] * c[2]
-    return square, a[0] * bc[0] + a[1] * bc[1] + a[2] * bc[2]
-
-
 @kernel(MATERIAL_KERNEL)
 def _energy(work, project):  # type: ignore[no-untyped-def]
     for lane in range(LANES):
-        a, b, c = _columns(work, lane)
+        a, b, c = columns(work, lane)
         mu, lam = work[CONSTANT * LANES + lane], work[(CONSTANT + 1) * LANES + lane]
-        square, volume = _invariants(a, b, c)
+        square, volume = invariants(a, b, c)
         alpha = 1.0 + 0.75 * mu / lam
         at_rest = 0.5 * lam * (1.0 - alpha) ** 2
         work[ENERGY * LANES + lane] += (
@@ -57,9 +42,9 @@ def _energy(work, project):  # type: ignore[no-untyped-def]
 @kernel(MATERIAL_KERNEL)
 def _stress(work, project):  # type: ignore[no-untyped-def]
     for lane in range(LANES):
-        a, b, c = _columns(work, lane)
+        a, b, c = columns(work, lane)
         mu, lam = work[CONSTANT * LANES + lane], work[(CONSTANT + 1) * LANES + lane]
-        square, volume = _invariants(a, b, c)
+        square, volume = invariants(a, b, c)
         shear = mu * (1.0 - 1.0 / (square + 1.0))
         pressure = lam * (volume - 1.0) - 0.75 * mu
         bc, ca, ab = cross(b, c), cross(c, a), cross(a, b)

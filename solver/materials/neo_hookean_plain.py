@@ -1,0 +1,23 @@
+"""Stable Neo-Hookean without its logarithm: ψ = μ/2 (I_C − 3) − μ (J − 1) + Λ/2 (J − 1)². [Smith 2018]"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..state import Vec
+from .lame import lame
+from .mooney_rivlin import MooneyRivlin
+
+
+class NeoHookeanPlain(MooneyRivlin):
+    """Mooney-Rivlin without its second term.
+
+    A shorter polynomial, but F = 0 is a minimum of it: an element that was crushed to a point stays one, where the
+    logarithm of Stable Neo-Hookean makes that a balance that any touch ends.
+    """
+
+    @staticmethod
+    def constants(youngs_modulus: Vec, poisson_ratio: Vec) -> Vec:  # type: ignore[override]
+        """μ, 0 and Λ = λ + μ, (3, e) [Pa], such that small strain gives back E and ν. (e,) each. [Smith 2018]"""
+        lame_mu, lame_lambda = lame(youngs_modulus, poisson_ratio)
+        return np.stack([lame_mu, np.zeros_like(lame_mu), lame_lambda + lame_mu])

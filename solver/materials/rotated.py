@@ -1,0 +1,27 @@
+"""What the energies that measure F from its nearest rotation share: μ Σ (σ_i − 1)², with the sign of det F on σ₃.
+
+F has no nearest rotation where σ₂ + σ₃ = 0 (an element turned inside out along its shortest axis): there the energy
+has a kink. What is divided by σ_i + σ_j is divided by `NARROW` at least, so the tangent is inexact within that of the
+kink and nowhere else. [Smith 2019]
+"""
+
+from __future__ import annotations
+
+from ..threads import inlined
+from .lanes import SIGMA, vector
+
+NARROW = 1.0e-3
+
+
+@inlined
+def strains(work, lane):  # type: ignore[no-untyped-def]
+    """σ_i − 1 of this lane."""
+    s1, s2, s3 = vector(work, SIGMA, lane)
+    return s1 - 1.0, s2 - 1.0, s3 - 1.0
+
+
+@inlined
+def over_pairs(work, lane):  # type: ignore[no-untyped-def]
+    """2 / (σ_i + σ_j) of the pairs 23, 13, 12."""
+    s1, s2, s3 = vector(work, SIGMA, lane)
+    return 2.0 / max(s2 + s3, NARROW), 2.0 / max(s1 + s3, NARROW), 2.0 / max(s1 + s2, NARROW)
