@@ -1,4 +1,4 @@
-"""The room test: a made-up material and a made-up integrator come from outside, as one file and one entry each."""
+"""The room test: a made-up material, integrator and damping law come from outside, as one file and one entry each."""
 
 import sys
 import types
@@ -65,16 +65,30 @@ class Explicit:
         return State(state.time + h, system.coordinates.advance(state.q, u, h), u, state.memory)
 
 
+class Sand:
+    """D = −k M, and nothing between the nodes."""
+
+    share = None
+
+    def __init__(self, nodes, elastic, modulus, params):
+        self.drag = params["grit"]
+
+    def fill(self, x, forces, blocks):
+        blocks[:] = 0.0
+
+
 @pytest.fixture
 def room(monkeypatch):
-    """Two files that the solver does not have, and their entries."""
-    for name, made in (("materials.gauze", Gauze), ("integrators.explicit", Explicit)):
+    """Three files that the solver does not have, and their entries."""
+    for name, made in (("materials.gauze", Gauze), ("integrators.explicit", Explicit), ("forces.sand", Sand)):
         module = types.ModuleType(f"solver.{name}")
         setattr(module, made.__name__, made)
         monkeypatch.setitem(sys.modules, module.__name__, module)
     pull = catalogue.Param("pull", "Pull", "How much it resists", 2e4, "Pa", 1.0, 1e9, field=True)
+    grit = catalogue.Param("grit", "Grit", "How fast it stops", 5.0, "1/s", 0.0, 1e3)
     monkeypatch.setattr(catalogue, "ENTRIES", (
-        *catalogue.ENTRIES, catalogue.Entry("material", "gauze", "materials.gauze:Gauze", "Gauze", "Made up", (pull,)),
+        *catalogue.ENTRIES, catalogue.Entry("damping", "sand", "forces.sand:Sand", "Sand", "Made up", (grit,)),
+        catalogue.Entry("material", "gauze", "materials.gauze:Gauze", "Gauze", "Made up", (pull,)),
         catalogue.Entry("integrator", "explicit", "integrators.explicit:Explicit", "Explicit", "Made up")))
 
 
@@ -114,3 +128,14 @@ def test_a_made_up_integrator_bakes(room, tmp_path):
     after = world.step(state, 1e-4)
     moved = (after.q - state.q).reshape(-1, 3)
     assert np.abs(moved - [0, 0, -9.81e-8]).max() <= 1e-15
+
+
+def test_a_made_up_damping_law_bakes(room, tmp_path):
+    """A first step from rest under g, of a body without stiffness: v = h g / (1 + h k)."""
+    job = box_job(tmp_path / "job", end=2, motion=False, method={"kind": "vanilla"})
+    change(job, "bodies.0.material", {"kind": "gauze", "params": {"pull": 1.0}})
+    change(job, "bodies.0.damping", {"kind": "sand", "params": {"grit": 8.0}})
+    world = world_of(job)
+    after = world.step(world.initial_state(), 1e-3)
+    assert after.u.reshape(-1, 3)[:, 2] == pytest.approx(-9.81e-3 / (1 + 8e-3), rel=1e-3)
+    assert np.abs(after.u + 9.81e-3).max() > 5e-5

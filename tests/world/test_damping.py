@@ -1,5 +1,7 @@
 """Material damping D = ∂f/∂v: its matrix, its place in every kind of stage, and what it must not brake."""
 
+import functools
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -150,6 +152,21 @@ def test_conjac_step_is_the_dense_step(law, held, ground):
     assert np.abs(after.q - state.q - moved).max() <= 1e-8 * np.abs(moved).max()
 
 
+@pytest.mark.parametrize("integrator", [entry.key for entry in catalogue.family("integrator").values()
+                                        if not entry.full_space])
+@pytest.mark.parametrize("law", LAWS)
+def test_conjac_with_every_node_dynamic_is_vanilla(law, integrator):
+    """In every stage, also in those that share a factor."""
+    nodes, tets = box((4, 1, 1), (0.12, 0.03, 0.03))
+    pinned = left(nodes)
+    free = np.setdiff1d(np.arange(len(nodes)), pinned)
+    ends = [run(make(nodes, tets, pinned=pinned, motion=Drag(nodes[pinned]), method=method, dynamic=dynamic,
+                     integrator=integrator, damping=LAWS[law]), 4)
+            for method, dynamic in (("vanilla", free[:0]), ("conjac", free))]
+    assert np.abs(ends[0].q - ends[1].q).max() <= 1e-10
+    assert np.abs(ends[0].u - ends[1].u).max() <= 1e-9
+
+
 @pytest.mark.parametrize("law", LAWS)
 def test_merit_s_gradient_is_the_residual_and_a_stage_lands_on_its_root(law):
     nodes, tets = BAR
@@ -275,7 +292,7 @@ def test_a_body_that_falls_through_mud_keeps_its_shape(method):
 
 
 @pytest.mark.parametrize("law", LAWS)
-@pytest.mark.parametrize("integrator", ["backward_euler", "bdf2", "sdirk2"])
+@pytest.mark.parametrize("integrator", ["backward_euler", "sdirk2"])
 def test_energy_never_grows(law, integrator):
     """Wobbling hard, no work from outside."""
     nodes, tets = BAR
@@ -284,12 +301,29 @@ def test_energy_never_grows(law, integrator):
     state = shaken(world, 0.0)
     state = State(0.0, state.q, 20 * state.u)
     energies = []
-    for _ in range(25):
+    for _ in range(15):
         x, v = positions(world, state), world.velocity(state)
         energies.append(0.5 * np.vdot(world.mass[:, None] * v, v) + world.evaluate(x, v, 0.0)[1])
         state = world.step(state, H)
     assert (np.diff(energies) <= 1e-9 * energies[0]).all()
     assert energies[-1] < 0.5 * energies[0]
+
+
+@functools.cache
+def swung(kind, key, steps):
+    """Where a bar, strongly damped, has swung in 0.1 s."""
+    nodes, tets = box((2, 1, 1), (0.08, 0.04, 0.04))
+    params = {"spectral_radius": 0.5} if key == "generalized_alpha" else {}
+    world = make(nodes, tets, young=1e3, gravity=(0, 0, -2), pinned=left(nodes), method="vanilla", beta=1.0,
+                 project=False, integrator=key, tolerance=1e-12, damping=(kind, 0.02, 1.0), **params)
+    free = nodes[world.coordinates.free]
+    length, width, _ = free.T
+    u = np.stack([0 * length, 6.0 * length, length * (4.0 + 40.0 * (width - 0.02))], 1)
+    state = State(0.0, free.ravel(), u.ravel())
+    h = 0.1 / steps
+    for i in range(steps):
+        state = world.step(State(i * h, state.q, state.u, state.memory), h)
+    return np.concatenate([state.q, 0.02 * state.u])
 
 
 @pytest.mark.parametrize("integrator,order", [("semi_implicit", 1), ("backward_euler", 1), ("bdf2", 2), ("sbdf2", 2),
@@ -298,27 +332,10 @@ def test_energy_never_grows(law, integrator):
 @pytest.mark.parametrize("kind", KINDS)
 def test_order_is_kept(kind, integrator, order):
     """D is held fixed in a stage, but where the body will be by then."""
-    nodes, tets = box((3, 1, 1), (0.12, 0.04, 0.04))
-    pinned = left(nodes)
-
-    def swung(key, steps):
-        params = {"spectral_radius": 0.5} if key == "generalized_alpha" else {}
-        world = make(nodes, tets, young=2e3, gravity=(0, 0, -2), pinned=pinned, method="vanilla", beta=1.0,
-                     project=False, integrator=key, tolerance=1e-12, damping=(kind, 0.02, 1.0), **params)
-        free = nodes[world.coordinates.free]
-        length, width, _ = free.T
-        u = np.stack([0 * length, 6.0 * length, length * (4.0 + 40.0 * (width - 0.02))], 1)
-        state = State(0.0, free.ravel(), u.ravel())
-        h = 0.1 / steps
-        for i in range(steps):
-            state = world.step(State(i * h, state.q, state.u, state.memory), h)
-        return np.concatenate([state.q, 0.02 * state.u])
-
-    exact = swung("tr_bdf2", 1280)
-    errors = [np.linalg.norm(swung(integrator, steps) - exact) for steps in (40, 80, 160)]
-    slopes = np.log2(np.array(errors[:-1]) / errors[1:])
-    print(kind, integrator, errors, slopes)
-    assert slopes[-1] == pytest.approx(order, abs=0.15)
+    exact = swung(kind, "tr_bdf2", 960)
+    errors = [np.linalg.norm(swung(kind, integrator, steps) - exact) for steps in (60, 120)]
+    print(kind, integrator, errors, np.log2(errors[0] / errors[1]))
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.15)
 
 
 def test_balance_knows_no_damping():
