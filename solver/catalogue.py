@@ -145,7 +145,7 @@ ENTRIES: tuple[Entry, ...] = (
           "As SIERE, and the rest livelier, for gentle motion", (MODES, REDECOMPOSE), full_space=True),
     Entry("integrator", "str_sbdf2ere", "integrators.tr_bdf2ere:STRSBDF2ERE", "STR-SBDF2ERE",
           "As SIERE, and the rest lively: two linear solves a step", (MODES, REDECOMPOSE), full_space=True),
-    Entry("integrator", "beere", "integrators.beere:BEERE", "BEERE",
+    Entry("integrator", "beere", "integrators.siere:BEERE", "BEERE",
           "As SIERE, solved until nothing is left: no step is too large for the rest", (MODES, REDECOMPOSE),
           full_space=True),
     Entry("integrator", "bdf2ere", "integrators.bdf2ere:BDF2ERE", "BDF2ERE",

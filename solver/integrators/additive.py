@@ -15,96 +15,110 @@ from ..condensation.interface import Posed, Stage
 from ..nonlinear.held import Held
 from ..state import State, Vec
 from .interface import System, pose
-from .modes import Modes, exponential, lowest
+from .modes import Modes, exponential, lowest, shifted, wide
 
 BASIS, AGE = "modes.basis", "modes.age"
 
 
 @dataclass(frozen=True)
-class Split:
-    """A state's modes, and where the exponential takes them."""
+class Course:
+    """Where the exponential takes the modes."""
 
     modes: Modes
-    start: State  #: where G and its Jacobian are taken
-    age: int  #: steps since the modes were decomposed
-    moved: Vec  #: change of the modes' amplitudes from `start` on, (s,) [kg^½ m]
+    moved: Vec  #: change of their amplitudes, (s,) [kg^½ m]
     gained: Vec  #: of their rates
-    coupling: Vec  #: K X, of the true K, (3 f, s)
+    coupling: Vec  #: K X of the true K, (3 f, s)
+    pull: float  #: seconds for which the rest's displacement pulls at modes that are not exact
 
-    def weighed(self, history: State) -> Split:
-        """⅓ of the change since `history` and ⅔ of the exponential's: the papers' form, which amplifies the modes.
+    def weighed(self, start: State, history: State) -> Course:
+        """⅓ of the change since `history` and ⅔ of the exponential's: the paper's form, which amplifies the modes.
 
         [Ascher 22, 23, 27]
         """
-        past_q = self.modes.amplitudes(self.start.q - history.q)
-        past_u = self.modes.amplitudes(self.start.u - history.u)
+        past_q = self.modes.amplitudes(start.q - history.q)
+        past_u = self.modes.amplitudes(start.u - history.u)
         return replace(self, moved=(past_q + 2.0 * self.moved) / 3.0, gained=(past_u + 2.0 * self.gained) / 3.0)
 
 
-def split(system: System, state: State, h: float, count: int, every: int, memory: State | None = None) -> Split:
-    """The lowest modes at a state and the exponential along them for h seconds.
+class Additive:
+    """How many modes, how long they last, and the part of a step that has them.
 
-    count: s. every: steps that modes last; they follow the body in between. memory: the state whose memory has them,
-    where it is not this one. Raises StepFailed.
+    Writes memory of the modes and a few more, (3 f, s + 4), and of the number of steps since it was decomposed.
     """
-    tangent = system.tangent(state)
-    kept = state.memory if memory is None else memory.memory
-    basis: Vec | None = kept.get(BASIS)
-    if basis is not None and len(basis) != len(state.q):
-        basis = None
-    age = int(kept[AGE][0]) if basis is not None else every
-    if basis is None or age >= every:
-        basis, age = lowest(system, tangent, count, h, basis), 0
-    modes = Modes(basis, tangent.mass)
-    return Split(modes, state, age, *exponential(modes, tangent, state.u, h))
+
+    order = 2
+    linearised = False  #: the stage is solved once, linearised where it starts
+    printed = False
+
+    def __init__(self, params: dict[str, float]) -> None:
+        """params: modes, how many; redecompose, the number of steps that they last."""
+        self.modes, self.every = int(params["modes"]), int(params["redecompose"])
+
+    def advance(self, system: System, start: State, h: float, stage: Stage, history: State) -> State:
+        """The end of a stage of the other method from `start` on, with h seconds of the exponential on the modes.
+
+        history: the state before. Modes are decomposed anew where they are too old, and else brought to this moment by
+        an inverse iteration, in a semi-implicit method on the stage's own factor. Raises StepFailed.
+        """
+        tangent = system.tangent(start)
+        kept: Vec | None = start.memory.get(BASIS)
+        if kept is not None and kept.shape != (len(start.q), wide(self.modes, len(start.q))):
+            kept = None
+        age = float(start.memory[AGE][0]) if kept is not None else self.every
+        if kept is None or age >= self.every:
+            kept, age = lowest(system, tangent, self.modes, h, kept), 0.0
+        elif not self.linearised:
+            kept = Modes(kept, tangent.mass).refined(shifted(system, tangent, h).respond, tangent.stiffness)
+        posed: Posed | None = None
+        if self.linearised:
+            posed = pose(system, system.linearise(start, stage.time if self.order == 2 else None), stage)
+            if age:
+                kept = Modes(kept, tangent.mass).refined(posed.respond, tangent.stiffness)
+
+        modes = Modes(kept[:, : self.modes], tangent.mass)
+        moved, gained, coupling = exponential(modes, tangent, start.u, h)
+        course = Course(modes, moved, gained, coupling, 0.5 * h)
+        if self.printed:
+            course = course.weighed(start, history)
+        after = _reach(system, stage, start, course) if posed is None else _land(system, posed, stage, start, course)
+        memory = {**after.memory, BASIS: kept, AGE: np.array([age + 1.0])}
+        return replace(after, u=_rates(start, after, course), memory=memory)
 
 
-def advance(system: System, stage: Stage, split: Split, share: float, linearised: bool) -> State:
-    """The state at the end of a stage from where the split was made on: linearised there, or solved."""
-    if not linearised:
-        return reach(system, stage, split, share)
-    posed = pose(system, system.linearise(split.start, stage.time), stage)
-    return land(system, posed, stage, split, share)
-
-
-def land(system: System, posed: Posed, stage: Stage, split: Split, share: float) -> State:
-    """The state at the end of a linearised stage whose modes move as the exponential says. [Ascher 21, 23, 26]
-
-    share: of h, for which the rest's displacement pulls at modes that are not quite those of this moment; exact ones
-    feel nothing of it. Modes of the next step come from an inverse iteration, which takes out what has become stiff.
-    """
-    modes, start = split.modes, split.start
-    base = start.q if stage.base is None else stage.base
-    length = stage.b * stage.h
+def _land(system: System, posed: Posed, stage: Stage, start: State, course: Course) -> State:
+    """The state at the end of a linearised stage whose modes move as the exponential says. [Ascher 21, 23, 26]"""
+    modes = course.modes
+    base, length = start.q if stage.base is None else stage.base, stage.b * stage.h
     v = posed.solve()
-    basis = modes.basis
     if modes.count:
         yielding = posed.respond(modes.weighted)  # A⁻¹ M X
-        held = (split.moved - modes.amplitudes(base - start.q)) / length
+        held = _held(base, length, start, course)
         v = v - yielding @ np.linalg.solve(modes.weighted.T @ yielding, modes.amplitudes(v) - held)
-        basis = modes.beside(yielding)
-    after = State(stage.time, system.coordinates.advance(base, v, length), v, start.memory)
-    return finish(after, split, share * stage.h, basis)
+    return State(stage.time, system.coordinates.advance(base, v, length), v, start.memory)
 
 
-def reach(system: System, stage: Stage, split: Split, share: float) -> State:
+def _reach(system: System, stage: Stage, start: State, course: Course) -> State:
     """The same for a stage that is solved to the stage solver's tolerance. Raises StepFailed. [Ascher 20, 22]"""
-    modes, start = split.modes, split.start
-    base = start.q if stage.base is None else stage.base
+    modes = course.modes
     if not modes.count:
-        return finish(system.reach(stage, start), split, 0.0, modes.basis)
-    held = Held(modes.basis, modes.weighted, (split.moved - modes.amplitudes(base - start.q)) / (stage.b * stage.h))
-    return finish(system.reach(stage, start, held), split, share * stage.h, modes.basis)
+        return system.reach(stage, start)
+    base, length = start.q if stage.base is None else stage.base, stage.b * stage.h
+    return system.reach(stage, start, Held(modes.basis, modes.weighted, _held(base, length, start, course)))
 
 
-def finish(after: State, split: Split, pull: float, basis: Vec) -> State:
-    """Give the modes the exponential's rates, and remember them.
+def _held(base: Vec, length: float, start: State, course: Course) -> Vec:
+    """The modes' part of a stage's velocities that brings them where the exponential ends, (s,)."""
+    rates: Vec = (course.moved - course.modes.amplitudes(base - start.q)) / length
+    return rates
 
-    pull: seconds that the rest's displacement pulls at the modes. basis: of the next step, (3 f, s).
+
+def _rates(start: State, after: State, course: Course) -> Vec:
+    """The stage's rates with the exponential's in the modes, (3 f,).
+
+    Modes that are not exact feel what the rest's displacement changes in their force, on average half of it; so a
+    method of order 2 is that with any modes.
     """
-    modes, start = split.modes, split.start
+    modes = course.modes
     rest = modes.across(after.q - start.q)
-    rates = modes.amplitudes(start.u) + split.gained + pull * (split.coupling.T @ rest)
-    u = after.u + modes.field(rates - modes.amplitudes(after.u))
-    memory = {**after.memory, BASIS: basis, AGE: np.array([split.age + 1.0])}
-    return replace(after, u=u, memory=memory)
+    rates = modes.amplitudes(start.u) + course.gained + course.pull * (course.coupling.T @ rest)
+    return after.u + modes.field(rates - modes.amplitudes(after.u))

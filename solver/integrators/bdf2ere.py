@@ -3,36 +3,31 @@
 from __future__ import annotations
 
 from ..state import State
-from .additive import advance, split
+from .additive import Additive
 from .bdf2 import BDF2, POSITIONS, RATES
 from .interface import System, stage_at
 from .tr_bdf2ere import STRSBDF2ERE, TRBDF2ERE
 
 
-class BDF2ERE(BDF2):
+class BDF2ERE(Additive, BDF2):
     """u₁ = u₀ + ⅓ (I − P)(u₀ − u₋₁) + 2h/3 H(u₁) + h φ₁(h J_G) G(u₀).
 
     Its first step, and each one after a contact or a change of h, is TR-BDF2ERE's or, linearised, STR-SBDF2ERE's.
     [Ascher 22, changed: the history acts on the rest alone, else it is of order 1 and amplifies the modes]
     """
 
-    printed = False
-
     def __init__(self, params: dict[str, float]) -> None:
         """params: modes, how many; redecompose, the number of steps that they last."""
-        self.modes, self.every = int(params["modes"]), int(params["redecompose"])
+        super().__init__(params)
         self._starter = STRSBDF2ERE(params) if self.linearised else TRBDF2ERE(params)
 
     def _go_on(self, system: System, state: State, h: float) -> State:
         coordinates = system.coordinates
         past = State(state.time - h, state.memory[POSITIONS], state.memory[RATES])
-        parts = split(system, state, h, self.modes, self.every)
-        if self.printed:
-            parts = parts.weighed(past)
         base = coordinates.advance(state.q, state.q - past.q, 1.0 / 3.0)
         v_hat = coordinates.spread(state.u + (state.u - past.u) / 3.0, None)
         stage = stage_at(system, h, 2.0 / 3.0, 2.0 / 3.0, state.time + h, base, v_hat)
-        return advance(system, stage, parts, 0.5, self.linearised)
+        return self.advance(system, state, h, stage, past)
 
 
 class SBDF2ERE(BDF2ERE):

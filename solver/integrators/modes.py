@@ -10,13 +10,13 @@ import numpy as np
 import scipy.linalg
 
 from ..assembly.tangent import Tangent
-from ..condensation.interface import Stage
+from ..condensation.interface import Posed, Stage
 from ..errors import StepFailed
 from ..state import Vec
 from .entire import psi
 from .interface import System, pose
 
-GUARDS = 4  #: vectors more than modes, so that the last modes converge as fast as the first
+GUARDS = 4  #: vectors more than modes: the last modes converge as fast as the first, and which are lowest may change
 DEPTH = 3  #: blocks of one Krylov space before it starts anew from what it found
 RESTARTS = 40
 TOLERANCE = 1.0e-9  #: residual of a mode, as a share of its eigenvalue in the shifted inverse
@@ -51,12 +51,21 @@ class Modes:
         """(I − P) field, (3 f,)."""
         return field - self.field(self.amplitudes(field))
 
-    def beside(self, near: Vec) -> Vec:
-        """The orthonormal basis of the span of `near` (3 f, s) that is nearest to it, so that nothing turns."""
-        if not self.count:
-            return near
-        left, _, right = np.linalg.svd(np.sqrt(self.mass)[:, None] * near, full_matrices=False)
-        basis: Vec = (left @ right) / np.sqrt(self.mass)[:, None]
+    def refined(self, solve: Callable[[Vec], Vec], stiffness: Callable[[Vec], Vec]) -> Vec:
+        """The lowest modes in the span of X and (μM − K)⁻¹ M X, (3 f, s), of a K that has turned a little since.
+
+        solve: (μM − K)⁻¹ columns. stiffness: K columns. Without it what was a mode becomes stiff, and then it gains
+        energy.
+        """
+        if not 0 < self.count < len(self.mass):
+            return self.basis
+        root = np.sqrt(self.mass)[:, None]
+        yielding = solve(self.weighted)
+        new = yielding - self.basis @ (self.weighted.T @ yielding)
+        span = np.linalg.qr(root * np.concatenate([self.basis, new], axis=1))[0] / root
+        within = -span.T @ stiffness(span)
+        vectors = scipy.linalg.eigh(0.5 * (within + within.T))[1]
+        basis: Vec = span @ vectors[:, : self.count]
         return basis
 
 
@@ -96,8 +105,15 @@ def _damped(stiffness: Vec, damping: Vec, rate: Vec, push: Vec, drift: Vec, h: f
     return last[:s], last[s : 2 * s]
 
 
+def wide(count: int, size: int) -> int:
+    """How many columns `lowest` gives for this many modes of this many rows."""
+    return min(count + GUARDS if count else 0, size)
+
+
 def lowest(system: System, tangent: Tangent, count: int, h: float, start: Vec | None) -> Vec:
-    """The `count` modes of lowest λ of −K X = M X Λ, (3 f, s); as many as there are where that is fewer.
+    """The `count` modes of lowest λ of −K X = M X Λ and a few more that are less exact, (3 f, at least s).
+
+    All there are, where that is fewer.
 
     K = ∂f/∂x is the true one: projection hides the modes that buckle, and stiffens those of a squeezed body. The
     modes nearest to a shift under zero are found by block Krylov spaces of (μM − K)⁻¹ M, from those of `start`; blocks
@@ -105,39 +121,41 @@ def lowest(system: System, tangent: Tangent, count: int, h: float, start: Vec | 
     """
     size = len(tangent.mass)
     root = np.sqrt(tangent.mass)
-    if count >= size:
-        whole: Vec = np.diag(1.0 / root)
-        return whole
-    wide = count + GUARDS
+    columns = wide(count, size)
     if count == 0:
         return np.zeros((size, 0))
-    if 4 * wide >= size:
+    if count >= size:
+        return np.diag(1.0 / root)
+    if 4 * columns >= size:
         dense = -tangent.stiffness(np.eye(size)) / root[:, None] / root
-        basis: Vec = scipy.linalg.eigh(0.5 * (dense + dense.T))[1][:, :count] / root[:, None]
+        basis: Vec = scipy.linalg.eigh(0.5 * (dense + dense.T))[1][:, :columns] / root[:, None]
         return basis
-    solve = _shifted(system, tangent, h)
-    first = np.random.default_rng(0).normal(size=(size, wide))
+    solve = shifted(system, tangent, h).respond
+    first = np.random.default_rng(0).normal(size=(size, columns))
     if start is not None:
-        first[:, : start.shape[1]] = root[:, None] * start[:, :wide]
+        first[:, : start.shape[1]] = root[:, None] * start
     found: Vec = _largest(lambda y: root[:, None] * solve(root[:, None] * y), first, count) / root[:, None]
     return found
 
 
-def _shifted(system: System, tangent: Tangent, h: float) -> Callable[[Vec], Vec]:
-    """(μM − K)⁻¹ for the smallest of a few shifts μ that makes it definite."""
+def shifted(system: System, tangent: Tangent, h: float) -> Posed:
+    """μM − K, factored, for the smallest of a few shifts μ that make it definite. Raises StepFailed where none does."""
     lin = replace(tangent.lin, damped=None)
     still = np.zeros_like(lin.x)
     for power in range(0, 8, 2):
         shift = SHIFT / (h * h) * 10.0**power
         try:
-            return pose(system, lin, Stage(1.0, 1.0, 1.0, 0.0, None, still, None, inertia=shift)).respond
+            return pose(system, lin, Stage(1.0, 1.0, 1.0, 0.0, None, still, None, inertia=shift))
         except StepFailed:
             continue
     raise StepFailed("the stiffness pushes harder than the modes can be found at")
 
 
 def _largest(product: Callable[[Vec], Vec], first: Vec, count: int) -> Vec:
-    """Orthonormal eigenvectors (m, count) of the largest eigenvalues of a symmetric product, from a block (m, b)."""
+    """Orthonormal eigenvectors (m, b) of the largest eigenvalues of a symmetric product, from a block (m, b).
+
+    The first `count` of them are exact; what has not settled after many restarts is as near as they came.
+    """
     block = np.linalg.qr(first)[0]
     for _ in range(RESTARTS):
         basis, image = [block], [product(block)]
@@ -154,4 +172,4 @@ def _largest(product: Callable[[Vec], Vec], first: Vec, count: int) -> Vec:
         left = np.linalg.norm(moved - block * values[: -len(block.T) - 1 : -1], axis=0)[:count]
         if (left <= TOLERANCE * values[: -count - 1 : -1]).all():
             break
-    return block[:, :count]
+    return block

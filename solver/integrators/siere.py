@@ -1,29 +1,35 @@
-"""SIERE: the exponential on the lowest modes, semi-implicit Euler on the rest."""
+"""The exponential on the lowest modes, Euler's methods on the rest."""
 
 from __future__ import annotations
 
 from ..condensation.interface import Stage
 from ..state import State
-from .additive import land, split
-from .interface import System, pose
+from .additive import Additive
+from .interface import System, stage_at
 
 
-class SIERE:
+class SIERE(Additive):
     """u₁ = u₀ + (I − h J_H)⁻¹ (h H(u₀) + h φ₁(h J_G) G(u₀)). [Ascher 21, 25]
 
     Moving nodes pull at the rest as in semi-implicit Euler, and at the modes through h² φ₂(h J_G).
     """
 
     order = 1
-
-    def __init__(self, params: dict[str, float]) -> None:
-        """params: modes, how many; redecompose, the number of steps that they last."""
-        self.modes, self.every = int(params["modes"]), int(params["redecompose"])
+    linearised = True
 
     def step(self, system: System, state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
-        parts = split(system, state, h, self.modes, self.every)
-        lin = system.linearise(state)
         w = system.coordinates.prescribed_velocity(state.time, h)
-        stage = Stage(h, 1.0, 1.0, state.time + h, None, lin.v, w, system.condensation.beta)
-        return land(system, pose(system, lin, stage), stage, parts, 1.0)
+        stage = Stage(h, 1.0, 1.0, state.time + h, None, system.velocity(state), w, system.condensation.beta)
+        return self.advance(system, state, h, stage, state)
+
+
+class BEERE(Additive):
+    """u₁ = u₀ + h H(u₁) + h φ₁(h J_G) G(u₀). [Ascher 20]"""
+
+    order = 1
+
+    def step(self, system: System, state: State, h: float) -> State:
+        """The state after h seconds. Raises StepFailed; the old state is still good."""
+        stage = stage_at(system, h, 1.0, 1.0, state.time + h, state.q, system.velocity(state))
+        return self.advance(system, state, h, stage, state)

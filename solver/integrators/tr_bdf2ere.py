@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..state import State
-from .additive import advance, split
+from .additive import Additive
 from .interface import System, stage_at
 from .runge_kutta import RungeKutta
 
@@ -20,31 +20,25 @@ class STrapezoidalHalf(TrapezoidalHalf):
     linearised = True
 
 
-class TRBDF2ERE:
+class TRBDF2ERE(Additive):
     """u₁ = u_½ + ⅓ (I − P)(u_½ − u₀) + h/3 H(u₁) + h/2 φ₁(h/2 J_G) G(u_½): both stages solved.
 
     [Ascher 27, changed: fully implicit, and the history acts on the rest alone]
     """
 
-    order = 2
-    linearised, printed = False, False
-
     def __init__(self, params: dict[str, float]) -> None:
         """params: modes, how many; redecompose, the number of steps that they last."""
-        self.modes, self.every = int(params["modes"]), int(params["redecompose"])
+        super().__init__(params)
         self._half = STrapezoidalHalf(params) if self.linearised else TrapezoidalHalf(params)
 
     def step(self, system: System, state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
         coordinates = system.coordinates
         half = self._half.step(system, state, h)
-        parts = split(system, half, 0.5 * h, self.modes, self.every)
-        if self.printed:
-            parts = parts.weighed(state)
         base = coordinates.advance(half.q, half.q - state.q, 1.0 / 3.0)
         v_hat = coordinates.spread(half.u + (half.u - state.u) / 3.0, None)
         stage = stage_at(system, h, 1.0 / 3.0, 1.0 / 3.0, state.time + h, base, v_hat)
-        return advance(system, stage, parts, 0.25, self.linearised)
+        return self.advance(system, half, 0.5 * h, stage, state)
 
 
 class STRSBDF2ERE(TRBDF2ERE):
