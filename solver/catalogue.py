@@ -121,6 +121,8 @@ ENTRIES: tuple[Entry, ...] = (
           "One linear solve a step and half the damping: lively, for gentle motion", adaptive=True),
     Entry("integrator", "str_bdf2", "integrators.tr_bdf2:STRBDF2", "Semi-Implicit TR-BDF2",
           "Two linear solves a step, livelier still"),
+    Entry("integrator", "ssdirk2", "integrators.sdirk:SSDIRK2", "Semi-Implicit SDIRK2",
+          "As lively for one factorization a step: the most life for its price"),
     Entry("integrator", "backward_euler", "integrators.backward_euler:BackwardEuler", "Backward Euler",
           "Calm: wobbles die within a few swings, and no step is too large", full_space=True, adaptive=True),
     Entry("integrator", "bdf2", "integrators.bdf2:BDF2", "BDF2",

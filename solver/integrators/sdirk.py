@@ -27,6 +27,6 @@ class SDIRK2(RungeKutta):
 
 
 class SSDIRK2(SDIRK2):
-    """Its semi-implicit variant, both stages on one factor; starts SBDF2."""
+    """Its semi-implicit variant, both stages on one factor; also starts SBDF2."""
 
     linearised = True

@@ -30,6 +30,7 @@ CLOSED = {
     "tr_bdf2": lambda z: (12 + 5 * z) / ((4 - z) * (3 - z)),
     "str_bdf2": lambda z: (12 + 5 * z) / ((4 - z) * (3 - z)),
     "sdirk": lambda z: (1 + (1 - 2 * ALPHA) * z) / (1 - ALPHA * z) ** 2,
+    "ssdirk2": lambda z: (1 + (1 - 2 * ALPHA) * z) / (1 - ALPHA * z) ** 2,
     "sdirk2": lambda z: (1 + (1 - 2 * ALPHA) * z) / (1 - ALPHA * z) ** 2,
 }
 
@@ -87,7 +88,7 @@ def test_conservative_methods_do_not_damp(key, y):
     assert abs(damping(integrator(key), y)) <= 1e-13
 
 
-@pytest.mark.parametrize("key", ["backward_euler", "bdf2", "sbdf2", "sdirk", "sdirk2", "tr_bdf2", "str_bdf2",
+@pytest.mark.parametrize("key", ["backward_euler", "bdf2", "sbdf2", "sdirk", "sdirk2", "ssdirk2", "tr_bdf2", "str_bdf2",
                                  "semi_implicit", "generalized_alpha", "midpoint", "trapezoidal"])
 def test_no_frequency_grows(key):
     for y in np.geomspace(1e-2, 1e3, 40):
