@@ -68,7 +68,9 @@ class Controller:
         return error <= self.tolerance or units == 1
 
     def shorter(self, units: int, error: float) -> float:
-        """What to try instead of a step that errs too much, or that could not be solved, whose error is infinite."""
+        """What to try instead of a step that errs too much; half of one that could not be solved (infinite)."""
+        if error == np.inf:
+            return max(1.0, 0.5 * units)
         best: float = SAFETY * (self.tolerance / error) ** (1.0 / (self.order + 1))
         return max(1.0, units * min(max(best, 0.1), 0.5))
 

@@ -43,7 +43,9 @@ class RungeKutta:
             stage = stage_at(system, h, row[-1], row[-1], state.time + h * sum(row), base,
                              v0 + h * _blend(row, accelerations, v0))
             if self.linearised:
-                posed = _posed(system, posed if row[-1] == share else None, after, stage)
+                # one factor has one damping, which keeps the order in the middle of the stages that it serves
+                middle = state.time + 0.5 * h if self._has_one_factor else stage.time
+                posed = _posed(system, posed if row[-1] == share else None, after, stage, middle)
                 after = land(system, posed, stage, after)
             else:
                 after = system.reach(stage, after)
@@ -52,14 +54,18 @@ class RungeKutta:
             share = row[-1]
         return after
 
+    @property
+    def _has_one_factor(self) -> bool:
+        return len({row[-1] for row in self.table if row[-1] != 0.0}) == 1
+
     def error(self, before: State, after: State, h: float) -> Vec:
         """What a step got wrong in the positions, beside the trapezoidal rule on its velocities, (3 f,) [m]."""
         return self.error_share * beside_trapezoid(before, after, h)
 
 
-def _posed(system: System, last: Posed | None, at: State, stage: Stage) -> Posed:
-    """A stage on the last one's factor, or linearised anew where it stands."""
-    return pose(system, system.linearise(at, stage.time), stage) if last is None else last.again(stage)
+def _posed(system: System, last: Posed | None, at: State, stage: Stage, time: float) -> Posed:
+    """A stage on the last one's factor, or linearised anew where it stands, with the damping of `time`."""
+    return pose(system, system.linearise(at, time), stage) if last is None else last.again(stage)
 
 
 def _blend(row: Sequence[float], values: Sequence[Vec], like: Vec) -> Vec:

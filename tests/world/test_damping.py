@@ -327,8 +327,8 @@ def swung(kind, key, steps):
 
 
 @pytest.mark.parametrize("integrator,order", [("semi_implicit", 1), ("backward_euler", 1), ("bdf2", 2), ("sbdf2", 2),
-                                              ("tr_bdf2", 2), ("str_bdf2", 2), ("sdirk", 2), ("sdirk2", 2),
-                                              ("generalized_alpha", 2), ("midpoint", 2), ("trapezoidal", 2)])
+                                              ("tr_bdf2", 2), ("str_bdf2", 2), ("ssdirk2", 2), ("sdirk", 2),
+                                              ("sdirk2", 2), ("generalized_alpha", 2), ("midpoint", 2), ("trapezoidal", 2)])
 @pytest.mark.parametrize("kind", KINDS)
 def test_order_is_kept(kind, integrator, order):
     """D is held fixed in a stage, but where the body will be by then."""
