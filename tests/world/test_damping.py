@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 import scipy.linalg
 from bodies import box, damping, make, nearest, positions, rows, run, stiffness
+from small_jobs import box_job, change
 
 from solver import catalogue
 from solver.condensation.interface import Stage
 from solver.coordinates.rigid import rigid_field
+from solver.errors import BadScene
+from solver.job.load import load
 from solver.meshing.volume import tet_volumes
 from solver.nonlinear.problem import StageProblem
 from solver.state import State
@@ -328,7 +331,8 @@ def swung(kind, key, steps):
 
 @pytest.mark.parametrize("integrator,order", [("semi_implicit", 1), ("backward_euler", 1), ("bdf2", 2), ("sbdf2", 2),
                                               ("tr_bdf2", 2), ("str_bdf2", 2), ("ssdirk2", 2), ("sdirk", 2),
-                                              ("sdirk2", 2), ("generalized_alpha", 2), ("midpoint", 2), ("trapezoidal", 2)])
+                                              ("sdirk2", 2), ("generalized_alpha", 2), ("midpoint", 2),
+                                              ("trapezoidal", 2)])
 @pytest.mark.parametrize("kind", KINDS)
 def test_order_is_kept(kind, integrator, order):
     """D is held fixed in a stage, but where the body will be by then."""
@@ -361,3 +365,11 @@ def test_one_share_of_stiffness_costs_no_blocks():
     world = make(nodes, tets, dynamic=[nearest(nodes, (0.1, 0, 0))], damping=("rayleigh", 0.02, 1.0))
     run(world, 2)
     assert world._damping._blocks is None
+
+
+def test_an_integrator_that_knows_no_damping_says_so_before_the_bake(tmp_path):
+    job = box_job(tmp_path / "job", end=2, motion=False, method={"kind": "vanilla"}, integrator={"kind": "ere"})
+    load(job)
+    change(job, "bodies.0.damping", {"kind": "rayleigh", "params": {"mass_damping": 1}})
+    with pytest.raises(BadScene, match=r'^"Ear": ERE knows no damping.*\$\.bodies\[0\]\.damping'):
+        load(job)
