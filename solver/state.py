@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 Vec = NDArray[np.float64]
 Index = NDArray[np.int32]
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

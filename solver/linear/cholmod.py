@@ -55,11 +55,15 @@ class Cholmod:
 
     def condense(self) -> Vec:
         """One backward solve, on all threads where the factor's inside is as expected."""
+        inside = self.supernodes()
+        return self._backward.solve(self._solve_lt if inside is None else inside.solve_lt)
+
+    def supernodes(self) -> Supernodes | None:
+        """The inside of the factor, once there is one; None where it is not as expected."""
         if not self._looked_inside:
             size = len(self._factor.P())
             self._supernodes, self._looked_inside = supernodes(_address(self._factor), size, self._solve_lt), True
-        inside = self._supernodes
-        return self._backward.solve(self._solve_lt if inside is None else inside.solve_lt)
+        return self._supernodes
 
     def _solve_lt(self, sides: Vec) -> Vec:
         return self._factor.solve_Lt(sides, use_LDLt_decomposition=False)  # type: ignore[no-any-return]

@@ -77,12 +77,16 @@ class CvxoptCholmod:
 
     def condense(self) -> Vec:
         """One backward solve, on all threads where the factor's inside is as expected."""
+        inside = self.supernodes()
+        jacobian: Vec = self._backward.solve(self._solve_lt if inside is None else inside.solve_lt)
+        return jacobian
+
+    def supernodes(self) -> Supernodes | None:
+        """The inside of the factor, once there is one; None where it is not as expected."""
         if not self._looked_inside:
             size = self._matrix.size[0]
             self._supernodes, self._looked_inside = supernodes(_address(self._factor), size, self._solve_lt), True
-        inside = self._supernodes
-        jacobian: Vec = self._backward.solve(self._solve_lt if inside is None else inside.solve_lt)
-        return jacobian
+        return self._supernodes
 
     def _solve_lt(self, sides: Vec) -> Vec:
         return self._apply(sides, _SOLVE_LT)

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..state import Index, Vec
 from ..threads import kernel, share
+from .interface import Factoring
 
 GROUP = 16  #: most right-hand sides that are taken through a supernode together
 MOST_GROUPS = 8  #: of right-hand sides, side by side at the top of the tree
@@ -47,13 +48,19 @@ class Supernodes:
         self.rows_start = self._integers(raw.pi, raw.nsuper + 1)
         self.values_start = self._integers(raw.px, raw.nsuper + 1)
         self.rows = self._integers(raw.s, raw.ssize)
-        self._top, self._trees = _parts(self.first, self.rows_start, self.rows)
-        self._longest = int(np.diff(self.rows_start).max())
-        self._works = np.zeros((max(len(self._trees) // 2, MOST_GROUPS), self._longest * GROUP))
+        self.permutation = self._integers(raw.Perm, raw.n)  #: row i of L is unknown permutation[i]
+        self.top, self.trees = _parts(self.first, self.rows_start, self.rows)  #: supernodes, borders of subtrees
+        self.longest = int(np.diff(self.rows_start).max())  #: most rows of a supernode
+        self._works = np.zeros((max(len(self.trees) // 2, MOST_GROUPS), self.longest * GROUP))
 
     def _integers(self, address: int, count: int) -> Index:
         kind = INTEGERS[self._raw.itype]
         return np.ctypeslib.as_array(ctypes.cast(address, ctypes.POINTER(kind)), (count,)).astype(np.int32)
+
+    @property
+    def values(self) -> Vec:
+        """Those of L, supernode by supernode in full columns; writing them changes what the library solves with."""
+        return np.ctypeslib.as_array(ctypes.cast(self._raw.x, ctypes.POINTER(ctypes.c_double)), (self._raw.xsize,))
 
     def solve_lt(self, right: Vec) -> Vec:
         """L⁻ᵀ right, in place, (n, c) row-major.
@@ -61,9 +68,8 @@ class Supernodes:
         First the top of the tree, groups of right-hand sides side by side; then its subtrees side by side, which know
         nothing of each other. Neither depends on the number of threads.
         """
-        values = np.ctypeslib.as_array(ctypes.cast(self._raw.x, ctypes.POINTER(ctypes.c_double)), (self._raw.xsize,))
-        inside = (values, self.first, self.rows_start, self.values_start, self.rows)
-        top, trees = self._top, self._trees
+        inside = (self.values, self.first, self.rows_start, self.values_start, self.rows)
+        top, trees = self.top, self.trees
         width = right.shape[1]
         groups = min(max(2, -(-width // GROUP)), MOST_GROUPS, width)
         share(backward_top, groups, right, groups, *inside, top, self._works)
@@ -95,6 +101,12 @@ def _parts(first: Index, rows_start: Index, rows: Index) -> tuple[Index, Index]:
     roots = roots[np.argsort(-whole[roots], kind="stable")]
     trees = np.stack([start[roots], roots + 1], axis=1).ravel()
     return np.flatnonzero(~small).astype(np.int32), trees.astype(np.int32)
+
+
+def inside_of(linear: Factoring) -> Supernodes | None:
+    """The arrays of the factor that a linear solver has just made, or None where it does not show them."""
+    show = getattr(linear, "supernodes", None)
+    return None if show is None else show()
 
 
 def supernodes(address: int | None, size: int, solve_lt: Callable[[Vec], Vec]) -> Supernodes | None:

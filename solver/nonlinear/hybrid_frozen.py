@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..errors import StepFailed
+from ..linear.interface import LinearSolver
 from ..state import Vec
 from .inexact import InexactNewton
 from .kept_factor import KeptFactor
@@ -44,6 +45,10 @@ class HybridFrozen:
             if at.size <= goal or progress.is_slow(at.size):
                 return at, done + 1
         return at, self.limits.iterations
+
+    def notes(self, linear: LinearSolver) -> list[str]:
+        """None: any linear solver will do."""
+        return []
 
     def forget_past(self) -> None:
         """Drop the factor."""

@@ -44,7 +44,11 @@ class InexactNewton:
         if self._product is None or not self._product.of(matrix):
             self._product = Product(matrix)
         problem.fill(at.unknowns, project=not true)
-        direction = self._cg.solve(self._product, -at.residual, precondition(self._product))
+        inverse, held = precondition(self._product), problem.held
+        if held is not None:
+            free = inverse
+            inverse = lambda residual: held.across(free(held.left(residual)))  # noqa: E731
+        direction = self._cg.solve(self._product, -at.residual, inverse)
         if true and self._cg.met_negative:
             # not near enough yet: the projected matrix has a minimum to go to
             return self._direction(problem, at, precondition, False)

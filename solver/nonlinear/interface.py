@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from ..linear.interface import LinearSolver
 from ..state import Vec
 from .problem import StageProblem
 
@@ -18,6 +19,9 @@ class StageSolver(Protocol):
 
         Raises StepFailed where the iteration does not settle.
         """
+
+    def notes(self, linear: LinearSolver) -> list[str]:
+        """Sentences for the user: what this linear solver keeps it from."""
 
     def forget_past(self) -> None:
         """Drop factors and directions of earlier stages: speed, never answers."""

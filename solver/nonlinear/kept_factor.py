@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from ..linear.interface import Factoring
+from ..linear.single import SingleFactor
+from ..linear.supernodal import inside_of
 from ..state import Vec
 from .problem import StageProblem
 
@@ -14,16 +16,19 @@ class KeptFactor:
 
     It belongs to its inertia and β a b h². Where both are without inertia another a b h² only scales it; with inertia
     it lies between the scaled and the unscaled matrix, so the middle of both is taken while they are near.
+    Directions need not be exact, so it is copied in single precision where the linear solver shows its factor.
     """
 
     def __init__(self, patience: float) -> None:
         """patience: iterations that a factorization costs; 0 factors anew for every stage."""
         self.patience = patience
+        self._copy: SingleFactor | None = None
         self.forget()
 
     def forget(self) -> None:
         """The next stage factors anew."""
         self._linear: Factoring | None = None
+        self._single: SingleFactor | None = None
         self._stamp = 0
         self._inertia, self._stiffness_factor = 0.0, 0.0
         self._scale = 1.0
@@ -35,21 +40,38 @@ class KeptFactor:
             ratio = problem.stage.stiffness_factor / self._stiffness_factor
             self._scale = ratio if self._inertia == 0.0 else ratio**0.5
             return False
-        self.renew(problem, unknowns)
+        # where the last stage ended the true matrix is definite, unless the body is about to buckle
+        self.renew(problem, unknowns, 0.0)
         return True
 
-    def renew(self, problem: StageProblem, unknowns: Vec) -> None:
-        """Factor here: the true matrix where it is definite, else the projected one. Raises StepFailed."""
+    def renew(self, problem: StageProblem, unknowns: Vec, share: float = 1.0) -> None:
+        """Factor the true matrix, a share of the way from the stage's start to here, or else the projected one here.
+
+        Raises StepFailed.
+        """
         self.forget()
-        problem.factor(unknowns, try_true=True)
-        self._linear, self._stamp = problem.system.linear, problem.system.linear.factored
+        problem.factor(unknowns, True, share)
+        self._own(problem)
+
+    def _own(self, problem: StageProblem) -> None:
+        """Note that the factor that stands there now is this one."""
+        linear = problem.system.linear
+        self._linear, self._stamp = linear, linear.factored
         self._inertia, self._stiffness_factor = problem.stage.inertia, problem.stage.stiffness_factor
+        inside = inside_of(linear)
+        if inside is None:
+            return
+        if self._copy is None or not self._copy.of(inside):
+            self._copy = SingleFactor(inside)
+        else:
+            self._copy.copy()
+        self._single = self._copy
 
     def solve(self, right: Vec) -> Vec:
         """L⁻ᵀ L⁻¹ right, for the stage that was made ready."""
         if self._linear is None:
             raise ValueError("no factor is kept")
-        answer = self._linear.solve(right)
+        answer = self._linear.solve(right) if self._single is None else self._single.solve(right)
         return answer if self._scale == 1.0 else answer / self._scale
 
     def spent(self, iterations: int) -> None:
@@ -66,7 +88,9 @@ class KeptFactor:
 
     def _serves(self, problem: StageProblem) -> bool:
         linear, stage = problem.system.linear, problem.stage
-        if linear is not self._linear or linear.factored != self._stamp or stage.inertia != self._inertia:
+        if linear is not self._linear or stage.inertia != self._inertia:
+            return False
+        if self._single is None and linear.factored != self._stamp:
             return False
         ratio = stage.stiffness_factor / self._stiffness_factor
         return stage.inertia == 0.0 or 1.0 / LARGEST_RATIO <= ratio <= LARGEST_RATIO

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..linear.interface import LinearSolver
 from ..state import Vec
 from .limits import Limits
 from .problem import StageProblem
@@ -30,6 +31,10 @@ class NewtonDirect:
             # a whole step taken: close enough for the true stiffness, with which Newton ends in a few iterations
             whole = step == 1.0
         raise self.limits.failure(problem, at)
+
+    def notes(self, linear: LinearSolver) -> list[str]:
+        """None: any linear solver will do."""
+        return []
 
     def forget_past(self) -> None:
         """Nothing outlives a stage."""

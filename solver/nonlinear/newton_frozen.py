@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..linear.interface import LinearSolver
 from ..state import Vec
 from .inexact import InexactNewton
 from .kept_factor import KeptFactor
@@ -30,6 +31,10 @@ class NewtonFrozen:
         at, inner = self._newton.solve(problem, at, goal, lambda _: self._factor.solve)
         self._factor.spent(inner)
         return at.unknowns
+
+    def notes(self, linear: LinearSolver) -> list[str]:
+        """None: any linear solver will do."""
+        return []
 
     def forget_past(self) -> None:
         """Drop the factor."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..linear.interface import LinearSolver
 from ..state import Vec
 from .inexact import InexactNewton
 from .limits import Limits
@@ -38,6 +39,10 @@ class NewtonIterative:
             return self._out
 
         return apply
+
+    def notes(self, linear: LinearSolver) -> list[str]:
+        """None: any linear solver will do."""
+        return []
 
     def forget_past(self) -> None:
         """Nothing outlives a stage."""

@@ -15,7 +15,7 @@ from ..assembly.pattern import Pattern
 from ..condensation.interface import Stage
 from ..errors import StepFailed
 from ..linear.interface import Factoring, NotPositiveDefinite
-from ..state import Index, Vec
+from ..state import Index, Mask, Vec
 from .held import Held
 
 STANDARD_GRAVITY = 9.81
@@ -40,6 +40,9 @@ class Physics(Protocol):
 
     def linearise_at(self, x: Vec, v: Vec | None, time: float, project: bool = True) -> Linearised:
         """f and K = ∂f/∂x at positions and velocities (n, 3), None at rest; negative semi-definite if `project`."""
+
+    def clamped(self, x: Vec, time: float) -> Mask:
+        """Which elements' stiffness the projection changes at x, (e,)."""
 
 
 @dataclass(frozen=True)
@@ -125,19 +128,24 @@ class StageProblem:
         residual: Vec = (momentum - self.stage.a * self.stage.h * force[self.order]).ravel()
         return residual if self.held is None else self.held.left(residual)
 
-    def fill(self, unknowns: Vec, project: bool = True) -> None:
-        """Write M − a h D − a b h² K at this point into the pattern's matrix."""
+    def fill(self, unknowns: Vec, project: bool = True, share: float = 1.0) -> None:
+        """Write M − a h D − a b h² K at this point, or a share of the way to it, into the pattern's matrix."""
         v = self.velocities(unknowns)
-        lin = self.physics.linearise_at(self.positions(v), v, self.stage.time, project)
+        lin = self.physics.linearise_at(self.positions(share * v), v, self.stage.time, project)
         self.stage.fill(self.system.pattern, lin if self.damped is None else replace(lin, damped=self.damped))
 
-    def factor(self, unknowns: Vec, try_true: bool) -> bool:
+    def clamped(self, unknowns: Vec, share: float = 1.0) -> Mask:
+        """Which elements' stiffness the projection changes there, (e,)."""
+        return self.physics.clamped(self.positions(share * self.velocities(unknowns)), self.stage.time)
+
+    def factor(self, unknowns: Vec, try_true: bool, true_at: float = 1.0) -> bool:
         """Fill and factor: the true matrix where `try_true` and that is definite, else the projected one.
 
-        Says whether it was the true one. Raises StepFailed.
+        true_at: which share of the way to `unknowns` the true one is taken at. Says whether it was the true one.
+        Raises StepFailed.
         """
         if try_true:
-            self.fill(unknowns, project=False)
+            self.fill(unknowns, project=False, share=true_at)
             try:
                 self.system.linear.factor(self.system.matrix)
             except NotPositiveDefinite:

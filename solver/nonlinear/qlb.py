@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..errors import StepFailed
+from ..linear.interface import LinearSolver
 from ..state import Vec
 from .kept_factor import KeptFactor
 from .limits import Limits, Progress
@@ -53,6 +54,10 @@ class QLB:
         self._factor.renew(problem, unknowns)
         self._pairs.clear(len(unknowns))
         progress.restart()
+
+    def notes(self, linear: LinearSolver) -> list[str]:
+        """None: any linear solver will do."""
+        return []
 
     def forget_past(self) -> None:
         """Drop the factor and the pairs."""

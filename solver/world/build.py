@@ -96,7 +96,7 @@ def assemble(job: Job, prepared: list[Prepared]) -> World:
         moving = None if motion is None else Motion(job.array(motion), interval)
         ground = (HalfSpace(np.array(scene.ground.point), np.array(scene.ground.normal), moving),
                   Penalty(scene.ground.stiffness))
-    notes = [f"Linear solver: {linear.why}"]
+    notes = [f"Linear solver: {linear.why}", *stage_solver.notes(linear)]
     for one in prepared:
         notes += [f'"{one.body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes)]
     return World(bodies, elastic, coordinates, condensation, integrator, stage_solver, linear, rest, mass,

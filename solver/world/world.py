@@ -30,8 +30,9 @@ from ..nonlinear.held import Held, HeldLinear
 from ..nonlinear.interface import StageSolver
 from ..nonlinear.problem import StageProblem
 from ..nonlinear.problem import System as StageSystem
-from ..state import Index, State, Vec
+from ..state import Index, Mask, State, Vec
 
+CLAMPED = 1.0e-9  #: of an element's trace: a smaller change is rounding
 BLOW_UP = 1.0e3  #: a body this many times its rest size has blown up
 
 
@@ -171,6 +172,15 @@ class World:
             law.add_stiffness(contacts, self._node_blocks)
         return Linearised(x, np.zeros_like(x) if v is None else v, self.mass, force, self._blocks, self._node_blocks)
 
+    def clamped(self, x: Vec, time: float) -> Mask:
+        """Which elements' stiffness the projection changes at positions x (n, 3), (e,).
+
+        Clamping an eigenvalue takes it from the trace, whatever the material, so two traces tell.
+        """
+        whole, projected = (_traces(self.linearise_at(x, None, time, project).blocks) for project in (False, True))
+        changed: Mask = whole - projected > CLAMPED * np.abs(projected)
+        return changed
+
     def evaluate(self, x: Vec, v: Vec, time: float) -> tuple[Vec, float]:
         """Forces [N], (n, 3), and elastic, gravitational and contact energy [J], at positions and velocities (n, 3)."""
         energy = -float(np.vdot(self._weight, x - self.rest))
@@ -294,6 +304,12 @@ class World:
     def forget_past(self) -> None:
         """Drop what depends on earlier steps and is not in the State."""
         self.stage_solver.forget_past()
+
+
+def _traces(blocks: Vec) -> Vec:
+    """Of K of each element from its pairs of corners, since its rows add up to nothing, (e,) [N/m]."""
+    traces: Vec = -2.0 * blocks[:, :, [0, 4, 8]].sum(axis=(1, 2))
+    return traces
 
 
 def lumped_mass(nodes: Vec, tets: Index, volumes: Vec, density: Vec) -> Vec:

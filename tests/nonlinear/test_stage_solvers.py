@@ -178,3 +178,40 @@ def test_a_factor_that_someone_else_replaced_is_not_used():
     at = State(1 / 60, state.q, state.u, state.memory)
     first, second = positions(world, world.step(at, 1 / 60)), positions(alone, alone.step(at, 1 / 60))
     assert np.abs(first - second).max() <= 1e-9
+
+
+def test_a_factor_is_extrapolated_while_no_element_changes_its_clamping(monkeypatch):
+    """L + Δt L̇ is the factor of the matrix at the guess, to second order; L alone to first."""
+    world = quasistatic("newton_l1", 1.02, 0.0)
+    state = world.step(world.initial_state(), H)
+    errors = {}
+    for same in (True, False):
+        world.stage_solver.forget_past()
+        clamps = iter([[True], [same]])
+        monkeypatch.setattr(world, "clamped", lambda x, time, clamps=clamps: np.array(next(clamps)))
+        stage = Stage(H, 1.0, 1.0, 2 * H, state.q, np.zeros_like(world.rest),
+                      world.coordinates.prescribed_velocity(H, H), inertia=0.0)
+        base = world.coordinates.place(state.q, 2 * H)
+        base[world.coordinates.prescribed] -= H * stage.w
+        problem = StageProblem(world, world._stage_system, stage, base, world.coordinates.prescribed)
+        guess = world.coordinates.spread(state.u, None)[problem.order].ravel()
+        before = world.linear.factored
+        world.stage_solver._factor.ready(problem, guess)
+        made = world.linear.factored - before
+        problem.fill(guess)
+        lower = world._stage_system.matrix
+        right = np.random.default_rng(0).normal(size=len(guess))
+        whole = lower + lower.T
+        whole.setdiag(lower.diagonal())
+        errors[same] = np.linalg.norm(whole @ world.stage_solver._factor.solve(right) - right) / np.linalg.norm(right)
+        assert made == (2 if same else 1)
+    print(errors)
+    assert errors[True] < 0.3 * errors[False]
+
+
+def test_without_cholmod_the_factor_stays_frozen_and_that_is_said():
+    from solver.linear.interface import available
+
+    assert solver("newton_l1").notes(available("superlu")()) == [
+        "The stage solver's factor stays frozen: only CHOLMOD's can be extrapolated"]
+    assert all(solver(key).notes(available("cholmod")()) == [] for key in KEYS)
