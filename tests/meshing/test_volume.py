@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from solver.errors import BadMesh
-from solver.meshing.grid import box_tets
+from solver.meshing.grid import box_five_tets, box_tets
 from solver.meshing.tetrahedralize import tetrahedralize
 from solver.meshing.volume import (
     boundary_faces,
@@ -24,6 +24,17 @@ def test_box_of_the_paper():
     assert np.allclose([nodes.min(axis=0), nodes.max(axis=0)], [[1, 2, 3], [1.2, 2.06, 3.06]])
     faces, owner = boundary_faces(tets)
     assert len(faces) == 2 * 2 * (20 * 6 + 20 * 6 + 6 * 6) and nonmanifold_edges(faces) == 0
+    assert face_parts(tets)[0] == 1
+
+
+def test_five_tets_a_cell_fit_together():
+    """Ascher's beam; neighbours share whole faces, so only the box's own are left on the boundary."""
+    nodes, tets = box_five_tets((32, 4, 4), (0.32, 0.04, 0.04))
+    assert nodes.shape == (825, 3) and tets.shape == (2560, 4) and tets.dtype == np.int32
+    volumes = tet_volumes(nodes, tets).reshape(-1, 5)
+    assert np.allclose(volumes, 0.01**3 * np.array([1, 1, 1, 1, 2]) / 6)
+    faces, _ = boundary_faces(tets)
+    assert len(faces) == 2 * 2 * (32 * 4 + 32 * 4 + 4 * 4) and nonmanifold_edges(faces) == 0
     assert face_parts(tets)[0] == 1
 
 
