@@ -84,7 +84,7 @@ CG_TOLERANCE = Param("cg_tolerance", "Direction Tolerance",
 CG_ITERATIONS = Param("cg_iterations", "Direction Iterations", "The most work on one direction", 1000, "",
                       1, 100000, 10, 1000)
 PATIENCE = Param("patience", "Patience",
-                 "Iterations that a new factorization is worth; 0 makes one for every step", 15.0, "",
+                 "Iterations that a new factorization is worth; 0 makes one for every step", 30.0, "",
                  0.0, 10000.0, 0.0, 50.0)
 MEMORY = Param("memory", "Memory", "Earlier iterations that bend a direction", 8, "", 0, 100, 0, 20)
 

@@ -27,14 +27,16 @@ class InexactNewton:
         precondition: makes P⁻¹ of the matrix that was just filled.
         """
         whole, inner = False, 0
+        if at.size <= goal:
+            return at, inner
         for _ in range(self.limits.iterations):
-            if at.size <= goal:
-                return at, inner
             direction = self._direction(problem, at, precondition, whole)
             inner += self._cg.taken
             if whole and not problem.moves(direction):
                 return at, inner
             at, step = problem.search(at, direction)
+            if at.size <= goal:
+                return at, inner
             whole = step == 1.0
         raise self.limits.failure(problem, at)
 

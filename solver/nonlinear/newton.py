@@ -19,15 +19,17 @@ class NewtonDirect:
         """The root. Raises StepFailed."""
         at = problem.evaluate(guess)
         goal = self.limits.goal(problem, at)
+        if at.size <= goal:
+            return at.unknowns
         whole = False
         for _ in range(self.limits.iterations):
-            if at.size <= goal:
-                return at.unknowns
             true = problem.factor(at.unknowns, whole)
             direction = problem.system.linear.solve(-at.residual)
             if true and not problem.moves(direction):
                 return at.unknowns
             at, step = problem.search(at, direction)
+            if at.size <= goal:
+                return at.unknowns
             # a whole step taken: close enough for the true stiffness, with which Newton ends in a few iterations
             whole = step == 1.0
         raise self.limits.failure(problem, at)

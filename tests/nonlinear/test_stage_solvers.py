@@ -1,5 +1,7 @@
 """Every stage solver lands on the same root, says where it cannot, and forgets on demand without changing answers."""
 
+import re
+
 import numpy as np
 import pytest
 from bodies import box, make, positions
@@ -9,6 +11,7 @@ from solver.condensation.interface import Stage
 from solver.coordinates.prescribed import Motion
 from solver.errors import StepFailed
 from solver.nonlinear.problem import StageProblem
+from solver.simulate import Halved, advance
 from solver.state import State
 
 KEYS = list(catalogue.family("stage_solver"))
@@ -125,6 +128,35 @@ def test_what_cannot_be_solved_says_where_and_when(key):
     with pytest.raises(StepFailed, match=r"net force of .* N is left at node \d+, 0.05 s") as caught:
         world.step(world.initial_state(), H)
     assert caught.value.object == "box"
+
+
+@pytest.mark.parametrize("key", ["newton_d", "newton_l0", "newton_i"])
+def test_the_last_iteration_counts(key):
+    """As many as it takes are enough, and one fewer is not."""
+    for limit in range(1, 30):
+        world = quasistatic(key, 0.95, 0.0, iterations=limit)
+        try:
+            world.step(world.initial_state(), H)
+        except StepFailed as failure:
+            assert float(str(failure).split("force of ")[1].split()[0]) > 1e-9 * 9.81 * world.mass.max()
+        else:
+            break
+    assert 2 < limit < 29
+
+
+@pytest.mark.parametrize("key", ["newton_d", "newton_l0", "newton_l1", "newton_i"])
+def test_a_step_that_needs_too_many_iterations_is_halved(key):
+    """And lands where one with enough of them does."""
+    world, halved = quasistatic(key, 0.75, 2.0, iterations=8), Halved()
+    state = advance(world, world.initial_state(), H, 2, halved=halved)
+    assert halved[0][0] == H
+    smallest = min(h for h, _ in halved) / 2
+    assert re.match(r'Frame 2: a step of "box" of 0.05 s could not be solved, the solver did not settle in 8 '
+                    r"iterations; a net force of .* N is left at node \d+, 0.05 s; "
+                    rf"smaller ones were taken, down to {smallest:.6g} s", halved.said(2))
+    enough = quasistatic(key, 0.75, 2.0)
+    known = enough.step(enough.initial_state(), H)
+    assert np.abs(state.q - known.q).max() <= 1e-6 * 0.04
 
 
 @pytest.mark.parametrize("key", KEYS)
