@@ -156,7 +156,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("integrator", "tr_bdf2ere", "integrators.tr_bdf2ere:TRBDF2ERE", "TR-BDF2ERE",
           "As lively as TR-BDF2, and the slowest wobbles keep all their swing", (MODES, REDECOMPOSE), full_space=True),
     Entry("integrator", "ere", "integrators.ere:ERE", "ERE",
-          "Faithful: every wobble as it is, for soft undamped bodies; slow for stiff ones", (EXPONENTIAL_TOLERANCE,),
+          "Faithful: every wobble as it is, for soft bodies; slow for stiff ones", (EXPONENTIAL_TOLERANCE,),
           full_space=True, undamped=True),
     Entry("integrator", "bdf2ere_printed", "integrators.bdf2ere:BDF2EREPrinted", "BDF2ERE (Printed)",
           "The paper's formula, which amplifies the slowest wobbles", (MODES, REDECOMPOSE), full_space=True,

@@ -60,7 +60,7 @@ class Additive:
         history: the state before. Modes are decomposed anew where they are too old, and else brought to this moment by
         an inverse iteration, in a semi-implicit method on the stage's own factor. Raises StepFailed.
         """
-        tangent = system.tangent(start)
+        tangent = system.tangent(start, start.time + 0.5 * h)
         kept: Vec | None = start.memory.get(BASIS)
         if kept is not None and kept.shape != (len(start.q), wide(self.modes, len(start.q))):
             kept = None

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import StepFailed
-from ..state import State, Vec
+from ..state import State
+from .arnoldi import damped_exponential
 from .interface import System
-from .krylov import exponential
+from .krylov import Product, exponential
 
 
 class ERE:
     """u₁ = u₀ + h φ₁(h J) F(u₀), with h² φ₂(h J) F_t where nodes move as prescribed. [Ascher 18, changed: moving nodes]
 
-    J is that of the true K; the products go through Lanczos in the inner product of M.
+    J is that of the true K; the products go through Lanczos in the inner product of M, with damping
+    through Arnoldi. What the acceleration of moving nodes does through the damping is left out.
     """
 
     order = 2
@@ -25,17 +26,19 @@ class ERE:
 
     def step(self, system: System, state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
-        tangent = system.tangent(state)
-        if tangent.is_damped:
-            raise StepFailed("the exponential Rosenbrock-Euler method knows no damping")
+        tangent = system.tangent(state, state.time + 0.5 * h)
         root = np.sqrt(tangent.mass)
 
-        def product(columns: Vec) -> Vec:
-            scaled: Vec = tangent.stiffness(columns / root[:, None]) / root[:, None]
-            return scaled
+        def scaled(product: Product) -> Product:
+            return lambda columns: product(columns / root[:, None]) / root[:, None]
 
         drift = None if tangent.pulled is None else tangent.pulled / root
-        moved, gained, self.products = exponential(product, root * state.u, root * tangent.acceleration, drift, h,
-                                                   self.tolerance)
+        stiffness, velocity, acceleration = scaled(tangent.stiffness), root * state.u, root * tangent.acceleration
+        if tangent.is_damped:
+            damping = scaled(tangent.damping)
+            moved, gained, self.products = damped_exponential(stiffness, damping, velocity, acceleration, drift, h,
+                                                              self.tolerance)
+        else:
+            moved, gained, self.products = exponential(stiffness, velocity, acceleration, drift, h, self.tolerance)
         q = system.coordinates.advance(state.q, moved / root, 1.0)
         return State(state.time + h, q, state.u + gained / root, state.memory)

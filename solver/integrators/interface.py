@@ -36,8 +36,11 @@ class System(Protocol):
         time: where damping D = ∂f/∂v is taken, ahead along the rates; a method of order 2 gives its stage's.
         """
 
-    def tangent(self, state: State) -> Tangent:
-        """The true K and D at the state for products, and the acceleration; its `lin` as long as linearise's."""
+    def tangent(self, state: State, time: float) -> Tangent:
+        """The true K at the state and D ahead at `time`, for products, and the acceleration with this D.
+
+        Its `lin` lives as long as linearise's.
+        """
 
     def reach(self, stage: Stage, start: State, held: Held | None = None) -> State:
         """The state at the end of a stage, which is solved to the stage solver's tolerance. Raises StepFailed.

@@ -71,7 +71,7 @@ class Oscillator:
         force = self.acceleration(state)
         return Linearised(state.q.reshape(1, 3), self.velocity(state), self.mass, force, np.zeros((0, 6, 9)), blocks)
 
-    def tangent(self, state: State) -> Tangent:
+    def tangent(self, state: State, time: float) -> Tangent:
         return Tangent(self.linearise(state), self.coordinates.free, np.ones(3), -self.squared * state.q, None,
                        lambda columns: -self.squared * columns)
 

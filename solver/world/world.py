@@ -144,11 +144,14 @@ class World:
         damped = self._damping.of_stiffness(lin.node_blocks) if time is None and self.project else None
         return replace(lin, damped=damped or self._damped(state, state.time if time is None else time))
 
-    def tangent(self, state: State) -> Tangent:
-        """The true K = ∂f/∂x and D = ∂f/∂v of the free nodes at the state, for products. Full space alone."""
+    def tangent(self, state: State, time: float) -> Tangent:
+        """The true K = ∂f/∂x of the free nodes at the state and D = ∂f/∂v where they will be at `time`, for products.
+
+        Full space alone.
+        """
         x = self.coordinates.place(state.q, state.time)
         lin = self.linearise_at(x, self.velocity(state), state.time, project=False)
-        lin = replace(lin, damped=self._damped(state, state.time))
+        lin = replace(lin, damped=self._damped(state, time))
         return self._full.tangent(lin, self.coordinates.prescribed_rate(state.time))
 
     def _damped(self, state: State, time: float) -> Damped | None:

@@ -8,6 +8,7 @@ from bodies import box, find_integrator, make, positions, run, stiffness
 from scipy.linalg import expm
 
 from solver import catalogue
+from solver.condensation.interface import Stage
 from solver.coordinates.prescribed import Motion
 from solver.integrators import additive
 from solver.integrators.additive import AGE, BASIS
@@ -168,7 +169,7 @@ def test_modes_are_those_of_the_dense_problem_and_none_is_missed():
     k, m, _ = dense(world, state)
     root = np.sqrt(m)
     want = np.linalg.eigvalsh(-k / root[:, None] / root)
-    tangent = world.tangent(state)
+    tangent = world.tangent(state, state.time)
     x = lowest(world, tangent, 10, H, None)[:, :10]
     assert np.abs(x.T @ (m[:, None] * x) - np.eye(10)).max() <= 1e-10
     found = np.linalg.eigvalsh(-x.T @ tangent.stiffness(x))
@@ -188,7 +189,7 @@ def test_a_buckled_body_has_a_mode_that_pushes():
     world.coordinates._still = squeezed[pinned]
     free = squeezed[world.coordinates.free].ravel()
     state = State(0.0, free, np.zeros_like(free))
-    tangent = world.tangent(state)
+    tangent = world.tangent(state, state.time)
     x = lowest(world, tangent, 4, H, None)[:, :4]
     values = np.linalg.eigvalsh(x.T @ tangent.stiffness(x))
     want = np.linalg.eigvalsh(dense(make(nodes, tets, pinned=pinned, method="vanilla", project=False), state)[0])
@@ -196,6 +197,24 @@ def test_a_buckled_body_has_a_mode_that_pushes():
     after = run(world, 60, H, state)
     assert np.isfinite(after.q).all()
     assert np.abs(after.q.reshape(-1, 3) - squeezed[world.coordinates.free]).max() < 0.2
+
+
+@pytest.mark.parametrize("method", ["vanilla", "conjac"])
+def test_an_impulse_changes_the_rates_by_what_solving_with_it_changes(method):
+    """Two stages at one moment that differ by an impulse alone."""
+    nodes, tets = box((4, 1, 1), (0.16, 0.04, 0.03))
+    pinned = np.flatnonzero(nodes[:, 0] < 1e-9)
+    world = make(nodes, tets, pinned=pinned, method=method, dynamic=[19] if method == "conjac" else [])
+    state = world.initial_state()
+    impulses = np.random.default_rng(0).normal(size=(len(state.q), 2))
+    stage = Stage(H, 1.0, 1.0, H, None, world.velocity(state), None)
+    posed = world.condensation.pose(world.linearise(state), stage)
+    plain, answers = posed.solve(), posed.respond(impulses)
+    for impulse, answer in zip(impulses.T, answers.T):
+        kicked = stage.v_hat.copy()
+        kicked[world.coordinates.free] += impulse.reshape(-1, 3) / world.mass[world.coordinates.free, None]
+        change = posed.again(replace(stage, v_hat=kicked)).solve() - plain
+        assert np.abs(change - answer).max() <= 1e-10 * np.abs(answer).max()
 
 
 # ---- damping
@@ -281,6 +300,33 @@ def test_moving_pins_do_not_cost_an_order(key):
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2, abs=0.2)
 
 
+@pytest.mark.parametrize("key", ["beere", "tr_bdf2ere"])
+@pytest.mark.parametrize("solver", catalogue.family("stage_solver"))
+def test_every_stage_solver_leaves_the_modes_alone(key, solver):
+    """And lands where Newton does."""
+    worlds = [bar(key, every=1000, young=2e3, tolerance=1e-10) for _ in range(2)]
+    entry = catalogue.find("stage_solver", solver)
+    params = {param.key: param.default for param in entry.params} | {"tolerance": 1e-10, "iterations": 500}
+    worlds[1].stage_solver = entry.load()(params)
+    newton, other = (run(world, 4, H, thrown(world)) for world in worlds)
+    close(newton, other, 1e-7)
+
+
+@pytest.mark.parametrize("law", [("rayleigh", 0.003, 2.0), ("green", 0.003, 0.0)])
+@pytest.mark.parametrize("key", ["ere", "siere", "sbdf2ere", "str_sbdf2ere", "bdf2ere", "tr_bdf2ere"])
+def test_damping_costs_no_order(key, law):
+    def end(kind, steps):
+        world = bar(kind, cells=(3, 1, 1), young=2e3, gravity=(0, 0, 0), damping=law)
+        state = thrown(world, speed=0.1)
+        for i in range(steps):
+            state = world.step(replace(state, time=i * 0.1 / steps), 0.1 / steps)
+        return np.concatenate([state.q, 0.02 * state.u])
+
+    exact = end("tr_bdf2", 1600)
+    errors = [np.linalg.norm(end(key, steps) - exact) for steps in ((12, 24) if key == "ere" else (96, 192))]
+    assert np.log2(errors[0] / errors[1]) >= catalogue.find("integrator", key).load().order - 0.2
+
+
 # ---- what is remembered
 
 @pytest.mark.parametrize("key", CORRECTED)
@@ -308,8 +354,8 @@ def test_modes_follow_a_body_that_turns():
     world = bar("siere", modes=4, every=1000)
     state = run(world, 20, H, thrown(world, speed=0.3))
     x, m = world.step(state, H).memory[BASIS][:, :4], np.repeat(world.mass[world.coordinates.free], 3)
-    right = lowest(world, world.tangent(state), 4, H, None)[:, :4]
+    right = lowest(world, world.tangent(state, state.time), 4, H, None)[:, :4]
     angles = np.linalg.svd(x.T @ (m[:, None] * right), compute_uv=False)
-    first = lowest(world, world.tangent(thrown(world)), 4, H, None)[:, :4]
+    first = lowest(world, world.tangent(thrown(world), 0.0), 4, H, None)[:, :4]
     assert np.linalg.svd(first.T @ (m[:, None] * right), compute_uv=False)[-1] < 0.9
     assert angles[-1] > 0.999

@@ -6,6 +6,7 @@ from scipy.linalg import expm
 
 from solver.errors import StepFailed
 from solver.integrators import krylov
+from solver.integrators.arnoldi import damped_exponential
 from solver.integrators.entire import NEAR_ZERO, psi
 
 LAMBDAS = [-4e4, -50.0, -NEAR_ZERO, -1.0, -1e-3, -1e-9, 0.0, 1e-9, 1e-3, 1.0, NEAR_ZERO, 6.0, 90.0]
@@ -71,6 +72,24 @@ def test_krylov_asks_for_more_where_less_may_be_left():
     asked = [krylov.exponential(lambda x: matrix @ x, v, a, None, 0.05, tolerance)[2]
              for tolerance in (1e-2, 1e-6, 1e-11)]
     assert asked[0] < asked[1] < asked[2] < krylov.LARGEST
+
+
+@pytest.mark.parametrize("fastest", [1e1, 1e4, 1e8])
+@pytest.mark.parametrize("drifts", [False, True])
+def test_krylov_of_a_damped_system_is_the_exponential(fastest, drifts):
+    """D of any size and no relative of K."""
+    size, h = 100, 0.05
+    matrix, (v, a, g) = spectrum(size, 1.0, fastest)
+    drag = spectrum(size, 0.1, 30.0, seed=4)[0]
+    drag -= 3.0 * np.eye(size)
+    jacobian = np.block([[np.zeros((size, size)), np.eye(size)], [matrix, drag]])
+    drift = 40.0 * g if drifts else 0.0 * g
+    want = first_of_phi(h * jacobian, [h * np.concatenate([v, a]), h * h * np.concatenate([0 * v, drift])])
+    moved, gained, _ = damped_exponential(lambda x: matrix @ x, lambda x: drag @ x, v, a, drift if drifts else None, h,
+                                          1e-11)
+    scale = np.linalg.norm(v) + h * np.linalg.norm(a)
+    assert np.linalg.norm(gained - want[size:]) <= 1e-7 * scale
+    assert np.linalg.norm(moved - want[:size]) <= 1e-7 * h * scale
 
 
 def test_krylov_ends_in_a_space_that_is_whole():
