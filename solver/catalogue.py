@@ -95,6 +95,12 @@ POISSON_RATIO = Param("poisson_ratio", "Poisson Ratio", "How well volume is kept
 MOONEY_SHARE = Param("mooney_share", "Mooney Share",
                      "Share of the stiffness that resists stretched areas instead of stretched lengths",
                      0.25, "", 0.0, 1.0, 0.0, 0.5, field=True)
+FIBER_MODULUS = Param("fiber_modulus", "Fiber Modulus", "Stiffness that the fibers add along themselves",
+                      3.0e5, "Pa", 1.0, 1.0e12, 1.0e3, 1.0e8, field=True)
+FIBER_STIFFENING = Param("fiber_stiffening", "Fiber Stiffening", "How much more a fiber resists the more it is pulled",
+                         5.0, "", 0.01, 100.0, 0.1, 20.0, field=True)
+ACTIVATION = Param("activation", "Activation", "How much the muscle contracts: at 1 its fibers want to be 30 % shorter",
+                   0.0, "", 0.0, 1.0, 0.0, 1.0, field=True)
 DENSITY = Param("density", "Density", "Mass per volume: water is 1000", 1000.0, "kg/m³", 1.0e-3, 1.0e6, 100.0, 10000.0,
                 field=True)
 
@@ -207,6 +213,11 @@ ENTRIES: tuple[Entry, ...] = (
           "Stiffens when pulled, gives way when pressed to about half its length", (YOUNGS_MODULUS, POISSON_RATIO)),
     Entry("material", "linear", "materials.linear:Linear", "Linear",
           "Small deformation only: parts that turn swell", (YOUNGS_MODULUS, POISSON_RATIO)),
+    Entry("fiber_material", "astvk", "materials.astvk:AStVK", "Stiff Fibers (aSTVK)",
+          "Cords or grain that resist being pulled and pressed along one direction", (FIBER_MODULUS,)),
+    Entry("fiber_material", "afung", "materials.afung:AFung", "Muscle Fibers (aFUNG)",
+          "Slack when pressed, stiffer the more they are pulled, shorter when activated",
+          (FIBER_MODULUS, FIBER_STIFFENING, ACTIVATION)),
     Entry("damping", "rayleigh", "forces.rayleigh:Rayleigh", "Rayleigh",
           "Losses follow the material: stiff parts and fine ripples come to rest first",
           (STIFFNESS_DAMPING, MASS_DAMPING)),

@@ -11,23 +11,25 @@ from ..meshing.volume import tet_volumes
 from ..state import Index, Vec
 from ..threads import share
 from .elastic_kernels import ELEMENT_SLOTS, Address, fill
+from .fibers import Fibers
 
 CHUNKS = 64  #: pieces of work; their borders do not depend on the number of threads
 
 
 class Elastic:
-    """Elements of one material: f = −∂ψ/∂x and K = ∂f/∂x (negative semi-definite when projected).
+    """Elements of one material, maybe with fibres: f = −∂ψ/∂x and K = ∂f/∂x (negative semi-definite when projected).
 
     They are padded to whole lane blocks with copies of the first element that weigh nothing; `tets` lists them all.
     """
 
-    def __init__(self, nodes: Vec, tets: Index, material: Any, constants: Vec) -> None:
+    def __init__(self, nodes: Vec, tets: Index, material: Any, constants: Vec, fibers: Fibers | None = None) -> None:
         """nodes: (n, 3) rest positions [m]. tets: (e, 4), positive volumes. constants: (c, e) of `material`."""
         if len(constants) > MAX_CONSTANTS:
             raise ValueError(f"a material may have {MAX_CONSTANTS} constants, not {len(constants)}")
         self.material = material
         self._stress, self._tangent = Address(material.stress), Address(material.tangent)
         self._energy: Address | None = None
+        self._fiber_energy: Address | None = None
         count = len(tets)
         blocks = -(-count // LANES)
         source = np.zeros(blocks * LANES, dtype=np.int64)
@@ -43,23 +45,49 @@ class Elastic:
         self._nodes = _in_lanes(self.tets)
         self._rest = _in_lanes(rest)
         self._constants = _in_lanes(constants.T[source])
+        self._source = source
+        self.fibers = fibers
+        if fibers is not None:
+            self._fiber_stress, self._fiber_tangent = Address(fibers.material.stress), Address(fibers.material.tangent)
+            self._fiber_constants = _in_lanes(fibers.constants.T[source])
         self._works = np.zeros((min(CHUNKS, blocks), ELEMENT_SLOTS * LANES))
         self._energies = np.zeros(blocks * LANES)
+
+    def activate(self, time: float) -> None:
+        """Let the fibres contract as they do at `time` [s], for all that is asked from now on."""
+        if self.fibers is not None and self.fibers.activate(time):
+            self._fiber_constants = _in_lanes(self.fibers.constants.T[self._source])
 
     def fill(self, x: Vec, project: bool, forces: Vec, blocks: Vec) -> None:
         """Write forces (p, 4, 3) [N] and the blocks of pairs of corners of K,
         (p, 6, 9) [N/m], at positions x, (n, 3) [m]."""
-        share(fill, len(self._works), x, self._nodes, self._rest, self._constants, self._stress,
-              self._tangent, project, self._works, forces, blocks)
+        body = (x, self._nodes, self._rest, self._constants)
+        out = (project, self._works, forces, blocks)
+        if self.fibers is None:
+            share(fill, len(self._works), *body, self._stress, self._tangent, *out)
+            return
+        from .fiber_kernels import fill as fill_with_fibers  # compiled for bodies with fibres
+
+        share(fill_with_fibers, len(self._works), *body, self._fiber_constants, self._stress, self._tangent,
+              self._fiber_stress, self._fiber_tangent, *out)
 
     def measure(self, x: Vec, forces: Vec) -> float:
         """Energy [J] at positions x, (n, 3) [m]; writes forces (p, 4, 3) [N]."""
-        from .energy_kernels import measure  # compiled for bakes that ask for an energy
-
+        body = (x, self._nodes, self._rest, self._constants)
+        out = (self._works, forces, self._energies)
         if self._energy is None:
             self._energy = Address(self.material.energy)
-        share(measure, len(self._works), x, self._nodes, self._rest, self._constants, self._energy,
-              self._stress, self._works, forces, self._energies)
+        if self.fibers is None:
+            from .energy_kernels import measure  # compiled for bakes that ask for an energy
+
+            share(measure, len(self._works), *body, self._energy, self._stress, *out)
+        else:
+            from .fiber_energy_kernels import measure as measure_with_fibers
+
+            if self._fiber_energy is None:
+                self._fiber_energy = Address(self.fibers.material.energy)
+            share(measure_with_fibers, len(self._works), *body, self._fiber_constants, self._energy, self._stress,
+                  self._fiber_energy, self._fiber_stress, *out)
         return float(self._energies.sum())
 
 

@@ -110,7 +110,7 @@ def _stiffness(work, lane, slot, a, b):  # type: ignore[no-untyped-def]
 
 
 @kernel("void(f8[::1])")
-def _blocks(work):  # type: ignore[no-untyped-def]
+def corner_blocks(work):  # type: ignore[no-untyped-def]
     """The six blocks of pairs of corners."""
     for lane in range(LANES):
         _stiffness(work, lane, BLOCKS, 1, 0)
@@ -141,7 +141,7 @@ def fill(  # type: ignore[no-untyped-def]
             stress(work, project)
             tangent(work, project)
             corner_forces(work)
-            _blocks(work)
+            corner_blocks(work)
             for lane in range(LANES):
                 element = block * LANES + lane
                 for corner in range(4):

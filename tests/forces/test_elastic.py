@@ -6,18 +6,31 @@ from scipy.spatial.transform import Rotation
 
 from solver import catalogue, threads
 from solver.assembly.pattern import NodeSum, Pattern, node_graph
+from solver.forces.activation import Activation
 from solver.forces.elastic import Elastic
+from solver.forces.fibers import Fibers
 from solver.meshing.grid import box_tets
 
 MATERIAL = catalogue.find("material", "stable_neo_hookean").load()
 
 
-@pytest.fixture(scope="module")
-def body():
+@pytest.fixture(scope="module", params=[None, *catalogue.family("fiber_material")])
+def body(request):
     nodes, tets = box_tets((3, 2, 2), (0.3, 0.2, 0.2))
     rng = np.random.default_rng(0)
     young = rng.uniform(1e4, 1e5, len(tets))
-    return nodes, tets, Elastic(nodes, tets, MATERIAL, MATERIAL.constants(young, rng.uniform(0, 0.49, len(tets))))
+    constants = MATERIAL.constants(young, rng.uniform(0, 0.49, len(tets)))
+    fibers = None if request.param is None else made_fibers(request.param, rng.normal(size=(len(tets), 3)))
+    return nodes, tets, Elastic(nodes, tets, MATERIAL, constants, fibers)
+
+
+def made_fibers(key, directions, over_time=None, **given):
+    """Fibres of these directions, (e, 3), of numbers that no gradient of a test makes slack or taut by chance."""
+    entry = catalogue.find("fiber_material", key)
+    numbers = {"fiber_modulus": 5e4, "activation": 0.37, **given}
+    params = {param.key: np.full(len(directions), numbers.get(param.key, param.default)) for param in entry.params}
+    directions = directions / np.linalg.norm(directions, axis=1)[:, None]
+    return Fibers(entry.load(), directions, params, over_time)
 
 
 def force(body, x):
@@ -96,11 +109,15 @@ def test_projected_stiffness_is_negative_semi_definite(body, pose):
     assert np.linalg.eigvalsh(matrix(body, x, False)).max() > 1e-6 * -values.min()
 
 
-def test_rigid_motion_makes_no_force(body):
-    turned = body[0] @ Rotation.from_rotvec([0.4, -1.2, 2.0]).as_matrix().T + [10.0, -3.0, 5.0]
-    energy, f = force(body, turned)
-    assert np.abs(f).max() <= 1e-8
-    assert abs(energy) <= 1e-8
+def test_rigid_motion_turns_the_forces_and_makes_none(body):
+    turn = Rotation.from_rotvec([0.4, -1.2, 2.0]).as_matrix()
+    energy, f = force(body, body[0] @ turn.T + [10.0, -3.0, 5.0])
+    at_rest, pull = force(body, body[0])  # of active fibres; nothing else pulls at rest
+    assert np.abs(f - pull @ turn.T).max() <= 1e-8
+    assert energy == pytest.approx(at_rest, rel=1e-10, abs=1e-8)
+    if body[2].fibers is None or "activation" not in body[2].fibers.params:
+        assert np.abs(f).max() <= 1e-8
+        assert abs(energy) <= 1e-8
 
 
 def test_patch_constant_strain_leaves_inner_nodes_alone():
@@ -147,3 +164,37 @@ def test_threads_do_not_change_a_bit(body):
     finally:
         threads.configure(None)
     assert all(np.array_equal(a, b) for a, b in zip(both, one))
+
+
+def test_what_a_fiber_adds_is_what_the_material_has_not():
+    """Under any affine map the fibres add f aᵀ of their own: the sum of two bodies' forces is the force of both."""
+    nodes, tets = box_tets((2, 2, 2), (0.2, 0.2, 0.2))
+    ones, directions = np.ones(len(tets)), np.random.default_rng(3).normal(size=(len(tets), 3))
+    x = poses(nodes)["random"]
+    soft, none = MATERIAL.constants(3e4 * ones, 0.3 * ones), MATERIAL.constants(1e-12 * ones, 0.3 * ones)
+    forces, energies = [], []
+    for constants, fibers in ((soft, None), (none, made_fibers("afung", directions)),
+                              (soft, made_fibers("afung", directions))):
+        energy, f = force((nodes, tets, Elastic(nodes, tets, MATERIAL, constants, fibers)), x)
+        forces.append(f)
+        energies.append(energy)
+    assert np.abs(forces[0] + forces[1] - forces[2]).max() <= 1e-12 * np.abs(forces[2]).max()
+    assert energies[0] + energies[1] == pytest.approx(energies[2], rel=1e-12)
+    assert np.abs(forces[1]).max() > 0.01 * np.abs(forces[0]).max()
+
+
+def test_activation_is_that_of_the_time_asked_for_whatever_was_asked_before():
+    nodes, tets = box_tets((2, 2, 2), (0.2, 0.2, 0.2))
+    directions = np.broadcast_to([1.0, 0.0, 0.0], (len(tets), 3))
+    constants = MATERIAL.constants(np.full(len(tets), 3e4), np.full(len(tets), 0.3))
+
+    def at(value, samples):
+        fibers = made_fibers("afung", directions, Activation(np.array(samples), 0.5), activation=1.0)
+        elastic = Elastic(nodes, tets, MATERIAL, constants, fibers)
+        for time in value:
+            elastic.activate(time)
+        return force((nodes, tets, elastic), nodes)[1]
+
+    assert np.array_equal(at([0.25, 0.5], [0.0, 0.4, 0.8]), at([], [0.4]))
+    assert np.array_equal(at([1.0, 0.0], [0.0, 0.4, 0.8]), at([], [0.0]))
+    assert np.abs(at([], [0.0])).max() < 1e-10 < 1e-3 < np.abs(at([], [0.4])).max()

@@ -46,8 +46,8 @@ def smooth(key):
 class Lanes:
     """One material at sixteen gradients."""
 
-    def __init__(self, key, **given):
-        entry = catalogue.find("material", key)
+    def __init__(self, key, family="material", **given):
+        entry = catalogue.find(family, key)
         self.material = entry.load()
         numbers = {"youngs_modulus": 2.0e4, "poisson_ratio": 0.3, **given}
         self.constants = self.material.constants(

@@ -1,0 +1,57 @@
+"""The element loop of bodies with fibres: a fibre's kernels run after the material's, on constants of their own.
+
+Apart, since a body without fibres never compiles them. [Smith 2018] [Kim 2019]
+"""
+
+from __future__ import annotations
+
+from numba import types
+
+from ..materials.lanes import CONSTANT, LANES
+from ..threads import kernel
+from .elastic_kernels import BLOCKS, FORCE, MaterialKernel, corner_blocks, corner_forces, load_block
+
+#: of a loop: chunks from and to, positions, corners, rest shapes, constants of the material and of the fibres
+BODY = (types.int64, types.int64, types.float64[:, ::1], types.int32[:, :, ::1], types.float64[:, :, ::1],
+         types.float64[:, :, ::1], types.float64[:, :, ::1])
+
+
+@kernel("void(f8[::1], f8[:,:,::1], i8)")
+def load_constants(work, constants, block):  # type: ignore[no-untyped-def]
+    """Put one block's constants into the lane array."""
+    for slot in range(constants.shape[1]):
+        for lane in range(LANES):
+            work[(CONSTANT + slot) * LANES + lane] = constants[block, slot, lane]
+
+
+@kernel(types.void(*BODY, MaterialKernel, MaterialKernel, MaterialKernel, MaterialKernel, types.boolean,
+                   types.float64[:, ::1], types.float64[:, :, ::1], types.float64[:, :, ::1]))
+def fill(  # type: ignore[no-untyped-def]
+    start, stop, x, nodes, rest, constants, fibers, stress, tangent, fiber_stress, fiber_tangent, project, works,
+    forces, blocks,
+):
+    """Forces and stiffness blocks of material and fibres, as `elastic_kernels.fill` writes them.
+
+    fibers: (b, c, LANES), constants of the fibres. K = ∂f/∂x, negative semi-definite if `project`. [Smith 2018]
+    """
+    chunks = works.shape[0]
+    count = nodes.shape[0]
+    for chunk in range(start, stop):
+        work = works[chunk]
+        for block in range(chunk * count // chunks, (chunk + 1) * count // chunks):
+            load_block(work, x, nodes, rest, constants, block)
+            stress(work, project)
+            tangent(work, project)
+            load_constants(work, fibers, block)
+            fiber_stress(work, project)
+            fiber_tangent(work, project)
+            corner_forces(work)
+            corner_blocks(work)
+            for lane in range(LANES):
+                element = block * LANES + lane
+                for corner in range(4):
+                    for axis in range(3):
+                        forces[element, corner, axis] = work[(FORCE + 3 * corner + axis) * LANES + lane]
+                for pair in range(blocks.shape[1]):  # not a constant, as in `elastic_kernels.fill`
+                    for entry in range(9):
+                        blocks[element, pair, entry] = work[(BLOCKS + 9 * pair + entry) * LANES + lane]

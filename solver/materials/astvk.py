@@ -1,0 +1,41 @@
+"""Anisotropic St. Venant-Kirchhoff: ψ = μ/2 (|F a|² − 1)² along a fibre a, pulled and pressed alike. [Kim 2019]"""
+
+from __future__ import annotations
+
+from ..state import Vec
+from ..threads import kernel
+from .algebra import dot
+from .fiber import PARAMETERS, add_stress, add_tangent, deformed
+from .lanes import ENERGY, LANES, MATERIAL_KERNEL
+
+
+@kernel(MATERIAL_KERNEL)
+def _energy(work, project):  # type: ignore[no-untyped-def]
+    for lane in range(LANES):
+        f = deformed(work, lane)
+        work[ENERGY * LANES + lane] += 0.5 * work[PARAMETERS * LANES + lane] * (dot(f, f) - 1.0) ** 2
+
+
+@kernel(MATERIAL_KERNEL)
+def _stress(work, project):  # type: ignore[no-untyped-def]
+    for lane in range(LANES):
+        f = deformed(work, lane)
+        add_stress(work, lane, f, 2.0 * work[PARAMETERS * LANES + lane] * (dot(f, f) - 1.0))
+
+
+@kernel(MATERIAL_KERNEL)
+def _tangent(work, project):  # type: ignore[no-untyped-def]
+    for lane in range(LANES):
+        mu, f = work[PARAMETERS * LANES + lane], deformed(work, lane)
+        add_tangent(work, lane, f, 2.0 * mu * (dot(f, f) - 1.0), 4.0 * mu, project)
+
+
+class AStVK:
+    """Three kernels and the constant they read at each element."""
+
+    energy, stress, tangent = _energy, _stress, _tangent
+
+    @staticmethod
+    def constants(fiber_modulus: Vec) -> Vec:
+        """μ, a quarter of what the fibre adds to Young's modulus, (1, e) [Pa]. fiber_modulus: (e,). [Kim 2019]"""
+        return 0.25 * fiber_modulus[None]
