@@ -18,6 +18,7 @@ TITLES = {
     "material": ("Material", "How the body resists being deformed."),
     "damping": ("Damping", "What the material itself loses, whatever the step; off where both settings are 0."),
     "fiber_material": ("Fibers", "What fibers add to the material, along one direction in each element."),
+    "fiber_field": ("Direction of the fibers", "Which way fibers run in the rest shape; they turn with the body."),
     "mesher": ("Mesher", "How the volume is filled with tetrahedra."),
     "map": ("Painted maps", "Vertex groups, read where the ConJac modifier stands."),
     "linear_solver": ("Linear solver", "Which library factors the matrix of each step. *Automatic* takes the first one "

@@ -101,6 +101,11 @@ FIBER_STIFFENING = Param("fiber_stiffening", "Fiber Stiffening", "How much more 
                          5.0, "", 0.01, 100.0, 0.1, 20.0, field=True)
 ACTIVATION = Param("activation", "Activation", "How much the muscle contracts: at 1 its fibers want to be 30 % shorter",
                    0.0, "", 0.0, 1.0, 0.0, 1.0, field=True)
+FIBER_AXIS = tuple(
+    Param(f"fiber_{letter.lower()}", f"Fiber {letter}", f"Part of the direction along the object's own {letter}",
+          1.0 if letter == "Z" else 0.0, "", -1.0, 1.0, -1.0, 1.0) for letter in "XYZ")
+FIBER_ANGLE = Param("fiber_angle", "Fiber Angle", "Between the fibers and the axis they wind around; negative winds "
+                    "the other way", 0.7853981633974483, "rad", -1.5707963267948966, 1.5707963267948966)
 DENSITY = Param("density", "Density", "Mass per volume: water is 1000", 1000.0, "kg/m³", 1.0e-3, 1.0e6, 100.0, 10000.0,
                 field=True)
 
@@ -218,6 +223,16 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("fiber_material", "afung", "materials.afung:AFung", "Muscle Fibers (aFUNG)",
           "Slack when pressed, stiffer the more they are pulled, shorter when activated",
           (FIBER_MODULUS, FIBER_STIFFENING, ACTIVATION)),
+    Entry("fiber_field", "gradient", "fields.fibers.gradient:Gradient", "Origin to Insertion",
+          "From where the Fibers group is painted 0 to where it is painted 1, along the skin in between"),
+    Entry("fiber_field", "straight", "fields.fibers.straight:Straight", "Straight",
+          "One direction in the object's own space", FIBER_AXIS),
+    Entry("fiber_field", "helix", "fields.fibers.helix:Helix", "Helix",
+          "Around an axis through the object's origin", (*FIBER_AXIS, FIBER_ANGLE)),
+    Entry("fiber_field", "attribute", "fields.fibers.attribute:Attribute", "Attribute",
+          "The mesh's vector attribute conjac_fiber, in object space"),
+    Entry("fiber_field", "combed", "fields.fibers.combed:Combed", "Combed Curves",
+          "Along the nearest curves of another object"),
     Entry("damping", "rayleigh", "forces.rayleigh:Rayleigh", "Rayleigh",
           "Losses follow the material: stiff parts and fine ripples come to rest first",
           (STIFFNESS_DAMPING, MASS_DAMPING)),

@@ -15,6 +15,7 @@ from ..job import schema
 from ..meshing.volume import Volume, boundary_faces, face_parts
 from ..state import Index, Vec
 from .dynamic import patch_nodes, patches, point_nodes
+from .fibers.build import fiber_directions
 from .harmonic import harmonic_extension
 from .pins import follow
 
@@ -38,6 +39,8 @@ class Fields:
     density: Vec  #: [kg/m³], (e,)
     dynamic: Index  #: dynamic nodes, ascending
     pinned: Index  #: pinned nodes, ascending
+    fiber_parameters: Mapping[str, Vec]  #: of the fibres, by key, each (e,), SI units
+    fiber_directions: Vec | None  #: in material space, unit length or zero, (e, 3); None where there are no fibres
     motion: Vec | None  #: where pinned nodes are at each sample [m], (T, pinned, 3); None where they stand still
     notes: tuple[str, ...]  #: sentences for the user
 
@@ -49,7 +52,7 @@ class _Painted:
     vertices: Vec
     triangles: Index
     corners: Index
-    at_nodes: Mapping[str, Vec]  #: weights at nodes, (k,), by the array's name
+    at_nodes: Mapping[str, Vec]  #: weights at nodes, (k,), and directions, (k, 3), by the array's name
 
 
 def build_fields(body: schema.Body, arrays: Arrays, volume: Volume, embedding: Carried | None) -> Fields:
@@ -61,22 +64,40 @@ def build_fields(body: schema.Body, arrays: Arrays, volume: Volume, embedding: C
     """
     painted = _carry(body, arrays, volume, embedding)
     parameters = {
-        param.key: _per_element(param, body, volume, painted)
+        param.key: _per_element(param, body.material.params, "material.params.", body, volume, painted)
         for param in catalogue.find("material", body.material.kind).params if param.field
     }
-    density = _per_element(catalogue.DENSITY, body, volume, painted)
+    density = _per_element(catalogue.DENSITY, {catalogue.DENSITY.key: body.density}, "", body, volume, painted)
     notes: list[str] = []
+    fibers, directions = _fibers(body, arrays, volume, painted, notes)
     pinned = _pinned_nodes(body, arrays, volume, painted, notes)
     dynamic = _dynamic_nodes(body, arrays, volume, painted, pinned, notes)
     motion = _motion(body, arrays, volume, painted, pinned)
-    return Fields(parameters, density, dynamic, pinned, motion, tuple(notes))
+    return Fields(parameters, density, dynamic, pinned, fibers, directions, motion, tuple(notes))
+
+
+def _fibers(body: schema.Body, arrays: Arrays, volume: Volume, painted: _Painted | None,
+            notes: list[str]) -> tuple[dict[str, Vec], Vec | None]:
+    """Parameters of the fibres, (e,) each, and their directions, (e, 3) or None."""
+    if body.fiber_material is None:
+        return {}, None
+    given: dict[str, Vec | None] = {name: None if name is None or painted is None else painted.at_nodes.get(name)
+                                    for name in (body.fibers, body.fiber_vectors) if name}
+    directions, note = fiber_directions(body, arrays, volume, given.get(body.fibers or ""),
+                                        given.get(body.fiber_vectors or ""))
+    if note:
+        notes.append(note)
+    return {param.key: _per_element(param, body.fiber_material.params, "fiber_material.params.", body, volume, painted)
+            for param in catalogue.find("fiber_material", body.fiber_material.kind).params}, directions
 
 
 def _carry(body: schema.Body, arrays: Arrays, volume: Volume, embedding: Carried | None) -> _Painted | None:
-    """Every painted map of the body at the nodes, by one harmonic solve; None for a body without a surface."""
+    """All that was painted on the body at the nodes, by a harmonic solve; None for a body without a surface."""
     maps = {f"painted.{key}.weights": blend.weights for key, blend in body.painted.items()}
     if body.pin.weights:
         maps["pin.weights"] = body.pin.weights
+    if body.fiber_material is not None and body.fibers:
+        maps["fibers"] = body.fibers
     if body.surface is None or embedding is None:
         if maps or body.dynamic.weights:
             raise BadScene("it has painted maps but no surface that they are painted on", "Give it a surface",
@@ -90,6 +111,9 @@ def _carry(body: schema.Body, arrays: Arrays, volume: Volume, embedding: Carried
         values = np.stack(list(weights.values()), axis=1)
         fields = harmonic_extension(volume.nodes, volume.tets, vertices, triangles, values)
         at_nodes = {name: fields[:, i] for i, name in enumerate(weights)}
+    if body.fiber_material is not None and body.fiber_vectors:
+        vectors = np.asarray(arrays(body.fiber_vectors), dtype=np.float64)
+        at_nodes[body.fiber_vectors] = harmonic_extension(volume.nodes, volume.tets, vertices, triangles, vectors)
     return _Painted(vertices, triangles, embedding.corners, at_nodes)
 
 
@@ -104,16 +128,16 @@ def _weights(values: NDArray[Any], count: int, name: str, where: str) -> Vec:
     return np.clip(weights, 0.0, 1.0)
 
 
-def _per_element(param: catalogue.Param, body: schema.Body, volume: Volume, painted: _Painted | None) -> Vec:
+def _per_element(param: catalogue.Param, numbers: Mapping[str, float], place: str, body: schema.Body, volume: Volume,
+                 painted: _Painted | None) -> Vec:
     """A parameter at each element, (e,): its number, or its painted blend from low to high.
 
     What has a unit (moduli, densities) blends log-linearly, so that half a weight is their geometric mean.
     """
     blend = body.painted.get(param.key)
     if blend is None or painted is None:
-        numbers = {**body.material.params, catalogue.DENSITY.key: body.density}
         given = float(numbers.get(param.key, param.default))
-        _refuse_out_of_range(param, given, "density" if param is catalogue.DENSITY else f"material.params.{param.key}")
+        _refuse_out_of_range(param, given, f"{place}{param.key}")
         return np.full(len(volume.tets), given)
     for end, value in (("low", blend.low), ("high", blend.high)):
         _refuse_out_of_range(param, value, f"painted.{param.key}.{end}")

@@ -45,14 +45,19 @@ def harmonic_extension(nodes: Vec, tets: Index, vertices: Vec, triangles: Index,
 
 def p1_laplacian(nodes: Vec, tets: Index) -> csr_matrix:
     """Stiffness matrix ∫ ∇φ_i·∇φ_j of linear elements, (k, k), symmetric and positive semi-definite."""
+    gradients, six_volumes = shape_gradients(nodes, tets)
+    blocks = np.einsum("eik,ejk->eij", gradients, gradients) * (six_volumes / 6.0)[:, None, None]
+    rows, columns = np.repeat(tets, 4, axis=1).ravel(), np.tile(tets, (1, 4)).ravel()
+    return coo_matrix((blocks.ravel(), (rows, columns)), shape=(len(nodes), len(nodes))).tocsr()
+
+
+def shape_gradients(nodes: Vec, tets: Index) -> tuple[Vec, Vec]:
+    """∇φ of the four corners [1/m], (e, 4, 3), and six times the volumes [m³], (e,)."""
     edges = nodes[tets[:, 1:]] - nodes[tets[:, :1]]
     across = np.stack([np.cross(edges[:, (i + 1) % 3], edges[:, (i + 2) % 3]) for i in range(3)], axis=1)
     six_volumes = np.einsum("ij,ij->i", edges[:, 0], across[:, 0])
     gradients = across / six_volumes[:, None, None]
-    gradients = np.concatenate([-gradients.sum(axis=1, keepdims=True), gradients], axis=1)
-    blocks = np.einsum("eik,ejk->eij", gradients, gradients) * (six_volumes / 6.0)[:, None, None]
-    rows, columns = np.repeat(tets, 4, axis=1).ravel(), np.tile(tets, (1, 4)).ravel()
-    return coo_matrix((blocks.ravel(), (rows, columns)), shape=(len(nodes), len(nodes))).tocsr()
+    return np.concatenate([-gradients.sum(axis=1, keepdims=True), gradients], axis=1), six_volumes
 
 
 def _from_vertices(nodes: Vec, faces: Index, border: NDArray, vertices: Vec, triangles: Index,

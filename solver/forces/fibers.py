@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from .. import catalogue
 from ..materials.lanes import MAX_CONSTANTS
 from ..state import Vec
 from .activation import Activation
 
-OVER_TIME = "activation"  #: the one parameter that may have samples over time
+OVER_TIME = catalogue.ACTIVATION.key  #: the one parameter that may have samples over time
 
 
 class Fibers:

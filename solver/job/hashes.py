@@ -28,7 +28,9 @@ SCENE_READERS = {"version": "", "name": "", "time": "solve", "method": "solve", 
                  "seed": ""}  # went before anything was random; older caches still name it
 BODY_READERS = {"name": "solve", "surface": "mesh", "surface.to_object": "solve", "tets": "mesh", "mesher": "tets",
                 "material": "fields", "damping": "solve", "painted": "fields", "density": "fields",
-                "dynamic": "fields", "pin": "fields", "fibers": ""}
+                "dynamic": "fields", "pin": "fields",
+                "fiber_material": "fields", "fiber_field": "fields", "fibers": "fields", "fiber_vectors": "fields",
+                "fiber_curves": "fields", "fiber_activation": "solve"}
 
 #: plain names of what is not a catalogue parameter; the rest is called by its path
 WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "frame rate", "time.step": "step",
@@ -40,7 +42,10 @@ WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "fra
          "surface": "mesh", "surface.to_object": "motion of the object", "tets": "volume mesh",
          "mesher.kind": "mesher", "material.kind": "material", "damping.kind": "damping law", "density": "density",
          "dynamic": "dynamic nodes", "pin": "pins", "pin.motion": "motion of the pins",
-         "pin.node_motion": "motion of the pins", "name": "name"}
+         "pin.node_motion": "motion of the pins", "name": "name",
+         "fiber_material.kind": "fibers", "fiber_field.kind": "direction of the fibers", "fibers": "paint of fibers",
+         "fiber_vectors": "direction of the fibers", "fiber_curves": "curves of the fibers",
+         "fiber_activation": "activation"}
 
 Flat = dict[str, Any]
 
@@ -77,11 +82,13 @@ def settings(job: Job) -> Settings:
     scene.update(_choices(job.scene, ("method", "integrator", "stage_solver")))
     bodies = {}
     for body in job.scene.bodies:
-        flat = dict(_flat(job, body, "", digests)) | _choices(body, ("mesher", "material", "damping"))
-        # not read: the mesher of a volume given by hand, and a number that paint replaces
-        painted = {key if key in flat else f"material.{key}" for key in body.painted}
+        of_fibers = ("fiber_material", "fiber_field") if body.fiber_material else ()
+        flat = dict(_flat(job, body, "", digests)) | _choices(body, ("mesher", "material", "damping", *of_fibers))
+        # not read: the mesher of a volume given by hand, fibres without a material, a number that paint replaces
+        painted = {name for key in body.painted for name in (key, f"material.{key}", f"fiber_material.{key}")}
+        unread = (*(("mesher.",) if body.tets else ()), *(() if body.fiber_material else ("fiber",)))
         bodies[body.name] = {key: value for key, value in flat.items()
-                             if key not in painted and not (body.tets and key.startswith("mesher."))}
+                             if key not in painted and not key.startswith(unread)}
     return Settings(scene, bodies, digests)
 
 

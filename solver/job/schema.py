@@ -118,7 +118,12 @@ class Body(Strict):
     density: Positive = 1000.0
     dynamic: Dynamic = field(default_factory=Dynamic)
     pin: Pin = field(default_factory=Pin)
-    fibers: Array | None = None  #: (n,) kept for muscle fibres
+    fiber_material: Choice | None = None  #: what fibres add to `material`; without it there are none
+    fiber_field: Choice = field(default_factory=lambda: Choice(kind="gradient"))  #: which way they run at rest
+    fibers: Array | None = None  #: (n,) from origin (0) to insertion (1) of a muscle, for the field "gradient"
+    fiber_vectors: Array | None = None  #: (n, 3) directions at vertices, for the field "attribute"
+    fiber_curves: Array | None = None  #: (s, 2, 3) places [m] and tangents along combed curves, for the field "combed"
+    fiber_activation: Array | None = None  #: (T,) activation over time, in [0, 1]; times what is painted, if it is
 
 
 class Scene(Strict):

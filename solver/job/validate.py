@@ -127,6 +127,9 @@ def _check_body(job: Job, body: schema.Body, where: str) -> None:
     _check_choice("mesher", body.mesher, f"{where}.mesher")
     _check_choice("material", body.material, f"{where}.material")
     _check_choice("damping", body.damping, f"{where}.damping")
+    if body.fiber_material is not None:
+        _check_choice("fiber_material", body.fiber_material, f"{where}.fiber_material")
+        _check_choice("fiber_field", body.fiber_field, f"{where}.fiber_field")
     _check_painted(job, body, vertices, where)
     _check_dynamic(job, body.dynamic, vertices, nodes, f"{where}.dynamic")
     _check_pin(job, body.pin, vertices, nodes, f"{where}.pin")
@@ -134,8 +137,25 @@ def _check_body(job: Job, body: schema.Body, where: str) -> None:
         both = np.intersect1d(job.array(body.dynamic.nodes), job.array(body.pin.nodes))
         if len(both) and nodes != len(job.array(body.pin.nodes)):  # all pinned: the fields say so, with its remedy
             raise refuse(f"node {both[0]} is both dynamic and pinned", f"{where}.dynamic.nodes", "Choose one")
+    _check_fibers(job, body, vertices, where)
+
+
+def _check_fibers(job: Job, body: schema.Body, vertices: int, where: str) -> None:
     if body.fibers is not None:
         _weights(job, body.fibers, f"{where}.fibers", vertices)
+    if body.fiber_vectors is not None:
+        _array(job, body.fiber_vectors, f"{where}.fiber_vectors", "f", (vertices, 3))
+    if body.fiber_curves is not None:
+        _array(job, body.fiber_curves, f"{where}.fiber_curves", "f", (None, 2, 3))
+    if body.fiber_activation is not None:
+        known = [] if body.fiber_material is None else parameters("fiber_material", body.fiber_material)
+        if catalogue.ACTIVATION.key not in known:
+            raise refuse("its fibers cannot be activated", f"{where}.fiber_activation",
+                         "Choose fibers of a muscle, or leave it out")
+        array = _array(job, body.fiber_activation, f"{where}.fiber_activation", "f", (job.samples,))
+        if array.min() < -1e-6 or array.max() > 1 + 1e-6:
+            raise refuse(f"activation lies in [0, 1]; this reaches from {array.min():g} to {array.max():g}",
+                         f"{where}.fiber_activation")
 
 
 def _check_surface(job: Job, body: schema.Body, where: str) -> int:
@@ -175,7 +195,10 @@ def _check_tets(job: Job, body: schema.Body, where: str) -> int:
 
 
 def _check_painted(job: Job, body: schema.Body, vertices: int, where: str) -> None:
-    paintable = {param.key: param for param in catalogue.find("material", body.material.kind).params if param.field}
+    params = list(catalogue.find("material", body.material.kind).params)
+    if body.fiber_material is not None:
+        params += catalogue.find("fiber_material", body.fiber_material.kind).params
+    paintable = {param.key: param for param in params if param.field}
     paintable[catalogue.DENSITY.key] = catalogue.DENSITY
     for key, painted in body.painted.items():
         place = f"{where}.painted.{key}"

@@ -14,7 +14,9 @@ from ..coordinates.free_nodes import FreeNodes
 from ..coordinates.prescribed import Motion
 from ..embedding.bind import Embedding, bind
 from ..fields.build import Fields, build_fields
+from ..forces.activation import Activation
 from ..forces.elastic import Elastic
+from ..forces.fibers import Fibers
 from ..job import schema
 from ..job.folder import Job, blame, parameters
 from ..linear.choose import choose
@@ -69,7 +71,8 @@ def assemble(job: Job, prepared: list[Prepared]) -> World:
         mass[start:stop] = lumped_mass(one.volume.nodes, one.volume.tets, volumes, one.fields.density)
         material = catalogue.find("material", one.body.material.kind).load()
         constants = material.constants(**one.fields.element_parameters)
-        elastic.append(Elastic(rest, one.volume.tets + np.int32(start), material, constants))
+        elastic.append(Elastic(rest, one.volume.tets + np.int32(start), material, constants,
+                               _fibers(job, one, interval)))
         law = catalogue.find("damping", one.body.damping.kind).load()
         laws.append(law(rest, elastic[-1], _modulus(one), parameters("damping", one.body.damping)))
         count, labels = face_parts(one.volume.tets)
@@ -116,6 +119,19 @@ def _coordinates(rest: Vec, prepared: list[Prepared], first: Index, interval: fl
         whole = np.broadcast_to(still, (samples, *still.shape))
         motions.append(whole if one.fields.motion is None else one.fields.motion)
     return FreeNodes(rest, prescribed, Motion(np.concatenate(motions, axis=1), interval))
+
+
+def _fibers(job: Job, one: Prepared, interval: float) -> Fibers | None:
+    """What the body's elements have besides their material."""
+    body, directions, params = one.body, one.fields.fiber_directions, dict(one.fields.fiber_parameters)
+    if body.fiber_material is None or directions is None:
+        return None
+    activation = None
+    if body.fiber_activation is not None:
+        activation = Activation(job.array(body.fiber_activation), interval)
+        if catalogue.ACTIVATION.key not in body.painted:  # over time instead of the number, times what is painted
+            params[catalogue.ACTIVATION.key] = np.ones(len(directions))
+    return Fibers(catalogue.find("fiber_material", body.fiber_material.kind).load(), directions, params, activation)
 
 
 def _modulus(one: Prepared) -> Vec:

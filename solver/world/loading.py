@@ -34,7 +34,9 @@ class Loading:
     def __init__(self, scene: Scene, cores: int) -> None:
         """cores: how many this bake may use; on a single one there is no second process."""
         self._scene = scene
-        self._share = (sorted({body.material.kind for body in scene.bodies}), scene.linear_solver)
+        chosen = {("material", body.material.kind) for body in scene.bodies}
+        chosen |= {("fiber_material", body.fiber_material.kind) for body in scene.bodies if body.fiber_material}
+        self._share = (sorted(chosen), scene.linear_solver)
         self._mark = Path(os.environ["NUMBA_CACHE_DIR"]) / _name_of(self._share)
         self._first = not self._mark.exists()  #: whether kernels of such a scene were never compiled here
         self._notes: list[str] = []
@@ -55,6 +57,8 @@ class Loading:
         began = time.monotonic()
         try:
             importlib.import_module(".build", __package__)
+            if any(body.fiber_material for body in self._scene.bodies):
+                importlib.import_module("..forces.fiber_kernels", __package__)
             for family in ("method", "integrator", "stage_solver"):
                 catalogue.find(family, getattr(self._scene, family).kind).load()
             # both shares take about as long: one that takes three times the other hangs
@@ -82,14 +86,16 @@ class Loading:
                                           *said]))
 
 
-def load_share(materials: Sequence[str], linear_solver: str) -> None:
-    """Import, and so compile, what the second process takes over: catalogue keys, the solver's may be "auto"."""
+def load_share(materials: Sequence[tuple[str, str]], linear_solver: str) -> None:
+    """Import, and so compile, what the second process takes over: families and keys of the catalogue, the solver's
+    key may be "auto"."""
     importlib.import_module("..linear.choose", __package__).choose(linear_solver)
-    for material in materials:
-        catalogue.find("material", material).load()
+    for family, key in materials:
+        catalogue.find(family, key).load()
 
 
-def start_second(materials: Sequence[str], linear_solver: str, errors: Any) -> subprocess.Popen[bytes] | None:
+def start_second(materials: Sequence[tuple[str, str]], linear_solver: str,
+                 errors: Any) -> subprocess.Popen[bytes] | None:
     """A process that compiles the share and ends, or dies when this one does. None where none can be started."""
     root = Path(__file__).resolve().parents[1]
     code = (f"import sys; sys.path[:] = {[str(root.parent), *sys.path]!r}\n"
@@ -106,7 +112,7 @@ def start_second(materials: Sequence[str], linear_solver: str, errors: Any) -> s
         return None
 
 
-def be_second(python: str, materials: Sequence[str], linear_solver: str) -> None:
+def be_second(python: str, materials: Sequence[tuple[str, str]], linear_solver: str) -> None:
     """What the second process does. python: the cache tag of the first one's."""
     if sys.implementation.cache_tag != python:
         sys.exit(f"{sys.executable} is another Python")

@@ -159,10 +159,12 @@ class World:
         if self._damping is None:
             return None
         ahead = self.coordinates.advance(state.q, state.u, time - state.time)
+        self._activate(time)
         return self._damping.at(self.coordinates.place(ahead, time), self._blocks)
 
     def linearise_at(self, x: Vec, v: Vec | None, time: float, project: bool = True) -> Linearised:
         """The same at positions and velocities (n, 3), None at rest; K is negative semi-definite if `project`."""
+        self._activate(time)
         for elastic, where in zip(self.elastic, self._slices):
             elastic.fill(x, project, self._forces[where], self._blocks[where])
         force = self._weight.copy()
@@ -187,6 +189,7 @@ class World:
     def evaluate(self, x: Vec, v: Vec, time: float) -> tuple[Vec, float]:
         """Forces [N], (n, 3), and elastic, gravitational and contact energy [J], at positions and velocities (n, 3)."""
         energy = -float(np.vdot(self._weight, x - self.rest))
+        self._activate(time)
         for elastic, where in zip(self.elastic, self._slices):
             energy += elastic.measure(x, self._forces[where])
         force = self._weight.copy()
@@ -197,6 +200,11 @@ class World:
             law.add_force(contacts, force)
             energy += law.energy(contacts)
         return force, energy
+
+    def _activate(self, time: float) -> None:
+        """Muscles contract as they do at `time` [s]."""
+        for elastic in self.elastic:
+            elastic.activate(time)
 
     def velocity(self, state: State) -> Vec:
         """Velocities of all nodes, (n, 3) [m/s]."""

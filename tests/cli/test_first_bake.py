@@ -118,8 +118,11 @@ def test_no_kernel_is_compiled_by_both():
     """Modules that both shares import would compile twice, side by side, and save nothing."""
     methods = [(entry.family, entry.key) for family in ("method", "integrator", "stage_solver")
                for entry in catalogue.family(family).values()]
-    shares = [f"loading.load_share({[*catalogue.family('material')]!r}, 'auto')",
-              f"importlib.import_module('solver.world.build'); [catalogue.find(*one).load() for one in {methods!r}]"]
+    materials = [(name, key) for name in ("material", "fiber_material") for key in catalogue.family(name)]
+    modules = ("solver.world.build", "solver.forces.fiber_kernels")
+    shares = [f"loading.load_share({materials!r}, 'auto')",
+              f"[importlib.import_module(name) for name in {modules!r}]; "
+              f"[catalogue.find(*one).load() for one in {methods!r}]"]
     kernels = []
     for share in shares:
         ran = subprocess.run([sys.executable, "-c", LOAD, share], cwd=ROOT, capture_output=True, text=True)

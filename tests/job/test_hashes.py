@@ -22,6 +22,8 @@ def stages_changed(before, after, name="Ear") -> list[str]:
 @pytest.mark.parametrize(("path", "value", "first", "word"), [
     ("name", "another", None, None),
     ("bodies.0.fibers", "arrays/weights.npy", None, None),
+    ("bodies.0.fiber_field", {"kind": "helix"}, None, None),  # not read without a fiber_material
+    ("bodies.0.fiber_material", {"kind": "afung"}, "fields", 'fibers of "Ear"'),
     ("bodies.0.mesher", {"kind": "tetwild", "params": {"edge_length": 0.1}}, "tets", 'Edge Length of "Ear"'),
     ("bodies.0.mesher", {"kind": "grid"}, "tets", 'mesher of "Ear"'),
     ("bodies.0.damping", {"kind": "green"}, "solve", 'damping law of "Ear"'),
@@ -48,6 +50,25 @@ def test_a_setting_changes_the_stage_that_reads_it_and_those_below(tmp_path, pat
     assert stages_changed(before, of(job)) == list(STAGES[STAGES.index(first):] if first else ())
     names = changed(old, settings(load(job)).plain())
     assert word in names if word else names == []
+
+
+@pytest.mark.parametrize(("path", "value", "first", "word"), [
+    ("bodies.0.fiber_material.params", {"fiber_modulus": 2e5}, "fields", 'Fiber Modulus of "Ear"'),
+    ("bodies.0.fiber_field", {"kind": "straight"}, "fields", 'direction of the fibers of "Ear"'),
+    ("bodies.0.fiber_field.params", {"fiber_angle": 0.5}, "fields", 'Fiber Angle of "Ear"'),
+    ("bodies.0.fibers", "arrays/weights.npy", "fields", 'paint of fibers of "Ear"'),
+    ("bodies.0.fiber_vectors", "arrays/vertices.npy", "fields", 'direction of the fibers of "Ear"'),
+    ("bodies.0.fiber_activation", "arrays/active.npy", "solve", 'activation of "Ear"'),
+    ("bodies.0.painted", {"fiber_modulus": {"low": 1e3, "high": 1e5, "weights": "arrays/weights.npy"}}, "fields",
+     'paint of fiber modulus of "Ear"'),
+])
+def test_what_fibers_read(tmp_path, path, value, first, word):
+    job = surface_job(tmp_path, fiber_material={"kind": "afung", "params": {}}, fiber_field={"kind": "helix"})
+    np.save(job / "arrays/active.npy", np.array([0.0, 0.5, 1.0]))
+    old, before = settings(load(job)).plain(), of(job)
+    change(job, path, value)
+    assert stages_changed(before, of(job)) == list(STAGES[STAGES.index(first):])
+    assert word in changed(old, settings(load(job)).plain())
 
 
 def test_a_default_that_is_spelt_out_changes_nothing(tmp_path):

@@ -93,6 +93,14 @@ def test_a_large_array_stays_in_its_file(tmp_path):
      "$.bodies[0].mesher.params.edge_length", "below"),
     ("bodies.0.damping", {"kind": "rayleigh", "params": {"mass_damping": -1}},
      "$.bodies[0].damping.params.mass_damping", "below"),
+    ("bodies.0.fiber_material", {"kind": "sinew"}, "$.bodies[0].fiber_material.kind", "astvk"),
+    ("bodies.0.fiber_material", {"kind": "afung", "params": {"activation": 1.5}},
+     "$.bodies[0].fiber_material.params.activation", "above 1"),
+    ("bodies.0.fiber_vectors", "arrays/weights.npy", "$.bodies[0].fiber_vectors", "(4, 3)"),
+    ("bodies.0.fiber_curves", "arrays/vertices.npy", "$.bodies[0].fiber_curves", "(any, 2, 3)"),
+    ("bodies.0.fiber_activation", "arrays/weights.npy", "$.bodies[0].fiber_activation", "cannot be activated"),
+    ("bodies.0.painted", {"fiber_modulus": {"low": 1, "high": 2, "weights": "arrays/weights.npy"}},
+     "$.bodies[0].painted.fiber_modulus", "youngs_modulus"),
     ("bodies.0.density", 0, "$.bodies[0].density", "> 0.0"),
     ("bodies.0.name", "", "$.bodies[0].name", "no name"),
     ("bodies.0.surface", None, "$.bodies[0].surface", "neither"),
@@ -118,6 +126,13 @@ def test_what_does_not_fit_is_refused_with_its_path(tmp_path, path, value, where
     job = surface_job(tmp_path)
     change(job, path, value)
     assert said in refused(job, where)
+
+
+@pytest.mark.parametrize(("samples", "said"), [([0.0, 0.5], "(3)"), ([0.0, 1.5, 1.0], "lies in [0, 1]")])
+def test_activation_over_time_has_a_number_in_its_range_for_each_sample(tmp_path, samples, said):
+    job = surface_job(tmp_path, fiber_material={"kind": "afung"}, fiber_activation="arrays/active.npy")
+    np.save(job / "arrays/active.npy", np.array(samples))
+    assert said in refused(job, "$.bodies[0].fiber_activation")
 
 
 def test_the_body_is_named(tmp_path):

@@ -1,0 +1,46 @@
+"""Fibres along curves that the artist combed: the nearest tangents, smoothed over the volume."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from scipy.sparse import coo_matrix
+from scipy.spatial import cKDTree
+
+from ...errors import BadScene
+from ...state import Vec
+from .interface import Muscle, unit
+
+NEAREST = 8  #: tangents that an element looks at
+SWEEPS = 5  #: of smoothing over neighbours
+
+
+class Combed:
+    """A curve may run either way, so tangents are averaged as t tᵀ, whose first eigenvector has no sign."""
+
+    def __init__(self, params: Mapping[str, float]) -> None:
+        """params: none."""
+
+    def directions(self, muscle: Muscle) -> Vec:
+        """First eigenvectors of the smoothed means of t tᵀ, (e, 3). Raises BadScene without curves."""
+        if muscle.curves is None or not len(muscle.curves):
+            raise BadScene("no curves were combed for its fibers", "Choose an object with curves, or another direction",
+                           where="fiber_curves")
+        places, tangents = muscle.curves[:, 0], unit(muscle.curves[:, 1])
+        count = min(NEAREST, len(places))
+        away, nearest = cKDTree(places).query(muscle.centres, np.arange(1, count + 1))
+        closeness = 1.0 / (away + 1.0e-3 * away.mean() + 1.0e-30)
+        tensors = np.einsum("es,esi,esj->eij", closeness / closeness.sum(axis=1, keepdims=True), tangents[nearest],
+                            tangents[nearest]).reshape(-1, 9)
+
+        # over nodes and back: elements that share a corner are neighbours
+        tets = muscle.volume.tets
+        rows = np.repeat(np.arange(len(tets)), 4)
+        shape = (len(tets), len(muscle.volume.nodes))
+        meet = coo_matrix((np.ones(tets.size), (rows, tets.ravel())), shape=shape).tocsr()
+        shares = np.maximum(np.asarray(meet.sum(axis=0)).ravel(), 1.0)[:, None]
+        for _ in range(SWEEPS):
+            tensors = 0.25 * (meet @ ((meet.T @ tensors) / shares))
+        first: Vec = np.linalg.eigh(tensors.reshape(-1, 3, 3))[1][:, :, 2]
+        return first

@@ -1,0 +1,54 @@
+"""Fibres from a muscle's origin to its insertion, along the gradient of a harmonic field between them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator, cg
+
+from ...errors import BadScene
+from ...meshing.volume import boundary_faces
+from ...state import Vec
+from ..harmonic import p1_laplacian, shape_gradients
+from .interface import Muscle
+
+END = 0.1  #: painted this close to the lowest or highest weight is origin or insertion
+
+
+class Gradient:
+    """Nothing flows through the skin between the two ends, so fibres run along it there."""
+
+    def __init__(self, params: Mapping[str, float]) -> None:
+        """params: none."""
+
+    def directions(self, muscle: Muscle) -> Vec:
+        """∇φ with φ = 0 at the origin, 1 at the insertion and ∂φ/∂n = 0 on all other skin, (e, 3) [1/m].
+
+        Raises BadScene where nothing, or only one end, is painted.
+        """
+        weights = muscle.weights
+        if weights is None:
+            raise BadScene("its fibers have no origin and no insertion", "Paint the Fibers group, or choose another "
+                           "direction", where="fibers")
+        nodes, tets = muscle.volume.nodes, muscle.volume.tets
+        border = np.unique(boundary_faces(tets)[0])
+        low, high = weights[border].min(), weights[border].max()
+        if not high > low:
+            raise BadScene(f"its Fibers map is {high:g} everywhere", "Paint 0 at the origin, 1 at the insertion and "
+                           "something in between on the belly", where="fibers")
+        share = np.full(len(nodes), 0.5)
+        share[border] = (weights[border] - low) / (high - low)
+        origin, insertion = share <= END, share >= 1.0 - END
+        phi = insertion.astype(np.float64)
+        free = np.flatnonzero(~(origin | insertion))
+        if len(free):
+            held = np.flatnonzero(origin | insertion)
+            laplacian = p1_laplacian(nodes, tets)
+            inner = laplacian[free][:, free].tocsr()
+            diagonal = inner.diagonal()
+            jacobi = LinearOperator(inner.shape, lambda r: r.ravel() / diagonal)
+            known = -(laplacian[free][:, held] @ phi[held])
+            phi[free] = cg(inner, known, rtol=1e-10, maxiter=20 * len(free), M=jacobi)[0]
+        gradients: Vec = np.einsum("eij,ei->ej", shape_gradients(nodes, tets)[0], phi[tets])
+        return gradients

@@ -1,0 +1,52 @@
+"""What a source of fibre directions is given, and what it gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ...meshing.volume import Volume
+from ...state import Vec
+
+SHORT = 1.0e-6  #: what is shorter than this share of the longest has no direction
+
+
+@dataclass(frozen=True)
+class Muscle:
+    """A body's volume, and what the artist gave on it."""
+
+    volume: Volume
+    weights: Vec | None  #: the Fibers map at nodes, (k,)
+    vectors: Vec | None  #: directions at nodes, (k, 3)
+    curves: Vec | None  #: places [m] and tangents of combed curves, (s, 2, 3)
+    to_world: Vec  #: from object to world space, (4, 4)
+
+    @property
+    def centres(self) -> Vec:
+        """Centres of the elements in world space [m], (e, 3)."""
+        centres: Vec = self.volume.nodes[self.volume.tets].mean(axis=1)
+        return centres
+
+    def in_object(self, points: Vec) -> Vec:
+        """World space to object space, (n, 3)."""
+        matrix = np.linalg.inv(self.to_world)
+        local: Vec = points @ matrix[:3, :3].T + matrix[:3, 3]
+        return local
+
+
+class FiberField(Protocol):
+    def directions(self, muscle: Muscle) -> Vec:
+        """A direction of any length in each element in world space, (e, 3), zero where there is no fibre.
+
+        Raises BadScene with the path of the field from the body on.
+        """
+
+
+def unit(directions: Vec) -> Vec:
+    """Each of unit length, (e, 3), or zero where it is too short to say anything."""
+    lengths = np.linalg.norm(directions, axis=1)
+    usable = lengths > SHORT * lengths.max(initial=0.0)
+    scaled: Vec = np.where(usable, 1.0 / np.where(usable, lengths, 1.0), 0.0)[:, None] * directions
+    return scaled

@@ -1,0 +1,148 @@
+"""Bodies with fibres in balance: what activation, direction and modulus do to a bar, against closed forms and finer
+meshes. The jobs go the whole way from scene.json."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from bodies import box, make, positions
+from scipy.optimize import brentq
+from small_jobs import box_job, change
+
+from solver import catalogue
+from solver.forces.elastic import Elastic
+from solver.forces.fibers import Fibers
+from solver.job.load import load
+from solver.world.build import build
+
+YOUNG, FIBER, STIFFENING = 2.0e4, 6.0e4, 5.0
+LENGTH = 0.2
+
+
+def in_balance(folder, *, params, kind="afung", fiber=None, gravity=(0, 0, 0), steps=1, arrays=None):
+    """(rest, x) of a bar held at x = 0, after `steps` quasistatic steps of a frame each."""
+    job = box_job(folder, end=steps + 1, step=1.0, cells=(6, 2, 2), motion=False, gravity=gravity,
+                  method={"kind": "vanilla"}, integrator={"kind": "quasistatic"})
+    change(job, "bodies.0.material", {"kind": "arap", "params": {"youngs_modulus": YOUNG}})
+    change(job, "time.samples_per_frame", 1)
+    if kind is not None:
+        change(job, "bodies.0.fiber_material", {"kind": kind, "params": {"fiber_modulus": FIBER, **(fiber or {})}})
+        change(job, "bodies.0.fiber_field", {"kind": "straight", "params": params})
+    for name, values in (arrays or {}).items():
+        np.save(job / "arrays" / f"{name}.npy", values)
+        change(job, f"bodies.0.{name}", f"arrays/{name}.npy")
+    world = build(load(job), lambda *report: None)
+    state, found = world.initial_state(), []
+    for _ in range(steps):
+        state = world.step(state, 1 / 24)
+        found.append(world.coordinates.place(state.q, state.time))
+    return world.rest, (found[0] if steps == 1 else found)
+
+
+ALONG_X = {"fiber_x": 1.0, "fiber_z": 0.0}
+
+
+def shortened(activation):
+    """Stretch of a bar of Poisson ratio 0 whose linear springs balance its active fibres."""
+    rest = 1.0 - 0.3 * activation
+
+    def force(stretch):
+        s = max(stretch / rest - 1.0, 0.0)
+        return YOUNG * (stretch - 1.0) + FIBER * s * np.exp(STIFFENING * s * s) / rest
+
+    return brentq(force, 0.5, 1.0, xtol=1e-14)
+
+
+@pytest.mark.parametrize("activation", [0.2, 1.0])
+def test_activation_shortens_a_bar_by_its_closed_form(tmp_path, activation):
+    rest, x = in_balance(tmp_path, params=ALONG_X, fiber={"activation": activation})
+    stretch = shortened(activation)
+    assert 0.7 < stretch < 0.99
+    assert x == pytest.approx(rest * [stretch, 1.0, 1.0], abs=1e-7)
+
+
+def test_keyframed_activation_is_that_of_each_frame(tmp_path):
+    samples = np.array([0.0, 0.5, 1.0, 0.2])
+    rest, found = in_balance(tmp_path, params=ALONG_X, steps=3, arrays={"fiber_activation": samples})
+    for activation, x in zip(samples[1:], found):
+        assert x[:, 0].max() / LENGTH == pytest.approx(shortened(activation), abs=1e-6)
+
+
+def test_fibers_stiffen_what_they_lie_along_and_nothing_across(tmp_path):
+    """A bar that hangs along x sags by ρ g L²/2E, nearly: lumped masses lie unevenly on the corners of its end."""
+    def sag(name, params, kind="astvk"):
+        rest, x = in_balance(tmp_path / name, params=params, kind=kind, gravity=(0.05, 0, 0))
+        return (x - rest)[rest[:, 0] == LENGTH, 0].mean()
+
+    plain = sag("plain", {}, None)
+    assert plain == pytest.approx(1000.0 * 0.05 * LENGTH**2 / (2 * YOUNG), rel=0.1)
+    assert sag("along", ALONG_X) / plain == pytest.approx(YOUNG / (YOUNG + FIBER), rel=0.02)
+    assert sag("across", {"fiber_z": 1.0}) / plain == pytest.approx(1.0, rel=1e-3)
+    assert sag("muscle", ALONG_X, "afung") / plain == pytest.approx(YOUNG / (YOUNG + FIBER), rel=0.02)
+
+
+def bend_of_layers(activation, height):
+    """Curvature [1/m] of a beam of Poisson ratio 0 whose upper half has active fibres: no net force, no moment."""
+    z = (np.arange(4000) + 0.5) / 4000 * height - height / 2
+    rest = 1.0 - 0.3 * activation
+
+    def stress(mean, curvature):
+        stretch = 1.0 + mean - curvature * z
+        s = np.where(z > 0, np.maximum(stretch / rest - 1.0, 0.0), 0.0)
+        return YOUNG * (stretch - 1.0) + FIBER * s * np.exp(STIFFENING * s * s) / rest
+
+    def moment(curvature):
+        mean = brentq(lambda value: stress(value, curvature).sum(), -0.3, 0.3)
+        return (stress(mean, curvature) * z).sum()
+
+    return brentq(moment, 0.0, 0.3 / height)
+
+
+def test_a_bar_bends_towards_its_fibers(tmp_path):
+    """Fibres in the upper half only. Tetrahedra of linear displacement are stiff in bending; six layers reach some
+    0.9 of a beam's, more come nearer."""
+    height, activation = 0.1, 0.15
+    curvature = bend_of_layers(activation, height)
+    reached = []
+    for layers in (4, 8):
+        nodes, tets = box((2 * layers, 1, layers), (LENGTH, 0.1 / layers, height))
+        vectors = np.where(nodes[tets].mean(axis=1)[:, 2:] > height / 2, [[1.0, 0.0, 0.0]], 0.0)
+        x = balance_of(nodes, tets, vectors, activation)
+        middle = np.abs(nodes[:, 2] - height / 2) < 1e-9
+        tip = middle & (nodes[:, 0] == LENGTH)
+        reached.append((x - nodes)[tip, 2].mean() / (curvature * LENGTH**2 / 2))
+    assert 0.7 < reached[0] < reached[1] < 1.05
+
+
+def twist_of(cells, angle):
+    """Turn of the free end about the axis [rad] of a bar whose fibres wind around it and contract."""
+    nodes, tets = box(cells, (LENGTH, 0.08, 0.08))
+    nodes[:, 1:] -= 0.04
+    centres = nodes[tets].mean(axis=1)
+    around = np.cross([1.0, 0.0, 0.0], centres)
+    around /= np.linalg.norm(around, axis=1)[:, None]
+    x = balance_of(nodes, tets, np.cos(angle) * np.array([1.0, 0, 0]) + np.sin(angle) * around, 0.5)
+    end = (nodes[:, 0] == LENGTH) & (np.abs(nodes[:, 1:]).max(axis=1) == 0.04)
+    before, after = nodes[end, 1:], x[end, 1:]
+    sine = before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0]
+    return float(np.mean(np.arctan2(sine, (before * after).sum(axis=1))))
+
+
+def test_a_helix_twists_its_bar_and_its_mirror_image_the_other_way():
+    right, left, fine = twist_of((5, 2, 2), 0.7), twist_of((5, 2, 2), -0.7), twist_of((15, 6, 6), 0.7)
+    assert fine < -0.2  # right-handed fibres that shorten unwind: the end turns against them
+    assert 0.6 < right / fine < 1.1
+    assert left == pytest.approx(-right, rel=0.2)  # the grid itself has a handedness
+
+
+def balance_of(nodes, tets, directions, activation):
+    """Positions in balance of a bar of Poisson ratio 0 with active fibres, held at its lowest x, no gravity."""
+    numbers = {"fiber_modulus": FIBER, "fiber_stiffening": STIFFENING, "activation": activation}
+    muscle = Fibers(catalogue.find("fiber_material", "afung").load(), directions,
+                    {key: np.full(len(tets), value) for key, value in numbers.items()})
+    base = catalogue.find("material", "arap").load()
+    world = make(nodes, tets, pinned=np.flatnonzero(nodes[:, 0] == nodes[:, 0].min()), gravity=(0, 0, 0),
+                 method="vanilla", integrator="quasistatic")
+    elastic = Elastic(nodes, tets, base, base.constants(np.full(len(tets), YOUNG)), muscle)
+    world = replace(world, elastic=[elastic])
+    return positions(world, world.step(world.initial_state(), 1 / 24))
