@@ -56,6 +56,12 @@ BETA = Param("beta", "Damping", "How much stiffness damps the motion: 1 is calm,
              0.5, "", 0.0, 100.0, 0.5, 4.0)
 GAMMA = Param("gamma", "Relaxation", "Share of the leftover static force that each step removes by moving nodes",
               1.0 / 3.0, "", 0.0, 1.0, 0.0, 1.0)
+SETTLE_TIME = Param("settle_time", "Settle Time",
+                    "Time in which half of the leftover static force goes, at any step; 0 takes Relaxation instead",
+                    0.0, "s", 0.0, 10.0, 0.0, 0.5)
+CORRECTIONS = Param("corrections", "Corrections",
+                    "Further corrections of positions in each step: closer to balance, each a tenth of the time",
+                    0, "", 0, 10, 0, 3)
 QUASISTATIC_START = Param("quasistatic_start", "Start at Rest",
                           "Let the body sag into balance before the first frame", False)
 
@@ -123,7 +129,7 @@ EDGE_LENGTH = Param("edge_length", "Edge Length",
 ENTRIES: tuple[Entry, ...] = (
     Entry("method", "conjac", "condensation.conjac:ConJac", "ConJac",
           "Large steps that stay lively: a few dynamic nodes move, the rest follows in balance",
-          (BETA, GAMMA, QUASISTATIC_START)),
+          (BETA, GAMMA, SETTLE_TIME, CORRECTIONS, QUASISTATIC_START)),
     Entry("method", "vanilla", "condensation.full:Full", "Vanilla FEM",
           "Every node moves on its own: the reference, calmer at the same step", (BETA, QUASISTATIC_START),
           full_space=True),

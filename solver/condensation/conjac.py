@@ -24,12 +24,14 @@ from ..coordinates.rigid import LooseParts
 from ..linear.interface import LinearSolver
 from ..state import Index, Vec
 from .anchors import Anchors
-from .interface import Mesh, Stage
+from .interface import Evaluate, Mesh, Stage
 from .load import Loads
 
 #: one correction changes no edge by more than this share of its length. A Newton step from far away would: a soft body
 #: that stands on its feet falls over in one step, out of reach of the linearisation that asked for it
 LARGEST_CORRECTION = 0.5
+
+TRIALS = 4  #: lengths of one further correction, each half of the last
 
 #: diagonal of a border row g over |g|² / stiffness: far above gᵀ K⁻¹ g, and no answer depends on it
 BORDER_PIVOT = 1.0e20
@@ -78,19 +80,54 @@ class PosedConJac:
         """
         owner, rows = self.owner, self.owed[:, 0].reshape(-1, 3)
         if self.frames:
-            v = owner.mesh.coordinates.spread(u, self.stage.w)
-            share = self.stage.a * self.stage.h
-            lost = (v - self.stage.v_hat) / share
-            if self.lin.damped is not None:
-                lost += (self.lin.damped.drag / self.lin.mass)[:, None] * v
-            amplitudes = owner.frames.amplitudes(self.frames, self.lin.mass, lost)
             inertial = self.owed[:, 1:].reshape(len(rows), 3, -1)
-            rows = rows - np.einsum("pak,pk->pa", inertial, amplitudes[owner.pattern.order])
+            rows = rows - np.einsum("pak,pk->pa", inertial, self._amplitudes(u)[owner.pattern.order])
         moved = np.zeros(self.lin.x.shape)
         moved[owner.pattern.order] = rows
-        change = owner.edges.largest_change(moved)
-        share = min(owner.gamma, LARGEST_CORRECTION / change) if change > 0.0 else owner.gamma
+        share = owner.at_most(owner.share(self.stage.h), moved)
         return self._on_free(share / (self.stage.b * self.stage.h) * rows.ravel())
+
+    def _amplitudes(self, u: Vec) -> Vec:
+        """The rigid part of the step's acceleration, and of what mass damping takes, along each motion, (n, modes)."""
+        v = self.owner.mesh.coordinates.spread(u, self.stage.w)
+        lost = (v - self.stage.v_hat) / (self.stage.a * self.stage.h)
+        if self.lin.damped is not None:
+            lost += (self.lin.damped.drag / self.lin.mass)[:, None] * v
+        return self.owner.frames.amplitudes(self.frames, self.lin.mass, lost)
+
+    def settle(self, q: Vec, u: Vec, evaluate: Evaluate) -> Vec:
+        """Quasi-Newton steps of the quasistatic nodes towards f = M a on the kept factor, lowering W + M a · x.
+
+        [ConJac 12, changed: several corrections, each with a line search]
+        """
+        owner, inner = self.owner, self.owner.inner
+        if not owner.corrections or not len(inner):
+            return q
+        coordinates, time = owner.mesh.coordinates, self.stage.time
+        x, v = coordinates.place(q, time), coordinates.spread(u, self.stage.w)
+        carried = np.zeros_like(x)
+        if self.frames:
+            carried = np.einsum("kna,nk->na", owner.frames.loads(self.frames, self.lin.mass), self._amplitudes(u))
+        force, energy = evaluate(x, v, time)
+        merit = energy + float(np.vdot(carried, x))
+        for _ in range(owner.corrections):
+            rest = (force - carried)[inner]
+            moved = np.zeros_like(x)
+            moved[inner] = owner.relax(self, rest.ravel()).reshape(-1, 3)
+            slope = -float(np.vdot(rest, moved[inner]))
+            share = owner.at_most(1.0, moved)
+            for _ in range(TRIALS):
+                trial = x + share * moved
+                force, energy = evaluate(trial, v, time)
+                lower = energy + float(np.vdot(carried, trial))
+                if lower <= merit + 1.0e-4 * share * slope:
+                    break
+                share *= 0.5
+            else:
+                break
+            x, merit = trial, lower
+        settled: Vec = x[coordinates.free].ravel()
+        return settled
 
     def respond(self, impulses: Vec) -> Vec:
         """J (JᵀSJ)⁻¹ Jᵀ of impulses on the free nodes, both (3 f, c) [N s], [m/s]."""
@@ -126,9 +163,11 @@ class ConJac:
     """Condensation at the velocity level with stabilised positions. [ConJac Alg. 1]"""
 
     def __init__(self, mesh: Mesh, linear: LinearSolver, params: dict[str, float]) -> None:
-        """params: beta, the factor on stiffness that sets damping; gamma, the share of b_q that a step removes."""
+        """params: beta, the factor on stiffness that sets damping; gamma, the share of b_q that a step removes, or
+        settle_time, in which half of it is gone [s]; corrections, of positions after each step."""
         self.mesh, self.linear = mesh, linear
         self.beta, self.gamma = params["beta"], params["gamma"]
+        self.settle_time, self.corrections = params.get("settle_time", 0.0), int(params.get("corrections", 0))
         prescribed, count = mesh.coordinates.prescribed, len(mesh.rest)
         self.loose = LooseParts(mesh.rest, mesh.parts, prescribed)
         self.anchors = Anchors(mesh.rest, mesh.parts, mesh.dynamic, prescribed)
@@ -148,7 +187,7 @@ class ConJac:
         self._kept_pivot[self.kept] = mesh.stiffness
 
         self.edges = Edges(mesh.tets, mesh.rest)
-        self._inner = self.pattern.order[: len(quasistatic)]
+        self.inner = self.pattern.order[: len(quasistatic)]
         self.to_free: Index = self.pattern.position[mesh.coordinates.free].astype(np.int32)
 
     def pose(self, lin: Linearised, stage: Stage) -> PosedConJac:
@@ -200,15 +239,29 @@ class ConJac:
                 momentum += stage.a * stage.h * lin.damped.multiply(columns)[self.pattern.order].ravel()
         return replace(posed, impulse=posed.onto_basis(momentum))
 
+    def share(self, h: float) -> float:
+        """How much of b_q a step of h seconds removes: γ, or 1 − 2^(−h/τ) of a settle time τ."""
+        return 1.0 - 2.0 ** (-h / self.settle_time) if self.settle_time > 0.0 else self.gamma
+
+    def at_most(self, share: float, moved: Vec) -> float:
+        """The share of a displacement (n, 3) that changes no edge by more than it may."""
+        change = self.edges.largest_change(moved)
+        return min(share, LARGEST_CORRECTION / change) if change > 0.0 else share
+
+    def relax(self, posed: PosedConJac, loads: Vec) -> Vec:
+        """−K_qq⁻¹ of loads on the quasistatic rows, (3 q,) [m], the kept nodes held, on the factor that is there."""
+        right = np.zeros(self.pattern.size)
+        right[: len(loads)] = loads
+        solved = self.linear.solve(right)
+        rows: Vec = solved[: len(loads)] - posed.columns @ solved[len(loads) :]
+        return rows
+
     def follow_on(self, posed: PosedConJac, change: Vec) -> Follow:
         """What prescribed nodes cause at velocities that differ by `change`, (p, 3), on the factor that is there."""
         assert posed.follow is not None
-        size, inner = 3 * len(self.kept), len(posed.jacobian)
+        size = 3 * len(self.kept)
         pull = self.loads.pull(posed.lin, change)
-        right = np.zeros(self.pattern.size)
-        right[:inner] = pull[self._inner].ravel()
-        solved = self.linear.solve(right)
-        rows = (solved[:inner] - posed.columns @ solved[inner:])[:, None]
+        rows = self.relax(posed, pull[self.inner].ravel())[:, None]
         own = np.zeros((size, 1))
         left = self._kept_rows(posed.lin, rows, own) + pull[self.kept].reshape(size, 1)
         if len(self.anchors.nodes):
@@ -220,7 +273,7 @@ class ConJac:
         """Jᵀ D J of the blocks that D has for itself, (3 k, 3 k) [N s/m]."""
         size = 3 * len(self.kept)
         columns = np.zeros((len(self.mesh.rest), 3, size))
-        columns[self._inner] = jacobian.reshape(-1, 3, size)
+        columns[self.inner] = jacobian.reshape(-1, 3, size)
         columns[self.kept] = np.eye(size).reshape(-1, 3, size)
         rows = damped.multiply(columns)[self.pattern.order].reshape(-1, size)
         product: Vec = jacobian.T @ rows[: len(jacobian)] + rows[len(jacobian) :]
@@ -246,8 +299,8 @@ class ConJac:
         near = self._around_kept
         rows = self.pattern.position[near.nodes]
         columns = np.zeros((len(near.nodes), 3, inner.shape[1]))
-        is_inner, is_kept = (rows >= 0) & (rows < len(self._inner)), rows >= len(self._inner)
+        is_inner, is_kept = (rows >= 0) & (rows < len(self.inner)), rows >= len(self.inner)
         columns[is_inner] = inner[3 * rows[is_inner, None] + np.arange(3)]
-        columns[is_kept] = own.reshape(-1, 3, own.shape[1])[rows[is_kept] - len(self._inner)]
+        columns[is_kept] = own.reshape(-1, 3, own.shape[1])[rows[is_kept] - len(self.inner)]
         product: Vec = near.multiply(lin, columns)[near.place[self.kept]]
         return product.reshape(own.shape)

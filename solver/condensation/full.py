@@ -12,7 +12,7 @@ from ..assembly.tangent import Product, Tangent
 from ..coordinates.rigid import LooseParts
 from ..linear.interface import LinearSolver
 from ..state import Index, Vec
-from .interface import Mesh, Stage
+from .interface import Evaluate, Mesh, Stage
 from .load import Loads
 
 
@@ -41,6 +41,9 @@ class PosedFull:
         out: Vec = np.empty((len(rank), 3 * width))
         out[rank] = self.owner.linear.solve(ordered).reshape(-1, 3 * width)
         return out.reshape(-1, width)
+
+    def settle(self, q: Vec, u: Vec, evaluate: Evaluate) -> Vec:
+        return q
 
     def again(self, stage: Stage) -> PosedFull:
         return replace(self, right=self.owner.right(self.lin, stage))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -73,6 +74,10 @@ class Stage:
         pattern.gather(blocks, node_blocks, -1.0, weight)
 
 
+#: forces [N], (n, 3), and the energy that they derive from [J], at positions and velocities (n, 3) and a time [s]
+Evaluate = Callable[[Vec, Vec, float], tuple[Vec, float]]
+
+
 class Posed(Protocol):
     """A u = b, factored once."""
 
@@ -84,6 +89,9 @@ class Posed(Protocol):
 
     def respond(self, impulses: Vec) -> Vec:
         """What impulses on the free nodes change in the rates, both (3 f, c) [N s], [m/s]."""
+
+    def settle(self, q: Vec, u: Vec, evaluate: Evaluate) -> Vec:
+        """Coordinates (m_q,) at the stage's end, nearer to the balance of what has no inertia of its own."""
 
     def again(self, stage: Stage) -> Posed:
         """Another stage at the same moment and with the same β a b h², on the same factor."""

@@ -36,6 +36,9 @@ class System(Protocol):
         time: where damping D = ∂f/∂v is taken, ahead along the rates; a method of order 2 gives its stage's.
         """
 
+    def evaluate(self, x: Vec, v: Vec, time: float) -> tuple[Vec, float]:
+        """Forces [N], (n, 3), and the energy that they derive from [J], at positions and velocities (n, 3)."""
+
     def tangent(self, state: State, time: float) -> Tangent:
         """The true K at the state and D ahead at `time`, for products, and the acceleration with this D.
 
@@ -73,9 +76,11 @@ def pose(system: System, lin: Linearised, stage: Stage) -> Posed:
         raise StepFailed("the system matrix is not positive definite") from failure
 
 
-def land(system: System, posed: Posed, stage: Stage, start: State) -> State:
-    """The state at the end of a linearised stage."""
+def land(system: System, posed: Posed, stage: Stage, start: State, is_last: bool = True) -> State:
+    """The state at the end of a linearised stage; only the last stage of a step is settled."""
     u = posed.solve()
     base = start.q if stage.base is None else stage.base
     q = system.coordinates.advance(base, u + posed.correction(u), stage.b * stage.h)
+    if is_last:
+        q = posed.settle(q, u, system.evaluate)
     return State(stage.time, q, u, start.memory)

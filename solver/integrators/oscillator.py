@@ -9,7 +9,7 @@ import numpy as np
 
 from ..assembly.linearised import Linearised
 from ..assembly.tangent import Tangent
-from ..condensation.interface import Condensation, Posed, Stage
+from ..condensation.interface import Condensation, Evaluate, Posed, Stage
 from ..coordinates.free_nodes import FreeNodes
 from ..coordinates.rigid import LooseParts
 from ..nonlinear.held import Held
@@ -41,6 +41,9 @@ class _Posed:
         out: Vec = impulses / (self.stage.inertia + self.stage.stiffness_factor * self.owner.squared)
         return out
 
+    def settle(self, q: Vec, u: Vec, evaluate: Evaluate) -> Vec:
+        return q
+
     def again(self, stage: Stage) -> Posed:
         return replace(self, stage=stage)
 
@@ -62,6 +65,9 @@ class Oscillator:
     def acceleration(self, state: State) -> Vec:
         acceleration: Vec = -self.squared * state.q.reshape(1, 3)
         return acceleration
+
+    def evaluate(self, x: Vec, v: Vec, time: float) -> tuple[Vec, float]:
+        return -self.squared * x, 0.5 * self.squared * float(np.vdot(x, x))
 
     def touching(self, state: State) -> Index:
         return NOBODY

@@ -46,7 +46,7 @@ class RungeKutta:
                 # one factor has one damping, which keeps the order in the middle of the stages that it serves
                 middle = state.time + 0.5 * h if self._has_one_factor else stage.time
                 posed = _posed(system, posed if row[-1] == share else None, after, stage, middle)
-                after = land(system, posed, stage, after)
+                after = land(system, posed, stage, after, is_last=row is self.table[-1])
             else:
                 after = system.reach(stage, after)
             rates.append(after.u)

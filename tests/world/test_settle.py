@@ -1,0 +1,90 @@
+"""Corrections of positions past the paper's one: nearer to balance, and never a push."""
+
+import numpy as np
+import pytest
+from bodies import box, make, nearest, positions, run
+
+from solver.state import State
+
+H = 1 / 100
+
+
+def hanging(corrections, **more):
+    nodes, tets = box((12, 3, 3), (0.24, 0.06, 0.06))
+    return make(nodes, tets, young=2e4, pinned=np.flatnonzero(nodes[:, 0] < 1e-9), corrections=corrections,
+                dynamic=[nearest(nodes, (0.24, 0.03, 0.03)), nearest(nodes, (0.12, 0.06, 0.06))], **more)
+
+
+def left(world, state):
+    """Net force on each quasistatic node [N]."""
+    x = positions(world, state)
+    force, _ = world.evaluate(x, np.zeros_like(x), state.time)
+    return np.linalg.norm(force[world.condensation.inner], axis=1)
+
+
+def test_each_correction_leaves_less():
+    """Let go from rest: median over the first half second of what quasistatic nodes still carry."""
+    medians, worst = [], []
+    for corrections in (0, 1, 2, 3):
+        world = hanging(corrections)
+        state, seen = world.initial_state(), []
+        for _ in range(50):
+            state = world.step(state, H)
+            seen.append(left(world, state))
+        medians.append(np.median(seen))
+        worst.append(np.max(seen[5:]))
+    print("median", medians, "worst", worst)
+    assert medians[1] <= medians[0] / 5 and medians[2] <= medians[0] / 20
+    assert worst[1] <= worst[0] / 2 and worst[2] <= worst[1]
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 4])
+def test_a_falling_body_keeps_its_shape(count):
+    nodes, tets = box()
+    spots = [(0.0, 0.0, 0.0), (0.16, 0.04, 0.0), (0.08, 0.04, 0.04), (0.16, 0.0, 0.04)][:count]
+    world = make(nodes, tets, young=1e4, dynamic=[nearest(nodes, p) for p in spots], corrections=2)
+    state = run(world, 20, H)
+    fall = positions(world, state) - nodes
+    assert np.abs(fall - fall.mean(axis=0)).max() <= 1e-6 * 0.16
+    assert np.abs(state.u.reshape(-1, 3) - [0, 0, -9.81 * 20 * H]).max() <= 1e-9
+
+
+def test_velocities_do_not_know_of_it():
+    """The same state, one step: rates are equal, positions of kept nodes too."""
+    worlds = [hanging(corrections) for corrections in (0, 2)]
+    states = [world.step(worlds[0].initial_state(), H) for world in worlds]
+    assert np.array_equal(states[0].u, states[1].u)
+    kept = worlds[0].condensation.kept
+    x = [positions(world, state) for world, state in zip(worlds, states)]
+    assert np.array_equal(x[0][kept], x[1][kept]) and not np.array_equal(x[0], x[1])
+
+
+def test_the_resting_shape_is_vanillas():
+    nodes, tets = box((6, 2, 2), (0.12, 0.04, 0.04))
+    pinned = np.flatnonzero(nodes[:, 0] < 1e-9)
+    rest = make(nodes, tets, pinned=pinned, method="vanilla", quasistatic_start=True).initial_state()
+    world = make(nodes, tets, pinned=pinned, dynamic=[nearest(nodes, (0.12, 0.02, 0.02))], beta=1.0, corrections=2)
+    state = run(world, 300, 1 / 24, world.initial_state())
+    assert np.abs(state.q - rest.q).max() <= 1e-6 * 0.12
+
+
+def test_a_violent_release_stays_finite():
+    """A bar pulled to twice its length and twisted, let go at once."""
+    world = hanging(2)
+    nodes = world.rest
+    stretch = nodes * [2.2, 0.8, 0.8]
+    turn = 3.0 * nodes[:, 0] / 0.24
+    y, z = stretch[:, 1] - 0.024, stretch[:, 2] - 0.024
+    x = np.stack([stretch[:, 0], 0.024 + np.cos(turn) * y - np.sin(turn) * z,
+                  0.024 + np.sin(turn) * y + np.cos(turn) * z], 1)
+    state = State(0.0, x[world.coordinates.free].ravel(), np.zeros(3 * len(world.coordinates.free)))
+    state = run(world, 100, H, state)
+    assert np.ptp(positions(world, state), axis=0).max() < 0.6
+
+
+@pytest.mark.parametrize("h", [1 / 30, 1 / 240])
+def test_a_settle_time_is_the_same_at_any_step(h):
+    """Half of what is left goes in its time: γ = 1 − 2^(−h/τ)."""
+    world = hanging(0, settle_time=0.05)
+    assert (1.0 - world.condensation.share(h)) ** (0.05 / h) == pytest.approx(0.5)
+    assert hanging(0).condensation.share(h) == pytest.approx(1 / 3)
