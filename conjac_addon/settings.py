@@ -16,7 +16,7 @@ from . import compat
 from .empties import is_empty
 
 #: families whose choice is a menu and whose parameters are settings
-FAMILIES = ("method", "material", "damping", "mesher", "integrator", "stage_solver")
+FAMILIES = ("method", "material", "fiber_material", "fiber_field", "damping", "mesher", "integrator", "stage_solver")
 
 #: a parameter's unit → Blender's unit; what is not here is shown as a plain number, its unit in the tooltip
 BLENDER_UNITS = {"m": "LENGTH", "m/s": "VELOCITY", "m/s²": "ACCELERATION", "s": "TIME_ABSOLUTE", "rad": "ROTATION"}
@@ -104,6 +104,10 @@ def _menu(family: str, name: str, description: str, default: str, first: tuple =
                                   override=OVERRIDABLE)
 
 
+def _has_curves(_settings: bpy.types.PropertyGroup, obj: bpy.types.Object) -> bool:
+    return obj.type in {"CURVES", "CURVE", "MESH"}
+
+
 class CONJAC_Handle(bpy.types.PropertyGroup):
     """One Empty whose place picks a dynamic node."""
 
@@ -150,6 +154,10 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
         name="Stiffness", description="How hard the ground pushes back at each node, in N/m",
         default=1.0e3, precision=1, min=1.0e-6, soft_min=1.0, soft_max=1.0e6, override=OVERRIDABLE)
 
+    fiber_curves_object: bpy.props.PointerProperty(
+        name="Curves", description="Hair, a curve, or a mesh of edges that the fibers follow",
+        type=bpy.types.Object, poll=_has_curves, override=OVERRIDABLE)
+
     handles: bpy.props.CollectionProperty(
         name="Dynamic Handles", description="Empties that pick dynamic nodes", type=CONJAC_Handle,
         override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})
@@ -170,6 +178,10 @@ def _made_from_catalogue() -> dict[str, Any]:
         "method": _menu("method", "Method", "How the motion is computed", first["method"]),
         "material": _menu("material", "Material", "How the body resists being deformed", first["material"]),
         "damping": _menu("damping", "Damping Law", "What the material itself loses when it moves", first["damping"]),
+        "fiber_material": _menu("fiber_material", "Fibers", "What fibers add to the material", "none",
+                                (("none", "None", "The same in every direction"),)),
+        "fiber_field": _menu("fiber_field", "Fiber Direction", "Which way the fibers run in the rest shape",
+                             first["fiber_field"]),
         "mesher": _menu("mesher", "Mesher", "How the volume is filled with tetrahedra", first["mesher"]),
         "integrator": _menu("integrator", "Integrator", "How a step advances in time", first["integrator"]),
         "stage_solver": _menu("stage_solver", "Stage Solver", "How an integrator that iterates finds its steps",

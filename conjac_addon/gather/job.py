@@ -13,7 +13,7 @@ import numpy as np
 from ...solver import catalogue
 from ...solver.errors import BadInput
 from .. import settings as properties
-from . import maps
+from . import fibers, maps
 from .evaluation import Evaluation
 from .folder import JobFolder
 from .ground import GroundPlane
@@ -51,6 +51,7 @@ def write_job_steps(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path,
         body = document["bodies"][0]
         body["surface"] |= motion.to_object()
         body["pin"] |= motion.pin_motion()
+        body |= motion.activation()
         if ground is not None:
             document["ground"] |= {"point": ground.point.tolist(), "normal": ground.normal.tolist()}
             document["ground"] |= motion.ground_motion()
@@ -92,7 +93,7 @@ def scene_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
             "name": obj.name, "surface": {}, "mesher": choice("mesher"), "material": choice("material"),
             "damping": choice("damping"),
             "density": properties.si(settings, catalogue.DENSITY.key, scene),
-            "painted": {}, "dynamic": {}, "pin": {},
+            "painted": {}, "dynamic": {}, "pin": {}, **fibers.fiber_settings(obj, choice),
         }],
         "method": choice("method"), "integrator": choice("integrator"),
         "stage_solver": choice("stage_solver"), "linear_solver": settings.linear_solver,
@@ -132,6 +133,7 @@ def labels(paths: Iterable[str]) -> list[str]:
 
 #: what scene_settings does not know: it is read from the scene
 _NOT_COMPARED = ("bodies.0.surface", "bodies.0.painted", "bodies.0.dynamic", "bodies.0.pin", "bodies.0.fibers",
+                 "bodies.0.fiber_vectors", "bodies.0.fiber_curves", "bodies.0.fiber_activation",
                  "ground.point", "ground.normal", "ground.motion")
 
 
@@ -166,6 +168,7 @@ def _fill_body(body: dict[str, Any], evaluation: Evaluation, job: JobFolder,
     vertices, triangles = surface(mesh, evaluation.to_world(), obj.name)
     check_stack(evaluation, len(vertices), settings.export)
     painted = maps.read(evaluation.evaluated(obj), mesh, settings, obj.name)
+    body |= fibers.directions(evaluation, mesh, job.array)
     evaluation.release()
 
     body["surface"] = {"vertices": job.array("vertices", vertices), "triangles": job.array("triangles", triangles)}

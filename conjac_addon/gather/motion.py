@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from . import fibers
 from .evaluation import Evaluation
 from .folder import ArrayStream, JobFolder
 from .ground import GroundPlane
@@ -26,6 +27,8 @@ class Motion:
         self._rest, self._pinned, self._ground = vertices, pinned, ground
         self._pins_move = False
         self._to_object: list[NDArray[np.float64]] = []
+        self._is_activated = fibers.is_activated(evaluation.object)
+        self._activation: list[float] = []
 
     def read(self) -> Iterator[int]:
         """Go through the samples, yielding the frame after each whole one. Raises BadInput for what cannot be used."""
@@ -35,7 +38,7 @@ class Motion:
         for i in range(count):
             frame, sub = self._start + i // self._samples, i % self._samples
             # between whole frames there is nothing to see unless something is followed
-            if sub and pins is None and plane is None:
+            if sub and pins is None and plane is None and not self._is_activated:
                 continue
             self._evaluation.go_to(frame, sub / self._samples)
             self._sample(frame, sub / self._samples, pins, plane)
@@ -45,6 +48,9 @@ class Motion:
         self._job.close()
 
     def _sample(self, frame: int, subframe: float, pins: ArrayStream | None, plane: ArrayStream | None) -> None:
+        if self._is_activated:
+            muscle = self._evaluation.evaluated(self._evaluation.object).conjac
+            self._activation.append(float(getattr(muscle, fibers.ACTIVATION)))
         positions = self._evaluation.positions()
         if len(positions) != len(self._rest):
             raise count_changed(self._evaluation, self._start, frame, subframe, (len(self._rest), len(positions)))
@@ -63,6 +69,12 @@ class Motion:
             return {}
         return {"motion": "arrays/pin_motion.npy",
                 "motion_vertices": self._job.array("pin_vertices", self._pinned.astype(np.int32))}
+
+    def activation(self) -> dict[str, str]:
+        """The field of scene.json's body, empty where nothing may have been keyframed."""
+        if not self._is_activated:
+            return {}
+        return {"fiber_activation": self._job.array("fiber_activation", np.clip(self._activation, 0.0, 1.0))}
 
     def ground_motion(self) -> dict[str, str]:
         """The fields of scene.json's ground, empty where it stands still."""

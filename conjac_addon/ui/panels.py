@@ -23,6 +23,7 @@ class Section:
 SECTIONS = (
     Section("motion", "Motion", sections.draw_motion, open=True),
     Section("material", "Material", sections.draw_material, open=True),
+    Section("fibers", "Fibers", sections.draw_fibers),
     Section("maps", "Painted Maps", sections.draw_maps, open=True),
     Section("volume", "Volume", sections.draw_volume),
     Section("ground", "Ground", sections.draw_ground, sections.draw_ground_header),

@@ -90,6 +90,21 @@ def draw_material(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
         hint(layout, f"{integrator.label} knows no damping: choose another integrator, or set it to 0")
 
 
+def draw_fibers(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """What fibers add to the material, and which way they run."""
+    settings = context.object.conjac
+    layout.prop(settings, "fiber_material")
+    if settings.fiber_material == "none":
+        return
+    draw_params(layout, settings, "fiber_material")
+    layout.prop(settings, "fiber_field")
+    draw_params(layout, settings, "fiber_field")
+    if settings.fiber_field == "combed":
+        layout.prop(settings, "fiber_curves_object")
+    if settings.fiber_field == "gradient" and settings.fibers_group not in context.object.vertex_groups:
+        hint(layout, "Paint Fibers: 0 at the origin, 1 at the insertion, in between on the belly")
+
+
 def draw_maps(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """The paintable groups and the dynamic handles."""
     obj, settings = context.object, context.object.conjac

@@ -1,0 +1,114 @@
+"""Muscles and other fibres: which there are, which way they run, and how active they are over time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ...solver import catalogue
+from ...solver.errors import BadInput
+from .evaluation import Evaluation
+
+ATTRIBUTE = "conjac_fiber"  #: vector attribute of the vertices, in object space
+NONE = "none"  #: of the menu of fibres
+ACTIVATION = catalogue.ACTIVATION.key
+
+Array = NDArray[np.float64]
+Store = Callable[[str, NDArray[Any]], str]
+
+
+def fiber_settings(obj: bpy.types.Object, choice: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
+    """What scene.json's body says of fibres as far as it follows from settings alone; empty where there are none."""
+    if obj.conjac.fiber_material == NONE:
+        return {}
+    material = choice("fiber_material")
+    if may_be_animated(obj):
+        material["params"].pop(ACTIVATION, None)  # samples over time stand for it
+    return {"fiber_material": material, "fiber_field": choice("fiber_field")}
+
+
+def may_be_animated(obj: bpy.types.Object) -> bool:
+    """Whether anything of the object has keyframes or drivers."""
+    data = obj.animation_data
+    return data is not None and (data.action is not None or bool(data.drivers) or bool(data.nla_tracks))
+
+
+def is_activated(obj: bpy.types.Object) -> bool:
+    """Whether its fibres have an activation that has to be read at every sample."""
+    if obj.conjac.fiber_material == NONE or not may_be_animated(obj):
+        return False
+    return ACTIVATION in {param.key for param in catalogue.find("fiber_material", obj.conjac.fiber_material).params}
+
+
+def directions(evaluation: Evaluation, mesh: bpy.types.Mesh, store: Store) -> dict[str, str]:
+    """The arrays that the chosen direction needs at the present frame. Raises BadInput where the artist gave none."""
+    settings = evaluation.object.conjac
+    read = _ARRAYS.get(settings.fiber_field)
+    return {} if settings.fiber_material == NONE or read is None else read(evaluation, mesh, store)
+
+
+def _attribute(evaluation: Evaluation, mesh: bpy.types.Mesh, store: Store) -> dict[str, str]:
+    attribute = mesh.attributes.get(ATTRIBUTE)
+    if attribute is None or attribute.domain != "POINT" or attribute.data_type != "FLOAT_VECTOR":
+        raise BadInput(f'its mesh has no vector attribute "{ATTRIBUTE}" of the vertices',
+                       "Add it, for example with Geometry Nodes, or choose another direction of the fibers",
+                       evaluation.object.name)
+    local = np.empty(3 * len(mesh.vertices), dtype=np.float32)
+    attribute.data.foreach_get("vector", local)
+    world = np.nan_to_num(local.reshape(-1, 3).astype(np.float64)) @ evaluation.to_world()[:3, :3].T
+    return {"fiber_vectors": store("fiber_vectors", world)}
+
+
+def _combed(evaluation: Evaluation, mesh: bpy.types.Mesh, store: Store) -> dict[str, str]:
+    obj = evaluation.object.conjac.fiber_curves_object
+    if obj is None:
+        raise BadInput("it has no curves to take the direction of its fibers from",
+                       "Choose an object with curves, or another direction of the fibers", evaluation.object.name)
+    evaluated = evaluation.evaluated(obj)
+    ends = _hair(evaluated.data) if obj.type == "CURVES" else _edges(evaluated)
+    along = ends[:, 1] - ends[:, 0]
+    ends = ends[np.linalg.norm(along, axis=1) > 0.0]
+    if not len(ends):
+        raise BadInput("it has no curve of two points or more", "Comb some curves", obj.name)
+    matrix = evaluation.to_world(obj)
+    ends = ends @ matrix[:3, :3].T + matrix[:3, 3]
+    pieces = np.stack([ends.mean(axis=1), ends[:, 1] - ends[:, 0]], axis=1)
+    return {"fiber_curves": store("fiber_curves", pieces)}
+
+
+def _hair(curves: bpy.types.Curves) -> Array:
+    """Both ends of every piece of hair curves in object space, (s, 2, 3)."""
+    points = np.empty(3 * len(curves.points), dtype=np.float32)
+    curves.points.foreach_get("position", points)
+    counts = np.empty(len(curves.curves), dtype=np.int32)
+    curves.curves.foreach_get("points_length", counts)
+    return _pieces(points.reshape(-1, 3).astype(np.float64), counts)
+
+
+def _pieces(points: Array, counts: NDArray[np.int32]) -> Array:
+    """Neighbours on the same curve, (s, 2, 3); counts: points of each curve."""
+    curve = np.repeat(np.arange(len(counts)), counts)
+    joined = curve[1:] == curve[:-1]
+    pieces: Array = np.stack([points[:-1], points[1:]], axis=1)[joined]
+    return pieces
+
+
+def _edges(evaluated: bpy.types.Object) -> Array:
+    """Both ends of every edge that the object's mesh has, (s, 2, 3): Bézier curves become one, without a bevel."""
+    mesh = evaluated.to_mesh()
+    if mesh is None:  # a curve object without any curve
+        return np.empty((0, 2, 3))
+    points = np.empty(3 * len(mesh.vertices), dtype=np.float32)
+    mesh.vertices.foreach_get("co", points)
+    edges = np.empty(2 * len(mesh.edges), dtype=np.int32)
+    mesh.edges.foreach_get("vertices", edges)
+    evaluated.to_mesh_clear()
+    ends: Array = points.reshape(-1, 3).astype(np.float64)[edges.reshape(-1, 2)]
+    return ends
+
+
+_ARRAYS = {"attribute": _attribute, "combed": _combed}
