@@ -120,14 +120,19 @@ def test_rigid_motion_turns_the_forces_and_makes_none(body):
         assert abs(energy) <= 1e-8
 
 
-def test_patch_constant_strain_leaves_inner_nodes_alone():
-    """A block of one material under any affine map: nodes inside carry no net force."""
+@pytest.mark.parametrize("fiber", [None, *catalogue.family("fiber_material")])
+@pytest.mark.parametrize("key", catalogue.family("material"))
+def test_patch_constant_strain_leaves_inner_nodes_alone(key, fiber):
+    """A block of one material, with or without straight fibres, under any affine map: no net force inside."""
     nodes, tets = box_tets((3, 3, 3), (0.3, 0.3, 0.3))
     inner = np.all((nodes > nodes.min(0) + 1e-9) & (nodes < nodes.max(0) - 1e-9), axis=1)
     rng = np.random.default_rng(4)
     shaken = nodes.copy()
     shaken[inner] += 0.02 * rng.normal(size=(inner.sum(), 3))
-    elastic = Elastic(shaken, tets, MATERIAL, MATERIAL.constants(np.full(len(tets), 3e4), np.full(len(tets), 0.45)))
+    material, params = catalogue.find("material", key).load(), catalogue.find("material", key).params
+    constants = material.constants(**{param.key: np.full(len(tets), float(param.default)) for param in params})
+    fibers = None if fiber is None else made_fibers(fiber, np.tile([0.2, -1.0, 0.5], (len(tets), 1)))
+    elastic = Elastic(shaken, tets, material, constants, fibers)
     _, f = force((shaken, tets, elastic), shaken @ (np.eye(3) + 0.3 * rng.normal(size=(3, 3))).T)
     assert np.abs(f[inner]).max() <= 1e-11 * np.abs(f).max()
 
