@@ -42,10 +42,11 @@ def test_keyframes_of_activation_are_read_at_every_sample(muscle, tmp_path):
     for frame, value in ((1, 0.0), (4, 0.6)):
         muscle.conjac.activation = value
         muscle.keyframe_insert("conjac.activation", frame=frame)
-    muscle.animation_data.action.fcurves[0].keyframe_points[0].interpolation = "LINEAR"
     scene, array = gathered(muscle, tmp_path)
     assert "activation" not in scene.bodies[0].fiber_material.params
-    np.testing.assert_allclose(array(scene.bodies[0].fiber_activation), np.linspace(0, 0.6, 7), atol=1e-6)
+    samples = array(scene.bodies[0].fiber_activation)
+    assert len(samples) == 7 and (np.diff(samples) > 0.01).all()
+    np.testing.assert_allclose(samples[[0, 3, 6]], [0.0, 0.3, 0.6], atol=1e-6)
     load(tmp_path)
     muscle.conjac.fiber_material = "astvk"  # which cannot be activated
     assert gathered(muscle, tmp_path)[0].bodies[0].fiber_activation is None
