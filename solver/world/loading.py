@@ -59,11 +59,13 @@ class Loading:
             importlib.import_module(".build", __package__)
             if any(body.fiber_material for body in self._scene.bodies):
                 importlib.import_module("..forces.fiber_kernels", __package__)
-            for family in ("method", "integrator", "stage_solver"):
+            for family in ("method", "integrator"):
                 catalogue.find(family, getattr(self._scene, family).kind).load()
             # both shares take about as long: one that takes three times the other hangs
             self._wait_for_second(2.0 * (time.monotonic() - began) + 5.0)
             load_share(*self._share)
+            # some stand on the linear solver's kernels, which the second process has compiled by now
+            catalogue.find("stage_solver", self._scene.stage_solver.kind).load()
         except Exception:  # `world.build` meets it again, where it is reported
             return
         finally:

@@ -116,7 +116,7 @@ print(*sorted(f"{module}.{name}" for module in [*sys.modules] if module.startswi
 
 def test_no_kernel_is_compiled_by_both():
     """Modules that both shares import would compile twice, side by side, and save nothing."""
-    methods = [(entry.family, entry.key) for family in ("method", "integrator", "stage_solver")
+    methods = [(entry.family, entry.key) for family in ("method", "integrator")
                for entry in catalogue.family(family).values()]
     materials = [(name, key) for name in ("material", "fiber_material") for key in catalogue.family(name)]
     modules = ("solver.world.build", "solver.forces.fiber_kernels")
