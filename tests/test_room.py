@@ -51,6 +51,16 @@ class Gauze:
         return pull[None]
 
 
+class Spokes:
+    """Fibres away from the object's origin."""
+
+    def __init__(self, params):
+        self._reach = params["reach"]
+
+    def directions(self, muscle):
+        return self._reach * muscle.in_object(muscle.centres)
+
+
 class Explicit:
     """v = v⁰ + h M⁻¹ f, x = x⁰ + h v, of free nodes; the condensation is not asked."""
 
@@ -79,15 +89,18 @@ class Sand:
 
 @pytest.fixture
 def room(monkeypatch):
-    """Three files that the solver does not have, and their entries."""
-    for name, made in (("materials.gauze", Gauze), ("integrators.explicit", Explicit), ("forces.sand", Sand)):
+    """Four files that the solver does not have, and their entries."""
+    for name, made in (("materials.gauze", Gauze), ("integrators.explicit", Explicit), ("forces.sand", Sand),
+                       ("fields.fibers.spokes", Spokes)):
         module = types.ModuleType(f"solver.{name}")
         setattr(module, made.__name__, made)
         monkeypatch.setitem(sys.modules, module.__name__, module)
     pull = catalogue.Param("pull", "Pull", "How much it resists", 2e4, "Pa", 1.0, 1e9, field=True)
     grit = catalogue.Param("grit", "Grit", "How fast it stops", 5.0, "1/s", 0.0, 1e3)
     monkeypatch.setattr(catalogue, "ENTRIES", (
-        *catalogue.ENTRIES, catalogue.Entry("damping", "sand", "forces.sand:Sand", "Sand", "Made up", (grit,)),
+        *catalogue.ENTRIES, catalogue.Entry("fiber_field", "spokes", "fields.fibers.spokes:Spokes", "Spokes", "Made up",
+                                            (catalogue.Param("reach", "Reach", "How far", 2.0),)),
+        catalogue.Entry("damping", "sand", "forces.sand:Sand", "Sand", "Made up", (grit,)),
         catalogue.Entry("material", "gauze", "materials.gauze:Gauze", "Gauze", "Made up", (pull,)),
         catalogue.Entry("integrator", "explicit", "integrators.explicit:Explicit", "Explicit", "Made up")))
 
@@ -111,6 +124,17 @@ def test_a_made_up_material_bakes(room, tmp_path):
     assert np.abs(moved[:, 1:]).max() <= 1e-12
     after = world.step(state, 1 / 96)
     assert np.abs(after.q - state.q).max() <= 1e-9
+
+
+def test_a_made_up_direction_of_fibers_bakes(room, tmp_path):
+    job = box_job(tmp_path / "job", end=2, motion=False)
+    change(job, "bodies.0.fiber_material", {"kind": "astvk", "params": {}})
+    change(job, "bodies.0.fiber_field", {"kind": "spokes", "params": {"reach": 3.0}})
+    world = world_of(job)
+    centres = world.rest[world.tets].mean(axis=1)
+    fibers = world.elastic[0].fibers.constants[:3].T
+    assert fibers == pytest.approx((centres / np.linalg.norm(centres, axis=1)[:, None])[:len(fibers)])
+    assert np.isfinite(world.step(world.initial_state(), 1 / 96).q).all()
 
 
 def test_its_parameters_are_checked_like_any_other_s(room, tmp_path):

@@ -83,10 +83,8 @@ def _fibers(body: schema.Body, arrays: Arrays, volume: Volume, painted: _Painted
         return {}, None
     given: dict[str, Vec | None] = {name: None if name is None or painted is None else painted.at_nodes.get(name)
                                     for name in (body.fibers, body.fiber_vectors) if name}
-    directions, note = fiber_directions(body, arrays, volume, given.get(body.fibers or ""),
-                                        given.get(body.fiber_vectors or ""))
-    if note:
-        notes.append(note)
+    directions = fiber_directions(body, arrays, volume, given.get(body.fibers or ""),
+                                  given.get(body.fiber_vectors or ""), notes)
     return {param.key: _per_element(param, body.fiber_material.params, "fiber_material.params.", body, volume, painted)
             for param in catalogue.find("fiber_material", body.fiber_material.kind).params}, directions
 

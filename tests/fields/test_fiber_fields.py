@@ -43,6 +43,15 @@ def test_gradient_of_a_ramp_between_painted_ends_is_straight(bar):
     assert fields.notes[0].startswith("It has no dynamic")  # nothing about fibres
 
 
+def test_ends_without_a_belly_are_told(bar):
+    """A group that holds the insertion alone is 0 all over the rest, which makes an origin of the belly."""
+    insertion = np.where(bar.vertices[:, 0] > 0.75, 1.0, 0.0)
+    notes = directions(bar, "gradient", fibers=bar.name("fibers", insertion)).notes
+    assert "paint the belly" in notes[0]
+    ramp = directions(bar, "gradient", fibers=bar.name("ramp", bar.vertices[:, 0] / 0.8)).notes
+    assert not any("belly" in note for note in ramp)
+
+
 def test_gradient_follows_a_bend():
     """In a quarter ring from end to end φ is the angle, so fibres run around the centre; and no painted weight of the
     skin, which is free, pulls them towards itself."""

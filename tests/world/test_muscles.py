@@ -14,6 +14,7 @@ from solver.forces.activation import Activation
 from solver.forces.elastic import Elastic
 from solver.forces.fibers import Fibers
 from solver.job.load import load
+from solver.meshing.volume import boundary_faces
 from solver.world.build import build
 
 YOUNG, FIBER, STIFFENING = 2.0e4, 6.0e4, 5.0
@@ -67,6 +68,28 @@ def test_keyframed_activation_is_that_of_each_frame(tmp_path):
     rest, found = in_balance(tmp_path, params=ALONG_X, steps=3, arrays={"fiber_activation": samples})
     for activation, x in zip(samples[1:], found):
         assert x[:, 0].max() / LENGTH == pytest.approx(shortened(activation), abs=1e-6)
+
+
+def test_painted_activation_is_the_share_of_what_is_keyframed(tmp_path):
+    """And its number, which keyframes replace, is not asked."""
+    job = box_job(tmp_path, end=2, motion=False)
+    nodes, tets = (np.load(job / "arrays" / f"{name}.npy") for name in ("nodes", "tets"))
+    used, corners = np.unique(boundary_faces(tets)[0], return_inverse=True)
+    for name, values in {"vertices": nodes[used], "triangles": corners.reshape(-1, 3).astype(np.int32),
+                         "ramp": nodes[used, 0] / LENGTH, "active": np.array([0.6, 0.6, 0.6])}.items():
+        np.save(job / "arrays" / f"{name}.npy", values)
+    change(job, "bodies.0.surface", {"vertices": "arrays/vertices.npy", "triangles": "arrays/triangles.npy"})
+    change(job, "bodies.0.fiber_material", {"kind": "afung", "params": {"activation": 0.1}})
+    change(job, "bodies.0.fiber_field", {"kind": "straight"})
+    change(job, "bodies.0.fiber_activation", "arrays/active.npy")
+
+    def rest_lengths():
+        return build(load(job), lambda *report: None).elastic[0].fibers.constants[5]
+
+    assert rest_lengths() == pytest.approx(1 - 0.3 * 0.6)
+    change(job, "bodies.0.painted", {"activation": {"low": 0.0, "high": 0.5, "weights": "arrays/ramp.npy"}})
+    along = nodes[tets].mean(axis=1)[:, 0] / LENGTH
+    assert rest_lengths() == pytest.approx(1 - 0.3 * 0.6 * 0.5 * along, abs=1e-6)
 
 
 @pytest.mark.parametrize(("integrator", "order"), [("semi_implicit", 1), ("backward_euler", 1), ("sdirk2", 2),

@@ -17,10 +17,11 @@ from .interface import FiberField, Muscle, unit
 
 
 def fiber_directions(body: schema.Body, arrays: Callable[[str], NDArray[Any]], volume: Volume, weights: Vec | None,
-                     vectors: Vec | None) -> tuple[Vec, str]:
-    """Unit directions in each element, (e, 3), zero where there is no fibre; and a sentence about those, or "".
+                     vectors: Vec | None, notes: list[str]) -> Vec:
+    """Unit directions in each element, (e, 3), zero where there is no fibre.
 
-    weights: the Fibers map at nodes, (k,); vectors: directions at nodes, (k, 3). Raises BadScene with the field's path.
+    weights: the Fibers map at nodes, (k,); vectors: directions at nodes, (k, 3); notes: takes sentences for the artist.
+    Raises BadScene with the field's path.
     """
     kind = catalogue.find("fiber_field", body.fiber_field.kind)
     field: FiberField = kind.load()(parameters("fiber_field", body.fiber_field))
@@ -28,7 +29,8 @@ def fiber_directions(body: schema.Body, arrays: Callable[[str], NDArray[Any]], v
     if body.surface is not None and body.surface.to_object is not None:
         to_world = np.linalg.inv(np.asarray(arrays(body.surface.to_object), dtype=np.float64)[0])
     curves = None if body.fiber_curves is None else np.asarray(arrays(body.fiber_curves), dtype=np.float64)
-    directions = unit(field.directions(Muscle(volume, weights, vectors, curves, to_world)))
+    directions = unit(field.directions(Muscle(volume, weights, vectors, curves, to_world, notes)))
     without = int(np.count_nonzero(~directions.any(axis=1)))
-    note = f"{without} of {len(directions)} tetrahedra have no fiber: no direction was given there" if without else ""
-    return directions, note
+    if without:
+        notes.append(f"{without} of {len(directions)} tetrahedra have no fiber: no direction was given there")
+    return directions

@@ -13,6 +13,7 @@ from ...state import Vec
 from ..harmonic import p1_laplacian, shape_gradients
 from .interface import Muscle
 
+BELLY = 0.2  #: share of the skin that should lie between the two ends
 END = 0.1  #: painted this close to the lowest or highest weight is origin or insertion
 
 
@@ -40,6 +41,10 @@ class Gradient:
         share = np.full(len(nodes), 0.5)
         share[border] = (weights[border] - low) / (high - low)
         origin, insertion = share <= END, share >= 1.0 - END
+        between = np.count_nonzero(~(origin | insertion)[border])
+        if between < BELLY * len(border):
+            muscle.notes.append(f"Fibers is painted neither as low as the origin nor as high as the insertion on {between} "
+                                f"of {len(border)} nodes of the skin: paint the belly, where fibers run along it, 0.5")
         phi = insertion.astype(np.float64)
         free = np.flatnonzero(~(origin | insertion))
         if len(free):

@@ -22,6 +22,7 @@ class Muscle:
     vectors: Vec | None  #: directions at nodes, (k, 3)
     curves: Vec | None  #: places [m] and tangents of combed curves, (s, 2, 3)
     to_world: Vec  #: from object to world space, (4, 4)
+    notes: list[str]  #: takes sentences for the artist
 
     @property
     def centres(self) -> Vec:
