@@ -43,8 +43,8 @@ class Gradient:
         origin, insertion = share <= END, share >= 1.0 - END
         between = np.count_nonzero(~(origin | insertion)[border])
         if between < BELLY * len(border):
-            muscle.notes.append(f"Fibers is painted neither as low as the origin nor as high as the insertion on {between} "
-                                f"of {len(border)} nodes of the skin: paint the belly, where fibers run along it, 0.5")
+            muscle.notes.append(f"Fibers is painted neither 0 nor 1 on {between} of {len(border)} nodes of the skin: "
+                                "paint the belly, along which fibers are to run, with 0.5")
         phi = insertion.astype(np.float64)
         free = np.flatnonzero(~(origin | insertion))
         if len(free):
