@@ -84,9 +84,10 @@ def settings(job: Job) -> Settings:
     for body in job.scene.bodies:
         of_fibers = ("fiber_material", "fiber_field") if body.fiber_material else ()
         flat = dict(_flat(job, body, "", digests)) | _choices(body, ("mesher", "material", "damping", *of_fibers))
-        # not read: the mesher of a volume given by hand, fibres without a material, a number that paint replaces
+        # not read: the mesher of a volume given by hand, fibres without a material, numbers that others replace
         painted = {name for key in body.painted for name in (key, f"material.{key}", f"fiber_material.{key}")}
-        unread = (*(("mesher.",) if body.tets else ()), *(() if body.fiber_material else ("fiber",)))
+        unread = (*(("mesher.",) if body.tets else ()), *(() if body.fiber_material else ("fiber",)),
+                  *(("fiber_material.activation",) if body.fiber_activation else ()))
         bodies[body.name] = {key: value for key, value in flat.items()
                              if key not in painted and not key.startswith(unread)}
     return Settings(scene, bodies, digests)

@@ -71,6 +71,15 @@ def test_what_fibers_read(tmp_path, path, value, first, word):
     assert word in changed(old, settings(load(job)).plain())
 
 
+def test_the_number_that_samples_of_activation_replace_is_not_read(tmp_path):
+    job = surface_job(tmp_path, fiber_material={"kind": "afung", "params": {}}, fiber_field={"kind": "helix"},
+                      fiber_activation="arrays/active.npy")
+    np.save(job / "arrays/active.npy", np.array([0.0, 0.5, 1.0]))
+    before = of(job)
+    change(job, "bodies.0.fiber_material.params", {"activation": 0.3})
+    assert stages_changed(before, of(job)) == []
+
+
 def test_a_default_that_is_spelt_out_changes_nothing(tmp_path):
     job = surface_job(tmp_path)
     before = of(job)
