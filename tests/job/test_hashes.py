@@ -58,7 +58,7 @@ def test_a_setting_changes_the_stage_that_reads_it_and_those_below(tmp_path, pat
     ("bodies.0.fiber_field.params", {"fiber_angle": 0.5}, "fields", 'Fiber Angle of "Ear"'),
     ("bodies.0.fibers", "arrays/weights.npy", "fields", 'paint of fibers of "Ear"'),
     ("bodies.0.fiber_vectors", "arrays/vertices.npy", "fields", 'direction of the fibers of "Ear"'),
-    ("bodies.0.fiber_activation", "arrays/active.npy", "solve", 'activation of "Ear"'),
+    ("bodies.0.fiber_activation", "arrays/active.npy", "fields", 'activation of "Ear"'),  # its number goes
     ("bodies.0.painted", {"fiber_modulus": {"low": 1e3, "high": 1e5, "weights": "arrays/weights.npy"}}, "fields",
      'paint of fiber modulus of "Ear"'),
 ])
