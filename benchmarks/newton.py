@@ -2,7 +2,7 @@
 
     python -m benchmarks.newton                      NEWTON-D, NEWTON-L0 and QLB: what the claims need, 4 to 5 minutes
     python -m benchmarks.newton --all                every stage solver, and variants of how a factor is kept
-    python -m benchmarks.newton --variants           the same with E and nu of Table 5.2, and two materials in turn
+    python -m benchmarks.newton --variants           the same with E and nu of Table 5.2, two materials in turn, fibers
     python -m benchmarks.newton --factors            Fig. 5.3: how fast meshes of about one node count are factored
     --steps N, --solvers KEY,KEY                     a part of it
 
@@ -36,12 +36,14 @@ from solver.coordinates.free_nodes import FreeNodes
 from solver.coordinates.prescribed import Motion
 from solver.errors import StepFailed
 from solver.forces.elastic import Elastic
+from solver.forces.fibers import Fibers
 from solver.linear.choose import choose
 from solver.meshing.grid import box_tets
 from solver.meshing.volume import tet_volumes
 from solver.nonlinear.kept_factor import KeptFactor
 from solver.nonlinear.newton_frozen import NewtonFrozen
 from solver.nonlinear.problem import StageProblem
+from solver.state import State
 from solver.world.world import BodyInWorld, World, lumped_mass
 
 CELLS, CELL, H, STEPS = (44, 14, 14), 0.00703, 0.05, 100
@@ -71,15 +73,17 @@ def moving_end(moment: float, section: np.ndarray, length: float) -> np.ndarray:
     return turned + stretch * length * np.array([np.sinc(bend / np.pi), 0.0, -drop])
 
 
-def bar(young: Any = 2e4, poisson: float = 0.49) -> World:
-    """young: one number, or (soft, stiff) in turns of an eighth of the length."""
+def bar(young: Any = 2e4, poisson: float = 0.49, fibers: float = 0.0) -> World:
+    """young: one number, or (soft, stiff) in turns of an eighth of the length. fibers: what aSTVK adds along x [Pa]."""
     nodes, tets = box_tets(CELLS, tuple(CELL * cells for cells in CELLS))
     nodes = np.ascontiguousarray(nodes - [0.0, CELL * CELLS[1] / 2, CELL * CELLS[2] / 2])
     length = float(nodes[:, 0].max())
     slices = (8 * nodes[tets].mean(axis=1)[:, 0] / length).astype(int) % 2
     material = catalogue.find("material", "stable_neo_hookean").load()
     stiffness = np.broadcast_to(np.asarray(young, float), 2)[slices]
-    elastic = Elastic(nodes, tets, material, material.constants(stiffness, np.full(len(tets), poisson)))
+    along = Fibers(catalogue.find("fiber_material", "astvk").load(), np.tile([1.0, 0.0, 0.0], (len(tets), 1)),
+                   {"fiber_modulus": np.full(len(tets), fibers)}) if fibers else None
+    elastic = Elastic(nodes, tets, material, material.constants(stiffness, np.full(len(tets), poisson)), along)
     held = np.flatnonzero((nodes[:, 0] < 1e-9) | (nodes[:, 0] > length - 1e-9)).astype(np.int32)
     moves = nodes[held, 0] > 1e-9
     samples = np.repeat(nodes[held][None], STEPS + 3, axis=0)
@@ -128,8 +132,9 @@ def stage_solver(kind: Any, **changed: float) -> Any:
     return (entry.load() if isinstance(kind, str) else kind)(params)
 
 
-def drive(world: World, solver: Any, steps: int) -> tuple[dict[str, Any], np.ndarray]:
-    """What it took, and the last positions of the free nodes."""
+def drive(world: World, solver: Any, steps: int, h: float = H, start: State | None = None,
+          cap: float = MOST_SECONDS) -> tuple[dict[str, Any], np.ndarray]:
+    """What it took, and the last positions of the free nodes. start: the world's initial state by default."""
     world.stage_solver = solver
     counts: Counter[str] = Counter()
     search = StageProblem.search
@@ -140,17 +145,17 @@ def drive(world: World, solver: Any, steps: int) -> tuple[dict[str, Any], np.nda
 
     each: list[int] = []
     factored = world.linear.factored
-    state = world.initial_state()
+    state = world.initial_state() if start is None else start
     StageProblem.search = counted  # type: ignore[method-assign]
     failed = ""
     began = time.perf_counter()
     try:
         for k in range(steps):
             before = counts["iterations"]
-            state = world.step(replace(state, time=k * H), H)
+            state = world.step(replace(state, time=k * h), h)
             each.append(counts["iterations"] - before)
-            if time.perf_counter() - began > MOST_SECONDS:
-                failed = f"cut after {MOST_SECONDS:g} s"
+            if time.perf_counter() - began > cap:
+                failed = f"cut after {cap:g} s"
                 break
     except StepFailed as failure:
         failed = str(failure)
@@ -162,13 +167,13 @@ def drive(world: World, solver: Any, steps: int) -> tuple[dict[str, Any], np.nda
     return row | ({"stopped": failed} if failed else {}), state.q
 
 
-def compare(world: World, names: list[str], steps: int) -> dict[str, dict[str, Any]]:
-    """Rows by name, each with how far it ends from the first one, relative to the bar's length."""
+def compare(world: World, names: list[str], steps: int, **run: Any) -> dict[str, dict[str, Any]]:
+    """Rows by name, each with how far it ends from the first one, as a share of its extent in x. run: as `drive`."""
     rows: dict[str, dict[str, Any]] = {}
     known: np.ndarray | None = None
     for name in names:
         kind, changed = VARIANTS.get(name, (name, {}))
-        rows[name], q = drive(world, stage_solver(kind, **changed), steps)
+        rows[name], q = drive(world, stage_solver(kind, **changed), steps, **run)
         if known is None:
             known = q
         if rows[name]["steps"] == steps:
@@ -246,7 +251,8 @@ def main() -> None:
     details: dict[str, Any] = {"bar": compare(bar(), names, chosen.steps)}
     if chosen.variants:
         for name, changed in {"E 6e3": {"young": 6e3}, "E 5e4": {"young": 5e4}, "E 1e5": {"young": 1e5},
-                              "nu 0.42": {"poisson": 0.42}, "E 8e3, 2e4": {"young": (8e3, 2e4)}}.items():
+                              "nu 0.42": {"poisson": 0.42}, "E 8e3, 2e4": {"young": (8e3, 2e4)},
+                              "fibers 4e4": {"fibers": 4e4}}.items():
             details[f"bar, {name}"] = compare(bar(**changed), list(CLAIMED), chosen.steps)
     if chosen.factors:
         details["factors"] = factors()

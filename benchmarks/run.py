@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-NOT_BENCHMARKS = {"report", "run", "timed_solver", "vanilla"}
+NOT_BENCHMARKS = {"armadillo", "report", "run", "timed_solver", "vanilla"}
 
 
 def names() -> list[str]:
