@@ -13,7 +13,7 @@ import bpy
 from ..solver import catalogue
 from ..solver.catalogue import Entry, Param
 from . import compat
-from .empties import is_empty
+from .handles import has_curves, is_empty
 
 #: families whose choice is a menu and whose parameters are settings
 FAMILIES = ("method", "material", "fiber_material", "fiber_field", "damping", "mesher", "integrator", "stage_solver")
@@ -104,10 +104,6 @@ def _menu(family: str, name: str, description: str, default: str, first: tuple =
                                   override=OVERRIDABLE)
 
 
-def _has_curves(_settings: bpy.types.PropertyGroup, obj: bpy.types.Object) -> bool:
-    return obj.type in {"CURVES", "CURVE", "MESH"}
-
-
 class CONJAC_Handle(bpy.types.PropertyGroup):
     """One Empty whose place picks a dynamic node."""
 
@@ -156,7 +152,7 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
 
     fiber_curves_object: bpy.props.PointerProperty(
         name="Curves", description="Hair, a curve, or a mesh of edges that the fibers follow",
-        type=bpy.types.Object, poll=_has_curves, override=OVERRIDABLE)
+        type=bpy.types.Object, poll=has_curves, override=OVERRIDABLE)
 
     handles: bpy.props.CollectionProperty(
         name="Dynamic Handles", description="Empties that pick dynamic nodes", type=CONJAC_Handle,

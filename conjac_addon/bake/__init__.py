@@ -45,4 +45,4 @@ def unregister() -> None:
         bpy.app.handlers.load_pre.remove(_stop_before_load)
     cli.unregister()
     if hasattr(CONJAC_Settings, "bake"):
-        del CONJAC_Settings.bake  # Blender keeps the class, which would keep bpy: see empties.py
+        del CONJAC_Settings.bake  # Blender keeps the class, which would keep bpy: see handles.py
