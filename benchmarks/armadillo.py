@@ -2,6 +2,7 @@
 
     python -m benchmarks.armadillo                       the ARMADILLO rows, 5,274 nodes
     python -m benchmarks.armadillo --only ROW,ROW        some of them, or `refined` and `bunny`
+    python -m benchmarks.armadillo --shift 0.08          shaken harder
     python -m benchmarks.armadillo --solvers KEY,KEY
 
 The armadillo of the shared meshes, made as heavy as the dissertation's (1.37 kg at 1000 kg/m3, 27 cm tall), E = 1e7,
@@ -82,16 +83,16 @@ def refined(nodes: np.ndarray, tets: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return finer, small
 
 
-def shaken(nodes: np.ndarray, pinned: np.ndarray) -> Motion:
+def shaken(nodes: np.ndarray, pinned: np.ndarray, shift: float) -> Motion:
     times = np.arange(0.0, SECONDS + 0.1, SAMPLE)
     moved = np.repeat(nodes[pinned][None], len(times), axis=0)
-    moved[:, :, 0] += SHIFT * (1.0 - np.cos(2 * np.pi * PER_SECOND * times))[:, None]
+    moved[:, :, 0] += shift * (1.0 - np.cos(2 * np.pi * PER_SECOND * times))[:, None]
     return Motion(moved, SAMPLE)
 
 
 def world_of(nodes: np.ndarray, tets: np.ndarray, *, young: float, integrator: str, on_base: bool,
-             material: str = "stable_neo_hookean", damping: float = 0.0) -> World:
-    """On a shaken base, or over a floor at z = 0. damping: Green's, [s]."""
+             material: str = "stable_neo_hookean", damping: float = 0.0, shift: float = SHIFT) -> World:
+    """On a shaken base, or over a floor at z = 0. damping: Green's, [s]. shift: half of how far the base moves [m]."""
     moduli = np.full(len(tets), young)
     model = catalogue.find("material", material).load()
     elastic = Elastic(nodes, tets, model, model.constants(moduli, np.full(len(tets), 0.49)))
@@ -99,7 +100,7 @@ def world_of(nodes: np.ndarray, tets: np.ndarray, *, young: float, integrator: s
     mass = lumped_mass(nodes, tets, volumes, np.full(len(tets), 1000.0))
     low = nodes[:, 2] < nodes[:, 2].min() + 0.1 * np.ptp(nodes[:, 2])
     pinned = np.flatnonzero(low & on_base).astype(np.int32)
-    coordinates = FreeNodes(nodes, pinned, shaken(nodes, pinned) if on_base else None)
+    coordinates = FreeNodes(nodes, pinned, shaken(nodes, pinned, shift) if on_base else None)
     number, labels = face_parts(tets)
     linear = choose()
     mesh = Mesh(elastic.tets, nodes, mass, [np.unique(tets[labels == part]) for part in range(number)], coordinates,
@@ -142,6 +143,7 @@ def main() -> None:
     parser.add_argument("--only", default=",".join(ROWS), help=f"of: {', '.join([*ROWS, 'refined', 'bunny'])}")
     parser.add_argument("--solvers", default=",".join(CLAIMED))
     parser.add_argument("--steps", type=int, help="instead of the whole time")
+    parser.add_argument("--shift", type=float, default=SHIFT, help="half of how far the base moves [m]")
     chosen = parser.parse_args()
     threads.configure(None)
     solvers = chosen.solvers.split(",")
@@ -151,9 +153,9 @@ def main() -> None:
         if name == "bunny":
             details[name] = bunny(solvers, chosen.steps)
         elif name == "refined":
-            details[name] = armadillo(solvers, fine=True, steps=chosen.steps or REFINED_STEPS)
+            details[name] = armadillo(solvers, fine=True, steps=chosen.steps or REFINED_STEPS, shift=chosen.shift)
         else:
-            details[name] = armadillo(solvers, steps=chosen.steps, **ROWS[name])
+            details[name] = armadillo(solvers, steps=chosen.steps, shift=chosen.shift, **ROWS[name])
     emit("armadillo", [], details)
 
 
