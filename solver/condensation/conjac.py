@@ -188,6 +188,8 @@ class ConJac:
 
         self.edges = Edges(mesh.tets, mesh.rest)
         self.inner = self.pattern.order[: len(quasistatic)]
+        self._mass_rows = np.repeat(mesh.mass[self.pattern.order], 3)
+        self._weighted = np.zeros((3 * len(quasistatic), 3 * len(self.kept)))
         self.to_free: Index = self.pattern.position[mesh.coordinates.free].astype(np.int32)
 
     def pose(self, lin: Linearised, stage: Stage) -> PosedConJac:
@@ -214,23 +216,29 @@ class ConJac:
         follow = Follow(static[:, modes], left[:, modes]) if stage.w is not None else None
 
         # S = M − ahD − βabh²K
-        weight = np.repeat(stage.weight(lin)[self.pattern.order], 3)
-        weighted = np.sqrt(weight[: len(jacobian), None]) * jacobian
-        inertia = weighted.T @ weighted
+        weight = self._weight(lin, stage)
+        inertia = jacobian.T @ np.multiply(weight[: len(jacobian), None], jacobian, out=self._weighted)
         inertia[np.diag_indices(size)] += weight[len(jacobian) :]
         if lin.damped is not None and lin.damped.has_blocks:
             inertia -= stage.a * stage.h * self._damped(lin.damped, jacobian)
+        inertia = 0.5 * (inertia + inertia.T)
         reduced = basis.T @ (inertia - stage.stiffness_and_share(lin) * stiffness) @ basis
         nothing = np.zeros(len(reduced))
         return self.load(PosedConJac(self, lin, stage, frames, jacobian, basis, reduced, nothing, columns, stiffness,
                                      follow, static[:, :modes]))
+
+    def _weight(self, lin: Linearised, stage: Stage) -> Vec:
+        """M with the drag of D, on the rows (3 (q + k),) [kg]."""
+        if lin.damped is None and stage.inertia == 1.0:
+            return self._mass_rows
+        return np.repeat(stage.weight(lin)[self.pattern.order], 3)
 
     def load(self, posed: PosedConJac) -> PosedConJac:
         """The stage with its right-hand side, Jᵀ (M v̂ + a h f − S w). [ConJac 11]"""
         lin, stage, follow = posed.lin, posed.stage, posed.follow
         momentum = self.loads.momentum(lin, stage)[self.pattern.order].ravel()
         if follow is not None:
-            momentum -= np.repeat(stage.weight(lin)[self.pattern.order], 3) * follow.rows
+            momentum -= self._weight(lin, stage) * follow.rows
             momentum[len(posed.jacobian) :] += stage.stiffness_and_share(lin) * follow.left
             if lin.damped is not None and lin.damped.has_blocks:
                 columns = np.zeros((len(lin.mass), 3, 1))
