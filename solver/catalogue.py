@@ -189,7 +189,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("stage_solver", "newton_d", "nonlinear.newton:NewtonDirect", "Newton, Direct",
           "A factorization in each iteration: the sturdiest", LIMITS),
     Entry("stage_solver", "qlb", "nonlinear.qlb:QLB", "QLB",
-          "One factorization for many steps, bent by what it sees on the way: the fastest",
+          "One factorization for many steps, bent by what it sees on the way: the fastest in smooth motion",
           (*LIMITS, PATIENCE, MEMORY)),
     Entry("stage_solver", "newton_l0", "nonlinear.newton_frozen:NewtonFrozen", "Newton, Frozen Factor",
           "One factorization for a few steps helps an iterative solve: quick and nearly as sturdy",
