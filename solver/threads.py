@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Callable
@@ -22,11 +23,28 @@ from typing import Any, TypeVar
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _sources_hash() -> str:
-    """Hash of the solver's sources: numba does not notice an edited helper in another file, the folder's name does."""
+KERNELS = re.compile(r"^from \.+threads import .*\b(?:kernel|inlined)\b", re.MULTILINE)
+IMPORTED = re.compile(r"^from (\.+)([\w.]+) import", re.MULTILINE)
+
+
+def _kernel_sources(root: Path) -> list[Path]:
+    """Files with kernels and whatever these import: where a kernel's helpers and constants stand."""
+    texts = {path: path.read_text(encoding="utf-8") for path in root.rglob("*.py")}
+    found, ahead = set[Path](), [path for path, text in texts.items() if KERNELS.search(text)]
+    while ahead:
+        path = ahead.pop()
+        if path in found or path not in texts:
+            continue
+        found.add(path)
+        for dots, module in IMPORTED.findall(texts[path]):
+            ahead.append(path.parents[len(dots) - 1].joinpath(*module.split(".")).with_suffix(".py"))
+    return sorted(found)
+
+
+def _sources_hash(root: Path = Path(__file__).parent) -> str:
+    """Hash of the kernels' sources: numba does not notice an edited helper in another file, the folder's name does."""
     digest = hashlib.blake2b(digest_size=8)
-    root = Path(__file__).parent
-    for path in sorted(root.rglob("*.py")):
+    for path in _kernel_sources(root):
         digest.update(path.relative_to(root).as_posix().encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()

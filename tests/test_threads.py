@@ -35,16 +35,28 @@ def test_an_unwritable_cache_falls_back_to_the_temporary_folder(tmp_path, monkey
     assert last.is_dir() and last.parent == tmp_path / "shared" and last.name.startswith("conjac-kernels-")
 
 
-def test_any_edited_source_makes_another_folder(tmp_path, monkeypatch):
+def test_an_edited_kernel_or_what_it_imports_makes_another_folder(tmp_path):
     (tmp_path / "deep").mkdir()
-    (tmp_path / "threads.py").write_text("a = 1")
-    monkeypatch.setattr(threads, "__file__", str(tmp_path / "threads.py"))
-    hashes = [threads._sources_hash()]
-    (tmp_path / "deep/kernels.py").write_text("b = 1")
-    hashes.append(threads._sources_hash())
-    (tmp_path / "deep/kernels.py").write_text("b = 2")
-    hashes.append(threads._sources_hash())
+    (tmp_path / "plain.py").write_text("a = 1")
+    (tmp_path / "algebra.py").write_text("from .deep.lanes import LANES")
+    (tmp_path / "deep/lanes.py").write_text("LANES = 8")
+    (tmp_path / "deep/kernels.py").write_text("from ..threads import kernel\nfrom ..algebra import dot\n")
+    hashes = [threads._sources_hash(tmp_path)]
+    (tmp_path / "deep/lanes.py").write_text("LANES = 4")
+    hashes.append(threads._sources_hash(tmp_path))
+    with (tmp_path / "deep/kernels.py").open("a") as file:
+        file.write("b = 2")
+    hashes.append(threads._sources_hash(tmp_path))
     assert len(set(hashes)) == 3
+    # a bake after an update that changes no kernel does not wait for the compiler
+    (tmp_path / "plain.py").write_text("a = 2")
+    assert threads._sources_hash(tmp_path) == hashes[-1]
+
+
+def test_every_compiled_file_is_a_kernel_source():
+    compiled = {path for path in (ROOT / "solver").rglob("*.py")
+                if "numba.njit" in (text := path.read_text()) or "@kernel" in text or "@inlined" in text}
+    assert compiled <= {*threads._kernel_sources(ROOT / "solver")}
 
 
 LOAD = """
