@@ -8,7 +8,6 @@ import json
 import math
 from bisect import bisect_right
 from collections.abc import Sequence
-from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -17,48 +16,75 @@ import bpy.utils.previews
 
 from ...solver import catalogue
 from ..settings import property_name, whole_steps
+from .text import paragraph
 
 WIDTH, HEIGHT = 128, 96  #: pixels; Blender gives it a square
 LOWEST, HIGHEST = 0.25, 64.0  #: Hz, at the left and right edge
 MARKS = (1.0, 4.0, 16.0)  #: Hz, lines in the picture and numbers below it
 INK, GROUND, LINE = (0.36, 0.62, 0.92, 1.0), (0.11, 0.11, 0.11, 1.0), (0.32, 0.32, 0.32, 1.0)
+MOST = 32  #: pictures that are kept; the one shown longest ago goes first
 
 Key = tuple[str, float, float]  #: integrator, its knob, step [s]
 
+_table: dict[str, Any] | None = None  #: None until a panel has asked for it
+_numbers: dict[Key, str] = {}  #: what stands under each picture that is kept, the latest last
 _pictures: Any = None
 _wanted: list[Key] = []
 
 
-@cache
-def _table() -> dict[str, Any]:
-    table: dict[str, Any] = json.loads(Path(__file__).with_name("damping.json").read_text(encoding="utf-8"))
-    return table
-
-
 def draw(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, scene: bpy.types.Scene) -> None:
     """The picture and its numbers; nothing for an integrator that lets nothing wobble."""
-    if settings.integrator not in _table()["integrators"]:
+    if _table is None:
+        _ask()
         return
-    key = _key(settings, scene)
-    icon = _icon(key)
-    if icon:
-        layout.template_icon(icon_value=icon, scale=5.0)
+    if settings.integrator not in _table["integrators"]:
+        return
+    key = _key(_table, settings, scene)
+    if key in _numbers:
+        _numbers[key] = _numbers.pop(key)
+    else:
+        _ask(key)
+        if not _numbers:
+            return
+        key = next(reversed(_numbers))  # for the moment until the timer, so that the panel does not jump
+    if _pictures is not None and str(key) in _pictures:
+        layout.template_icon(icon_value=int(_pictures[str(key)].icon_id), scale=5.0)
     column = layout.column(align=True)
     column.active = False
-    kept = left_after_a_second(*key, MARKS)
-    column.label(text="Left of a wobble after 1 s:")
-    column.label(text=",  ".join(f"{hertz:g} Hz {100 * share:.0f} %" for hertz, share in zip(MARKS, kept)))
+    paragraph(column, caption(settings))
+    column.label(text=_numbers[key])
 
 
-@lru_cache(maxsize=256)
-def left_after_a_second(integrator: str, knob: float, step: float, hertz: tuple[float, ...]) -> tuple[float, ...]:
+def caption(settings: bpy.types.PropertyGroup) -> str:
+    """What the numbers are of: not of the modes that an additive method keeps, nor with what the material loses."""
+    integrator = catalogue.find("integrator", settings.integrator)
+    law = catalogue.find("damping", settings.damping)
+    modes = getattr(settings, property_name(integrator, catalogue.MODES)) if catalogue.MODES in integrator.params else 0
+    kept, of = "", "a wobble"
+    if modes:
+        kept = f"The slowest {modes} wobbles keep their swing. " if modes > 1 else "The slowest one keeps its swing. "
+        of = "the others"
+    damped = any(getattr(settings, property_name(law, param)) for param in law.params)
+    return f"{kept}Left of {of} after 1 s{', before material damping' if damped else ''}:"
+
+
+def load_table() -> dict[str, Any]:
+    """The damping of every integrator, read once."""
+    global _table
+    if _table is None:
+        _table = json.loads(Path(__file__).with_name("damping.json").read_text(encoding="utf-8"))
+    return _table
+
+
+def left_after_a_second(integrator: str, knob: float, step: float, hertz: Sequence[float]) -> tuple[float, ...]:
     """Share of the amplitude of wobbles that the integrator leaves after a second, of frequencies [Hz]."""
-    known = _table()["integrators"][integrator]
+    table = load_table()
+    known = table["integrators"][integrator]
     curve = known["curves"][0]
     if known["knob"]:
         curve = [_between(knob, known["at"], values) for values in zip(*known["curves"])]
     omegas = [2.0 * math.pi * value for value in hertz]
-    places = [math.log(value) for value in _table()["omega_h"]]
+    places = [math.log(value) for value in table["omega_h"]]
     rates = [omega * max(_between(math.log(omega * step), places, curve), 0.0) for omega in omegas]
     return tuple(math.exp(-0.5 * rate) for rate in rates)
 
@@ -72,9 +98,9 @@ def _between(at: float, places: Sequence[float], values: Sequence[float]) -> flo
     return values[i - 1] + share * (values[i] - values[i - 1])
 
 
-def _key(settings: bpy.types.PropertyGroup, scene: bpy.types.Scene) -> Key:
+def _key(table: dict[str, Any], settings: bpy.types.PropertyGroup, scene: bpy.types.Scene) -> Key:
     """What the picture depends on."""
-    name = _table()["integrators"][settings.integrator]["knob"]
+    name = table["integrators"][settings.integrator]["knob"]
     knob = 0.0
     # a knob of the integrator or, for the semi-implicit one, of the method
     for family in ("integrator", "method"):
@@ -88,31 +114,32 @@ def _key(settings: bpy.types.PropertyGroup, scene: bpy.types.Scene) -> Key:
     return settings.integrator, round(knob, 4), round(used, 7)
 
 
-def _icon(key: Key) -> int:
-    """The picture's icon, or 0 until a timer has made it."""
-    if bpy.app.background:
-        return 0
-    if _pictures is not None and str(key) in _pictures:
-        return int(_pictures[str(key)].icon_id)
-    if key not in _wanted:
+def _ask(key: Key | None = None) -> None:
+    """Let a timer read the table and make a picture. A background Blender has no panels to draw."""
+    if key is not None and key not in _wanted:
         _wanted.append(key)
-    if not bpy.app.timers.is_registered(make_wanted):
+    if not bpy.app.background and not bpy.app.timers.is_registered(make_wanted):
         bpy.app.timers.register(make_wanted, first_interval=0.01)
-    return 0
 
 
 def make_wanted() -> None:
     """Make the pictures that panels asked for, and draw these panels again."""
     global _pictures
+    load_table()
     if _pictures is None:
         _pictures = bpy.utils.previews.new()
     while _wanted:
-        key = _wanted.pop()
-        if str(key) in _pictures:
+        key = _wanted.pop(0)
+        if key in _numbers:
             continue
         picture = _pictures.new(str(key))
         picture.image_size = (WIDTH, HEIGHT)
         picture.image_pixels_float = pixels(key).ravel()
+        shares = left_after_a_second(*key, MARKS)
+        _numbers[key] = ",  ".join(f"{hertz:g} Hz {100 * share:.0f} %" for hertz, share in zip(MARKS, shares))
+        if len(_numbers) > MOST:
+            oldest = next(iter(_numbers))
+            del _numbers[oldest], _pictures[str(oldest)]
     for window in bpy.context.window_manager.windows:
         for area in window.screen.areas:
             if area.type in {"VIEW_3D", "PROPERTIES"}:
@@ -139,6 +166,7 @@ def unregister() -> None:
     if bpy.app.timers.is_registered(make_wanted):
         bpy.app.timers.unregister(make_wanted)
     _wanted.clear()
+    _numbers.clear()
     if _pictures is not None:
         bpy.utils.previews.remove(_pictures)
         _pictures = None

@@ -3,8 +3,6 @@
 The sidebar and the Physics tab draw the same functions. Nothing here computes beyond cheap reads.
 """
 
-import textwrap
-
 import bpy
 
 from ...solver import catalogue
@@ -13,12 +11,10 @@ from .. import bake
 from ..bake.progress import remaining
 from ..settings import painted_params, property_name
 from . import damping
+from .text import hint, paragraph
 
 STATE_ICONS = {"none": "RADIOBUT_OFF", "partial": "PAUSE", "complete": "CHECKMARK", "stale": "FILE_REFRESH",
                "broken": "ERROR", "baking": "REC"}
-
-#: letters that fit into a line of the sidebar as wide as Blender opens it
-LINE = 34
 
 
 def draw_body(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -190,17 +186,3 @@ def draw_param(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, na
     layout.prop(settings, name)
     if param.key in painted_params():
         layout.prop(settings, f"{param.key}_high", text="Painted")
-
-
-def hint(layout: bpy.types.UILayout, text: str) -> None:
-    """A remark in grey."""
-    column = layout.column(align=True)
-    column.active = False
-    paragraph(column, text, "INFO")
-
-
-def paragraph(layout: bpy.types.UILayout, text: str, icon: str) -> None:
-    """A sentence in as many lines as it needs: Blender's labels do not wrap, they are cut."""
-    column = layout.column(align=True)
-    for number, line in enumerate(textwrap.wrap(text, LINE)):
-        column.label(text=line, icon=icon if number == 0 else "BLANK1")

@@ -50,6 +50,9 @@ class FakeLayout:
         self._icon(words)
         self.log.append(("label", text))
 
+    def template_icon(self, icon_value=0, scale=1.0):
+        self.log.append(("picture", icon_value))
+
     def progress(self, factor=0.0, text="", **_words):
         assert 0.0 <= factor <= 1.0
         self.log.append(("progress", text))
@@ -165,7 +168,7 @@ def test_a_bake_of_another_program_has_no_buttons_here(soft_cube, monkeypatch):
 
 def test_a_long_sentence_is_not_cut_and_painting_after_a_bake_is_spoken_of(soft_cube, monkeypatch):
     from conjac.conjac_addon import bake
-    from conjac.conjac_addon.ui import sections
+    from conjac.conjac_addon.ui import sections, text
 
     long = "Baked before Damping, Edge Length, Poisson Ratio, Time Step, Young's Modulus changed; bake again"
     monkeypatch.setattr(sections.bake, "status", lambda obj: bake.Status("complete", 3, 3, text=long))
@@ -173,7 +176,7 @@ def test_a_long_sentence_is_not_cut_and_painting_after_a_bake_is_spoken_of(soft_
     def labels():
         return [text for kind, text in drawn(soft_cube) if kind == "label"]
 
-    assert long in " ".join(labels()) and max(map(len, labels())) <= sections.LINE
+    assert long in " ".join(labels()) and max(map(len, labels())) <= text.LINE
     assert "next bake" not in " ".join(labels())
     bpy.ops.conjac.add_group(map="pin")
     assert "paint show after the next bake" in " ".join(labels())

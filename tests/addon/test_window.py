@@ -49,7 +49,7 @@ def tick():
         sidebar.active_panel_category = "ConJac"
         sidebar.tag_redraw()
     elif ticks > 8 and len(drawn) == len(panels.classes) and damping._pictures:
-        key = damping._key(bpy.data.objects["Cube"].conjac, bpy.context.scene)
+        key = damping._key(damping.load_table(), bpy.data.objects["Cube"].conjac, bpy.context.scene)
         assert damping._pictures[str(key)].image_size[:] == (damping.WIDTH, damping.HEIGHT)
         print("all drawn", len(drawn), flush=True)
         os._exit(0)
