@@ -58,7 +58,8 @@ def make(nodes: np.ndarray, tets: np.ndarray, method: str, dynamic: np.ndarray) 
     linear = choose()
     mesh = Mesh(elastic.tets, nodes, mass, parts, coordinates, dynamic.astype(np.int32),
                 3e4 * float(np.cbrt(6 * volumes.mean())))
-    params = {"beta": 1.0, "gamma": 1 / 3}
+    params = {param.key: param.default for param in catalogue.find("method", method).params}
+    params |= {"beta": 1.0, "gamma": 1 / 3}
     condensation = catalogue.find("method", method).load()(mesh, linear, params)
     integrator = catalogue.find("integrator", "semi_implicit").load()({})
     stage_solver = NewtonDirect({"tolerance": 1e-6, "iterations": 100})

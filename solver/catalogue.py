@@ -41,7 +41,6 @@ class Entry:
     label: str
     sentence: str
     params: tuple[Param, ...] = ()  #: of a map: the parameters it blends
-    undamped: bool = False  #: of an integrator: it knows no damping of the material
     adaptive: bool = False  #: of an integrator: it tells its error, so that a tolerance can choose its steps
     full_space: bool = False  #: of a method: every free node is an unknown; of an integrator: it needs such a method
     hidden: bool = False  #: for scripts and measurements alone: in no menu
@@ -174,7 +173,7 @@ ENTRIES: tuple[Entry, ...] = (
           "As lively as TR-BDF2, and the slowest wobbles keep all their swing", (MODES, REDECOMPOSE), full_space=True),
     Entry("integrator", "ere", "integrators.ere:ERE", "ERE",
           "Faithful: every wobble as it is, for soft bodies; slow for stiff ones", (EXPONENTIAL_TOLERANCE,),
-          full_space=True, undamped=True),
+          full_space=True),
     Entry("integrator", "bdf2ere_printed", "integrators.bdf2ere:BDF2EREPrinted", "BDF2ERE (Printed)",
           "The paper's formula, which amplifies the slowest wobbles", (MODES, REDECOMPOSE), full_space=True,
           hidden=True),

@@ -81,9 +81,6 @@ def draw_material(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     draw_param(layout, settings, catalogue.DENSITY.key, catalogue.DENSITY)
     layout.prop(settings, "damping")
     draw_params(layout, settings, "damping")
-    law, integrator = chosen(settings, "damping"), chosen(settings, "integrator")
-    if integrator.undamped and any(getattr(settings, property_name(law, param)) for param in law.params):
-        hint(layout, f"{integrator.label} knows no damping: choose another integrator, or set it to 0")
 
 
 def draw_fibers(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

@@ -6,46 +6,27 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..state import Index, Vec
-from ..threads import kernel
 from .linearised import Linearised
-from .pattern import Pattern
+from .product import Product
 
 
-@kernel("void(i4[::1], i4[::1], f8[::1], f8[:,::1], f8[:,::1])")
-def multiply_lower(indptr, indices, data, columns, out):  # type: ignore[no-untyped-def]
-    """out = A columns, both (m, c), of a symmetric matrix given by its lower triangle in compressed columns."""
-    width = columns.shape[1]
-    out[:] = 0.0
-    for j in range(columns.shape[0]):
-        first = indptr[j]
-        for c in range(width):  # the diagonal entry is the first of its column
-            out[j, c] += data[first] * columns[j, c]
-        for k in range(first + 1, indptr[j + 1]):
-            i, value = indices[k], data[k]
-            for c in range(width):
-                out[i, c] += value * columns[j, c]
-                out[j, c] += value * columns[i, c]
-
-
-@dataclass(frozen=True)
-class Product:
+class FreeProduct:
     """A symmetric matrix on a pattern, for products in the order of the free nodes."""
 
-    pattern: Pattern
-    values: Vec  #: the lower triangle
-    rank: Index  #: where each node of the pattern's order stands among the free ones, (f,)
+    def __init__(self, lower: sp.csc_matrix, rank: Index) -> None:
+        """rank: where each node of the pattern's order stands among the free ones, (f,)."""
+        self._product, self._rank = Product(lower), rank
 
     def __call__(self, columns: Vec) -> Vec:
         """Times columns, both (3 f, c)."""
-        width = columns.shape[1]
-        ordered = columns.reshape(-1, 3 * width)[self.rank].reshape(-1, width)
-        product = np.empty_like(ordered)
-        multiply_lower(self.pattern.indptr, self.pattern.indices, self.values, ordered, product)
-        out = np.empty((len(self.rank), 3 * width))
-        out[self.rank] = product.reshape(-1, 3 * width)
-        return out.reshape(-1, width)
+        out = np.empty((len(self._rank), 3, columns.shape[1]))
+        for c, column in enumerate(columns.T):
+            ordered = column.reshape(-1, 3)[self._rank]
+            out[self._rank, :, c] = self._product(ordered.ravel()).reshape(-1, 3)
+        return out.reshape(columns.shape)
 
 
 @dataclass(frozen=True)

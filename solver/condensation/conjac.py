@@ -167,7 +167,7 @@ class ConJac:
         settle_time, in which half of it is gone [s]; corrections, of positions after each step."""
         self.mesh, self.linear = mesh, linear
         self.beta, self.gamma = params["beta"], params["gamma"]
-        self.settle_time, self.corrections = params.get("settle_time", 0.0), int(params.get("corrections", 0))
+        self.settle_time, self.corrections = params["settle_time"], int(params["corrections"])
         prescribed, count = mesh.coordinates.prescribed, len(mesh.rest)
         self.loose = LooseParts(mesh.rest, mesh.parts, prescribed)
         self.anchors = Anchors(mesh.rest, mesh.parts, mesh.dynamic, prescribed)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..assembly.linearised import Linearised
 from ..assembly.pattern import Pattern, node_graph
-from ..assembly.tangent import Product, Tangent
 from ..coordinates.rigid import LooseParts
 from ..linear.interface import LinearSolver
 from ..state import Index, Vec
 from .interface import Evaluate, Mesh, Stage
 from .load import Loads
+
+if TYPE_CHECKING:
+    from ..assembly.tangent import Tangent
 
 
 @dataclass(frozen=True)
@@ -85,10 +88,12 @@ class Full:
 
     def tangent(self, lin: Linearised, w: Vec | None) -> Tangent:
         """K and D of the free nodes for products, and K w where prescribed nodes move at w (p, 3) [m/s]."""
+        from ..assembly.tangent import FreeProduct, Tangent  # compiled for the methods that ask for it
+
         free = self.mesh.coordinates.free
-        values = self.pattern.gather(lin.blocks, lin.node_blocks, 1.0, np.zeros(len(lin.x))).copy()
+        self.pattern.gather(lin.blocks, lin.node_blocks, 1.0, np.zeros(len(lin.x)))
         pulled = None if w is None else self._loads.pull(lin, w)[free].ravel()
         force = lin.force if lin.damped is None else lin.force + lin.damped.force(lin.v)
         mass = np.repeat(lin.mass[free], 3)
         return Tangent(lin, free, mass, force[free].ravel() / mass, pulled,
-                       Product(self.pattern, values, self.rank))
+                       FreeProduct(self.pattern.matrix().copy(), self.rank))

@@ -121,6 +121,24 @@ def corner_blocks(work):  # type: ignore[no-untyped-def]
         _stiffness(work, lane, BLOCKS + 45, 3, 2)
 
 
+@kernel("void(f8[::1], f8[:,:,::1], i8)")
+def store_forces(work, forces, block):  # type: ignore[no-untyped-def]
+    """Write one block's forces to (16 b, 4, 3)."""
+    for lane in range(LANES):
+        for corner in range(4):
+            for axis in range(3):
+                forces[block * LANES + lane, corner, axis] = work[(FORCE + 3 * corner + axis) * LANES + lane]
+
+
+@kernel("void(f8[::1], f8[:,:,::1], i8)")
+def store_blocks(work, blocks, block):  # type: ignore[no-untyped-def]
+    """Write one block's stiffness to (16 b, 6, 9)."""
+    for lane in range(LANES):
+        for pair in range(blocks.shape[1]):  # not a constant: LLVM would write out all 864 stores
+            for entry in range(9):
+                blocks[block * LANES + lane, pair, entry] = work[(BLOCKS + 9 * pair + entry) * LANES + lane]
+
+
 @kernel(types.void(types.int64, types.int64, types.float64[:, ::1], types.int32[:, :, ::1], types.float64[:, :, ::1],
                    types.float64[:, :, ::1], MaterialKernel, MaterialKernel, types.boolean, types.float64[:, ::1],
                    types.float64[:, :, ::1], types.float64[:, :, ::1]))
@@ -142,11 +160,5 @@ def fill(  # type: ignore[no-untyped-def]
             tangent(work, project)
             corner_forces(work)
             corner_blocks(work)
-            for lane in range(LANES):
-                element = block * LANES + lane
-                for corner in range(4):
-                    for axis in range(3):
-                        forces[element, corner, axis] = work[(FORCE + 3 * corner + axis) * LANES + lane]
-                for pair in range(blocks.shape[1]):  # not a constant: LLVM would write out all 864 stores
-                    for entry in range(9):
-                        blocks[element, pair, entry] = work[(BLOCKS + 9 * pair + entry) * LANES + lane]
+            store_forces(work, forces, block)
+            store_blocks(work, blocks, block)

@@ -6,7 +6,14 @@ from numba import types
 
 from ..materials.lanes import ENERGY, LANES
 from ..threads import kernel
-from .elastic_kernels import FORCE, VOLUME, MaterialKernel, corner_forces, load_block
+from .elastic_kernels import VOLUME, MaterialKernel, corner_forces, load_block, store_forces
+
+
+@kernel("void(f8[::1], f8[::1], i8)")
+def store_energies(work, energies, block):  # type: ignore[no-untyped-def]
+    """Write V ψ of one block to (16 b,)."""
+    for lane in range(LANES):
+        energies[block * LANES + lane] = work[ENERGY * LANES + lane] * work[VOLUME * LANES + lane]
 
 
 @kernel(types.void(types.int64, types.int64, types.float64[:, ::1], types.int32[:, :, ::1], types.float64[:, :, ::1],
@@ -25,9 +32,5 @@ def measure(  # type: ignore[no-untyped-def]
             energy(work, False)
             stress(work, False)
             corner_forces(work)
-            for lane in range(LANES):
-                element = block * LANES + lane
-                energies[element] = work[ENERGY * LANES + lane] * work[VOLUME * LANES + lane]
-                for corner in range(4):
-                    for axis in range(3):
-                        forces[element, corner, axis] = work[(FORCE + 3 * corner + axis) * LANES + lane]
+            store_forces(work, forces, block)
+            store_energies(work, energies, block)

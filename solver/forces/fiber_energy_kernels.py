@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from numba import types
 
-from ..materials.lanes import ENERGY, LANES
 from ..threads import kernel
-from .elastic_kernels import FORCE, VOLUME, MaterialKernel, corner_forces, load_block
+from .elastic_kernels import MaterialKernel, corner_forces, load_block, store_forces
+from .energy_kernels import store_energies
 from .fiber_kernels import BODY, load_constants
 
 
@@ -29,9 +29,5 @@ def measure(  # type: ignore[no-untyped-def]
             fiber_energy(work, False)
             fiber_stress(work, False)
             corner_forces(work)
-            for lane in range(LANES):
-                element = block * LANES + lane
-                energies[element] = work[ENERGY * LANES + lane] * work[VOLUME * LANES + lane]
-                for corner in range(4):
-                    for axis in range(3):
-                        forces[element, corner, axis] = work[(FORCE + 3 * corner + axis) * LANES + lane]
+            store_forces(work, forces, block)
+            store_energies(work, energies, block)

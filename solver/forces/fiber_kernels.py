@@ -9,7 +9,7 @@ from numba import types
 
 from ..materials.lanes import CONSTANT, LANES
 from ..threads import kernel
-from .elastic_kernels import BLOCKS, FORCE, MaterialKernel, corner_blocks, corner_forces, load_block
+from .elastic_kernels import MaterialKernel, corner_blocks, corner_forces, load_block, store_blocks, store_forces
 
 #: of a loop: chunks from and to, positions, corners, rest shapes, constants of the material and of the fibres
 BODY = (types.int64, types.int64, types.float64[:, ::1], types.int32[:, :, ::1], types.float64[:, :, ::1],
@@ -47,11 +47,5 @@ def fill(  # type: ignore[no-untyped-def]
             fiber_tangent(work, project)
             corner_forces(work)
             corner_blocks(work)
-            for lane in range(LANES):
-                element = block * LANES + lane
-                for corner in range(4):
-                    for axis in range(3):
-                        forces[element, corner, axis] = work[(FORCE + 3 * corner + axis) * LANES + lane]
-                for pair in range(blocks.shape[1]):  # not a constant, as in `elastic_kernels.fill`
-                    for entry in range(9):
-                        blocks[element, pair, entry] = work[(BLOCKS + 9 * pair + entry) * LANES + lane]
+            store_forces(work, forces, block)
+            store_blocks(work, blocks, block)

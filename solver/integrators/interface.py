@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ..assembly.linearised import Linearised
-from ..assembly.tangent import Tangent
 from ..condensation.interface import Condensation, Posed, Stage
 from ..coordinates.free_nodes import FreeNodes
 from ..errors import StepFailed
 from ..linear.interface import NotPositiveDefinite
 from ..nonlinear.held import Held
 from ..state import Index, State, Vec
+
+if TYPE_CHECKING:
+    from ..assembly.tangent import Tangent
 
 
 class System(Protocol):

@@ -41,7 +41,6 @@ def check(job: Job) -> None:
         seen[body.name] = i
         with blame(scene, body, "name"):
             _check_body(job, body, f"$.bodies[{i}]")
-            _check_damping(scene, body, f"$.bodies[{i}].damping")
 
 
 def _check_full_space(scene: schema.Scene) -> None:
@@ -59,13 +58,6 @@ def _check_tolerance(scene: schema.Scene) -> None:
         works = [entry.label for entry in catalogue.family("integrator").values() if entry.adaptive]
         raise refuse(f"{integrator.label} does not tell its error, so an accuracy cannot choose its steps",
                      "$.time.tolerance", f"Use {', '.join(works[:-1])} or {works[-1]}, or set the accuracy to 0")
-
-
-def _check_damping(scene: schema.Scene, body: schema.Body, where: str) -> None:
-    integrator = catalogue.find("integrator", scene.integrator.kind)
-    if integrator.undamped and any(parameters("damping", body.damping).values()):
-        raise refuse(f"{integrator.label} knows no damping of the material", where,
-                     "Set its damping to 0 or use another integrator")
 
 
 def _check_time(time: schema.Time) -> None:

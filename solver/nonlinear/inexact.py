@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..assembly.product import Product
 from ..state import Vec
 from .conjugate_gradients import ConjugateGradients
 from .limits import Limits
 from .problem import Evaluation, StageProblem
-from .product import Product
 
 
 class InexactNewton:

@@ -7,7 +7,7 @@ from ..state import Vec
 from .inexact import InexactNewton
 from .kept_factor import KeptFactor
 from .limits import Limits
-from .problem import StageProblem
+from .problem import Evaluation, StageProblem
 
 
 class NewtonFrozen:
@@ -28,9 +28,14 @@ class NewtonFrozen:
         if at.size <= goal:
             return at.unknowns
         self._factor.ready(problem, guess)
+        at, spent = self._approach(problem, at, goal)
         at, inner = self._newton.solve(problem, at, goal, lambda _: self._factor.solve)
-        self._factor.spent(inner)
+        self._factor.spent(spent + inner)
         return at.unknowns
+
+    def _approach(self, problem: StageProblem, at: Evaluation, goal: float) -> tuple[Evaluation, int]:
+        """Where Newton's method begins, and the iterations on the factor alone that led there."""
+        return at, 0
 
     def notes(self, linear: LinearSolver) -> list[str]:
         """None: any linear solver will do."""

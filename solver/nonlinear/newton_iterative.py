@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..assembly.product import Product
 from ..linear.interface import LinearSolver
 from ..state import Vec
+from .block_kernels import multiply_blocks
 from .inexact import InexactNewton
 from .limits import Limits
 from .problem import StageProblem
-from .product import Product
-from .product_kernels import multiply_blocks
 
 
 class NewtonIterative:

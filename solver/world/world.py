@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from ..assembly.damping import Damped, Damping, DampingLaw
 from ..assembly.edges import Edges
 from ..assembly.linearised import Linearised
 from ..assembly.pattern import NodeSum
-from ..assembly.tangent import Tangent
 from ..condensation.full import Full
 from ..condensation.interface import Condensation, Stage
 from ..contact.find.half_space import HalfSpace
@@ -31,6 +30,9 @@ from ..nonlinear.interface import StageSolver
 from ..nonlinear.problem import StageProblem
 from ..nonlinear.problem import System as StageSystem
 from ..state import Index, Mask, State, Vec
+
+if TYPE_CHECKING:
+    from ..assembly.tangent import Tangent
 
 CLAMPED = 1.0e-9  #: of an element's trace: a smaller change is rounding
 BLOW_UP = 1.0e3  #: a body this many times its rest size has blown up

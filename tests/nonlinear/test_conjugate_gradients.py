@@ -5,9 +5,9 @@ import pytest
 import scipy.sparse as sp
 
 from solver import threads  # noqa: F401
+from solver.assembly.product import Product
 from solver.nonlinear.conjugate_gradients import ConjugateGradients
 from solver.nonlinear.pairs import Pairs
-from solver.nonlinear.product import Product
 
 SIZE = 60
 

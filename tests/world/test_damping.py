@@ -11,11 +11,11 @@ from small_jobs import box_job, change
 from solver import catalogue
 from solver.condensation.interface import Stage
 from solver.coordinates.rigid import rigid_field
-from solver.errors import BadScene
 from solver.job.load import load
 from solver.meshing.volume import tet_volumes
 from solver.nonlinear.problem import StageProblem
 from solver.state import State
+from solver.world.build import build
 
 H, BETA = 1 / 120, 0.6
 BAR = box((5, 2, 2), (0.1, 0.04, 0.04))
@@ -367,9 +367,13 @@ def test_one_share_of_stiffness_costs_no_blocks():
     assert world._damping._blocks is None
 
 
-def test_an_integrator_that_knows_no_damping_says_so_before_the_bake(tmp_path):
+def test_ere_takes_the_damping_of_a_job(tmp_path):
     job = box_job(tmp_path / "job", end=2, motion=False, method={"kind": "vanilla"}, integrator={"kind": "ere"})
-    load(job)
-    change(job, "bodies.0.damping", {"kind": "rayleigh", "params": {"mass_damping": 1}})
-    with pytest.raises(BadScene, match=r'^"Ear": ERE knows no damping.*\$\.bodies\[0\]\.damping'):
-        load(job)
+
+    def speed():
+        world = build(load(job), lambda *_: None)
+        return np.linalg.norm(world.step(world.initial_state(), 0.01).u)
+
+    free = speed()
+    change(job, "bodies.0.damping", {"kind": "rayleigh", "params": {"mass_damping": 50.0}})
+    assert speed() == pytest.approx(free * (1 - np.exp(-0.5)) / 0.5, rel=0.05)
