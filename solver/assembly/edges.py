@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..meshing.volume import EDGES, unique_edges
 from ..state import Index, Vec
 from .kernels import largest_edge_change
 
@@ -13,9 +14,7 @@ class Edges:
 
     def __init__(self, tets: Index, rest: Vec) -> None:
         """tets: (e, 4). rest: (n, 3) [m]."""
-        pairs = tets[:, [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]].reshape(-1, 2)
-        pairs = np.unique(np.sort(pairs, axis=1), axis=0)
-        self._pairs: Index = np.ascontiguousarray(pairs, dtype=np.int32)
+        self._pairs = pairs = unique_edges(tets, EDGES)
         lengths = np.linalg.norm(rest[pairs[:, 0]] - rest[pairs[:, 1]], axis=1)
         self._inverse_square = 1.0 / lengths**2
 

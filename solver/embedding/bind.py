@@ -18,6 +18,7 @@ from .locate import containing_tets
 from .tears import mend_tears
 
 NEAR = 0.25  # of the median edge: closer than this a vertex may have slipped through the wrong side
+CHUNK = 400_000  # pairs of point and face at a time
 FEW, MANY = 16, 256  # boundary faces to look at, and when none of these faces the right way
 
 
@@ -127,31 +128,41 @@ def _nearest_faces(nodes: Vec, faces: Index, part_of_face: Index, points: Vec, t
     mine = [np.flatnonzero(parts[part_of_face]) for parts in sets]
     trees = [cKDTree(centres[rows]) for rows in mine]
 
-    def nearest(asked: NDArray, count: int, normal: Vec | None) -> tuple[NDArray, Vec]:
-        """Nearest face to each asked point among `count` candidates; with normals only those that agree."""
-        face, distance = np.zeros(len(asked), dtype=np.int64), np.full(len(asked), np.inf)
+    def nearest(asked: NDArray, count: int) -> tuple[NDArray, Vec]:
+        """At most `count` faces near each asked point, and the distances to them, (asked, count); infinite: none."""
+        face, distance = np.zeros((len(asked), count), dtype=np.int64), np.full((len(asked), count), np.inf)
         for number, tree in enumerate(trees):
             at = np.flatnonzero(group[asked] == number)
-            for chunk in np.array_split(at, 1 + len(at) * count // 400_000):
+            for chunk in np.array_split(at, 1 + len(at) * count // CHUNK):
                 here = points[asked[chunk]]
                 rows = mine[number][tree.query(here, np.arange(1, min(count, len(mine[number])) + 1))[1]]
-                away = triangle_distances(here[:, None], nodes[faces[rows]])
-                if normal is not None:
-                    agrees = np.einsum("ijk,ik->ij", face_normal[rows], normal[asked[chunk]]) > 0.0
-                    away = np.where(agrees, away, np.inf)
-                best = away.argmin(axis=1)
-                face[chunk], distance[chunk] = rows[np.arange(len(chunk)), best], away.min(axis=1)
+                face[chunk, : rows.shape[1]] = rows
+                distance[chunk, : rows.shape[1]] = triangle_distances(here[:, None], nodes[faces[rows]])
         return face, distance
 
-    everyone = np.arange(len(points))
-    near, near_distance = nearest(everyone, FEW, None)
+    def agreeing(face: NDArray, distance: Vec, normal: Vec) -> Vec:
+        """The distances to faces that look the way of the normals, infinite to the others."""
+        agrees = np.einsum("ijk,ik->ij", face_normal[face], normal) > 0.0
+        return np.where(agrees, distance, np.inf)
+
+    few, few_distance = nearest(np.arange(len(points)), FEW)
+    near, near_distance = _least(few, few_distance)
 
     # a loose part whose normals mostly look inwards was modelled inside out
     normal = vertex_normals(points, triangles)
     agreement = np.einsum("ij,ij->i", normal, face_normal[near])
     normal = np.where((np.bincount(part_of_vertex, agreement) < 0.0)[part_of_vertex, None], -normal, normal)
 
-    facing, facing_distance = nearest(everyone, FEW, normal)
+    facing, facing_distance = _least(few, agreeing(few, few_distance, normal))
     lost = np.flatnonzero(np.isinf(facing_distance) & (normal != 0.0).any(axis=1))
-    facing[lost], facing_distance[lost] = nearest(lost, MANY, normal)
+    for chunk in np.array_split(lost, 1 + len(lost) * MANY // CHUNK):
+        many, many_distance = nearest(chunk, MANY)
+        facing[chunk], facing_distance[chunk] = _least(many, agreeing(many, many_distance, normal[chunk]))
     return near, near_distance, facing, facing_distance
+
+
+def _least(face: NDArray, distance: Vec) -> tuple[NDArray, Vec]:
+    """The nearest of a few faces of each point, and the distance to it, both (n,)."""
+    best = distance.argmin(axis=1)
+    row = np.arange(len(face))
+    return face[row, best], distance[row, best]

@@ -8,6 +8,7 @@ from scipy.sparse import csr_matrix
 from scipy.spatial import cKDTree
 
 from ..meshing.closest import triangle_distances
+from ..meshing.volume import SIDES, unique_edges
 from ..state import Index, Vec
 
 ROUNDS = 5
@@ -42,7 +43,7 @@ def mend_tears(tet: Index, nodes: Vec, tets: Index, faces: Index, tet_of_face: I
     lost where more than half of its neighbours are bound far from it; it goes to the nearest boundary face of its own
     part that is close to one of the neighbours that are not lost.
     """
-    pairs = np.unique(np.sort(np.asarray(triangles)[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1), axis=0)
+    pairs = unique_edges(triangles, SIDES)
     pairs = pairs[(pairs[:, 0] != pairs[:, 1])
                   & (np.linalg.norm(points[pairs[:, 0]] - points[pairs[:, 1]], axis=1) < longest)]
     if not len(pairs):

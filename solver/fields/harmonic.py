@@ -9,7 +9,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 from scipy.spatial import cKDTree
 
 from ..meshing.closest import closest_weights, vertex_normals
-from ..meshing.volume import boundary_faces
+from ..meshing.volume import boundary_faces, shape_gradients
 from ..state import Index, Vec
 
 CANDIDATES = 12  # triangles to look at for each boundary node
@@ -49,15 +49,6 @@ def p1_laplacian(nodes: Vec, tets: Index) -> csr_matrix:
     blocks = np.einsum("eik,ejk->eij", gradients, gradients) * (six_volumes / 6.0)[:, None, None]
     rows, columns = np.repeat(tets, 4, axis=1).ravel(), np.tile(tets, (1, 4)).ravel()
     return coo_matrix((blocks.ravel(), (rows, columns)), shape=(len(nodes), len(nodes))).tocsr()
-
-
-def shape_gradients(nodes: Vec, tets: Index) -> tuple[Vec, Vec]:
-    """∇φ of the four corners [1/m], (e, 4, 3), and six times the volumes [m³], (e,)."""
-    edges = nodes[tets[:, 1:]] - nodes[tets[:, :1]]
-    across = np.stack([np.cross(edges[:, (i + 1) % 3], edges[:, (i + 2) % 3]) for i in range(3)], axis=1)
-    six_volumes = np.einsum("ij,ij->i", edges[:, 0], across[:, 0])
-    gradients = across / six_volumes[:, None, None]
-    return np.concatenate([-gradients.sum(axis=1, keepdims=True), gradients], axis=1), six_volumes
 
 
 def _from_vertices(nodes: Vec, faces: Index, border: NDArray, vertices: Vec, triangles: Index,

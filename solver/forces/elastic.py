@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..materials.lanes import LANES, MAX_CONSTANTS
-from ..meshing.volume import tet_volumes
+from ..meshing.volume import shape_gradients
 from ..state import Index, Vec
 from ..threads import share
 from .elastic_kernels import ELEMENT_SLOTS, Address, fill
@@ -35,10 +35,10 @@ class Elastic:
         source = np.zeros(blocks * LANES, dtype=np.int64)
         source[:count] = np.arange(count)
 
-        edges = np.swapaxes(nodes[tets[:, 1:]] - nodes[tets[:, :1]], 1, 2)
+        gradients, six_volumes = shape_gradients(nodes, tets)
         rest = np.empty((count, 10))
-        rest[:, :9] = np.linalg.inv(edges).reshape(count, 9)
-        rest[:, 9] = tet_volumes(nodes, tets)
+        rest[:, :9] = gradients[:, 1:].reshape(count, 9)  # rows of D_m⁻¹
+        rest[:, 9] = six_volumes / 6.0
         rest = rest[source]
         rest[count:, 9] = 0.0
         self.tets: Index = tets[source].astype(np.int32)  #: corners, (p, 4), p >= e a multiple of the lanes

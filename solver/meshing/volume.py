@@ -13,6 +13,7 @@ from ..state import Index, Vec
 
 # the face opposite to each corner, seen counter-clockwise from outside of a positive tetrahedron
 FACES = np.array([[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]])
+SIDES = np.array([[0, 1], [1, 2], [2, 0]])  #: of a triangle
 EDGES = np.array([[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]])
 
 
@@ -30,6 +31,15 @@ def tet_volumes(nodes: Vec, tets: Index) -> Vec:
     a, b, c, d = (nodes[tets[:, i]] for i in range(4))
     signed: Vec = np.einsum("ij,ij->i", np.cross(b - a, c - a), d - a) / 6.0
     return signed
+
+
+def shape_gradients(nodes: Vec, tets: Index) -> tuple[Vec, Vec]:
+    """∇φ of the four corners [1/m], (e, 4, 3), and six times the volumes [m³], (e,)."""
+    edges = nodes[tets[:, 1:]] - nodes[tets[:, :1]]
+    across = np.stack([np.cross(edges[:, (i + 1) % 3], edges[:, (i + 2) % 3]) for i in range(3)], axis=1)
+    six_volumes = np.einsum("ij,ij->i", edges[:, 0], across[:, 0])
+    gradients = across / six_volumes[:, None, None]
+    return np.concatenate([-gradients.sum(axis=1, keepdims=True), gradients], axis=1), six_volumes
 
 
 def tet_quality(nodes: Vec, tets: Index) -> Vec:
@@ -79,6 +89,17 @@ def used_nodes(nodes: Vec, tets: Index) -> tuple[Vec, Index]:
     """The same tetrahedra without the nodes that none of them uses."""
     used, corners = np.unique(tets, return_inverse=True)
     return nodes[used], corners.reshape(-1, 4).astype(np.int32)
+
+
+def unique_edges(corners: Index, sides: Index) -> Index:
+    """Every edge of simplices once, smaller node first and in ascending order, (k, 2).
+
+    corners: (e, c) nodes of each simplex. sides: (s, 2) which of its corners its edges join.
+    """
+    ends = np.sort(corners[:, sides].reshape(-1, 2).astype(np.int64), axis=1)
+    keys = np.unique(ends[:, 0] << 32 | ends[:, 1])
+    edges: Index = np.stack([keys >> 32, keys & 0xFFFFFFFF], axis=1).astype(np.int32)
+    return edges
 
 
 def nonmanifold_edges(triangles: Index) -> int:

@@ -8,9 +8,9 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
 
 from ...errors import BadScene
-from ...meshing.volume import boundary_faces
+from ...meshing.volume import boundary_faces, shape_gradients
 from ...state import Vec
-from ..harmonic import p1_laplacian, shape_gradients
+from ..harmonic import p1_laplacian
 from .interface import Muscle
 
 BELLY = 0.2  #: share of the skin that should lie between the two ends
