@@ -1,4 +1,4 @@
-"""Which objects the settings may point at.
+"""Which objects the settings may point at, and which names they may hold.
 
 Without bpy on purpose: Blender 4.2 as a module keeps a poll function to its very end, and through that function's
 globals bpy too, whose own end then never comes: the process crashes when it exits.
@@ -17,3 +17,14 @@ def is_empty(_settings: Any, candidate: Any) -> bool:
 def has_curves(_settings: Any, candidate: Any) -> bool:
     """Poll of a pointer to an object: hair, a curve, or a mesh whose edges are combed."""
     return candidate.type in {"CURVES", "CURVE", "MESH"}
+
+
+def painted_names(settings: Any, context: Any, _typed: str) -> list[str]:
+    """Search of a map's name: vertex groups, and float attributes of the vertices, those of Geometry Nodes too."""
+    obj = settings.id_data
+    if obj.type != "MESH":
+        return []
+    evaluated = obj.evaluated_get(context.view_layer.depsgraph).data
+    attributes = {attribute.name for mesh in (obj.data, evaluated) for attribute in mesh.attributes
+                  if attribute.domain == "POINT" and attribute.data_type == "FLOAT"}
+    return sorted({*obj.vertex_groups.keys(), *(name for name in attributes if not name.startswith("."))})

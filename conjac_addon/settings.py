@@ -1,7 +1,7 @@
 """`Object.conjac`: every setting of a soft body, made from solver/catalogue.py.
 
-A parameter of a choice in FAMILIES becomes a property with the parameter's own key, a paintable one (a map of the
-catalogue names it) a second one, `<key>_high`, for the value where the map is painted 1.
+A parameter of a choice in FAMILIES becomes a property with the parameter's own key, a paintable one a second one,
+`<key>_high`, for the value where its map is painted 1. A map becomes `<key>_group`, the name of what was painted.
 Lengths are in Blender units here; `si` turns a property into SI.
 """
 
@@ -13,7 +13,7 @@ import bpy
 from ..solver import catalogue
 from ..solver.catalogue import Entry, Param
 from . import compat
-from .handles import has_curves, is_empty
+from .handles import has_curves, is_empty, painted_names
 
 #: families whose choice is a menu and whose parameters are settings
 FAMILIES = ("method", "material", "fiber_material", "fiber_field", "damping", "mesher", "integrator", "stage_solver")
@@ -24,7 +24,7 @@ BLENDER_UNITS = {"m": "LENGTH", "m/s": "VELOCITY", "m/s²": "ACCELERATION", "s":
 #: Blender's units that grow with the scene's unit scale
 SCALED_UNITS = frozenset({"LENGTH", "VELOCITY", "ACCELERATION"})
 
-#: times softer than the painted end of a map where the artist has not said
+#: times stiffer (or heavier) where a map is painted, if the artist has not said
 STIFF_RATIO = 10.0
 
 OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
@@ -41,7 +41,40 @@ def property_name(entry: Entry, param: Param) -> str:
 
 def painted_params() -> dict[str, Param]:
     """The parameters that a painted map blends, by key."""
-    return {param.key: param for entry in catalogue.family("map").values() for param in entry.params}
+    return {param.key: param for entry in catalogue.maps().values() for param in entry.params}
+
+
+def painted_default(param: Param) -> float:
+    """Where a map is painted 1, if the artist has not said: ten times what has a unit, else the slider's end."""
+    if param.unit:
+        return min(param.default * STIFF_RATIO, param.high) if param.high is not None else param.default * STIFF_RATIO
+    ends = (param.soft_high, param.high, param.default)
+    return float(next(end for end in ends if end is not None))
+
+
+def default_group(entry: Entry) -> str:
+    """What a map is called until the artist says otherwise. None of a field: a group "Density" may be for hair."""
+    return entry.label if entry.key in catalogue.family("map") else ""
+
+
+def is_chosen(settings: bpy.types.PropertyGroup, entry: Entry) -> bool:
+    """Whether the artist has named what a map is painted in."""
+    return getattr(settings, f"{entry.key}_group") not in ("", default_group(entry))
+
+
+def fields_in_use(settings: bpy.types.PropertyGroup) -> set[str]:
+    """Keys of the parameters that a map may blend with the present choices."""
+    chosen = [catalogue.find("material", settings.material)]
+    if settings.fiber_material != "none":
+        chosen.append(catalogue.find("fiber_material", settings.fiber_material))
+    return {param.key for entry in chosen for param in entry.params if param.field} | {catalogue.DENSITY.key}
+
+
+def maps_in_use(settings: bpy.types.PropertyGroup) -> dict[str, Entry]:
+    """The maps that mean something with the present choices, by key."""
+    fields = fields_in_use(settings)
+    return {key: entry for key, entry in catalogue.maps().items()
+            if not entry.params or any(param.key in fields for param in entry.params)}
 
 
 def si(settings: bpy.types.PropertyGroup, name: str, scene: bpy.types.Scene) -> float | int | bool:
@@ -189,11 +222,12 @@ def _made_from_catalogue() -> dict[str, Any]:
             made[property_name(entry, param)] = _number(param)
     for param in painted_params().values():
         made[f"{param.key}_high"] = _number(
-            param, name=f"{param.label} (Painted)", default=min(param.default * STIFF_RATIO, param.high),
+            param, name=f"{param.label} (Painted)", default=painted_default(param),
             description=f"{param.sentence}: where the map is painted 1")
-    for entry in catalogue.family("map").values():
+    for entry in catalogue.maps().values():
         made[f"{entry.key}_group"] = bpy.props.StringProperty(
-            name=f"{entry.label} Group", description=f"{entry.sentence}: name of the vertex group", default=entry.label,
+            name=f"{entry.label} Group", description=f"{entry.sentence}: the vertex group, or the float attribute of "
+            "the vertices", default=default_group(entry), search=painted_names, search_options={"SORT", "SUGGESTION"},
             override=OVERRIDABLE)
     return made
 

@@ -20,7 +20,8 @@ TITLES = {
     "fiber_material": ("Fibers", "What fibers add to the material, along one direction in each element."),
     "fiber_field": ("Direction of the fibers", "Which way fibers run in the rest shape; they turn with the body."),
     "mesher": ("Mesher", "How the volume is filled with tetrahedra."),
-    "map": ("Painted maps", "Vertex groups, read where the ConJac modifier stands."),
+    "map": ("Painted maps", "Vertex groups, or float attributes of the vertices, read where the ConJac modifier "
+                            "stands. Each field has one: its number holds where it is 0, its painted value where 1."),
     "linear_solver": ("Linear solver", "Which library factors the matrix of each step. *Automatic* takes the first one "
                                        "that is installed; the log says which and why."),
     "export": ("Export", "What a bake leaves behind for playback and rendering."),
@@ -37,9 +38,9 @@ def page() -> str:
         title, sentence = TITLES.get(family, (family.replace("_", " ").capitalize(), ""))
         lines += [f"## {title}", "", *([sentence, ""] if sentence else []), "| choice | key | what it does |",
                   "| --- | --- | --- |"]
-        entries = catalogue.menu(family).values()
+        entries = (catalogue.maps() if family == "map" else catalogue.menu(family)).values()
         lines += [f"| {entry.label} | `{entry.key}` | {entry.sentence} |" for entry in entries]
-        params = {param.key: param for entry in entries for param in entry.params}
+        params = {param.key: param for entry in entries for param in entry.params if family != "map"}
         if params:
             lines += ["", "| setting | key | default | range | what it does |", "| --- | --- | --- | --- | --- |"]
             lines += [row(param) for param in params.values()]

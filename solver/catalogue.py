@@ -40,7 +40,7 @@ class Entry:
     path: str  #: "module.path:Name" inside `solver` (or `conjac_addon` for exports and maps)
     label: str
     sentence: str
-    params: tuple[Param, ...] = ()  #: of a map: the parameters it blends
+    params: tuple[Param, ...] = ()  #: of a map: the parameters it blends; see `maps` for the others
     adaptive: bool = False  #: of an integrator: it tells its error, so that a tolerance can choose its steps
     full_space: bool = False  #: of a method: every free node is an unknown; of an integrator: it needs such a method
     hidden: bool = False  #: for scripts and measurements alone: in no menu
@@ -275,6 +275,20 @@ def family(name: str) -> dict[str, Entry]:
 def menu(name: str) -> dict[str, Entry]:
     """Those of a family that an artist may choose from."""
     return {key: entry for key, entry in family(name).items() if not entry.hidden}
+
+
+def maps() -> dict[str, Entry]:
+    """Every map that can be painted, by its key: the family's, then one for each field that none of those blends.
+
+    So a parameter with `field` needs no entry of its own.
+    """
+    found = family("map")
+    blended = {param.key for entry in found.values() for param in entry.params}
+    for param in (DENSITY, *(param for entry in ENTRIES for param in entry.params)):
+        if param.field and param.key not in blended | found.keys():
+            found[param.key] = Entry("map", param.key, "gather.maps:Blend", param.label,
+                                     f"Blends {param.label} between two values", (param,))
+    return found
 
 
 def find(name: str, key: str) -> Entry:

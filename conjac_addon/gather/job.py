@@ -121,9 +121,14 @@ def changed_settings(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path
     painted = old["bodies"][0].get("painted", {}) if old.get("bodies") else {}
     for key, blend in painted.items():
         for end, name in (("low", key), ("high", f"{key}_high")):
-            if blend.get(end) != properties.si(obj.conjac, name, scene):
+            if blend.get(end) != _end(obj, scene, name):
                 changed.add(name)
     return labels(changed)
+
+
+def _end(obj: bpy.types.Object, scene: bpy.types.Scene, name: str) -> float:
+    """What a map blends from or to, in SI. Keyframes of an activation are times what is painted: from nothing on."""
+    return 0.0 if name == fibers.ACTIVATION and fibers.is_activated(obj) else properties.si(obj.conjac, name, scene)
 
 
 def labels(paths: Iterable[str]) -> list[str]:
@@ -167,12 +172,12 @@ def _fill_body(body: dict[str, Any], evaluation: Evaluation, job: JobFolder,
     mesh = evaluation.mesh(all_layers=True)
     vertices, triangles = surface(mesh, evaluation.to_world(), obj.name)
     check_stack(evaluation, len(vertices), settings.export)
-    painted = maps.read(evaluation.evaluated(obj), mesh, settings, obj.name)
+    painted = maps.read(evaluation.evaluated(obj), mesh, settings, obj.name, report)
     body |= fibers.directions(evaluation, mesh, job.array)
     evaluation.release()
 
     body["surface"] = {"vertices": job.array("vertices", vertices), "triangles": job.array("triangles", triangles)}
-    number: Callable[[str], float] = lambda name: properties.si(settings, name, evaluation.scene)  # noqa: E731
+    number: Callable[[str], float] = lambda name: _end(obj, evaluation.scene, name)  # noqa: E731
     animated = np.zeros(len(vertices), dtype=bool)
     for one in painted:
         kind: maps.MapKind = one.entry.load(_PACKAGE)()

@@ -1,7 +1,7 @@
 """Painted maps: what the artist painted on the surface, read from the evaluated mesh.
 
-A map is a vertex group, or a float attribute of the vertices (from Geometry Nodes) of the same name. The catalogue's
-family "map" says which there are; each names one of the classes below, which puts it where scene.json wants it.
+A map is a vertex group, or a float attribute of the vertices (from Geometry Nodes) of the same name. `catalogue.maps`
+says which there are; each names one of the classes below, which puts it where scene.json wants it.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ...solver import catalogue
 from ...solver.catalogue import Entry
 from ...solver.errors import BadInput, NoSuchThing
+from ..settings import fields_in_use, is_chosen, maps_in_use
 
 PAINTED = 0.5  #: dynamic and pinned above this weight
+ROUNDING = 1.0e-4  #: how far outside of 0 to 1 a weight may lie without a word
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class PaintedMap:
     group: str  #: name of the vertex group or attribute
     weights: NDArray[np.float64]  #: (n,) in [0, 1]
     object: str  #: name of the object
+    fields: frozenset[str]  #: keys of the parameters that can be blended
 
     def is_painted(self) -> bool:
         return bool((self.weights > PAINTED).any())
@@ -73,8 +75,7 @@ class Blend:
 
     def fill(self, body: dict[str, Any], painted: PaintedMap, store: Callable[[str, NDArray[Any]], str],
              number: Callable[[str], float]) -> None:
-        known = {param.key for param in catalogue.find("material", body["material"]["kind"]).params}
-        blended = [param.key for param in painted.entry.params if param.key in known | {catalogue.DENSITY.key}]
+        blended = [param.key for param in painted.entry.params if param.key in painted.fields]
         if not blended or not painted.weights.any():
             return
         weights = store(painted.entry.key, painted.weights)
@@ -91,35 +92,48 @@ class Fibers:
             body["fibers"] = store(painted.entry.key, painted.weights)
 
 
-def read(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, settings: bpy.types.PropertyGroup,
-         name: str) -> list[PaintedMap]:
-    """Every map of the catalogue that this object has. `evaluated` and its `mesh` belong together.
+def read(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, settings: bpy.types.PropertyGroup, name: str,
+         report: Callable[[str], None]) -> list[PaintedMap]:
+    """Every map that this object has and that its settings use. `evaluated` and its `mesh` belong together.
 
-    Raises NoSuchThing for a group that the artist named and that does not exist.
+    report: takes sentences for the artist. Raises NoSuchThing for a group that the artist named and that does not
+    exist, BadInput for an attribute of another kind.
     """
-    found: list[PaintedMap] = []
-    groups: dict[int, Entry] = {}
-    for entry in catalogue.family("map").values():
+    entries = maps_in_use(settings).values()
+    groups = {entry.key: evaluated.vertex_groups[group].index for entry in entries
+              if (group := getattr(settings, f"{entry.key}_group")) in evaluated.vertex_groups}
+    weights = _group_weights(mesh, set(groups.values()))
+    fields, found = frozenset(fields_in_use(settings)), []
+    for entry in entries:
         group = getattr(settings, f"{entry.key}_group")
         attribute = mesh.attributes.get(group) if group else None
         if attribute is not None and attribute.domain == "POINT" and attribute.data_type == "FLOAT":
-            values = np.empty(len(mesh.vertices), dtype=np.float32)
-            attribute.data.foreach_get("value", values)
-            found.append(_painted_map(entry, group, values, name))
-        elif group in evaluated.vertex_groups:
-            groups[evaluated.vertex_groups[group].index] = entry
-        elif group and group != entry.label:
-            raise NoSuchThing(f'there is no vertex group "{group}" for {entry.label}',
-                              "Choose another group in the ConJac panel, or paint one", name)
-    for index, weights in _group_weights(mesh, groups.keys()).items():
-        entry = groups[index]
-        found.append(_painted_map(entry, getattr(settings, f"{entry.key}_group"), weights, name))
+            read = np.empty(len(mesh.vertices), dtype=np.float32)
+            attribute.data.foreach_get("value", read)
+            values = _in_range(read, f'"{name}": {{}} of "{group}" for {entry.label}', report)
+        elif entry.key in groups:
+            values = weights[groups[entry.key]]
+        elif not is_chosen(settings, entry):
+            continue  # nothing was chosen, or its own group is not made yet
+        elif attribute is not None:
+            raise BadInput(f'its attribute "{group}" for {entry.label} is not one of floats on vertices',
+                           "Store it as Float on Point, or choose another one in the ConJac panel", name)
+        else:
+            raise NoSuchThing(f'there is no vertex group "{group}" for {entry.label}, nor such a float attribute',
+                              "Choose another one in the ConJac panel, or paint it; modifiers below ConJac's do not "
+                              "count", name)
+        found.append(PaintedMap(entry, group, values, name, fields))
     return found
 
 
-def _painted_map(entry: Entry, group: str, values: NDArray[Any], name: str) -> PaintedMap:
+def _in_range(values: NDArray[Any], whose: str, report: Callable[[str], None]) -> NDArray[np.float64]:
+    """An attribute's values in [0, 1], (n,); what is outside is cut, and said in a sentence beginning with `whose`."""
     weights = np.nan_to_num(np.asarray(values, dtype=np.float64), nan=0.0)
-    return PaintedMap(entry, group, np.clip(weights, 0.0, 1.0), name)
+    outside = np.flatnonzero((weights < -ROUNDING) | (weights > 1.0 + ROUNDING))
+    if len(outside):
+        count = f"{len(outside)} values" if len(outside) > 1 else "one value"
+        report(f"{whose.format(count)}, such as {weights[outside[0]]:g}, lie outside of 0 to 1 and are cut to it")
+    return np.clip(weights, 0.0, 1.0)
 
 
 def _group_weights(mesh: bpy.types.Mesh, indices: Any) -> dict[int, NDArray[np.float64]]:

@@ -113,7 +113,7 @@ class CONJAC_OT_add_group(bpy.types.Operator):
 
     map: bpy.props.EnumProperty(
         name="Map", description="Which map to paint",
-        items=[(entry.key, entry.label, entry.sentence) for entry in catalogue.family("map").values()])
+        items=[(entry.key, entry.label, entry.sentence) for entry in catalogue.maps().values()])
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -121,11 +121,11 @@ class CONJAC_OT_add_group(bpy.types.Operator):
 
     @classmethod
     def description(cls, _context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
-        return f"{catalogue.find('map', properties.map).sentence}: paint it as a vertex group"
+        return f"{catalogue.maps()[properties.map].sentence}: paint it as a vertex group"
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj, settings = context.active_object, context.active_object.conjac
-        name = getattr(settings, f"{self.map}_group") or catalogue.find("map", self.map).label
+        name = getattr(settings, f"{self.map}_group") or catalogue.maps()[self.map].label
         if obj.mode != "OBJECT":
             bpy.ops.object.mode_set(mode="OBJECT")
         group = obj.vertex_groups.get(name) or obj.vertex_groups.new(name=name)

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 import bpy
 
 from ...solver.errors import BadMesh
+from ..settings import is_chosen, maps_in_use
 
 NAME = "ConJac"
 
@@ -34,15 +35,29 @@ def find(obj: bpy.types.Object) -> bpy.types.Modifier | None:
 
 
 def place(obj: bpy.types.Object) -> int:
-    """Index in the stack where the cache modifier stands, or would be put: after the last deforming modifier."""
+    """Index in the stack where the cache modifier stands, or would be put: after the last deforming modifier.
+
+    After Geometry Nodes too where a map is named that only these can make.
+    """
     mark = find(obj)
     if mark is not None:
         return list(obj.modifiers).index(mark)
     types = [modifier.type for modifier in obj.modifiers]
-    after = max((index + 1 for index, kind in enumerate(types) if kind in RIGS), default=0)
+    inputs = RIGS | {"NODES"} if needs_a_map(obj) else RIGS
+    after = max((index + 1 for index, kind in enumerate(types) if kind in inputs), default=0)
     while 0 < after < len(types) and types[after] in CORRECTIONS:
         after += 1
     return after
+
+
+def needs_a_map(obj: bpy.types.Object) -> bool:
+    """Whether a modifier has to make one of the object's maps: it is neither a vertex group nor an attribute."""
+    settings = getattr(obj, "conjac", None)  # a script may show frames with the extension switched off
+    if settings is None:
+        return False
+    named = (getattr(settings, f"{entry.key}_group") for entry in maps_in_use(settings).values()
+             if is_chosen(settings, entry))
+    return any(name not in obj.vertex_groups and name not in obj.data.attributes for name in named)
 
 
 def put(obj: bpy.types.Object, kind: str) -> bpy.types.Modifier:

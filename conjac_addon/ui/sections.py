@@ -6,10 +6,10 @@ The sidebar and the Physics tab draw the same functions. Nothing here computes b
 import bpy
 
 from ...solver import catalogue
-from ...solver.catalogue import Entry, Param
+from ...solver.catalogue import Entry
 from .. import bake
 from ..bake.progress import remaining
-from ..settings import painted_params, property_name
+from ..settings import default_group, fields_in_use, is_chosen, maps_in_use, property_name
 from . import damping
 from .text import hint, paragraph
 
@@ -74,11 +74,11 @@ def chosen(settings: object, family: str) -> Entry:
 
 
 def draw_material(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """The material, how it is damped, and their parameters; a painted one has two values."""
+    """The material, how it is damped, and their parameters."""
     settings = context.object.conjac
     layout.prop(settings, "material")
     draw_params(layout, settings, "material")
-    draw_param(layout, settings, catalogue.DENSITY.key, catalogue.DENSITY)
+    layout.prop(settings, catalogue.DENSITY.key)
     layout.prop(settings, "damping")
     draw_params(layout, settings, "damping")
 
@@ -101,8 +101,9 @@ def draw_fibers(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 def draw_maps(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """The paintable groups and the dynamic handles."""
     obj, settings = context.object, context.object.conjac
-    for entry in catalogue.family("map").values():
-        draw_map(layout, obj, entry)
+    for entry in catalogue.maps().values():
+        if not entry.params:
+            draw_map(layout, obj, entry)
     column = layout.column(align=True)
     for index, handle in enumerate(settings.handles):
         row = column.row(align=True)
@@ -115,14 +116,40 @@ def draw_maps(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 def draw_map(layout: bpy.types.UILayout, obj: bpy.types.Object, entry: Entry) -> None:
     """One map: a button that begins it, and once there is something to choose its group."""
-    chosen = getattr(obj.conjac, f"{entry.key}_group")
-    if chosen == entry.label and chosen not in obj.vertex_groups:
+    name = f"{entry.key}_group"
+    chosen = getattr(obj.conjac, name)
+    if default_group(entry) and not is_begun(obj, entry):
         # a field with the name of a group that is still to be made would be red
         layout.operator("conjac.add_group", text=f"Paint {entry.label}", icon="BRUSH_DATA").map = entry.key
         return
     row = layout.row(align=True)
-    row.prop_search(obj.conjac, f"{entry.key}_group", obj, "vertex_groups", text=entry.label)
+    # an attribute of Geometry Nodes is known only after an evaluation
+    known = not chosen or chosen in obj.vertex_groups or chosen in obj.data.attributes
+    field = row.row(align=True)
+    field.alert = not (known or any(modifier.type == "NODES" for modifier in obj.modifiers))
+    field.prop(obj.conjac, name, text=entry.label)
     row.operator("conjac.add_group", text="", icon="BRUSH_DATA").map = entry.key
+
+
+def is_begun(obj: bpy.types.Object, entry: Entry) -> bool:
+    """Whether a map has something to read: its group is there, or the artist has named one."""
+    return getattr(obj.conjac, f"{entry.key}_group") in obj.vertex_groups or is_chosen(obj.conjac, entry)
+
+
+def draw_fields(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """The maps of the material's own numbers: a group for each, and both ends once it is there."""
+    obj, settings = context.object, context.object.conjac
+    fields = fields_in_use(settings)
+    for entry in maps_in_use(settings).values():
+        blended = [param for param in entry.params if param.key in fields]
+        if not blended:
+            continue
+        draw_map(layout, obj, entry)
+        if is_begun(obj, entry):
+            for param in blended:
+                column = layout.column(align=True)
+                column.prop(settings, param.key, text="Unpainted")
+                column.prop(settings, f"{param.key}_high", text="Painted")
 
 
 def draw_volume(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -175,11 +202,4 @@ def draw_params(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, f
     """The parameters of the chosen entry of one family."""
     entry = catalogue.find(family, getattr(settings, family))
     for param in entry.params:
-        draw_param(layout, settings, property_name(entry, param), param)
-
-
-def draw_param(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, name: str, param: Param) -> None:
-    """One parameter, and its painted value where a map blends it."""
-    layout.prop(settings, name)
-    if param.key in painted_params():
-        layout.prop(settings, f"{param.key}_high", text="Painted")
+        layout.prop(settings, property_name(entry, param))

@@ -93,8 +93,10 @@ def test_every_setting_of_the_catalogue_can_be_reached(soft_cube):
 
     bpy.ops.object.empty_add()
     soft_cube.conjac.handles.add().object = bpy.context.object
-    for entry in catalogue.family("map").values():
+    for entry in catalogue.maps().values():
         soft_cube.vertex_groups.new(name=entry.label)
+        setattr(soft_cube.conjac, f"{entry.key}_group", entry.label)
+    soft_cube.conjac.fiber_material = "afung"
     shown = set()
     for family in settings.FAMILIES:
         for key in catalogue.menu(family):
@@ -110,8 +112,27 @@ def test_a_map_begins_with_a_button_and_then_has_a_group_to_choose(soft_cube):
     assert ("prop", "pin_group") not in drawn(soft_cube)
     soft_cube.vertex_groups.new(name="Pin")
     assert ("prop", "pin_group") in drawn(soft_cube)
-    soft_cube.conjac.dynamic_group = "Gone"  # the field shows that it does not exist
+    soft_cube.conjac.dynamic_group = "Gone"  # the field is red
     assert ("prop", "dynamic_group") in drawn(soft_cube)
+
+
+def test_material_maps_show_both_ends_once_there_is_one(soft_cube):
+    def fields():
+        """Of the material maps."""
+        log = []
+        sections.draw_fields(FakeLayout(log), Context(soft_cube))
+        return {name for kind, name in log if kind == "prop"}
+
+    from conjac.conjac_addon.ui import sections
+
+    assert fields() == {"poisson_ratio_group", "density_group"}  # and Stiffness is a button
+    soft_cube.conjac.density_group = "Density"
+    assert fields() == {"poisson_ratio_group", "density_group", "density", "density_high"}
+    soft_cube.vertex_groups.new(name="Stiffness")
+    soft_cube.conjac.material, soft_cube.conjac.fiber_material = "mooney_rivlin", "astvk"
+    assert fields() > {"stiffness_group", "youngs_modulus", "youngs_modulus_high", "mooney_share_group",
+                       "fiber_modulus_group"}
+    assert "activation_group" not in fields()
 
 
 def test_every_operator_has_a_button(soft_cube):

@@ -76,7 +76,7 @@ def test_an_overridden_character_gets_handles_and_a_preview(soft_cube, tmp_path)
 
 
 @pytest.mark.parametrize("key, label", [("dynamic", "Dynamic"), ("pin", "Pin"), ("stiffness", "Stiffness"),
-                                        ("fibers", "Fibers")])
+                                        ("fibers", "Fibers"), ("density", "Density")])
 def test_each_map_is_created_made_active_and_painted(soft_cube, key, label):
     soft_cube.vertex_groups.new(name="Other")
     assert bpy.ops.conjac.add_group(map=key) == {"FINISHED"}

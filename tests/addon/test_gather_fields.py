@@ -1,0 +1,151 @@
+"""Every field of the catalogue can be a map: a vertex group or a float attribute, with a value at either end."""
+
+import bpy
+import numpy as np
+import pytest
+from test_gather_job import gathered, paint
+
+import conjac
+from solver import catalogue
+from solver.job.load import load
+
+FIELDS = {param.key: param for entry in (*catalogue.ENTRIES,) for param in entry.params if param.field}
+FIELDS[catalogue.DENSITY.key] = catalogue.DENSITY
+
+
+def map_of(key):
+    entry, = (entry for entry in catalogue.maps().values() if key in {param.key for param in entry.params})
+    return entry
+
+
+def choose_for(settings, key):
+    """The first material, and fibres, that have this parameter."""
+    for family in ("material", "fiber_material"):
+        having = [entry.key for entry in catalogue.menu(family).values() if key in [p.key for p in entry.params]]
+        if having:
+            setattr(settings, family, having[-1])
+
+
+def ends_inside(param):
+    """Two different values within a parameter's limits."""
+    if param.unit:
+        return 2.0 * param.default, 6.0 * param.default
+    return 0.25 * param.low + 0.75 * param.soft_high, 0.5 * (param.low + param.soft_high)
+
+
+def test_there_are_seven():
+    assert FIELDS.keys() == {"youngs_modulus", "poisson_ratio", "mooney_share", "fiber_modulus", "fiber_stiffening",
+                             "activation", "density"}
+    assert map_of("youngs_modulus").key == "stiffness"
+
+
+@pytest.mark.parametrize("source", ["group", "attribute"])
+@pytest.mark.parametrize("key", sorted(FIELDS))
+def test_each_field_may_be_painted(soft_cube, tmp_path, key, source):
+    settings, entry = soft_cube.conjac, map_of(key)
+    choose_for(settings, key)
+    weights = np.array([0.25, 0, 1, 0.5, 0, 0, 0, 0])
+    setattr(settings, f"{entry.key}_group", "Paint")
+    if source == "group":
+        for vertex, weight in enumerate(weights):
+            paint(soft_cube, "Paint", [vertex], weight)
+    else:
+        soft_cube.data.attributes.new("Paint", "FLOAT", "POINT").data.foreach_set("value", weights)
+    low, high = ends_inside(FIELDS[key])
+    setattr(settings, key, low)
+    setattr(settings, f"{key}_high", high)
+    scene, array = gathered(soft_cube, tmp_path)
+    painted = scene.bodies[0].painted
+    assert painted.keys() == {key}
+    assert (painted[key].low, painted[key].high) == (pytest.approx(low, rel=1e-6), pytest.approx(high, rel=1e-6))
+    np.testing.assert_allclose(array(painted[key].weights), weights, atol=1e-6)
+    load(tmp_path)  # and the solver takes it
+
+
+def test_one_group_may_blend_several_fields(soft_cube, tmp_path):
+    settings = soft_cube.conjac
+    settings.stiffness_group = settings.density_group = settings.poisson_ratio_group = "Bone"
+    paint(soft_cube, "Bone", [1, 2], 0.5)
+    scene, array = gathered(soft_cube, tmp_path)
+    painted = scene.bodies[0].painted
+    assert painted.keys() == {"youngs_modulus", "density", "poisson_ratio"}
+    for blend in painted.values():
+        assert array(blend.weights).tolist() == [0, 0.5, 0.5, 0, 0, 0, 0, 0]
+    assert painted["density"].high == 10 * painted["density"].low and painted["poisson_ratio"].high == 0.49
+
+
+def test_a_group_is_a_map_only_where_the_artist_says_so(soft_cube, tmp_path):
+    """"Density" may be for hair; the group "Stiffness" was always one."""
+    for name in ("Density", "Poisson Ratio", "Stiffness"):
+        paint(soft_cube, name, [0])
+    assert gathered(soft_cube, tmp_path)[0].bodies[0].painted.keys() == {"youngs_modulus"}
+
+
+def test_a_field_that_the_material_does_not_have_is_not_asked_for(soft_cube, tmp_path):
+    settings = soft_cube.conjac
+    settings.mooney_share_group = settings.fiber_modulus_group = "Gone"
+    assert gathered(soft_cube, tmp_path)[0].bodies[0].painted == {}
+    settings.material = "mooney_rivlin"
+    with pytest.raises(conjac.solver.errors.NoSuchThing) as caught:
+        gathered(soft_cube, tmp_path)
+    assert str(caught.value) == ('"Cube": there is no vertex group "Gone" for Mooney Share, nor such a float attribute.'
+                                 " Choose another one in the ConJac panel, or paint it; modifiers below ConJac's do "
+                                 "not count.")
+
+
+@pytest.mark.parametrize("domain, kind", [("FACE", "FLOAT"), ("POINT", "FLOAT_VECTOR")])
+def test_an_attribute_of_another_kind_is_refused(soft_cube, tmp_path, domain, kind):
+    soft_cube.data.attributes.new("Heavy", kind, domain)
+    soft_cube.conjac.density_group = "Heavy"
+    with pytest.raises(conjac.solver.errors.BadInput, match='"Heavy" for Density is not one of floats on vertices'):
+        gathered(soft_cube, tmp_path)
+
+
+def test_values_outside_of_0_to_1_are_cut_and_said(soft_cube, tmp_path):
+    attribute = soft_cube.data.attributes.new("Heavy", "FLOAT", "POINT")
+    attribute.data.foreach_set("value", [0.5, -0.25, 3.0, 1.00001, np.nan, 0, 0, 0])
+    soft_cube.conjac.density_group, notes = "Heavy", []
+    scene, array = gathered(soft_cube, tmp_path, notes=notes)
+    assert array(scene.bodies[0].painted["density"].weights).tolist() == [0.5, 0, 1, 1, 0, 0, 0, 0]
+    said, = (note for note in notes if "Heavy" in note)
+    assert said == '"Cube": 2 values of "Heavy" for Density, such as -0.25, lie outside of 0 to 1 and are cut to it'
+
+
+def test_an_attribute_of_geometry_nodes_is_read_and_found(soft_cube, tmp_path):
+    nodes = bpy.data.node_groups.new("Paints", "GeometryNodeTree")
+    nodes.interface.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
+    nodes.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
+    store = nodes.nodes.new("GeometryNodeStoreNamedAttribute")
+    store.data_type, store.domain = "FLOAT", "POINT"
+    store.inputs["Name"].default_value = "made"
+    next(socket for socket in store.inputs if socket.name == "Value" and socket.enabled).default_value = 0.5
+    begin, end = nodes.nodes.new("NodeGroupInput"), nodes.nodes.new("NodeGroupOutput")
+    nodes.links.new(begin.outputs[0], store.inputs["Geometry"])
+    nodes.links.new(store.outputs["Geometry"], end.inputs[0])
+    soft_cube.modifiers.new("Paints", "NODES").node_group = nodes
+    soft_cube.conjac.density_group = "made"
+    scene, array = gathered(soft_cube, tmp_path)
+    assert array(scene.bodies[0].painted["density"].weights).tolist() == [0.5] * 8
+    from conjac.conjac_addon.handles import painted_names
+
+    soft_cube.vertex_groups.new(name="Ear")
+    assert painted_names(soft_cube.conjac, bpy.context, "") == ["Ear", "made"]
+
+
+def test_keyframes_of_activation_are_times_what_is_painted(soft_cube, tmp_path):
+    from conjac.conjac_addon.gather.job import changed_settings
+
+    settings, scene = soft_cube.conjac, bpy.context.scene
+    settings.fiber_material, settings.fiber_field, settings.activation_group = "afung", "straight", "Belly"
+    settings.activation, settings.activation_high = 0.3, 0.8
+    paint(soft_cube, "Belly", [0])
+    blend = gathered(soft_cube, tmp_path)[0].bodies[0].painted["activation"]
+    assert (blend.low, blend.high) == pytest.approx((0.3, 0.8))
+    assert changed_settings(soft_cube, scene, tmp_path) == []
+    soft_cube.keyframe_insert("conjac.activation", frame=1)
+    body = gathered(soft_cube, tmp_path)[0].bodies[0]
+    assert (body.painted["activation"].low, body.painted["activation"].high) == pytest.approx((0.0, 0.8))
+    assert body.fiber_activation and changed_settings(soft_cube, scene, tmp_path) == []
+    settings.activation_high = 0.7
+    assert changed_settings(soft_cube, scene, tmp_path) == ["Activation (Painted)"]
+    load(tmp_path)
