@@ -50,16 +50,17 @@ def test_conjac_comes_to_rest_where_vanilla_does(key):
     assert np.abs(state.q - vanilla.q).max() <= 1e-6 * 0.12
 
 
-@pytest.mark.parametrize("held", ["plane", "line", "nowhere"])
+@pytest.mark.parametrize("held", ["plane", "line", "hinge", "nowhere"])
 @pytest.mark.parametrize("method", ["vanilla", "conjac"])
 def test_another_stage_on_the_same_factor(method, held):
     """Prescribed nodes at other velocities, another base: as posed from nothing."""
     nodes, tets = box((4, 1, 1), (0.12, 0.03, 0.03))
     pinned, motion = swinging(nodes)
     if held != "plane":
-        pinned = pinned[:2] if held == "line" else pinned[:0]
-        motion = Motion(motion.samples[:, :len(pinned)], motion.interval) if held == "line" else None
-    world = make(nodes, tets, pinned=pinned, motion=motion, method=method, dynamic=[nearest(nodes, (0.12, 0.0, 0.0))])
+        pinned = pinned[:0] if held == "nowhere" else pinned[:2]
+        motion = None if held == "nowhere" else Motion(motion.samples[:, :len(pinned)], motion.interval)
+    lively = [] if held == "hinge" else [nearest(nodes, (0.12, 0.0, 0.0))]
+    world = make(nodes, tets, pinned=pinned, motion=motion, method=method, dynamic=lively)
     state = run(world, 3, H)
     lin, free = world.linearise(state), world.coordinates.free
     rng = np.random.default_rng(0)
