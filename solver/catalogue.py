@@ -61,6 +61,15 @@ SETTLE_TIME = Param("settle_time", "Settle Time",
 CORRECTIONS = Param("corrections", "Corrections",
                     "Further corrections of positions in each step: closer to balance, each a tenth of the time",
                     0, "", 0, 10, 0, 3)
+ADAPTIVE = Param("adaptive", "Adaptive",
+                 "Dynamic nodes sleep where little happens and wake where something does: saves time in quiet shots",
+                 False)
+LIVELINESS_THRESHOLD = Param("liveliness_threshold", "Liveliness Threshold",
+                             "Stretch per second around a dynamic node below which it sleeps; at twice of it it wakes",
+                             0.02, "1/s", 0.0, 1.0e6, 0.0, 0.2)
+LIVELINESS_WINDOW = Param("liveliness_window", "Liveliness Window",
+                          "Time over which stretching counts; about a sixth of the slowest swing", 0.1, "s",
+                          1.0e-6, 100.0, 0.01, 1.0)
 QUASISTATIC_START = Param("quasistatic_start", "Start at Rest",
                           "Let the body sag into balance before the first frame", False)
 
@@ -128,7 +137,8 @@ EDGE_LENGTH = Param("edge_length", "Edge Length",
 ENTRIES: tuple[Entry, ...] = (
     Entry("method", "conjac", "condensation.conjac:ConJac", "ConJac",
           "Large steps that stay lively: a few dynamic nodes move, the rest follows in balance",
-          (BETA, GAMMA, SETTLE_TIME, CORRECTIONS, QUASISTATIC_START)),
+          (BETA, GAMMA, SETTLE_TIME, CORRECTIONS, ADAPTIVE, LIVELINESS_THRESHOLD, LIVELINESS_WINDOW,
+           QUASISTATIC_START)),
     Entry("method", "vanilla", "condensation.full:Full", "Vanilla FEM",
           "Every node moves on its own: the reference, calmer at the same step", (BETA, QUASISTATIC_START),
           full_space=True),

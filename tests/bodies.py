@@ -26,7 +26,8 @@ def box(cells=(8, 2, 2), size=(0.16, 0.04, 0.04)):
 def make(nodes, tets, *, young=3e4, poisson=0.4, density=1000.0, dynamic=NONE, pinned=NONE, motion=None,
          method="conjac", beta=0.5, gamma=1 / 3, corrections=0, settle_time=0.0,
          gravity=(0, 0, -9.81), ground=None, linear="auto",
-         quasistatic_start=False, project=True, integrator="semi_implicit", tolerance=1e-6, damping=None, **params):
+         quasistatic_start=False, project=True, integrator="semi_implicit", tolerance=1e-6, damping=None,
+         adaptive=False, threshold=0.02, window=0.1, **params):
     """damping: (kind, α, β), or a list of such for as many equal pieces of the tets. params: of the integrator."""
     young = np.broadcast_to(np.asarray(young, float), len(tets))
     poisson = np.broadcast_to(np.asarray(poisson, float), len(tets))
@@ -45,7 +46,8 @@ def make(nodes, tets, *, young=3e4, poisson=0.4, density=1000.0, dynamic=NONE, p
     solver = choose(linear)
     mesh = Mesh(np.concatenate([one.tets for one in elastic]), nodes, mass, parts, coordinates,
                 np.asarray(dynamic, dtype=np.int32), float(young.max() * np.cbrt(6 * volumes.mean())))
-    choice = {"beta": beta, "gamma": gamma, "corrections": corrections, "settle_time": settle_time}
+    choice = {"beta": beta, "gamma": gamma, "corrections": corrections, "settle_time": settle_time,
+              "adaptive": adaptive, "liveliness_threshold": threshold, "liveliness_window": window}
     condensation = catalogue.find("method", method).load()(mesh, solver, choice)
     plane = None if ground is None else (HalfSpace(np.array([0, 0, ground[0]]), np.array([0, 0, 1.0])),
                                          Penalty(ground[1]))

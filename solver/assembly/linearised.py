@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -22,6 +23,8 @@ class Linearised:
     blocks: Vec  #: K = ∂f/∂x of pairs of an element's corners, K_aa = −Σ_b K_ab [N/m], (e, 6, 9)
     node_blocks: Vec  #: blocks of K from forces on single nodes [N/m], (n, 3, 3)
     damped: Damped | None = None  #: D = ∂f/∂v; None where nothing is damped
+    memory: Mapping[str, Vec] = field(default_factory=dict)  #: of the state that this is taken at
+    is_fresh: bool = True  #: whether K is that of x, and not of a moment before
 
 
 class Near:

@@ -24,8 +24,10 @@ from ..coordinates.rigid import LooseParts
 from ..linear.interface import LinearSolver
 from ..state import Index, Vec
 from .anchors import Anchors
+from .hold import Hold
 from .interface import Evaluate, Mesh, Stage
 from .load import Loads
+from .sleep import Sleep
 
 #: one correction changes no edge by more than this share of its length. A Newton step from far away would: a soft body
 #: that stands on its feet falls over in one step, out of reach of the linearisation that asked for it
@@ -52,6 +54,7 @@ class PosedConJac:
     owner: ConJac
     lin: Linearised
     stage: Stage
+    hold: Hold
     frames: list[Frame]
     jacobian: Vec  #: J of the quasistatic rows on the kept ones, (3 q, 3 k)
     basis: Vec  #: kept velocities from the reduced unknowns, (3 k, r)
@@ -142,6 +145,15 @@ class PosedConJac:
         rates: Vec = moved[order].reshape(-1, width)
         return rates
 
+    def at(self, lin: Linearised, stage: Stage) -> PosedConJac:
+        """Another moment on the factor that is there, where nothing is dynamic: a quasi-Newton step. [ConJac 12]"""
+        loads = lin.force[:, :, None]
+        if stage.w is not None:
+            loads = np.concatenate([loads, self.owner.loads.pull(lin, stage.w)[:, :, None]], axis=2)
+        rows, left = self.owner.balance(replace(self, lin=lin), loads)
+        follow = None if stage.w is None else Follow(rows[:, 1], left[:, 1])
+        return replace(self, lin=lin, stage=stage, follow=follow, owed=rows[:, :1])
+
     def again(self, stage: Stage) -> PosedConJac:
         follow = self.follow
         if follow is not None and stage.w is not None and self.stage.w is not None:
@@ -154,6 +166,10 @@ class PosedConJac:
         reduced: Vec = self.basis.T @ (self.jacobian.T @ momentum[:size] + momentum[size:])
         return reduced
 
+    def carried(self, kept: Vec) -> Vec:
+        """Velocities of the free nodes when the kept ones have these, (3 k,) [m/s], and nothing else moves, (3 f,)."""
+        return self._on_free(np.concatenate([self.jacobian @ kept, kept]))
+
     def _on_free(self, rows: Vec) -> Vec:
         rates: Vec = rows.reshape(-1, 3)[self.owner.to_free].ravel()
         return rates
@@ -164,7 +180,8 @@ class ConJac:
 
     def __init__(self, mesh: Mesh, linear: LinearSolver, params: dict[str, float]) -> None:
         """params: beta, the factor on stiffness that sets damping; gamma, the share of b_q that a step removes, or
-        settle_time, in which half of it is gone [s]; corrections, of positions after each step."""
+        settle_time, in which half of it is gone [s]; corrections, of positions after each step; adaptive, whether
+        dynamic nodes may sleep, and liveliness_threshold [1/s] and liveliness_window [s], which tell when."""
         self.mesh, self.linear = mesh, linear
         self.beta, self.gamma = params["beta"], params["gamma"]
         self.settle_time, self.corrections = params["settle_time"], int(params["corrections"])
@@ -180,6 +197,9 @@ class ConJac:
         self.pattern = Pattern(mesh.tets, np.concatenate([quasistatic[linear.order(graph)], self.kept]), count, border)
         self._matrix = self.pattern.matrix()
         linear.analyse(self._matrix, 3 * len(self.kept) + border)
+        may_sleep = params.get("adaptive") and len(mesh.dynamic)
+        self.sleep = Sleep(mesh, params, self.kept, self.share) if may_sleep else None
+        self._all_awake = Hold(mesh, self.kept, np.arange(len(self.kept)) < len(mesh.dynamic))
         self._around_kept = Near(mesh.tets, self.kept, count)
         self.loads = Loads(mesh)
         # a pivot for the kept rows, whose Schur complement may be singular; J and K_qq⁻¹ do not depend on it
@@ -194,11 +214,11 @@ class ConJac:
 
     def pose(self, lin: Linearised, stage: Stage) -> PosedConJac:
         """Factor −K of the free nodes and reduce the stage. Raises NotPositiveDefinite. [ConJac 6, 11, 12]"""
-        size = 3 * len(self.kept)
+        if self.sleep is not None and not lin.is_fresh:
+            return self.sleep.resting(lin, stage)
+        size, hold = 3 * len(self.kept), self._all_awake if self.sleep is None else self.sleep.hold(lin.memory)
         frames = self.frames.at(lin.x)
-        border = self._fill(lin, stage, frames)
-        self.linear.factor(self._matrix)
-        columns = self.linear.condense()
+        border, columns = self._condensed(lin, stage, frames)
         jacobian = columns[:, :size]
 
         # rows of K J on the kept nodes, and what the border's vectors leave there; nothing is left on quasistatic ones
@@ -207,10 +227,8 @@ class ConJac:
         left = rows[:, size:] + border[:, self.kept].reshape(len(border), size).T
 
         # along the rigid motions that nothing holds the anchors are dynamic, across them quasistatic
-        basis, inner, own = np.eye(size), columns[:, size:], np.zeros_like(left)
-        if len(self.anchors.nodes):
-            basis, own = self.anchors.split(lin.x, stiffness, len(self.mesh.dynamic), left)
-            inner, left = inner + jacobian @ own, left + stiffness @ own
+        basis, own = hold.split(lin.x, stiffness, left)
+        inner, left = columns[:, size:] + jacobian @ own, left + stiffness @ own
         static = np.concatenate([inner, own])
         modes = 1 + self.frames.columns
         follow = Follow(static[:, modes], left[:, modes]) if stage.w is not None else None
@@ -224,8 +242,24 @@ class ConJac:
         inertia = 0.5 * (inertia + inertia.T)
         reduced = basis.T @ (inertia - stage.stiffness_and_share(lin) * stiffness) @ basis
         nothing = np.zeros(len(reduced))
-        return self.load(PosedConJac(self, lin, stage, frames, jacobian, basis, reduced, nothing, columns, stiffness,
-                                     follow, static[:, :modes]))
+        posed = self.load(PosedConJac(self, lin, stage, hold, frames, jacobian, basis, reduced, nothing, columns,
+                                      stiffness, follow, static[:, :modes]))
+        if self.sleep is not None:
+            self.sleep.keep(posed)
+        return posed
+
+    def _condensed(self, lin: Linearised, stage: Stage, frames: list[Frame]) -> tuple[Vec, Vec]:
+        """The border, (border, n, 3), and −A_qq⁻¹ A_qk of all rows that are eliminated last, on a new factor."""
+        border = self._border(lin, stage, frames)
+        known = None if self.sleep is None else self.sleep.columns(lin, stage)
+        if known is not None:
+            return border, known
+        self.pattern.gather(lin.blocks, lin.node_blocks, -1.0, self._kept_pivot)
+        for k, vector in enumerate(border):
+            pivot = self.mesh.stiffness + BORDER_PIVOT * float(np.vdot(vector, vector)) / self.mesh.stiffness
+            self.pattern.put_border(k, -vector, pivot)
+        self.linear.factor(self._matrix)
+        return border, self.linear.condense()
 
     def _weight(self, lin: Linearised, stage: Stage) -> Vec:
         """M with the drag of D, on the rows (3 (q + k),) [kg]."""
@@ -257,25 +291,28 @@ class ConJac:
         return min(share, LARGEST_CORRECTION / change) if change > 0.0 else share
 
     def relax(self, posed: PosedConJac, loads: Vec) -> Vec:
-        """−K_qq⁻¹ of loads on the quasistatic rows, (3 q,) [m], the kept nodes held, on the factor that is there."""
-        right = np.zeros(self.pattern.size)
+        """−K_qq⁻¹ of loads on the quasistatic rows, (3 q,) or (3 q, c) [m], the kept nodes held, on the last factor."""
+        right = np.zeros((self.pattern.size, *loads.shape[1:]))
         right[: len(loads)] = loads
         solved = self.linear.solve(right)
         rows: Vec = solved[: len(loads)] - posed.columns @ solved[len(loads) :]
         return rows
 
+    def balance(self, posed: PosedConJac, loads: Vec) -> tuple[Vec, Vec]:
+        """−K⁻¹ of loads (n, 3, c) across the dynamic unknowns, (3 (q + k), c), and what is left of them on kept nodes,
+        (3 k, c), on the factor that is there."""
+        count = loads.shape[2]
+        rows = self.relax(posed, loads[self.inner].reshape(-1, count))
+        own = np.zeros((3 * len(self.kept), count))
+        left = self._kept_rows(posed.lin, rows, own) + loads[self.kept].reshape(own.shape)
+        _, own = posed.hold.split(posed.lin.x, posed.stiffness, left)
+        return np.concatenate([rows + posed.jacobian @ own, own]), left + posed.stiffness @ own
+
     def follow_on(self, posed: PosedConJac, change: Vec) -> Follow:
         """What prescribed nodes cause at velocities that differ by `change`, (p, 3), on the factor that is there."""
         assert posed.follow is not None
-        size = 3 * len(self.kept)
-        pull = self.loads.pull(posed.lin, change)
-        rows = self.relax(posed, pull[self.inner].ravel())[:, None]
-        own = np.zeros((size, 1))
-        left = self._kept_rows(posed.lin, rows, own) + pull[self.kept].reshape(size, 1)
-        if len(self.anchors.nodes):
-            _, own = self.anchors.split(posed.lin.x, posed.stiffness, len(self.mesh.dynamic), left)
-            rows, left = rows + posed.jacobian @ own, left + posed.stiffness @ own
-        return Follow(posed.follow.rows + np.concatenate([rows, own])[:, 0], posed.follow.left + left[:, 0])
+        rows, left = self.balance(posed, self.loads.pull(posed.lin, change)[:, :, None])
+        return Follow(posed.follow.rows + rows[:, 0], posed.follow.left + left[:, 0])
 
     def _damped(self, damped: Damped, jacobian: Vec) -> Vec:
         """Jᵀ D J of the blocks that D has for itself, (3 k, 3 k) [N s/m]."""
@@ -287,16 +324,12 @@ class ConJac:
         product: Vec = jacobian.T @ rows[: len(jacobian)] + rows[len(jacobian) :]
         return product
 
-    def _fill(self, lin: Linearised, stage: Stage, frames: list[Frame]) -> Vec:
-        """Fill −K and its border: f, M R of the rigid motions, K w of moving prescribed nodes, (border, n, 3)."""
-        self.pattern.gather(lin.blocks, lin.node_blocks, -1.0, self._kept_pivot)
+    def _border(self, lin: Linearised, stage: Stage, frames: list[Frame]) -> Vec:
+        """What borders −K: f, M R of the rigid motions, K w of moving prescribed nodes, (border, n, 3)."""
         vectors = [lin.force[None], self.frames.loads(frames, lin.mass)]
         if stage.w is not None:
             vectors.append(self.loads.pull(lin, stage.w)[None])
         border: Vec = np.concatenate(vectors)
-        for k, vector in enumerate(border):
-            pivot = self.mesh.stiffness + BORDER_PIVOT * float(np.vdot(vector, vector)) / self.mesh.stiffness
-            self.pattern.put_border(k, -vector, pivot)
         return border
 
     def _kept_rows(self, lin: Linearised, inner: Vec, own: Vec) -> Vec:

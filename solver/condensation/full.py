@@ -55,6 +55,8 @@ class PosedFull:
 class Full:
     """Vanilla FEM, linearly implicit. [ConJac Alg. 2]"""
 
+    sleep = None
+
     def __init__(self, mesh: Mesh, linear: LinearSolver, params: dict[str, float]) -> None:
         """params: beta, the factor on stiffness that sets numerical damping."""
         self.mesh, self.linear, self.beta = mesh, linear, params["beta"]

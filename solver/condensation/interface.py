@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ..assembly.linearised import Linearised
 from ..assembly.pattern import Pattern
@@ -12,6 +12,9 @@ from ..coordinates.free_nodes import FreeNodes
 from ..coordinates.rigid import LooseParts
 from ..linear.interface import LinearSolver
 from ..state import Index, Vec
+
+if TYPE_CHECKING:
+    from .sleep import Sleep
 
 
 @dataclass(frozen=True)
@@ -102,6 +105,10 @@ class Condensation(Protocol):
 
     loose: LooseParts  #: by what is pinned or kinematic
     beta: float  #: what semi-implicit Euler gives its stages
+
+    @property
+    def sleep(self) -> Sleep | None:
+        """Who is dynamic, where that changes."""
 
     def __init__(self, mesh: Mesh, linear: LinearSolver, params: dict[str, float]) -> None: ...
 

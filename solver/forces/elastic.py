@@ -90,6 +90,12 @@ class Elastic:
                   self._fiber_energy, self._fiber_stress, *out)
         return float(self._energies.sum())
 
+    def stretching(self, x: Vec, v: Vec, out: Vec) -> None:
+        """Write V mean|Ṡ|, (p,) [m³/s], at positions x [m] and velocities v [m/s], (n, 3). [Thesis 4.17]"""
+        from .stretching_kernels import stretching  # compiled for bakes whose nodes may sleep
+
+        share(stretching, len(self._works), x, v, self._nodes, self._rest, self._constants, self._works, out)
+
 
 def _in_lanes(values: Any) -> Any:
     """(16 b, k) to (b, k, 16): entries of sixteen elements stand together."""

@@ -51,6 +51,8 @@ class _Posed:
 class Oscillator:
     """The system that an integrator steps, and its own condensation; three coordinates of one frequency."""
 
+    sleep = None
+
     def __init__(self, omega: float, beta: float = 1.0) -> None:
         """omega: ω [rad/s]. beta: of semi-implicit Euler."""
         self.squared, self.beta = omega * omega, beta

@@ -140,7 +140,12 @@ class World:
         Without a time D is taken at the state too, which costs least and an order of accuracy.
         """
         x = self.coordinates.place(state.q, state.time)
-        lin = self.linearise_at(x, self.velocity(state), state.time, self.project)
+        sleep = self.condensation.sleep
+        if sleep is not None and sleep.rests_near(x, state.memory):
+            # the last call's K goes with the factor that is kept
+            force, v = self.evaluate(x, x, state.time)[0], self.velocity(state)
+            return Linearised(x, v, self.mass, force, self._blocks, self._node_blocks, None, state.memory, False)
+        lin = replace(self.linearise_at(x, self.velocity(state), state.time, self.project), memory=state.memory)
         if self._damping is None:
             return lin
         damped = self._damping.of_stiffness(lin.node_blocks) if time is None and self.project else None
@@ -264,12 +269,26 @@ class World:
 
     def step(self, state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
-        try:
-            after = self.integrator.step(self, state, h)
-        except np.linalg.LinAlgError as failure:
-            raise StepFailed("the step's system of equations is singular") from failure
-        self._refuse_blow_up(after)
-        return after
+        done, sleep = False, self.condensation.sleep
+        histories = getattr(self.integrator, "remembers", ())  # of one that goes on from earlier steps
+        while not done:
+            try:
+                after = self.integrator.step(self, state, h)
+            except np.linalg.LinAlgError as failure:
+                raise StepFailed("the step's system of equations is singular") from failure
+            self._refuse_blow_up(after)
+            if sleep is None:
+                return after
+            # nodes that this step awakens are awake from its start
+            state, done = sleep.judge(state, after, h, self.stretching, histories)
+        return state
+
+    def stretching(self, x: Vec, v: Vec) -> Vec:
+        """V mean|Ṡ| of each element, (e,) [m³/s], at positions x [m] and velocities v [m/s], (n, 3). [Thesis 4.17]"""
+        rates = np.zeros(len(self.tets))
+        for elastic, where in zip(self.elastic, self._slices):
+            elastic.stretching(x, v, rates[where])
+        return rates
 
     def controller(self, tolerance: float, largest: int) -> Controller:
         """Chooses steps of which none errs by more than `tolerance`; largest: number of largest steps in a frame."""
@@ -317,6 +336,8 @@ class World:
     def forget_past(self) -> None:
         """Drop what depends on earlier steps and is not in the State."""
         self.stage_solver.forget_past()
+        if self.condensation.sleep is not None:
+            self.condensation.sleep.forget_past()
 
 
 def _traces(blocks: Vec) -> Vec:

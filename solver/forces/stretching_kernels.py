@@ -1,0 +1,70 @@
+"""How fast elements stretch: the rate of S in F = R S. Apart, since only adaptive bakes compile it."""
+
+from __future__ import annotations
+
+from ..materials.algebra import decompose
+from ..materials.lanes import GRADIENT, LANES, LEFT, RIGHT, SIGMA, vector
+from ..threads import inlined, kernel
+from .elastic_kernels import VOLUME, load_block
+
+#: of the largest singular value: an element that is turned inside out has no one R, and must not outshine the others
+FLOOR = 0.1
+
+
+@inlined
+def _rotated_back(u, gradient, v):  # type: ignore[no-untyped-def]
+    """uᵀ Ḟ v, Ḟ in columns."""
+    a, b, c = gradient
+    return (
+        u[0] * (a[0] * v[0] + b[0] * v[1] + c[0] * v[2]) + u[1] * (a[1] * v[0] + b[1] * v[1] + c[1] * v[2])
+        + u[2] * (a[2] * v[0] + b[2] * v[1] + c[2] * v[2])
+    )
+
+
+@inlined
+def _shear(s, t, st, ts, floor):  # type: ignore[no-untyped-def]
+    """Entry of Ṡ between two principal directions: what Uᵀ Ḟ V holds there without its part in Ṙ S."""
+    return (s * st + t * ts) / max(s + t, floor)
+
+
+@inlined
+def _entry(i, j, p, q, r, d, e):  # type: ignore[no-untyped-def]
+    """|V Ŝ Vᵀ| at (i, j). p, q, r: columns of V. d: diagonal of Ŝ. e: its entries 12, 13, 23."""
+    return abs(
+        d[0] * p[i] * p[j] + d[1] * q[i] * q[j] + d[2] * r[i] * r[j] + e[0] * (p[i] * q[j] + q[i] * p[j])
+        + e[1] * (p[i] * r[j] + r[i] * p[j]) + e[2] * (q[i] * r[j] + r[i] * q[j])
+    )
+
+
+@kernel("void(i8, i8, f8[:,::1], f8[:,::1], i4[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[::1])")
+def stretching(start, stop, x, v, nodes, rest, constants, works, out):  # type: ignore[no-untyped-def]
+    """Volume times the mean of |Ṡ|'s nine entries [m³/s], (16 b,), chunks start to stop; S turns with the rest frame.
+
+    x: (n, 3) [m]. v: (n, 3) [m/s]. The rest as in `elastic_kernels.fill`.
+    With F = U Σ Vᵀ and G = Uᵀ Ḟ V, Ŝ = Vᵀ Ṡ V is the symmetric part of G weighted by σ: Ṙ S takes what is left.
+    [Thesis 4.17] [Thesis 4.18]
+    """
+    chunks = works.shape[0]
+    count = nodes.shape[0]
+    for chunk in range(start, stop):
+        work = works[chunk]
+        for block in range(chunk * count // chunks, (chunk + 1) * count // chunks):
+            load_block(work, x, nodes, rest, constants, block)
+            decompose(work)
+            load_block(work, v, nodes, rest, constants, block)
+            for lane in range(LANES):
+                gradient = (vector(work, GRADIENT, lane), vector(work, GRADIENT + 3, lane),
+                            vector(work, GRADIENT + 6, lane))
+                a, b, c = vector(work, LEFT, lane), vector(work, LEFT + 3, lane), vector(work, LEFT + 6, lane)
+                p, q, r = vector(work, RIGHT, lane), vector(work, RIGHT + 3, lane), vector(work, RIGHT + 6, lane)
+                sigma = vector(work, SIGMA, lane)
+                floor = FLOOR * sigma[0]
+                d = (_rotated_back(a, gradient, p), _rotated_back(b, gradient, q), _rotated_back(c, gradient, r))
+                e = (
+                    _shear(sigma[0], sigma[1], _rotated_back(a, gradient, q), _rotated_back(b, gradient, p), floor),
+                    _shear(sigma[0], sigma[2], _rotated_back(a, gradient, r), _rotated_back(c, gradient, p), floor),
+                    _shear(sigma[1], sigma[2], _rotated_back(b, gradient, r), _rotated_back(c, gradient, q), floor),
+                )
+                total = _entry(0, 0, p, q, r, d, e) + _entry(1, 1, p, q, r, d, e) + _entry(2, 2, p, q, r, d, e)
+                total += 2.0 * (_entry(0, 1, p, q, r, d, e) + _entry(0, 2, p, q, r, d, e) + _entry(1, 2, p, q, r, d, e))
+                out[block * LANES + lane] = total / 9.0 * work[VOLUME * LANES + lane]
