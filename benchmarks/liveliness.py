@@ -89,7 +89,8 @@ def draw(curves: dict[str, np.ndarray]) -> None:
     left.set_ylim(0, 1.25e3 * curves["sdirk"].max())
     for key in ("str_sbdf2ere_printed", "str_sbdf2ere"):
         right.plot(seconds, 1e3 * np.maximum(curves[key], 1e-6), label=catalogue.find("integrator", key).label)
-    right.set(xlabel="time [s]", ylabel="potential energy above rest [mJ]", yscale="log", title="Eq. 27 as printed, and corrected")
+    right.set(xlabel="time [s]", ylabel="potential energy above rest [mJ]", yscale="log",
+              title="Eq. 27 as printed, and corrected")
     right.legend(fontsize="small")
     figure.tight_layout()
     figure.savefig(PICTURE, dpi=100)

@@ -159,6 +159,10 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
         name="Accuracy", description="Shorten steps until none errs by more than this share of the body's size: "
         "0.001 is fine, 0.0001 exact; 0 keeps every step as long as Time Step",
         default=0.0, min=0.0, max=1.0, soft_max=0.01, precision=5, override=OVERRIDABLE)
+    largest_deformation: bpy.props.FloatProperty(
+        name="Largest Deformation", description="Halve a step that changes an edge of the body by more than this share "
+        "of its length, turning included; 0 takes every step as it is",
+        default=0.5, min=0.0, soft_max=1.0, precision=2, override=OVERRIDABLE)
     samples_per_frame: bpy.props.IntProperty(
         name="Samples per Frame", description="How often the animation of pins and ground is read in each frame",
         default=2, min=1, max=16, override=OVERRIDABLE)

@@ -45,6 +45,7 @@ class World(Protocol):
     def forget_past(self) -> None: ...
     def controller(self, tolerance: float, largest: int) -> Controller: ...
     def error(self, before: State, after: State, h: float) -> float: ...
+    def deformation(self, before: State, after: State) -> float: ...
     def explain(self, failure: StepFailed, state: State, frame: int) -> Diverged: ...
 
 
@@ -67,12 +68,13 @@ class Timeline:
     step: float  #: largest step [s]
     snapshot_every: int  #: frames
     tolerance: float = 0.0  #: largest error of a step, as a share of the body's size; 0: all are as long as can be
+    largest_deformation: float = 0.0  #: that a step may bring, as a share of an edge's length; 0: any
 
     @classmethod
     def of(cls, time: Time, last: int | None = None) -> Timeline:
         """The scene's timeline, up to the frame `last`."""
         return cls(time.start, time.end if last is None else last, time.fps, time.step, time.snapshot_every,
-                   time.tolerance)
+                   time.tolerance, time.largest_deformation)
 
     def time_of(self, frame: int) -> float:
         """Seconds after the start frame."""
@@ -122,7 +124,7 @@ class Halved(list[tuple[float, StepFailed]]):
         """One sentence for the log, however many there were."""
         longest, why = self[0]
         place = f' of "{why.object}"' if why.object else ""
-        return (f"Frame {frame}: a step{place} of {longest:.6g} s could not be solved, {why}; "
+        return (f"Frame {frame}: a step{place} of {longest:.6g} s was too long, {why}; "
                 f"smaller ones were taken, down to {min(h for h, _ in self) / 2:.6g} s")
 
 
@@ -136,7 +138,8 @@ def advance_frame(world: World, state: State, timeline: Timeline, frame: int, st
     before = timeline.time_of(frame - 1)
     for i in range(count):
         # times are counted, never summed, so that no rounding gathers over a long bake
-        state = advance(world, replace(state, time=before + i * h), h, frame, stop, halved=halved)
+        state = advance(world, replace(state, time=before + i * h), h, frame, stop, halved=halved,
+                        largest=timeline.largest_deformation)
     return replace(state, time=timeline.time_of(frame))
 
 
@@ -152,7 +155,7 @@ def _advance_frame_within(world: World, state: State, timeline: Timeline, frame:
                 raise Stopped(f"stopped before frame {frame} was done", "Resume to go on")
             units = controller.fit(proposed, done)
             try:
-                after = world.step(state, units * unit)
+                after = stepped(world, state, units * unit, timeline.largest_deformation if units > 1 else 0.0)
                 error = world.error(state, after, units * unit)
             except StepFailed as failure:
                 if units == 1:
@@ -169,19 +172,30 @@ def _advance_frame_within(world: World, state: State, timeline: Timeline, frame:
 
 
 def advance(world: World, state: State, h: float, frame: int, stop: Stop = lambda: False,
-            halvings: int = HALVINGS, halved: Halved | None = None) -> State:
-    """One step; halved where it cannot be solved, and given up with the world's advice when that does not help."""
+            halvings: int = HALVINGS, halved: Halved | None = None, largest: float = 0.0) -> State:
+    """One step; halved where it cannot be solved, and given up with the world's advice when that does not help.
+
+    One that deforms the body by more than `largest` is halved too, and the shortest taken as they are.
+    """
     if stop():
         raise Stopped(f"stopped before frame {frame} was done", "Resume to go on")
     try:
-        return world.step(state, h)
+        return stepped(world, state, h, largest if halvings else 0.0)
     except StepFailed as failure:
         if halvings == 0:
             raise world.explain(failure, state, frame) from failure
         if halved is not None:
             halved.append((h, failure))
-    half = advance(world, state, h / 2, frame, stop, halvings - 1, halved)
-    return advance(world, replace(half, time=state.time + h / 2), h / 2, frame, stop, halvings - 1, halved)
+    half = advance(world, state, h / 2, frame, stop, halvings - 1, halved, largest)
+    return advance(world, replace(half, time=state.time + h / 2), h / 2, frame, stop, halvings - 1, halved, largest)
+
+
+def stepped(world: World, state: State, h: float, largest: float) -> State:
+    """The state after h seconds. Raises StepFailed, also where an edge changes by more than `largest`, if not 0."""
+    after = world.step(state, h)
+    if largest and (change := world.deformation(state, after)) > largest:
+        raise StepFailed(f"an edge changed by {change:.0%} of its length")
+    return after
 
 
 def write(world: World, state: State, frame: int, store: FrameStore) -> None:

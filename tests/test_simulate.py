@@ -129,12 +129,22 @@ def test_a_failed_step_is_halved(tmp_path, parts):
 def test_a_halved_step_is_said_once_a_frame(tmp_path):
     world, said = Springs(too_long=1 / 200), []
     simulate(world, timeline(3), store_of(tmp_path, world), log=said.append)
-    assert said == [f"Frame {frame}: a step of 0.0104167 s could not be solved, the step is too long; "
+    assert said == [f"Frame {frame}: a step of 0.0104167 s was too long, the step is too long; "
                     "smaller ones were taken, down to 0.00260417 s" for frame in (2, 3)]
     said.clear()
     world = Springs()
     simulate(world, timeline(3), store_of(tmp_path, world, "well"), log=said.append)
     assert said == []
+
+
+def test_a_step_that_deforms_too_much_is_halved_and_the_shortest_taken(tmp_path):
+    """The fastest mass moves by a tenth in a step at most; by more than 1e-9 also in a sixteenth of one."""
+    for largest, shortest in ((0.0, 1), (0.2, 1), (0.05, 4), (1e-9, 16)):
+        world, said = Springs(), []
+        line = replace(timeline(9), largest_deformation=largest)
+        simulate(world, line, store_of(tmp_path, world, f"{largest}"), log=said.append)
+        assert min(h for _, h in world.steps) == pytest.approx(1 / 96 / shortest)
+        assert ("an edge changed by" in "".join(said)) == (shortest > 1)
 
 
 def test_after_four_halvings_the_bake_stops_with_advice(tmp_path):

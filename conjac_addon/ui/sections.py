@@ -58,6 +58,7 @@ def draw_motion(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     layout.prop(settings, "accuracy")
     if settings.accuracy and not integrator.adaptive:
         hint(layout, f"{integrator.label} does not tell its error: choose another integrator, or an accuracy of 0")
+    layout.prop(settings, "largest_deformation")
     if integrator.full_space:
         layout.prop(settings, "stage_solver")
         draw_params(layout, settings, "stage_solver")

@@ -35,7 +35,7 @@ BODY_READERS = {"name": "solve", "surface": "mesh", "surface.to_object": "solve"
 #: plain names of what is not a catalogue parameter; the rest is called by its path
 WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "frame rate", "time.step": "step",
          "time.samples_per_frame": "samples per frame", "time.snapshot_every": "snapshot interval",
-         "time.tolerance": "accuracy",
+         "time.tolerance": "accuracy", "time.largest_deformation": "largest deformation",
          "method.kind": "method", "integrator.kind": "integrator",
          "stage_solver.kind": "stage solver", "linear_solver": "linear solver",
          "gravity": "gravity", "ground": "ground", "ground.motion": "motion of the ground",

@@ -39,6 +39,8 @@ class Time(Strict):
     snapshot_every: Annotated[int, Meta(ge=1, le=10)] = 10  #: frames
     #: largest error of a step, as a share of the body's size; 0: every step is as long as `step`
     tolerance: Annotated[float, Meta(ge=0, le=1)] = 0.0
+    #: how much a step may change an edge, as a share of its length; a step that changes one more is halved. 0: any
+    largest_deformation: Annotated[float, Meta(ge=0)] = 0.5
 
 
 def step_size(fps: float, step: float) -> tuple[int, float]:

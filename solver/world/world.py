@@ -265,7 +265,7 @@ class World:
     @cached_property
     def _stage_system(self) -> StageSystem:
         full = self._full
-        return StageSystem(full.pattern, full.matrix, full.linear, Edges(self.tets, self.rest))
+        return StageSystem(full.pattern, full.matrix, full.linear, self._edges)
 
     def step(self, state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
@@ -293,6 +293,17 @@ class World:
     def controller(self, tolerance: float, largest: int) -> Controller:
         """Chooses steps of which none errs by more than `tolerance`; largest: number of largest steps in a frame."""
         return Controller(tolerance, self.integrator.order, self._adaptive.equal_steps, largest)
+
+    def deformation(self, before: State, after: State) -> float:
+        """What a step's velocities change an edge by at most, turning included, as a share of its length.
+
+        What ConJac corrects on top is limited by itself, and no less of it in a shorter step.
+        """
+        return self._edges.largest_change((after.time - before.time) * self.velocity(after))
+
+    @cached_property
+    def _edges(self) -> Edges:
+        return Edges(self.tets, self.rest)
 
     def error(self, before: State, after: State, h: float) -> float:
         """What a step of h seconds got wrong at its worst node, as a share of the size of that node's body."""

@@ -65,11 +65,13 @@ def test_scene_settings_arrive_in_si(soft_cube, tmp_path):
     scene.gravity = (0.0, 0.0, -981.0)
     settings.edge_length, settings.step, settings.youngs_modulus = 0.5, 0.01, 5.0e4
     settings.use_ground, settings.ground_height, settings.accuracy = True, -3.0, 1.0e-3
+    settings.largest_deformation = 0.25
     soft_cube.location = (100.0, 0.0, 0.0)
     job, array = gathered(soft_cube, tmp_path)
     assert job.version == schema.VERSION
     assert (job.time.start, job.time.end, job.time.fps) == (5, 9, pytest.approx(24000 / 1001, rel=1e-7))
     assert job.time.step == pytest.approx(0.01, rel=1e-7) and job.time.tolerance == 1.0e-3
+    assert job.time.largest_deformation == 0.25
     assert job.gravity == pytest.approx((0.0, 0.0, -9.81), rel=1e-9)
     assert job.bodies[0].mesher == schema.Choice(kind="tetwild", params={"edge_length": pytest.approx(0.005)})
     assert job.bodies[0].material.params["youngs_modulus"] == 5.0e4

@@ -193,6 +193,14 @@ def test_a_step_that_cannot_be_solved_is_shortened_and_at_last_given_up():
         advance_frame(world, swung(world), line(1.0), 1, stop=lambda: True)
 
 
+def test_a_step_within_the_tolerance_may_still_deform_too_much():
+    world, halved = bar("sdirk2"), Halved()
+    state = swung(world)
+    change = world.deformation(state, world.step(state, 1 / 24))
+    advance_frame(world, state, replace(line(1.0), largest_deformation=0.3 * change), 1, halved=halved)
+    assert halved[0][0] == pytest.approx(1 / 24) and "an edge changed by" in halved.said(1)
+
+
 @pytest.mark.parametrize("equal", [False, True])
 def test_any_proposal_fills_the_frame_without_a_step_too_long(equal):
     controller = Controller(1e-3, 2, equal, 3)
