@@ -1,14 +1,16 @@
-"""Command line: `python -m solver bake|check|tets|info`, for people, for farms and for Blender's worker.
+"""Command line: `python -m solver bake|check|tets|fields|suggest|info`, for people, for farms and for Blender's worker.
 
 Exit codes: 0 complete; 2 bad input; 3 diverged; 4 environment (disk, memory, path) or a defect of ConJac, whose
 traceback then stands on stderr; 75 stopped on request and resumable.
 
 With --json every line on stdout is one JSON object, flushed at once; the last one is always "end":
     {"event": "log", "text"}
-    {"event": "stage", "stage": "tets" | "fields" | "world", "body", "progress": 0..1 or null, "text"}
+    {"event": "stage", "stage": "tets" | "fields" | "world" | "suggest", "body", "progress": 0..1 or null, "text"}
     {"event": "start", "frames": [first, last], "steps_per_frame"}    first is on disk or written next
     {"event": "frame", "frame", "ms", "left_s"}                       told after the file stands
     {"event": "tets", "body", "path", "nodes", "tets", "notes"}       of tets: path of an .npz with nodes, tets
+    {"event": "fields", "body", "path", "notes"}                      of fields: an .npz, see world/fields.py:shown
+    {"event": "suggest", "body", "points"}                            of suggest: places [m] for nodes, best first
     {"event": "summary", ...}                                         of check and info
     {"event": "error", "code", "exit", "object", "frame", "where", "text"}    where: path in scene.json, if at fault
     {"event": "end", "code", "text"}
@@ -119,13 +121,13 @@ def main(argv: Sequence[str] | None = None, *, read_stdin: bool = True) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="solver", description="ConJac's solver. Exit codes: 0 complete, 2 bad input, "
                                      "3 diverged, 4 environment, 75 stopped and resumable.")
-    verbs = parser.add_subparsers(required=True, metavar="bake | check | tets | info")
+    verbs = parser.add_subparsers(required=True, metavar="bake | check | tets | fields | suggest | info")
 
     bake = verbs.add_parser("bake", help="simulate a job folder into its cache")
     bake.add_argument("job", type=Path, help="folder with scene.json")
     bake.add_argument("--frames", type=_frames, metavar="A-B", help="frames that must be on disk at the end")
     bake.add_argument("--resume", action="store_true", help="go on from the last snapshot of the same settings")
-    bake.add_argument("--threads", type=_threads, metavar="N", help="threads of the kernels (default: one a core)")
+    bake.add_argument("--threads", type=_count, metavar="N", help="threads of the kernels (default: one a core)")
     bake.set_defaults(command=_bake)
 
     check = verbs.add_parser("check", help="validate a job, estimate its memory and time")
@@ -136,10 +138,19 @@ def _parser() -> argparse.ArgumentParser:
     tets.add_argument("job", type=Path, help="folder with scene.json")
     tets.set_defaults(command=_tets)
 
+    fields = verbs.add_parser("fields", help="what maps and fibers say in each tetrahedron, to be looked at")
+    fields.add_argument("job", type=Path, help="folder with scene.json")
+    fields.set_defaults(command=_fields)
+
+    suggest = verbs.add_parser("suggest", help="find places for dynamic nodes from how the bodies vibrate")
+    suggest.add_argument("job", type=Path, help="folder with scene.json")
+    suggest.add_argument("--count", type=_count, metavar="N", default=4, help="how many for each body (default: 4)")
+    suggest.set_defaults(command=_suggest)
+
     info = verbs.add_parser("info", help="say what is in a cache and whether it is whole")
     info.add_argument("cache", type=Path, help="cache folder, or the job folder around it")
     info.set_defaults(command=_info)
-    for verb in (bake, check, tets, info):
+    for verb in (bake, check, tets, fields, suggest, info):
         verb.add_argument("--json", action="store_true", help="one JSON object a line on stdout")
     return parser
 
@@ -154,9 +165,9 @@ def _frames(text: str) -> tuple[int, int]:
         raise argparse.ArgumentTypeError(f'"{text}" is not like 1-72') from error
 
 
-def _threads(text: str) -> int:
+def _count(text: str) -> int:
     if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f'"{text}" is not a number of threads')
+        raise argparse.ArgumentTypeError(f'"{text}" is not a number from 1 on')
     return int(text)
 
 
@@ -192,6 +203,43 @@ def _tets(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
                   path=None if body.tets is not None else str(kept),  # tets given by hand are not kept again
                   nodes=len(volume.nodes), tets=len(volume.tets), notes=list(volume.notes))
     return "The volume is kept for the bake"
+
+
+def _fields(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
+    from .job import hashes, load, stages
+    from .world.fields import prepare, shown
+    from .world.volumes import volumes_of
+
+    _listen(read_stdin)
+    job = load.load(arguments.job)
+    keys = hashes.hashes(hashes.settings(job)).bodies
+    for body, volume in zip(job.scene.bodies, volumes_of(job, lines.stage)):
+        prepared = prepare(job, body, volume, lines.stage)
+        path, notes = stages.stage_path(job, "fields", body.name, keys[body.name]["fields"]), prepared.fields.notes
+        stages.write_arrays(path, shown(prepared))
+        lines.say("\n".join((f"{body.name}: {path}", *notes)), event="fields", body=body.name, path=str(path),
+                  notes=[*volume.notes, *notes])
+    return "The fields can be looked at"
+
+
+def _suggest(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
+    from .job import load
+    from .world.fields import prepare
+    from .world.volumes import volumes_of
+
+    _listen(read_stdin)
+    job = load.load(arguments.job)
+    volumes = volumes_of(job, lines.stage)
+    lines.stage("world", None, None, "Loading the solver")
+    from .world.suggest import suggest
+
+    for body, volume in zip(job.scene.bodies, volumes):
+        prepared = prepare(job, body, volume, lines.stage)
+        lines.stage("suggest", body.name, None, "Finding its slowest wobbles")
+        points = suggest(job, prepared, arguments.count).tolist()
+        places = "".join(f"\n  {x:g} {y:g} {z:g}" for x, y, z in points)
+        lines.say(f"{body.name}:{places}", event="suggest", body=body.name, points=points)
+    return "Dynamic nodes are suggested"
 
 
 def _info(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:

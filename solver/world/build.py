@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from .. import catalogue
@@ -12,28 +10,16 @@ from ..contact.find.half_space import HalfSpace
 from ..contact.laws.penalty import Penalty
 from ..coordinates.free_nodes import FreeNodes
 from ..coordinates.prescribed import Motion
-from ..embedding.bind import Embedding, bind
-from ..fields.build import Fields, build_fields
 from ..forces.activation import Activation
 from ..forces.elastic import Elastic
 from ..forces.fibers import Fibers
-from ..job import schema
-from ..job.folder import Job, blame, parameters
+from ..job.folder import Job, parameters
 from ..linear.choose import choose
 from ..meshing.volume import Volume, face_parts, tet_volumes
 from ..state import Index, Vec
+from .fields import Prepared, prepare
 from .volumes import Stage, volumes_of
 from .world import BodyInWorld, World, lumped_mass
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """One body, meshed and painted."""
-
-    body: schema.Body
-    volume: Volume
-    embedding: Embedding | None
-    fields: Fields
 
 
 def build(job: Job, report: Stage, volumes: list[Volume] | None = None) -> World:
@@ -42,19 +28,9 @@ def build(job: Job, report: Stage, volumes: list[Volume] | None = None) -> World
     Raises a ConJacError that names the body and, where the job is at fault, the field.
     """
     volumes = volumes_of(job, report) if volumes is None else volumes
-    prepared = [_prepare(job, body, volume, report) for body, volume in zip(job.scene.bodies, volumes)]
+    prepared = [prepare(job, body, volume, report) for body, volume in zip(job.scene.bodies, volumes)]
     report("world", None, None, "Analysing the stiffness matrix")
     return assemble(job, prepared)
-
-
-def _prepare(job: Job, body: schema.Body, volume: Volume, report: Stage) -> Prepared:
-    report("fields", body.name, None, "Carrying painted maps into the volume")
-    embedding = None
-    with blame(job.scene, body, "surface"):
-        if body.surface is not None:
-            vertices, triangles = job.array(body.surface.vertices), job.array(body.surface.triangles)
-            embedding = bind(volume.nodes, volume.tets, vertices, triangles)
-        return Prepared(body, volume, embedding, build_fields(body, job.array, volume, embedding))
 
 
 def assemble(job: Job, prepared: list[Prepared]) -> World:

@@ -1,0 +1,47 @@
+"""One body with its volume and what was painted on it: for a bake, and to be looked at before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..embedding.bind import Embedding, bind
+from ..fields.build import Fields, build_fields
+from ..job import schema
+from ..job.folder import Job, blame
+from ..job.stages import Arrays
+from ..meshing.volume import Volume
+from .volumes import Stage
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """One body, meshed and painted."""
+
+    body: schema.Body
+    volume: Volume
+    embedding: Embedding | None
+    fields: Fields
+
+
+def prepare(job: Job, body: schema.Body, volume: Volume, report: Stage) -> Prepared:
+    """The body's fields on its volume. Raises a ConJacError that names the body and the field."""
+    report("fields", body.name, None, "Carrying painted maps into the volume")
+    embedding = None
+    with blame(job.scene, body, "surface"):
+        if body.surface is not None:
+            vertices, triangles = job.array(body.surface.vertices), job.array(body.surface.triangles)
+            embedding = bind(volume.nodes, volume.tets, vertices, triangles)
+        return Prepared(body, volume, embedding, build_fields(body, job.array, volume, embedding))
+
+
+def shown(prepared: Prepared) -> Arrays:
+    """What there is to look at: "nodes", (k, 3) [m], "tets", (e, 4), indices "dynamic" and "pinned", each parameter by
+    its key, (e,), and where there are fibres "fibers", (e, 3), unit directions or zero."""
+    volume, fields = prepared.volume, prepared.fields
+    arrays: Arrays = {"nodes": volume.nodes, "tets": volume.tets, "dynamic": fields.dynamic, "pinned": fields.pinned,
+                      "density": fields.density, **fields.element_parameters, **fields.fiber_parameters}
+    if fields.fiber_directions is not None:
+        arrays["fibers"] = fields.fiber_directions
+    return {name: np.asarray(array) for name, array in arrays.items()}

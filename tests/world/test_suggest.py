@@ -1,0 +1,109 @@
+"""Suggested dynamic nodes: where the body swings most, apart from each other, and never where it is held."""
+
+import numpy as np
+import pytest
+from small_jobs import box_tets, write_job
+
+from solver.errors import BadInput
+from solver.fields.suggest import farthest_nodes, swings
+from solver.job.load import load
+from solver.world.fields import prepare
+from solver.world.suggest import suggest, vibration
+from solver.world.volumes import volumes_of
+
+LENGTH, EDGE = 0.4, 0.025
+
+
+def silent(*_):
+    pass
+
+
+def bar(folder, held, dynamic=(), cells=(16, 4, 4), **body):
+    """A bar along x of 16 × 4 × 4 cells, held where `held(x)`; the job and the prepared body."""
+    nodes, tets = box_tets(cells, tuple(LENGTH * c / cells[0] for c in cells))
+    arrays = {"nodes": nodes, "tets": tets, "pinned": np.flatnonzero(held(nodes)).astype(np.int32),
+              "dynamic": np.array(dynamic, np.int32)}
+    body = {"name": "Bar", "tets": {"nodes": "arrays/nodes.npy", "tets": "arrays/tets.npy"},
+            "pin": {"nodes": "arrays/pinned.npy"}, **body}
+    if len(dynamic):
+        body["dynamic"] = {"nodes": "arrays/dynamic.npy"}
+    time = {"start": 1, "end": 2, "fps": 24, "step": 1 / 96}
+    job = load(write_job(folder, {"version": 1, "name": "bar", "time": time, "bodies": [body]}, arrays))
+    volume, = volumes_of(job, silent)
+    return job, prepare(job, job.scene.bodies[0], volume, silent)
+
+
+def at_left(nodes):
+    return nodes[:, 0] < 1e-9
+
+
+def at_middle(nodes):
+    return np.abs(nodes[:, 0] - LENGTH / 2) < 1e-9
+
+
+def test_one_node_of_a_clamped_bar_is_near_its_free_end(tmp_path):
+    (x, y, z), = suggest(*bar(tmp_path, at_left), 1)
+    assert x == pytest.approx(LENGTH - EDGE) and 0.01 < y < 0.09 and 0.01 < z < 0.09
+
+
+def test_two_nodes_of_a_bar_held_in_the_middle_are_at_both_ends(tmp_path):
+    x = np.sort(suggest(*bar(tmp_path, at_middle), 2)[:, 0])
+    assert x == pytest.approx([EDGE, LENGTH - EDGE])
+
+
+def test_a_bar_that_nothing_holds_gets_its_ends_too(tmp_path):
+    x = np.sort(suggest(*bar(tmp_path, lambda nodes: nodes[:, 0] < -1.0), 2)[:, 0])
+    assert x == pytest.approx([EDGE, LENGTH - EDGE])
+
+
+@pytest.mark.parametrize("count", [3, 8])
+def test_nodes_keep_their_distance_and_are_inside_and_free(tmp_path, count):
+    job, prepared = bar(tmp_path, at_left)
+    points = suggest(job, prepared, count)
+    away = np.linalg.norm(points[:, None] - points[None], axis=-1)[~np.eye(count, dtype=bool)]
+    room = np.cbrt(LENGTH * 0.1**2 / count)
+    assert away.min() > 0.5 * 0.5 * room and away.min() > 1.2 * EDGE  # along edges it is farther than straight
+    assert (points > 0.5 * EDGE).all() and (points[:, 1:] < 0.1 - 0.5 * EDGE).all()
+    np.testing.assert_array_equal(points, suggest(job, prepared, count))
+
+
+def test_those_there_already_count(tmp_path):
+    job, prepared = bar(tmp_path / "one", at_left)
+    first, second = suggest(job, prepared, 2)
+    there = int(np.argmin(np.linalg.norm(prepared.volume.nodes - first, axis=1)))
+    (x, _, _), = suggest(*bar(tmp_path / "two", at_left, dynamic=[there]), 1)
+    assert abs(x - second[0]) < 2.1 * EDGE and first[0] - x > 3 * EDGE
+
+
+def test_the_modes_are_those_of_a_beam(tmp_path):
+    """λ of the first bending against Euler and Bernoulli, two of them in a square bar; what is held stands still."""
+    job, prepared = bar(tmp_path, at_left, cells=(32, 4, 4),
+                        material={"kind": "stable_neo_hookean", "params": {"youngs_modulus": 1e5, "poisson_ratio": 0}})
+    shapes, stiffness = vibration(job, prepared, 4)
+    side = LENGTH / 8
+    beam = 1.8751**4 * 1e5 * side**4 / 12 / (1000 * side**2 * LENGTH**4)
+    # linear tetrahedra bend too stiffly, and the way each cell is cut tells the two apart
+    assert (beam < stiffness[:2]).all() and (stiffness[:2] < 1.3 * beam).all() and stiffness[2] > 20 * beam
+    assert not shapes[prepared.fields.pinned].any()
+
+
+def test_more_than_there_is_room_for_is_refused(tmp_path):
+    job, prepared = bar(tmp_path, at_left)
+    with pytest.raises(BadInput) as caught:
+        suggest(job, prepared, 300)
+    text = str(caught.value)
+    assert text.startswith('"Bar": it has room for ') and "not for 300. Ask for fewer, or lower the edge length" in text
+    room = int(text.split("room for ")[1].split()[0])
+    assert 8 < room < 300
+
+
+def test_what_moves_without_deforming_counts_as_the_slowest_swing():
+    rows = swings(np.ones((2, 3, 4)), np.array([0.0, 1e-9, 4.0, 16.0]))
+    assert rows[0].reshape(3, 4)[1] == pytest.approx([0.5, 0.5, 0.5, 0.25])
+
+
+def test_equal_nodes_are_taken_in_their_order():
+    nodes, tets = box_tets((8, 2, 2), (0.8, 0.2, 0.2))
+    swing = np.abs(nodes[:, :1] - 0.4) * (1 + 1e-9 * nodes[:, :1])
+    node, = farthest_nodes(nodes, tets, swing, 1, np.zeros(0, np.int32), np.zeros(0, np.int32))
+    assert nodes[node] == pytest.approx([0.1, 0.1, 0.1])
