@@ -44,6 +44,9 @@ def write_job_steps(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path,
             document = scene_settings(obj, scene, (start, end))
             evaluation.go_to(start)
             vertices, pinned = _fill_body(document["bodies"][0], evaluation, job, report)
+            if not document["bodies"][0]["dynamic"] and not still:
+                report(f'"{obj.name}" has no dynamic node: it is quasistatic, in balance at every frame without '
+                       "swinging")
             ground = GroundPlane(obj.conjac, evaluation) if obj.conjac.use_ground else None
             motion = Motion(evaluation, job, (start, end), obj.conjac.samples_per_frame, vertices, pinned, ground)
             for frame in motion.read():
@@ -188,8 +191,6 @@ def _fill_body(body: dict[str, Any], evaluation: Evaluation, job: JobFolder,
     handles = [handle.object for handle in settings.handles if handle.object is not None]
     if handles:
         body["dynamic"]["points"] = job.array("handles", np.array([evaluation.origin(empty) for empty in handles]))
-    if not body["dynamic"]:
-        report(f'"{obj.name}" has no dynamic node: it is quasistatic, in balance at every frame without swinging')
     return vertices, np.flatnonzero(animated).astype(np.int32)
 
 

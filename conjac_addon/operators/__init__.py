@@ -1,5 +1,5 @@
-"""Setting a soft body up: add, paint, handles, preview, remove. Baking is in bake/."""
+"""Setting a soft body up: add, paint, handles, previews, remove. Baking is in bake/."""
 
-from . import preview, setup
+from . import preview, setup, suggest
 
-classes = (*setup.classes, *preview.classes)
+classes = (*setup.classes, *preview.classes, *suggest.classes)

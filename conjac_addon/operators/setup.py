@@ -1,5 +1,7 @@
 """Add and remove a soft body, its painted groups and its dynamic handles."""
 
+from collections.abc import Sequence
+
 import bpy
 
 from ...solver import catalogue
@@ -7,8 +9,8 @@ from .. import playback
 
 UNDOABLE = {"REGISTER", "UNDO"}
 
-#: custom property by which a wire preview of the tetrahedra is known
-PREVIEW = "conjac_tets"
+#: custom properties by which previews are known: of tetrahedra, of fibres, of a map
+TETS, FIBERS, FIELD = PREVIEWS = "conjac_tets", "conjac_fibers", "conjac_field"
 
 
 def active_mesh(cls: type[bpy.types.Operator], context: bpy.types.Context) -> bpy.types.Object | None:
@@ -47,14 +49,32 @@ def link_beside(made: bpy.types.Object, obj: bpy.types.Object) -> None:
     next(own, obj.users_scene[0].collection).objects.link(made)
 
 
-def remove_preview(obj: bpy.types.Object) -> None:
-    """Remove the wire objects that show this object's tetrahedra."""
+def remove_preview(obj: bpy.types.Object, *kinds: str) -> None:
+    """Remove the objects that show something of this one, of all kinds or of those given."""
     for child in obj.children:
-        if PREVIEW in child:
+        if any(kind in child for kind in kinds or PREVIEWS):
             mesh = child.data
+            colors = [material for material in mesh.materials if material is not None and FIELD in material]
             bpy.data.objects.remove(child)
             if mesh.users == 0:
                 bpy.data.meshes.remove(mesh)
+            for material in colors:
+                if material.users == 0:
+                    bpy.data.materials.remove(material)
+
+
+def add_handle_at(obj: bpy.types.Object, place: Sequence[float]) -> bpy.types.Object:
+    """An Empty at a place in the world [Blender units] that goes where the body goes and picks a dynamic node."""
+    empty = bpy.data.objects.new(f"{obj.name} Handle", None)
+    empty.empty_display_type = "SPHERE"
+    empty.empty_display_size = 0.05 * max(*obj.dimensions, 1.0e-3)
+    empty.show_in_front = True
+    link_beside(empty, obj)
+    empty.parent = obj
+    empty.matrix_parent_inverse = obj.matrix_world.inverted_safe()
+    empty.location = place
+    obj.conjac.handles.add().object = empty
+    return empty
 
 
 class CONJAC_OT_add_soft_body(bpy.types.Operator):
@@ -151,17 +171,7 @@ class CONJAC_OT_add_handle(bpy.types.Operator):
         return obj is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        obj = context.active_object
-        empty = bpy.data.objects.new(f"{obj.name} Handle", None)
-        empty.empty_display_type = "SPHERE"
-        empty.empty_display_size = 0.05 * max(*obj.dimensions, 1.0e-3)
-        empty.show_in_front = True
-        link_beside(empty, obj)
-        # it goes where the body goes
-        empty.parent = obj
-        empty.matrix_parent_inverse = obj.matrix_world.inverted_safe()
-        empty.location = context.scene.cursor.location
-        obj.conjac.handles.add().object = empty
+        add_handle_at(context.active_object, context.scene.cursor.location)
         return {"FINISHED"}
 
 

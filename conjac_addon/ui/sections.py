@@ -95,6 +95,7 @@ def draw_fibers(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     draw_params(layout, settings, "fiber_field")
     if settings.fiber_field == "combed":
         layout.prop(settings, "fiber_curves_object")
+    layout.operator("conjac.preview_field", text="Show Fibers", icon="HIDE_OFF").field = "fibers"
     if settings.fiber_field == "gradient" and settings.fibers_group not in context.object.vertex_groups:
         hint(layout, "Paint Fibers: 0 at the origin, 1 at the insertion, in between on the belly")
 
@@ -111,6 +112,7 @@ def draw_maps(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         row.prop(handle, "object", text="Handle")
         row.operator("conjac.remove_handle", text="", icon="REMOVE").index = index
     layout.operator("conjac.add_handle", icon="EMPTY_DATA")
+    layout.operator("conjac.suggest_handles", icon="LIGHT")
     if not len(settings.handles) and settings.dynamic_group not in obj.vertex_groups:
         hint(layout, "No dynamic node: quasistatic, in balance, without swinging")
 
@@ -151,6 +153,8 @@ def draw_fields(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
                 column = layout.column(align=True)
                 column.prop(settings, param.key, text="Unpainted")
                 column.prop(settings, f"{param.key}_high", text="Painted")
+                shown = layout.operator("conjac.preview_field", text=f"Show {param.label}", icon="HIDE_OFF")
+                shown.field = param.key
 
 
 def draw_volume(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -159,6 +163,7 @@ def draw_volume(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     layout.prop(settings, "mesher")
     draw_params(layout, settings, "mesher")
     layout.operator("conjac.preview_tets", icon="MESH_ICOSPHERE")
+    layout.operator("conjac.remove_previews", icon="X")
     hint(layout, "Thin parts bend too stiffly: use 6 layers of tetrahedra or more across them")
 
 

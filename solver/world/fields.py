@@ -11,7 +11,7 @@ from ..fields.build import Fields, build_fields
 from ..job import schema
 from ..job.folder import Job, blame
 from ..job.stages import Arrays
-from ..meshing.volume import Volume
+from ..meshing.volume import Volume, boundary_faces
 from .volumes import Stage
 
 
@@ -37,11 +37,13 @@ def prepare(job: Job, body: schema.Body, volume: Volume, report: Stage) -> Prepa
 
 
 def shown(prepared: Prepared) -> Arrays:
-    """What there is to look at: "nodes", (k, 3) [m], "tets", (e, 4), indices "dynamic" and "pinned", each parameter by
-    its key, (e,), and where there are fibres "fibers", (e, 3), unit directions or zero."""
+    """What there is to look at: "nodes", (k, 3) [m], "tets", (e, 4), the boundary's "faces", (b, 3), and "face_tets",
+    (b,), nodes that are "dynamic" and "pinned", each parameter by its key, (e,), and where there are fibres "fibers",
+    (e, 3), unit directions or zero."""
     volume, fields = prepared.volume, prepared.fields
     arrays: Arrays = {"nodes": volume.nodes, "tets": volume.tets, "dynamic": fields.dynamic, "pinned": fields.pinned,
                       "density": fields.density, **fields.element_parameters, **fields.fiber_parameters}
     if fields.fiber_directions is not None:
         arrays["fibers"] = fields.fiber_directions
+    arrays["faces"], arrays["face_tets"] = boundary_faces(volume.tets)
     return {name: np.asarray(array) for name, array in arrays.items()}

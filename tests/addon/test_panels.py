@@ -138,6 +138,7 @@ def test_material_maps_show_both_ends_once_there_is_one(soft_cube):
 def test_every_operator_has_a_button(soft_cube):
     bpy.ops.object.empty_add()
     soft_cube.conjac.handles.add().object = bpy.context.object
+    soft_cube.conjac.fiber_material = "astvk"
     buttons = {name for kind, name in drawn(soft_cube) if kind == "operator"}
     soft_cube.conjac.enabled = False
     buttons |= {name for kind, name in drawn(soft_cube) if kind == "operator"}

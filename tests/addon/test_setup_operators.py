@@ -26,14 +26,16 @@ def test_add_makes_all_selected_meshes_soft(addon):
 def test_grey_buttons_say_why(addon):
     assert "Select a mesh object" in reason(bpy.ops.conjac.add_soft_body)
     bpy.ops.mesh.primitive_cube_add()
-    for name in ("remove", "add_group", "add_handle", "remove_handle", "preview_tets"):
+    for name in ("remove", "add_group", "add_handle", "remove_handle", "preview_tets", "preview_field",
+                 "suggest_handles", "remove_previews"):
         assert "not a ConJac soft body" in reason(getattr(bpy.ops.conjac, name))
     bpy.ops.conjac.add_soft_body()
     bpy.ops.object.mode_set(mode="EDIT")
     assert "Object Mode" in reason(bpy.ops.conjac.add_handle)
-    for name in ("preview_tets", "bake", "export"):
+    for name in ("preview_tets", "preview_field", "suggest_handles", "bake", "export"):
         assert "Leave Edit Mode" in reason(getattr(bpy.ops.conjac, name))
     bpy.ops.object.mode_set(mode="OBJECT")
+    assert "Nothing of it is shown" in reason(bpy.ops.conjac.remove_previews)
     for name in ("export", "free_bake"):
         assert "Nothing is baked" in reason(getattr(bpy.ops.conjac, name))
     for name in ("pause", "cancel"):
@@ -124,12 +126,12 @@ def test_adding_can_be_undone(addon):
 
 
 def test_remove_takes_modifier_and_preview_but_not_the_painting(soft_cube):
-    from conjac.conjac_addon.operators import preview
+    from conjac.conjac_addon.operators import preview_objects
 
     soft_cube.vertex_groups.new(name="Pin")
     soft_cube.modifiers.new("ConJac", "MESH_CACHE")
     soft_cube.modifiers.new("Subdivision", "SUBSURF")
-    preview.show_wire(soft_cube, np.eye(4)[:, :3], np.array([[0, 1, 2, 3]], np.int32))
+    preview_objects.show_wire(soft_cube, np.eye(4)[:, :3], np.array([[0, 1, 2, 3]], np.int32))
     bpy.context.view_layer.objects.active = soft_cube
     assert bpy.ops.conjac.remove() == {"FINISHED"}
     assert [m.name for m in soft_cube.modifiers] == ["Subdivision"]
@@ -193,7 +195,7 @@ def test_closing_a_preview_early_ends_its_process(soft_cube, tmp_path):
     from conjac.conjac_addon.operators import preview
 
     soft_cube.conjac.cache_folder = str(tmp_path)
-    steps = preview.preview(soft_cube, bpy.context.scene, wait=0.05)
+    steps = preview.preview_tets(soft_cube, bpy.context.scene, wait=0.05)
     next(steps), next(steps)
     worker = steps.gi_yieldfrom.gi_frame.f_locals["worker"]
     steps.close()

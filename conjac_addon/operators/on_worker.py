@@ -1,0 +1,189 @@
+"""Buttons whose work a process does: the window stays live, and a script or a background Blender waits for it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ...solver.errors import ConJacError, Environment
+from .. import gather
+from ..bake import place
+from ..bake.worker import Worker
+from .setup import soft_body_to_read
+
+#: seconds between looks at the worker
+TICK = 0.1
+
+#: objects that a worker is busy with, by session_uid
+_running: set[int] = set()
+
+#: tetrahedra among the results that a job folder keeps
+TETS = "*_tets_*.npz"
+
+
+class OnWorker:
+    """Base of such an operator, which gives `work`."""
+
+    def work(self, obj: bpy.types.Object, scene: bpy.types.Scene, wait: float) -> Iterator[str]:
+        """Do it, giving what is being done; each step waits up to `wait` seconds. Returns sentences for the artist.
+
+        Raises ConJacError. Closing it early ends the worker.
+        """
+        raise NotImplementedError
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        obj = soft_body_to_read(cls, context)
+        if obj is not None and obj.session_uid in _running:
+            cls.poll_message_set("It is being worked on: wait for it or press Esc")
+            return False
+        return obj is not None
+
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
+        if bpy.app.background:
+            return self.execute(context)
+        self._uid = context.active_object.session_uid
+        _running.add(self._uid)
+        self._steps = self.work(context.active_object, context.scene, wait=0.0)
+        self._timer = context.window_manager.event_timer_add(TICK, window=context.window)
+        context.window_manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        if event.type == "ESC" and event.value == "PRESS":
+            self.cancel(context)
+            return {"CANCELLED"}
+        if event.type != "TIMER":
+            return {"PASS_THROUGH"}
+        try:
+            text = next(self._steps)
+        except StopIteration as end:
+            self.cancel(context)
+            return self._told(end.value)
+        except ConJacError as error:
+            self.cancel(context)
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        except Exception:
+            self.cancel(context)  # a defect must not leave the button grey and the timer running
+            raise
+        if context.workspace is not None:
+            context.workspace.status_text_set(f"ConJac: {text}. Esc cancels")
+        return {"PASS_THROUGH"}
+
+    def cancel(self, context: bpy.types.Context) -> None:
+        """End it, whether it is done, cancelled or another file is loaded: no process is left behind."""
+        self._steps.close()
+        _running.discard(self._uid)
+        context.window_manager.event_timer_remove(self._timer)
+        if context.workspace is not None:
+            context.workspace.status_text_set(None)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        steps = self.work(context.active_object, context.scene, wait=TICK)
+        told = ""
+        try:
+            while True:
+                text = next(steps)
+                if text != told:
+                    print(text, flush=True)
+                    told = text
+        except StopIteration as end:
+            return self._told(end.value)
+        except ConJacError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+
+    def _told(self, notes: list[str]) -> set[str]:
+        for note in notes:
+            self.report({"INFO"}, note)
+        return {"FINISHED"}
+
+
+@contextmanager
+def still_job(obj: bpy.types.Object) -> Iterator[Path]:
+    """A folder for a job of the object, gone afterwards. Tetrahedra that the object has are in it, and new ones stay.
+
+    Raises Environment where they cannot be kept.
+    """
+    name, kept = obj.name, place.job_folder(obj) / "stages"
+    with tempfile.TemporaryDirectory(prefix="conjac_preview_", dir=bpy.app.tempdir) as temporary:
+        job = Path(temporary)
+        own = job / "stages"
+        own.mkdir()
+        for path in kept.glob(TETS):
+            try:
+                os.link(path, own / path.name)
+            except OSError:  # another disk, or one without links
+                shutil.copyfile(path, own / path.name)
+        yield job
+        try:
+            for path in own.glob(TETS):
+                if not (kept / path.name).exists():
+                    kept.mkdir(parents=True, exist_ok=True)
+                    shutil.move(path, kept / path.name)
+        except OSError as error:
+            raise Environment(f"its tetrahedra cannot be kept in {kept} ({error})",
+                              "Choose another cache folder or make room on the disk", name) from error
+
+
+def run(obj: bpy.types.Object, scene: bpy.types.Scene, job: Path, argv: list[str], wait: float) -> Iterator[str]:
+    """Gather the object as it is at the start frame and run a command of the solver on it, giving what is being done.
+
+    argv: the command and its options. Returns its message of the command's own name. Raises what gathering refuses,
+    and Environment or what the solver said.
+    """
+    name, command = obj.name, argv[0]
+    notes: list[str] = []
+    with closing(gather.write_job_steps(obj, scene, job, notes.append, still=True)) as reading:
+        for _, text in reading:
+            yield text
+    worker = Worker("solver", [command, str(job), *argv[1:], "--json"])
+    made, failure, text = None, None, "Starting"
+    try:
+        while not worker.ended():
+            for message in worker.messages(wait):
+                if message["event"] == command:
+                    made = message
+                elif message["event"] == "error":
+                    failure = message
+                elif message["event"] == "stage":
+                    text = message["text"] or text
+            yield text
+    finally:
+        if worker.exit_code is None:
+            worker.stop()
+    if failure is not None:
+        raise _Told(failure["text"])
+    if made is None:
+        raise Environment(f"the solver's process ended by itself (exit code {worker.exit_code})",
+                          "Look at the console and try again", name)
+    return made | {"gathered": notes}
+
+
+class _Told(ConJacError):
+    """What the solver refused, in its own words."""
+
+    def __str__(self) -> str:
+        return self.what
+
+
+def to_object(job: Path) -> NDArray[np.float64]:
+    """World [m] → object space at the start frame, (4, 4)."""
+    document = json.loads((job / "scene.json").read_text(encoding="utf-8"))
+    path = document["bodies"][0]["surface"].get("to_object")
+    return np.load(job / path)[0] if path else np.eye(4)
+
+
+def still_there(uid: int) -> bpy.types.Object | None:
+    """The object of a session_uid: undo may have moved it in memory while the worker ran, or taken it away."""
+    return next((one for one in bpy.data.objects if one.session_uid == uid), None)

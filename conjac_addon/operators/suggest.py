@@ -1,0 +1,43 @@
+"""Finds places for dynamic nodes from how a body vibrates, and puts handles there for the artist to drag."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import bpy
+import numpy as np
+from mathutils import Vector
+
+from .on_worker import OnWorker, run, still_job, still_there, to_object
+from .preview_objects import transformed
+from .setup import add_handle_at
+
+
+class CONJAC_OT_suggest_handles(OnWorker, bpy.types.Operator):
+    """Add dynamic handles where the active soft body swings most, away from those it has; drag them as you like"""
+
+    bl_idname = "conjac.suggest_handles"
+    bl_label = "Suggest Dynamic Nodes"
+    bl_options = {"UNDO"}
+
+    count: bpy.props.IntProperty(
+        name="Count", description="How many handles to add", default=4, min=1, soft_max=16, max=1000)
+
+    def work(self, obj: bpy.types.Object, scene: bpy.types.Scene, wait: float) -> Iterator[str]:
+        return suggest(obj, scene, self.count, wait)
+
+
+def suggest(obj: bpy.types.Object, scene: bpy.types.Scene, count: int, wait: float) -> Iterator[str]:
+    """Add `count` handles: `OnWorker.work`."""
+    uid, name = obj.session_uid, obj.name
+    with still_job(obj) as job:
+        found = yield from run(obj, scene, job, ["suggest", "--count", str(count)], wait)
+        places = transformed(np.array(found["points"]), to_object(job))
+    owner = still_there(uid)
+    if owner is not None:
+        for place in places:  # the body may stand elsewhere now than at the start frame
+            add_handle_at(owner, owner.matrix_world @ Vector(place))
+    return [f'"{name}": {count} dynamic handle{"s" if count > 1 else ""} added']
+
+
+classes = (CONJAC_OT_suggest_handles,)
