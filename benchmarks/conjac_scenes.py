@@ -1,0 +1,230 @@
+"""The scenes of the ConJac paper: what each costs, which damping it needs, and how lively it stays.
+
+    python -m benchmarks.conjac_scenes                     all rows and claims (half an hour)
+    python -m benchmarks.conjac_scenes --only twist,hetero
+
+A scene is a file of benchmarks/scenes; what the paper leaves open stands there. A row has, for each step h, for Vanilla
+and for ConJac: the smallest stable β in steps of 0.1 from 0.5 on, milliseconds a step, liveliness (mean kinetic energy
+from 0.1 to 1 s after release) and half-life of what swings. Stable: the run comes to its end and never has more energy
+than it was let go with. Beside it stands SDIRK2 in small steps (benchmarks/scenes/reference.py).
+
+ConJac on the dragon takes two corrections a step (`corrections`, docs/settings.md): with the paper's single step of
+γ = 1/5 alone the release blows up at β = 0.5; the row `paper's stabilization` has that too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from solver import threads  # isort: skip  # first: it sets what numba and BLAS read
+
+import numpy as np
+
+from benchmarks.report import Claim, claim, emit
+from benchmarks.scenes import aniso, dragon
+from benchmarks.scenes.motion import rest_energy, run
+from benchmarks.scenes.reference import digest, of, reference
+from benchmarks.scenes.residual import gains
+from benchmarks.scenes.scene import Scene, in_balance
+from benchmarks.step import DRAGON
+
+BETAS = [round(0.1 * k, 1) for k in range(5, 61)]
+NAMES = ("twist", "hetero", "aniso", "dragon")
+STEPS = {"twist": (1e-2, 5e-3, 2e-3), "hetero": (1e-2, 5e-3), "aniso": (1e-2, 5e-3), "dragon": (1e-2, 5e-3, 2e-3)}
+CORRECTED = {"corrections": 2.0}
+H, NODES = 5e-3, 8  #: of the paper's comparison on the dragon
+BISECTIONS = 4
+GENTLE = 0.4  #: of the pull, where a single step of γ = 1/3 bears it too at h = 1/100
+
+
+class TimeIsUp(Exception):
+    """What was asked for takes longer than it may; what was found is kept."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """The smallest stable β, and how the run with it went."""
+
+    beta: float
+    ms: float  #: median of a step
+    liveliness: float  #: [J]
+    half_life: float  #: [s]
+
+    def row(self, scale: float | None) -> dict[str, Any]:
+        said = {"beta": self.beta, "ms_a_step": round(self.ms, 1),
+                "liveliness_mJ": float(f"{1e3 * self.liveliness:.4g}"),
+                "half_life_s": float(f"{self.half_life:.3g}")}
+        return said if scale is None else said | {"of_reference": float(f"{self.liveliness / scale:.3g}")}
+
+
+@dataclass
+class Search:
+    """Finds smallest stable β of one scene; with a folder it keeps what it found and does not search again."""
+
+    scene: Scene
+    until: float = np.inf  #: when to stop, of time.perf_counter
+    folder: Path | None = None
+
+    @cached_property
+    def rest(self) -> float:
+        return rest_energy(self.scene)
+
+    def smallest(self, method: str, count: int, h: float, **params: float) -> Found | None:
+        """Tries β = 0.5, 0.6, … until the run is stable; None where none up to 6 is. Raises TimeIsUp."""
+        said = "-".join([method, str(count), f"{h:g}", *(f"{key}{value:g}" for key, value in sorted(params.items()))])
+        path = None if self.folder is None else self.folder / f"{digest(self.scene)}-{said}.json"
+        if path is not None and path.exists():
+            kept = json.loads(path.read_text(encoding="utf-8"))
+            return None if kept is None else Found(**kept)
+        if time.perf_counter() > self.until:
+            raise TimeIsUp
+        found = self._tried(method, count, h, **params)
+        print(f"  {said}: {found}", file=sys.stderr, flush=True)
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(None if found is None else asdict(found)), encoding="utf-8")
+        return found
+
+    def _tried(self, method: str, count: int, h: float, **params: float) -> Found | None:
+        for beta in BETAS:
+            world = self.scene.world(method, count, beta=beta, **params)
+            motion = run(self.scene, world, h, self.rest, to_the_end=False)
+            if motion.is_stable:
+                return Found(beta, motion.ms, motion.liveliness, motion.half_life)
+        return None
+
+
+def table(name: str, search: Search, **params: float) -> dict[str, Any]:
+    """The row of a scene: Vanilla and ConJac at each step, and ConJac with each number of nodes at H."""
+    scene = search.scene
+    kept = reference(name, scene)
+    scale = None if kept is None else kept["liveliness"]
+    count = NODES if NODES in scene.counts else scene.counts[0]
+    row: dict[str, Any] = {"vertices": len(scene.nodes), "tets": len(scene.tets), "n_d": count, "paper": scene.paper,
+                           "ours": scene.ours, "reference": None if kept is None else
+                           {key: kept[key] for key in ("h", "liveliness", "half_life", "checks")}}
+    for h in STEPS[name]:
+        for method, given in (("vanilla", {}), ("conjac", params)):
+            found = search.smallest(method, count * (method == "conjac"), h, **given)
+            row[f"{method} h {h:g}"] = None if found is None else found.row(scale)
+    for nodes in scene.counts:
+        if nodes != count:
+            found = search.smallest("conjac", nodes, H, **params)
+            row[f"conjac n_d {nodes} h {H:g}"] = None if found is None else found.row(scale)
+    return row
+
+
+def equal_liveliness(search: Search, lively: Found, h: float) -> dict[str, float]:
+    """The step at which Vanilla, at its smallest stable β, is as lively as ConJac at h, and seconds for a second.
+
+    Bisection in log h. What it finds is one place where the two are equal: the smallest stable β jumps with h.
+    """
+    low, high = h / 8.0, h
+    best: tuple[float, Found] | None = None
+    for _ in range(BISECTIONS):
+        step = 1.0 / round(1.0 / np.sqrt(low * high))
+        found = search.smallest("vanilla", 0, step)
+        if found is not None and found.liveliness >= lively.liveliness:
+            low, best = step, (step, found)
+        else:
+            high = step
+    if best is None:
+        return {"h": low, "beta": np.nan, "ratio": np.nan}
+    step, found = best
+    return {"h": step, "beta": found.beta, "vanilla_s": found.ms / step / 1e3, "conjac_s": lively.ms / h / 1e3,
+            "ratio": found.ms / step / (lively.ms / h)}
+
+
+def dragon_claims(search: Search, row: dict[str, Any]) -> list[Claim]:
+    vanilla, lively = search.smallest("vanilla", 0, H), search.smallest("conjac", NODES, H, **CORRECTED)
+    plain = search.smallest("conjac", NODES, H)
+    row["paper's stabilization"] = None if plain is None else plain.row(None)
+    row["equal liveliness"] = equal = equal_liveliness(search, lively, H) if lively else {"ratio": np.nan}
+    row["corrections"] = said = gains(dragon.scene(GENTLE), NODES)
+    worst = Found(np.inf, np.nan, np.nan, np.nan)
+    vanilla, lively = vanilla or worst, lively or worst
+    return [
+        claim("dragon_beta_ratio", vanilla.beta / lively.beta, "", ">= 2", 7.4),
+        claim("dragon_liveliness", lively.liveliness / vanilla.liveliness, "", ">= 1.8"),
+        claim("time_at_equal_liveliness", equal["ratio"], "", ">= 2.2", "> 2"),
+        claim("correction_median_gain", said["median_gain"], "", ">= 10"),
+        claim("correction_worst_gain", said["worst_gain"], "", ">= 2"),
+        claim("correction_time", said["time"], "", "<= 1.2"),
+    ]
+
+
+def same_rest(scene: Scene) -> float:
+    """How far ConJac comes to rest from Vanilla's balance, over the body's diagonal."""
+    target = in_balance(scene.world("vanilla"), scene.nodes.copy())
+    world = scene.world("conjac", scene.counts[0], beta=1.0, **CORRECTED)
+    state = world.initial_state()
+    for _ in range(400):
+        state = world.step(state, 1.0 / 24.0)
+    x = world.coordinates.place(state.q, state.time)
+    return float(np.linalg.norm(x - target, axis=1).max() / np.linalg.norm(np.ptp(scene.nodes, axis=0)))
+
+
+def turns() -> dict[str, float]:
+    """Degrees by which the top of ANISO's bar turns in balance, by the direction of its fibres."""
+    out = {}
+    for direction in aniso.FIBERS:
+        scene = aniso.scene(direction)
+        out[direction] = float(np.degrees(aniso.turn(scene, in_balance(scene.world("vanilla"), scene.nodes.copy()))))
+    return out
+
+
+def measure(name: str, until: float, folder: Path | None) -> tuple[dict[str, Any], list[Claim]]:
+    """The row of one scene and what it claims. Raises TimeIsUp."""
+    search = Search(of(name), until, folder)
+    row = table(name, search, **(CORRECTED if name == "dragon" else {}))
+    claims = []
+    if name == "hetero":
+        claims.append(claim("hetero_rest", same_rest(search.scene), "of the diagonal", "<= 1e-6", "exactly the same"))
+    if name == "aniso":
+        row["turn_degrees"] = told = turns()
+        straight = max(abs(told["horizontal"]), abs(told["vertical"]))
+        claims.append(claim("helix_turn", abs(told["helical"]) / max(straight, 1e-3), "times a straight fiber's",
+                            ">= 10", "twists"))
+    if name == "dragon":
+        claims += dragon_claims(search, row)
+    return row, claims
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--only", default=",".join(NAMES), help=f"of: {', '.join(NAMES)}")
+    parser.add_argument("--keep", type=Path, help="folder for what is found: the same command then goes on from there")
+    parser.add_argument("--for", type=float, default=np.inf, dest="limit", metavar="SECONDS",
+                        help="begin nothing new after that; exit code 75")
+    chosen = parser.parse_args()
+    until = time.perf_counter() + chosen.limit
+    threads.configure(None)
+    details: dict[str, Any] = {}
+    claims: list[Claim] = []
+    for name in chosen.only.split(","):
+        if not needs(name):
+            print(f"-- {name}: the shared meshes are not there", file=sys.stderr)
+            continue
+        try:
+            details[name], said = measure(name, until, chosen.keep)
+        except TimeIsUp:
+            return 75
+        claims += said
+    emit("conjac_scenes", claims, details)
+    return 0
+
+
+def needs(name: str) -> bool:
+    """Whether everything is there that a scene is made of."""
+    return name != "dragon" or DRAGON.exists()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

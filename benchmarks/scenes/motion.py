@@ -1,0 +1,89 @@
+"""How a scene moves: energies and time of a run, what counts as stable, liveliness and half-life."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from benchmarks.scenes.scene import Scene, in_balance
+from solver.errors import StepFailed
+from solver.state import State
+from solver.world.world import World
+
+FIRST, LAST = 0.1, 1.0  #: seconds after release over which liveliness is a mean
+GROWN = 1.0  #: a run is stable while it has at most this much of the energy it was let go with
+
+
+@dataclass(frozen=True)
+class Motion:
+    """A run, from when it is let go."""
+
+    times: np.ndarray  #: seconds after release, (k,)
+    kinetic: np.ndarray  #: [J]
+    energy: np.ndarray  #: kinetic and potential above that of rest [J]
+    ms: float  #: median of a step
+    whole: bool  #: it reached its end
+
+    @property
+    def is_stable(self) -> bool:
+        """It came to its end and never had more energy than it was let go with."""
+        return self.whole and bool((self.energy <= GROWN * self.energy[0]).all())
+
+    @property
+    def liveliness(self) -> float:
+        """Mean kinetic energy from 0.1 to 1 s after release [J]."""
+        part = (self.times >= FIRST - 1e-9) & (self.times <= LAST + 1e-9)
+        return float(self.kinetic[part].mean())
+
+    @property
+    def half_life(self) -> float:
+        """Seconds in which the swing's energy halves, from a line through its logarithm after 0.1 s."""
+        part = (self.times >= FIRST - 1e-9) & (self.energy > 1e-6 * self.energy[0])
+        if part.sum() < 3:
+            return 0.0
+        slope = np.polyfit(self.times[part], np.log2(self.energy[part]), 1)[0]
+        return float(-1.0 / slope) if slope < 0.0 else np.inf
+
+
+def energies(world: World, state: State, rest: float) -> tuple[float, float]:
+    """Kinetic energy, and all of it above that of rest [J]."""
+    v = world.velocity(state)
+    kinetic = 0.5 * float(world.mass @ np.einsum("na,na->n", v, v))
+    x = world.coordinates.place(state.q, state.time)
+    return kinetic, kinetic + world.evaluate(x, v, state.time)[1] - rest
+
+
+def rest_energy(scene: Scene) -> float:
+    """Potential energy in balance, after all prescribed motion [J]."""
+    world = scene.world("vanilla")
+    x = in_balance(world, world.coordinates.place(world.initial_state().q, scene.let_go), time=scene.let_go)
+    return world.evaluate(x, np.zeros_like(x), scene.let_go)[1]
+
+
+def run(scene: Scene, world: World, h: float, rest: float, *, to_the_end: bool = True) -> Motion:
+    """From the start to `seconds` after release. to_the_end: go on where it is unstable already."""
+    state = scene.start(world)
+    before = round(scene.let_go / h)
+    kinetic, energy, spent, whole = [], [], [], True
+    steps = before + round(scene.seconds / h)
+    for i in range(steps + 1):
+        if i >= before:
+            one = energies(world, state, rest)
+            kinetic.append(one[0])
+            energy.append(one[1])
+            if not to_the_end and one[1] > GROWN * energy[0]:
+                whole = False
+                break
+        if i == steps:
+            break
+        began = time.perf_counter()
+        try:
+            state = replace(world.step(state, h), time=(i + 1) * h)
+        except StepFailed:
+            whole = False
+            break
+        spent.append(time.perf_counter() - began)
+    times = h * np.arange(len(energy))
+    return Motion(times, np.array(kinetic), np.array(energy), 1e3 * float(np.median(spent or [0.0])), whole)

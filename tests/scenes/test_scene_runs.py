@@ -1,0 +1,85 @@
+"""What benchmarks/conjac_scenes.py calls stable, lively and equal."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from benchmarks.conjac_scenes import Found, Search, equal_liveliness
+from benchmarks.scenes.motion import Motion, rest_energy, run
+from benchmarks.scenes.reference import digest
+from benchmarks.scenes.scene import Scene, farthest
+from solver.meshing.grid import box_tets
+
+
+def bar(**changed):
+    """A short bar, held at its left end, that starts straight and sags."""
+    nodes, tets = box_tets((6, 2, 2), (0.12, 0.04, 0.04))
+    pinned = np.flatnonzero(nodes[:, 0] < 1e-9)
+    tip = [int(np.argmax(nodes @ [1.0, 0.1, 0.01]))]
+    scene = Scene(nodes, tets, pinned, lambda count: farthest(nodes, np.arange(len(nodes)), tip, count), (1,), 2e4, 0.4)
+    return replace(scene, **changed)
+
+
+def test_half_life_and_liveliness_of_a_swing_that_is_known():
+    times = np.arange(0.0, 2.0, 1e-3)
+    energy = 2.0 ** (-times / 0.3)
+    motion = Motion(times, 0.5 * energy, energy, 1.0, True)
+    assert motion.half_life == pytest.approx(0.3, rel=1e-6)
+    inside = np.linspace(0.1, 1.0, 2000)
+    assert motion.liveliness == pytest.approx((0.5 * 2.0 ** (-inside / 0.3)).mean(), rel=1e-3)
+    assert motion.is_stable and not replace(motion, whole=False).is_stable
+    assert not replace(motion, energy=np.where(times > 1, 1.1, energy)).is_stable
+
+
+def test_a_run_starts_with_the_energy_of_its_pull_and_loses_it_to_damping():
+    scene = bar()
+    rest = rest_energy(scene)
+    calm, lively = (run(scene, scene.world("vanilla", beta=beta), 5e-3, rest) for beta in (2.0, 0.6))
+    assert calm.energy[0] == lively.energy[0] > 0 and calm.kinetic[0] == 0.0
+    assert calm.is_stable and lively.is_stable and len(calm.times) == 201
+    assert lively.liveliness > 2 * calm.liveliness and lively.half_life > 2 * calm.half_life
+
+
+def test_the_smallest_stable_beta_is_found_once_and_kept(tmp_path):
+    search = Search(bar(seconds=0.2), folder=tmp_path)
+    found = search.smallest("vanilla", 0, 1 / 50)
+    assert found is not None and found.beta >= 0.5
+    (kept,) = tmp_path.iterdir()
+    kept.write_text(kept.read_text().replace(f'"beta": {found.beta}', '"beta": 3.3'))
+    assert Search(bar(seconds=0.2), folder=tmp_path).smallest("vanilla", 0, 1 / 50).beta == 3.3
+    # another scene does not take it
+    other = Search(bar(seconds=0.2, young=3e4), folder=tmp_path).smallest("vanilla", 0, 1 / 50)
+    assert other is not None and other.beta != 3.3
+
+
+def test_less_than_half_of_the_stiffness_is_unstable():
+    scene = bar()
+    world = scene.world("vanilla", beta=0.3)
+    assert not run(scene, world, 1 / 50, rest_energy(scene), to_the_end=False).is_stable
+
+
+def test_equal_liveliness_is_found_by_bisection():
+    """Vanilla whose liveliness falls as 1/h, 10 ms a step: as lively as ConJac at h = 5e-3 where it says so."""
+    class Known:
+        def smallest(self, method, count, h):
+            return Found(1.0, 10.0, 1e-6 / h, 0.1)
+
+    lively = Found(0.5, 12.0, 1e-6 / 2e-3, 0.1)
+    equal = equal_liveliness(Known(), lively, 5e-3)
+    assert equal["h"] == pytest.approx(2e-3, rel=0.15) and equal["h"] <= 2e-3 + 1e-12
+    assert equal["ratio"] == pytest.approx(10 / equal["h"] / (12 / 5e-3))
+
+
+def test_a_reference_belongs_to_one_scene():
+    base = bar()
+    assert digest(base) == digest(bar())
+    others = [bar(young=3e4), bar(pulled=base.nodes * 1.1), bar(fibers={"x": 1}), bar(seconds=2.0),
+              bar(element_young=np.full(len(base.tets), 3e4))]
+    assert len({digest(one) for one in [base, *others]}) == len(others) + 1
+
+
+def test_farthest_nodes_begin_with_the_given_ones():
+    nodes = np.array([[0.0, 0, 0], [1, 0, 0], [0.4, 0, 0], [0.45, 0, 0]])
+    assert farthest(nodes, np.arange(4), [0], 3).tolist() == [0, 1, 3]
+    assert farthest(nodes, np.arange(4), [2, 0], 1).tolist() == [2]
