@@ -44,6 +44,7 @@ class Entry:
     adaptive: bool = False  #: of an integrator: it tells its error, so that a tolerance can choose its steps
     full_space: bool = False  #: of a method: every free node is an unknown; of an integrator: it needs such a method
     hidden: bool = False  #: for scripts and measurements alone: in no menu
+    reads: tuple[str, ...] = ()  #: of a cut: the fields of scene.json that say where it passes
 
     def load(self, package: str | None = None) -> Any:
         """The class or function behind this entry, imported now. `package` is the root its path starts from."""
@@ -260,6 +261,12 @@ ENTRIES: tuple[Entry, ...] = (
           "Fast, for clean closed surfaces; needs the optional tetgen package", (EDGE_LENGTH,)),
     Entry("mesher", "grid", "meshing.grid:Grid", "Box Grid",
           "Six tetrahedra a cell, for axis-aligned boxes", (EDGE_LENGTH,)),
+    Entry("cut", "plane", "reshape.cuts.plane:Plane", "Plane", "All along a plane, however wide the body is",
+          reads=("point", "normal")),
+    Entry("cut", "sheet", "reshape.cuts.sheet:Sheet", "Sheet",
+          "Where a mesh of triangles passes through the body; it may end inside", reads=("vertices", "triangles")),
+    Entry("cut", "faces", "reshape.cuts.faces:Faces", "Faces", "Along listed faces of tetrahedra given by hand",
+          reads=("faces",)),
     Entry("linear_solver", "cholmod", "linear.cholmod:Cholmod", "CHOLMOD", "Supernodal Cholesky through scikit-sparse"),
     Entry("linear_solver", "cvxopt", "linear.cvxopt_cholmod:CvxoptCholmod", "CHOLMOD (cvxopt)",
           "Supernodal Cholesky from cvxopt's wheel"),

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -49,6 +49,27 @@ class World(Protocol):
     def explain(self, failure: StepFailed, state: State, frame: int) -> Diverged: ...
 
 
+class Reshaped(Protocol):
+    """A world and its state after they were reshaped."""
+
+    @property
+    def world(self) -> World: ...
+    @property
+    def state(self) -> State: ...
+    @property
+    def record(self) -> dict[str, Any]: ...  #: arrays that do it again; empty where nothing changed
+    @property
+    def notes(self) -> list[str]: ...  #: sentences for the user
+
+
+class Reshape(Protocol):
+    """What changes counts while the bake goes on; `reshape.reshape` makes one."""
+
+    def due(self, frame: int) -> bool: ...
+    def at(self, frame: int, world: Any, state: State) -> Reshaped: ...
+    def again(self, world: Any, records: list[Any]) -> World: ...
+
+
 class Reporter(Protocol):
     """Who is told how a bake goes on. Any of these may raise Stopped."""
 
@@ -86,11 +107,12 @@ class Timeline:
 
 def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: int | None = None,
              stop: Stop = lambda: False, report: Callable[[int, float, float], None] = lambda *_: None,
-             log: Callable[[str], None] = lambda _: None) -> State:
+             log: Callable[[str], None] = lambda _: None, reshape: Reshape | None = None) -> State:
     """Simulate and write every frame up to the timeline's end; returns the last state.
 
     snapshot: frame to go on from, None for the start, whose frame is then written first. stop: asked before every
-    step. report(frame, ms, seconds left) is told after each frame, log(sentence) after one whose steps were halved.
+    step. report(frame, ms, seconds left) is told after each frame, log(sentence) after one whose steps were halved or
+    where something came apart. reshape: what comes apart when.
     Raises Diverged with object, frame and remedy, Stopped, CacheUnwritable; the frames written before stay.
     """
     if snapshot is None:
@@ -98,10 +120,19 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
         write(world, state, frame, store)
     else:
         frame, state = snapshot, store.restore(snapshot)
+        if reshape is not None:
+            world = reshape.again(world, store.cuts_before(snapshot))
 
     began, first = time.perf_counter(), frame
     for frame in range(first + 1, timeline.end + 1):
         frame_began = time.perf_counter()
+        if reshape is not None and reshape.due(frame - 1):
+            after = reshape.at(frame - 1, world, state)
+            world, state = after.world, after.state
+            if after.record:
+                store.cuts(frame - 1, after.record)
+            for note in after.notes:
+                log(note)
         halved = Halved()
         state = advance_frame(world, state, timeline, frame, stop, halved)
         if halved:
@@ -229,7 +260,7 @@ def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None =
             return
         if resume and todo.snapshot is None:
             report.log("There is no snapshot to go on from, so the bake begins at the first frame")
-        world = _build(job, report, threads)
+        world, reshape = _build(job, report, threads)
         for note in world.notes:
             report.log(note)
 
@@ -244,7 +275,7 @@ def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None =
         timeline = Timeline.of(job.scene.time, wanted[-1])
         report.start(first, timeline.end, step_size(timeline.fps, timeline.step)[0])
         simulate(world, timeline, store, snapshot=todo.snapshot, stop=stop, report=report.frame,
-                 log=report.log)
+                 log=report.log, reshape=reshape)
 
         missing = sorted(set(wanted) - set(Cache(job.cache).frames_done()))
         if missing:
@@ -269,8 +300,8 @@ def _finished(todo: Plan, report: Reporter) -> bool:
     return todo.finished
 
 
-def _build(job: Job, report: Reporter, threads: int | None) -> World:
-    """The world of a job. Imported only here: a finished bake is told without it."""
+def _build(job: Job, report: Reporter, threads: int | None) -> tuple[World, Reshape | None]:
+    """The world of a job, and what cuts it. Imported only here: a finished bake is told without it."""
     from . import threads as cores
     from .world.loading import Loading
 
@@ -281,10 +312,17 @@ def _build(job: Job, report: Reporter, threads: int | None) -> World:
     volumes = volumes_of(job, report.stage)
     for note in loading.finish(report.stage):
         report.log(note)
-    from .world.build import build
+    from .world.build import assemble, prepare_all
 
-    world: World = build(job, report.stage, volumes)
-    return world
+    prepared = prepare_all(job, report.stage, volumes)
+    reshape: Reshape | None = None
+    if any(body.cuts for body in job.scene.bodies):
+        from .reshape.reshape import Reshape as Cuts
+
+        reshape = Cuts(job, prepared)
+    report.stage("world", None, None, "Analysing the stiffness matrix")
+    world: World = assemble(job, prepared)
+    return world, reshape
 
 
 def _say_other_machine(cache: Cache, world: World, report: Reporter) -> None:

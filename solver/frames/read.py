@@ -4,6 +4,7 @@
     cache/written.log            one line a file, appended after the file stands: kind, frame, bytes, blake2b
     cache/frames/000012.npy      (V, 3) float32, every body's output vertices one after the other, object space [m]
     cache/snapshots/000021.npz   the whole State, exact
+    cache/cuts/000030.npz        what came apart after this frame; those after it have more vertices
     cache/lock                   the process that bakes
 
 A frame is done when the log tells of it and the file has the size that the log tells.
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import json
 import os
+import zipfile
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -27,20 +29,38 @@ from . import lock
 
 FORMAT = 1
 MANIFEST, LOG = "manifest.json", "written.log"
-FRAME, SNAPSHOT = "frame", "snapshot"
+FRAME, SNAPSHOT, CUTS = "frame", "snapshot", "cuts"
+FILES = {FRAME: "frames/{:06d}.npy", SNAPSHOT: "snapshots/{:06d}.npz", CUTS: "cuts/{:06d}.npz"}
 
 
 @dataclass(frozen=True)
 class Written:
     """One line of the log."""
 
-    kind: str  #: FRAME or SNAPSHOT
+    kind: str  #: a key of FILES
     frame: int
     bytes: int
     digest: str
 
     def line(self) -> str:
         return f"{self.kind} {self.frame} {self.bytes} {self.digest}\n"
+
+
+@dataclass(frozen=True)
+class CutMade:
+    """What a cut did to the mesh of one body that is shown. Old vertices keep their numbers, new ones follow them."""
+
+    frame: int  #: the last one that is whole
+    parents: NDArray[np.int32]  #: vertices between which each new one stands, (s, 2)
+    shares: NDArray[np.float64]  #: how far along from the first to the second, (s,)
+    triangles: NDArray[np.int32]  #: all of them from now on, (t, 3); none where the body has no surface
+    source: NDArray[np.int32]  #: triangle of the uncut mesh that each is a piece of, (t,); -1 for what was inside
+
+    def add_to(self, vertices: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The vertices, (n, 3), and after them where the new ones stand."""
+        first, second = vertices[self.parents[:, 0]], vertices[self.parents[:, 1]]
+        added = first + self.shares[:, None].astype(np.float32) * (second - first)
+        return np.concatenate([vertices, added])
 
 
 @dataclass(frozen=True)
@@ -55,8 +75,8 @@ class Status:
 
 
 def file_of(folder: Path, kind: str, frame: int) -> Path:
-    """Where a frame or a snapshot lies."""
-    return folder / (f"frames/{frame:06d}.npy" if kind == FRAME else f"snapshots/{frame:06d}.npz")
+    """Where a frame, a snapshot or the cuts of a frame lie."""
+    return folder / FILES[kind].format(frame)
 
 
 class Cache:
@@ -90,7 +110,7 @@ class Cache:
         found = {}
         for line in text.splitlines(keepends=True):
             fields = line.split()
-            if line.endswith("\n") and len(fields) == 4 and fields[0] in (FRAME, SNAPSHOT) and len(fields[3]) == 40:
+            if line.endswith("\n") and len(fields) == 4 and fields[0] in FILES and len(fields[3]) == 40:
                 try:
                     written = Written(fields[0], int(fields[1]), int(fields[2]), fields[3])
                 except ValueError:
@@ -142,8 +162,43 @@ class Cache:
 
     def frame(self, frame: int) -> dict[str, NDArray[np.float32]]:
         """(n, 3) object-space positions [m] of every body at a frame. Raises NoSuchThing where it is not on disk."""
-        together = self.vertices(frame)
-        return {name: together[first:first + count] for name, first, count in self.bodies()}
+        together, found, first = self.vertices(frame), {}, 0
+        for name, _, count in self.bodies():
+            count += sum(len(made.parents) for made in self.cuts.get(name, ()) if made.frame < frame)
+            found[name] = together[first:first + count]
+            first += count
+        return found
+
+    def shown(self, frame: int) -> dict[str, NDArray[np.float32]]:
+        """The same with as many vertices at every frame: those that a later cut adds stand where it will pass.
+
+        A seam is closed until its cut is seen, and what lies inside has no size.
+        """
+        found = self.frame(frame)
+        for name, cuts in self.cuts.items():
+            for made in cuts:
+                if made.frame >= frame:
+                    found[name] = made.add_to(found[name])
+        return found
+
+    def cut_frames(self) -> list[int]:
+        """Frames once which had been reached something came apart, in order."""
+        return sorted(frame for kind, frame in self.log if kind == CUTS)
+
+    @cached_property
+    def cuts(self) -> dict[str, list[CutMade]]:
+        """What was cut of every body that was, in order. Raises BadInput where a file cannot be read."""
+        found: dict[str, list[CutMade]] = {}
+        for frame in self.cut_frames():
+            path = file_of(self.folder, CUTS, frame)
+            try:
+                with np.load(path, allow_pickle=False) as stored:
+                    for k, body in enumerate(stored["bodies"]):
+                        parts = (stored[f"{k}.{name}"] for name in ("parents", "shares", "triangles", "source"))
+                        found.setdefault(self.bodies()[int(body)][0], []).append(CutMade(frame, *parts))
+            except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+                raise BadInput(f"{path} is damaged", "Free the cache and bake again") from error
+        return found
 
     def changed(self, job: Path | None = None) -> tuple[str, ...]:
         """What differs in the job folder (default: the one around the cache) from what was baked.
@@ -199,7 +254,7 @@ class Cache:
         except BadInput:
             frames = set()
         frames |= {written.frame for written in self.log.values()}
-        listed = [file_of(self.folder, kind, frame) for kind in (FRAME, SNAPSHOT) for frame in sorted(frames)]
+        listed = [file_of(self.folder, kind, frame) for kind in FILES for frame in sorted(frames)]
         listed += [self.folder / LOG, self.folder / MANIFEST]
 
         freed = 0
@@ -212,7 +267,7 @@ class Cache:
                     pass
                 except OSError as error:
                     raise unwritable(each, error) from error
-        for name in ("frames", "snapshots", "."):
+        for name in ("frames", "snapshots", "cuts", "."):
             try:
                 (self.folder / name).rmdir()
             except OSError:

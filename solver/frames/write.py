@@ -21,7 +21,7 @@ from ..job.files import digest_of, unwritable, write_whole
 from ..job.folder import Job
 from ..job.stages import Arrays, pack, read_arrays
 from ..state import State, Vec
-from .read import FORMAT, FRAME, LOG, MANIFEST, SNAPSHOT, Cache, Written, file_of, source
+from .read import CUTS, FORMAT, FRAME, LOG, MANIFEST, SNAPSHOT, Cache, Written, file_of, source
 
 LIBRARIES = ("numpy", "scipy", "numba", "scikit-sparse", "cvxopt", "msgspec")
 
@@ -58,7 +58,8 @@ def plan(cache: Cache, read: hashes.Settings, wanted: range, resume: bool) -> Pl
 
     good = {frame for frame in wanted if cache.good(FRAME, frame)}
     whole = [k for kind, k in cache.log if kind == SNAPSHOT and all(f in good for f in wanted if f <= k)]
-    usable = (k for k in sorted(whole, reverse=True) if cache.good(SNAPSHOT, k))
+    usable = (k for k in sorted(whole, reverse=True)
+              if cache.good(SNAPSHOT, k) and all(cache.good(CUTS, c) for c in cache.cut_frames() if c < k))
     return Plan(len(good) == len(wanted), next(usable, None), ())
 
 
@@ -119,6 +120,21 @@ class FrameStore:
             raise CacheUnwritable(f"the snapshot of frame {frame} in {self.folder} cannot be read", "Bake again")
         memory = {str(key): arrays[f"memory_{i}"] for i, key in enumerate(arrays["keys"])}
         return State(float(arrays["time"]), arrays["q"], arrays["u"], memory)
+
+    def cuts(self, frame: int, made: Arrays) -> None:
+        """Put what came apart once a frame had been reached on disk. Raises CacheUnwritable."""
+        self._put(CUTS, frame, pack(made))
+
+    def cuts_before(self, frame: int) -> list[Arrays]:
+        """Every such record that a snapshot of this frame stands on. Raises CacheUnwritable where one is unreadable."""
+        found = []
+        for cut in self.cache.cut_frames():
+            if cut < frame:
+                made = read_arrays(file_of(self.folder, CUTS, cut))
+                if made is None:
+                    raise CacheUnwritable(f"the cuts of frame {cut} in {self.folder} cannot be read", "Bake again")
+                found.append(made)
+        return found
 
     def _put(self, kind: str, frame: int, content: memoryview) -> None:
         write_whole(file_of(self.folder, kind, frame), content)

@@ -30,7 +30,7 @@ BODY_READERS = {"name": "solve", "surface": "mesh", "surface.to_object": "solve"
                 "material": "fields", "damping": "solve", "painted": "fields", "density": "fields",
                 "dynamic": "fields", "pin": "fields",
                 "fiber_material": "fields", "fiber_field": "fields", "fibers": "fields", "fiber_vectors": "fields",
-                "fiber_curves": "fields", "fiber_activation": "solve"}
+                "fiber_curves": "fields", "fiber_activation": "solve", "cuts": "solve"}
 
 #: plain names of what is not a catalogue parameter; the rest is called by its path
 WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "frame rate", "time.step": "step",
@@ -45,7 +45,7 @@ WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "fra
          "pin.node_motion": "motion of the pins", "name": "name",
          "fiber_material.kind": "fibers", "fiber_field.kind": "direction of the fibers", "fibers": "paint of fibers",
          "fiber_vectors": "direction of the fibers", "fiber_curves": "curves of the fibers",
-         "fiber_activation": "activation"}
+         "fiber_activation": "activation", "cuts": "cuts"}
 
 Flat = dict[str, Any]
 
@@ -104,6 +104,9 @@ def _flat(job: Job, part: msgspec.Struct, prefix: str, digests: dict[str, str]) 
         elif isinstance(value, dict):
             for key in sorted(value):
                 yield from _flat(job, value[key], f"{name}.{key}.", digests)
+        elif isinstance(value, list):
+            for i, item in enumerate(value):
+                yield from _flat(job, item, f"{name}.{i}.", digests)
         elif "Array" in type(part).__annotations__[info.name]:
             if value not in digests:
                 digests[value] = digest(job.array_path(value))

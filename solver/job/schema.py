@@ -109,6 +109,21 @@ class Pin(Strict):
     node_motion: Array | None = None  #: (T, len(nodes), 3): where those nodes are at each sample
 
 
+class Cut(Strict):
+    """Where the body comes apart once `frame` has been reached, between its tetrahedra.
+
+    World space at that frame, where the body is then. The catalogue says which fields each kind reads.
+    """
+
+    frame: int  #: this one is still whole
+    kind: str  #: a key of the catalogue
+    point: tuple[float, float, float] | None = None  #: of a plane [m]
+    normal: tuple[float, float, float] | None = None
+    vertices: Array | None = None  #: (s, 3) of a sheet [m]
+    triangles: Array | None = None  #: (t, 3)
+    faces: Array | None = None  #: (f, 3) nodes of faces of the body's `tets`
+
+
 class Body(Strict):
     name: str
     surface: Surface | None = None
@@ -126,6 +141,7 @@ class Body(Strict):
     fiber_vectors: Array | None = None  #: (n, 3) directions at vertices, for the field "attribute"
     fiber_curves: Array | None = None  #: (s, 2, 3) places [m] and tangents along combed curves, for the field "combed"
     fiber_activation: Array | None = None  #: (T,) activation over time, in [0, 1]; times what is painted, if it is
+    cuts: list[Cut] = field(default_factory=list)
 
 
 class Scene(Strict):

@@ -130,6 +130,40 @@ def _check_body(job: Job, body: schema.Body, where: str) -> None:
         if len(both) and nodes != len(job.array(body.pin.nodes)):  # all pinned: the fields say so, with its remedy
             raise refuse(f"node {both[0]} is both dynamic and pinned", f"{where}.dynamic.nodes", "Choose one")
     _check_fibers(job, body, vertices, where)
+    for i, cut in enumerate(body.cuts):
+        _check_cut(job, cut, nodes, f"{where}.cuts[{i}]")
+
+
+def _check_cut(job: Job, cut: schema.Cut, nodes: int | None, where: str) -> None:
+    known, time = catalogue.family("cut"), job.scene.time
+    if cut.kind not in known:
+        raise refuse(f'there is no cut "{cut.kind}"', f"{where}.kind", f"Use one of {', '.join(known)}")
+    if not time.start <= cut.frame < time.end:
+        raise refuse(f"the cut at frame {cut.frame} would never be seen: the scene has frames {time.start} to "
+                     f"{time.end}", f"{where}.frame", f"Cut from frame {time.start} to {time.end - 1}")
+    reads = known[cut.kind].reads
+    for name in ("point", "normal", "vertices", "triangles", "faces"):
+        if (getattr(cut, name) is None) == (name in reads):
+            raise refuse(f"a cut of kind {cut.kind} {'needs' if name in reads else 'does not read'} {name}",
+                         f"{where}.{name}", f"It reads {' and '.join(reads)}")
+    if cut.point is not None and cut.normal is not None:
+        _check_vector(cut.point, f"{where}.point")
+        _check_vector(cut.normal, f"{where}.normal")
+        if not math.hypot(*cut.normal) > 1 / FARTHEST:
+            raise refuse("the plane's normal has no direction", f"{where}.normal")
+    if cut.vertices is not None and cut.triangles is not None:
+        vertices = _array(job, cut.vertices, f"{where}.vertices", "f", (None, 3))
+        triangles = _array(job, cut.triangles, f"{where}.triangles", "i", (None, 3))
+        if not len(triangles):
+            raise refuse("the sheet has no triangle", f"{where}.triangles", "Give it faces")
+        _indices(triangles, len(vertices), f"{where}.triangles", "vertices")
+    if cut.faces is not None:
+        if nodes is None:
+            raise refuse("faces can be listed only for a volume given by hand, in `tets`", f"{where}.faces")
+        faces = _array(job, cut.faces, f"{where}.faces", "i", (None, 3))
+        if not len(faces):
+            raise refuse("the list has no face", f"{where}.faces")
+        _indices(faces, nodes, f"{where}.faces", "nodes")
 
 
 def _check_fibers(job: Job, body: schema.Body, vertices: int, where: str) -> None:

@@ -27,10 +27,15 @@ def build(job: Job, report: Stage, volumes: list[Volume] | None = None) -> World
 
     Raises a ConJacError that names the body and, where the job is at fault, the field.
     """
-    volumes = volumes_of(job, report) if volumes is None else volumes
-    prepared = [prepare(job, body, volume, report) for body, volume in zip(job.scene.bodies, volumes)]
+    prepared = prepare_all(job, report, volumes)
     report("world", None, None, "Analysing the stiffness matrix")
     return assemble(job, prepared)
+
+
+def prepare_all(job: Job, report: Stage, volumes: list[Volume] | None = None) -> list[Prepared]:
+    """Every body, meshed and painted. Raises as `build` does."""
+    volumes = volumes_of(job, report) if volumes is None else volumes
+    return [prepare(job, body, volume, report) for body, volume in zip(job.scene.bodies, volumes)]
 
 
 def assemble(job: Job, prepared: list[Prepared]) -> World:

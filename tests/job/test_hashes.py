@@ -39,6 +39,8 @@ def stages_changed(before, after, name="Ear") -> list[str]:
     ("time.tolerance", 1e-3, "solve", "accuracy"),
     ("method.params.beta", 1.0, "solve", "Damping"),
     ("gravity", [0, 0, 0], "solve", "gravity"),
+    ("bodies.0.cuts", [{"frame": 1, "kind": "plane", "point": [0, 0, 0.2], "normal": [0, 0, 1]}], "solve",
+     'cuts of "Ear"'),
     ("ground", {"point": [0, 0, 0], "normal": [0, 0, 1]}, "solve", "ground"),
 ])
 def test_a_setting_changes_the_stage_that_reads_it_and_those_below(tmp_path, path, value, first, word):

@@ -1,0 +1,1 @@
+"""Where counts change: bodies are cut, and the world and its state with them."""

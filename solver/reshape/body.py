@@ -1,0 +1,208 @@
+"""One body comes apart: its tetrahedra, and the artist's mesh with them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..embedding.bind import Embedding, barycentric
+from ..meshing.volume import EDGES, Volume, face_parts
+from ..state import Index, Mask, Vec
+from ..world.fields import Prepared
+from .carriers import Carriers
+from .cuts.interface import Cut, Shape, pieces
+from .inside import Inside, laid_open
+from .seam import edges_of, split_triangles
+from .split import fields_after, separate
+
+OFF = 1.0e-2  #: of the way to its side: from where a vertex in the cut looks for its carrier
+STEEPEST = 8.0  #: a larger weight would throw a vertex far away when its tetrahedron moves
+UNKNOWN = -1  #: piece of a vertex
+INNER = -1  #: source of a triangle that a cut laid open
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A body as far as it has been cut."""
+
+    prepared: Prepared
+    origin: Index  #: which node of the uncut volume each is, (n,)
+    triangles: Index  #: of the mesh that is shown, (t, 3); none for a body without one
+    source: Index  #: triangle of the artist's mesh that each is a piece of, INNER for what was laid open, (t,)
+
+    @classmethod
+    def uncut(cls, prepared: Prepared, triangles: Index) -> Whole:
+        return cls(prepared, np.arange(len(prepared.volume.nodes), dtype=np.int32), triangles,
+                   np.arange(len(triangles), dtype=np.int32))
+
+
+@dataclass(frozen=True)
+class Separation:
+    """What one cut did to one body: enough to do it again without knowing where the body was."""
+
+    apart: Index  #: rows in `tet_faces` of the faces that came apart, (k, 2)
+    parents: Index  #: vertices between which each new vertex stood, (s, 2)
+    shares: Vec  #: how far along, (s,); until the cut is seen it is shown there
+    triangles: Index  #: (t, 3), old vertices keep their numbers
+    source: Index  #: (t,), as of `Whole`
+    carrier: Index  #: tetrahedron of each vertex, old ones first, (v,)
+    weights: Vec  #: barycentric, (v, 4)
+
+    def plain(self) -> dict[str, NDArray[Any]]:
+        return dict(vars(self))
+
+
+def cut_body(whole: Whole, cut: Cut, shape: Shape) -> Separation | None:
+    """What a cut does to a body of this shape; None where it passes through none of its tetrahedra."""
+    apart, moved = cut.faces(shape)
+    if not apart.any():
+        return None
+    rows = shape.inner[apart]
+    embedding = whole.prepared.embedding
+    if embedding is None:
+        _, source = separate(shape.tets, shape.inner, apart)
+        copied = source[len(shape.x):]
+        nothing = np.zeros((0, 3), np.int32)
+        return Separation(rows, np.stack([copied, copied], axis=1), np.zeros(len(copied)), nothing, nothing[:, 0],
+                          nothing[:, 0], np.zeros((0, 4)))
+    return _with_surface(whole, cut, shape, rows, Carriers(shape, cut, moved), embedding)
+
+
+def apply(whole: Whole, done: Separation) -> tuple[Whole, Index]:
+    """The body after the cut, and which node each of its nodes was, (n',)."""
+    prepared = whole.prepared
+    volume, fields = prepared.volume, prepared.fields
+    shape = Shape(volume.nodes, volume.tets, whole.origin)
+    apart = np.isin(shape.inner[:, 0], done.apart[:, 0])
+    tets, source = separate(volume.tets, shape.inner, apart)
+    nodes = np.ascontiguousarray(volume.nodes[source])
+    dynamic, pinned, motion = fields_after(fields, nodes, tets, source)
+    embedding = None
+    if prepared.embedding is not None:
+        embedding = Embedding(done.carrier, tets[done.carrier], done.weights, len(nodes))
+    after = replace(prepared, volume=Volume(nodes, tets, volume.notes), embedding=embedding,
+                    fields=replace(fields, dynamic=dynamic, pinned=pinned, motion=motion))
+    return Whole(after, whole.origin[source], done.triangles, done.source), source
+
+
+def _with_surface(whole: Whole, cut: Cut, shape: Shape, rows: Index, carriers: Carriers,
+                  embedding: Embedding) -> Separation:
+    """The cut of the artist's mesh: its vertices stay on their side, its triangles are split, insides are shown."""
+    near = shape.inner // 4
+    _, before = face_parts(shape.tets)
+    is_apart = np.isin(shape.inner[:, 0], rows[:, 0])
+    after = pieces(len(shape.tets), near[~is_apart])
+    touched = np.zeros(len(shape.tets), dtype=bool)
+    touched[np.isin(before, before[rows[:, 0] // 4])] = True
+
+    points = embedding.apply(shape.x)
+    tet, weights = embedding.tet.copy(), embedding.weights.copy()
+    edges, edge = edges_of(whole.triangles)
+    shares = np.full(len(edges), np.nan)
+    cuttable = touched[tet[edges]].all(axis=1)
+    shares[cuttable] = cut.crossings(points[edges[cuttable, 0]], points[edges[cuttable, 1]])
+
+    # vertices whose tetrahedron went with the other side go to their neighbours' piece, else to the nearest on theirs
+    lost = np.flatnonzero(touched[tet])
+    lost = lost[carriers.crossed(tet[lost], points[lost])]
+    piece = after[tet]
+    piece[lost] = UNKNOWN
+    piece = _as_neighbours(piece, edges[np.isnan(shares)])[lost]
+    found = carriers.find(points[lost], points[lost], after, piece)
+    alone = np.flatnonzero(found < 0)
+    found[alone] = carriers.find(points[lost[alone]], points[lost[alone]], before, before[tet[lost[alone]]])
+    held = lost[found >= 0]
+    tet[held] = found[found >= 0]
+    shares[np.isin(edges, lost[found < 0]).any(axis=1)] = np.nan
+    # skin that spans two pieces beside the cut, where tetrahedra are too coarse to follow it, tears in its middle
+    ends = tet[edges]
+    torn = np.isnan(shares) & (after[ends[:, 0]] != after[ends[:, 1]]) & (before[ends[:, 0]] == before[ends[:, 1]])
+    shares[torn] = 0.5
+    seam = split_triangles(len(points), whole.triangles, edges, edge, shares)
+    at = between(points, seam.parents, seam.shares)
+    eyes = at + OFF * (points[seam.towards] - at)
+    carrier = carriers.find(at, eyes, after, after[tet[seam.towards]])
+    carrier = np.where(carrier >= 0, carrier, tet[seam.towards])
+
+    inside, inside_tet = _inside(cut, shape, carriers, touched, after)
+    inside_at = between(shape.x, inside.nodes, inside.shares)
+    # what is inside has no size before the cut is seen: all of it at one vertex next to the cut
+    hidden = seam.parents[0, 0] if len(at) else 0
+    parents = np.concatenate([seam.parents, np.full((len(inside_at), 2), hidden)]).astype(np.int32)
+    all_shares = np.concatenate([seam.shares, np.zeros(len(inside_at))])
+    triangles = np.concatenate([seam.triangles, inside.triangles + len(points) + len(at)]).astype(np.int32)
+    source = np.concatenate([whole.source[seam.source], np.full(len(inside.triangles), INNER)]).astype(np.int32)
+
+    rest = whole.prepared.volume.nodes
+    at_rest = embedding.apply(rest)
+    new = np.concatenate([held, np.arange(len(points), len(points) + len(at) + len(inside_at))])
+    tet = np.concatenate([tet, carrier, inside_tet]).astype(np.int32)
+    now = np.concatenate([points[held], at, inside_at])
+    then = np.concatenate([at_rest[held], between(at_rest, seam.parents, seam.shares),
+                           between(rest, inside.nodes, inside.shares)])
+    weights = np.concatenate([weights, np.zeros((len(tet) - len(weights), 4))])
+    weights[new] = _bound(now, shape.x[shape.tets[tet[new]]], then, rest[shape.tets[tet[new]]])
+    return Separation(rows, parents, all_shares, triangles, source, tet, weights)
+
+
+def _as_neighbours(piece: Index, edges: Index) -> Index:
+    """Pieces of vertices, (v,), with UNKNOWN ones as a neighbour's across edges (k, 2) that are not cut."""
+    piece = piece.copy()
+    both = np.concatenate([edges, edges[:, ::-1]])
+    while True:
+        tells = both[(piece[both[:, 0]] == UNKNOWN) & (piece[both[:, 1]] != UNKNOWN)]
+        if not len(tells):
+            return piece
+        piece[tells[:, 0]] = piece[tells[:, 1]]
+
+
+def _inside(cut: Cut, shape: Shape, carriers: Carriers, touched: Mask, after: Index) -> tuple[Inside, Index]:
+    """What the cut lays open, and the tetrahedron of each of its vertices, (s,)."""
+    tets = shape.tets[touched]
+    ends = np.unique(np.sort(tets[:, EDGES].reshape(-1, 2), axis=1), axis=0)
+    shares = cut.crossings(shape.x[ends[:, 0]], shape.x[ends[:, 1]])
+    met = np.flatnonzero(~np.isnan(shares))
+
+    # a node is on the side of those of its tetrahedra that are on it; one without any is beyond the last of them
+    piece = np.full(len(shape.x), -1, dtype=np.int32)
+    tet = np.repeat(np.arange(len(shape.tets), dtype=np.int32), 4)[::-1]
+    node = shape.tets.ravel()[::-1]
+    asked = np.isin(node, ends[met]) & touched[tet]
+    tet, node = tet[asked], node[asked]
+    seen = ~carriers.crossed(tet, shape.x[node])
+    piece[node[seen]] = after[tet[seen]]
+    shares[met[(piece[ends[met]] < 0).any(axis=1)]] = np.nan
+
+    inside = laid_open(tets, ends.astype(np.int32), shares)
+    at = between(shape.x, inside.nodes, inside.shares)
+    eyes = at + OFF * (shape.x[inside.nodes[:, 0]] - at)
+    found = carriers.find(at, eyes, after, piece[inside.nodes[:, 0]])
+    # without a carrier a vertex would leave its side: its triangles stay closed
+    whole = (found[inside.triangles] >= 0).all(axis=1)
+    used, corners = np.unique(inside.triangles[whole], return_inverse=True)
+    kept = replace(inside, nodes=inside.nodes[used], shares=inside.shares[used],
+                   triangles=corners.reshape(-1, 3).astype(np.int32))
+    return kept, found[used]
+
+
+def _bound(now: Vec, corners: Vec, then: Vec, rest: Vec) -> Vec:
+    """Barycentric weights (k, 4) of points in their tetrahedra as they are now, so that nothing jumps.
+
+    A tetrahedron that is nearly flat now, corners (k, 4, 3), would throw its vertex away as it opens: there the
+    weights at rest are taken.
+    """
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        weights = barycentric(now, corners)
+        steep = ~(np.abs(weights).max(axis=1) <= STEEPEST)
+    weights[steep] = barycentric(then[steep], rest[steep])
+    return weights
+
+
+def between(points: Vec, parents: Index, shares: Vec) -> Vec:
+    """Points (k, 3) a share of the way from one to another of given points."""
+    first, second = points[parents[:, 0]], points[parents[:, 1]]
+    middle: Vec = first + shares[:, None] * (second - first)
+    return middle

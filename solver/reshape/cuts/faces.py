@@ -1,0 +1,61 @@
+"""A cut along faces that are listed by their nodes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...errors import BadScene
+from ...job import schema
+from ...meshing.closest import vertex_normals
+from ...meshing.volume import boundary_faces, tet_faces
+from ...state import Index, Mask, Vec
+from .interface import Arrays, Shape
+from .sheet import Sheet
+
+
+class Faces:
+    """Listed faces come apart, wherever an earlier cut has left them joined."""
+
+    def __init__(self, cut: schema.Cut, arrays: Arrays, shape: Shape) -> None:
+        """Raises BadScene where a listed face belongs to no tetrahedron."""
+        assert cut.faces is not None
+        corners, _ = tet_faces(shape.tets)
+        listed, known = (np.sort(rows, axis=1).astype(np.int64)
+                         for rows in (arrays(cut.faces), shape.origin[corners]))
+        count = int(shape.origin.max()) + 1
+        keys = (known[:, 0] * count + known[:, 1]) * count + known[:, 2]
+        wanted = (listed[:, 0] * count + listed[:, 1]) * count + listed[:, 2]
+        lost = np.flatnonzero(~np.isin(wanted, keys))
+        if len(lost):
+            raise BadScene(f"face {int(lost[0])} of the list, with nodes {listed[lost[0]].tolist()}, belongs to no "
+                           "tetrahedron", "Correct the list")
+        self._is_listed = np.isin(keys, wanted)
+        rows = shape.inner[self._is_listed[shape.inner[:, 0]], 0]
+        self._sheet = _beyond_the_surface(shape, corners[rows]) if len(rows) else None
+
+    def faces(self, shape: Shape) -> tuple[Mask, Mask]:
+        return self._is_listed[shape.inner[:, 0]], np.zeros(len(shape.tets), dtype=bool)
+
+    def crossings(self, a: Vec, b: Vec) -> Vec:
+        return np.full(len(a), np.nan) if self._sheet is None else self._sheet.crossings(a, b)
+
+
+def _beyond_the_surface(shape: Shape, faces: Index) -> Sheet:
+    """The faces as a sheet that goes on for an edge's length where it meets the boundary, (f, 3).
+
+    The artist's mesh may lie a little outside of the tetrahedra, and it is cut by the same sheet.
+    """
+    edges = faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
+    _, first, counts = np.unique(np.sort(edges, axis=1), axis=0, return_index=True, return_counts=True)
+    rim = edges[first[counts == 1]]
+    border = boundary_faces(shape.tets)[0]
+    outside = np.zeros(len(shape.x), dtype=bool)
+    outside[border] = True
+    rim = rim[outside[rim].all(axis=1)]
+    length = float(np.linalg.norm(shape.x[edges[:, 0]] - shape.x[edges[:, 1]], axis=1).mean())
+    ends = np.unique(rim)
+    vertices = np.concatenate([shape.x, shape.x[ends] + length * vertex_normals(shape.x, border)[ends]])
+    a, b = rim[:, 0], rim[:, 1]
+    far_a, far_b = (len(shape.x) + np.searchsorted(ends, side) for side in (a, b))
+    skirt = np.concatenate([np.stack([b, a, far_a], axis=1), np.stack([b, far_a, far_b], axis=1)])
+    return Sheet.of(vertices, np.concatenate([faces, skirt]).astype(np.int32), shape.size)

@@ -1,0 +1,106 @@
+"""What a cut is given, what it answers, and what kinds without a list of faces share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
+
+from ...job import schema
+from ...meshing.volume import tet_faces
+from ...state import Index, Mask, Vec
+
+Arrays = Callable[[str], NDArray[Any]]
+SHIFT = 1.0e-9  #: of the body's size: what lies in the cut counts as in front of it, whatever its last bit says
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A body at the moment of a cut."""
+
+    x: Vec  #: where its nodes are [m], (n, 3)
+    tets: Index  #: (e, 4)
+    origin: Index  #: which node of the uncut volume each one is, (n,)
+
+    @cached_property
+    def inner(self) -> Index:
+        """Both rows in `tet_faces` of every face between two tetrahedra, (k, 2)."""
+        _, group = tet_faces(self.tets)
+        order = np.argsort(group, kind="stable")
+        first, second = order[:-1], order[1:]
+        same = group[first] == group[second]
+        rows: Index = np.stack([first[same], second[same]], axis=1).astype(np.int32)
+        return rows
+
+    @cached_property
+    def centres(self) -> Vec:
+        """Middle of each tetrahedron [m], (e, 3)."""
+        middle: Vec = self.x[self.tets].mean(axis=1)
+        return middle
+
+    @property
+    def size(self) -> float:
+        """Diagonal of the box around it [m]."""
+        return float(np.linalg.norm(np.ptp(self.x, axis=0)))
+
+
+class Cut(Protocol):
+    """Where a body comes apart."""
+
+    def __init__(self, cut: schema.Cut, arrays: Arrays, shape: Shape) -> None: ...
+
+    def faces(self, shape: Shape) -> tuple[Mask, Mask]:
+        """Which of `shape.inner` come apart, (k,), and which tetrahedra go with the other side than their middle, (e,).
+        """
+
+    def crossings(self, a: Vec, b: Vec) -> Vec:
+        """How far along from a to b, (k, 3) [m], each segment meets the cut, in [0, 1], (k,); NaN where it does not."""
+
+
+def between_centres(cut: Cut, shape: Shape) -> tuple[Mask, Mask]:
+    """The inner faces whose tetrahedra have their middles on both sides of the cut, (k,), and what is left out, (e,).
+
+    Left out are crumbs, pieces all of whose tetrahedra the cut passes through: thinner than a tetrahedron, they go
+    with the neighbour that they share most faces with.
+    """
+    near, count = shape.inner // 4, len(shape.tets)
+    apart: Mask = ~np.isnan(cut.crossings(shape.centres[near[:, 0]], shape.centres[near[:, 1]]))
+    moved = np.zeros(count, dtype=bool)
+    if not apart.any():
+        return apart, moved
+    through = _passed_through(cut, shape)
+    while True:
+        piece = pieces(count, near[~apart])
+        is_crumb = np.ones(int(piece.max()) + 1, dtype=bool)
+        is_crumb[piece[~through]] = False
+        sides = piece[near]
+        open_ = apart & (sides[:, 0] != sides[:, 1])
+        # the first crumb and its widest neighbour, then look again: a neighbour may have been a crumb itself
+        crumbs = np.unique(sides[open_][is_crumb[sides[open_]]])
+        if not len(crumbs):
+            return apart, moved
+        mine = open_ & (sides == crumbs[0]).any(axis=1)
+        others = np.where(sides[mine, 0] == crumbs[0], sides[mine, 1], sides[mine, 0])
+        apart &= ~(mine & (sides == int(np.bincount(others).argmax())).any(axis=1))
+        moved[piece == crumbs[0]] ^= True
+
+
+def pieces(count: int, links: Index) -> Index:
+    """A label for each of `count` tetrahedra, linked in pairs (k, 2)."""
+    graph = coo_matrix((np.ones(len(links), dtype=np.int8), (links[:, 0], links[:, 1])), shape=(count, count))
+    labels: Index = connected_components(graph, directed=False)[1].astype(np.int32)
+    return labels
+
+
+def _passed_through(cut: Cut, shape: Shape) -> Mask:
+    """Which tetrahedra have corners on the other side than their middle, (e,)."""
+    middles = np.repeat(shape.centres, 4, axis=0)
+    crossed: Mask = ~np.isnan(cut.crossings(middles, shape.x[shape.tets].reshape(-1, 3)))
+    passed: Mask = crossed.reshape(-1, 4).any(axis=1)
+    return passed

@@ -1,0 +1,28 @@
+"""A cut all along a plane."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...job import schema
+from ...state import Mask, Vec
+from .interface import SHIFT, Arrays, Shape, between_centres
+
+
+class Plane:
+    """Everything in front of the plane comes apart from everything behind it."""
+
+    def __init__(self, cut: schema.Cut, arrays: Arrays, shape: Shape) -> None:
+        normal = np.array(cut.normal, dtype=np.float64)
+        self.normal: Vec = normal / np.linalg.norm(normal)
+        self.point: Vec = np.array(cut.point, dtype=np.float64) - SHIFT * shape.size * self.normal
+
+    def faces(self, shape: Shape) -> tuple[Mask, Mask]:
+        return between_centres(self, shape)
+
+    def crossings(self, a: Vec, b: Vec) -> Vec:
+        height, other = (a - self.point) @ self.normal, (b - self.point) @ self.normal
+        met = (height >= 0.0) != (other >= 0.0)
+        shares: Vec = np.full(len(a), np.nan)
+        shares[met] = height[met] / (height[met] - other[met])
+        return shares

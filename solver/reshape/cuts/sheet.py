@@ -1,0 +1,78 @@
+"""A cut along a mesh of triangles, open or closed."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from ...job import schema
+from ...meshing.closest import vertex_normals
+from ...state import Index, Mask, Vec
+from .interface import SHIFT, Arrays, Shape, between_centres
+
+CHUNK = 20_000  # segments at a time
+
+
+class Sheet:
+    """What a segment meets an odd number of times comes apart."""
+
+    def __init__(self, cut: schema.Cut, arrays: Arrays, shape: Shape) -> None:
+        assert cut.vertices is not None and cut.triangles is not None
+        self._build(arrays(cut.vertices), arrays(cut.triangles), shape.size)
+
+    @classmethod
+    def of(cls, vertices: Vec, triangles: Index, size: float) -> Sheet:
+        """A sheet from its vertices [m], (s, 3), and triangles (t, 3), for a body of this size [m]."""
+        sheet = cls.__new__(cls)
+        sheet._build(vertices, triangles, size)
+        return sheet
+
+    def _build(self, vertices: Vec, triangles: Index, size: float) -> None:
+        self.vertices: Vec = vertices - SHIFT * size * vertex_normals(vertices, triangles)
+        self.triangles = triangles
+        corners = self.vertices[triangles]
+        centres = corners.mean(axis=1)
+        self._radius = float(np.linalg.norm(corners - centres[:, None], axis=2).max())
+        self._tree = cKDTree(centres)
+
+    def faces(self, shape: Shape) -> tuple[Mask, Mask]:
+        return between_centres(self, shape)
+
+    def crossings(self, a: Vec, b: Vec) -> Vec:
+        first, odd = np.full(len(a), np.inf), np.zeros(len(a), dtype=bool)
+        for start in range(0, len(a), CHUNK):
+            rows = np.arange(start, min(start + CHUNK, len(a)))
+            reach = self._radius + 0.5 * np.linalg.norm(b[rows] - a[rows], axis=1)
+            near = self._tree.query_ball_point(0.5 * (a[rows] + b[rows]), reach, return_sorted=True)
+            counts = np.fromiter(map(len, near), dtype=np.int64, count=len(rows))
+            which = np.repeat(rows, counts)
+            if not len(which):
+                continue
+            triangle = np.concatenate([np.asarray(found, dtype=np.int64) for found in near if found])
+            share, hit = self._meet(a[which], b[which], triangle)
+            np.minimum.at(first, which[hit], share[hit])
+            np.logical_xor.at(odd, which[hit], True)
+        return np.where(odd, np.clip(first, 0.0, 1.0), np.nan)
+
+    def _meet(self, a: Vec, b: Vec, triangle: np.ndarray) -> tuple[Vec, Mask]:
+        """Where segments meet the plane of a triangle, and whether they do inside of it.
+
+        The side of an edge is computed alike for both triangles that have it, so nothing slips through between them.
+        """
+        corners = self.triangles[triangle]
+        p = self.vertices[corners]
+        along = b - a
+        turns = []
+        for i, j in ((0, 1), (1, 2), (2, 0)):
+            swapped = corners[:, i] > corners[:, j]
+            low = np.where(swapped[:, None], p[:, j], p[:, i]) - a
+            high = np.where(swapped[:, None], p[:, i], p[:, j]) - a
+            turns.append((np.einsum("ij,ij->i", along, np.cross(low, high)) >= 0.0) != swapped)
+        inside = (turns[0] == turns[1]) & (turns[1] == turns[2])
+        normal = np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0])
+        height = np.einsum("ij,ij->i", a - p[:, 0], normal)
+        other = np.einsum("ij,ij->i", b - p[:, 0], normal)
+        hit = inside & ((height >= 0.0) != (other >= 0.0))
+        share = np.zeros(len(a))
+        share[hit] = height[hit] / (height[hit] - other[hit])
+        return share, hit

@@ -1,0 +1,107 @@
+"""The artist's triangles are split where a cut crosses them, with vertices of their own on both sides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..state import Index, Vec
+
+SNAP = 1.0e-6  # of an edge: a cut this near to its end goes through the vertex
+
+
+@dataclass(frozen=True)
+class Seam:
+    """New vertices stand on edges of the old mesh, numbered after all old vertices."""
+
+    parents: Index  #: both ends of the edge, (s, 2); the vertex belongs to the side of the first one's `towards`
+    shares: Vec  #: how far along from the first to the second, (s,)
+    towards: Index  #: old vertex on whose side it is, (s,)
+    triangles: Index  #: (t', 3)
+    source: Index  #: old triangle that each is a piece of, (t',)
+
+
+def edges_of(triangles: Index) -> tuple[Index, Index]:
+    """Every edge once, its lower vertex first, (e, 2); and those of each triangle, from its corners 0, 1 and 2, (t, 3).
+    """
+    sides = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
+    edges, which = np.unique(sides, axis=0, return_inverse=True)
+    return edges.astype(np.int32), which.reshape(-1, 3).astype(np.int32)
+
+
+def split_triangles(vertices: int, triangles: Index, edges: Index, edge: Index, shares: Vec) -> Seam:
+    """Split triangles, (t, 3), of a mesh with this many vertices at the edges that a cut crosses.
+
+    edges, edge: of `edges_of`; shares: where along each edge it is crossed, NaN where it is not. A triangle of which
+    one edge is crossed, where the cut ends inside the body, opens up to its third corner.
+    """
+    met = ~np.isnan(shares)
+    crossed = np.flatnonzero(met)
+    low, high = edges[crossed, 0], edges[crossed, 1]
+    at_low, at_high = shares[crossed] < SNAP, shares[crossed] > 1.0 - SNAP
+
+    # the vertex of an edge on the side of its lower and of its higher end; a vertex in the cut is its own on one side
+    own = np.full((len(crossed), 2), -1, dtype=np.int64)
+    own[at_low, 0], own[at_high, 1] = low[at_low], high[at_high]
+    twin = np.full(vertices, -1, dtype=np.int64)
+    doubled = np.unique(np.concatenate([low[at_low], high[at_high]]))
+    twin[doubled] = vertices + np.arange(len(doubled))
+    own[at_low, 1], own[at_high, 0] = twin[low[at_low]], twin[high[at_high]]
+    towards = np.zeros(len(doubled), dtype=np.int64)
+    towards[np.searchsorted(doubled, low[at_low])] = high[at_low]
+    towards[np.searchsorted(doubled, high[at_high])] = low[at_high]
+    rows, ends = np.nonzero(own < 0)
+    own[rows, ends] = vertices + len(doubled) + np.arange(len(rows))
+    parents = np.concatenate([np.stack([doubled, doubled], axis=1), edges[crossed[rows]]])
+    new_shares = np.concatenate([np.zeros(len(doubled)), shares[crossed[rows]]])
+    towards = np.concatenate([towards, edges[crossed[rows], ends]])
+
+    near = np.full((len(edges), 2), -1, dtype=np.int64)
+    near[crossed] = own
+    # with all three edges crossed the middle belongs to the first corner, and stands on the edge across from it too
+    thrice = np.flatnonzero(met[edge].all(axis=1))
+    middle = vertices + len(parents) + np.arange(len(thrice))
+    across = edge[thrice, 1]
+    pieces, source = _pieces(triangles, edges, edge, met, near, middle)
+    parents = np.concatenate([parents, edges[across]])
+    new_shares = np.concatenate([new_shares, shares[across]])
+    towards = np.concatenate([towards, triangles[thrice, 0]])
+    flat = (pieces == np.roll(pieces, 1, axis=1)).any(axis=1)
+    order = np.argsort(source[~flat], kind="stable")
+    return Seam(parents.astype(np.int32), new_shares, towards.astype(np.int32),
+                pieces[~flat][order].astype(np.int32), source[~flat][order].astype(np.int32))
+
+
+def _pieces(triangles: Index, edges: Index, edge: Index, met: np.ndarray,
+            near: np.ndarray, middle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """All triangles after the split, (t', 3), and the old one of each, (t',)."""
+    count = met[edge].sum(axis=1)
+    made, source = [triangles[count == 0]], [np.flatnonzero(count == 0)]
+
+    def turned(rows: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Corners (k, 3) and edges (k, 3) of triangles, beginning at another corner each."""
+        around = (first[:, None] + np.arange(3)) % 3
+        return np.take_along_axis(triangles[rows], around, axis=1), np.take_along_axis(edge[rows], around, axis=1)
+
+    def at(which: np.ndarray, end: np.ndarray) -> np.ndarray:
+        """The vertex on an edge on the side of its end `end`, (k,)."""
+        found: np.ndarray = near[which, (edges[which, 1] == end).astype(np.int64)]
+        return found
+
+    def add(rows: np.ndarray, *corners: tuple[np.ndarray, ...]) -> None:
+        for three in corners:
+            made.append(np.stack(three, axis=1))
+            source.append(rows)
+
+    one = np.flatnonzero(count == 1)
+    (a, b, c), (ab, _, _) = (part.T for part in turned(one, met[edge[one]].argmax(axis=1)))
+    add(one, (a, at(ab, a), c), (at(ab, b), b, c))
+    two = np.flatnonzero(count == 2)
+    (a, b, c), (ab, _, ca) = (part.T for part in turned(two, ((~met[edge[two]]).argmax(axis=1) + 2) % 3))
+    add(two, (a, at(ab, a), at(ca, a)), (at(ab, b), b, c), (at(ab, b), c, at(ca, c)))
+    three = np.flatnonzero(count == 3)
+    (a, b, c), (ab, bc, ca) = triangles[three].T, edge[three].T
+    add(three, (a, at(ab, a), at(ca, a)), (b, at(bc, b), at(ab, b)), (c, at(ca, c), at(bc, c)),
+        (at(ab, a), middle, at(ca, a)))
+    return np.concatenate(made), np.concatenate(source)

@@ -1,0 +1,82 @@
+"""Tetrahedra that come apart at faces: each node gets a copy for every group of them that no longer hangs together."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
+
+from ..fields.build import Fields
+from ..meshing.volume import FACES, face_parts, tet_volumes
+from ..state import Index, Mask, Vec
+
+
+def separate(tets: Index, inner: Index, apart: Mask) -> tuple[Index, Index]:
+    """The tetrahedra with nodes of their own on both sides of the faces that are apart, (e, 4), and which node each
+    node was, (n',).
+
+    inner: rows in `tet_faces` of the faces between two tetrahedra, (k, 2); apart: (k,). Every node keeps its number on
+    one side; copies come after all of them, in the order of the nodes that they are of. What hung together at a node
+    or an edge alone still does, unless the cut passes there.
+    """
+    count = int(tets.max()) + 1
+    whole, now = _fans(tets, inner), _fans(tets, inner[~apart])
+    # fans that were apart before stay on the side of their node's first corner
+    nodes = tets.ravel()
+    _, first_of_node = np.unique(nodes, return_index=True)
+    _, first_of_whole = np.unique(whole, return_index=True)
+    hung = first_of_whole[first_of_node[nodes[first_of_whole]] != first_of_whole]
+    links = np.stack([now[hung], now[first_of_node[nodes[hung]]]], axis=1)
+    fans = int(now.max()) + 1
+    graph = coo_matrix((np.ones(len(links), dtype=np.int8), (links[:, 0], links[:, 1])), shape=(fans, fans))
+    fan = connected_components(graph, directed=False)[1][now]
+
+    names, first = np.unique(fan, return_index=True)
+    owner = nodes[first]
+    order = np.lexsort((first, owner))
+    again = np.zeros(len(names), dtype=bool)
+    again[order[1:]] = owner[order[1:]] == owner[order[:-1]]
+    copies = order[again[order]]
+    number = owner.astype(np.int64)
+    number[copies] = count + np.arange(len(copies))
+    apart_tets = number[np.searchsorted(names, fan)].reshape(-1, 4).astype(np.int32)
+    return apart_tets, np.concatenate([np.arange(count), owner[copies]]).astype(np.int32)
+
+
+def _fans(tets: Index, inner: Index) -> Index:
+    """A label for each corner (4 e,): corners of one node that hang together through faces share it."""
+    slot = np.arange(tets.size).reshape(-1, 4)[:, FACES].reshape(-1, 3)
+    a, b = slot[inner[:, 0]], slot[inner[:, 1]]
+    nodes = tets.ravel()
+    left = np.take_along_axis(a, np.argsort(nodes[a], axis=1), axis=1).ravel()
+    right = np.take_along_axis(b, np.argsort(nodes[b], axis=1), axis=1).ravel()
+    graph = coo_matrix((np.ones(len(left), dtype=np.int8), (left, right)), shape=(tets.size, tets.size))
+    labels: Index = connected_components(graph, directed=False)[1].astype(np.int32)
+    return labels
+
+
+def fields_after(fields: Fields, nodes: Vec, tets: Index, source: Index) -> tuple[Index, Index, Vec | None]:
+    """Dynamic and pinned nodes and the pins' motion, (T, pinned, 3) or None, of the body that came apart.
+
+    nodes: rest positions [m], (n', 3); tets: (e, 4) of the new nodes; source: which node each was, (n',). A dynamic
+    node stays with the largest part that has a copy of it, and there where most of its tetrahedra are; every copy of a
+    pinned node is pinned.
+    """
+    volumes = tet_volumes(nodes, tets)
+    _, part = face_parts(tets)
+    part_volume = np.bincount(part, volumes)
+    around = np.bincount(tets.ravel(), np.repeat(volumes, 4), minlength=len(nodes))
+    largest = np.zeros(len(nodes))
+    np.maximum.at(largest, tets.ravel(), np.repeat(part_volume[part], 4))
+    # volumes of equal halves differ in their last bits
+    rank = np.lexsort((np.arange(len(nodes)), -np.round(around / volumes.mean(), 6),
+                       -np.round(largest / volumes.mean(), 6)))
+    best = np.full(int(source.max()) + 1, -1, dtype=np.int64)
+    best[source[rank[::-1]]] = rank[::-1]
+    dynamic = np.sort(best[fields.dynamic]).astype(np.int32)
+
+    pinned = np.flatnonzero(np.isin(source, fields.pinned)).astype(np.int32)
+    motion = fields.motion
+    if motion is not None:
+        motion = motion[:, np.searchsorted(fields.pinned, source[pinned])]
+    return dynamic, pinned, motion
