@@ -17,6 +17,7 @@ TITLES = {
     "stage_solver": ("Stage solver", "How an integrator that iterates finds its steps."),
     "material": ("Material", "How the body resists being deformed."),
     "damping": ("Damping", "What the material itself loses, whatever the step; off where both settings are 0."),
+    "friction": ("Friction", "What holds the body against sliding on the ground; none where it is left out."),
     "fiber_material": ("Fibers", "What fibers add to the material, along one direction in each element."),
     "fiber_field": ("Direction of the fibers", "Which way fibers run in the rest shape; they turn with the body."),
     "mesher": ("Mesher", "How the volume is filled with tetrahedra."),

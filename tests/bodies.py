@@ -26,9 +26,10 @@ def box(cells=(8, 2, 2), size=(0.16, 0.04, 0.04)):
 def make(nodes, tets, *, young=3e4, poisson=0.4, density=1000.0, dynamic=NONE, pinned=NONE, motion=None,
          method="conjac", beta=0.5, gamma=1 / 3, corrections=0, settle_time=0.0,
          gravity=(0, 0, -9.81), ground=None, linear="auto",
-         quasistatic_start=False, project=True, integrator="semi_implicit", tolerance=1e-6, damping=None,
+         quasistatic_start=False, project=True, integrator="semi_implicit", tolerance=1e-6, damping=None, friction=None,
          adaptive=False, threshold=0.02, window=0.1, **params):
-    """damping: (kind, α, β), or a list of such for as many equal pieces of the tets. params: of the integrator."""
+    """damping: (kind, α, β), or a list of such for as many equal pieces of the tets. friction: (kind, μ).
+    params: of the integrator."""
     young = np.broadcast_to(np.asarray(young, float), len(tets))
     poisson = np.broadcast_to(np.asarray(poisson, float), len(tets))
     laws = [] if damping is None else damping if isinstance(damping, list) else [damping]
@@ -51,10 +52,11 @@ def make(nodes, tets, *, young=3e4, poisson=0.4, density=1000.0, dynamic=NONE, p
     condensation = catalogue.find("method", method).load()(mesh, solver, choice)
     plane = None if ground is None else (HalfSpace(np.array([0, 0, ground[0]]), np.array([0, 0, 1.0])),
                                          Penalty(ground[1]))
+    law = friction and catalogue.find("friction", friction[0]).load()({"friction_coefficient": friction[1]})
     body = BodyInWorld("box", slice(0, len(nodes)), float(np.linalg.norm(np.ptp(nodes, axis=0))), None, None)
     return World([body], elastic, coordinates, condensation, find_integrator(integrator, params),
                  NewtonDirect({"tolerance": tolerance, "iterations": 100}), solver, nodes, mass,
-                 np.asarray(gravity, float), plane, 1, quasistatic_start, project, damping_laws=laws)
+                 np.asarray(gravity, float), plane, 1, quasistatic_start, project, damping_laws=laws, friction=law)
 
 
 def find_integrator(kind, params=None):

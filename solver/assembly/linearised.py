@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..contact.find.half_space import Contacts
 from ..state import Index, Vec
 from .damping import Damped
 from .kernels import multiply
@@ -25,6 +26,7 @@ class Linearised:
     damped: Damped | None = None  #: D = ∂f/∂v; None where nothing is damped
     memory: Mapping[str, Vec] = field(default_factory=dict)  #: of the state that this is taken at
     is_fresh: bool = True  #: whether K is that of x, and not of a moment before
+    contacts: Contacts | None = None  #: whose penalty is in f and K; None where there is no obstacle
 
 
 class Near:

@@ -24,8 +24,9 @@ from ..coordinates.rigid import LooseParts
 from ..linear.interface import LinearSolver
 from ..state import Index, Vec
 from .anchors import Anchors
+from .compliance import compliance
 from .hold import Hold
-from .interface import Evaluate, Mesh, Stage
+from .interface import Compliance, Evaluate, Mesh, Stage
 from .load import Loads
 from .sleep import Sleep
 
@@ -64,6 +65,7 @@ class PosedConJac:
     stiffness: Vec  #: Jᵀ K J, (3 k, 3 k) [N/m]
     follow: Follow | None  #: what prescribed nodes cause; None where all are still
     owed: Vec  #: −K⁻¹ (f, M R) across the dynamic unknowns, (3 (q + k), 1 + modes) [m], [m s²]
+    besides: Vec | None = None  #: forces of impulses that f has not, (n, 3) [N]
 
     def solve(self) -> Vec:
         """v = J v_d + w of the free nodes, (3 f,) [m/s]. [ConJac 7]"""
@@ -111,6 +113,8 @@ class PosedConJac:
         carried = np.zeros_like(x)
         if self.frames:
             carried = np.einsum("kna,nk->na", owner.frames.loads(self.frames, self.lin.mass), self._amplitudes(u))
+        if self.besides is not None:
+            carried = carried - self.besides
         force, energy = evaluate(x, v, time)
         merit = energy + float(np.vdot(carried, x))
         for _ in range(owner.corrections):
@@ -153,6 +157,17 @@ class PosedConJac:
         rows, left = self.owner.balance(replace(self, lin=lin), loads)
         follow = None if stage.w is None else Follow(rows[:, 1], left[:, 1])
         return replace(self, lin=lin, stage=stage, follow=follow, owed=rows[:, :1])
+    def compliance(self, nodes: Index) -> Compliance:
+        return compliance(self, nodes)
+
+    def under(self, impulses: Vec) -> PosedConJac:
+        force = impulses / (self.stage.a * self.stage.h)
+        owed = self.owed.copy()
+        owed[:, 0] += self.owner.balance(self, force[:, :, None])[0][:, 0]
+        impulse = self.impulse + self.onto_basis(impulses[self.owner.pattern.order].ravel())
+        besides = force if self.besides is None else self.besides + force
+        return replace(self, impulse=impulse, owed=owed, besides=besides)
+
 
     def again(self, stage: Stage) -> PosedConJac:
         follow = self.follow

@@ -12,7 +12,7 @@ from ..assembly.pattern import Pattern, node_graph
 from ..coordinates.rigid import LooseParts
 from ..linear.interface import LinearSolver
 from ..state import Index, Vec
-from .interface import Evaluate, Mesh, Stage
+from .interface import Compliance, Evaluate, Mesh, Stage
 from .load import Loads
 
 if TYPE_CHECKING:
@@ -44,6 +44,20 @@ class PosedFull:
         out: Vec = np.empty((len(rank), 3 * width))
         out[rank] = self.owner.linear.solve(ordered).reshape(-1, 3 * width)
         return out.reshape(-1, width)
+
+    def compliance(self, nodes: Index) -> Compliance:
+        rows = self.owner.pattern.position[nodes]
+
+        def respond(impulses: Vec) -> Vec:
+            right = np.zeros((len(self.owner.rank), 3))
+            right[rows] = impulses
+            changed: Vec = self.owner.linear.solve(right.ravel()).reshape(-1, 3)[rows]
+            return changed
+
+        return respond
+
+    def under(self, impulses: Vec) -> PosedFull:
+        return replace(self, right=self.right + impulses)
 
     def settle(self, q: Vec, u: Vec, evaluate: Evaluate) -> Vec:
         return q

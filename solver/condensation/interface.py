@@ -81,8 +81,16 @@ class Stage:
 Evaluate = Callable[[Vec, Vec, float], tuple[Vec, float]]
 
 
+#: what impulses on some nodes change in their velocities, both (c, 3) [N s], [m/s]
+Compliance = Callable[[Vec], Vec]
+
+
 class Posed(Protocol):
     """A u = b, factored once."""
+
+    @property
+    def lin(self) -> Linearised:
+        """Where the stage was linearised."""
 
     def solve(self) -> Vec:
         """Rates of the free nodes, their full velocity, (3 f,) [m/s]."""
@@ -92,6 +100,12 @@ class Posed(Protocol):
 
     def respond(self, impulses: Vec) -> Vec:
         """What impulses on the free nodes change in the rates, both (3 f, c) [N s], [m/s]."""
+
+    def compliance(self, nodes: Index) -> Compliance:
+        """What `respond` says of impulses on these free nodes, (c,), at the same nodes, to be asked often."""
+
+    def under(self, impulses: Vec) -> Posed:
+        """The same stage with impulses on all nodes besides, (n, 3) [N s], spread evenly over it."""
 
     def settle(self, q: Vec, u: Vec, evaluate: Evaluate) -> Vec:
         """Coordinates (m_q,) at the stage's end, nearer to the balance of what has no inertia of its own."""

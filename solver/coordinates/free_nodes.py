@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..state import Index, Vec
+from ..state import Index, Mask, Vec
 from .prescribed import Motion
 
 
@@ -18,6 +18,7 @@ class FreeNodes:
         self.motion = motion
         mask = np.ones(self.count, dtype=bool)
         mask[prescribed] = False
+        self.is_free: Mask = mask  #: (n,)
         self.free: Index = np.flatnonzero(mask).astype(np.int32)  #: (f,) nodes whose positions are q
         self._still = rest[prescribed]
 

@@ -6,11 +6,15 @@ from typing import TYPE_CHECKING, Protocol
 
 from ..assembly.linearised import Linearised
 from ..condensation.interface import Condensation, Posed, Stage
+from ..contact.find.half_space import HalfSpace
+from ..contact.laws.interface import Friction
+from ..contact.laws.penalty import Penalty
 from ..coordinates.free_nodes import FreeNodes
 from ..errors import StepFailed
 from ..linear.interface import NotPositiveDefinite
 from ..nonlinear.held import Held
 from ..state import Index, State, Vec
+from .rub import rub
 
 if TYPE_CHECKING:
     from ..assembly.tangent import Tangent
@@ -22,6 +26,8 @@ class System(Protocol):
     coordinates: FreeNodes
     condensation: Condensation
     mass: Vec  #: lumped [kg], (n,)
+    ground: tuple[HalfSpace, Penalty] | None
+    friction: Friction | None  #: of the ground
 
     def velocity(self, state: State) -> Vec:
         """Of all nodes, (n, 3) [m/s]."""
@@ -81,6 +87,10 @@ def pose(system: System, lin: Linearised, stage: Stage) -> Posed:
 def land(system: System, posed: Posed, stage: Stage, start: State, is_last: bool = True) -> State:
     """The state at the end of a linearised stage; only the last stage of a step is settled."""
     u = posed.solve()
+    impulses = rub(system, posed, stage, u)
+    if impulses is not None:
+        posed = posed.under(impulses)
+        u = posed.solve()
     base = start.q if stage.base is None else stage.base
     q = system.coordinates.advance(base, u + posed.correction(u), stage.b * stage.h)
     if is_last:

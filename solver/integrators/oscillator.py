@@ -9,7 +9,10 @@ import numpy as np
 
 from ..assembly.linearised import Linearised
 from ..assembly.tangent import Tangent
-from ..condensation.interface import Condensation, Evaluate, Posed, Stage
+from ..condensation.interface import Compliance, Condensation, Evaluate, Posed, Stage
+from ..contact.find.half_space import HalfSpace
+from ..contact.laws.interface import Friction
+from ..contact.laws.penalty import Penalty
 from ..coordinates.free_nodes import FreeNodes
 from ..coordinates.rigid import LooseParts
 from ..nonlinear.held import Held
@@ -25,11 +28,11 @@ class _Posed:
 
     owner: Oscillator
     stage: Stage
-    x: Vec
+    lin: Linearised
 
     def solve(self) -> Vec:
         stage, stiffness = self.stage, -self.owner.squared
-        base = self.x if stage.base is None else stage.base
+        base = self.lin.x.ravel() if stage.base is None else stage.base
         pulled = stage.inertia * stage.v_hat.ravel() + stage.a * stage.h * stiffness * base
         v: Vec = pulled / (stage.inertia - stage.stiffness_factor * stiffness)
         return v
@@ -40,6 +43,12 @@ class _Posed:
     def respond(self, impulses: Vec) -> Vec:
         out: Vec = impulses / (self.stage.inertia + self.stage.stiffness_factor * self.owner.squared)
         return out
+
+    def compliance(self, nodes: Index) -> Compliance:
+        return self.respond
+
+    def under(self, impulses: Vec) -> Posed:
+        return replace(self, stage=replace(self.stage, v_hat=self.stage.v_hat + impulses / self.stage.inertia))
 
     def settle(self, q: Vec, u: Vec, evaluate: Evaluate) -> Vec:
         return q
@@ -57,6 +66,8 @@ class Oscillator:
         """omega: ω [rad/s]. beta: of semi-implicit Euler."""
         self.squared, self.beta = omega * omega, beta
         self.mass = np.ones(1)
+        self.ground: tuple[HalfSpace, Penalty] | None = None
+        self.friction: Friction | None = None
         self.condensation: Condensation = self
         self.coordinates = FreeNodes(np.zeros((1, 3)), NOBODY, None)
         self.loose = LooseParts(np.zeros((1, 3)), [], NOBODY)
@@ -84,10 +95,10 @@ class Oscillator:
                        lambda columns: -self.squared * columns)
 
     def pose(self, lin: Linearised, stage: Stage) -> Posed:
-        return _Posed(self, stage, lin.x.ravel())
+        return _Posed(self, stage, lin)
 
     def reach(self, stage: Stage, start: State, held: Held | None = None) -> State:
-        u = _Posed(self, stage, start.q).solve()
+        u = _Posed(self, stage, self.linearise(start)).solve()
         if held is not None:
             u = held.meet(u)
         base = start.q if stage.base is None else stage.base

@@ -25,6 +25,7 @@ FORMAT = {"mesh": 1, "tets": 1, "fields": 1, "solve": 1}  #: raise one when that
 #: stage that reads a setting, by prefix; "" is read by no stage
 SCENE_READERS = {"version": "", "name": "", "time": "solve", "method": "solve", "integrator": "solve",
                  "stage_solver": "solve", "linear_solver": "solve", "gravity": "solve", "ground": "solve",
+                 "friction": "solve",  # of the ground
                  "seed": ""}  # went before anything was random; older caches still name it
 BODY_READERS = {"name": "solve", "surface": "mesh", "surface.to_object": "solve", "tets": "mesh", "mesher": "tets",
                 "material": "fields", "damping": "solve", "painted": "fields", "density": "fields",
@@ -39,6 +40,7 @@ WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "fra
          "method.kind": "method", "integrator.kind": "integrator",
          "stage_solver.kind": "stage solver", "linear_solver": "linear solver",
          "gravity": "gravity", "ground": "ground", "ground.motion": "motion of the ground",
+         "friction.kind": "friction",
          "surface": "mesh", "surface.to_object": "motion of the object", "tets": "volume mesh",
          "mesher.kind": "mesher", "material.kind": "material", "damping.kind": "damping law", "density": "density",
          "dynamic": "dynamic nodes", "pin": "pins", "pin.motion": "motion of the pins",
@@ -80,6 +82,8 @@ def settings(job: Job) -> Settings:
     digests: dict[str, str] = {}
     scene = dict(_flat(job, job.scene, "", digests))
     scene.update(_choices(job.scene, ("method", "integrator", "stage_solver")))
+    if job.scene.ground is not None and job.scene.ground.friction is not None:
+        scene.update(_choices(job.scene.ground, ("friction",)))
     bodies = {}
     for body in job.scene.bodies:
         of_fibers = ("fiber_material", "fiber_field") if body.fiber_material else ()
@@ -115,7 +119,7 @@ def _flat(job: Job, part: msgspec.Struct, prefix: str, digests: dict[str, str]) 
             yield name, list(value) if isinstance(value, tuple) else value
 
 
-def _choices(part: schema.Scene | schema.Body, families: tuple[str, ...]) -> Flat:
+def _choices(part: schema.Scene | schema.Body | schema.Ground, families: tuple[str, ...]) -> Flat:
     flat: Flat = {}
     for family in families:
         choice: schema.Choice = getattr(part, family)

@@ -68,12 +68,13 @@ class Painted(Strict):
 
 
 class Ground(Strict):
-    """A half space that pushes back: f = -k (n . (x - x_s)) n. [ConJac BUNNY, changed: without tangential part]"""
+    """A half space that pushes back: f = -k (n . (x - x_s)) n. [ConJac BUNNY, changed: α = 0]"""
 
     point: tuple[float, float, float]
     normal: tuple[float, float, float]
     stiffness: Positive = 1.0e3  #: N/m per node
-    motion: Array | None = None  #: (T, 3) positions of `point`, where it moves
+    motion: Array | None = None  #: (T, 3) positions of `point`, where it moves; along itself too, as a belt does
+    friction: Choice | None = None  #: without it nothing is held against sliding
 
 
 class Surface(Strict):

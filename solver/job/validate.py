@@ -80,6 +80,13 @@ def _check_ground(job: Job, ground: schema.Ground) -> None:
         raise refuse("the ground's normal has no direction", "$.ground.normal")
     if ground.motion is not None:
         _array(job, ground.motion, "$.ground.motion", "f", (job.samples, 3))
+    if ground.friction is not None:
+        _check_choice("friction", ground.friction, "$.ground.friction")
+        integrator = catalogue.find("integrator", job.scene.integrator.kind)
+        if integrator.frictionless:
+            works = [entry.label for entry in catalogue.menu("integrator").values() if not entry.frictionless]
+            raise refuse(f"{integrator.label} knows no friction", "$.ground.friction",
+                         f"Use {', '.join(works[:-1])} or {works[-1]}, or a ground without friction")
 
 
 def _check_choice(family: str, choice: schema.Choice, where: str) -> None:

@@ -74,18 +74,21 @@ def assemble(job: Job, prepared: list[Prepared]) -> World:
     stage_solver = catalogue.find("stage_solver", scene.stage_solver.kind).load()(
         parameters("stage_solver", scene.stage_solver))
 
-    ground = None
+    ground = friction = None
     if scene.ground is not None:
         motion = scene.ground.motion
         moving = None if motion is None else Motion(job.array(motion), interval)
         ground = (HalfSpace(np.array(scene.ground.point), np.array(scene.ground.normal), moving),
                   Penalty(scene.ground.stiffness))
+        if scene.ground.friction is not None:
+            friction = catalogue.find("friction", scene.ground.friction.kind).load()(
+                parameters("friction", scene.ground.friction))
     notes = [f"Linear solver: {linear.why}", *stage_solver.notes(linear)]
     for one in prepared:
         notes += [f'"{one.body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes)]
     return World(bodies, elastic, coordinates, condensation, integrator, stage_solver, linear, rest, mass,
                  np.array(scene.gravity), ground, scene.time.start, bool(params["quasistatic_start"]), notes=notes,
-                 damping_laws=laws)
+                 damping_laws=laws, friction=friction)
 
 
 def _coordinates(rest: Vec, prepared: list[Prepared], first: Index, interval: float) -> FreeNodes:

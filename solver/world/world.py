@@ -16,6 +16,7 @@ from ..assembly.pattern import NodeSum
 from ..condensation.full import Full
 from ..condensation.interface import Condensation, Stage
 from ..contact.find.half_space import HalfSpace
+from ..contact.laws.interface import Friction
 from ..contact.laws.penalty import Penalty
 from ..coordinates.free_nodes import FreeNodes
 from ..embedding.bind import Embedding
@@ -23,6 +24,7 @@ from ..errors import Diverged, StepFailed
 from ..forces.elastic import Elastic
 from ..integrators.control import Adaptive, Controller
 from ..integrators.interface import Integrator
+from ..integrators.rub import rub_at_the_end
 from ..linear.interface import LinearSolver
 from ..nonlinear.equilibrium import equilibrium
 from ..nonlinear.held import Held, HeldLinear
@@ -82,6 +84,7 @@ class World:
     project: bool = True  #: clamp element stiffness to negative semi-definite
     notes: list[str] = field(default_factory=list)
     damping_laws: Sequence[DampingLaw] = ()  #: of each of `elastic`; empty where nothing is damped
+    friction: Friction | None = None  #: of the ground
 
     def __post_init__(self) -> None:
         self.tets: Index = np.concatenate([elastic.tets for elastic in self.elastic])
@@ -177,12 +180,14 @@ class World:
         force = self._weight.copy()
         self._corners.gather(self._forces, force)
         self._node_blocks[:] = 0.0
+        contacts = None
         if self.ground is not None:
             finder, law = self.ground
             contacts = finder.find(x, time)
             law.add_force(contacts, force)
             law.add_stiffness(contacts, self._node_blocks)
-        return Linearised(x, np.zeros_like(x) if v is None else v, self.mass, force, self._blocks, self._node_blocks)
+        still = np.zeros_like(x) if v is None else v
+        return Linearised(x, still, self.mass, force, self._blocks, self._node_blocks, contacts=contacts)
 
     def clamped(self, x: Vec, time: float) -> Mask:
         """Which elements' stiffness the projection changes at positions x (n, 3), (e,).
@@ -252,9 +257,12 @@ class World:
         if held is not None:
             guess = held.meet(guess)
         v = problem.velocities(self.stage_solver.solve(problem, guess))
-        u: Vec = v[coordinates.free].ravel()
-        q = problem.positions(v)[coordinates.free].ravel()
-        return State(stage.time, q, u, start.memory)
+        x = problem.positions(v)
+        after = State(stage.time, x[coordinates.free].ravel(), v[coordinates.free].ravel(), start.memory)
+        if self.friction is None:
+            return after
+        lin = self.linearise_at(x, v, stage.time, self.project)
+        return rub_at_the_end(self, self.condensation.pose(replace(lin, damped=damped), stage), stage, after)
 
     @property
     def _full(self) -> Full:

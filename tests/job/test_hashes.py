@@ -42,6 +42,7 @@ def stages_changed(before, after, name="Ear") -> list[str]:
     ("bodies.0.cuts", [{"frame": 1, "kind": "plane", "point": [0, 0, 0.2], "normal": [0, 0, 1]}], "solve",
      'cuts of "Ear"'),
     ("ground", {"point": [0, 0, 0], "normal": [0, 0, 1]}, "solve", "ground"),
+    ("ground", {"point": [0, 0, 0], "normal": [0, 0, 1], "friction": {"kind": "filter"}}, "solve", "friction"),
 ])
 def test_a_setting_changes_the_stage_that_reads_it_and_those_below(tmp_path, path, value, first, word):
     job = surface_job(tmp_path, material={"kind": "stable_neo_hookean", "params": {}})

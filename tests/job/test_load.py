@@ -83,6 +83,11 @@ def test_a_large_array_stays_in_its_file(tmp_path):
     ("ground", {"point": [0, 1e31, 0], "normal": [0, 0, 1]}, "$.ground.point", "beyond"),
     ("ground", {"point": [0, 0, 0], "normal": [0, 0, 1e31]}, "$.ground.normal", "beyond"),
     ("ground", {"point": [0, 0, 0], "normal": [0, 0, 0]}, "$.ground.normal", "no direction"),
+    ("ground", {"point": [0, 0, 0], "normal": [0, 0, 1], "friction": {"kind": "glue"}}, "$.ground.friction.kind",
+     'no friction "glue"'),
+    ("ground", {"point": [0, 0, 0], "normal": [0, 0, 1],
+                "friction": {"kind": "coulomb", "params": {"friction_coefficient": -1}}},
+     "$.ground.friction.params.friction_coefficient", "cannot be below 0"),
     ("ground", {"point": [0, 0, 0], "normal": [0, 0, 1], "motion": "arrays/two.npy"},
      "$.ground.motion", "whole numbers"),
     ("bodies.0.material", 3, "$.bodies[0].material", "`object`"),
@@ -248,3 +253,17 @@ def test_a_broken_scene_file_is_refused(tmp_path, text):
 def test_a_missing_job_is_said(tmp_path):
     with pytest.raises(NoSuchThing, match=r"there is no .*scene\.json|There is no .*scene\.json"):
         load(tmp_path / "nothing")
+
+
+@pytest.mark.parametrize(("integrator", "method", "works"), [
+    ("semi_implicit", "conjac", True), ("ssdirk2", "conjac", True), ("bdf2", "vanilla", True),
+    ("str_bdf2", "conjac", False), ("siere", "vanilla", False), ("quasistatic", "vanilla", False)])
+def test_friction_needs_an_integrator_that_knows_it(tmp_path, integrator, method, works):
+    job = surface_job(tmp_path)
+    for path, value in (("method", {"kind": method}), ("integrator", {"kind": integrator}),
+                        ("ground", {"point": [0, 0, 0], "normal": [0, 0, 1], "friction": {"kind": "coulomb"}})):
+        change(job, path, value)
+    if works:
+        assert load(job).scene.ground.friction.kind == "coulomb"
+    else:
+        assert "knows no friction. Use Semi-Implicit Euler, " in refused(job, "$.ground.friction")

@@ -132,6 +132,22 @@ def test_a_moving_ground_carries_a_body_up(tmp_path):
     assert risen == pytest.approx(0.1 * 60 * H, abs=2e-3)
 
 
+@pytest.mark.parametrize("kind", ["coulomb", "filter", None])
+def test_a_job_s_ground_drags_the_box_along_where_it_has_friction(tmp_path, kind):
+    """A belt of 0.1 m/s; without friction the box stays."""
+    friction = {"friction": {"kind": kind, "params": {"friction_coefficient": 0.5}}} if kind else {}
+    job = box_job(tmp_path / "job", end=25, motion=False,
+                  ground={"point": [0, 0, 0], "normal": [0, 0, 1], "stiffness": 300.0, "motion": "arrays/belt.npy",
+                          **friction},
+                  method={"kind": "conjac", "params": {"beta": 1.0}})
+    change(job, "bodies.0.pin", {})
+    np.save(job / "arrays/belt.npy", np.outer(np.arange(49) / 48, [0.1, 0.0, 0.0]))
+    world = world_of(job)
+    after = run(world, 48, h=H)
+    speed = world.mass @ world.velocity(after) / world.mass.sum()
+    assert speed[0] == pytest.approx(0.1 if kind else 0.0, abs=5e-3)
+
+
 def test_the_body_that_blew_up_is_named(tmp_path):
     world = world_of(two_boxes(tmp_path / "both", end=4))
     state = world.initial_state()

@@ -33,3 +33,7 @@ class HalfSpace:
         gap = (x - point) @ self._normal
         nodes = np.flatnonzero(gap < 0.0).astype(np.int32)
         return Contacts(nodes, np.broadcast_to(self._normal, (len(nodes), 3)), gap[nodes])
+
+    def velocity(self, time: float) -> Vec:
+        """Of the plane and all that is solid behind it at `time` [s], (3,) [m/s]."""
+        return np.zeros(3) if self._motion is None else self._motion.velocity(time)

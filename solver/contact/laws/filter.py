@@ -1,0 +1,28 @@
+"""The velocity filter: every touching node is braked as if it were alone."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...state import Vec
+from .interface import Respond, Rubbing
+
+
+class Filter:
+    """v_t → max(1 − μ Δv_n / |v_t|, 0) v_t at each node, Δv_n = p_n / m; its momentum change is the impulse.
+
+    Posed to the reduced system once, M (v_f − v) gives the weighted least squares min ‖v_f − J v_d‖ in M − βh²K:
+    Jᵀ K vanishes at quasistatic nodes. No impulse is larger than what stops its node's own mass, so it brakes what
+    slides as Coulomb's law says, but does not hold what stands on a slope. [Bridson 2002] [ConJac BUNNY]
+    """
+
+    def __init__(self, params: dict[str, float]) -> None:
+        """params: friction_coefficient, μ."""
+        self.coefficient = params["friction_coefficient"]
+
+    def impulses(self, rubbing: Rubbing, respond: Respond) -> Vec:
+        """−min(μ p_n, m |v_t|) along the slip, (k, 3) [N s]."""
+        speed = np.linalg.norm(rubbing.slip, axis=1)
+        most = np.minimum(self.coefficient * rubbing.pressing, rubbing.mass * speed)
+        out: Vec = -(most / np.maximum(speed, np.finfo(float).tiny))[:, None] * rubbing.slip
+        return out

@@ -1,0 +1,45 @@
+"""What a friction law sees of a step and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ...state import Index, Vec
+
+#: what impulses on the touching nodes change in their velocities, both (k, 3) [N s], [m/s]: W r, W symmetric
+Respond = Callable[[Vec], Vec]
+
+
+@dataclass(frozen=True)
+class Rubbing:
+    """A table of contacts that push in this step, before friction; one row a contact, no node twice."""
+
+    nodes: Index  #: (k,)
+    normal: Vec  #: unit, away from the obstacle, (k, 3)
+    slip: Vec  #: velocity along the obstacle, relative to it [m/s], (k, 3)
+    pressing: Vec  #: impulse along the normal in this step [N s], (k,), not negative
+    yielding: float  #: by how much that falls with each m/s along the normal [kg]
+    mass: Vec  #: lumped, of the nodes [kg], (k,)
+
+    def along(self, vectors: Vec) -> Vec:
+        """The part of vectors (k, 3) that lies along the obstacle."""
+        return along(vectors, self.normal)
+
+
+def along(vectors: Vec, normal: Vec) -> Vec:
+    """The part of vectors at right angles to unit normals, both (k, 3)."""
+    part: Vec = vectors - np.einsum("ka,ka->k", vectors, normal)[:, None] * normal
+    return part
+
+
+class Friction(Protocol):
+    """Impulses against the slip. Nothing is kept from step to step."""
+
+    def __init__(self, params: dict[str, float]) -> None: ...
+
+    def impulses(self, rubbing: Rubbing, respond: Respond) -> Vec:
+        """On the touching nodes, along the obstacle, (k, 3) [N s]."""

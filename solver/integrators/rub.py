@@ -1,0 +1,56 @@
+"""Friction of a stage: impulses that its law finds by asking the factored system again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..condensation.interface import Posed, Stage
+from ..contact.laws.interface import Rubbing, along
+from ..state import State, Vec
+
+if TYPE_CHECKING:
+    from .interface import System
+
+
+def rub(system: System, posed: Posed, stage: Stage, u: Vec) -> Vec | None:
+    """Impulses of friction on all nodes, (n, 3) [N s], at the stage's rates u (3 f,); None where nothing rubs.
+
+    Contacts are those at which the stage was linearised, and their normal impulses what the penalty gives over the
+    stage, K included: a h k (−gap − n · (x − x_lin)), x where the stage ends. [ConJac BUNNY]
+    """
+    contacts, friction = posed.lin.contacts, system.friction
+    if friction is None or system.ground is None or contacts is None:
+        return None
+    finder, penalty = system.ground
+    coordinates, share = system.coordinates, stage.a * stage.h
+    touching = coordinates.is_free[contacts.nodes]
+    nodes, normal = contacts.nodes[touching], contacts.normal[touching]
+    if not len(nodes):
+        return None
+    v = coordinates.spread(u, stage.w)[nodes]
+    stiffness = stage.stiffness_and_share(posed.lin) / share
+    moved = stiffness * v
+    if stage.base is not None:
+        moved += coordinates.place(stage.base, stage.time)[nodes] - posed.lin.x[nodes]
+    depth = -contacts.gap[touching] - np.einsum("ka,ka->k", normal, moved)
+    pressing = share * penalty.stiffness * np.maximum(depth, 0.0)
+    rubbing = Rubbing(nodes, normal, along(v - finder.velocity(stage.time), normal), pressing,
+                      share * stiffness * penalty.stiffness, system.mass[nodes])
+    impulses = np.zeros((len(system.mass), 3))
+    impulses[nodes] = friction.impulses(rubbing, posed.compliance(nodes))
+    return impulses
+
+
+def rub_at_the_end(system: System, posed: Posed, stage: Stage, after: State) -> State:
+    """The end of a stage that was solved without friction, and with it; `posed` was linearised there.
+
+    What friction changes is taken to first order.
+    """
+    impulses = rub(system, posed, stage, after.u)
+    if impulses is None:
+        return after
+    change = posed.respond(impulses[system.coordinates.free].reshape(-1, 1))[:, 0]
+    q = system.coordinates.advance(after.q, change, stage.b * stage.h)
+    return State(after.time, q, after.u + change, after.memory)
