@@ -96,3 +96,19 @@ def land(system: System, posed: Posed, stage: Stage, start: State, is_last: bool
     if is_last:
         q = posed.settle(q, u, system.evaluate)
     return State(stage.time, q, u, start.memory)
+
+
+def rub_at_the_end(system: System, lin: Linearised, stage: Stage, after: State) -> State:
+    """The end of a stage that was solved without friction, where `lin` was taken, and with it, to first order.
+
+    Raises StepFailed.
+    """
+    if lin.contacts is None or not len(lin.contacts.nodes):
+        return after
+    posed = pose(system, lin, stage)
+    impulses = rub(system, posed, stage, after.u)
+    if impulses is None:
+        return after
+    change = posed.respond(impulses[system.coordinates.free].reshape(-1, 1))[:, 0]
+    q = system.coordinates.advance(after.q, change, stage.b * stage.h)
+    return State(after.time, q, after.u + change, after.memory)

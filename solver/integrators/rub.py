@@ -8,7 +8,7 @@ import numpy as np
 
 from ..condensation.interface import Posed, Stage
 from ..contact.laws.interface import Rubbing, along
-from ..state import State, Vec
+from ..state import Vec
 
 if TYPE_CHECKING:
     from .interface import System
@@ -41,16 +41,3 @@ def rub(system: System, posed: Posed, stage: Stage, u: Vec) -> Vec | None:
     impulses = np.zeros((len(system.mass), 3))
     impulses[nodes] = friction.impulses(rubbing, posed.compliance(nodes))
     return impulses
-
-
-def rub_at_the_end(system: System, posed: Posed, stage: Stage, after: State) -> State:
-    """The end of a stage that was solved without friction, and with it; `posed` was linearised there.
-
-    What friction changes is taken to first order.
-    """
-    impulses = rub(system, posed, stage, after.u)
-    if impulses is None:
-        return after
-    change = posed.respond(impulses[system.coordinates.free].reshape(-1, 1))[:, 0]
-    q = system.coordinates.advance(after.q, change, stage.b * stage.h)
-    return State(after.time, q, after.u + change, after.memory)

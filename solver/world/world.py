@@ -23,8 +23,7 @@ from ..embedding.bind import Embedding
 from ..errors import Diverged, StepFailed
 from ..forces.elastic import Elastic
 from ..integrators.control import Adaptive, Controller
-from ..integrators.interface import Integrator
-from ..integrators.rub import rub_at_the_end
+from ..integrators.interface import Integrator, rub_at_the_end
 from ..linear.interface import LinearSolver
 from ..nonlinear.equilibrium import equilibrium
 from ..nonlinear.held import Held, HeldLinear
@@ -261,8 +260,8 @@ class World:
         after = State(stage.time, x[coordinates.free].ravel(), v[coordinates.free].ravel(), start.memory)
         if self.friction is None:
             return after
-        lin = self.linearise_at(x, v, stage.time, self.project)
-        return rub_at_the_end(self, self.condensation.pose(replace(lin, damped=damped), stage), stage, after)
+        lin = replace(self.linearise_at(x, v, stage.time, self.project), damped=damped)
+        return rub_at_the_end(self, lin, stage, after)
 
     @property
     def _full(self) -> Full:
