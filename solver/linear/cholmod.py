@@ -41,14 +41,16 @@ class Cholmod:
         self._factor = analyze(lower, mode="supernodal", ordering_method="natural")
         self._backward = Backward(self._factor.P(), kept)
         self._supernodes: Supernodes | None = None
-        self._looked_inside = False
+        self._looked_inside = self._stands = False
 
     def factor(self, lower: sp.csc_matrix) -> None:
         self.factored += 1
+        self._stands = False
         try:
             self._factor.cholesky_inplace(lower)
         except CholmodNotPositiveDefiniteError as failure:
             raise NotPositiveDefinite(str(failure)) from None
+        self._stands = True
 
     def solve(self, right: Vec) -> Vec:
         return self._factor(right)  # type: ignore[no-any-return]
@@ -60,7 +62,7 @@ class Cholmod:
 
     def supernodes(self) -> Supernodes | None:
         """The inside of the factor, once there is one; None where it is not as expected."""
-        if not self._looked_inside:
+        if not self._looked_inside and self._stands:
             size = len(self._factor.P())
             self._supernodes, self._looked_inside = supernodes(_address(self._factor), size, self._solve_lt), True
         return self._supernodes

@@ -53,16 +53,18 @@ class CvxoptCholmod:
         cholmod.options.update(supernodal=2, nmethods=1)
         self._factor = cholmod.symbolic(self._matrix, p=matrix(np.arange(size, dtype=np.int64)))
         self._supernodes: Supernodes | None = None
-        self._looked_inside = False
+        self._looked_inside = self._stands = False
         self._backward: Any = None  # the permutation is known only once there is a factor
 
     def factor(self, lower: sp.csc_matrix) -> None:
         self.factored += 1
+        self._stands = False
         self._matrix.V = matrix(lower.data)
         try:
             cholmod.numeric(self._matrix, self._factor)
         except ArithmeticError as failure:
             raise NotPositiveDefinite(str(failure)) from None
+        self._stands = True
         if self._backward is None:
             numbers = np.arange(lower.shape[0], dtype=float)[:, None]
             self._backward = Backward(self._apply(numbers, _PERMUTE).ravel().astype(np.int64), self._kept)
@@ -83,7 +85,7 @@ class CvxoptCholmod:
 
     def supernodes(self) -> Supernodes | None:
         """The inside of the factor, once there is one; None where it is not as expected."""
-        if not self._looked_inside:
+        if not self._looked_inside and self._stands:
             size = self._matrix.size[0]
             self._supernodes, self._looked_inside = supernodes(_address(self._factor), size, self._solve_lt), True
         return self._supernodes

@@ -1,4 +1,4 @@
-"""A copy of a supernodal factor in single precision, solved with on all threads: half the bytes to read.
+"""A supernodal factor in single precision, made and solved with on all threads: half the bytes to read.
 
 For directions alone, which need not be exact: preconditioners and quasi-Newton.
 """
@@ -6,18 +6,26 @@ For directions alone, which need not be exact: preconditioners and quasi-Newton.
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..state import Index, Vec
 from ..threads import kernel, share
+from .interface import NotPositiveDefinite
+from .multifrontal import Multifrontal, multifrontal
 from .supernodal import Supernodes
+
+LEAST_PIVOT = 1.0e-5  #: of the diagonal's entry: less leaves no digit of it
 
 
 class SingleFactor:
     """L⁻ᵀ L⁻¹ for one right-hand side, to about six digits of L."""
 
     def __init__(self, inside: Supernodes) -> None:
-        """inside: of the factor to copy; its arrays may be written anew after that."""
+        """inside: of the factor to copy, or whose pattern to factor on."""
         self._inside = inside
+        self._unit = 1.0  # it is the factor of so much times the matrix
+        self._fronts: Multifrontal | None = None
+        self._looked_for_fronts = False
         self._values = np.empty(len(inside.values), dtype=np.float32)
         trees, first = len(inside.trees) // 2, inside.first
         columns = [np.arange(first[s], first[s + 1], dtype=np.int32) for s in inside.top]
@@ -25,11 +33,37 @@ class SingleFactor:
         # what a subtree says of rows above it stands apart until all have spoken; the last row is the answer
         self._y = np.zeros((trees + 1, len(inside.permutation)), dtype=np.float32)
         self._works = np.zeros((trees + 1, inside.longest), dtype=np.float32)
-        self.copy()
+        lengths = np.diff(inside.rows_start)
+        owner = np.repeat(np.arange(len(lengths)), np.diff(first))
+        own = np.arange(len(inside.permutation)) - first[owner]
+        self._pivots = inside.values_start[owner] + own * (lengths[owner] + 1)
 
     def copy(self) -> None:
         """Take the values that stand there now."""
         self._values[:] = self._inside.values
+        self._unit = 1.0
+
+    def can_factor(self, lower: sp.csc_matrix) -> bool:
+        """Whether `factor` will do: not where BLAS cannot be reached or memory would be short."""
+        if not self._looked_for_fronts:
+            self._fronts, self._looked_for_fronts = multifrontal(self._inside, lower), True
+        return self._fronts is not None
+
+    def factor(self, lower: sp.csc_matrix) -> None:
+        """Factor these values on the analysed pattern, in single precision throughout.
+
+        Raises NotPositiveDefinite, also where a pivot is lost in rounding.
+        """
+        if not self.can_factor(lower) or self._fronts is None:
+            raise ValueError("this factor can only be copied")
+        diagonal = lower.data[lower.indptr[:-1]]
+        largest = float(np.abs(diagonal).max(initial=0.0))
+        self._unit = 2.0 ** -round(np.log2(largest)) if 0.0 < largest < np.inf else 1.0
+        if not self._fronts.factor(lower.data, self._unit, self._values):
+            raise NotPositiveDefinite("a front has a pivot that is not positive")
+        kept = self._values[self._pivots] ** 2 >= LEAST_PIVOT * self._unit * diagonal[self._inside.permutation]
+        if not kept.all():
+            raise NotPositiveDefinite("a pivot is lost in single precision")
 
     def of(self, inside: Supernodes) -> bool:
         """Whether it is a copy of this factor."""
@@ -47,7 +81,7 @@ class SingleFactor:
         share(backward_trees, len(y) - 1, y, *arrays, inside.trees, works)
         out: Vec = np.empty(len(right))
         out[inside.permutation] = y[-1]
-        out *= scale
+        out *= scale * self._unit
         return out
 
 

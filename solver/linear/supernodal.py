@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from typing import Protocol, cast
 
 import numpy as np
 
@@ -103,10 +104,24 @@ def _parts(first: Index, rows_start: Index, rows: Index) -> tuple[Index, Index]:
     return np.flatnonzero(~small).astype(np.int32), trees.astype(np.int32)
 
 
+class Shown(Factoring, Protocol):
+    """A linear solver that shows its factor."""
+
+    factored: int  #: whoever factors on its pattern in its place counts that here
+
+    def supernodes(self) -> Supernodes | None:
+        """The inside of the last factor that was made, None where there is none or it is not as expected."""
+
+
+def shown(linear: Factoring) -> Shown | None:
+    """The same solver where it shows its factor."""
+    return cast(Shown, linear) if hasattr(linear, "supernodes") else None
+
+
 def inside_of(linear: Factoring) -> Supernodes | None:
     """The arrays of the factor that a linear solver has just made, or None where it does not show them."""
-    show = getattr(linear, "supernodes", None)
-    return None if show is None else show()
+    showing = shown(linear)
+    return None if showing is None else showing.supernodes()
 
 
 def supernodes(address: int | None, size: int, solve_lt: Callable[[Vec], Vec]) -> Supernodes | None:

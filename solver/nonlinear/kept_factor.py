@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import scipy.sparse as sp
+
+from ..errors import StepFailed
 from ..linear.interface import Factoring
 from ..linear.single import SingleFactor
-from ..linear.supernodal import inside_of
+from ..linear.supernodal import Supernodes, inside_of, shown
 from ..state import Vec
 from .problem import StageProblem
 
@@ -16,17 +19,21 @@ class KeptFactor:
 
     It belongs to its inertia and β a b h². Where both are without inertia another a b h² only scales it; with inertia
     it lies between the scaled and the unscaled matrix, so the middle of both is taken while they are near.
-    Directions need not be exact, so it is copied in single precision where the linear solver shows its factor.
+    Directions need not be exact, so it is made in single precision where the linear solver shows its factor.
     """
 
     def __init__(self, patience: float) -> None:
         """patience: iterations that a factorization costs; 0 factors anew for every stage."""
         self.patience = patience
-        self._copy: SingleFactor | None = None
+        self._room: SingleFactor | None = None
         self.forget()
 
     def forget(self) -> None:
-        """The next stage factors anew."""
+        """The next stage factors anew, and knows nothing of those before."""
+        self._drop()
+        self._too_soft = False  # for single precision
+
+    def _drop(self) -> None:
         self._linear: Factoring | None = None
         self._single: SingleFactor | None = None
         self._stamp = 0
@@ -47,25 +54,55 @@ class KeptFactor:
     def renew(self, problem: StageProblem, unknowns: Vec, share: float = 1.0) -> None:
         """Factor the true matrix, a share of the way from the stage's start to here, or else the projected one here.
 
-        Raises StepFailed.
+        In single precision where that can be; in full where it cannot, or loses too much. Raises StepFailed.
         """
-        self.forget()
-        problem.factor(unknowns, True, share)
-        self._own(problem)
+        self._drop()
+        if not self._made_single(problem, unknowns, share):
+            problem.factor(unknowns, True, share)
+            self._own(problem)
+
+    def _made_single(self, problem: StageProblem, unknowns: Vec, share: float) -> bool:
+        """Factor in single precision; whether that could be done."""
+        linear = shown(problem.system.linear)
+        if linear is None or self._too_soft:
+            return False
+        if linear.supernodes() is None:
+            # the linear solver shows its pattern only with a factor
+            problem.factor(unknowns, True, share)
+        single = self._single_on(linear.supernodes())
+        if single is None or not single.can_factor(problem.system.matrix):
+            return False
+
+        def factor(lower: sp.csc_matrix) -> None:
+            linear.factored += 1
+            single.factor(lower)
+
+        try:
+            problem.factor(unknowns, True, share, factor)
+        except StepFailed:
+            self._too_soft = True
+            return False
+        self._note(problem)
+        self._single = single
+        return True
 
     def _own(self, problem: StageProblem) -> None:
         """Note that the factor that stands there now is this one."""
+        self._note(problem)
+        self._single = self._single_on(inside_of(problem.system.linear))
+        if self._single is not None:
+            self._single.copy()
+
+    def _note(self, problem: StageProblem) -> None:
         linear = problem.system.linear
         self._linear, self._stamp = linear, linear.factored
         self._inertia, self._stiffness_factor = problem.stage.inertia, problem.stage.stiffness_factor
-        inside = inside_of(linear)
-        if inside is None:
-            return
-        if self._copy is None or not self._copy.of(inside):
-            self._copy = SingleFactor(inside)
-        else:
-            self._copy.copy()
-        self._single = self._copy
+
+    def _single_on(self, inside: Supernodes | None) -> SingleFactor | None:
+        """Room for one on this pattern, the same one as long as that does not change."""
+        if inside is not None and (self._room is None or not self._room.of(inside)):
+            self._room = SingleFactor(inside)
+        return None if inside is None else self._room
 
     def solve(self, right: Vec) -> Vec:
         """L⁻ᵀ L⁻¹ right, for the stage that was made ready."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -138,23 +139,25 @@ class StageProblem:
         """Which elements' stiffness the projection changes there, (e,)."""
         return self.physics.clamped(self.positions(share * self.velocities(unknowns)), self.stage.time)
 
-    def factor(self, unknowns: Vec, try_true: bool, true_at: float = 1.0) -> bool:
+    def factor(self, unknowns: Vec, try_true: bool, true_at: float = 1.0,
+               factor: Callable[[sp.csc_matrix], None] | None = None) -> bool:
         """Fill and factor: the true matrix where `try_true` and that is definite, else the projected one.
 
-        true_at: which share of the way to `unknowns` the true one is taken at. Says whether it was the true one.
-        Raises StepFailed.
+        true_at: which share of the way to `unknowns` the true one is taken at. factor: the linear solver's, unless
+        another one is given. Says whether it was the true one. Raises StepFailed.
         """
+        factor = factor or self.system.linear.factor
         if try_true:
             self.fill(unknowns, project=False, share=true_at)
             try:
-                self.system.linear.factor(self.system.matrix)
+                factor(self.system.matrix)
             except NotPositiveDefinite:
                 pass
             else:
                 return True
         self.fill(unknowns)
         try:
-            self.system.linear.factor(self.system.matrix)
+            factor(self.system.matrix)
         except NotPositiveDefinite as failure:
             raise StepFailed("the stiffness is not positive definite") from failure
         return False

@@ -1,4 +1,4 @@
-"""The factor's copy in single precision solves as the factor does, to its digits, whoever shares the work."""
+"""The factor in single precision, copied or made, solves as the factor does, to its digits, whoever shares the work."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,8 @@ import scipy.sparse as sp
 
 from solver import threads
 from solver.assembly.pattern import node_graph
-from solver.linear.interface import available
+from solver.linear import multifrontal
+from solver.linear.interface import NotPositiveDefinite, available
 from solver.linear.single import SingleFactor
 from solver.linear.supernodal import inside_of
 from solver.meshing.grid import box_tets
@@ -14,10 +15,20 @@ from solver.meshing.grid import box_tets
 
 @pytest.fixture(params=["cholmod", "cvxopt"])
 def factored(request):
-    nodes, tets = box_tets((9, 5, 4), (0.9, 0.5, 0.4))
+    return analysed(request.param, (9, 5, 4))
+
+
+@pytest.fixture(scope="module")
+def block():
+    """Its last fronts are wider than a panel and longer than a tile."""
+    return analysed("cholmod", (12, 12, 12))
+
+
+def analysed(kind, cells):
+    nodes, tets = box_tets(cells, tuple(0.1 * count for count in cells))
     graph = node_graph(tets, len(nodes))
     laplacian = sp.diags(np.asarray(graph.sum(axis=0)).ravel() + 0.1) - graph
-    linear = available(request.param)()
+    linear = available(kind)()
     order = linear.order(graph)
     whole = sp.kron(laplacian.tocsc()[order][:, order], np.eye(3) + 0.1, format="csc")
     lower = sp.tril(whole, format="csc")
@@ -31,6 +42,7 @@ def test_it_solves_to_six_digits(factored):
     linear, whole, lower = factored
     right = np.random.default_rng(0).normal(size=whole.shape[0])
     copy = SingleFactor(inside_of(linear))
+    copy.copy()
     known = linear.solve(right)
     assert np.abs(copy.solve(right) - known).max() <= 1e-5 * np.abs(known).max()
     # right sides of any size
@@ -49,9 +61,73 @@ def test_the_bytes_do_not_depend_on_the_threads(factored):
     linear, whole, _ = factored
     right = np.random.default_rng(1).normal(size=whole.shape[0])
     copy = SingleFactor(inside_of(linear))
+    copy.copy()
     answers = []
     for count in (1, 2):
         threads.configure(count)
         answers.append(copy.solve(right).tobytes())
+    threads.configure(None)
+    assert answers[0] == answers[1]
+
+
+def test_it_factors_by_itself(factored, block):
+    for linear, whole, lower in (factored, block):
+        right = np.random.default_rng(2).normal(size=whole.shape[0])
+        made = SingleFactor(inside_of(linear))
+        # as small as a short step makes it
+        for scale in (1.0, 1e-30, 3e30):
+            made.factor(scale * lower)
+            assert np.abs(whole @ made.solve(right) * scale - right).max() <= 1e-4
+        # nothing is left of a factor before, nor of one that failed
+        made.factor(lower)
+        answer = made.solve(right)
+        with pytest.raises(NotPositiveDefinite):
+            made.factor(-lower)
+        made.factor(lower)
+        assert made.solve(right).tobytes() == answer.tobytes()
+
+
+def test_a_large_front_has_several_panels_and_tiles(block):
+    inside = inside_of(block[0])
+    columns, lengths = np.diff(inside.first)[inside.top], np.diff(inside.rows_start)[inside.top]
+    assert columns.max() > multifrontal.PANEL
+    assert (lengths - columns).max() > multifrontal.TILE
+
+
+@pytest.mark.parametrize("place", [0, 1, -1])
+def test_a_pivot_that_is_not_positive_is_found(block, place):
+    linear, _, lower = block
+    inside = inside_of(linear)
+    made = SingleFactor(inside)
+    # the first one, one within the last front, the last one
+    at = inside.permutation[{0: 0, 1: int(inside.first[inside.top[-1]]) + multifrontal.PANEL + 5, -1: -1}[place]]
+    wrong = lower.copy()
+    wrong.data[wrong.indptr[at]] = -1.0
+    with pytest.raises(NotPositiveDefinite, match="not positive"):
+        made.factor(wrong)
+
+
+def test_a_pivot_that_single_precision_cannot_tell_is_refused(factored):
+    linear, whole, lower = factored
+    made = SingleFactor(inside_of(linear))
+    # a floating body: the last pivot is what rounding leaves, but for a part in 1e7
+    held = sp.kron(sp.identity(whole.shape[0] // 3), np.eye(3) + 0.1)
+    floating = sp.tril(whole - (0.1 - 1e-7) * held, format="csc")
+    floating.sort_indices()
+    linear.factor(floating)
+    with pytest.raises(NotPositiveDefinite):
+        made.factor(floating)
+    made.factor(lower)
+
+
+def test_what_it_makes_does_not_depend_on_the_threads(block):
+    linear, whole, lower = block
+    right = np.random.default_rng(3).normal(size=whole.shape[0])
+    answers = []
+    for count in (1, 2):
+        threads.configure(count)
+        made = SingleFactor(inside_of(linear))
+        made.factor(lower)
+        answers.append(made.solve(right).tobytes())
     threads.configure(None)
     assert answers[0] == answers[1]
