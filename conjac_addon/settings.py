@@ -16,7 +16,11 @@ from . import compat
 from .handles import has_curves, is_empty, painted_names
 
 #: families whose choice is a menu and whose parameters are settings
-FAMILIES = ("method", "material", "fiber_material", "fiber_field", "damping", "mesher", "integrator", "stage_solver")
+FAMILIES = ("method", "material", "fiber_material", "fiber_field", "damping", "friction", "mesher", "integrator",
+            "stage_solver")
+
+#: those of which an artist may choose none
+OPTIONAL = ("fiber_material", "friction")
 
 #: a parameter's unit → Blender's unit; what is not here is shown as a plain number, its unit in the tooltip
 BLENDER_UNITS = {"m": "LENGTH", "m/s": "VELOCITY", "m/s²": "ACCELERATION", "s": "TIME_ABSOLUTE", "rad": "ROTATION"}
@@ -213,6 +217,8 @@ def _made_from_catalogue() -> dict[str, Any]:
         "damping": _menu("damping", "Damping Law", "What the material itself loses when it moves", first["damping"]),
         "fiber_material": _menu("fiber_material", "Fibers", "What fibers add to the material", "none",
                                 (("none", "None", "The same in every direction"),)),
+        "friction": _menu("friction", "Friction", "What holds the body against sliding on the ground", "none",
+                          (("none", "None", "It slides without end"),)),
         "fiber_field": _menu("fiber_field", "Fiber Direction", "Which way the fibers run in the rest shape",
                              first["fiber_field"]),
         "mesher": _menu("mesher", "Mesher", "How the volume is filled with tetrahedra", first["mesher"]),

@@ -107,6 +107,8 @@ def scene_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
     }
     if settings.use_ground:
         document["ground"] = {"stiffness": properties.si(settings, "ground_stiffness", scene)}
+        if settings.friction != "none":
+            document["ground"]["friction"] = choice("friction")
     return document
 
 

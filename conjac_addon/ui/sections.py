@@ -175,6 +175,13 @@ def draw_ground(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     if settings.ground_object is None:
         layout.prop(settings, "ground_height")
     layout.prop(settings, "ground_stiffness")
+    layout.prop(settings, "friction")
+    if settings.friction == "none":
+        return
+    draw_params(layout, settings, "friction")
+    integrator = chosen(settings, "integrator")
+    if integrator.frictionless:
+        hint(layout, f"{integrator.label} knows no friction: choose another integrator")
 
 
 def draw_ground_header(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

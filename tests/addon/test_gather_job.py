@@ -263,6 +263,16 @@ def test_handles_are_world_points_at_the_first_frame(soft_cube, tmp_path):
     np.testing.assert_allclose(array(job.bodies[0].dynamic.points), [[0.025, 0, 0], [0.075, 0, 0]], atol=1e-8)
 
 
+def test_the_ground_has_friction_where_the_artist_chose_one(soft_cube, tmp_path):
+    soft_cube.conjac.use_ground = True
+    assert gathered(soft_cube, tmp_path / "none")[0].ground.friction is None
+    soft_cube.conjac.friction, soft_cube.conjac.friction_coefficient = "filter", 0.7
+    assert gathered(soft_cube, tmp_path / "some")[0].ground.friction == schema.Choice(
+        kind="filter", params={"friction_coefficient": 0.7})
+    soft_cube.conjac.use_ground = False
+    assert gathered(soft_cube, tmp_path / "off")[0].ground is None
+
+
 def test_ground_is_an_objects_plane_that_may_move(soft_cube, tmp_path):
     bpy.ops.mesh.primitive_plane_add(location=(0, 0, -2), rotation=(0.0, 0.1, 0.0), scale=(1, 1, 1))
     ground = bpy.context.object
@@ -355,7 +365,7 @@ def test_changed_settings_are_named(soft_cube, tmp_path):
     scene, settings = bpy.context.scene, soft_cube.conjac
     assert gather.changed_settings(soft_cube, scene, tmp_path) == []
     paint(soft_cube, "Stiffness", [0])
-    settings.use_ground = True
+    settings.use_ground, settings.friction = True, "coulomb"
     gathered(soft_cube, tmp_path)
     assert gather.changed_settings(soft_cube, scene, tmp_path) == []
     settings.beta, settings.youngs_modulus_high, settings.step = 0.9, 5.0e6, 0.02
@@ -365,8 +375,10 @@ def test_changed_settings_are_named(soft_cube, tmp_path):
     settings.property_unset("beta")
     settings.property_unset("step")
     settings.property_unset("youngs_modulus_high")
-    settings.method, settings.ground_stiffness = "vanilla", 7.0
-    assert "Method" in gather.changed_settings(soft_cube, scene, tmp_path)
+    settings.friction_coefficient = 0.9
+    assert gather.changed_settings(soft_cube, scene, tmp_path) == ["Accuracy", "Friction Coefficient"]
+    settings.method, settings.ground_stiffness, settings.friction = "vanilla", 7.0, "filter"
+    assert {"Method", "Friction"} <= set(gather.changed_settings(soft_cube, scene, tmp_path))
 
 
 def test_the_result_can_be_put_back_into_a_sheared_space(soft_cube, tmp_path):

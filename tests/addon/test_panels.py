@@ -108,6 +108,18 @@ def test_every_setting_of_the_catalogue_can_be_reached(soft_cube):
     assert set(soft_cube.conjac.bl_rna.properties.keys()) - hidden <= shown
 
 
+def test_an_integrator_that_knows_no_friction_is_told_of(soft_cube):
+    def told():
+        return "knows no friction" in " ".join(str(text) for kind, text in drawn(soft_cube) if kind == "label")
+
+    soft_cube.conjac.integrator = "str_bdf2"
+    assert not told()
+    soft_cube.conjac.friction = "coulomb"
+    assert told()
+    soft_cube.conjac.integrator = "ssdirk2"
+    assert not told()
+
+
 def test_a_map_begins_with_a_button_and_then_has_a_group_to_choose(soft_cube):
     assert ("prop", "pin_group") not in drawn(soft_cube)
     soft_cube.vertex_groups.new(name="Pin")

@@ -10,7 +10,7 @@ def test_every_parameter_of_the_catalogue_is_a_setting(soft_cube, addon):
 
     properties = soft_cube.conjac.bl_rna.properties
     for family in settings.FAMILIES:
-        none = {"none"} if family == "fiber_material" else set()
+        none = {"none"} if family in settings.OPTIONAL else set()
         assert set(properties[family].enum_items.keys()) == set(catalogue.menu(family)) | none
         for entry in catalogue.menu(family).values():
             for param in entry.params:
