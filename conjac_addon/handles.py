@@ -14,6 +14,11 @@ def is_empty(_settings: Any, candidate: Any) -> bool:
     return bool(candidate.type == "EMPTY")
 
 
+def can_cut(_settings: Any, candidate: Any) -> bool:
+    """Poll of a pointer to an object: an Empty, whose XY plane cuts, or a mesh."""
+    return candidate.type in {"EMPTY", "MESH"}
+
+
 def has_curves(_settings: Any, candidate: Any) -> bool:
     """Poll of a pointer to an object: hair, a curve, or a mesh whose edges are combed."""
     return candidate.type in {"CURVES", "CURVE", "MESH"}

@@ -13,7 +13,7 @@ import bpy
 from ..solver import catalogue
 from ..solver.catalogue import Entry, Param
 from . import compat
-from .handles import has_curves, is_empty, painted_names
+from .handles import can_cut, has_curves, is_empty, painted_names
 
 #: families whose choice is a menu and whose parameters are settings
 FAMILIES = ("method", "material", "fiber_material", "fiber_field", "damping", "friction", "mesher", "integrator",
@@ -150,6 +150,16 @@ class CONJAC_Handle(bpy.types.PropertyGroup):
     )
 
 
+class CONJAC_Cut(bpy.types.PropertyGroup):
+    """One cut: what cuts the body, and when."""
+
+    frame: bpy.props.IntProperty(
+        name="Frame", description="Last frame where the body is still whole", default=1, override=OVERRIDABLE)
+    object: bpy.props.PointerProperty(
+        name="Cutter", description="Empty, whose XY plane cuts all through the body, or a mesh that cuts where its "
+        "faces are at that frame", type=bpy.types.Object, poll=can_cut, override=OVERRIDABLE)
+
+
 class CONJAC_Settings(bpy.types.PropertyGroup):
     """Everything an artist sets for one soft body. Results are never kept here; `bake` adds its own method."""
 
@@ -198,6 +208,13 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
     handles: bpy.props.CollectionProperty(
         name="Dynamic Handles", description="Empties that pick dynamic nodes", type=CONJAC_Handle,
         override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})
+
+    cuts: bpy.props.CollectionProperty(
+        name="Cuts", description="What cuts the body while it moves", type=CONJAC_Cut,
+        override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})
+    inside_material: bpy.props.PointerProperty(
+        name="Inside Material", description="Material of the faces that a cut lays open; they have a slot of their own",
+        type=bpy.types.Material, override=OVERRIDABLE)
 
     export: _menu("export", "Format", "What the bake leaves behind for playback and rendering", "pc2")
     linear_solver: _menu(
@@ -251,7 +268,7 @@ def _exact_defaults() -> dict[str, float | int | bool]:
 _DEFAULTS = _exact_defaults()
 CONJAC_Settings.__annotations__.update(_made_from_catalogue())
 
-classes = (CONJAC_Handle, CONJAC_Settings)
+classes = (CONJAC_Handle, CONJAC_Cut, CONJAC_Settings)
 
 
 def register() -> None:

@@ -178,6 +178,7 @@ class CONJAC_OT_free_bake(bpy.types.Operator):
         folder = place.job_folder(obj)
         try:
             freed = place.cache_of(folder).free()
+            playback.hide_cut(obj)
             playback.hide(obj)
             freed += belongings.free(folder)
         except ConJacError as error:

@@ -322,6 +322,19 @@ def show(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, cache: Cac
     if run is None:
         raise NoSuchThing("nothing is baked yet", "Bake it first", obj.name)
     frames = playback.Frames(*run, lambda frame: body_at(cache, obj.name, frame))
+    cuts = next(iter(cache.cuts.values()), None)  # a job has one body, and the object may have a new name
+    if cuts is None:
+        playback.hide_cut(obj)
+        _play(obj, scene, frames, folder, base, key)
+        return
+    _play(obj, scene, frames, folder, base, "pc2")
+    shown = playback.make_cut(obj, *gather.start_mesh(obj, scene, run[0]), cuts)
+    whole = playback.Frames(*run, lambda frame: next(iter(cache.shown(frame).values())))
+    _play(shown, scene, whole, folder, base.with_name(f"{base.name}_cut"), key)
+
+
+def _play(obj: bpy.types.Object, scene: bpy.types.Scene, frames: playback.Frames, folder: Path, base: Path,
+          key: str) -> None:
     # named before they are made, so that an interrupted export can be freed as well
     for kind in playback.formats().values():
         if kind.suffix:
@@ -330,9 +343,12 @@ def show(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, cache: Cac
 
 
 def body_at(cache: Cache, name: str, frame: int) -> NDArray[np.float32]:
-    """(n, 3) vertices of the object at a frame; a job of one body needs no name, the object may have a new one."""
-    bodies = cache.frame(frame)
-    return bodies[name] if name in bodies else next(iter(bodies.values()))
+    """(n, 3) vertices of the artist's mesh at a frame; a job of one body needs no name, the object may have a new one.
+    """
+    count = {body: many for body, _, many in cache.bodies()}
+    found = cache.frame(frame)
+    body = name if name in found else next(iter(found))
+    return found[body][: count[body]]
 
 
 def _found(collection: Any, uid: int, name: str) -> Any:

@@ -1,6 +1,7 @@
 """Blender data → job folder, one file a source."""
 
 from .job import changed_settings, labels, write_job, write_job_steps
+from .mesh import start_mesh
 from .stack import count_at_mark
 
-__all__ = ["changed_settings", "count_at_mark", "labels", "write_job", "write_job_steps"]
+__all__ = ["changed_settings", "count_at_mark", "labels", "start_mesh", "write_job", "write_job_steps"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from ...solver import catalogue
 from ...solver.errors import BadInput
 from .. import settings as properties
 from . import fibers, maps
+from .cuts import Cuts, cut_settings
 from .evaluation import Evaluation
 from .folder import JobFolder
 from .ground import GroundPlane
@@ -49,12 +51,18 @@ def write_job_steps(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path,
                        "swinging")
             ground = GroundPlane(obj.conjac, evaluation) if obj.conjac.use_ground else None
             motion = Motion(evaluation, job, (start, end), obj.conjac.samples_per_frame, vertices, pinned, ground)
+            cuts = None if still else Cuts(evaluation, job.array, (start, end))
             for frame in motion.read():
+                if cuts is not None:
+                    cuts.see(frame)
                 yield (frame - start + 1) / (end - start + 1), f"Reading frame {frame} of {end}"
         body = document["bodies"][0]
         body["surface"] |= motion.to_object()
         body["pin"] |= motion.pin_motion()
         body |= motion.activation()
+        body.pop("cuts", None)
+        if cuts is not None:
+            body |= cuts.fields()
         if ground is not None:
             document["ground"] |= {"point": ground.point.tolist(), "normal": ground.normal.tolist()}
             document["ground"] |= motion.ground_motion()
@@ -105,6 +113,8 @@ def scene_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
         "gravity": [properties.shortest(g) * properties.unit_scale(scene) for g in scene.gravity]
         if scene.use_gravity else [0.0, 0.0, 0.0],
     }
+    if cuts := cut_settings(obj):
+        document["bodies"][0]["cuts"] = cuts
     if settings.use_ground:
         document["ground"] = {"stiffness": properties.si(settings, "ground_stiffness", scene)}
         if settings.friction != "none":
@@ -122,7 +132,8 @@ def changed_settings(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path
     except (OSError, ValueError):
         return []
     before, now = _flat(old), _flat(scene_settings(obj, scene))
-    compared = {path for path in before.keys() | now.keys() if not path.startswith(_NOT_COMPARED)}
+    compared = {path for path in before.keys() | now.keys()
+                if not path.startswith(_NOT_COMPARED) and not _IS_PLACE_OF_CUT.match(path)}
     changed = {path for path in compared if before.get(path) != now.get(path)}
     painted = old["bodies"][0].get("painted", {}) if old.get("bodies") else {}
     for key, blend in painted.items():
@@ -146,6 +157,7 @@ def labels(paths: Iterable[str]) -> list[str]:
 _NOT_COMPARED = ("bodies.0.surface", "bodies.0.painted", "bodies.0.dynamic", "bodies.0.pin", "bodies.0.fibers",
                  "bodies.0.fiber_vectors", "bodies.0.fiber_curves", "bodies.0.fiber_activation",
                  "ground.point", "ground.normal", "ground.motion")
+_IS_PLACE_OF_CUT = re.compile(r"bodies\.0\.cuts\.\d+\.(?!frame|kind)")
 
 
 def _flat(value: Any, path: str = "") -> dict[str, Any]:

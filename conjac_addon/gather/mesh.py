@@ -49,6 +49,16 @@ def surface(mesh: bpy.types.Mesh, to_world: NDArray[np.float64],
     return world, np.ascontiguousarray(corners)
 
 
+def start_mesh(obj: bpy.types.Object, scene: bpy.types.Scene, frame: int) -> tuple[bpy.types.Mesh, bool]:
+    """A new mesh like the object's at a bake's first frame, and whether the bake's triangles run the other way round.
+    """
+    with Evaluation(obj, scene) as evaluation:
+        evaluation.go_to(frame)
+        mesh = bpy.data.meshes.new_from_object(evaluation.evaluated(obj), preserve_all_data_layers=True,
+                                               depsgraph=evaluation.view_layer.depsgraph)
+        return mesh, bool(np.linalg.det(evaluation.to_world()[:3, :3]) < 0.0)
+
+
 def check_stack(evaluation: Evaluation, count: int, export: str) -> None:
     """Refuse modifiers above ConJac that would play back on other vertices. count: vertices at the start frame."""
     obj = evaluation.object

@@ -119,6 +119,7 @@ class CONJAC_OT_remove(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.active_object
         playback.hide(obj)
+        playback.hide_cut(obj)
         remove_preview(obj)
         obj.conjac.enabled = False
         return {"FINISHED"}

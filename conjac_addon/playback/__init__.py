@@ -7,14 +7,17 @@ from pathlib import Path
 import bpy
 
 from ...solver import catalogue
+from .cut_object import find as find_cut
+from .cut_object import make as make_cut
+from .cut_object import remove as hide_cut
 from .frames import Frames, run_from
 from .modifier import NAME, check_count, find, only_above, place
 from .pc2 import PC2
 from .shape_keys import set_aside
 
 __all__ = [
-    "NAME", "PC2", "Frames", "check_count", "find", "formats", "hide", "only_above", "place", "run_from",
-    "set_aside", "show",
+    "NAME", "PC2", "Frames", "check_count", "find", "find_cut", "formats", "hide", "hide_cut", "make_cut",
+    "only_above", "place", "run_from", "set_aside", "show",
 ]
 
 #: the add-on's own package: paths of export formats in the catalogue start here

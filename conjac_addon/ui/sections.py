@@ -157,6 +157,24 @@ def draw_fields(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
                 shown.field = param.key
 
 
+def draw_cuts(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """What cuts the body, and when."""
+    settings, scene = context.object.conjac, context.scene
+    column = layout.column(align=True)
+    start, end = ((scene.frame_start, scene.frame_end) if settings.use_scene_range
+                  else (settings.frame_start, settings.frame_end))
+    for index, cut in enumerate(settings.cuts):
+        row = column.row(align=True)
+        row.alert = cut.object is None or not start <= cut.frame < end
+        row.prop(cut, "frame", text="")
+        row.prop(cut, "object", text="")
+        row.operator("conjac.remove_cut", text="", icon="REMOVE").index = index
+    layout.operator("conjac.add_cut", icon="MOD_BOOLEAN")
+    if len(settings.cuts):
+        layout.prop(settings, "inside_material")
+        hint(layout, f"Plays on an object of its own: {context.object.name} Cut")
+
+
 def draw_volume(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """The mesher, and what its tetrahedra cost."""
     settings = context.object.conjac

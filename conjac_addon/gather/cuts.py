@@ -1,0 +1,85 @@
+"""Cuts: where Empties and meshes stand at the frames at which they cut the body."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ...solver.errors import BadInput
+from .evaluation import Evaluation, coordinates
+from .mesh import triangles
+
+Store = Callable[[str, NDArray[Any]], str]
+
+#: type of an object that cuts → the solver's kind of cut
+KINDS = {"EMPTY": "plane", "MESH": "sheet"}
+
+
+def cut_settings(obj: bpy.types.Object) -> list[dict[str, Any]]:
+    """What scene.json's body says of its cuts as far as it follows from settings alone."""
+    return [{"frame": cut.frame, "kind": KINDS[cut.object.type]} for cut in obj.conjac.cuts if cut.object is not None]
+
+
+class Cuts:
+    """The cuts of an evaluation's object; `see` is to be called at every whole frame."""
+
+    def __init__(self, evaluation: Evaluation, store: Store, frames: tuple[int, int]) -> None:
+        """Raises BadInput where a cut has no object or would never be seen between the first and the last frame."""
+        self._evaluation, self._store = evaluation, store
+        obj, (start, end) = evaluation.object, frames
+        self._cuts = [(cut.frame, cut.object) for cut in obj.conjac.cuts]
+        for frame, cutter in self._cuts:
+            if cutter is None:
+                raise BadInput(f"its cut at frame {frame} has no object that cuts",
+                               "Choose an Empty or a mesh, or remove the cut", obj.name)
+            if not start <= frame < end:
+                raise BadInput(f"its cut at frame {frame} would never be seen: it is baked from frame {start} to {end}",
+                               f"Cut from frame {start} to {end - 1}", obj.name)
+            # Blender has it in its graph, as the settings point at it, and yet leaves it where it was
+            if cutter.hide_viewport or cutter not in evaluation.view_layer.objects.values():
+                raise BadInput(f'it cuts "{obj.name}" and is disabled in viewports or not in the scene, so it stands '
+                               "still", "Enable it; the eye in the Outliner may hide it", cutter.name)
+        self._seen: dict[int, dict[str, Any]] = {}
+
+    def see(self, frame: int) -> None:
+        """Read what cuts at this frame, which the scene stands at. Raises BadInput where it cannot cut."""
+        for number, (at, cutter) in enumerate(self._cuts):
+            if at != frame:
+                continue
+            self._seen[number] = {"frame": frame, "kind": KINDS[cutter.type], **_READERS[cutter.type](
+                self._evaluation, cutter, lambda name, values, n=number: self._store(f"cut_{n}_{name}", values))}
+
+    def fields(self) -> dict[str, list[dict[str, Any]]]:
+        """The field of scene.json's body, empty where nothing is cut."""
+        return {"cuts": [self._seen[number] for number in sorted(self._seen)]} if self._seen else {}
+
+
+def _plane(evaluation: Evaluation, empty: bpy.types.Object, store: Store) -> dict[str, Any]:
+    """The XY plane of an Empty."""
+    # the cross product of the other two axes stays at right angles to the plane under any scale
+    matrix = evaluation.to_world(empty)
+    normal = np.cross(matrix[:3, 0], matrix[:3, 1])
+    return {"point": matrix[:3, 3].tolist(), "normal": (normal / np.linalg.norm(normal)).tolist()}
+
+
+def _sheet(evaluation: Evaluation, cutter: bpy.types.Object, store: Store) -> dict[str, Any]:
+    """The faces of a mesh, with its modifiers."""
+    if cutter == evaluation.object:
+        raise BadInput("it cuts itself", "Choose another mesh, or an Empty", cutter.name)
+    evaluated = evaluation.evaluated(cutter)
+    mesh = evaluated.to_mesh()
+    local, corners = coordinates(mesh), triangles(mesh)
+    evaluated.to_mesh_clear()
+    if not len(corners):
+        raise BadInput(f'it cuts "{evaluation.object.name}" and has no faces', "Give it faces, or use an Empty",
+                       cutter.name)
+    matrix = evaluation.to_world(cutter)
+    world = local @ matrix[:3, :3].T + matrix[:3, 3]
+    return {"vertices": store("vertices", world), "triangles": store("triangles", corners)}
+
+
+_READERS = {"EMPTY": _plane, "MESH": _sheet}

@@ -1,0 +1,67 @@
+"""Add and remove cuts."""
+
+import bpy
+from mathutils import Matrix, Vector
+
+from .setup import UNDOABLE, active_soft_body, link_beside
+
+#: turns of an Empty that bring its Z axis to the object's X, Y or Z
+TURNS = (Matrix.Rotation(1.5707963267948966, 4, "Y"), Matrix.Rotation(-1.5707963267948966, 4, "X"), Matrix())
+
+
+class CONJAC_OT_add_cut(bpy.types.Operator):
+    """Cut the active soft body at the present frame, along the XY plane of a new Empty in its middle"""
+
+    bl_idname = "conjac.add_cut"
+    bl_label = "Add Cut"
+    bl_options = UNDOABLE
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        obj = active_soft_body(cls, context)
+        if obj is not None and obj.mode != "OBJECT":
+            cls.poll_message_set("Go to Object Mode first")
+            return False
+        return obj is not None
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        obj = context.active_object
+        corners = [Vector(corner) for corner in obj.bound_box]
+        size = [obj.dimensions[axis] for axis in range(3)]
+        empty = bpy.data.objects.new(f"{obj.name} Cutter", None)
+        empty.empty_display_type = "ARROWS"
+        empty.empty_display_size = 0.75 * max(*sorted(size)[:2], 1.0e-3)
+        empty.show_in_front = True
+        link_beside(empty, obj)
+        # across the longest side, where a cut is most likely meant
+        location, rotation, _ = obj.matrix_world.decompose()
+        middle = obj.matrix_world @ (sum(corners, Vector()) / len(corners))
+        empty.matrix_world = Matrix.Translation(middle) @ rotation.to_matrix().to_4x4() @ TURNS[size.index(max(size))]
+        cut = obj.conjac.cuts.add()
+        cut.frame, cut.object = context.scene.frame_current, empty
+        return {"FINISHED"}
+
+
+class CONJAC_OT_remove_cut(bpy.types.Operator):
+    """Forget this cut; the object that cuts stays"""
+
+    bl_idname = "conjac.remove_cut"
+    bl_label = "Remove Cut"
+    bl_options = UNDOABLE
+
+    index: bpy.props.IntProperty(name="Index", description="Which cut of the list", default=0, min=0)
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return active_soft_body(cls, context) is not None
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        cuts = context.active_object.conjac.cuts
+        if self.index >= len(cuts):
+            self.report({"ERROR"}, f"There are only {len(cuts)} cuts.")
+            return {"CANCELLED"}
+        cuts.remove(self.index)
+        return {"FINISHED"}
+
+
+classes = (CONJAC_OT_add_cut, CONJAC_OT_remove_cut)
