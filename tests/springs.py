@@ -52,6 +52,9 @@ class Springs:
     def output(self, state, frame):
         return np.stack([np.full_like(state.q, frame), np.zeros_like(state.q), state.q], axis=1)
 
+    def liveliness(self, state):
+        return None
+
     def forget_past(self):
         self.past = 0.0
 

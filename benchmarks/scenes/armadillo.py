@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -130,8 +129,9 @@ def draw(found: dict[str, tuple[np.ndarray, np.ndarray]]) -> None:
     figure, panels = pyplot.subplots(len(found), 1, figsize=(9.0, 3.4 * len(found)), sharex=True, squeeze=False)
     for (name, (levels, awake)), panel in zip(found.items(), panels[:, 0]):
         times = H * np.arange(1, len(levels) + 1)
-        bars = panel.inset_axes((0.0, -0.02, 1.0, 0.18), sharex=panel)
+        bars = panel.inset_axes((0.0, 0.01, 1.0, 0.2), sharex=panel)
         bars.axis("off")
+        bars.set_ylim(-4.2, 1.0)
         for k, label in enumerate(NAMES):
             (line,) = panel.plot(times, levels[:, k], label=label, linewidth=1.0)
             edges = np.flatnonzero(np.diff(np.concatenate([[False], awake[:, k], [False]]).astype(int)))
@@ -140,7 +140,7 @@ def draw(found: dict[str, tuple[np.ndarray, np.ndarray]]) -> None:
         for k in range(len(PULLS)):
             panel.axvspan(FIRST + EVERY * k, FIRST + EVERY * k + GROWS + STAYS, color="0.92", zorder=0)
         panel.set_yscale("log")
-        panel.set_ylim(1e-5, None)
+        panel.set_ylim(1e-6, 10.0)
         panel.set_ylabel("liveliness [1/s]")
         panel.set_title(f"threshold {name}/s (dashed); grey: a limb is pulled; bars: awake", fontsize=10)
     panels[0, 0].legend(loc="upper right", fontsize=8, ncols=5)

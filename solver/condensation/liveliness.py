@@ -15,7 +15,7 @@ from ..state import Index, Mask, Vec
 #: it swings has at most π/2 thresholds over ω left to go to balance, and a window of 1/ω makes that π/2 thresholds
 WAKE = 2.0
 
-DROWSY = 0.5  #: of a node that will sleep if the next step shows that it can
+DROWSY, DOZING = 0.5, 0.25  #: of nodes that sleep if the next step, and the one after it, show that they can
 
 AWAKE, LEVEL, MOVED = "liveliness.awake", "liveliness.level", "liveliness.moved"
 
@@ -54,7 +54,7 @@ class Liveliness:
         self._volumes = np.maximum(self._sum(volumes), np.finfo(float).tiny)
 
     def awake(self, memory: Mapping[str, Vec]) -> Mask:
-        """Which nodes are dynamic, (m,); none is before the first step. [Thesis Alg. 4.3]"""
+        """Which nodes are dynamic, (m,); all where nothing is remembered, as after a cut. [Thesis Alg. 4.3]"""
         return self._are(1.0, memory)
 
     def drowsy(self, memory: Mapping[str, Vec]) -> Mask:
@@ -62,12 +62,8 @@ class Liveliness:
         return self._are(DROWSY, memory)
 
     def _are(self, mark: float, memory: Mapping[str, Vec]) -> Mask:
-        marked: Mask = memory.get(AWAKE, np.zeros(len(self.nodes))) == mark
+        marked: Mask = memory.get(AWAKE, np.ones(len(self.nodes))) == mark
         return marked
-
-    def moved(self, memory: Mapping[str, Vec]) -> Vec:
-        """(x¹ − x⁰)/h of the nodes in the last step, (m, 3) [m/s]."""
-        return memory.get(MOVED, np.zeros(3 * len(self.nodes))).reshape(-1, 3)
 
     def now(self, before: Vec, after: Vec, h: float, stretching: Stretching) -> Vec:
         """Mean rate of stretch around each node that moves from x⁰ to x¹, (n, 3) [m], within h seconds, (m,) [1/s].
@@ -75,12 +71,16 @@ class Liveliness:
         Taken from displacements, since velocities are zero where all sleep, and in the middle between the two, where a
         rotation stretches nothing. [Thesis 4.16, changed: displacements] [Thesis 4.20, changed: weighted by volume]
         """
-        rates: Vec = self._sum(stretching(0.5 * (before + after), (after - before) / h)) / self._volumes
+        return self.rates(0.5 * (before + after), (after - before) / h, stretching)
+
+    def rates(self, x: Vec, v: Vec, stretching: Stretching) -> Vec:
+        """Mean rate of stretch around each node at positions x [m] and velocities v [m/s], (n, 3), (m,) [1/s]."""
+        rates: Vec = self._sum(stretching(x, v)) / self._volumes
         return rates
 
     def past(self, memory: Mapping[str, Vec]) -> Vec:
-        """The mean over the window so far, (m,) [1/s]."""
-        return memory.get(LEVEL, np.zeros(len(self.nodes)))
+        """The mean over the window so far, (m,) [1/s]; where nothing is remembered what a node wakes with."""
+        return memory.get(LEVEL, np.full(len(self.nodes), WAKE**2 * self.threshold))
 
     def level(self, past: Vec, now: Vec, h: float) -> Vec:
         """The mean over the window after h seconds at the rates `now`, (m,) [1/s].

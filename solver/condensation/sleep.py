@@ -18,7 +18,7 @@ from ..assembly.linearised import Linearised
 from ..state import Index, Mask, State, Vec
 from .hold import Hold, rows_of
 from .interface import Mesh, Stage
-from .liveliness import AWAKE, DROWSY, LEVEL, MOVED, WAKE, Liveliness, Stretching
+from .liveliness import AWAKE, DOZING, DROWSY, LEVEL, MOVED, WAKE, Liveliness, Stretching
 
 if TYPE_CHECKING:
     from .conjac import PosedConJac
@@ -51,6 +51,16 @@ class Sleep:
         if key not in self._holds:
             self._holds[key] = Hold(self._mesh, self._kept, awake)
         return self._holds[key]
+
+    def at_rest(self) -> dict[str, Vec]:
+        """What is remembered of a body that has not moved: everyone sleeps. [Thesis 4.5]"""
+        count = len(self.liveliness.nodes)
+        return {AWAKE: np.zeros(count), LEVEL: np.zeros(count), MOVED: np.zeros(3 * count)}
+
+    def told(self, memory: Mapping[str, Vec]) -> tuple[Vec, Vec]:
+        """Liveliness [1/s], (m,), and whether awake, 1 or 0, (m,), of each dynamic node."""
+        # who dozes may still turn out to be needed
+        return self.liveliness.past(memory), (memory[AWAKE] > 0.0).astype(float)
 
     def keep(self, posed: PosedConJac) -> None:
         """Remember the stage that was posed on a new factor."""
@@ -101,6 +111,8 @@ class Sleep:
         x0, x1 = coordinates.place(before.q, before.time), coordinates.place(after.q, after.time)
         now, past, awake = liveliness.now(x0, x1, h, stretching), liveliness.past(memory), liveliness.awake(memory)
         ahead = liveliness.to_balance(past, now, h, self._share(h))
+        if not awake.all() and not liveliness.drowsy(memory).any():
+            ahead = ahead + self._left_behind(before, after, h, x1, stretching)
         roused = ~awake & (ahead > WAKE * liveliness.threshold)
         if roused.any():
             if self._rested:
@@ -111,11 +123,22 @@ class Sleep:
 
         self._rested = False
         level = liveliness.level(past, now, h)
-        next_ones = awake.astype(float)
+        next_ones = np.where(awake, 1.0, np.where(liveliness.drowsy(memory), DOZING, 0.0))
         next_ones[awake & (level < liveliness.threshold)] = DROWSY
         kept = _without(after.memory, histories) if liveliness.drowsy(memory).any() else after.memory
         moved = (x1 - x0)[liveliness.nodes] / h
         return replace(after, memory={**kept, AWAKE: next_ones, LEVEL: level, MOVED: moved.ravel()}), True
+
+    def _left_behind(self, before: State, after: State, h: float, x: Vec, stretching: Stretching) -> Vec:
+        """What sleeping nodes would stretch by per second, had they the inertia that this step gives them, (m,) [1/s].
+
+        What is carried along asleep follows without a stretch, however hard it is shaken.
+        """
+        if self._last is None or np.array_equal(after.u, before.u):
+            return np.zeros(len(self.liveliness.nodes))
+        coordinates = self._mesh.coordinates
+        offset = _left_behind(self._last, coordinates.spread((after.u - before.u) / h, None))
+        return self.liveliness.rates(x, coordinates.spread(offset, None) / self.liveliness.window, stretching)
 
     def _rouse(self, state: State, roused: Mask, ahead: Vec, histories: tuple[str, ...]) -> State:
         """The same moment with these nodes awake, at the velocities with which they have moved so far.
@@ -128,15 +151,28 @@ class Sleep:
         level = np.where(roused, np.minimum(ahead, WAKE**2 * liveliness.threshold), liveliness.past(memory))
         kept = _without(memory, histories) if slept.any() else dict(memory)
         # who is drowsy and not roused stays so
-        kept |= {AWAKE: np.where(awake, 1.0, memory.get(AWAKE, 0.0)), LEVEL: level}
+        kept |= {AWAKE: np.where(awake, 1.0, memory[AWAKE]), LEVEL: level}
         place = np.searchsorted(self._mesh.coordinates.free, liveliness.nodes[slept])
-        gained = liveliness.moved(memory)[slept] - state.u.reshape(-1, 3)[place]
+        gained = memory[MOVED].reshape(-1, 3)[slept] - state.u.reshape(-1, 3)[place]
         if posed is None or not gained.any():
             return replace(state, memory=kept)
         basis, _ = self.hold(kept).split(posed.lin.x, posed.stiffness, np.zeros((len(posed.stiffness), 0)))
         # dynamic nodes come first among the reduced unknowns, in their own order
         columns = rows_of(np.searchsorted(np.flatnonzero(awake), np.flatnonzero(slept)))
         return replace(state, u=state.u + posed.carried(basis[:, columns] @ gained.ravel()), memory=kept)
+
+
+def _left_behind(posed: PosedConJac, acceleration: Vec) -> Vec:
+    """How far sleeping nodes, and what follows them, would stay behind in balance with this acceleration (n, 3) of all
+    nodes, its rigid part of loose bodies left out, (3 f,) [m]."""
+    frames, mass, size = posed.owner.frames, posed.lin.mass, len(posed.jacobian)
+    loads = -mass[:, None] * acceleration
+    if posed.frames:
+        rigid = frames.amplitudes(posed.frames, mass, acceleration)
+        loads += np.einsum("kna,nk->na", frames.loads(posed.frames, mass), rigid)
+    rows = loads[posed.owner.pattern.order].ravel()
+    left = posed.jacobian.T @ rows[:size] + rows[size:]
+    return posed.carried(posed.hold.split(posed.lin.x, posed.stiffness, left[:, None])[1][:, 0])
 
 
 def _without(memory: Mapping[str, Vec], keys: tuple[str, ...]) -> dict[str, Vec]:

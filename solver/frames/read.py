@@ -5,6 +5,7 @@
     cache/frames/000012.npy      (V, 3) float32, every body's output vertices one after the other, object space [m]
     cache/snapshots/000021.npz   the whole State, exact
     cache/cuts/000030.npz        what came apart after this frame; those after it have more vertices
+    cache/liveliness/000012.npy  (3, m) float32: body, liveliness [1/s] and awake (1 or 0) of each dynamic node
     cache/lock                   the process that bakes
 
 A frame is done when the log tells of it and the file has the size that the log tells.
@@ -29,8 +30,9 @@ from . import lock
 
 FORMAT = 1
 MANIFEST, LOG = "manifest.json", "written.log"
-FRAME, SNAPSHOT, CUTS = "frame", "snapshot", "cuts"
-FILES = {FRAME: "frames/{:06d}.npy", SNAPSHOT: "snapshots/{:06d}.npz", CUTS: "cuts/{:06d}.npz"}
+FRAME, SNAPSHOT, CUTS, LIVELINESS = "frame", "snapshot", "cuts", "liveliness"
+FILES = {FRAME: "frames/{:06d}.npy", SNAPSHOT: "snapshots/{:06d}.npz", CUTS: "cuts/{:06d}.npz",
+         LIVELINESS: "liveliness/{:06d}.npy"}
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,15 @@ class CutMade:
         first, second = vertices[self.parents[:, 0]], vertices[self.parents[:, 1]]
         added = first + self.shares[:, None].astype(np.float32) * (second - first)
         return np.concatenate([vertices, added])
+
+
+@dataclass(frozen=True)
+class Lively:
+    """How lively the surroundings of each dynamic node of a body were, where nodes may sleep."""
+
+    frames: NDArray[np.int32]  #: (f,), rising
+    levels: NDArray[np.float32]  #: [1/s], (f, m)
+    awake: NDArray[np.bool_]  #: (f, m)
 
 
 @dataclass(frozen=True)
@@ -200,6 +211,29 @@ class Cache:
                 raise BadInput(f"{path} is damaged", "Free the cache and bake again") from error
         return found
 
+    def liveliness(self) -> dict[str, Lively]:
+        """What each body's dynamic nodes did, by its name; empty where none may sleep. Lost frames are left out.
+
+        Raises BadInput where a file cannot be read.
+        """
+        told: dict[int, NDArray[np.float32]] = {}
+        for written in self.log.values():
+            if written.kind == LIVELINESS and self.stands(written):
+                path = file_of(self.folder, LIVELINESS, written.frame)
+                try:
+                    told[written.frame] = np.load(path, allow_pickle=False)
+                except (OSError, ValueError, EOFError) as error:
+                    raise BadInput(f"{path} is damaged", "Free the cache and bake again") from error
+        frames, found = np.array(sorted(told), dtype=np.int32), {}
+        for index, (name, _, _) in enumerate(self.bodies()):
+            mine = [told[frame][1:, told[frame][0] == index] for frame in frames.tolist()]
+            # a cut may bring more nodes: those before it have the rest
+            count = max((one.shape[1] for one in mine), default=0)
+            if count:
+                whole = np.stack([np.pad(one, ((0, 0), (0, count - one.shape[1]))) for one in mine])
+                found[name] = Lively(frames, whole[:, 0], whole[:, 1] > 0.5)
+        return found
+
     def changed(self, job: Path | None = None) -> tuple[str, ...]:
         """What differs in the job folder (default: the one around the cache) from what was baked.
 
@@ -267,7 +301,7 @@ class Cache:
                     pass
                 except OSError as error:
                     raise unwritable(each, error) from error
-        for name in ("frames", "snapshots", "cuts", "."):
+        for name in ("frames", "snapshots", "cuts", "liveliness", "."):
             try:
                 (self.folder / name).rmdir()
             except OSError:

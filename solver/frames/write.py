@@ -21,7 +21,7 @@ from ..job.files import digest_of, unwritable, write_whole
 from ..job.folder import Job
 from ..job.stages import Arrays, pack, read_arrays
 from ..state import State, Vec
-from .read import CUTS, FORMAT, FRAME, LOG, MANIFEST, SNAPSHOT, Cache, Written, file_of, source
+from .read import CUTS, FORMAT, FRAME, LIVELINESS, LOG, MANIFEST, SNAPSHOT, Cache, Written, file_of, source
 
 LIBRARIES = ("numpy", "scipy", "numba", "scikit-sparse", "cvxopt", "msgspec")
 
@@ -105,6 +105,12 @@ class FrameStore:
         buffer = io.BytesIO()
         np.save(buffer, np.ascontiguousarray(vertices, dtype=np.float32), allow_pickle=False)
         self._put(FRAME, frame, buffer.getbuffer())
+
+    def liveliness(self, frame: int, told: Vec) -> None:
+        """Put body, liveliness [1/s] and awake of each dynamic node on disk, (3, m). Raises CacheUnwritable."""
+        buffer = io.BytesIO()
+        np.save(buffer, told.astype(np.float32), allow_pickle=False)
+        self._put(LIVELINESS, frame, buffer.getbuffer())
 
     def snapshot(self, frame: int, state: State) -> None:
         """Put the whole State after a frame on disk, exactly. Raises CacheUnwritable."""

@@ -125,7 +125,8 @@ class World:
                                "Switch off Start at Rest or raise the stiffness",
                                self.parts[0].name if len(self.parts) == 1 else None, self.start_frame) from failure
         q = x[self.coordinates.free].ravel()
-        return State(0.0, q, np.zeros_like(q))
+        sleep = self.condensation.sleep
+        return State(0.0, q, np.zeros_like(q), {} if sleep is None else sleep.at_rest())
 
     def _held_by_pins(self) -> Index:
         """Free nodes of parts that pins and kinematic nodes hold; what nothing holds starts in its rest shape."""
@@ -350,6 +351,16 @@ class World:
         """Vertices of all bodies in object space at this frame, (v, 3)."""
         x = self.coordinates.place(state.q, state.time)
         return np.concatenate([body.output(x, frame - self.start_frame) for body in self.parts])
+
+    def liveliness(self, state: State) -> Vec | None:
+        """Body, liveliness [1/s] and awake (1 or 0) of each dynamic node, (3, m); None where none may sleep."""
+        sleep = self.condensation.sleep
+        if sleep is None:
+            return None
+        level, up = sleep.told(state.memory)
+        owner = np.searchsorted([body.nodes.stop for body in self.parts], sleep.liveliness.nodes, side="right")
+        told: Vec = np.stack([owner.astype(float), level, up])
+        return told
 
     def forget_past(self) -> None:
         """Drop what depends on earlier steps and is not in the State."""

@@ -188,13 +188,32 @@ def test_who_swings_falls_asleep_once():
     assert switches.tolist() == [2, 2]
 
 
+@pytest.mark.parametrize("shake,wakes", [(0.01, True), (0.0, False)])
+def test_who_is_carried_wakes_when_it_is_shaken(shake, wakes):
+    """Asleep it follows its clamp as it is, so it stretches by nothing; what it leaves behind tells."""
+    nodes, tets = box((10, 2, 2), (0.2, 0.04, 0.04))
+    pinned = np.flatnonzero(nodes[:, 0] < 1e-9)
+    times = np.arange(0.0, 2.0, H)
+    # a start too gentle to wake it, then as fast as that and on
+    path = np.cumsum(np.minimum(times, 1.0) ** 3) * H * 0.1
+    samples = nodes[pinned] + path[:, None, None] * [1.0, 0.0, 1.0]
+    samples[:, :, 2] += np.where(times > 1.2, shake * (1.0 - np.cos(20.0 * (times - 1.2))), 0.0)[:, None]
+    world = make(nodes, tets, young=1e5, pinned=pinned, motion=Motion(samples, H), gravity=(0, 0, 0), beta=0.7,
+                 dynamic=[nearest(nodes, (0.2, 0.02, 0.02))], adaptive=True, threshold=0.004)
+    state, seen = world.initial_state(), []
+    for _ in range(180):
+        state = world.step(state, H)
+        seen.append(awake(state).any())
+    assert not any(seen[:118]) and any(seen[118:]) == wakes
+
+
 def test_what_is_let_go_while_asleep_starts_from_rest():
     """The load goes at once: the bar swings as one that was always awake, instead of jumping to balance."""
     middle = cantilever().condensation.mesh.dynamic[1:]
     sleeping, always = cantilever(adaptive=True, dynamic=middle), cantilever(dynamic=middle)
     state = run(cantilever(dynamic=[]), 200, H)
     loaded = run(cantilever(dynamic=[], gravity=(0, 0, -40.0)), 200, H, state)
-    state = replace(loaded, u=np.zeros_like(loaded.u))
+    state = replace(loaded, u=np.zeros_like(loaded.u), memory=sleeping.initial_state().memory)
     one, other = sleeping.step(state, H), always.step(state, H)
     assert awake(one).all()
     assert np.abs(one.q - other.q).max() <= 1e-12
