@@ -1,4 +1,4 @@
-"""ARMADILLO: limbs are pulled and let go one after another, dynamic nodes sleep and wake. [Thesis 4.5, Fig. 4.11]
+"""ARMADILLO: limbs are pulled and let go one after another, dynamic nodes sleep and wake. [Thesis 4.4.1]
 
     python -m benchmarks.scenes.armadillo                   times of all awake and of both thresholds, and the picture
     python -m benchmarks.scenes.armadillo --only awake/0.1  some of them
@@ -120,7 +120,7 @@ def simulate(name: str, seconds: float) -> tuple[dict[str, Any], np.ndarray, np.
 
 
 def draw(found: dict[str, tuple[np.ndarray, np.ndarray]]) -> None:
-    """Liveliness over time, a panel a threshold; bars below are the times awake. [Thesis Fig. 4.11]"""
+    """Liveliness over time, a panel a threshold; bars below are the times awake. [Thesis 4.20]"""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -53,7 +53,7 @@ class Sleep:
         return self._holds[key]
 
     def at_rest(self) -> dict[str, Vec]:
-        """What is remembered of a body that has not moved: everyone sleeps. [Thesis 4.5]"""
+        """What is remembered of a body that has not moved: everyone sleeps. [Thesis Alg. 4.3]"""
         count = len(self.liveliness.nodes)
         return {AWAKE: np.zeros(count), LEVEL: np.zeros(count), MOVED: np.zeros(3 * count)}
 
