@@ -219,7 +219,7 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
     export: _menu("export", "Format", "What the bake leaves behind for playback and rendering", "pc2")
     linear_solver: _menu(
         "linear_solver", "Linear Solver", "Which library factors the matrix of each step", "auto",
-        (("auto", "Automatic", "The fastest one that is installed"),))
+        (("auto", "Automatic", "The fastest one that is installed; multigrid for meshes too large to factor"),))
     cache_folder: bpy.props.StringProperty(
         name="Cache Folder", description="Folder that holds a folder of results for each baked object",
         default="//conjac_cache/", subtype="DIR_PATH", override=OVERRIDABLE, **compat.RELATIVE_PATH)

@@ -24,8 +24,9 @@ TITLES = {
     "map": ("Painted maps", "Vertex groups, or float attributes of the vertices, read where the ConJac modifier "
                             "stands. Each field has one: its number holds where it is 0, its painted value where 1."),
     "cut": ("Cuts", "Where a body comes apart at a frame, between its tetrahedra and all through the mesh."),
-    "linear_solver": ("Linear solver", "Which library factors the matrix of each step. *Automatic* takes the first one "
-                                       "that is installed; the log says which and why."),
+    "linear_solver": ("Linear solver", "How the equations of each step are solved. *Automatic* takes the first library "
+                                       "that is installed, or multigrid where a factor would not fit in memory or "
+                                       "would take several times longer; the log says which and why."),
     "export": ("Export", "What a bake leaves behind for playback and rendering."),
 }
 

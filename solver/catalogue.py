@@ -287,6 +287,8 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("linear_solver", "cvxopt", "linear.cvxopt_cholmod:CvxoptCholmod", "CHOLMOD (cvxopt)",
           "Supernodal Cholesky from cvxopt's wheel"),
     Entry("linear_solver", "superlu", "linear.superlu:SuperLU", "SuperLU", "SciPy's sparse LU, always there"),
+    Entry("linear_solver", "multigrid", "linear.multigrid:Multigrid", "Multigrid",
+          "Iterates instead of factoring: for large meshes, where it is faster and takes far less memory"),
     Entry("export", "pc2", "playback.pc2:PC2", "PC2", "Blender's Mesh Cache modifier; plays while it bakes"),
     Entry("export", "abc", "playback.alembic:Alembic", "Alembic",
           "Mesh Sequence Cache modifier; goes to other programs"),

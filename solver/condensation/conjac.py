@@ -273,7 +273,7 @@ class ConJac:
         for k, vector in enumerate(border):
             pivot = self.mesh.stiffness + BORDER_PIVOT * float(np.vdot(vector, vector)) / self.mesh.stiffness
             self.pattern.put_border(k, -vector, pivot)
-        self.linear.factor(self._matrix)
+        self.linear.factor(self._matrix, lin.x[self.pattern.order])
         return border, self.linear.condense()
 
     def _weight(self, lin: Linearised, stage: Stage) -> Vec:

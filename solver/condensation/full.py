@@ -88,7 +88,7 @@ class Full:
     def pose(self, lin: Linearised, stage: Stage) -> PosedFull:
         """Fill and factor M − ahD − βabh²K of the free nodes. Raises NotPositiveDefinite. [ConJac 10]"""
         stage.fill(self.pattern, lin)
-        self.linear.factor(self.matrix)
+        self.linear.factor(self.matrix, lin.x[self.pattern.order])
         return PosedFull(self, lin, self.right(lin, stage))
 
     def right(self, lin: Linearised, stage: Stage) -> Vec:

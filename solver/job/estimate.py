@@ -1,7 +1,7 @@
 """How large a job is and how long it may take, before anything is computed.
 
-Sizes are exact where the tetrahedra exist, else guessed from the surface. Memory and time come from bars that were
-measured once (30k to 1.02 M tetrahedra; two cores of 2023): right in order of magnitude, no promise.
+Sizes are exact where the tetrahedra exist, else guessed from the surface. Memory and time are those of `costs`: right
+in order of magnitude, no promise.
 """
 
 from __future__ import annotations
@@ -13,16 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from . import hashes, stages
+from . import costs, hashes, stages
 from .folder import Job, parameters
 from .load import load
 from .schema import Body, step_size
 
 TETS_PER_NODE = 4.5  # of a solid body; thin ones have fewer
-MEASURED_TETS, MEASURED_FLOPS, MEASURED_FACTOR_BYTES = 30e3, 4e9, 0.05 * 2**30
-FLOPS_GROW, FACTOR_GROWS = 1.97, 1.35  # exponents of the count of tetrahedra
-FLOPS_PER_SECOND, FILL_SECONDS_PER_TET = 25e9, 5e-7
-BASE_BYTES, BYTES_PER_TET = 250e6, 4e3  # Python with its libraries; element and pattern arrays
+BASE_BYTES = 250e6  # Python with its libraries
 
 
 @dataclass(frozen=True)
@@ -47,6 +44,7 @@ class Estimate:
     step_s: float
     total_s: float  #: of stepping, every frame
     cache_mb: float  #: frames on disk
+    why_multigrid: str | None = None  #: why the bake will choose multigrid by itself
 
     def plain(self) -> dict[str, Any]:
         return asdict(self)
@@ -57,6 +55,8 @@ class Estimate:
             about = "" if body.exact else "about "
             said.append(f'Body "{body.name}": {body.vertices} vertices, {body.triangles} triangles, '
                         f"{about}{body.nodes} nodes, {about}{body.tets} tetrahedra")
+        if self.why_multigrid is not None:
+            said.append(f"Linear solver: multigrid, since {self.why_multigrid}")
         return [*said, f"Memory: about {self.memory_mb:.0f} MB; frames on disk: {self.cache_mb:.0f} MB",
                 f"Time: about {self.step_s * 1e3:.0f} ms a step, {self.total_s:.0f} s in all"]
 
@@ -68,14 +68,14 @@ def estimate(path: Path | str) -> Estimate:
     sizes = tuple(body_size(job, body, read.bodies[body.name]["tets"]) for body in job.scene.bodies)
     time, tets = job.scene.time, [size.tets for size in sizes]
     steps, _ = step_size(time.fps, time.step)
-    # bodies are factored apart or as blocks of one matrix: their costs add up either way
-    step_s = sum(MEASURED_FLOPS * (m / MEASURED_TETS) ** FLOPS_GROW / FLOPS_PER_SECOND + FILL_SECONDS_PER_TET * m
-                 for m in tets)
-    memory = BASE_BYTES + sum(MEASURED_FACTOR_BYTES * (m / MEASURED_TETS) ** FACTOR_GROWS + BYTES_PER_TET * m
-                              for m in tets)
+    chosen = job.scene.linear_solver
+    because = costs.why_multigrid(tets, costs.machine_memory()) if chosen == "auto" else None
+    iterates = chosen == "multigrid" or because is not None
+    cost = costs.multigrid(tets) if iterates else costs.direct(tets)
+    step_s = cost.seconds
     output = sum(size.vertices or size.nodes for size in sizes) * 12
-    return Estimate(job.scene.name, sizes, (time.start, time.end), steps, memory / 1e6, step_s,
-                    step_s * steps * (len(job.frames) - 1), output * len(job.frames) / 1e6)
+    return Estimate(job.scene.name, sizes, (time.start, time.end), steps, (BASE_BYTES + cost.memory) / 1e6, step_s,
+                    step_s * steps * (len(job.frames) - 1), output * len(job.frames) / 1e6, because)
 
 
 def body_size(job: Job, body: Body, tets_hash: str) -> BodySize:

@@ -18,6 +18,8 @@ from .supernodal import Supernodes, supernodes
 class Cholmod:
     """LinearSolver on scikit-sparse's CHOLMOD."""
 
+    proves_definite = True
+
     def __init__(self) -> None:
         self.why = "CHOLMOD through scikit-sparse, the fastest measured"
         self.factored = 0
@@ -43,7 +45,7 @@ class Cholmod:
         self._supernodes: Supernodes | None = None
         self._looked_inside = self._stands = False
 
-    def factor(self, lower: sp.csc_matrix) -> None:
+    def factor(self, lower: sp.csc_matrix, places: Vec | None = None) -> None:
         self.factored += 1
         self._stands = False
         try:
@@ -54,6 +56,9 @@ class Cholmod:
 
     def solve(self, right: Vec) -> Vec:
         return self._factor(right)  # type: ignore[no-any-return]
+
+    def forget_past(self) -> None:
+        """Every factor is made anew."""
 
     def condense(self) -> Vec:
         """One backward solve, on all threads where the factor's inside is as expected."""

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from .. import catalogue
 from ..errors import Environment
+from ..job.costs import machine_memory, why_multigrid
 from .interface import LinearSolver, available
 
+MULTIGRID = "multigrid"
 
-def choose(key: str = "auto") -> LinearSolver:
-    """A fresh solver: the named one, or the first of the catalogue that is installed.
 
-    Raises Environment where the named one's library is missing.
+def choose(key: str = "auto", tets: Sequence[int] = ()) -> LinearSolver:
+    """A fresh solver: the named one; or multigrid for meshes that are too large to factor; or the first of the
+    catalogue that is installed.
+
+    tets: number of tetrahedra of each body. Raises Environment where the named one's library is missing.
     """
+    because = why_multigrid(tets, machine_memory()) if key == "auto" else None
+    if because is not None:
+        large: LinearSolver = catalogue.find("linear_solver", MULTIGRID).load()()
+        large.why += f": {because}"
+        return large
     keys = list(catalogue.family("linear_solver")) if key == "auto" else [key]
     missing: list[str] = []
     for candidate in keys:

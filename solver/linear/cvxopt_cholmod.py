@@ -26,6 +26,8 @@ def _sparse(lower: sp.csc_matrix) -> Any:
 class CvxoptCholmod:
     """LinearSolver on cvxopt."""
 
+    proves_definite = True
+
     def __init__(self) -> None:
         self.why = "CHOLMOD through cvxopt"
         self.factored = 0
@@ -56,7 +58,7 @@ class CvxoptCholmod:
         self._looked_inside = self._stands = False
         self._backward: Any = None  # the permutation is known only once there is a factor
 
-    def factor(self, lower: sp.csc_matrix) -> None:
+    def factor(self, lower: sp.csc_matrix, places: Vec | None = None) -> None:
         self.factored += 1
         self._stands = False
         self._matrix.V = matrix(lower.data)
@@ -76,6 +78,9 @@ class CvxoptCholmod:
 
     def solve(self, right: Vec) -> Vec:
         return self._apply(right.reshape(len(right), -1), _SOLVE_ALL).reshape(right.shape)
+
+    def forget_past(self) -> None:
+        """Every factor is made anew."""
 
     def condense(self) -> Vec:
         """One backward solve, on all threads where the factor's inside is as expected."""

@@ -22,8 +22,15 @@ class Factoring(Protocol):
     def factored(self) -> int:
         """How often `factor` was called: whoever keeps a factor sees by it whether it is still theirs."""
 
-    def factor(self, lower: sp.csc_matrix) -> None:
-        """Factor these values on the analysed pattern. Raises NotPositiveDefinite."""
+    @property
+    def proves_definite(self) -> bool:
+        """Whether `factor` finds out that a matrix is not positive definite; else a solve may."""
+
+    def factor(self, lower: sp.csc_matrix, places: Vec | None = None) -> None:
+        """Factor these values on the analysed pattern. Raises NotPositiveDefinite.
+
+        places: where the nodes stand that the rows belong to [m], (m/3, 3); a solver may be quicker with them.
+        """
 
     def solve(self, right: Vec) -> Vec:
         """A⁻¹ right, (m,) or (m, c)."""
@@ -40,10 +47,16 @@ class LinearSolver(Factoring, Protocol):
         """A fill-reducing elimination order of a symmetric graph of nodes (no diagonal): (n,) node indices."""
 
     def analyse(self, lower: sp.csc_matrix, kept: int) -> None:
-        """Take the pattern (values are ignored); the last `kept` unknowns are asked for by `condense`."""
+        """Take the pattern (values are ignored); the last `kept` unknowns are asked for by `condense`.
+
+        The others belong to nodes, three each: lower is made of whole 3 x 3 blocks there.
+        """
 
     def condense(self) -> Vec:
         """J = −A_qq⁻¹ A_qk, (m − kept, kept). [ConJac 6]"""
+
+    def forget_past(self) -> None:
+        """Drop what depends on earlier matrices, so that the next answer does not."""
 
 
 def available(key: str) -> Any | None:

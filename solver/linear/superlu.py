@@ -16,6 +16,8 @@ from .interface import NotPositiveDefinite
 class SuperLU:
     """LinearSolver on scipy.sparse.linalg.splu."""
 
+    proves_definite = True
+
     def __init__(self) -> None:
         self.why = "SuperLU from SciPy, the fallback"
         self.factored = 0
@@ -35,7 +37,7 @@ class SuperLU:
     def analyse(self, lower: sp.csc_matrix, kept: int) -> None:
         self._kept = kept
 
-    def factor(self, lower: sp.csc_matrix) -> None:
+    def factor(self, lower: sp.csc_matrix, places: Vec | None = None) -> None:
         self.factored += 1
         self._full = (lower + sp.tril(lower, -1).T).tocsc()
         self._whole = self._inner = None
@@ -58,6 +60,9 @@ class SuperLU:
         if self._whole is None:
             self._whole = self._split(self._full)
         return self._whole.solve(right)  # type: ignore[no-any-return]
+
+    def forget_past(self) -> None:
+        """Every factor is made anew."""
 
     def condense(self) -> Vec:
         """Solves with A_qq for every column, the paper's way. [ConJac 6]"""

@@ -51,10 +51,15 @@ class HeldLinear:
         """How often the inner solver has factored."""
         return self._inner.factored
 
-    def factor(self, lower: sp.csc_matrix) -> None:
+    @property
+    def proves_definite(self) -> bool:
+        """As the inner solver's."""
+        return self._inner.proves_definite
+
+    def factor(self, lower: sp.csc_matrix, places: Vec | None = None) -> None:
         """Factor A. Raises NotPositiveDefinite."""
         self._yielding = None
-        self._inner.factor(lower)
+        self._inner.factor(lower, places)
 
     def solve(self, right: Vec) -> Vec:
         """d for r, both (m,)."""

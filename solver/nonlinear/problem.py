@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -146,8 +147,10 @@ class StageProblem:
         true_at: which share of the way to `unknowns` the true one is taken at. factor: the linear solver's, unless
         another one is given. Says whether it was the true one. Raises StepFailed.
         """
-        factor = factor or self.system.linear.factor
-        if try_true:
+        if factor is None:
+            places = self.positions(self.velocities(unknowns))[self.order]
+            factor = partial(self.system.linear.factor, places=places)
+        if try_true and self.system.linear.proves_definite:
             self.fill(unknowns, project=False, share=true_at)
             try:
                 factor(self.system.matrix)

@@ -65,7 +65,7 @@ def assemble(job: Job, prepared: list[Prepared]) -> World:
 
     dynamic = np.concatenate([one.fields.dynamic + start for one, start in zip(prepared, first)]).astype(np.int32)
     coordinates = _coordinates(rest, prepared, first, interval)
-    linear = choose(scene.linear_solver)
+    linear = choose(scene.linear_solver, [len(one.volume.tets) for one in prepared])
     params = parameters("method", scene.method)
     tets = np.concatenate([one.tets for one in elastic])
     mesh = Mesh(tets, rest, mass, parts, coordinates, dynamic, _typical_stiffness(prepared))

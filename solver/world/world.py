@@ -24,7 +24,7 @@ from ..errors import Diverged, StepFailed
 from ..forces.elastic import Elastic
 from ..integrators.control import Adaptive, Controller
 from ..integrators.interface import Integrator, rub_at_the_end
-from ..linear.interface import LinearSolver
+from ..linear.interface import LinearSolver, NotPositiveDefinite
 from ..nonlinear.equilibrium import equilibrium
 from ..nonlinear.held import Held, HeldLinear
 from ..nonlinear.interface import StageSolver
@@ -284,6 +284,8 @@ class World:
                 after = self.integrator.step(self, state, h)
             except np.linalg.LinAlgError as failure:
                 raise StepFailed("the step's system of equations is singular") from failure
+            except NotPositiveDefinite as failure:
+                raise StepFailed("the system matrix is not positive definite") from failure
             self._refuse_blow_up(after)
             if sleep is None:
                 return after
@@ -367,6 +369,7 @@ class World:
         self.stage_solver.forget_past()
         if self.condensation.sleep is not None:
             self.condensation.sleep.forget_past()
+        self.linear.forget_past()
 
 
 def _traces(blocks: Vec) -> Vec:

@@ -1,0 +1,135 @@
+"""What a step of large meshes costs: bars of 100k to 1M tetrahedra, multigrid beside the direct factor.
+
+    python -m benchmarks.scale                 all sizes; the direct factor up to 400k tetrahedra
+    python -m benchmarks.scale --direct-1m     with that of 1M tetrahedra, some 6 GB and minutes
+
+Each mesh and method runs in a process of its own, so that memory is its own. Bars of 1 x 1 x 4, six tetrahedra a cube,
+ν = 0.45, held at one end; ConJac has four dynamic nodes. The first step builds the V-cycle and is given apart.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from solver import threads  # isort: skip  # first: it sets what numba and BLAS read
+
+import numpy as np
+
+from benchmarks.report import claim, emit
+from benchmarks.step import own_peak, spread, watched
+from solver import catalogue
+from solver.condensation.interface import Mesh
+from solver.coordinates.free_nodes import FreeNodes
+from solver.forces.elastic import Elastic
+from solver.linear.choose import choose
+from solver.meshing.grid import box_tets
+from solver.meshing.volume import face_parts, tet_volumes
+from solver.nonlinear.newton import NewtonDirect
+from solver.world.world import BodyInWorld, World, lumped_mass
+
+WIDTHS = (16, 20, 26, 35)  #: cubes across a bar: 98k, 192k, 422k and 1.03M tetrahedra
+DIRECT_WIDTHS = (16, 20, 26)
+H, STEPS, MODULUS, DYNAMIC = 1 / 96, 5, 3e4, 4
+
+
+def make(width: int, method: str, linear: str, poisson: float) -> tuple[World, dict[str, float]]:
+    """The bar's world, and what building its parts took [s]."""
+    spent, began = {}, time.perf_counter()
+
+    def lap(name: str) -> None:
+        nonlocal began
+        now = time.perf_counter()
+        spent[name], began = now - began, now
+
+    nodes, tets = box_tets((width, width, 4 * width), (0.1, 0.1, 0.4))
+    count = len(tets)
+    material = catalogue.find("material", "stable_neo_hookean").load()
+    elastic = Elastic(nodes, tets, material, material.constants(np.full(count, MODULUS), np.full(count, poisson)))
+    volumes = tet_volumes(nodes, tets)
+    mass = lumped_mass(nodes, tets, volumes, np.full(count, 1000.0))
+    lap("elements")
+    number, labels = face_parts(tets)
+    parts = [np.unique(tets[labels == part]) for part in range(number)]
+    lap("parts")
+    coordinates = FreeNodes(nodes, np.flatnonzero(nodes[:, 2] == 0.0).astype(np.int32), None)
+    dynamic = spread(nodes, DYNAMIC if method == "conjac" else 0)
+    solver = choose(linear)
+    mesh = Mesh(elastic.tets, nodes, mass, parts, coordinates, dynamic, MODULUS * float(np.cbrt(6 * volumes.mean())))
+    condensation = catalogue.find("method", method).load()(mesh, solver, {"beta": 1.0, "gamma": 1 / 3})
+    lap("condensation")
+    body = BodyInWorld("bar", slice(0, len(nodes)), float(np.linalg.norm(np.ptp(nodes, axis=0))), None, None)
+    world = World([body], [elastic], coordinates, condensation,
+                  catalogue.find("integrator", "semi_implicit").load()({}),
+                  NewtonDirect({"tolerance": 1e-6, "iterations": 100}), solver, nodes, mass,
+                  np.array([0.0, 0.0, -9.81]) + np.array([5.0, 0.0, 0.0]), None, 1)
+    lap("world")
+    return world, spent
+
+
+def one(width: int, method: str, linear: str, poisson: float, steps: int) -> dict[str, Any]:
+    """Steps of one bar: seconds of each and of their parts, iterations, peak memory."""
+    world, built = make(width, method, linear, poisson)
+    timed = watched(world)
+    state = world.initial_state()
+    rows: list[dict[str, float]] = []
+    iterations: list[int] = []
+    for _ in range(steps):
+        timed.ms.clear()
+        began = time.perf_counter()
+        state = world.step(state, H)
+        rows.append({"step": (time.perf_counter() - began) * 1e3} | timed.ms)
+        iterations.append(getattr(world.linear, "taken", 0))
+    later = rows[1:] or rows
+    median = {name: round(float(np.median([row.get(name, 0.0) for row in later])) / 1e3, 3) for name in rows[-1]}
+    return {"tets": 24 * width**3, "nodes": len(world.rest), "built_s": {k: round(v, 2) for k, v in built.items()},
+            "first_s": round(rows[0]["step"] / 1e3, 3), "step_s": median.pop("step"), "parts_s": median,
+            "iterations": iterations, "peak_gb": round(own_peak() * 2**20 / 1e9, 2),
+            "tip": [float(a) for a in world.coordinates.place(state.q, state.time)[-1]]}
+
+
+def in_own_process(*arguments: Any) -> dict[str, Any]:
+    ran = subprocess.run([sys.executable, "-m", "benchmarks.scale", "--one", *map(str, arguments)],
+                         stdout=subprocess.PIPE, text=True, check=True, cwd=Path(__file__).resolve().parents[1])
+    found: dict[str, Any] = json.loads(ran.stdout.splitlines()[-1])
+    print(*arguments, f"{found['step_s']:.2f} s a step, {found['peak_gb']} GB, {found['iterations']}",
+          file=sys.stderr, flush=True)
+    return found
+
+
+def main() -> None:
+    threads.configure(None)
+    if "--one" in sys.argv:
+        width, method, linear, poisson, steps = sys.argv[sys.argv.index("--one") + 1 :]
+        print(json.dumps(one(int(width), method, linear, float(poisson), int(steps))))
+        return
+
+    rows: dict[str, dict[str, Any]] = {}
+    for width in WIDTHS:
+        for method in ("vanilla", "conjac"):
+            rows[f"{method} {width}"] = in_own_process(width, method, "multigrid", 0.45, STEPS)
+    widths = (*DIRECT_WIDTHS, *((WIDTHS[-1],) if "--direct-1m" in sys.argv else ()))
+    direct = {f"vanilla {width}": in_own_process(width, "vanilla", "cholmod", 0.45, 2 if width < 30 else 1)
+              for width in widths}
+    soft = {method: in_own_process(WIDTHS[1], method, "multigrid", 0.49, STEPS) for method in ("vanilla", "conjac")}
+    for method, row in soft.items():
+        print(f"ν = 0.49, {row['tets']} tetrahedra, {method}: {row['iterations']} iterations", file=sys.stderr)
+
+    size = np.log([rows[f"conjac {width}"]["tets"] for width in WIDTHS])
+    grows = [float(np.polyfit(size, np.log([rows[f"{method} {width}"]["step_s"] for width in WIDTHS]), 1)[0])
+             for method in ("vanilla", "conjac")]
+    large = [rows[f"{method} {WIDTHS[-1]}"] for method in ("vanilla", "conjac")]
+    emit("scale", [
+        claim("exponent", max(grows), "", "<= 1.15"),
+        claim("vanilla_s_1m", large[0]["step_s"], "s", "<= 8"),
+        claim("conjac_s_1m", large[1]["step_s"], "s", "<= 30"),
+        claim("memory_gb_1m", max(row["peak_gb"] for row in large), "GB", "<= 6"),
+    ], {"multigrid": rows, "direct": direct, "poisson_049": soft, "exponents": [round(g, 3) for g in grows]})
+
+
+if __name__ == "__main__":
+    main()
