@@ -215,6 +215,9 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
     inside_material: bpy.props.PointerProperty(
         name="Inside Material", description="Material of the faces that a cut lays open; they have a slot of their own",
         type=bpy.types.Material, override=OVERRIDABLE)
+    suggestions: bpy.props.IntProperty(
+        name="Suggestions", description="How many dynamic nodes Suggest Dynamic Nodes adds", default=4, min=1,
+        soft_max=16, max=1000, override=OVERRIDABLE)
 
     export: _menu("export", "Format", "What the bake leaves behind for playback and rendering", "pc2")
     linear_solver: _menu(

@@ -59,6 +59,7 @@ def show_field(obj: bpy.types.Object, label: str, nodes: Array, faces: Index, va
         shades.data.materials.append(_material(band))
     bands = np.minimum((BANDS * share).astype(np.int32), BANDS - 1)
     shades.data.polygons.foreach_set("material_index", bands)
+    shades.data.polygons.foreach_set("use_smooth", np.zeros(len(bands), dtype=bool))
     shades.data.update()
     shades.show_in_front = True  # its faces lie in the artist's own
     return shades

@@ -112,7 +112,9 @@ def draw_maps(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         row.prop(handle, "object", text="Handle")
         row.operator("conjac.remove_handle", text="", icon="REMOVE").index = index
     layout.operator("conjac.add_handle", icon="EMPTY_DATA")
-    layout.operator("conjac.suggest_handles", icon="LIGHT")
+    row = layout.row(align=True)
+    row.operator("conjac.suggest_handles", text="Suggest", icon="LIGHT").count = settings.suggestions
+    row.prop(settings, "suggestions", text="Nodes")
     if not len(settings.handles) and settings.dynamic_group not in obj.vertex_groups:
         hint(layout, "No dynamic node: quasistatic, in balance, without swinging")
 
