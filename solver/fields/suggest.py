@@ -13,16 +13,20 @@ from ..state import Index, Mask, Vec
 SPACING = 0.5  #: smallest distance of two nodes, as a share of the side of the cube that each has for itself
 EDGES = 2.0  #: the same, in mean edge lengths
 FREE = 1.0e-6  #: of the stiffest mode: what is softer moves without being deformed
-ROUNDING = 1.0e-6  #: of the largest distance: nodes that differ by less are taken in their order
+ROUNDING = 1.0e-6  #: nodes that do as much but for this share are taken in their order
+SOFT = 1.0e-2 / 3.0  #: share of the largest swing of a node that a dynamic node leaves to the others
 
 
-def farthest_nodes(nodes: Vec, tets: Index, swings: Vec, count: int, pinned: Index, chosen: Index) -> Index:
-    """`count` nodes in the order in which they were found, each the farthest from those before it in how it swings.
+def farthest_nodes(nodes: Vec, tets: Index, mass: Vec, swings: Vec, count: int, pinned: Index,
+                   chosen: Index) -> Index:
+    """`count` nodes in the order in which they were found, each the one that leaves the rest the least to swing.
 
-    nodes: (k, 3) [m]; tets: (e, 4); swings: what each node does in the modes, (k, c), so that nodes are as far apart as
-    their rows; pinned: not to be picked; chosen: dynamic already. The first stands farthest from what does not move.
-    Nodes inside are picked, as by handles, those of the boundary where none is inside. Raises BadInput where no node is
-    left that is not too close to another, along the body.
+    nodes: (k, 3) [m]; tets: (e, 4); mass: (k,) [kg]; swings: what nodes do in each mode, (k, 3, s); pinned: not to be
+    picked; chosen: dynamic already. A node that is held takes its three rows out of all others' (the body then moves in
+    the modes that leave it at rest), so each is as far from what those before it tell as can be, by the swing of the
+    whole body and not by its own: a thin tip swings most and takes nothing along. Nodes inside are picked, as by
+    handles, those of the boundary where none is inside. Raises BadInput where no node is left that is not too close to
+    another, along the body.
     """
     usable = _usable(nodes, tets, pinned)
     usable[chosen] = False
@@ -30,33 +34,46 @@ def farthest_nodes(nodes: Vec, tets: Index, swings: Vec, count: int, pinned: Ind
     room = np.cbrt(float(tet_volumes(nodes, tets).sum()) / (count + len(chosen)))
     spacing = max(SPACING * room, EDGES * edge)
 
-    apart = np.einsum("kc,kc->k", swings, swings)
+    left = np.sqrt(mass)[:, None, None] * swings
     found: list[int] = []
     taken = [int(node) for node in chosen]
     while True:
         for node in taken:
-            apart = np.minimum(apart, ((swings - swings[node]) ** 2).sum(axis=1))
+            held = np.linalg.qr(left[node].T)[0]
+            left = left - (left @ held) @ held.T
             usable &= dijkstra(graph, directed=False, indices=node, limit=spacing) >= spacing
         if len(found) == count:
             return np.array(found, dtype=np.int32)
-        left = np.where(usable, apart, -1.0)
-        if not usable.any():
+        candidates = np.flatnonzero(usable)
+        if not len(candidates):
             raise BadInput(f"it has room for {len(found)} dynamic nodes that are not too close to others, "
                            f"not for {count}", "Ask for fewer, or lower the edge length")
+        taking = _taken_along(left, mass, candidates)
         # equal but for rounding, as on both sides of a symmetric body: the first one, whatever the machine
-        node = int(np.flatnonzero(left >= left.max() - ROUNDING * apart.max(initial=0.0))[0])
+        node = int(candidates[np.flatnonzero(taking >= (1.0 - ROUNDING) * taking.max())[0]])
         found.append(node)
         taken = [node]
 
 
+def _taken_along(left: Vec, mass: Vec, candidates: Index) -> Vec:
+    """How much of all swing goes when one node is held, (c,): tr (R Rᵀ)⁻¹ R W Rᵀ of its three rows R, W = Σ RᵀR."""
+    rows = left[candidates] / np.sqrt(mass[candidates])[:, None, None]
+    whole = np.einsum("kcs,kct->st", left, left)
+    own = rows @ rows.transpose(0, 2, 1)
+    # in a direction in which a node hardly moves it holds nothing: its own tetrahedra give way
+    own += SOFT * np.trace(own, axis1=1, axis2=2).max() * np.eye(3)
+    taken: Vec = np.trace(np.linalg.solve(own, rows @ whole @ rows.transpose(0, 2, 1)), axis1=1, axis2=2)
+    return taken
+
+
 def swings(shapes: Vec, stiffness: Vec) -> Vec:
-    """What nodes do in modes of equal energy, (k, 3 s): X / √λ, so that slow modes count most.
+    """What nodes do in modes of equal energy, (k, 3, s): X / √λ, so that slow modes count most.
 
     shapes: X at the nodes, (k, 3, s); stiffness: λ of each mode [1/s²], (s,). Those that deform nothing count as the
     slowest that does: turning keeps both ends of a loose body apart, which its bending may not.
     """
     slowest = stiffness[stiffness > FREE * stiffness.max(initial=0.0)].min(initial=np.inf)
-    weighed: Vec = (shapes / np.sqrt(np.maximum(stiffness, slowest))).reshape(len(shapes), -1)
+    weighed: Vec = shapes / np.sqrt(np.maximum(stiffness, slowest))
     return weighed
 
 

@@ -29,15 +29,15 @@ def suggest(job: Job, prepared: Prepared, count: int) -> Vec:
     volume, fields = prepared.volume, prepared.fields
     with blame(job.scene, prepared.body, "dynamic"):
         modes = min(3 * (count + len(fields.dynamic)) + MODES[0], MODES[1])
-        shapes, stiffness = vibration(job, prepared, modes)
-        found = farthest_nodes(volume.nodes, volume.tets, swings(shapes, stiffness), count, fields.pinned,
+        shapes, stiffness, mass = vibration(job, prepared, modes)
+        found = farthest_nodes(volume.nodes, volume.tets, mass, swings(shapes, stiffness), count, fields.pinned,
                                fields.dynamic)
     places: Vec = volume.nodes[found]
     return places
 
 
-def vibration(job: Job, prepared: Prepared, count: int) -> tuple[Vec, Vec]:
-    """The lowest modes X of −K X = M X Λ about the rest shape: at the nodes, (k, 3, s) [kg^−½], and λ, (s,) [1/s²].
+def vibration(job: Job, prepared: Prepared, count: int) -> tuple[Vec, Vec, Vec]:
+    """The lowest modes X of −K X = M X Λ about the rest shape: (k, 3, s) [kg^−½], λ, (s,) [1/s²], and M, (k,).
 
     Xᵀ M X = 1; pinned nodes stand still in all of them. Raises Diverged. [Ascher 24]
     """
@@ -54,4 +54,4 @@ def vibration(job: Job, prepared: Prepared, count: int) -> tuple[Vec, Vec]:
     stiffness = -np.einsum("ij,ij->j", basis, tangent.stiffness(basis))
     shapes = np.zeros((len(world.rest), 3, basis.shape[1]))
     shapes[world.coordinates.free] = basis.reshape(-1, 3, basis.shape[1])
-    return shapes, stiffness
+    return shapes, stiffness, world.mass

@@ -34,7 +34,7 @@ def test_one_handle_stands_near_the_free_end_and_goes_with_the_body(bar):
     assert bpy.ops.conjac.suggest_handles(count=1) == {"FINISHED"}
     for frame in (1, 4):
         (x, y, z), = places(bar, frame)
-        assert 0.8 < z < 1.0 and abs(x) < 0.6 and abs(y) < 0.6
+        assert 0.4 < z < 1.0 and abs(x) < 0.6 and abs(y) < 0.6
     empty = bar.conjac.handles[0].object
     assert empty.type == "EMPTY" and empty.parent == bar and not empty.hide_select
 
