@@ -18,12 +18,24 @@ NO_FLIP: Any = set() if _FLIPS_BY_NAME else (False, False, False)
 
 def fcurves(owner: bpy.types.ID) -> list[bpy.types.FCurve]:
     """The animation curves of a data-block; actions have slots from 4.4 on, and nothing else from 5.0 on."""
+    return [curve for curves in _curve_lists(owner) for curve in curves]
+
+
+def remove_fcurve(owner: bpy.types.ID, curve: bpy.types.FCurve) -> None:
+    """Take one of its animation curves away from a data-block."""
+    for curves in _curve_lists(owner):
+        if any(one == curve for one in curves):
+            curves.remove(curve)
+            return
+
+
+def _curve_lists(owner: bpy.types.ID) -> list[Any]:
     data = owner.animation_data
     if data is None or data.action is None:
         return []
     if not hasattr(data, "action_slot"):
-        return list(data.action.fcurves)
+        return [data.action.fcurves]
     if data.action_slot is None:
         return []
     bags = [strip.channelbag(data.action_slot) for layer in data.action.layers for strip in layer.strips]
-    return [curve for bag in bags if bag is not None for curve in bag.fcurves]
+    return [bag.fcurves for bag in bags if bag is not None]

@@ -28,6 +28,7 @@ class Param:
     high: float | None = None
     soft_low: float | None = None  #: what a slider shows
     soft_high: float | None = None
+    needs: str = ""  #: key of the switch without which it means nothing
     field: bool = False  #: may be painted: the scene takes {low, high, weights} as well as a number
 
 
@@ -64,14 +65,16 @@ CORRECTIONS = Param("corrections", "Corrections",
                     "Further corrections of positions in each step: closer to balance, each a tenth of the time",
                     0, "", 0, 10, 0, 3)
 ADAPTIVE = Param("adaptive", "Adaptive",
-                 "Dynamic nodes sleep where little happens and wake where something does: saves time in quiet shots",
+                 "Dynamic nodes sleep where little happens, which saves time in quiet shots; after a bake the "
+                 "Graph Editor shows how lively each one was",
                  False)
 LIVELINESS_THRESHOLD = Param("liveliness_threshold", "Liveliness Threshold",
-                             "Stretch per second around a dynamic node below which it sleeps; at twice of it it wakes",
-                             0.02, "1/s", 0.0, 1.0e6, 0.0, 0.2)
+                             "Stretch per second around a dynamic node below which it sleeps; at twice of it it wakes. "
+                             "Parts that bend stretch little",
+                             0.02, "1/s", 0.0, 1.0e6, 0.0, 0.2, needs="adaptive")
 LIVELINESS_WINDOW = Param("liveliness_window", "Liveliness Window",
                           "Time over which stretching counts; about a sixth of the slowest swing", 0.1, "s",
-                          1.0e-6, 100.0, 0.01, 1.0)
+                          1.0e-6, 100.0, 0.01, 1.0, needs="adaptive")
 QUASISTATIC_START = Param("quasistatic_start", "Start at Rest",
                           "Let the body sag into balance before the first frame", False)
 

@@ -195,6 +195,10 @@ class Bake:
         # a bake that failed before its first new frame leaves what plays as it is
         if self.progress.exit_code == EXIT_COMPLETE or self.progress.frame is not None:
             show(obj, self.scene(), self.folder, cache, key, self.base)
+            # a job has one body, and the object may have a new name
+            note = playback.liveliness.show(obj, next(iter(cache.liveliness().values()), None))
+            if note is not None:
+                self.note(note)
 
     def _check_frames(self) -> None:
         """Complete means that every frame asked for is on disk, whatever the process said."""

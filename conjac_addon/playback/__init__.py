@@ -7,6 +7,7 @@ from pathlib import Path
 import bpy
 
 from ...solver import catalogue
+from . import liveliness
 from .cut_object import find as find_cut
 from .cut_object import make as make_cut
 from .cut_object import remove as hide_cut
@@ -16,8 +17,8 @@ from .pc2 import PC2
 from .shape_keys import set_aside
 
 __all__ = [
-    "NAME", "PC2", "Frames", "check_count", "find", "find_cut", "formats", "hide", "hide_cut", "make_cut",
-    "only_above", "place", "run_from", "set_aside", "show",
+    "NAME", "PC2", "Frames", "check_count", "find", "find_cut", "formats", "hide", "hide_cut", "liveliness",
+    "make_cut", "only_above", "place", "run_from", "set_aside", "show",
 ]
 
 #: the add-on's own package: paths of export formats in the catalogue start here
@@ -47,5 +48,6 @@ def show(obj: bpy.types.Object, scene: bpy.types.Scene, frames: Frames, path: Pa
 
 def hide(obj: bpy.types.Object) -> None:
     """Show the object without any bake."""
+    liveliness.hide(obj)
     for kind in formats().values():
         kind().hide(obj)

@@ -235,4 +235,6 @@ def draw_params(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, f
     """The parameters of the chosen entry of one family."""
     entry = catalogue.find(family, getattr(settings, family))
     for param in entry.params:
-        layout.prop(settings, property_name(entry, param))
+        row = layout.row()
+        row.active = not param.needs or getattr(settings, param.needs)
+        row.prop(settings, property_name(entry, param))
