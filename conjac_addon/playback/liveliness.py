@@ -61,7 +61,10 @@ def hide(obj: bpy.types.Object) -> None:
 
 
 def _keyed(obj: bpy.types.Object, path: str, frame: int) -> bool:
-    """Whether a first key could be set: what is linked from a library cannot be written."""
+    """Whether a first key could be set: what is linked from a library is not kept, though 4.2 sets it."""
+    action = obj.animation_data.action if obj.animation_data else None
+    if action is not None and action.library is not None:
+        return False
     try:
         return bool(obj.keyframe_insert(path, frame=frame))
     except RuntimeError:
