@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -62,28 +63,44 @@ def rest_energy(scene: Scene) -> float:
     return world.evaluate(x, np.zeros_like(x), scene.let_go)[1]
 
 
-def run(scene: Scene, world: World, h: float, rest: float, *, to_the_end: bool = True) -> Motion:
-    """From the start to `seconds` after release. to_the_end: go on where it is unstable already."""
-    state = scene.start(world)
-    before = round(scene.let_go / h)
-    kinetic, energy, spent, whole = [], [], [], True
+class TimeIsUp(Exception):
+    """What was asked for takes longer than it may; what there is of it is kept."""
+
+
+def run(scene: Scene, world: World, h: float, rest: float, *, to_the_end: bool = True, part: Path | None = None,
+        until: float = np.inf) -> Motion:
+    """From the start to `seconds` after release. to_the_end: go on where it is unstable already.
+
+    Raises TimeIsUp at `until`, of time.perf_counter, having written to the file `part` where the next call goes on.
+    """
+    state, done, rows = scene.start(world), 0, []
+    if part is not None and part.exists():
+        with np.load(part) as stored:
+            done, rows = int(stored["done"]), stored["rows"].tolist()
+            state = State(done * h, stored["q"], stored["u"], {})
+    before, spent, whole = round(scene.let_go / h), [], True
     steps = before + round(scene.seconds / h)
-    for i in range(steps + 1):
-        if i >= before:
-            one = energies(world, state, rest)
-            kinetic.append(one[0])
-            energy.append(one[1])
-            if not to_the_end and one[1] > GROWN * energy[0]:
-                whole = False
-                break
-        if i == steps:
+    while True:
+        if len(rows) <= done - before:
+            rows.append(energies(world, state, rest))
+        if rows and not to_the_end and rows[-1][1] > GROWN * rows[0][1]:
+            whole = False
             break
+        if done == steps:
+            break
+        if part is not None and time.perf_counter() > until:
+            part.parent.mkdir(parents=True, exist_ok=True)
+            np.savez(part, done=done, rows=np.array(rows).reshape(-1, 2), q=state.q, u=state.u)
+            raise TimeIsUp
         began = time.perf_counter()
         try:
-            state = replace(world.step(state, h), time=(i + 1) * h)
+            state = replace(world.step(state, h), time=(done + 1) * h)
         except StepFailed:
             whole = False
             break
         spent.append(time.perf_counter() - began)
-    times = h * np.arange(len(energy))
-    return Motion(times, np.array(kinetic), np.array(energy), 1e3 * float(np.median(spent or [0.0])), whole)
+        done += 1
+    if part is not None:
+        part.unlink(missing_ok=True)
+    kinetic, energy = np.array(rows).reshape(-1, 2).T
+    return Motion(h * np.arange(len(rows)), kinetic, energy, 1e3 * float(np.median(spent or [0.0])), whole)

@@ -14,7 +14,6 @@ import hashlib
 import json
 import sys
 import time
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -23,9 +22,8 @@ from solver import threads  # isort: skip  # first: it sets what numba and BLAS 
 
 import numpy as np
 
-from benchmarks.scenes.motion import Motion, energies, rest_energy
+from benchmarks.scenes.motion import TimeIsUp, rest_energy, run
 from benchmarks.scenes.scene import Scene
-from solver.state import State
 
 FOLDER = Path(__file__).resolve().parent / "references"
 SOLVER = {"kind": "qlb", "params": {"tolerance": 1e-6}}  #: the same root as Newton's, with fewer factorizations
@@ -58,34 +56,6 @@ def reference(name: str, scene: Scene) -> dict[str, Any] | None:
     return kept if kept["scene"] == digest(scene) else None
 
 
-def follow(name: str, scene: Scene, h: float, limit: float, keep: Path) -> Motion | None:
-    """Goes on where `keep` is, for at most `limit` seconds; the whole motion, or None where it is not at its end."""
-    world = scene.world("vanilla", integrator="sdirk2", stage_solver=SOLVER)
-    part = keep / f"{name}-{h:g}-{digest(scene)}.npz"
-    state, done, rows = scene.start(world), 0, []
-    rest = rest_energy(scene)
-    if part.exists():
-        with np.load(part) as stored:
-            done, rows = int(stored["done"]), stored["rows"].tolist()
-            state = State(done * h, stored["q"], stored["u"], {})
-    before, began = round(scene.let_go / h), time.perf_counter()
-    steps = before + round(scene.seconds / h)
-    while True:
-        if done >= before and len(rows) <= done - before:
-            rows.append(energies(world, state, rest))
-        if done == steps or time.perf_counter() - began > limit:
-            break
-        state = replace(world.step(state, h), time=(done + 1) * h)
-        done += 1
-    keep.mkdir(parents=True, exist_ok=True)
-    np.savez(part, done=done, rows=np.array(rows), q=state.q, u=state.u)
-    print(f"{name}: {done} of {steps} steps", file=sys.stderr)
-    if done < steps:
-        return None
-    kinetic, energy = np.array(rows).T
-    return Motion(h * np.arange(len(rows)), kinetic, energy, 0.0, True)
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("name")
@@ -93,11 +63,18 @@ def main() -> int:
     parser.add_argument("--for", type=float, default=np.inf, dest="limit", metavar="SECONDS")
     parser.add_argument("--keep", type=Path, default=FOLDER.parents[2] / "out" / "references")
     chosen = parser.parse_args()
+    until = time.perf_counter() + chosen.limit
     threads.configure(None)
     scene = of(chosen.name)
-    motion = follow(chosen.name, scene, chosen.h, chosen.limit, chosen.keep)
-    if motion is None:
+    world = scene.world("vanilla", integrator="sdirk2", stage_solver=SOLVER)
+    part = chosen.keep / f"{chosen.name}-{chosen.h:g}-{digest(scene)}.npz"
+    try:
+        motion = run(scene, world, chosen.h, rest_energy(scene), part=part, until=until)
+    except TimeIsUp:
         return 75
+    if not motion.whole:
+        print(f"h = {chosen.h:g} is too long a step", file=sys.stderr)
+        return 1
     known = reference(chosen.name, scene)
     row = {"h": chosen.h, "liveliness": motion.liveliness, "half_life": motion.half_life}
     checks = [] if known is None else [one for one in known["checks"] if one["h"] != chosen.h]

@@ -24,6 +24,7 @@ from solver.world.build import build
 from solver.world.world import World
 
 FPS = 25.0
+SETTLING = 150  #: steps of 1/24 s until a damped body rests
 NONE = np.zeros(0, dtype=np.int32)
 
 
@@ -99,6 +100,15 @@ def in_balance(world: World, x: np.ndarray, held: np.ndarray = NONE, time: float
     """Positions where all but the `held` and the prescribed nodes carry no net force, (n, 3) [m]."""
     free = np.setdiff1d(world.coordinates.free, held).astype(np.int32)
     return equilibrium(world, x, time, free, world.tets, type(world.linear)(), tolerance=tolerance)
+
+
+def at_rest(scene: Scene) -> np.ndarray:
+    """Where ConJac comes to rest after large, damped steps, (n, 3) [m]."""
+    world = scene.world("conjac", scene.counts[0], beta=1.0, corrections=2)
+    state = scene.start(world)
+    for _ in range(SETTLING):
+        state = world.step(state, 1.0 / 24.0)
+    return world.coordinates.place(state.q, state.time)
 
 
 def farthest(nodes: np.ndarray, among: np.ndarray, first: list[int], count: int) -> np.ndarray:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.scenes import aniso, hetero, twist
-from benchmarks.scenes.scene import in_balance
+from benchmarks.scenes.scene import at_rest, in_balance
 
 SMALL = {"cells": (6, 6, 19), "edge": 0.003}
 
@@ -67,17 +67,10 @@ def test_diagonal_fibers_make_the_bar_lean_and_do_not_twist_it():
     assert abs(along) > 5e-4 and abs(across) < 0.2 * abs(along) and abs(degrees) < 0.5
 
 
-def settled(world, steps=250):
-    state = world.initial_state()
-    for _ in range(steps):
-        state = world.step(state, 1 / 24)
-    return world.coordinates.place(state.q, state.time)
-
-
 def test_the_resting_shape_of_layers_is_vanillas_and_the_lower_soft_layer_bulges_more():
     scene = hetero.scene((4, 4, 10), 0.0135, (2, 2, 2, 2, 2))
     target = in_balance(scene.world("vanilla"), scene.nodes.copy())
-    x = settled(scene.world("conjac", 1, beta=1.0, corrections=1))
+    x = at_rest(scene)
     assert np.abs(x - target).max() <= 1e-6 * np.linalg.norm(np.ptp(scene.nodes, axis=0))
 
     def width(row):
@@ -90,5 +83,5 @@ def test_the_resting_shape_of_layers_is_vanillas_and_the_lower_soft_layer_bulges
 def test_a_conjac_bar_of_helical_fibers_comes_to_rest_as_vanilla_does():
     scene = aniso.of(aniso.FIBERS["helical"], cells=(4, 4, 12), edge=0.0045)
     target = in_balance(scene.world("vanilla"), scene.nodes.copy())
-    x = settled(scene.world("conjac", 1, beta=1.0, corrections=1))
+    x = at_rest(scene)
     assert aniso.turn(scene, x) == pytest.approx(aniso.turn(scene, target), rel=1e-4)
