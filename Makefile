@@ -7,15 +7,17 @@
 #   make manual        docs/settings.md from the catalogue, and the integrators' damping curves
 #   make extension     dist/conjac-<version>-….zip for Blender, with its wheels
 #   make examples      builds examples_blend/*.blend anew
+#   make gallery       bakes all of them and writes docs/gallery/*.png (20 minutes)
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 PYTHON ?= python3.11
 PY := .venv/bin/python
 WORKERS ?= 2
-EXAMPLES := examples_blend/suzanne.blend examples_blend/bar.blend
+SCENES := suzanne bar twist aniso
+EXAMPLES := $(SCENES:%=examples_blend/%.blend)
 
-.PHONY: help setup bake examples test test-all test-blender lint types equations manual bench benchmarks extension clean
+.PHONY: help setup bake gallery examples test test-all test-blender lint types equations manual bench benchmarks extension clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -30,10 +32,13 @@ $(EXAMPLES): | setup
 	$(PY) -m examples_blend.build $(basename $(notdir $@))
 
 examples: setup
-	$(PY) -m examples_blend.build suzanne bar
+	$(PY) -m examples_blend.build $(SCENES)
 
 bake: setup $(EXAMPLES)
 	$(PY) -m examples_blend.bake suzanne
+
+gallery: setup $(EXAMPLES)
+	for name in $(SCENES); do $(PY) -m examples_blend.bake $$name --gallery || exit; done
 
 # ---- tests
 

@@ -21,6 +21,7 @@ from . import addon, contact_sheet
 from .build import EXAMPLES, FOLDER
 
 OUT = FOLDER.parent / "out"
+GALLERY = FOLDER.parent / "docs" / "gallery"
 
 
 def bake(name: str, out: Path = OUT) -> int:
@@ -34,9 +35,10 @@ def bake(name: str, out: Path = OUT) -> int:
     bpy.context.preferences.filepaths.save_version = 0
     code: int = cli.run(["bake", "--format", "abc", "--save"])
     if code == 0:
-        body = next(one for one in bpy.context.scene.objects if one.type == "MESH" and one.conjac.enabled)
-        made = bpy.path.abspath(playback.find(body).cache_file.filepath)
-        shutil.copyfile(made, out / f"{name}.abc")
+        bodies = [one for one in bpy.context.scene.objects if one.type == "MESH" and one.conjac.enabled]
+        for body in bodies:
+            made = bpy.path.abspath(playback.find(body).cache_file.filepath)
+            shutil.copyfile(made, out / (f"{name}.abc" if len(bodies) == 1 else f"{name} {body.name}.abc"))
     return code
 
 
@@ -45,6 +47,7 @@ def main() -> int:
     parser.add_argument("name", choices=EXAMPLES)
     parser.add_argument("--out", type=Path, default=OUT)
     parser.add_argument("--samples", type=int, default=16, help="rays a pixel")
+    parser.add_argument("--gallery", action="store_true", help="write the picture into docs/gallery too")
     chosen = parser.parse_args()
     extension = addon.load()
     extension.register()
@@ -54,7 +57,9 @@ def main() -> int:
             picture = chosen.out.resolve() / f"{chosen.name}.png"
             frames = importlib.import_module(f".{chosen.name}", __package__).SHEET
             contact_sheet.render(bpy.context.scene, list(frames), picture, samples=chosen.samples)
-            print(f"made {picture} and {picture.with_suffix('.abc')}", flush=True)
+            if chosen.gallery:
+                contact_sheet.fewer_colours(picture, GALLERY / picture.name)
+            print(f"made {picture}, {chosen.name}.blend and the Alembic beside it", flush=True)
     finally:
         extension.unregister()
     return code

@@ -11,6 +11,7 @@ import bpy
 from mathutils import Matrix, Vector
 
 from . import stage
+from .grid_box import checker, grid_box
 
 CELLS = (20, 6, 6)
 EDGE = 0.01  #: [m]
@@ -36,7 +37,7 @@ def build(scene: bpy.types.Scene) -> None:
     stage.prepare(scene, END, 640, 360)
     bar = box(scene)
     rig(scene, bar)
-    handle(scene, bar)
+    handles(scene, bar)
     settings(bar)
     stage.backdrop(scene, 0.35, FLOOR, (0.16, 0.17, 0.19))
     stage.light(scene, "Key", (-0.1, -0.55, 0.55), (0.1, 0.0, 0.0), 11.0, 0.30, (1.0, 0.93, 0.84))
@@ -44,42 +45,22 @@ def build(scene: bpy.types.Scene) -> None:
     stage.camera(scene, (0.14, -0.72, 0.22), (0.12, 0.0, 0.015), 56.0)
 
 
-def box(scene: bpy.types.Scene) -> bpy.types.Object:
-    """The bar's surface: a quad a cell face, in a checker that shows how it twists, from x = 0 along the X axis."""
-    vertices: list[tuple[float, float, float]] = []
-    number: dict[tuple[int, int, int], int] = {}
-
-    def vertex(i: int, j: int, k: int) -> int:
-        if (i, j, k) not in number:
-            number[i, j, k] = len(vertices)
-            vertices.append((i * EDGE, (j - CELLS[1] / 2) * EDGE, (k - CELLS[2] / 2) * EDGE))
-        return number[i, j, k]
-
-    faces, shades = [], []
-    for axis in range(3):
-        across, along = [a for a in range(3) if a != axis]
-        for end in (0, CELLS[axis]):
-            for a in range(CELLS[across]):
-                for b in range(CELLS[along]):
-                    corners = []
-                    for da, db in ((0, 0), (1, 0), (1, 1), (0, 1)):
-                        place = [0, 0, 0]
-                        place[axis], place[across], place[along] = end, a + da, b + db
-                        corners.append(vertex(*place))
-                    shades.append((a + b) % 2)
-                    # outward: the axes (axis, across, along) are left-handed for Y
-                    faces.append(tuple(corners if (end > 0) == (axis != 1) else reversed(corners)))
-    bar = stage.mesh_object(scene, "Bar", vertices, faces)
+def box(scene: bpy.types.Scene, name: str = "Bar") -> bpy.types.Object:
+    """The bar's surface in a checker that shows how it twists, from x = 0 along the X axis."""
+    bar = grid_box(scene, name, CELLS, EDGE, (0.0, -SIDE / 2, -SIDE / 2), checker)
     bar.data.materials.append(stage.surface("Light", (0.06, 0.40, 0.50), 0.4))
     bar.data.materials.append(stage.surface("Dark", (0.02, 0.14, 0.22), 0.4))
-    bar.data.polygons.foreach_set("material_index", shades)
     return bar
 
 
-def rig(scene: bpy.types.Scene, bar: bpy.types.Object) -> None:
-    """Two bones: "Base" holds the left end, "Tip" moves the right end. Pinned are the two end faces."""
+def rig(scene: bpy.types.Scene, bar: bpy.types.Object, place: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> None:
+    """Two bones: "Base" holds the left end, "Tip" moves the right end. Pinned are the two end faces.
+
+    place: where the bar's left end is [m].
+    """
     data = bpy.data.armatures.new("Rig")
     armature = bpy.data.objects.new("Rig", data)
+    armature.location = place
     scene.collection.objects.link(armature)
     bpy.context.view_layer.objects.active = armature
     bpy.ops.object.mode_set(mode="EDIT")
@@ -109,13 +90,15 @@ def rig(scene: bpy.types.Scene, bar: bpy.types.Object) -> None:
     stage.key(tip, "rotation_quaternion", turns)
 
 
-def handle(scene: bpy.types.Scene, bar: bpy.types.Object) -> None:
-    """An Empty in the middle: the nearest node inside is the one dynamic node."""
-    empty = bpy.data.objects.new("Dynamic", None)
-    empty.empty_display_type, empty.empty_display_size = "SPHERE", 0.01
-    empty.location = (LENGTH / 2, 0.0, 0.0)
-    scene.collection.objects.link(empty)
-    bar.conjac.handles.add().object = empty
+def handles(scene: bpy.types.Scene, bar: bpy.types.Object, count: int = 1) -> None:
+    """Empties at equal intervals on the axis: the node nearest to each is dynamic."""
+    for k in range(count):
+        empty = bpy.data.objects.new("Dynamic", None)
+        empty.empty_display_type, empty.empty_display_size = "SPHERE", 0.01
+        empty.location = (LENGTH * (k + 1) / (count + 1), 0.0, 0.0)
+        empty.parent = bar.parent
+        scene.collection.objects.link(empty)
+        bar.conjac.handles.add().object = empty
 
 
 def settings(bar: bpy.types.Object) -> None:

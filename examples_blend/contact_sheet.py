@@ -89,3 +89,11 @@ def save(picture: np.ndarray, path: Path) -> None:
     image.filepath_raw, image.file_format = str(path), "PNG"
     image.save()
     bpy.data.images.remove(image)
+
+
+def fewer_colours(picture: Path, path: Path) -> None:
+    """A copy in 256 colours, a third of the size: for pictures that are committed."""
+    from PIL import Image  # of matplotlib; Blender alone does not need it
+
+    path.parent.mkdir(exist_ok=True)
+    Image.open(picture).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(path, optimize=True)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-EXAMPLES = ("suzanne", "bar")
+EXAMPLES = ("suzanne", "bar", "twist", "aniso")
 
 FACTS = """
 import json, sys
@@ -21,7 +21,8 @@ facts = {}
 for path in sys.argv[1:]:
     bpy.ops.wm.open_mainfile(filepath=path)
     scene = bpy.context.scene
-    body = next(o for o in scene.objects if o.conjac.enabled)
+    bodies = [o for o in scene.objects if o.conjac.enabled]
+    body = bodies[0]
     mesh = body.data
     weights = {g.name: [0.0] * len(mesh.vertices) for g in body.vertex_groups}
     names = [g.name for g in body.vertex_groups]
@@ -33,15 +34,23 @@ for path in sys.argv[1:]:
         scene.frame_set(frame)
         pose = [m for o in scene.objects if o.type == "ARMATURE" for b in o.pose.bones for m in b.matrix]
         driven.append([round(x, 5) for row in [*body.matrix_world, *pose] for x in row])
+    def settings(soft):
+        return {k: round(v, 9) if isinstance(v, float) else v for k in
+                ("youngs_modulus", "youngs_modulus_high", "poisson_ratio", "density", "step", "method", "mesher",
+                 "edge_length", "material", "dynamic_group", "pin_group", "quasistatic_start", "fiber_material",
+                 "fiber_field", "fiber_modulus", "fiber_x", "fiber_y", "fiber_z", "fiber_angle")
+                for v in (getattr(soft, k),)}
+
     facts[path] = dict(
+        bodies={o.name: dict(settings=settings(o.conjac), vertices=len(o.data.vertices),
+                             handles=[[round(x, 6) for x in h.object.matrix_world.translation]
+                                      for h in o.conjac.handles]) for o in bodies},
         vertices=[[round(x, 6) for x in v.co] for v in mesh.vertices], edges=[list(e.vertices) for e in mesh.edges],
         faces=[list(p.vertices) for p in mesh.polygons], weights=weights, driven=driven,
         frames=[scene.frame_start, scene.frame_end], fps=scene.render.fps / scene.render.fps_base,
         handles=[[round(x, 6) for x in h.object.location] for h in soft.handles],
         modifiers=[m.type for m in body.modifiers],
-        settings={k: round(v, 9) if isinstance(v, float) else v for k in
-                  ("youngs_modulus", "poisson_ratio", "density", "step", "method", "mesher", "edge_length", "material",
-                   "dynamic_group", "pin_group", "quasistatic_start") for v in (getattr(soft, k),)})
+        settings=settings(soft))
 print("FACTS" + json.dumps(facts))
 """
 
@@ -125,3 +134,25 @@ def test_bar(facts):
     first, second, third = corners[:, 0], corners[:, 1], corners[:, 2]
     cones = np.einsum("fi,fi->f", first, np.cross(second - first, third - first)) / 3  # a quad is two triangles
     assert cones.sum() == pytest.approx(0.2 * 0.06 * 0.06)
+
+
+def test_twist(facts):
+    """Three of the bar, with one, two and four handles on the axis, apart."""
+    bodies = facts["committed", "twist"]["bodies"]
+    assert [len(body["handles"]) for body in bodies.values()] == [1, 2, 4]
+    for row, body in enumerate(bodies.values()):
+        handles = np.array(body["handles"])
+        count = len(handles)
+        assert np.sort(handles[:, 0]) == pytest.approx(0.2 * np.arange(1, count + 1) / (count + 1), abs=1e-6)
+        assert handles[:, 2] == pytest.approx(np.full(count, -0.2 * row), abs=1e-6)
+        assert body["settings"] == facts["committed", "bar"]["settings"]
+
+
+def test_aniso(facts):
+    bodies = facts["committed", "aniso"]["bodies"]
+    assert {name: body["settings"]["fiber_field"] for name, body in bodies.items()} == {
+        "Horizontal": "straight", "Vertical": "straight", "Diagonal": "straight", "Helical": "helix"}
+    assert {body["vertices"] for body in bodies.values()} == {6591 - 11 * 11 * 37}
+    axes = {name: [body["settings"][f"fiber_{letter}"] for letter in "xyz"] for name, body in bodies.items()}
+    assert axes == {"Horizontal": [1, 0, 0], "Vertical": [0, 0, 1], "Diagonal": [1, 0, 1], "Helical": [0, 0, 1]}
+    assert all(len(body["handles"]) == 1 for body in bodies.values())

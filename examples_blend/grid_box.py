@@ -1,0 +1,52 @@
+"""The surface of a box of cubic cells, a quad a cell face, so that the Box Grid mesher's nodes are its own corners."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import bpy
+
+from . import stage
+
+Cells = tuple[int, int, int]
+
+
+def grid_box(scene: bpy.types.Scene, name: str, cells: Cells, edge: float, corner: tuple[float, float, float],
+             shade: Callable[[int, list[int]], int]) -> bpy.types.Object:
+    """A closed box from `corner` on, faces outward. edge: of a cell [m].
+
+    shade: which of the mesh's materials a face has, by the axis it looks along and its cell, counted from 0.
+    """
+    vertices: list[tuple[float, float, float]] = []
+    number: dict[tuple[int, int, int], int] = {}
+
+    def vertex(i: int, j: int, k: int) -> int:
+        if (i, j, k) not in number:
+            number[i, j, k] = len(vertices)
+            vertices.append((corner[0] + i * edge, corner[1] + j * edge, corner[2] + k * edge))
+        return number[i, j, k]
+
+    faces, shades = [], []
+    for axis in range(3):
+        across, along = [a for a in range(3) if a != axis]
+        for end in (0, cells[axis]):
+            for a in range(cells[across]):
+                for b in range(cells[along]):
+                    corners = []
+                    for da, db in ((0, 0), (1, 0), (1, 1), (0, 1)):
+                        place = [0, 0, 0]
+                        place[axis], place[across], place[along] = end, a + da, b + db
+                        corners.append(vertex(*place))
+                    cell = [0, 0, 0]
+                    cell[axis], cell[across], cell[along] = max(end - 1, 0), a, b
+                    shades.append(shade(axis, cell))
+                    # outward: the axes (axis, across, along) are left-handed for Y
+                    faces.append(tuple(corners if (end > 0) == (axis != 1) else reversed(corners)))
+    made = stage.mesh_object(scene, name, vertices, faces)
+    made.data.polygons.foreach_set("material_index", shades)
+    return made
+
+
+def checker(axis: int, cell: list[int]) -> int:
+    """Fields of one cell, two materials in turn."""
+    return (sum(cell) - cell[axis]) % 2

@@ -1,0 +1,61 @@
+"""The committed scenes of the paper, baked by Blender's own operator: they do what the paper says they do."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+bpy = pytest.importorskip("bpy")
+
+from jelly import assert_plays, rest_of, scene, seen_at  # noqa: E402, F401
+
+import conjac  # noqa: E402
+
+FOLDER = Path(conjac.__file__).parent / "examples_blend"
+
+pytestmark = pytest.mark.long
+
+
+def baked(name, last, folder):
+    """Every soft body of a copy of an example, baked up to the frame `last`."""
+    bpy.ops.wm.open_mainfile(filepath=shutil.copy(FOLDER / f"{name}.blend", folder))
+    bpy.context.scene.frame_end = last
+    bodies = [obj for obj in bpy.context.scene.objects if obj.type == "MESH" and obj.conjac.enabled]
+    for body in bodies:
+        bpy.context.view_layer.objects.active = body
+        assert bpy.ops.conjac.bake() == {"FINISHED"}
+        assert_plays(body, (1, last))
+    return {body.name: body for body in bodies}
+
+
+def test_only_the_helix_turns_and_the_diagonal_leans(scene, tmp_path):  # noqa: F811
+    bars = baked("aniso", 6, tmp_path)
+
+    def top(bar):
+        """(degrees by which its top has turned, how far it has moved)."""
+        rest, x = rest_of(bar), seen_at(bar, 6)
+        chosen = rest[:, 2] > rest[:, 2].max() - 1e-6
+        moved = (x - rest)[chosen].mean(axis=0)
+        before, after = (p[chosen, :2] - p[chosen, :2].mean(axis=0) for p in (rest, x))
+        cross = before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0]
+        return np.degrees(np.arctan2(cross.sum(), (before * after).sum())), moved
+
+    seen = {name: top(bar) for name, bar in bars.items()}
+    turned = {name: turn for name, (turn, _) in seen.items()}
+    assert turned["Helical"] > 4.0, turned
+    assert max(abs(turned["Horizontal"]), abs(turned["Vertical"])) < 0.05 * turned["Helical"], turned
+    sideways = {name: np.hypot(*moved[:2]) for name, (_, moved) in seen.items()}
+    assert sideways["Diagonal"] > 3 * max(sideways["Horizontal"], sideways["Vertical"]), sideways
+    assert all(moved[2] < -1e-4 for _, moved in seen.values())
+
+
+def test_bars_of_one_two_and_four_nodes_follow_their_bones_alike(scene, tmp_path):  # noqa: F811
+    bars = baked("twist", 14, tmp_path)
+    middles = []
+    for bar in bars.values():
+        rest, x = rest_of(bar), seen_at(bar, 14)
+        tip, middle = rest[:, 0] > 0.195, np.abs(rest[:, 0] - 0.1) < 0.005
+        np.testing.assert_allclose(x[tip], rest[tip] - [0.06, 0.0, 0.0], atol=1e-6)
+        middles.append(x[middle].mean(axis=0))
+    assert np.ptp(middles, axis=0).max() < 0.02  # hard to tell apart, the paper says
