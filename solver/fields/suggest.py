@@ -14,7 +14,7 @@ SPACING = 0.5  #: smallest distance of two nodes, as a share of the side of the 
 EDGES = 2.0  #: the same, in mean edge lengths
 FREE = 1.0e-6  #: of the stiffest mode: what is softer moves without being deformed
 ROUNDING = 1.0e-6  #: nodes that do as much but for this share are taken in their order
-SOFT = 1.0e-2 / 3.0  #: share of the largest swing of a node that a dynamic node leaves to the others
+SOFT = 1.0e-2 / 3.0  #: how much a held node gives way, as a share of the largest swing, both squared
 
 
 def farthest_nodes(nodes: Vec, tets: Index, mass: Vec, swings: Vec, count: int, pinned: Index,
@@ -39,8 +39,7 @@ def farthest_nodes(nodes: Vec, tets: Index, mass: Vec, swings: Vec, count: int, 
     taken = [int(node) for node in chosen]
     while True:
         for node in taken:
-            held = np.linalg.qr(left[node].T)[0]
-            left = left - (left @ held) @ held.T
+            left = _held(left, mass, node)
             usable &= dijkstra(graph, directed=False, indices=node, limit=spacing) >= spacing
         if len(found) == count:
             return np.array(found, dtype=np.int32)
@@ -59,11 +58,25 @@ def _taken_along(left: Vec, mass: Vec, candidates: Index) -> Vec:
     """How much of all swing goes when one node is held, (c,): tr (R Rᵀ)⁻¹ R W Rᵀ of its three rows R, W = Σ RᵀR."""
     rows = left[candidates] / np.sqrt(mass[candidates])[:, None, None]
     whole = np.einsum("kcs,kct->st", left, left)
-    own = rows @ rows.transpose(0, 2, 1)
-    # in a direction in which a node hardly moves it holds nothing: its own tetrahedra give way
-    own += SOFT * np.trace(own, axis1=1, axis2=2).max() * np.eye(3)
+    own = rows @ rows.transpose(0, 2, 1) + _give(left, mass) * np.eye(3)
     taken: Vec = np.trace(np.linalg.solve(own, rows @ whole @ rows.transpose(0, 2, 1)), axis1=1, axis2=2)
     return taken
+
+
+def _held(left: Vec, mass: Vec, node: int) -> Vec:
+    """What is left of all swing when a node is held, (k, 3, s): less along its rows, none where it moves by far more
+    than it gives way."""
+    _, size, across = np.linalg.svd(left[node] / np.sqrt(mass[node]), full_matrices=False)
+    give = _give(left, mass)
+    less = np.sqrt(give / (size**2 + give)) - 1.0
+    remaining: Vec = left + ((left @ across.T) * less) @ across
+    return remaining
+
+
+def _give(left: Vec, mass: Vec) -> float:
+    """How much a node that is held still moves, its own tetrahedra being soft; a square, as tr R Rᵀ."""
+    most = float((np.einsum("kcs,kcs->k", left, left) / mass).max())
+    return SOFT * most + float(np.finfo(float).tiny)  # never nothing: a body of one piece may have no swing left
 
 
 def swings(shapes: Vec, stiffness: Vec) -> Vec:

@@ -122,3 +122,14 @@ def test_equal_nodes_are_taken_in_their_order():
     node, = farthest_nodes(nodes, tets, np.ones(len(nodes)), swing[:, :, None] * np.ones((3, 1)), 1,
                            NONE, NONE)
     assert nodes[node] == pytest.approx([0.1, 0.1, 0.1])
+
+
+def test_neighbours_and_pinned_nodes_are_not_picked_however_much_they_swing():
+    nodes, tets = box_tets((8, 4, 4), (0.8, 0.4, 0.4))
+    first, beside, held, far = (int(np.argmin(np.linalg.norm(nodes - place, axis=1))) for place in
+                                ((0.6, 0.2, 0.2), (0.7, 0.2, 0.2), (0.2, 0.2, 0.2), (0.1, 0.2, 0.2)))
+    swing = np.zeros((len(nodes), 3, 4))
+    for mode, (node, much) in enumerate(((first, 4.0), (beside, 3.0), (held, 2.0), (far, 1.0))):
+        swing[node, :, mode] = much
+    picked = farthest_nodes(nodes, tets, np.ones(len(nodes)), swing, 2, np.array([held], np.int32), NONE)
+    assert picked.tolist() == [first, far]
