@@ -10,7 +10,9 @@ quasistatic.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.linalg
@@ -22,6 +24,7 @@ from ..assembly.pattern import Pattern, node_graph
 from ..coordinates.frames import Frame, Frames
 from ..coordinates.rigid import LooseParts
 from ..linear.interface import LinearSolver
+from ..linear.supernodal import inside_of
 from ..state import Index, Vec
 from .anchors import Anchors
 from .compliance import compliance
@@ -29,6 +32,9 @@ from .hold import Hold
 from .interface import Compliance, Evaluate, Mesh, Stage
 from .load import Loads
 from .sleep import Sleep
+
+if TYPE_CHECKING:
+    from ..linear.single import SingleFactor
 
 #: one correction changes no edge by more than this share of its length. A Newton step from far away would: a soft body
 #: that stands on its feet falls over in one step, out of reach of the linearisation that asked for it
@@ -117,10 +123,12 @@ class PosedConJac:
             carried = carried - self.besides
         force, energy = evaluate(x, v, time)
         merit = energy + float(np.vdot(carried, x))
+        # six digits do for a direction, and half the bytes are read in half the time
+        solve = owner.in_single()
         for _ in range(owner.corrections):
             rest = (force - carried)[inner]
             moved = np.zeros_like(x)
-            moved[inner] = owner.relax(self, rest.ravel()).reshape(-1, 3)
+            moved[inner] = owner.relax(self, rest.ravel(), solve).reshape(-1, 3)
             slope = -float(np.vdot(rest, moved[inner]))
             share = owner.at_most(1.0, moved)
             for _ in range(TRIALS):
@@ -224,6 +232,7 @@ class ConJac:
         self.edges = Edges(mesh.tets, mesh.rest)
         self.inner = self.pattern.order[: len(quasistatic)]
         self._mass_rows = np.repeat(mesh.mass[self.pattern.order], 3)
+        self._single: SingleFactor | None = None
         self._weighted = np.zeros((3 * len(quasistatic), 3 * len(self.kept)))
         self.to_free: Index = self.pattern.position[mesh.coordinates.free].astype(np.int32)
 
@@ -305,11 +314,23 @@ class ConJac:
         change = self.edges.largest_change(moved)
         return min(share, LARGEST_CORRECTION / change) if change > 0.0 else share
 
-    def relax(self, posed: PosedConJac, loads: Vec) -> Vec:
+    def in_single(self) -> Callable[[Vec], Vec]:
+        """Solves with the factor that is there now, copied in single precision where the linear solver shows it."""
+        inside = inside_of(self.linear)
+        if inside is None:
+            return self.linear.solve
+        from ..linear.single import SingleFactor  # compiled for bakes that ask for it
+
+        if self._single is None or not self._single.of(inside):
+            self._single = SingleFactor(inside)
+        self._single.copy()
+        return self._single.solve
+
+    def relax(self, posed: PosedConJac, loads: Vec, solve: Callable[[Vec], Vec] | None = None) -> Vec:
         """−K_qq⁻¹ of loads on the quasistatic rows, (3 q,) or (3 q, c) [m], the kept nodes held, on the last factor."""
         right = np.zeros((self.pattern.size, *loads.shape[1:]))
         right[: len(loads)] = loads
-        solved = self.linear.solve(right)
+        solved = (solve or self.linear.solve)(right)
         rows: Vec = solved[: len(loads)] - posed.columns @ solved[len(loads) :]
         return rows
 

@@ -104,3 +104,16 @@ def test_a_settle_time_is_the_same_at_any_step(h):
     world = hanging(0, settle_time=0.05)
     assert (1.0 - world.condensation.share(h)) ** (0.05 / h) == pytest.approx(0.5)
     assert hanging(0).condensation.share(h) == pytest.approx(1 / 3)
+
+
+def test_directions_in_single_precision_lead_to_the_same_place():
+    """What two corrections leave is the same as with a full factor, to a thousandth of what they moved."""
+    ends = []
+    for full in (False, True):
+        world = hanging(2)
+        if full:
+            world.condensation.in_single = lambda world=world: world.linear.solve
+        ends.append(positions(world, run(world, 10, H)))
+    untouched = hanging(0)
+    moved = np.abs(ends[1] - positions(untouched, run(untouched, 10, H))).max()
+    assert 0.0 < np.abs(ends[0] - ends[1]).max() <= 1e-3 * moved
