@@ -54,14 +54,16 @@ def draw_motion(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     integrator, method = chosen(settings, "integrator"), chosen(settings, "method")
     damping.draw(layout, settings, scene)
     if integrator.full_space and not method.full_space:
-        hint(layout, f"{integrator.label} moves every node: choose Vanilla FEM, or a semi-implicit one")
+        hint(layout, f"{integrator.label} moves every node: choose Vanilla FEM, or another integrator")
     layout.prop(settings, "accuracy")
     if settings.accuracy and not integrator.adaptive:
         hint(layout, f"{integrator.label} does not tell its error: choose another integrator, or an accuracy of 0")
     layout.prop(settings, "largest_deformation")
-    if integrator.full_space:
+    if integrator.iterates:
         layout.prop(settings, "stage_solver")
         draw_params(layout, settings, "stage_solver")
+        if not method.full_space:
+            hint(layout, f"{method.label} iterates in a way of its own: only Tolerance and Iterations count")
     column = layout.column(heading="Scene")
     column.prop(scene, "use_gravity")
     row = column.row()

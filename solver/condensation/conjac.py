@@ -106,13 +106,14 @@ class PosedConJac:
             lost += (self.lin.damped.drag / self.lin.mass)[:, None] * v
         return self.owner.frames.amplitudes(self.frames, self.lin.mass, lost)
 
-    def settle(self, q: Vec, u: Vec, evaluate: Evaluate) -> Vec:
-        """Quasi-Newton steps of the quasistatic nodes towards f = M a on the kept factor, lowering W + M a · x.
+    def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
+        """Quasi-Newton steps of what balances towards f = M a on the kept factor, lowering W + M a · x.
 
         [ConJac 12, changed: several corrections, each with a line search]
         """
-        owner, inner = self.owner, self.owner.inner
-        if not owner.corrections or not len(inner):
+        owner = self.owner
+        corrections = owner.corrections if corrections is None else corrections
+        if not corrections:
             return q
         coordinates, time = owner.mesh.coordinates, self.stage.time
         x, v = coordinates.place(q, time), coordinates.spread(u, self.stage.w)
@@ -125,11 +126,12 @@ class PosedConJac:
         merit = energy + float(np.vdot(carried, x))
         # six digits do for a direction, and half the bytes are read in half the time
         solve = owner.in_single()
-        for _ in range(owner.corrections):
-            rest = (force - carried)[inner]
+        for _ in range(corrections):
+            rest = force - carried
             moved = np.zeros_like(x)
-            moved[inner] = owner.relax(self, rest.ravel(), solve).reshape(-1, 3)
-            slope = -float(np.vdot(rest, moved[inner]))
+            rows, _ = owner.balance(self, rest[:, :, None], lambda right: solve(right[:, 0])[:, None])
+            moved[owner.pattern.order] = rows.reshape(-1, 3)
+            slope = -float(np.vdot(rest, moved))
             share = owner.at_most(1.0, moved)
             for _ in range(TRIALS):
                 trial = x + share * moved
@@ -334,11 +336,11 @@ class ConJac:
         rows: Vec = solved[: len(loads)] - posed.columns @ solved[len(loads) :]
         return rows
 
-    def balance(self, posed: PosedConJac, loads: Vec) -> tuple[Vec, Vec]:
+    def balance(self, posed: PosedConJac, loads: Vec, solve: Callable[[Vec], Vec] | None = None) -> tuple[Vec, Vec]:
         """−K⁻¹ of loads (n, 3, c) across the dynamic unknowns, (3 (q + k), c), and what is left of them on kept nodes,
         (3 k, c), on the factor that is there."""
         count = loads.shape[2]
-        rows = self.relax(posed, loads[self.inner].reshape(-1, count))
+        rows = self.relax(posed, loads[self.inner].reshape(-1, count), solve)
         own = np.zeros((3 * len(self.kept), count))
         left = self._kept_rows(posed.lin, rows, own) + loads[self.kept].reshape(own.shape)
         _, own = posed.hold.split(posed.lin.x, posed.stiffness, left)

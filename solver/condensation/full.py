@@ -59,7 +59,7 @@ class PosedFull:
     def under(self, impulses: Vec) -> PosedFull:
         return replace(self, right=self.right + impulses)
 
-    def settle(self, q: Vec, u: Vec, evaluate: Evaluate) -> Vec:
+    def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
         return q
 
     def again(self, stage: Stage) -> PosedFull:

@@ -107,8 +107,11 @@ class Posed(Protocol):
     def under(self, impulses: Vec) -> Posed:
         """The same stage with impulses on all nodes besides, (n, 3) [N s], spread evenly over it."""
 
-    def settle(self, q: Vec, u: Vec, evaluate: Evaluate) -> Vec:
-        """Coordinates (m_q,) at the stage's end, nearer to the balance of what has no inertia of its own."""
+    def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
+        """Coordinates (m_q,) at the stage's end, nearer to the balance of what has no inertia of its own.
+
+        corrections: how often; None as the method has it.
+        """
 
     def again(self, stage: Stage) -> Posed:
         """Another stage at the same moment and with the same β a b h², on the same factor."""

@@ -50,7 +50,7 @@ class _Posed:
     def under(self, impulses: Vec) -> Posed:
         return replace(self, stage=replace(self.stage, v_hat=self.stage.v_hat + impulses / self.stage.inertia))
 
-    def settle(self, q: Vec, u: Vec, evaluate: Evaluate) -> Vec:
+    def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
         return q
 
     def again(self, stage: Stage) -> Posed:

@@ -25,6 +25,7 @@ from ..forces.elastic import Elastic
 from ..integrators.control import Adaptive, Controller
 from ..integrators.interface import Integrator, rub_at_the_end
 from ..linear.interface import LinearSolver, NotPositiveDefinite
+from ..nonlinear.coupled import reach as reach_coupled
 from ..nonlinear.equilibrium import equilibrium
 from ..nonlinear.held import Held, HeldLinear
 from ..nonlinear.interface import StageSolver
@@ -241,8 +242,26 @@ class World:
     def reach(self, stage: Stage, start: State, held: Held | None = None) -> State:
         """The state at the end of a stage, from the rates of `start` on. Raises StepFailed. [Ascher 5]
 
-        Full space alone: the unknowns are the velocities of every free node. held: directions in which they are given.
+        held: directions in which velocities are given; full space alone, as is what a stage solver chooses.
         """
+        # held fixed through the stage, where the start will be by then: where the start is would cost an order
+        damped = self._damped(start, stage.time) if stage.inertia else None
+
+        def linearise(x: Vec, v: Vec, project: bool) -> Linearised:
+            return replace(self.linearise_at(x, v, stage.time, project), damped=damped)
+
+        if isinstance(self.condensation, Full):
+            after = self._reach_in_full(stage, start, damped, held)
+        else:
+            after = reach_coupled(self.condensation, self.coordinates, linearise, self.evaluate, stage, start,
+                                  self.stage_solver.limits, max(body.size for body in self.parts))
+        if self.friction is None:
+            return after
+        x, v = self.coordinates.place(after.q, stage.time), self.coordinates.spread(after.u, stage.w)
+        return rub_at_the_end(self, linearise(x, v, self.project), stage, after)
+
+    def _reach_in_full(self, stage: Stage, start: State, damped: Damped | None, held: Held | None) -> State:
+        """The same where the unknowns are the velocities of every free node."""
         system, coordinates = self._stage_system, self.coordinates
         if held is not None:
             held = held.ordered(self._full.rank)
@@ -250,19 +269,13 @@ class World:
         base = coordinates.place(start.q if stage.base is None else stage.base, stage.time)
         if stage.w is not None:
             base[coordinates.prescribed] -= stage.b * stage.h * stage.w
-        # held fixed through the stage, where the start will be by then: where the start is would cost an order
-        damped = self._damped(start, stage.time) if stage.inertia else None
         problem = StageProblem(self, system, stage, base, coordinates.prescribed, damped, held)
         guess = coordinates.spread(start.u, None)[system.pattern.order].ravel()
         if held is not None:
             guess = held.meet(guess)
         v = problem.velocities(self.stage_solver.solve(problem, guess))
         x = problem.positions(v)
-        after = State(stage.time, x[coordinates.free].ravel(), v[coordinates.free].ravel(), start.memory)
-        if self.friction is None:
-            return after
-        lin = replace(self.linearise_at(x, v, stage.time, self.project), damped=damped)
-        return rub_at_the_end(self, lin, stage, after)
+        return State(stage.time, x[coordinates.free].ravel(), v[coordinates.free].ravel(), start.memory)
 
     @property
     def _full(self) -> Full:

@@ -1,0 +1,67 @@
+"""A stage with condensed velocities, solved to a tolerance: what is dynamic and what balances are iterated at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+
+import numpy as np
+
+from ..assembly.linearised import Linearised
+from ..condensation.interface import Condensation, Evaluate, Posed, Stage
+from ..coordinates.free_nodes import FreeNodes
+from ..errors import StepFailed
+from ..linear.interface import NotPositiveDefinite
+from ..state import State, Vec
+from .limits import Limits
+
+#: f, K and D at positions and velocities (n, 3); K is negative semi-definite if projected
+Linearise = Callable[[Vec, Vec, bool], Linearised]
+
+SETTLE = 2  #: quasi-Newton steps towards balance after each solve
+NEAR = 0.3  #: of the first change of positions: from there on the true stiffness is tried
+SHORTEST = 1.0 / 64.0  #: share of an iteration that is taken where the next one is no smaller
+
+
+def reach(condensation: Condensation, coordinates: FreeNodes, linearise: Linearise, evaluate: Evaluate, stage: Stage,
+          start: State, limits: Limits, extent: float) -> State:
+    """The state at the end of a stage, from the rates of `start` on: velocities v = J(x) v_d + w with
+    Jᵀ (M (v − v̂) − a h (f(x) + D v)) = 0, and positions x in which the quasistatic nodes balance. Raises StepFailed.
+
+    Each iteration is a linearised stage at the last positions, on a factor of its own, which then lets the quasistatic
+    nodes settle. extent: of the body [m]. The iteration ends where positions change by the tolerance, as a share of the
+    first change and of 1e-3 of the extent. [ConJac 11, changed: iterated]
+    """
+    base = start.q if stage.base is None else stage.base
+    reached = stage.b * stage.h
+
+    def posed_at(q: Vec, u: Vec, whole: bool) -> Posed:
+        x, v = coordinates.place(q, stage.time), coordinates.spread(u, stage.w)
+        for project in (False, True) if whole else (True,):
+            lin = replace(linearise(x, v, project), memory=start.memory)
+            with suppress(NotPositiveDefinite):
+                return condensation.pose(lin, stage)
+        raise StepFailed("the system matrix is not positive definite")
+
+    u, offset = start.u, np.zeros_like(base)
+    q = coordinates.advance(base, u, reached)
+    first = last = change = np.inf
+    share = 1.0
+    for _ in range(limits.iterations):
+        # far away the projected stiffness leads safely, near the root the true one to the end
+        posed = posed_at(q, u, whole=last < NEAR * first)
+        u = u + share * (posed.solve() - u)
+        # what the last iteration settled is where this one begins to
+        settled = posed.settle(coordinates.advance(base, u, reached) + offset, u, evaluate, SETTLE)
+        change = float(np.abs(settled - q).max(initial=0.0))
+        offset, q = settled - coordinates.advance(base, u, reached), settled
+        first = change if first == np.inf else first
+        if change <= limits.tolerance * (first + 1.0e-3 * extent):
+            return State(stage.time, q, u, start.memory)
+        if not np.isfinite(change):
+            break
+        share = max(0.5 * share, SHORTEST) if change >= last else min(1.0, 1.5 * share)
+        last = change
+    raise StepFailed(f"dynamic nodes and balance did not agree in {limits.iterations} iterations; "
+                     f"positions still change by {change:.3g} m")
