@@ -46,6 +46,10 @@ TRIALS = 4  #: lengths of one further correction, each half of the last
 BORDER_PIVOT = 1.0e20
 
 
+#: of energies that cancel in a correction's merit: smaller changes of it are noise
+ROUNDING = 1.0e-12
+
+
 @dataclass(frozen=True)
 class Follow:
     """Where velocities w of prescribed nodes take the others when nothing else moves them."""
@@ -126,6 +130,7 @@ class PosedConJac:
         merit = energy + float(np.vdot(carried, x))
         # six digits do for a direction, and half the bytes are read in half the time
         solve = owner.in_single()
+        noise = ROUNDING * (abs(energy) + float(np.abs(carried).sum() + np.abs(force).sum()) * float(np.ptp(x)))
         for _ in range(corrections):
             rest = force - carried
             moved = np.zeros_like(x)
@@ -138,6 +143,9 @@ class PosedConJac:
                 force, energy = evaluate(trial, v, time)
                 lower = energy + float(np.vdot(carried, trial))
                 if lower <= merit + 1.0e-4 * share * slope:
+                    break
+                # where rounding hides the fall of the energy, less unbalanced force is proof enough
+                if lower <= merit + noise and _largest(force - carried, owner.inner) < _largest(rest, owner.inner):
                     break
                 share *= 0.5
             else:
@@ -383,3 +391,8 @@ class ConJac:
         columns[is_kept] = own.reshape(-1, 3, own.shape[1])[rows[is_kept] - len(self.inner)]
         product: Vec = near.multiply(lin, columns)[near.place[self.kept]]
         return product.reshape(own.shape)
+
+
+def _largest(forces: Vec, nodes: Index) -> float:
+    """The largest component at some nodes."""
+    return float(np.abs(forces[nodes]).max(initial=0.0))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -19,6 +18,7 @@ from .limits import Limits
 #: f, K and D at positions and velocities (n, 3); K is negative semi-definite if projected
 Linearise = Callable[[Vec, Vec, bool], Linearised]
 
+FAR, TRUE, PROJECTED = range(3)  #: which stiffness a stage stands on
 SETTLE = 2  #: quasi-Newton steps towards balance after each solve
 NEAR = 0.3  #: of the first change of positions: from there on the true stiffness is tried
 SHORTEST = 1.0 / 64.0  #: share of an iteration that is taken where the next one is no smaller
@@ -36,32 +36,39 @@ def reach(condensation: Condensation, coordinates: FreeNodes, linearise: Lineari
     base = start.q if stage.base is None else stage.base
     reached = stage.b * stage.h
 
-    def posed_at(q: Vec, u: Vec, whole: bool) -> Posed:
+    def posed_at(q: Vec, u: Vec, project: bool) -> Posed:
         x, v = coordinates.place(q, stage.time), coordinates.spread(u, stage.w)
-        for project in (False, True) if whole else (True,):
-            lin = replace(linearise(x, v, project), memory=start.memory)
-            with suppress(NotPositiveDefinite):
-                return condensation.pose(lin, stage)
-        raise StepFailed("the system matrix is not positive definite")
+        return condensation.pose(replace(linearise(x, v, project), memory=start.memory), stage)
 
     u, offset = start.u, np.zeros_like(base)
     q = coordinates.advance(base, u, reached)
     first = last = change = np.inf
-    share = 1.0
+    share, stiffness = 1.0, FAR
     for _ in range(limits.iterations):
-        # far away the projected stiffness leads safely, near the root the true one to the end
-        posed = posed_at(q, u, whole=last < NEAR * first)
-        u = u + share * (posed.solve() - u)
+        # far away the projected stiffness leads safely, near the root the true one to the end. It is asked for once in
+        # a stage: J of either has a root of its own, and going back and forth would find neither
+        if stiffness == FAR and last < NEAR * first:
+            stiffness, last = TRUE, np.inf
+        try:
+            posed = posed_at(q, u, project=stiffness != TRUE)
+        except NotPositiveDefinite as failure:
+            if stiffness != TRUE:
+                raise StepFailed("the system matrix is not positive definite") from failure
+            stiffness = PROJECTED
+            continue
+        ahead = posed.solve() - u
+        u = u + share * ahead
         # what the last iteration settled is where this one begins to
-        settled = posed.settle(coordinates.advance(base, u, reached) + offset, u, evaluate, SETTLE)
-        change = float(np.abs(settled - q).max(initial=0.0))
-        offset, q = settled - coordinates.advance(base, u, reached), settled
+        moved = coordinates.advance(base, u, reached) + offset
+        q = posed.settle(moved, u, evaluate, SETTLE)
+        offset = offset + (q - moved)
+        change = float(max(reached * np.abs(ahead).max(initial=0.0), np.abs(q - moved).max(initial=0.0)))
         first = change if first == np.inf else first
         if change <= limits.tolerance * (first + 1.0e-3 * extent):
             return State(stage.time, q, u, start.memory)
         if not np.isfinite(change):
             break
-        share = max(0.5 * share, SHORTEST) if change >= last else min(1.0, 1.5 * share)
+        share = max(0.5 * share, SHORTEST) if change > last else min(1.0, 1.5 * share)
         last = change
     raise StepFailed(f"dynamic nodes and balance did not agree in {limits.iterations} iterations; "
                      f"positions still change by {change:.3g} m")
