@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from .. import catalogue
+from ..job.folder import parameters
 from ..job.schema import Scene
 
 POLL_SECONDS = 0.25
@@ -37,7 +38,8 @@ class Loading:
         chosen = {("material", body.material.kind) for body in scene.bodies}
         chosen |= {("fiber_material", body.fiber_material.kind) for body in scene.bodies if body.fiber_material}
         self._share = (sorted(chosen), scene.linear_solver)
-        self._mark = Path(os.environ["NUMBA_CACHE_DIR"]) / _name_of(self._share)
+        self._adaptive = bool(parameters("method", scene.method).get("adaptive"))
+        self._mark = Path(os.environ["NUMBA_CACHE_DIR"]) / _name_of((self._share, self._adaptive))
         self._first = not self._mark.exists()  #: whether kernels of such a scene were never compiled here
         self._notes: list[str] = []
         self._errors: IO[bytes] = tempfile.TemporaryFile()
@@ -59,6 +61,9 @@ class Loading:
             importlib.import_module(".build", __package__)
             if any(body.fiber_material for body in self._scene.bodies):
                 importlib.import_module("..forces.fiber_kernels", __package__)
+            if self._adaptive:
+                for name in ("stretching_kernels", "energy_kernels"):
+                    importlib.import_module(f"..forces.{name}", __package__)
             for family in ("method", "integrator"):
                 catalogue.find(family, getattr(self._scene, family).kind).load()
             # both shares take about as long: one that takes three times the other hangs
