@@ -1,4 +1,4 @@
-"""Where dynamic nodes do most: as far from each other as can be, measured by how the body swings."""
+"""Where dynamic nodes do most: each where most of the swing hangs on it that those before it have left."""
 
 from __future__ import annotations
 
