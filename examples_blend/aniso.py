@@ -20,7 +20,7 @@ SIDE, HEIGHT = CELLS[0] * EDGE, CELLS[2] * EDGE
 APART = 0.034  #: [m]
 END = 24
 RISE = {1: 0.0, 4: 0.0, 7: 0.06, END: 0.06}  #: of the bottoms [m], by frame
-SHEET = (1, 5, 6, 7, 8, 9, 10, 24)  #: frames of the contact sheet
+SHEET = (1, 5, 6, 7, 8, 9, 12, 24)  #: frames of the contact sheet
 
 #: field, its axis and a colour
 FIBERS = {
@@ -33,7 +33,7 @@ FIBERS = {
 
 def build(scene: bpy.types.Scene) -> None:
     """The whole scene, ready to bake."""
-    stage.prepare(scene, END, 400, 330)
+    stage.prepare(scene, END, 380, 300)
     for k, (name, (field, axis, colour)) in enumerate(FIBERS.items()):
         place = ((k - 1.5) * APART, 0.0, 0.0)
         body = bar(scene, name, colour)
@@ -47,7 +47,7 @@ def build(scene: bpy.types.Scene) -> None:
     stage.backdrop(scene, 0.14, 0.0, (0.16, 0.17, 0.19))
     stage.light(scene, "Key", (-0.12, -0.20, 0.20), (0.0, 0.0, 0.06), 1.2, 0.12, (1.0, 0.93, 0.84))
     stage.light(scene, "Rim", (0.18, 0.12, 0.14), (0.0, 0.0, 0.06), 0.7, 0.08, (0.80, 0.90, 1.0))
-    stage.camera(scene, (0.04, -0.34, 0.17), (0.0, 0.0, 0.056), 66.0)
+    stage.camera(scene, (0.0, -0.27, 0.33), (0.0, 0.0, 0.072), 74.0)
 
 
 def bar(scene: bpy.types.Scene, name: str, colour: tuple[float, float, float]) -> bpy.types.Object:

@@ -8,7 +8,7 @@ from . import bar, stage
 
 COUNTS = (1, 2, 4)  #: dynamic nodes, from the front bar to the last
 APART = 0.20  #: [m]
-SHEET = (14, 36, 66, 108, 122, 128, 130, 136)  #: frames of the contact sheet
+SHEET = (1, 14, 36, 66, 84, 108, 120, 126)  #: frames of the contact sheet
 
 
 def build(scene: bpy.types.Scene) -> None:
@@ -20,6 +20,6 @@ def build(scene: bpy.types.Scene) -> None:
         bar.handles(scene, body, count)
         bar.settings(body)
     stage.backdrop(scene, 0.45, -0.55, (0.16, 0.17, 0.19))
-    stage.light(scene, "Key", (-0.2, -0.9, 0.6), (0.1, 0.0, -0.2), 30.0, 0.5, (1.0, 0.93, 0.84))
+    stage.light(scene, "Key", (-0.2, -0.9, 0.6), (0.1, 0.0, -0.2), 20.0, 0.5, (1.0, 0.93, 0.84))
     stage.light(scene, "Rim", (0.6, 0.4, 0.3), (0.1, 0.0, -0.2), 18.0, 0.4, (0.80, 0.90, 1.0))
-    stage.camera(scene, (0.16, -1.35, -0.08), (0.12, 0.0, -0.155), 75.0)
+    stage.camera(scene, (0.15, -1.45, -0.12), (0.10, 0.0, -0.185), 75.0)

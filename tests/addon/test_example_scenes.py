@@ -30,11 +30,11 @@ def baked(name, last, folder):
 
 
 def test_only_the_helix_turns_and_the_diagonal_leans(scene, tmp_path):  # noqa: F811
-    bars = baked("aniso", 6, tmp_path)
+    bars = baked("aniso", 5, tmp_path)
 
     def top(bar):
         """(degrees by which its top has turned, how far it has moved)."""
-        rest, x = rest_of(bar), seen_at(bar, 6)
+        rest, x = rest_of(bar), seen_at(bar, 5)
         chosen = rest[:, 2] > rest[:, 2].max() - 1e-6
         moved = (x - rest)[chosen].mean(axis=0)
         before, after = (p[chosen, :2] - p[chosen, :2].mean(axis=0) for p in (rest, x))
