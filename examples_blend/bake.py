@@ -37,7 +37,7 @@ def bake(name: str, out: Path = OUT) -> int:
     if code == 0:
         bodies = [one for one in bpy.context.scene.objects if one.type == "MESH" and one.conjac.enabled]
         for body in bodies:
-            made = bpy.path.abspath(playback.find(body).cache_file.filepath)
+            made = bpy.path.abspath(playback.find(playback.find_cut(body) or body).cache_file.filepath)
             shutil.copyfile(made, out / (f"{name}.abc" if len(bodies) == 1 else f"{name} {body.name}.abc"))
     return code
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-EXAMPLES = ("suzanne", "bar", "twist", "aniso")
+EXAMPLES = ("suzanne", "bar", "twist", "aniso", "barcut")
 
 FACTS = """
 import json, sys
@@ -50,6 +50,7 @@ for path in sys.argv[1:]:
         frames=[scene.frame_start, scene.frame_end], fps=scene.render.fps / scene.render.fps_base,
         handles=[[round(x, 6) for x in h.object.location] for h in soft.handles],
         modifiers=[m.type for m in body.modifiers],
+        cuts=[[cut.frame, cut.object.type, cut.object.name] for cut in soft.cuts],
         settings=settings(soft))
 print("FACTS" + json.dumps(facts))
 """
@@ -156,3 +157,15 @@ def test_aniso(facts):
     axes = {name: [body["settings"][f"fiber_{letter}"] for letter in "xyz"] for name, body in bodies.items()}
     assert axes == {"Horizontal": [1, 0, 0], "Vertical": [0, 0, 1], "Diagonal": [1, 0, 1], "Helical": [0, 0, 1]}
     assert all(len(body["handles"]) == 1 for body in bodies.values())
+
+
+def test_barcut(facts):
+    body = facts["committed", "barcut"]
+    points = np.array(body["vertices"])
+    assert len(points) == 50 * 11 * 11 - 48 * 9 * 9  # the surface of the paper's 6050 nodes
+    assert body["cuts"] == [[26, "MESH", "Knife"], [38, "MESH", "Knife"], [60, "EMPTY", "Second Cut"]]
+    first, second = sorted(body["handles"])
+    assert first[0] < 0.245 < second[0] < 0.39  # one on each side of the first cut, none beyond the second
+    pinned = points[np.array(body["weights"]["Pin"]) > 0.5]
+    assert set(np.round(pinned[:, 0], 6)) == {0.0, 0.49} and len(pinned) == 2 * 11 * 11
+    assert body["modifiers"][0] == "HOOK" and body["settings"]["method"] == "conjac"
