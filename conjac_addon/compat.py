@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import bmesh
 import bpy
 
 VERSION = bpy.app.version
@@ -39,3 +40,11 @@ def _curve_lists(owner: bpy.types.ID) -> list[Any]:
         return []
     bags = [strip.channelbag(data.action_slot) for layer in data.action.layers for strip in layer.strips]
     return [bag.fcurves for bag in bags if bag is not None]
+
+
+def interpolate_loop(loop: bmesh.types.BMLoop, face: bmesh.types.BMFace, vertex_too: bool) -> None:
+    """Give a face's corner the data that another face has there, and its vertex too if asked to."""
+    try:
+        loop.copy_from_face_interp(face, vertex_too)
+    except TypeError:  # Blender 4.2 takes one argument and reads it as all of them
+        loop.copy_from_face_interp((face, vertex_too))

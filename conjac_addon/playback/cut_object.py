@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ...solver.errors import BadMesh
 from ...solver.frames.read import CutMade
+from .. import compat
 from . import modifier
 
 #: custom properties: on the object that plays, whose cuts it shows; on the artist's, how it was shown before
@@ -126,7 +127,7 @@ def _add_cuts(mesh: bpy.types.Mesh, cuts: Sequence[CutMade], mirrored: bool) -> 
             made = work.faces.new([work.verts[vertex] for vertex in triangles[index].tolist()], face)
             for loop in made.loops:
                 # vertex groups and other data of vertices for new ones, UVs and colours for all
-                loop.copy_from_face_interp(face, loop.vert.index >= count)
+                compat.interpolate_loop(loop, face, loop.vert.index >= count)
         inside = len(mesh.materials)
         for three in triangles[~outer].tolist():
             made = work.faces.new([work.verts[vertex] for vertex in three])
