@@ -31,7 +31,7 @@ BODY_READERS = {"name": "solve", "surface": "mesh", "surface.to_object": "solve"
                 "material": "fields", "damping": "solve", "painted": "fields", "density": "fields",
                 "dynamic": "fields", "pin": "fields",
                 "fiber_material": "fields", "fiber_field": "fields", "fibers": "fields", "fiber_vectors": "fields",
-                "fiber_curves": "fields", "fiber_activation": "solve", "cuts": "solve"}
+                "fiber_curves": "fields", "fiber_activation": "solve", "cuts": "solve", "nails": "solve"}
 
 #: plain names of what is not a catalogue parameter; the rest is called by its path
 WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "frame rate", "time.step": "step",
@@ -47,7 +47,7 @@ WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "fra
          "pin.node_motion": "motion of the pins", "name": "name",
          "fiber_material.kind": "fibers", "fiber_field.kind": "direction of the fibers", "fibers": "paint of fibers",
          "fiber_vectors": "direction of the fibers", "fiber_curves": "curves of the fibers",
-         "fiber_activation": "activation", "cuts": "cuts"}
+         "fiber_activation": "activation", "cuts": "cuts", "nails": "nails"}
 
 Flat = dict[str, Any]
 

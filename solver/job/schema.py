@@ -125,6 +125,17 @@ class Cut(Strict):
     faces: Array | None = None  #: (f, 3) nodes of faces of the body's `tets`
 
 
+class Nail(Strict):
+    """What is held once `frame` has been reached: the nodes near a line, where they are then. World space [m]."""
+
+    frame: int  #: in this one it holds nothing yet
+    head: tuple[float, float, float]  #: the line's ends
+    tip: tuple[float, float, float]
+    radius: Positive  #: how near
+    until: int | None = None  #: once this frame has been reached it is drawn; it stays where left out
+    motion: Array | None = None  #: (T, 4, 4): what it sits in, with `head` and `tip` in that; still where left out
+
+
 class Body(Strict):
     name: str
     surface: Surface | None = None
@@ -143,6 +154,7 @@ class Body(Strict):
     fiber_curves: Array | None = None  #: (s, 2, 3) places [m] and tangents along combed curves, for the field "combed"
     fiber_activation: Array | None = None  #: (T,) activation over time, in [0, 1]; times what is painted, if it is
     cuts: list[Cut] = field(default_factory=list)
+    nails: list[Nail] = field(default_factory=list)
 
 
 class Scene(Strict):

@@ -139,6 +139,25 @@ def _check_body(job: Job, body: schema.Body, where: str) -> None:
     _check_fibers(job, body, vertices, where)
     for i, cut in enumerate(body.cuts):
         _check_cut(job, cut, nodes, f"{where}.cuts[{i}]")
+    for i, nail in enumerate(body.nails):
+        _check_nail(job, nail, f"{where}.nails[{i}]")
+
+
+def _check_nail(job: Job, nail: schema.Nail, where: str) -> None:
+    time = job.scene.time
+    if not time.start <= nail.frame < time.end:
+        raise refuse(f"the nail at frame {nail.frame} would never hold: the scene has frames {time.start} to "
+                     f"{time.end}", f"{where}.frame", f"Drive it in from frame {time.start} to {time.end - 1}")
+    if nail.until is not None and nail.until <= nail.frame:
+        raise refuse(f"the nail of frame {nail.frame} is drawn at frame {nail.until} already", f"{where}.until",
+                     "Draw it later, or leave it out")
+    _check_vector(nail.head, f"{where}.head")
+    _check_vector(nail.tip, f"{where}.tip")
+    if nail.motion is not None:
+        matrices = _array(job, nail.motion, f"{where}.motion", "f", (job.samples, 4, 4))
+        if not (np.abs(np.linalg.det(matrices)) > 1e-12).all():
+            raise refuse("what the nail sits in has no size at some sample", f"{where}.motion",
+                         "Leave its scale above 0")
 
 
 def _check_cut(job: Job, cut: schema.Cut, nodes: int | None, where: str) -> None:

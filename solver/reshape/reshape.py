@@ -17,8 +17,10 @@ from ..state import Index, State, Vec
 from ..world.build import assemble
 from ..world.fields import Prepared
 from ..world.world import World
-from .body import Separation, Whole, apply, cut_body
+from . import nails
+from .body import Whole, apply, cut_body
 from .cuts.interface import Cut, Shape
+from .made import Made
 
 
 @dataclass
@@ -32,12 +34,13 @@ class Reshaped:
 
 
 class Reshape:
-    """The cuts of a job. It knows how far each body has been cut, and so belongs to one run."""
+    """Cuts and nails of a job. It knows what has become of each body, and so belongs to one run."""
 
     def __init__(self, job: Job, prepared: list[Prepared]) -> None:
         """Raises BadScene where a cut does not fit its body."""
         self._job = job
         self._bodies = [Whole.uncut(one, _triangles(job, one)) for one in prepared]
+        self._driven: list[list[nails.Driven]] = [[] for _ in prepared]
         for body, whole in zip(job.scene.bodies, self._bodies):
             shape = Shape(whole.prepared.volume.nodes, whole.prepared.volume.tets, whole.origin)
             for k, cut in enumerate(body.cuts):
@@ -46,14 +49,23 @@ class Reshape:
 
     def due(self, frame: int) -> bool:
         """Whether anything is to change once this frame has been reached."""
-        return any(cut.frame == frame for body in self._job.scene.bodies for cut in body.cuts)
+        bodies = self._job.scene.bodies
+        return any(cut.frame == frame for body in bodies for cut in body.cuts) or \
+            any(frame in (nail.frame, nail.until) for body in bodies for nail in body.nails)
 
     def at(self, frame: int, world: World, state: State) -> Reshaped:
-        """The world and the state after the cuts of this frame: the same positions and velocities on more nodes."""
+        """The world and the state after the changes of this frame: the same positions and velocities on more nodes.
+
+        Nails are drawn before anything is cut, and driven in after.
+        """
         x, v = world.coordinates.place(state.q, state.time), world.velocity(state)
-        separations: list[tuple[int, Separation]] = []
-        notes = []
+        made = Made([], [], [])
+        notes: list[str] = []
         for i, body in enumerate(self._job.scene.bodies):
+            for driven in [one for one in self._driven[i] if body.nails[one.nail].until == frame]:
+                made.drawn.append((i, driven.nail))
+                notes.append(f'"{body.name}": a nail is drawn at frame {frame}')
+                self._draw(i, driven.nail)
             for cut in body.cuts:
                 if cut.frame != frame:
                     continue
@@ -68,22 +80,47 @@ class Reshape:
                     continue
                 self._bodies[i], source = apply(whole, separation)
                 x, v = (_copied(values, nodes, source) for values in (x, v))
-                separations.append((i, separation))
+                made.separations.append((i, separation))
                 notes.append(_said(body.name, frame, whole, self._bodies[i]))
-        if not separations:
+            for number, nail in enumerate(body.nails):
+                if nail.frame != frame:
+                    continue
+                driven = nails.drive(self._job, body, number, self._bodies[i], x[self._nodes(i)])
+                if not len(driven.origin):
+                    notes.append(f'"{body.name}": the nail at frame {frame} is near none of its nodes, so it holds '
+                                 "nothing")
+                    continue
+                self._hold(i, driven)
+                made.driven.append((i, driven))
+                notes.append(f'"{body.name}": a nail holds {len(driven.origin)} nodes from frame {frame} on')
+        if not made:
             return Reshaped(world, state, {}, notes)
         world = self._world()
         free = world.coordinates.free
         # what an integrator remembers is of other nodes: it starts anew, as after a contact
         state = State(state.time, x[free].ravel(), v[free].ravel())
-        return Reshaped(world, state, record(separations), notes)
+        return Reshaped(world, state, made.record(), notes)
 
     def again(self, world: World, records: list[Mapping[str, NDArray[Any]]]) -> World:
-        """The world after cuts that were made by an earlier run, in their order."""
-        for made in records:
-            for i, separation in separations_of(made):
+        """The world after changes that were made by an earlier run, in their order."""
+        for record in records:
+            made = Made.of(record)
+            for i, nail in made.drawn:
+                self._draw(i, nail)
+            for i, separation in made.separations:
                 self._bodies[i], _ = apply(self._bodies[i], separation)
+            for i, driven in made.driven:
+                self._hold(i, driven)
         return self._world() if records else world
+
+    def _hold(self, body: int, driven: nails.Driven) -> None:
+        self._bodies[body] = nails.hold(self._job, self._job.scene.bodies[body], self._bodies[body], driven)
+        self._driven[body].append(driven)
+
+    def _draw(self, body: int, nail: int) -> None:
+        driven = next(one for one in self._driven[body] if one.nail == nail)
+        self._bodies[body] = nails.draw(self._job, self._bodies[body], driven)
+        self._driven[body].remove(driven)
 
     def _world(self) -> World:
         return assemble(self._job, [whole.prepared for whole in self._bodies])
@@ -96,21 +133,6 @@ class Reshape:
     def _cut(self, cut: schema.Cut, shape: Shape) -> Cut:
         kind: Cut = catalogue.find("cut", cut.kind).load()(cut, self._job.array, shape)
         return kind
-
-
-def record(separations: list[tuple[int, Separation]]) -> dict[str, NDArray[Any]]:
-    """Arrays by name: `bodies` of each separation, and "0.parents", … of the first one."""
-    out: dict[str, NDArray[Any]] = {"bodies": np.array([body for body, _ in separations], dtype=np.int32)}
-    for k, (_, separation) in enumerate(separations):
-        out |= {f"{k}.{name}": array for name, array in separation.plain().items()}
-    return out
-
-
-def separations_of(made: Mapping[str, NDArray[Any]]) -> list[tuple[int, Separation]]:
-    """The separations that `record` kept."""
-    names = Separation.__dataclass_fields__
-    return [(int(body), Separation(**{name: made[f"{k}.{name}"] for name in names}))
-            for k, body in enumerate(made["bodies"])]
 
 
 def _copied(values: Vec, nodes: slice, source: Index) -> Vec:

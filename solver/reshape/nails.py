@@ -1,0 +1,81 @@
+"""Nails: nodes that are held from some frame on, and let go again.
+
+A node that nails hold is prescribed, and no longer quasistatic or dynamic. Its matrix is laid out anew, once: held by a
+stiff spring or a multiplier instead, quasistatic nodes would lock around it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..job import schema
+from ..job.folder import Job
+from ..state import Index, Vec
+from ..world.fields import Prepared
+from .body import Whole
+
+
+@dataclass(frozen=True)
+class Driven:
+    """What one nail holds: enough to drive it again without knowing where the body was."""
+
+    nail: int  #: which of the body's
+    origin: Index  #: nodes of the uncut volume, (p,)
+    places: Vec  #: where each was then [m], (p, 3)
+
+
+def drive(job: Job, body: schema.Body, number: int, whole: Whole, x: Vec) -> Driven:
+    """What a nail holds in a body whose nodes are at x, (n, 3) [m]: all free ones within its radius."""
+    nail = body.nails[number]
+    head, tip = np.asarray(nail.head), np.asarray(nail.tip)
+    if nail.motion is not None:
+        matrix = np.asarray(job.array(nail.motion)[_sample(job, nail.frame)], dtype=float)
+        head, tip = (matrix[:3, :3] @ end + matrix[:3, 3] for end in (head, tip))
+    along = tip - head
+    share = np.clip((x - head) @ along / max(float(along @ along), 1e-300), 0.0, 1.0)
+    near = np.linalg.norm(x - head - share[:, None] * along, axis=1) <= nail.radius
+    near[whole.prepared.fields.pinned] = False
+    nodes = np.flatnonzero(near)
+    return Driven(number, whole.origin[nodes], x[nodes])
+
+
+def hold(job: Job, body: schema.Body, whole: Whole, driven: Driven) -> Whole:
+    """The body with these nodes prescribed: still, or carried by what the nail sits in."""
+    nail, prepared = body.nails[driven.nail], whole.prepared
+    order = np.argsort(whole.origin, kind="stable")
+    nodes = order[np.searchsorted(whole.origin[order], driven.origin)]
+    where = np.broadcast_to(driven.places, (job.samples, *driven.places.shape))
+    if nail.motion is not None:
+        matrices = np.asarray(job.array(nail.motion), dtype=float)
+        turned = matrices @ np.linalg.inv(matrices[_sample(job, nail.frame)])
+        where = np.einsum("tij,pj->tpi", turned[:, :3, :3], driven.places) + turned[:, None, :3, 3]
+    return _with_pins(whole, prepared, np.concatenate([prepared.fields.pinned, nodes]),
+                      np.concatenate([_motion(job, prepared), where], axis=1))
+
+
+def draw(job: Job, whole: Whole, driven: Driven) -> Whole:
+    """The body with these nodes, and what a cut has made of them, free again."""
+    prepared = whole.prepared
+    stays = ~np.isin(whole.origin[prepared.fields.pinned], driven.origin)
+    return _with_pins(whole, prepared, prepared.fields.pinned[stays], _motion(job, prepared)[:, stays])
+
+
+def _with_pins(whole: Whole, prepared: Prepared, pinned: Index, motion: Vec) -> Whole:
+    """The body with these pinned nodes, (p,), and their motion, (T, p, 3); who is pinned is not dynamic."""
+    order = np.argsort(pinned)
+    fields = replace(prepared.fields, pinned=pinned[order].astype(np.int32), motion=motion[:, order],
+                     dynamic=np.setdiff1d(prepared.fields.dynamic, pinned).astype(np.int32))
+    return replace(whole, prepared=replace(prepared, fields=fields))
+
+
+def _motion(job: Job, prepared: Prepared) -> Vec:
+    """Where pinned nodes are at each sample, (T, p, 3) [m]."""
+    fields = prepared.fields
+    still = prepared.volume.nodes[fields.pinned]
+    return np.broadcast_to(still, (job.samples, *still.shape)) if fields.motion is None else fields.motion
+
+
+def _sample(job: Job, frame: int) -> int:
+    return (frame - job.scene.time.start) * job.scene.time.samples_per_frame
