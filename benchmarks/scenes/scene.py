@@ -47,6 +47,7 @@ class Scene:
     pulled: np.ndarray | None = None  #: positions from which it is let go, (n, 3) [m]; None: its rest shape
     motion: np.ndarray | None = None  #: where pinned nodes are at each sample, (T, p, 3) [m]
     samples: int = 4  #: of the motion, a frame
+    ground: dict[str, Any] | None = None  #: of the job
     paper: dict[str, Any] = field(default_factory=dict)  #: what the paper says of it
     ours: str = ""  #: what it does not say and we chose
 
@@ -70,6 +71,8 @@ class Scene:
         scene = {"version": 1, "name": "scene", "bodies": [body], "method": {"kind": method, "params": params},
                  "integrator": {"kind": integrator}, "stage_solver": stage_solver or {"kind": "newton_d"},
                  "time": {"start": 1, "end": frames, "fps": FPS, "step": 1.0 / FPS, "samples_per_frame": self.samples}}
+        if self.ground is not None:
+            scene["ground"] = self.ground
         with tempfile.TemporaryDirectory(prefix="conjac-scene-") as name:
             folder = Path(name)
             (folder / "arrays").mkdir()

@@ -30,14 +30,14 @@ def rub(system: System, posed: Posed, stage: Stage, u: Vec) -> Vec | None:
     if not len(nodes):
         return None
     v = coordinates.spread(u, stage.w)[nodes]
-    stiffness = stage.stiffness_and_share(posed.lin) / share
-    moved = stiffness * v
+    ahead = stage.stiffness_and_share(posed.lin) / share  # seconds by which K looks ahead, β and damping included
+    moved = ahead * v
     if stage.base is not None:
         moved += coordinates.place(stage.base, stage.time)[nodes] - posed.lin.x[nodes]
     depth = -contacts.gap[touching] - np.einsum("ka,ka->k", normal, moved)
     pressing = share * penalty.stiffness * np.maximum(depth, 0.0)
     rubbing = Rubbing(nodes, normal, along(v - finder.velocity(stage.time), normal), pressing,
-                      share * stiffness * penalty.stiffness, system.mass[nodes])
+                      share * ahead * penalty.stiffness, system.mass[nodes])
     impulses = np.zeros((len(system.mass), 3))
     impulses[nodes] = friction.impulses(rubbing, posed.compliance(nodes))
     return impulses

@@ -59,6 +59,14 @@ def test_a_block_sticks_below_atan_mu(method, slope, h):
     assert np.linalg.norm(centre(world, after) - centre(world, state)) <= 1e-3 * SIZE[0]
 
 
+def test_a_block_that_stands_on_a_slope_falls_asleep_and_stays():
+    world, state = block("conjac", slope=0.2, adaptive=True)
+    after = run(world, state, 90, 1 / 60)
+    assert not after.memory["liveliness.awake"].any()
+    assert np.linalg.norm(centre(world, after) - centre(world, state)) <= 1e-3 * SIZE[0]
+    assert np.linalg.norm(velocity(world, after)) <= 1e-5
+
+
 @pytest.mark.parametrize("h", [SMALL, LARGE])
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("slope", [0.35, 0.6])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-EXAMPLES = ("suzanne", "bar", "twist", "aniso", "barcut")
+EXAMPLES = ("suzanne", "bar", "twist", "aniso", "barcut", "drop")
 
 FACTS = """
 import json, sys
@@ -38,7 +38,8 @@ for path in sys.argv[1:]:
         return {k: round(v, 9) if isinstance(v, float) else v for k in
                 ("youngs_modulus", "youngs_modulus_high", "poisson_ratio", "density", "step", "method", "mesher",
                  "edge_length", "material", "dynamic_group", "pin_group", "quasistatic_start", "fiber_material",
-                 "fiber_field", "fiber_modulus", "fiber_x", "fiber_y", "fiber_z", "fiber_angle")
+                 "fiber_field", "fiber_modulus", "fiber_x", "fiber_y", "fiber_z", "fiber_angle",
+                 "use_ground", "friction")
                 for v in (getattr(soft, k),)}
 
     facts[path] = dict(
@@ -169,3 +170,16 @@ def test_barcut(facts):
     pinned = points[np.array(body["weights"]["Pin"]) > 0.5]
     assert set(np.round(pinned[:, 0], 6)) == {0.0, 0.49} and len(pinned) == 2 * 11 * 11
     assert body["modifiers"][0] == "HOOK" and body["settings"]["method"] == "conjac"
+
+
+def test_drop(facts):
+    """Closed, eight lively spots, nothing held, and friction."""
+    body = facts["committed", "drop"]
+    assert len(patches(body, "Dynamic")) == 8 and "Pin" not in body["weights"]
+    assert 0.1 < np.ptp(np.array(body["vertices"])[:, 2]) < 0.2
+    uses: dict[frozenset, int] = {}
+    for face in body["faces"]:
+        for ends in zip(face, [*face[1:], face[0]]):
+            uses[frozenset(ends)] = uses.get(frozenset(ends), 0) + 1
+    assert set(uses.values()) == {2}
+    assert (body["settings"]["friction"], body["settings"]["use_ground"]) == ("coulomb", True)
