@@ -160,6 +160,23 @@ class CONJAC_Cut(bpy.types.PropertyGroup):
         "faces are at that frame", type=bpy.types.Object, poll=can_cut, override=OVERRIDABLE)
 
 
+class CONJAC_Nail(bpy.types.PropertyGroup):
+    """One nail: what holds a part of the body, and when."""
+
+    frame: bpy.props.IntProperty(
+        name="Frame", description="Last frame where it holds nothing yet", default=1, override=OVERRIDABLE)
+    is_drawn: bpy.props.BoolProperty(
+        name="Let Go", description="Hold it until a frame only", default=False, override=OVERRIDABLE)
+    until: bpy.props.IntProperty(
+        name="Until", description="Last frame where it still holds", default=100, override=OVERRIDABLE)
+    object: bpy.props.PointerProperty(
+        name="Nail", description="Empty that holds what is near its Z axis, as long as it is drawn, and takes it along",
+        type=bpy.types.Object, poll=is_empty, override=OVERRIDABLE)
+    radius: bpy.props.FloatProperty(
+        name="Radius", description="How near to the nail the body is held; at least an edge of its tetrahedra",
+        default=0.01, min=1.0e-6, soft_max=1.0, precision=4, unit="LENGTH", override=OVERRIDABLE)
+
+
 class CONJAC_Settings(bpy.types.PropertyGroup):
     """Everything an artist sets for one soft body. Results are never kept here; `bake` adds its own method."""
 
@@ -211,6 +228,9 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
 
     cuts: bpy.props.CollectionProperty(
         name="Cuts", description="What cuts the body while it moves", type=CONJAC_Cut,
+        override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})
+    nails: bpy.props.CollectionProperty(
+        name="Nails", description="What holds parts of the body from some frame on", type=CONJAC_Nail,
         override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})
     inside_material: bpy.props.PointerProperty(
         name="Inside Material", description="Material of the faces that a cut lays open; they have a slot of their own",
@@ -271,7 +291,7 @@ def _exact_defaults() -> dict[str, float | int | bool]:
 _DEFAULTS = _exact_defaults()
 CONJAC_Settings.__annotations__.update(_made_from_catalogue())
 
-classes = (CONJAC_Handle, CONJAC_Cut, CONJAC_Settings)
+classes = (CONJAC_Handle, CONJAC_Cut, CONJAC_Nail, CONJAC_Settings)
 
 
 def register() -> None:

@@ -21,6 +21,7 @@ from .folder import JobFolder
 from .ground import GroundPlane
 from .mesh import check_stack, surface
 from .motion import Motion
+from .nails import Nails, nail_settings
 
 Report = Callable[[str], None]
 
@@ -50,7 +51,9 @@ def write_job_steps(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path,
                 report(f'"{obj.name}" has no dynamic node: it is quasistatic, in balance at every frame without '
                        "swinging")
             ground = GroundPlane(obj.conjac, evaluation) if obj.conjac.use_ground else None
-            motion = Motion(evaluation, job, (start, end), obj.conjac.samples_per_frame, vertices, pinned, ground)
+            nails = None if still else Nails(evaluation, (start, end))
+            motion = Motion(evaluation, job, (start, end), obj.conjac.samples_per_frame, vertices, pinned, ground,
+                            nails)
             cuts = None if still else Cuts(evaluation, job.array, (start, end))
             for frame in motion.read():
                 if cuts is not None:
@@ -61,6 +64,9 @@ def write_job_steps(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path,
         body["pin"] |= motion.pin_motion()
         body |= motion.activation()
         body.pop("cuts", None)
+        body.pop("nails", None)
+        if nails is not None:
+            body |= nails.fields(job.array)
         if cuts is not None:
             body |= cuts.fields()
         if ground is not None:
@@ -115,6 +121,8 @@ def scene_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
     }
     if cuts := cut_settings(obj):
         document["bodies"][0]["cuts"] = cuts
+    if nails := nail_settings(obj, scene):
+        document["bodies"][0]["nails"] = nails
     if settings.use_ground:
         document["ground"] = {"stiffness": properties.si(settings, "ground_stiffness", scene)}
         if settings.friction != "none":
@@ -133,7 +141,7 @@ def changed_settings(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path
         return []
     before, now = _flat(old), _flat(scene_settings(obj, scene))
     compared = {path for path in before.keys() | now.keys()
-                if not path.startswith(_NOT_COMPARED) and not _IS_PLACE_OF_CUT.match(path)}
+                if not path.startswith(_NOT_COMPARED) and not _IS_PLACE.match(path)}
     changed = {path for path in compared if before.get(path) != now.get(path)}
     painted = old["bodies"][0].get("painted", {}) if old.get("bodies") else {}
     for key, blend in painted.items():
@@ -157,7 +165,7 @@ def labels(paths: Iterable[str]) -> list[str]:
 _NOT_COMPARED = ("bodies.0.surface", "bodies.0.painted", "bodies.0.dynamic", "bodies.0.pin", "bodies.0.fibers",
                  "bodies.0.fiber_vectors", "bodies.0.fiber_curves", "bodies.0.fiber_activation",
                  "ground.point", "ground.normal", "ground.motion")
-_IS_PLACE_OF_CUT = re.compile(r"bodies\.0\.cuts\.\d+\.(?!frame|kind)")
+_IS_PLACE = re.compile(r"bodies\.0\.(cuts|nails)\.\d+\.(?!frame|kind|until|radius)")
 
 
 def _flat(value: Any, path: str = "") -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What moves over the frames: pinned vertices, the ground, and the object's own space. Read one sample at a time."""
+"""What moves over the frames: pinned vertices, ground, nails, the object's own space. Read one sample at a time."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from .evaluation import Evaluation
 from .folder import ArrayStream, JobFolder
 from .ground import GroundPlane
 from .mesh import count_changed
+from .nails import Nails
 
 
 class Motion:
@@ -21,10 +22,11 @@ class Motion:
     """
 
     def __init__(self, evaluation: Evaluation, job: JobFolder, frames: tuple[int, int], samples: int,
-                 vertices: NDArray[np.float64], pinned: NDArray[np.int32], ground: GroundPlane | None) -> None:
+                 vertices: NDArray[np.float64], pinned: NDArray[np.int32], ground: GroundPlane | None,
+                 nails: Nails | None = None) -> None:
         self._evaluation, self._job = evaluation, job
         self._start, self._end, self._samples = *frames, samples
-        self._rest, self._pinned, self._ground = vertices, pinned, ground
+        self._rest, self._pinned, self._ground, self._nails = vertices, pinned, ground, nails
         self._pins_move = False
         self._to_object: list[NDArray[np.float64]] = []
         self._is_activated = fibers.is_activated(evaluation.object)
@@ -38,7 +40,7 @@ class Motion:
         for i in range(count):
             frame, sub = self._start + i // self._samples, i % self._samples
             # between whole frames there is nothing to see unless something is followed
-            if sub and pins is None and plane is None and not self._is_activated:
+            if sub and pins is None and plane is None and not self._is_activated and not self._nails:
                 continue
             self._evaluation.go_to(frame, sub / self._samples)
             self._sample(frame, sub / self._samples, pins, plane)
@@ -51,6 +53,8 @@ class Motion:
         if self._is_activated:
             muscle = self._evaluation.evaluated(self._evaluation.object).conjac
             self._activation.append(float(getattr(muscle, fibers.ACTIVATION)))
+        if self._nails:
+            self._nails.sample()
         positions = self._evaluation.positions()
         if len(positions) != len(self._rest):
             raise count_changed(self._evaluation, self._start, frame, subframe, (len(self._rest), len(positions)))

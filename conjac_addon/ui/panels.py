@@ -27,6 +27,7 @@ SECTIONS = (
     Section("maps", "Painted Maps", sections.draw_maps, open=True),
     Section("fields", "Material Maps", sections.draw_fields),
     Section("cuts", "Cuts", sections.draw_cuts),
+    Section("nails", "Nails", sections.draw_nails),
     Section("volume", "Volume", sections.draw_volume),
     Section("ground", "Ground", sections.draw_ground, sections.draw_ground_header),
     Section("frames", "Frames", sections.draw_frames),

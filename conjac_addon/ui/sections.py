@@ -179,6 +179,26 @@ def draw_cuts(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         hint(layout, f"Plays on an object of its own: {context.object.name} Cut")
 
 
+def draw_nails(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """What holds parts of the body, and when."""
+    settings = context.object.conjac
+    for index, nail in enumerate(settings.nails):
+        column = layout.column(align=True)
+        row = column.row(align=True)
+        row.alert = nail.object is None
+        row.prop(nail, "object", text="")
+        row.operator("conjac.remove_nail", text="", icon="REMOVE").index = index
+        row = column.row(align=True)
+        row.prop(nail, "frame")
+        row.prop(nail, "radius")
+        row = column.row(align=True)
+        row.prop(nail, "is_drawn")
+        held = row.row(align=True)
+        held.active = nail.is_drawn
+        held.prop(nail, "until")
+    layout.operator("conjac.add_nail", icon="PINNED")
+
+
 def draw_volume(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """The mesher, and what its tetrahedra cost."""
     settings = context.object.conjac

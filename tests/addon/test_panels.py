@@ -94,6 +94,7 @@ def test_every_setting_of_the_catalogue_can_be_reached(soft_cube):
     bpy.ops.object.empty_add()
     soft_cube.conjac.handles.add().object = bpy.context.object
     soft_cube.conjac.cuts.add()
+    soft_cube.conjac.nails.add()
     for entry in catalogue.maps().values():
         soft_cube.vertex_groups.new(name=entry.label)
         setattr(soft_cube.conjac, f"{entry.key}_group", entry.label)
@@ -105,7 +106,7 @@ def test_every_setting_of_the_catalogue_can_be_reached(soft_cube):
             shown |= {name for kind, name in drawn(soft_cube) if kind == "prop"}
     soft_cube.conjac.use_scene_range = False
     shown |= {name for kind, name in drawn(soft_cube) if kind == "prop"}
-    hidden = {"rna_type", "name", "enabled", "handles", "cuts"}
+    hidden = {"rna_type", "name", "enabled", "handles", "cuts", "nails"}
     assert set(soft_cube.conjac.bl_rna.properties.keys()) - hidden <= shown
 
 
@@ -152,6 +153,7 @@ def test_every_operator_has_a_button(soft_cube):
     bpy.ops.object.empty_add()
     soft_cube.conjac.handles.add().object = bpy.context.object
     soft_cube.conjac.cuts.add()
+    soft_cube.conjac.nails.add()
     soft_cube.conjac.cuts.add()
     soft_cube.conjac.fiber_material = "astvk"
     buttons = {name for kind, name in drawn(soft_cube) if kind == "operator"}

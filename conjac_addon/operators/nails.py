@@ -1,0 +1,62 @@
+"""Add and remove nails."""
+
+import bpy
+from mathutils import Vector
+
+from .setup import UNDOABLE, active_soft_body, link_beside
+
+
+class CONJAC_OT_add_nail(bpy.types.Operator):
+    """Hold the active soft body from the present frame on, along the Z axis of a new Empty through its middle"""
+
+    bl_idname = "conjac.add_nail"
+    bl_label = "Add Nail"
+    bl_options = UNDOABLE
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        obj = active_soft_body(cls, context)
+        if obj is not None and obj.mode != "OBJECT":
+            cls.poll_message_set("Go to Object Mode first")
+            return False
+        return obj is not None
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        obj = context.active_object
+        corners = [Vector(corner) for corner in obj.bound_box]
+        size = max(*obj.dimensions, 1.0e-3)
+        empty = bpy.data.objects.new(f"{obj.name} Nail", None)
+        empty.empty_display_type = "SINGLE_ARROW"
+        empty.empty_display_size = 0.75 * size
+        empty.show_in_front = True
+        link_beside(empty, obj)
+        empty.location = obj.matrix_world @ (sum(corners, Vector()) / len(corners))
+        nail = obj.conjac.nails.add()
+        nail.frame, nail.object = context.scene.frame_current, empty
+        nail.radius = max(obj.conjac.edge_length, 0.08 * size)
+        return {"FINISHED"}
+
+
+class CONJAC_OT_remove_nail(bpy.types.Operator):
+    """Forget this nail; its Empty stays"""
+
+    bl_idname = "conjac.remove_nail"
+    bl_label = "Remove Nail"
+    bl_options = UNDOABLE
+
+    index: bpy.props.IntProperty(name="Index", description="Which nail of the list", default=0, min=0)
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return active_soft_body(cls, context) is not None
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        nails = context.active_object.conjac.nails
+        if self.index >= len(nails):
+            self.report({"ERROR"}, f"There are only {len(nails)} nails.")
+            return {"CANCELLED"}
+        nails.remove(self.index)
+        return {"FINISHED"}
+
+
+classes = (CONJAC_OT_add_nail, CONJAC_OT_remove_nail)

@@ -1,0 +1,102 @@
+"""Nails in real Blender: an Empty holds a part of the body from its frame on, takes it along, and lets it go."""
+
+import json
+
+import numpy as np
+import pytest
+
+bpy = pytest.importorskip("bpy")
+
+from jelly import add_jelly, rest_of, scene, seen_at  # noqa: E402, F401
+
+from conjac.conjac_addon import gather  # noqa: E402
+from conjac.conjac_addon.bake import place  # noqa: E402
+from conjac.solver.errors import BadInput  # noqa: E402
+from conjac.solver.frames.read import Cache  # noqa: E402
+
+NAIL = 4
+
+
+def add_nail(obj, frame=NAIL, at=(0.0, 0.0, -0.1), radius=0.06):
+    """Along X below the hanging cube's middle."""
+    bpy.context.scene.frame_set(frame)
+    bpy.context.view_layer.objects.active = obj
+    bpy.ops.conjac.add_nail()
+    nail = obj.conjac.nails[-1]
+    nail.radius, nail.object.location, nail.object.rotation_euler = radius, at, (0.0, np.pi / 2, 0.0)
+    return nail
+
+
+def job_of(obj, folder):
+    gather.write_job(obj, bpy.context.scene, folder)
+    return json.loads((folder / "scene.json").read_text())["bodies"][0]
+
+
+def test_where_a_nail_lies_and_moves_is_gathered_in_metres(scene, tmp_path):  # noqa: F811
+    obj = add_jelly()
+    scene.unit_settings.scale_length = 0.1
+    nail = add_nail(obj, 5, at=(0.1, 0.2, 0.3))
+    nail.object.empty_display_size, nail.is_drawn, nail.until = 0.5, True, 9
+    still, = job_of(obj, tmp_path / "still")["nails"]
+    assert (still["frame"], still["until"]) == (5, 9) and still["radius"] == pytest.approx(0.006)
+    assert still["head"] == pytest.approx([0.06, 0.02, 0.03], abs=1e-7)
+    assert still["tip"] == pytest.approx([-0.04, 0.02, 0.03], abs=1e-7) and "motion" not in still
+    for frame, z in ((1, 0.3), (11, 0.5)):
+        nail.object.location.z = z
+        nail.object.keyframe_insert("location", frame=frame)
+    nail.is_drawn = False
+    moving, = job_of(obj, tmp_path / "moving")["nails"]
+    assert "until" not in moving
+    motion = np.load(tmp_path / "moving" / moving["motion"])
+    assert motion.shape == (23, 4, 4)
+    assert motion[0] @ [*moving["head"], 1.0] == pytest.approx([0.06, 0.02, 0.03, 1.0], abs=1e-7)
+    assert motion[20] @ [*moving["head"], 1.0] == pytest.approx([0.06, 0.02, 0.05, 1.0], abs=1e-7)
+    assert 0.03 < (motion[5] @ [*moving["head"], 1.0])[2] < 0.05
+
+
+def test_what_is_held_follows_the_empty_and_is_let_go(scene):  # noqa: F811
+    obj = add_jelly()
+    nail = add_nail(obj)
+    for frame, x in ((NAIL, 0.0), (9, 0.05)):
+        nail.object.location.y = x
+        nail.object.keyframe_insert("location", frame=frame)
+    nail.is_drawn, nail.until = True, 10
+    assert obj.conjac.bake(wait=True) == 0
+    low = (rest_of(obj)[:, 2] < -0.099) & (np.abs(rest_of(obj)[:, 1]) < 0.05)
+    held, carried, after = (seen_at(obj, frame)[low] for frame in (NAIL, 10, 12))
+    assert np.abs(carried - held - [0.0, 0.05, 0.0]).max() < 2e-3
+    assert np.abs(after - carried).max() > 2e-3
+    log = Cache(place.job_folder(obj, scene) / "cache").cut_frames()
+    assert log == [NAIL, 10]
+
+
+def test_what_cannot_be_a_nail_is_told(scene, tmp_path):  # noqa: F811
+    obj = add_jelly()
+    nail = add_nail(obj, 30)
+    with pytest.raises(BadInput, match='"Jelly": its nail at frame 30 would hold nothing.*from frame 1 to 11'):
+        job_of(obj, tmp_path / "late")
+    nail.frame, nail.is_drawn, nail.until = 5, True, 5
+    with pytest.raises(BadInput, match="drawn at frame 5 already"):
+        job_of(obj, tmp_path / "drawn")
+    nail.object = None
+    with pytest.raises(BadInput, match="its nail at frame 5 has no Empty"):
+        job_of(obj, tmp_path / "none")
+
+
+def test_a_changed_nail_makes_the_bake_stale(scene, tmp_path):  # noqa: F811
+    obj = add_jelly()
+    nail = add_nail(obj)
+    gather.write_job(obj, scene, tmp_path / "job")
+    assert gather.changed_settings(obj, scene, tmp_path / "job") == []
+    nail.radius = 0.03
+    assert gather.changed_settings(obj, scene, tmp_path / "job") == ["Radius"]
+
+
+def test_nails_are_added_and_removed(scene):  # noqa: F811
+    obj = add_jelly()
+    nail = add_nail(obj)
+    assert nail.frame == NAIL and nail.object.type == "EMPTY"
+    with pytest.raises(RuntimeError, match="only 1 nails"):
+        bpy.ops.conjac.remove_nail(index=3)
+    bpy.ops.conjac.remove_nail(index=0)
+    assert not len(obj.conjac.nails) and bpy.data.objects.get("Jelly Nail") is not None
