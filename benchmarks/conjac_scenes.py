@@ -128,33 +128,40 @@ def table(name: str, search: Search, **params: float) -> dict[str, Any]:
 def equal_liveliness(search: Search, lively: Found, h: float) -> dict[str, float]:
     """The step at which Vanilla, at its smallest stable β, is as lively as ConJac at h, and how many it needs for one.
 
-    Bisection in log h. What it finds is one place where the two are equal: the smallest stable β jumps with h.
+    Bisection in log h, and a straight line between the last two. What it finds is one place where the two are equal:
+    the smallest stable β jumps with h.
     """
     low, high = h / 4.0, h
-    best: tuple[float, Found] | None = None
+    inside: tuple[float, Found] | None = None  # lively enough
+    outside: tuple[float, Found] | None = None
     for _ in range(BISECTIONS):
         step = 1.0 / round(1.0 / np.sqrt(low * high))
         found = search.smallest("vanilla", 0, step)
         if found is not None and found.liveliness >= lively.liveliness:
-            low, best = step, (step, found)
+            low, inside = step, (step, found)
         else:
-            high = step
-    if best is None:
+            high, outside = step, None if found is None else (step, found)
+    if inside is None:
         return {"h": low, "beta": np.nan, "steps": np.nan}
-    step, found = best
-    return {"h": step, "beta": found.beta, "liveliness_mJ": float(f"{1e3 * found.liveliness:.4g}"), "steps": h / step}
+    step, found = inside
+    even = step
+    if outside is not None:
+        ends = np.log([outside[1].liveliness, found.liveliness])
+        even = float(np.exp(np.interp(np.log(lively.liveliness), ends, np.log([outside[0], step]))))
+    return {"h": step, "beta": found.beta, "liveliness_mJ": float(f"{1e3 * found.liveliness:.4g}"), "equal_at": even,
+            "steps": h / even}
 
 
 def step_ratio(scene: Scene, first: tuple[str, int, dict[str, float]], second: tuple[str, int, dict[str, float]],
-               h: float) -> tuple[float, float]:
-    """Medians of a step of two methods that take turns, so that both see the same machine [ms]."""
+               h: tuple[float, float]) -> tuple[float, float]:
+    """Medians of a step of two methods that take turns, each with its own h, so that both see one machine [ms]."""
     worlds = [scene.world(method, count, **params) for method, count, params in (first, second)]
     states = [scene.start(world) for world in worlds]
     spent: list[list[float]] = [[], []]
     for _ in range(WARM + TIMED):
         for k, world in enumerate(worlds):
             began = time.perf_counter()
-            states[k] = replace(world.step(states[k], h), time=states[k].time + h)
+            states[k] = replace(world.step(states[k], h[k]), time=states[k].time + h[k])
             spent[k].append(1e3 * (time.perf_counter() - began))
     return float(np.median(spent[0][WARM:])), float(np.median(spent[1][WARM:]))
 
@@ -167,7 +174,7 @@ def dragon_claims(search: Search, row: dict[str, Any]) -> list[Claim]:
     if not np.isnan(equal["steps"]):
         assert lively is not None
         one, other = step_ratio(search.scene, ("vanilla", 0, {"beta": equal["beta"]}),
-                                ("conjac", NODES, {"beta": lively.beta, **CORRECTED}), H)
+                                ("conjac", NODES, {"beta": lively.beta, **CORRECTED}), (equal["h"], H))
         equal |= {"vanilla_ms": round(one, 1), "conjac_ms": round(other, 1), "ratio": equal["steps"] * one / other}
     row["corrections"] = said = gains(dragon.scene(GENTLE), NODES)
     worst = Found(np.inf, np.nan, np.nan, np.nan)

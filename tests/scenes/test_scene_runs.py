@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.conjac_scenes import Found, Search, equal_liveliness
+from benchmarks.conjac_scenes import Found, Search, equal_liveliness, step_ratio
 from benchmarks.scenes.motion import Motion, TimeIsUp, rest_energy, run
 from benchmarks.scenes.reference import digest
 from benchmarks.scenes.scene import Scene, farthest
@@ -68,8 +68,14 @@ def test_equal_liveliness_is_found_by_bisection():
 
     lively = Found(0.5, 12.0, 1e-6 / 2e-3, 0.1)
     equal = equal_liveliness(Known(), lively, 5e-3)
-    assert equal["h"] == pytest.approx(2e-3, rel=0.2) and equal["h"] <= 2e-3 + 1e-12
-    assert equal["steps"] == pytest.approx(5e-3 / equal["h"])
+    assert equal["h"] <= 2e-3 and equal["equal_at"] == pytest.approx(2e-3, rel=1e-3)
+    assert equal["steps"] == pytest.approx(2.5, rel=1e-3)
+
+
+def test_methods_are_timed_with_their_own_steps():
+    """Medians of both, in milliseconds."""
+    times = step_ratio(bar(), ("vanilla", 0, {"beta": 1.0}), ("conjac", 1, {"beta": 1.0}), (1e-2, 1e-4))
+    assert 0.0 < min(times) and max(times) < 1e3
 
 
 def test_a_reference_belongs_to_one_scene():
