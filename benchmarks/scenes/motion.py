@@ -71,7 +71,8 @@ def run(scene: Scene, world: World, h: float, rest: float, *, to_the_end: bool =
         until: float = np.inf) -> Motion:
     """From the start to `seconds` after release. to_the_end: go on where it is unstable already.
 
-    Raises TimeIsUp at `until`, of time.perf_counter, having written to the file `part` where the next call goes on.
+    Raises TimeIsUp at `until`, of time.perf_counter, having written to the file `part` where the next call goes on;
+    not before one step is done.
     """
     state, done, rows = scene.start(world), 0, []
     if part is not None and part.exists():
@@ -88,7 +89,7 @@ def run(scene: Scene, world: World, h: float, rest: float, *, to_the_end: bool =
             break
         if done == steps:
             break
-        if part is not None and time.perf_counter() > until:
+        if part is not None and spent and time.perf_counter() > until:
             part.parent.mkdir(parents=True, exist_ok=True)
             np.savez(part, done=done, rows=np.array(rows).reshape(-1, 2), q=state.q, u=state.u)
             raise TimeIsUp
