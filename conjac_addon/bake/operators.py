@@ -7,7 +7,7 @@ import bpy
 from ...solver import catalogue
 from ...solver.errors import EXIT_COMPLETE, EXIT_STOPPED, ConJacError
 from .. import playback
-from ..operators.setup import active_soft_body, soft_body_to_read
+from ..operators.poll import active_soft_body, soft_body_to_read
 from . import belongings, place, session
 
 #: seconds between looks at the worker, and how long each may take: the window stays live

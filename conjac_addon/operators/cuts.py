@@ -3,26 +3,18 @@
 import bpy
 from mathutils import Matrix, Vector
 
-from .setup import UNDOABLE, active_soft_body, link_beside
+from .entries import AddEntry, RemoveEntry
+from .setup import link_beside
 
 #: turns of an Empty that bring its Z axis to the object's X, Y or Z
 TURNS = (Matrix.Rotation(1.5707963267948966, 4, "Y"), Matrix.Rotation(-1.5707963267948966, 4, "X"), Matrix())
 
 
-class CONJAC_OT_add_cut(bpy.types.Operator):
+class CONJAC_OT_add_cut(AddEntry, bpy.types.Operator):
     """Cut the active soft body at the present frame, along the XY plane of a new Empty in its middle"""
 
     bl_idname = "conjac.add_cut"
     bl_label = "Add Cut"
-    bl_options = UNDOABLE
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        obj = active_soft_body(cls, context)
-        if obj is not None and obj.mode != "OBJECT":
-            cls.poll_message_set("Go to Object Mode first")
-            return False
-        return obj is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.active_object
@@ -42,26 +34,12 @@ class CONJAC_OT_add_cut(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class CONJAC_OT_remove_cut(bpy.types.Operator):
+class CONJAC_OT_remove_cut(RemoveEntry, bpy.types.Operator):
     """Forget this cut; the object that cuts stays"""
 
     bl_idname = "conjac.remove_cut"
     bl_label = "Remove Cut"
-    bl_options = UNDOABLE
-
-    index: bpy.props.IntProperty(name="Index", description="Which cut of the list", default=0, min=0)
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return active_soft_body(cls, context) is not None
-
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        cuts = context.active_object.conjac.cuts
-        if self.index >= len(cuts):
-            self.report({"ERROR"}, f"There are only {len(cuts)} cuts.")
-            return {"CANCELLED"}
-        cuts.remove(self.index)
-        return {"FINISHED"}
+    entries = "cuts"
 
 
 classes = (CONJAC_OT_add_cut, CONJAC_OT_remove_cut)

@@ -3,23 +3,15 @@
 import bpy
 from mathutils import Vector
 
-from .setup import UNDOABLE, active_soft_body, link_beside
+from .entries import AddEntry, RemoveEntry
+from .setup import link_beside
 
 
-class CONJAC_OT_add_nail(bpy.types.Operator):
+class CONJAC_OT_add_nail(AddEntry, bpy.types.Operator):
     """Hold the active soft body from the present frame on, along the Z axis of a new Empty through its middle"""
 
     bl_idname = "conjac.add_nail"
     bl_label = "Add Nail"
-    bl_options = UNDOABLE
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        obj = active_soft_body(cls, context)
-        if obj is not None and obj.mode != "OBJECT":
-            cls.poll_message_set("Go to Object Mode first")
-            return False
-        return obj is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.active_object
@@ -37,26 +29,12 @@ class CONJAC_OT_add_nail(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class CONJAC_OT_remove_nail(bpy.types.Operator):
+class CONJAC_OT_remove_nail(RemoveEntry, bpy.types.Operator):
     """Forget this nail; its Empty stays"""
 
     bl_idname = "conjac.remove_nail"
     bl_label = "Remove Nail"
-    bl_options = UNDOABLE
-
-    index: bpy.props.IntProperty(name="Index", description="Which nail of the list", default=0, min=0)
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return active_soft_body(cls, context) is not None
-
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        nails = context.active_object.conjac.nails
-        if self.index >= len(nails):
-            self.report({"ERROR"}, f"There are only {len(nails)} nails.")
-            return {"CANCELLED"}
-        nails.remove(self.index)
-        return {"FINISHED"}
+    entries = "nails"
 
 
 classes = (CONJAC_OT_add_nail, CONJAC_OT_remove_nail)

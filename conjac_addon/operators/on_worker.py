@@ -18,7 +18,7 @@ from ...solver.errors import ConJacError, Environment
 from .. import gather
 from ..bake import place
 from ..bake.worker import Worker
-from .setup import soft_body_to_read
+from .poll import soft_body_to_read
 
 #: seconds between looks at the worker
 TICK = 0.1

@@ -11,9 +11,11 @@ import numpy as np
 
 from ...solver.errors import BadInput, Environment
 from ..settings import fields_in_use, painted_params
+from .entries import UNDOABLE
 from .on_worker import OnWorker, run, still_job, still_there, to_object
+from .poll import active_soft_body
 from .preview_objects import show_fibers, show_field, show_wire, transformed
-from .setup import PREVIEWS, UNDOABLE, active_soft_body, remove_preview
+from .setup import PREVIEWS, remove_preview
 
 FIBERS = "fibers"  #: of the menu of what can be shown
 

@@ -6,41 +6,11 @@ import bpy
 
 from ...solver import catalogue
 from .. import playback
-
-UNDOABLE = {"REGISTER", "UNDO"}
+from .entries import UNDOABLE, AddEntry, RemoveEntry
+from .poll import active_mesh, active_soft_body
 
 #: custom properties by which previews are known: of tetrahedra, of fibres, of a map
 TETS, FIBERS, FIELD = PREVIEWS = "conjac_tets", "conjac_fibers", "conjac_field"
-
-
-def active_mesh(cls: type[bpy.types.Operator], context: bpy.types.Context) -> bpy.types.Object | None:
-    """The active object if it is a mesh that may be changed; else None, and the button says why it is grey."""
-    obj = context.active_object
-    if obj is None or obj.type != "MESH":
-        cls.poll_message_set("Select a mesh object")
-    elif not obj.is_editable:
-        cls.poll_message_set("The object is linked from another file; make it local or add a library override")
-    else:
-        return obj
-    return None
-
-
-def active_soft_body(cls: type[bpy.types.Operator], context: bpy.types.Context) -> bpy.types.Object | None:
-    """The active object if it is a soft body; else None, and the button says why it is grey."""
-    obj = active_mesh(cls, context)
-    if obj is not None and not obj.conjac.enabled:
-        cls.poll_message_set("The active object is not a ConJac soft body; add one first")
-        return None
-    return obj
-
-
-def soft_body_to_read(cls: type[bpy.types.Operator], context: bpy.types.Context) -> bpy.types.Object | None:
-    """The same for a button that evaluates the object: Blender gives nothing new of a mesh in Edit Mode."""
-    obj = active_soft_body(cls, context)
-    if obj is not None and obj.mode == "EDIT":
-        cls.poll_message_set("Leave Edit Mode first")
-        return None
-    return obj
 
 
 def link_beside(made: bpy.types.Object, obj: bpy.types.Object) -> None:
@@ -156,46 +126,23 @@ class CONJAC_OT_add_group(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class CONJAC_OT_add_handle(bpy.types.Operator):
+class CONJAC_OT_add_handle(AddEntry, bpy.types.Operator):
     """Add an Empty at the 3D cursor that picks the nearest node inside the body as a dynamic node"""
 
     bl_idname = "conjac.add_handle"
     bl_label = "Add Dynamic Handle"
-    bl_options = UNDOABLE
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        obj = active_soft_body(cls, context)
-        if obj is not None and obj.mode != "OBJECT":
-            cls.poll_message_set("Go to Object Mode first")
-            return False
-        return obj is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         add_handle_at(context.active_object, context.scene.cursor.location)
         return {"FINISHED"}
 
 
-class CONJAC_OT_remove_handle(bpy.types.Operator):
+class CONJAC_OT_remove_handle(RemoveEntry, bpy.types.Operator):
     """Forget this dynamic handle; its Empty stays"""
 
     bl_idname = "conjac.remove_handle"
     bl_label = "Remove Dynamic Handle"
-    bl_options = UNDOABLE
-
-    index: bpy.props.IntProperty(name="Index", description="Which handle of the list", default=0, min=0)
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return active_soft_body(cls, context) is not None
-
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        handles = context.active_object.conjac.handles
-        if self.index >= len(handles):
-            self.report({"ERROR"}, f"There are only {len(handles)} handles.")
-            return {"CANCELLED"}
-        handles.remove(self.index)
-        return {"FINISHED"}
+    entries = "handles"
 
 
 classes = (CONJAC_OT_add_soft_body, CONJAC_OT_remove, CONJAC_OT_add_group, CONJAC_OT_add_handle,

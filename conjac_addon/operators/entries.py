@@ -1,0 +1,42 @@
+"""What operators on the settings' lists share: handles, cuts, nails."""
+
+import bpy
+
+from .poll import active_soft_body
+
+UNDOABLE = {"REGISTER", "UNDO"}
+
+
+class AddEntry:
+    """Of an operator that adds an entry and its Empty."""
+
+    bl_options = UNDOABLE
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        obj = active_soft_body(cls, context)
+        if obj is not None and obj.mode != "OBJECT":
+            cls.poll_message_set("Go to Object Mode first")
+            return False
+        return obj is not None
+
+
+class RemoveEntry:
+    """Of an operator that removes an entry; the object that it points at stays."""
+
+    bl_options = UNDOABLE
+    entries = ""  #: the list's property
+
+    index: bpy.props.IntProperty(name="Index", description="Which entry of the list", default=0, min=0)
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return active_soft_body(cls, context) is not None
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        entries = getattr(context.active_object.conjac, self.entries)
+        if self.index >= len(entries):
+            self.report({"ERROR"}, f"There are only {len(entries)} {self.entries}.")
+            return {"CANCELLED"}
+        entries.remove(self.index)
+        return {"FINISHED"}
