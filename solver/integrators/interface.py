@@ -14,7 +14,7 @@ from ..errors import StepFailed
 from ..linear.interface import NotPositiveDefinite
 from ..nonlinear.held import Held
 from ..state import Index, State, Vec
-from .rub import rub
+from .rub import remember, rub
 
 if TYPE_CHECKING:
     from ..assembly.tangent import Tangent
@@ -87,7 +87,7 @@ def pose(system: System, lin: Linearised, stage: Stage) -> Posed:
 def land(system: System, posed: Posed, stage: Stage, start: State, is_last: bool = True) -> State:
     """The state at the end of a linearised stage; only the last stage of a step is settled."""
     u = posed.solve()
-    impulses = rub(system, posed, stage, u)
+    impulses = rub(system, posed, stage, u, start.memory)
     if impulses is not None:
         posed = posed.under(impulses)
         u = posed.solve()
@@ -95,7 +95,7 @@ def land(system: System, posed: Posed, stage: Stage, start: State, is_last: bool
     q = system.coordinates.advance(base, u + posed.correction(u), stage.b * stage.h)
     if is_last:
         q = posed.settle(q, u, system.evaluate)
-    return State(stage.time, q, u, start.memory)
+    return remember(State(stage.time, q, u, start.memory), stage, impulses)
 
 
 def rub_at_the_end(system: System, lin: Linearised, stage: Stage, after: State) -> State:
@@ -104,11 +104,11 @@ def rub_at_the_end(system: System, lin: Linearised, stage: Stage, after: State) 
     Raises StepFailed.
     """
     if lin.contacts is None or not len(lin.contacts.nodes):
-        return after
+        return remember(after, stage, None)
     posed = pose(system, lin, stage)
-    impulses = rub(system, posed, stage, after.u)
+    impulses = rub(system, posed, stage, after.u, after.memory)
     if impulses is None:
-        return after
+        return remember(after, stage, None)
     change = posed.respond(impulses[system.coordinates.free].reshape(-1, 1))[:, 0]
     q = system.coordinates.advance(after.q, change, stage.b * stage.h)
-    return State(after.time, q, after.u + change, after.memory)
+    return remember(State(after.time, q, after.u + change, after.memory), stage, impulses)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..condensation.interface import Posed, Stage
 from ..contact.laws.interface import Rubbing, along
-from ..state import Vec
+from ..state import State, Vec
 
 if TYPE_CHECKING:
     from .interface import System
 
 
-def rub(system: System, posed: Posed, stage: Stage, u: Vec) -> Vec | None:
+FORCE = "friction.force"  #: memory of the last stage's friction on all nodes [N], (n, 3), where a law starts from
+
+
+def rub(system: System, posed: Posed, stage: Stage, u: Vec, memory: Mapping[str, Vec]) -> Vec | None:
     """Impulses of friction on all nodes, (n, 3) [N s], at the stage's rates u (3 f,); None where nothing rubs.
 
     Contacts are those at which the stage was linearised, and their normal impulses what the penalty gives over the
@@ -37,7 +42,23 @@ def rub(system: System, posed: Posed, stage: Stage, u: Vec) -> Vec | None:
     depth = -contacts.gap[touching] - np.einsum("ka,ka->k", normal, moved)
     pressing = share * penalty.stiffness * np.maximum(depth, 0.0)
     rubbing = Rubbing(nodes, normal, along(v - finder.velocity(stage.time), normal), pressing,
-                      share * ahead * penalty.stiffness, system.mass[nodes])
+                      share * ahead * penalty.stiffness, system.mass[nodes], share * _force(system, memory)[nodes])
     impulses = np.zeros((len(system.mass), 3))
     impulses[nodes] = friction.impulses(rubbing, posed.compliance(nodes))
     return impulses
+
+
+def remember(after: State, stage: Stage, impulses: Vec | None) -> State:
+    """The state with a stage's impulses of friction in its memory, none where nothing rubbed."""
+    if impulses is None:
+        if FORCE not in after.memory:
+            return after
+        return replace(after, memory={key: value for key, value in after.memory.items() if key != FORCE})
+    return replace(after, memory={**after.memory, FORCE: impulses / (stage.a * stage.h)})
+
+
+def _force(system: System, memory: Mapping[str, Vec]) -> Vec:
+    """What the memory has of friction, (n, 3) [N]."""
+    known = memory.get(FORCE)
+    shape = (len(system.mass), 3)
+    return known if known is not None and known.shape == shape else np.zeros(shape)

@@ -40,6 +40,11 @@ class Coulomb:
         tolerance = TOLERANCE * min(float(speed.max()), float(np.linalg.norm(moved, axis=1).max()))
         share = min(1.0, -float(np.vdot(impulse, rubbing.slip)) / _positive(np.vdot(impulse, moved)))
         impulse, moved = share * impulse, share * moved
+        guess = within(rubbing.along(rubbing.guess), most)
+        if guess.any():
+            answer = respond(guess)
+            if _work(rubbing, guess, answer) < _work(rubbing, impulse, moved):
+                impulse, moved = guess, answer
         for _ in range(LOADS):
             lifted = np.einsum("ka,ka->k", moved, rubbing.normal)
             most = self.coefficient * np.maximum(rubbing.pressing - rubbing.yielding * lifted, 0.0)
@@ -81,6 +86,11 @@ def within(impulses: Vec, most: Vec) -> Vec:
     size = np.linalg.norm(impulses, axis=1)
     shorter: Vec = impulses * np.minimum(1.0, most / np.maximum(size, np.finfo(float).tiny))[:, None]
     return shorter
+
+
+def _work(rubbing: Rubbing, impulse: Vec, moved: Vec) -> float:
+    """½ rᵀ W r + rᵀ s [J]."""
+    return float(0.5 * np.vdot(impulse, moved) + np.vdot(impulse, rubbing.slip))
 
 
 def _positive(value: float | np.floating[Any]) -> float:

@@ -24,6 +24,7 @@ class Rubbing:
     pressing: Vec  #: impulse along the normal in this step [N s], (k,), not negative
     yielding: float  #: by how much that falls with each m/s along the normal [kg]
     mass: Vec  #: lumped, of the nodes [kg], (k,)
+    guess: Vec  #: impulses that the forces before would be now [N s], (k, 3); it saves time, no answer depends on it
 
     def along(self, vectors: Vec) -> Vec:
         """The part of vectors (k, 3) that lies along the obstacle."""
@@ -37,7 +38,7 @@ def along(vectors: Vec, normal: Vec) -> Vec:
 
 
 class Friction(Protocol):
-    """Impulses against the slip. Nothing is kept from step to step."""
+    """Impulses against the slip. A law keeps nothing from step to step; its last answer comes with the table."""
 
     def __init__(self, params: dict[str, float]) -> None: ...
 
