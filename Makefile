@@ -14,7 +14,7 @@ SHELL := /bin/bash
 PYTHON ?= python3.11
 PY := .venv/bin/python
 WORKERS ?= 2
-SCENES := suzanne bar twist aniso barcut drop
+SCENES := suzanne bar twist aniso hetero barcut drop
 EXAMPLES := $(SCENES:%=examples_blend/%.blend)
 
 .PHONY: help setup bake gallery examples test test-all test-blender lint types equations manual bench benchmarks extension clean

@@ -16,8 +16,8 @@ from . import compat
 from .handles import can_cut, has_curves, is_empty, painted_names
 
 #: families whose choice is a menu and whose parameters are settings
-FAMILIES = ("method", "material", "fiber_material", "fiber_field", "damping", "friction", "mesher", "integrator",
-            "stage_solver")
+FAMILIES = ("method", "material", "fiber_material", "fiber_field", "damping", "carry", "friction", "mesher",
+            "integrator", "stage_solver")
 
 #: those of which an artist may choose none
 OPTIONAL = ("fiber_material", "friction")
@@ -255,6 +255,7 @@ def _made_from_catalogue() -> dict[str, Any]:
         "method": _menu("method", "Method", "How the motion is computed", first["method"]),
         "material": _menu("material", "Material", "How the body resists being deformed", first["material"]),
         "damping": _menu("damping", "Damping Law", "What the material itself loses when it moves", first["damping"]),
+        "carry": _menu("carry", "Inside", "What maps of the material do below the surface", first["carry"]),
         "fiber_material": _menu("fiber_material", "Fibers", "What fibers add to the material", "none",
                                 (("none", "None", "The same in every direction"),)),
         "friction": _menu("friction", "Friction", "What holds the body against sliding on the ground", "none",

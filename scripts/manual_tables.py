@@ -16,6 +16,7 @@ TITLES = {
     "integrator": ("Integrator", "How a step advances in time."),
     "stage_solver": ("Stage solver", "How an integrator that iterates finds its steps."),
     "material": ("Material", "How the body resists being deformed."),
+    "carry": ("Inside of Maps", "What is painted on the surface for the material's numbers, below it."),
     "damping": ("Damping", "What the material itself loses, whatever the step; off where both settings are 0."),
     "friction": ("Friction", "What holds the body against sliding on the ground; none where it is left out."),
     "fiber_material": ("Fibers", "What fibers add to the material, along one direction in each element."),

@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks.scenes import hetero
 from benchmarks.scenes.scene import Scene, at_rest, in_balance
 
-PICTURE = Path(__file__).resolve().parents[2] / "docs" / "gallery" / "hetero.png"
+PICTURE = Path(__file__).resolve().parents[2] / "docs" / "gallery" / "hetero_rest.png"
 
 
 def widths(scene: Scene, x: np.ndarray) -> np.ndarray:

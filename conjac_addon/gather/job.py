@@ -109,7 +109,7 @@ def scene_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
                  "largest_deformation": properties.si(settings, "largest_deformation", scene)},
         "bodies": [{
             "name": obj.name, "surface": {}, "mesher": choice("mesher"), "material": choice("material"),
-            "damping": choice("damping"),
+            "damping": choice("damping"), "carry": choice("carry"),
             "density": properties.si(settings, catalogue.DENSITY.key, scene),
             "painted": {}, "dynamic": {}, "pin": {}, **fibers.fiber_settings(obj, choice),
         }],

@@ -147,6 +147,7 @@ def draw_fields(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """The maps of the material's own numbers: a group for each, and both ends once it is there."""
     obj, settings = context.object, context.object.conjac
     fields = fields_in_use(settings)
+    layout.prop(settings, "carry")
     for entry in maps_in_use(settings).values():
         blended = [param for param in entry.params if param.key in fields]
         if not blended:

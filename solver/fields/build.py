@@ -90,8 +90,9 @@ def _fibers(body: schema.Body, arrays: Arrays, volume: Volume, painted: _Painted
 
 
 def _carry(body: schema.Body, arrays: Arrays, volume: Volume, embedding: Carried | None) -> _Painted | None:
-    """All that was painted on the body at the nodes, by a harmonic solve; None for a body without a surface."""
-    maps = {f"painted.{key}.weights": blend.weights for key, blend in body.painted.items()}
+    """All that was painted on the body, at the nodes: the material's maps as `carry` says; None without a surface."""
+    of_material = {f"painted.{key}.weights": blend.weights for key, blend in body.painted.items()}
+    maps = dict(of_material)
     if body.pin.weights:
         maps["pin.weights"] = body.pin.weights
     if body.fiber_material is not None and body.fibers:
@@ -105,10 +106,13 @@ def _carry(body: schema.Body, arrays: Arrays, volume: Volume, embedding: Carried
     triangles = np.asarray(arrays(body.surface.triangles), dtype=np.int32)
     weights = {name: _weights(arrays(name), len(vertices), name, where) for where, name in maps.items()}
     at_nodes: dict[str, Vec] = {}
-    if weights:
-        values = np.stack(list(weights.values()), axis=1)
-        fields = harmonic_extension(volume.nodes, volume.tets, vertices, triangles, values)
-        at_nodes = {name: fields[:, i] for i, name in enumerate(weights)}
+    inwards = catalogue.find("carry", body.carry.kind).load()
+    for extension, names in ((inwards, {*of_material.values()}), (harmonic_extension, {*maps.values()})):
+        new = [name for name in weights if name in names and name not in at_nodes]
+        if new:
+            values = np.stack([weights[name] for name in new], axis=1)
+            fields = extension(volume.nodes, volume.tets, vertices, triangles, values)
+            at_nodes |= {name: fields[:, i] for i, name in enumerate(new)}
     if body.fiber_material is not None and body.fiber_vectors:
         vectors = np.asarray(arrays(body.fiber_vectors), dtype=np.float64)
         at_nodes[body.fiber_vectors] = harmonic_extension(volume.nodes, volume.tets, vertices, triangles, vectors)

@@ -23,14 +23,8 @@ def harmonic_extension(nodes: Vec, tets: Index, vertices: Vec, triangles: Index,
     Boundary nodes take the paint at the nearest point of the render mesh that looks their way, all other nodes solve
     Laplace's equation with linear elements. Values stay within those painted. Each part of the volume counts alone.
     """
-    centre, scale = nodes.mean(axis=0), float(np.ptp(nodes, axis=0).max())
-    nodes, vertices = (nodes - centre) / scale, (vertices - centre) / scale
-    faces, _ = boundary_faces(tets)
-    border = np.unique(faces)
-    values = np.zeros((len(nodes), painted.shape[1]))
-    transfer = _from_vertices(nodes, faces, border, vertices, np.asarray(triangles).reshape(-1, 3), tets)
-    values[border] = transfer @ painted
-
+    border, values = on_border(nodes, tets, vertices, triangles, painted)
+    nodes = (nodes - nodes.mean(axis=0)) / float(np.ptp(nodes, axis=0).max())
     free = np.setdiff1d(np.arange(len(nodes)), border)
     if len(free):
         laplacian = p1_laplacian(nodes, tets)
@@ -41,6 +35,18 @@ def harmonic_extension(nodes: Vec, tets: Index, vertices: Vec, triangles: Index,
         for i in range(painted.shape[1]):
             values[free, i] = cg(inner, known[:, i], rtol=1e-12, maxiter=20 * len(free), M=jacobi)[0]
     return np.clip(values, painted.min(axis=0), painted.max(axis=0))
+
+
+def on_border(nodes: Vec, tets: Index, vertices: Vec, triangles: Index, painted: Vec) -> tuple[Index, Vec]:
+    """The boundary nodes, (b,), and values at all nodes, (k, maps), of which only theirs are written."""
+    centre, scale = nodes.mean(axis=0), float(np.ptp(nodes, axis=0).max())
+    nodes, vertices = (nodes - centre) / scale, (vertices - centre) / scale
+    faces, _ = boundary_faces(tets)
+    border = np.unique(faces)
+    values = np.zeros((len(nodes), painted.shape[1]))
+    transfer = _from_vertices(nodes, faces, border, vertices, np.asarray(triangles).reshape(-1, 3), tets)
+    values[border] = transfer @ painted
+    return border, values
 
 
 def p1_laplacian(nodes: Vec, tets: Index) -> csr_matrix:

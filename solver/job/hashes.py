@@ -28,7 +28,7 @@ SCENE_READERS = {"version": "", "name": "", "time": "solve", "method": "solve", 
                  "friction": "solve",  # of the ground
                  "seed": ""}  # went before anything was random; older caches still name it
 BODY_READERS = {"name": "solve", "surface": "mesh", "surface.to_object": "solve", "tets": "mesh", "mesher": "tets",
-                "material": "fields", "damping": "solve", "painted": "fields", "density": "fields",
+                "material": "fields", "damping": "solve", "painted": "fields", "carry": "fields", "density": "fields",
                 "dynamic": "fields", "pin": "fields",
                 "fiber_material": "fields", "fiber_field": "fields", "fibers": "fields", "fiber_vectors": "fields",
                 "fiber_curves": "fields", "fiber_activation": "solve", "cuts": "solve", "nails": "solve"}
@@ -42,7 +42,8 @@ WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "fra
          "gravity": "gravity", "ground": "ground", "ground.motion": "motion of the ground",
          "friction.kind": "friction",
          "surface": "mesh", "surface.to_object": "motion of the object", "tets": "volume mesh",
-         "mesher.kind": "mesher", "material.kind": "material", "damping.kind": "damping law", "density": "density",
+         "mesher.kind": "mesher", "material.kind": "material", "damping.kind": "damping law",
+         "carry.kind": "inside of maps", "density": "density",
          "dynamic": "dynamic nodes", "pin": "pins", "pin.motion": "motion of the pins",
          "pin.node_motion": "motion of the pins", "name": "name",
          "fiber_material.kind": "fibers", "fiber_field.kind": "direction of the fibers", "fibers": "paint of fibers",
@@ -87,7 +88,8 @@ def settings(job: Job) -> Settings:
     bodies = {}
     for body in job.scene.bodies:
         of_fibers = ("fiber_material", "fiber_field") if body.fiber_material else ()
-        flat = dict(_flat(job, body, "", digests)) | _choices(body, ("mesher", "material", "damping", *of_fibers))
+        families = ("mesher", "material", "damping", "carry", *of_fibers)
+        flat = dict(_flat(job, body, "", digests)) | _choices(body, families)
         # not read: the mesher of a volume given by hand, fibres without a material, numbers that others replace
         painted = {name for key in body.painted for name in (key, f"material.{key}", f"fiber_material.{key}")}
         unread = (*(("mesher.",) if body.tets else ()), *(() if body.fiber_material else ("fiber",)),

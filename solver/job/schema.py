@@ -59,7 +59,7 @@ class Choice(Strict):
 class Painted(Strict):
     """A number per place, painted on the surface: low where the weight is 0, high where it is 1.
 
-    Carried into the volume by a harmonic solve. Moduli and densities blend log-linearly, ratios linearly.
+    Carried into the volume as the body's `carry` says. Moduli and densities blend log-linearly, ratios linearly.
     """
 
     low: float
@@ -144,6 +144,7 @@ class Body(Strict):
     material: Choice = field(default_factory=lambda: Choice(kind="stable_neo_hookean"))
     damping: Choice = field(default_factory=lambda: Choice(kind="rayleigh"))  #: off by its defaults
     painted: dict[str, Painted] = field(default_factory=dict)  #: replaces a parameter with `field=True`, by key
+    carry: Choice = field(default_factory=lambda: Choice(kind="smooth"))  #: what `painted` does inside
     density: Positive = 1000.0
     dynamic: Dynamic = field(default_factory=Dynamic)
     pin: Pin = field(default_factory=Pin)

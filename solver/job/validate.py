@@ -126,6 +126,7 @@ def _check_body(job: Job, body: schema.Body, where: str) -> None:
     _check_choice("mesher", body.mesher, f"{where}.mesher")
     _check_choice("material", body.material, f"{where}.material")
     _check_choice("damping", body.damping, f"{where}.damping")
+    _check_choice("carry", body.carry, f"{where}.carry")
     if body.fiber_material is not None:
         _check_choice("fiber_material", body.fiber_material, f"{where}.fiber_material")
         _check_choice("fiber_field", body.fiber_field, f"{where}.fiber_field")

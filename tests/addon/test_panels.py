@@ -139,9 +139,9 @@ def test_material_maps_show_both_ends_once_there_is_one(soft_cube):
 
     from conjac.conjac_addon.ui import sections
 
-    assert fields() == {"poisson_ratio_group", "density_group"}  # and Stiffness is a button
+    assert fields() == {"carry", "poisson_ratio_group", "density_group"}  # and Stiffness is a button
     soft_cube.conjac.density_group = "Density"
-    assert fields() == {"poisson_ratio_group", "density_group", "density", "density_high"}
+    assert fields() == {"carry", "poisson_ratio_group", "density_group", "density", "density_high"}
     soft_cube.vertex_groups.new(name="Stiffness")
     soft_cube.conjac.material, soft_cube.conjac.fiber_material = "mooney_rivlin", "astvk"
     assert fields() > {"stiffness_group", "youngs_modulus", "youngs_modulus_high", "mooney_share_group",

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-EXAMPLES = ("suzanne", "bar", "twist", "aniso", "barcut", "drop")
+EXAMPLES = ("suzanne", "bar", "twist", "aniso", "hetero", "barcut", "drop")
 
 FACTS = """
 import json, sys
@@ -39,7 +39,7 @@ for path in sys.argv[1:]:
                 ("youngs_modulus", "youngs_modulus_high", "poisson_ratio", "density", "step", "method", "mesher",
                  "edge_length", "material", "dynamic_group", "pin_group", "quasistatic_start", "fiber_material",
                  "fiber_field", "fiber_modulus", "fiber_x", "fiber_y", "fiber_z", "fiber_angle",
-                 "use_ground", "friction")
+                 "use_ground", "friction", "carry")
                 for v in (getattr(soft, k),)}
 
     facts[path] = dict(
@@ -158,6 +158,18 @@ def test_aniso(facts):
     axes = {name: [body["settings"][f"fiber_{letter}"] for letter in "xyz"] for name, body in bodies.items()}
     assert axes == {"Horizontal": [1, 0, 0], "Vertical": [0, 0, 1], "Diagonal": [1, 0, 1], "Helical": [0, 0, 1]}
     assert all(len(body["handles"]) == 1 for body in bodies.values())
+
+
+def test_hetero(facts):
+    """Stiff layers are the thicker ones by a row of vertices, and go straight in."""
+    body = facts["committed", "hetero"]
+    points = np.array(body["vertices"])
+    assert len(points) == 5915 - 11 * 11 * 33 and body["settings"]["carry"] == "straight"
+    row = np.round(points[:, 2] / 0.0045).astype(int)
+    stiff = np.array(body["weights"]["Stiffness"]) > 0.5
+    assert set(row[stiff]) == {*range(0, 8), *range(14, 21), *range(27, 35)}
+    assert set(row[~stiff]) == {*range(8, 14), *range(21, 27)}
+    assert body["settings"]["youngs_modulus_high"] == 10 * body["settings"]["youngs_modulus"]
 
 
 def test_barcut(facts):
