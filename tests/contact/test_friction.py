@@ -83,7 +83,8 @@ def test_above_it_it_slides_with_the_closed_form_s_acceleration(method, slope, h
 
 @pytest.mark.parametrize(("integrator", "method"), [
     ("sbdf2", "conjac"), ("ssdirk2", "conjac"), ("ssdirk2", "vanilla"), ("backward_euler", "vanilla"),
-    ("bdf2", "vanilla"), ("sdirk2", "vanilla"), ("generalized_alpha", "vanilla")])
+    ("bdf2", "vanilla"), ("sdirk2", "vanilla"), ("generalized_alpha", "vanilla"), ("backward_euler", "conjac"),
+    ("bdf2", "conjac"), ("sdirk2", "conjac")])
 def test_other_integrators_brake_as_much(integrator, method):
     params = {"spectral_radius": 0.5} if integrator == "generalized_alpha" else {}
     for slope in (0.2, 0.6):
