@@ -29,7 +29,7 @@ from solver import threads  # isort: skip  # first: it sets what numba and BLAS 
 import numpy as np
 
 from benchmarks.report import Claim, claim, emit
-from benchmarks.scenes import aniso, bunny, dragon
+from benchmarks.scenes import aniso, armadillo, barcut, bunny, dragon
 from benchmarks.scenes.motion import TimeIsUp, rest_energy, run
 from benchmarks.scenes.reference import digest, of, reference
 from benchmarks.scenes.residual import gains
@@ -37,7 +37,7 @@ from benchmarks.scenes.scene import Scene, at_rest, in_balance
 from benchmarks.step import DRAGON
 
 BETAS = [round(0.1 * k, 1) for k in range(5, 61)]
-NAMES = ("twist", "hetero", "aniso", "dragon", "bunny")
+NAMES = ("twist", "hetero", "aniso", "barcut", "dragon", "bunny", "armadillo")
 STEPS = {"twist": (1e-2, 5e-3, 2e-3), "hetero": (1e-2, 5e-3), "aniso": (1e-2, 5e-3), "dragon": (1e-2, 5e-3)}
 CORRECTED = {"corrections": 2.0}
 H, NODES = 5e-3, 8  #: of the paper's comparison on the dragon
@@ -210,6 +210,16 @@ def measure(name: str, until: float, folder: Path | None) -> tuple[dict[str, Any
         row = bunny.row()
         crept = np.linalg.norm(row[f"on a slope of {bunny.SLOPE:g}, coulomb"]["centre_moved_mm"][:2])
         return row, [claim("bunny_stands_on_a_slope", float(crept), "mm in 0.4 s", "<= 2")]
+    if name == "barcut":
+        row = barcut.row()
+        fell, rests = row["mean_speed_of_pieces"][1:]
+        return row, [claim("barcut_pieces", row["pieces"], "", ">= 3", 3),
+                     claim("barcut_rests_over_falls", rests / fell, "speed", "<= 1e-6", "quasistatic")]
+    if name == "armadillo":
+        awake, *asleep = (armadillo.rows(["awake", *(f"{one:g}" for one in armadillo.THRESHOLDS)])).values()
+        row = {"awake": awake} | {f"{one:g}/s": of for one, of in zip(armadillo.THRESHOLDS, asleep)}
+        return row, [claim(f"adaptive_gain_{one:g}", awake["seconds"] / of["seconds"], "", "> 1", "saves time")
+                     for one, of in zip(armadillo.THRESHOLDS, asleep)]
     search = Search(of(name), until, folder)
     row = table(name, search, **(CORRECTED if name == "dragon" else {}))
     claims = []
@@ -251,7 +261,8 @@ def main() -> int:
 
 def needs(name: str) -> bool:
     """Whether everything is there that a scene is made of."""
-    return {"dragon": DRAGON, "bunny": bunny.BUNNY}.get(name, Path(__file__)).exists()
+    shared = {"dragon": DRAGON, "bunny": bunny.BUNNY, "armadillo": DRAGON.with_name("armadillo.npz")}
+    return shared.get(name, Path(__file__)).exists()
 
 
 if __name__ == "__main__":

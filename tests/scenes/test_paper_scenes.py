@@ -85,3 +85,14 @@ def test_a_conjac_bar_of_helical_fibers_comes_to_rest_as_vanilla_does():
     target = in_balance(scene.world("vanilla"), scene.nodes.copy())
     x = at_rest(scene)
     assert aniso.turn(scene, x) == pytest.approx(aniso.turn(scene, target), rel=1e-4)
+
+
+def test_barcut_falls_apart_into_what_swings_what_falls_and_what_rests():
+    from benchmarks.scenes import barcut
+
+    row = barcut.row((49, 4, 4))
+    swings, falls, rests = row["mean_speed_of_pieces"]
+    assert row["pieces"] == 3 and len(row["ms_a_step"]) == 3
+    assert rests < 1e-6 < swings < falls
+    # eight frames after the second cut: a third of a second, from some speed of its swing
+    assert falls == pytest.approx(9.81 * (barcut.END - max(barcut.CUTS)) / barcut.FPS, rel=0.2)
