@@ -21,7 +21,7 @@ def compliance(posed: PosedConJac, nodes: Index) -> Compliance:
     inner = rows < size
     reach = np.empty((len(nodes), 3, count))
     reach[inner] = posed.jacobian.reshape(size, 3, len(posed.basis))[rows[inner]] @ posed.basis
-    reach[~inner] = posed.basis.reshape(-1, 3, count)[rows[~inner] - size]
+    reach[~inner] = posed.basis.reshape(len(posed.basis) // 3, 3, count)[rows[~inner] - size]
     reach = reach.reshape(3 * len(nodes), count)
     if count:
         reach = scipy.linalg.solve_triangular(np.linalg.cholesky(posed.reduced), reach.T, lower=True).T

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
@@ -38,7 +37,7 @@ def reach(condensation: Condensation, coordinates: FreeNodes, linearise: Lineari
 
     def posed_at(q: Vec, u: Vec, project: bool) -> Posed:
         x, v = coordinates.place(q, stage.time), coordinates.spread(u, stage.w)
-        return condensation.pose(replace(linearise(x, v, project), memory=start.memory), stage)
+        return condensation.pose(linearise(x, v, project), stage)
 
     u, offset = start.u, np.zeros_like(base)
     q = coordinates.advance(base, u, reached)

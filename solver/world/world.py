@@ -148,7 +148,9 @@ class World:
         if sleep is not None and sleep.rests_near(x, state.memory):
             # the last call's K goes with the factor that is kept
             force, v = self.evaluate(x, x, state.time)[0], self.velocity(state)
-            return Linearised(x, v, self.mass, force, self._blocks, self._node_blocks, None, state.memory, False)
+            contacts = None if self.ground is None else self.ground[0].find(x, state.time)
+            return Linearised(x, v, self.mass, force, self._blocks, self._node_blocks, None, state.memory, False,
+                              contacts)
         lin = replace(self.linearise_at(x, self.velocity(state), state.time, self.project), memory=state.memory)
         if self._damping is None:
             return lin
@@ -248,7 +250,7 @@ class World:
         damped = self._damped(start, stage.time) if stage.inertia else None
 
         def linearise(x: Vec, v: Vec, project: bool) -> Linearised:
-            return replace(self.linearise_at(x, v, stage.time, project), damped=damped)
+            return replace(self.linearise_at(x, v, stage.time, project), damped=damped, memory=start.memory)
 
         if isinstance(self.condensation, Full):
             after = self._reach_in_full(stage, start, damped, held)

@@ -208,23 +208,40 @@ def test_a_body_in_the_air_is_left_alone():
     assert touched.max() > 1e-2 and flying.max() <= 1e-12
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_a_pinned_body_is_dragged_by_the_ground_as_far_as_its_stiffness_lets_it(method):
-    """Held at the top, its bottom 1 mm deep in a ground that moves on: it slides at last, under μ times its load."""
+def dragged(count, speed=0.1, **settings):
+    """A block with so many dynamic nodes, held at the top, its bottom 1 mm deep in a ground that moves on [m/s]."""
     nodes, tets = box((4, 4, 2), SIZE)
-    top, bottom = np.flatnonzero(nodes[:, 2] > 0.04 - 1e-9), nodes[:, 2] == 0.0
-    dynamic = [nearest(nodes, (0.04, 0.04, 0.02))] if method == "conjac" else []
-    world = make(nodes, tets, young=3e4, beta=1.0, method=method, ground=(0.001, 300.0), pinned=top, dynamic=dynamic,
-                 friction=("coulomb", MU), gravity=(0, 0, 0))
-    path = np.outer(np.arange(100) * 0.02, [0.1, 0.0, 0.0]) + [0, 0, 0.001]
+    top = np.flatnonzero(nodes[:, 2] > 0.04 - 1e-9)
+    dynamic = [nearest(nodes, (0.04, 0.04, 0.02))][:count]
+    world = make(nodes, tets, young=3e4, beta=1.0, ground=(0.001, 300.0), pinned=top, dynamic=dynamic,
+                 friction=("coulomb", MU), gravity=(0, 0, 0), **settings)
+    path = np.outer(np.arange(100) * 0.02, [speed, 0.0, 0.0]) + [0, 0, 0.001]
     finder, law = world.ground
     world.ground = (type(finder)(path[0], np.array([0, 0, 1.0]), Motion(path, 0.02)), law)
+    return world, nodes, top
+
+
+@pytest.mark.parametrize("count, speed, settings", [
+    (0, 0.1, {"method": "vanilla"}), (1, 0.1, {}), (0, 0.1, {}), (0, 3.0, {}),
+    (1, 0.1, {"adaptive": True, "threshold": 1e9})])
+def test_a_pinned_body_is_dragged_by_the_ground_as_far_as_its_stiffness_lets_it(count, speed, settings):
+    """It slides at last, under μ times its load; where nothing is dynamic, or all asleep on a kept factor, too."""
+    world, nodes, top = dragged(count, speed, **settings)
+    bottom, law = nodes[:, 2] == 0.0, world.ground[1]
     state = run(world, world.initial_state(), 80, 1 / 60)
+    assert "adaptive" not in settings or world.linear.factored < 80
     x = world.coordinates.place(state.q, state.time)
     force = world.evaluate(x, np.zeros_like(x), state.time)[0]  # elastic and of the ground
     load = law.stiffness * np.maximum(0.001 - x[bottom, 2], 0.0).sum()
     assert -force[bottom, 0].sum() == pytest.approx(MU * load, rel=0.02)
     assert np.array_equal(x[top], nodes[top])
+
+
+def test_friction_of_a_solved_stage_wakes_nobody():
+    """Where all sleep and the rest is held nothing has a velocity, whatever rubs."""
+    world, _, _ = dragged(1, adaptive=True, threshold=1e9, integrator="backward_euler")
+    state = run(world, world.initial_state(), 3, 1 / 60)
+    assert state.memory["friction.force"].any() and not state.u.any()
 
 
 def rubbing_of(slip, pressing, mass=1.0):

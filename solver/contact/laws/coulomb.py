@@ -37,6 +37,8 @@ class Coulomb:
         if float(speed.max(initial=0.0)) <= SLOWEST or not most.any():
             return np.zeros_like(impulse)
         moved = respond(impulse)
+        if not moved.any():  # nothing has inertia, so all slides as it is carried
+            return impulse
         tolerance = TOLERANCE * min(float(speed.max()), float(np.linalg.norm(moved, axis=1).max()))
         share = min(1.0, -float(np.vdot(impulse, rubbing.slip)) / _positive(np.vdot(impulse, moved)))
         impulse, moved = share * impulse, share * moved
