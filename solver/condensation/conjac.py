@@ -24,7 +24,6 @@ from ..assembly.pattern import Pattern, node_graph
 from ..coordinates.frames import Frame, Frames
 from ..coordinates.rigid import LooseParts
 from ..linear.interface import LinearSolver
-from ..linear.supernodal import inside_of
 from ..state import Index, Vec
 from .anchors import Anchors
 from .compliance import compliance
@@ -326,6 +325,8 @@ class ConJac:
 
     def in_single(self) -> Callable[[Vec], Vec]:
         """Solves with the factor that is there now, copied in single precision where the linear solver shows it."""
+        from ..linear.supernodal import inside_of  # its kernels are compiled beside those of the method
+
         inside = inside_of(self.linear)
         if inside is None:
             return self.linear.solve
