@@ -18,7 +18,7 @@ import argparse
 import json
 import sys
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -64,11 +64,12 @@ class Found:
 
 @dataclass
 class Search:
-    """Finds smallest stable β of one scene; with a folder it keeps what it found and does not search again."""
+    """Finds smallest stable β of one scene, each once; with a folder it keeps what it found for later calls too."""
 
     scene: Scene
     until: float = np.inf  #: when to stop, of time.perf_counter
     folder: Path | None = None
+    seen: dict[str, Found | None] = field(default_factory=dict)
 
     @cached_property
     def rest(self) -> float:
@@ -77,6 +78,11 @@ class Search:
     def smallest(self, method: str, count: int, h: float, **params: float) -> Found | None:
         """Tries β = 0.5, 0.6, … until the run is stable; None where none up to 6 is. Raises TimeIsUp."""
         said = "-".join([method, str(count), f"{h:g}", *(f"{key}{value:g}" for key, value in sorted(params.items()))])
+        if said not in self.seen:
+            self.seen[said] = self._searched(said, method, count, h, **params)
+        return self.seen[said]
+
+    def _searched(self, said: str, method: str, count: int, h: float, **params: float) -> Found | None:
         path = None if self.folder is None else self.folder / f"{self._key(count)}-{said}.json"
         if path is not None and path.exists():
             kept = json.loads(path.read_text(encoding="utf-8"))

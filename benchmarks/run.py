@@ -33,6 +33,7 @@ def run(name: str) -> dict[str, Any]:
                          stdout=subprocess.PIPE, text=True)
     said = [line for line in ran.stdout.splitlines() if line.startswith('{"benchmark"')]
     if ran.returncode or not said:
+        (KEPT / f"{name}.json").unlink(missing_ok=True)  # a row of an older code would hide that it crashed
         raise RuntimeError(f"benchmark {name} failed with exit code {ran.returncode}")
     answer: dict[str, Any] = json.loads(said[-1])
     KEPT.mkdir(parents=True, exist_ok=True)

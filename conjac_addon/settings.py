@@ -94,6 +94,13 @@ def si(settings: bpy.types.PropertyGroup, name: str, scene: bpy.types.Scene) -> 
     return exact * unit_scale(scene) if definition.unit in SCALED_UNITS else exact
 
 
+def frame_range(settings: bpy.types.PropertyGroup, scene: bpy.types.Scene) -> tuple[int, int]:
+    """First and last frame of the bake, as the artist set them: the last may come first."""
+    if settings.use_scene_range:
+        return scene.frame_start, scene.frame_end
+    return settings.frame_start, settings.frame_end
+
+
 def whole_steps(step: float, fps: float) -> float:
     """The step [s], a whole fraction of a frame where it was meant to be one: Blender keeps 0.01 as 0.0099999998."""
     steps = 1.0 / (fps * step)

@@ -39,10 +39,7 @@ class Cuts:
             if not start <= frame < end:
                 raise BadInput(f"its cut at frame {frame} would never be seen: it is baked from frame {start} to {end}",
                                f"Cut from frame {start} to {end - 1}", obj.name)
-            # Blender has it in its graph, as the settings point at it, and yet leaves it where it was
-            if cutter.hide_viewport or cutter not in evaluation.view_layer.objects.values():
-                raise BadInput(f'it cuts "{obj.name}" and is disabled in viewports or not in the scene, so it stands '
-                               "still", "Enable it; the eye in the Outliner may hide it", cutter.name)
+            evaluation.check_enabled(cutter, f'it cuts "{obj.name}"')
         self._seen: dict[int, dict[str, Any]] = {}
 
     def see(self, frame: int) -> None:

@@ -73,6 +73,16 @@ class Evaluation:
         matrix[:3] *= self.scale
         return matrix
 
+    def check_enabled(self, obj: bpy.types.Object, doing: str) -> None:
+        """Raises BadInput for an object that Blender leaves where it was, whatever its animation says.
+
+        doing: what it is there for, such as 'it cuts "Ear"'.
+        """
+        # it is in Blender's graph, as the settings point at it, and yet it is not moved
+        if obj.hide_viewport or obj not in self.view_layer.objects.values():
+            raise BadInput(f"{doing} and is disabled in viewports or not in the scene, so it stands still",
+                           "Enable it; the eye in the Outliner may hide it", obj.name)
+
     def origin(self, obj: bpy.types.Object) -> Array:
         """World position of an object's origin [m], (3,)."""
         return np.array(self.evaluated(obj).matrix_world.translation, dtype=np.float64) * self.scale

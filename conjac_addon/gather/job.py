@@ -79,9 +79,7 @@ def write_job_steps(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path,
 
 def frame_range(obj: bpy.types.Object, scene: bpy.types.Scene) -> tuple[int, int]:
     """First and last frame of the bake. Raises BadInput if the last comes first."""
-    settings = obj.conjac
-    start, end = ((scene.frame_start, scene.frame_end) if settings.use_scene_range
-                  else (settings.frame_start, settings.frame_end))
+    start, end = properties.frame_range(obj.conjac, scene)
     if end < start:
         raise BadInput(f"its last frame {end} is before its first frame {start}", "Correct the frame range", obj.name)
     return start, end

@@ -27,7 +27,7 @@ class Nails:
     """The nails of an evaluation's object; `sample` is to be called at every sample."""
 
     def __init__(self, evaluation: Evaluation, frames: tuple[int, int]) -> None:
-        """Raises BadInput where a nail has no Empty or would hold nothing between the first and the last frame."""
+        """Raises BadInput where a nail has no Empty that moves, or would hold nothing between first and last frame."""
         self._evaluation = evaluation
         obj, (start, end) = evaluation.object, frames
         for nail in obj.conjac.nails:
@@ -40,6 +40,7 @@ class Nails:
             if nail.is_drawn and nail.until <= nail.frame:
                 raise BadInput(f"its nail of frame {nail.frame} is drawn at frame {nail.until} already",
                                "Draw it later", obj.name)
+            evaluation.check_enabled(nail.object, f'it is a nail of "{obj.name}"')
         self._empties = [nail.object for nail in obj.conjac.nails]
         self._places: list[list[NDArray[np.float64]]] = [[] for _ in self._empties]
 
@@ -47,7 +48,7 @@ class Nails:
         return bool(self._empties)
 
     def sample(self) -> None:
-        """Read where the nails are at the present sample. Raises BadInput for an Empty without size."""
+        """Read where the nails are at the present sample. Raises BadInput where one's scale is zero on an axis."""
         for places, empty in zip(self._places, self._empties):
             places.append(self._evaluation.to_world(empty))
 

@@ -42,6 +42,7 @@ def make(obj: bpy.types.Object, mesh: bpy.types.Mesh, mirrored: bool, cuts: Sequ
     try:
         _add_cuts(mesh, cuts, mirrored)
     except (IndexError, ValueError) as error:
+        bpy.data.meshes.remove(mesh)
         raise BadMesh("its mesh is another than the one that was baked", "Bake again", obj.name) from error
     mesh.materials.append(obj.conjac.inside_material or kept)
     if WAS_SHOWN not in obj:

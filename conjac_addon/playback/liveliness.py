@@ -5,6 +5,8 @@ The curves drive custom properties that nothing reads; they play and are saved w
 
 from __future__ import annotations
 
+import re
+
 import bpy
 import numpy as np
 
@@ -12,7 +14,7 @@ from ...solver.frames.read import Lively
 from .. import compat
 
 NAME = "Liveliness {}"  #: of the custom property of a dynamic node, counted from 1
-START = "Liveliness "
+IS_NAME = re.compile(r"Liveliness \d+")
 
 #: custom property of an action that was made for these curves alone
 OURS = "conjac_liveliness"
@@ -49,9 +51,9 @@ def show(obj: bpy.types.Object, told: Lively | None) -> str | None:
 def hide(obj: bpy.types.Object) -> None:
     """Take our curves and properties away; an action that was made for them goes with the last curve."""
     for curve in compat.fcurves(obj):
-        if curve.data_path.startswith(f'["{START}'):
+        if IS_NAME.fullmatch(curve.data_path[2:-2]):
             compat.remove_fcurve(obj, curve)
-    for name in [key for key in obj.keys() if key.startswith(START)]:
+    for name in [key for key in obj.keys() if IS_NAME.fullmatch(key)]:
         del obj[name]
     action = obj.animation_data.action if obj.animation_data else None
     if action is not None and action.get(OURS) and not compat.fcurves(obj):

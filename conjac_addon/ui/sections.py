@@ -9,7 +9,7 @@ from ...solver import catalogue
 from ...solver.catalogue import Entry
 from .. import bake
 from ..bake.progress import remaining
-from ..settings import default_group, fields_in_use, is_chosen, maps_in_use, property_name
+from ..settings import default_group, fields_in_use, frame_range, is_chosen, maps_in_use, property_name
 from . import damping
 from .text import hint, paragraph
 
@@ -62,7 +62,7 @@ def draw_motion(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     if integrator.iterates:
         layout.prop(settings, "stage_solver")
         draw_params(layout, settings, "stage_solver")
-        if not method.full_space:
+        if not (method.full_space or integrator.full_space):
             hint(layout, f"{method.label} iterates in a way of its own: only Tolerance and Iterations count")
     column = layout.column(heading="Scene")
     column.prop(scene, "use_gravity")
@@ -164,10 +164,9 @@ def draw_fields(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 def draw_cuts(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """What cuts the body, and when."""
-    settings, scene = context.object.conjac, context.scene
+    settings = context.object.conjac
+    start, end = frame_range(settings, context.scene)
     column = layout.column(align=True)
-    start, end = ((scene.frame_start, scene.frame_end) if settings.use_scene_range
-                  else (settings.frame_start, settings.frame_end))
     for index, cut in enumerate(settings.cuts):
         row = column.row(align=True)
         row.alert = cut.object is None or not start <= cut.frame < end
@@ -183,10 +182,11 @@ def draw_cuts(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 def draw_nails(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """What holds parts of the body, and when."""
     settings = context.object.conjac
+    start, end = frame_range(settings, context.scene)
     for index, nail in enumerate(settings.nails):
         column = layout.column(align=True)
         row = column.row(align=True)
-        row.alert = nail.object is None
+        row.alert = nail.object is None or not start <= nail.frame < end
         row.prop(nail, "object", text="")
         row.operator("conjac.remove_nail", text="", icon="REMOVE").index = index
         row = column.row(align=True)
@@ -196,6 +196,7 @@ def draw_nails(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         row.prop(nail, "is_drawn")
         held = row.row(align=True)
         held.active = nail.is_drawn
+        held.alert = nail.is_drawn and nail.until <= nail.frame
         held.prop(nail, "until")
     layout.operator("conjac.add_nail", icon="PINNED")
 
@@ -256,8 +257,9 @@ def draw_output(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 def draw_params(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, family: str) -> None:
     """The parameters of the chosen entry of one family."""
-    entry = catalogue.find(family, getattr(settings, family))
+    entry = chosen(settings, family)
+    switches = {param.key: property_name(entry, param) for param in entry.params}
     for param in entry.params:
         row = layout.row()
-        row.active = not param.needs or getattr(settings, param.needs)
+        row.active = not param.needs or getattr(settings, switches[param.needs])
         row.prop(settings, property_name(entry, param))

@@ -69,6 +69,7 @@ def test_the_artists_own_animation_stays(scene):  # noqa: F811
         obj.location.z = height
         obj.keyframe_insert("location", index=2, frame=frame)
     action = obj.animation_data.action
+    obj["Liveliness of Ears"] = 0.5
     one = Lively(np.array([1, 2, 4], np.int32), np.array([[0.0], [0.5], [0.25]], np.float32), np.ones((3, 1), bool))
     for _ in range(2):
         assert liveliness.show(obj, one) is None
@@ -77,7 +78,7 @@ def test_the_artists_own_animation_stays(scene):  # noqa: F811
     scene.frame_set(3)
     assert obj.location.z == pytest.approx(0.5) and obj["Liveliness 1"] == pytest.approx(0.375)
     liveliness.hide(obj)
-    assert obj.animation_data.action == action
+    assert obj.animation_data.action == action and obj["Liveliness of Ears"] == 0.5
     assert [curve.data_path for curve in compat.fcurves(obj)] == ["location"]
 
 

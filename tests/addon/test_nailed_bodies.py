@@ -75,7 +75,12 @@ def test_what_cannot_be_a_nail_is_told(scene, tmp_path):  # noqa: F811
     nail = add_nail(obj, 30)
     with pytest.raises(BadInput, match='"Jelly": its nail at frame 30 would hold nothing.*from frame 1 to 11'):
         job_of(obj, tmp_path / "late")
-    nail.frame, nail.is_drawn, nail.until = 5, True, 5
+    nail.frame = 5
+    nail.object.hide_viewport = True
+    with pytest.raises(BadInput, match='it is a nail of "Jelly" and is disabled in viewports or not in the scene'):
+        job_of(obj, tmp_path / "disabled")
+    nail.object.hide_viewport = False
+    nail.is_drawn, nail.until = True, 5
     with pytest.raises(BadInput, match="drawn at frame 5 already"):
         job_of(obj, tmp_path / "drawn")
     nail.object = None

@@ -130,6 +130,16 @@ def test_a_map_begins_with_a_button_and_then_has_a_group_to_choose(soft_cube):
     assert ("prop", "dynamic_group") in drawn(soft_cube)
 
 
+def test_one_hint_says_that_method_and_integrator_do_not_go_together(soft_cube):
+    def told():
+        return " ".join(str(text) for kind, text in drawn(soft_cube) if kind == "label")
+
+    soft_cube.conjac.method, soft_cube.conjac.integrator = "conjac", "midpoint"
+    assert "moves every node" in told() and "in a way of its own" not in told()
+    soft_cube.conjac.integrator = "bdf2"
+    assert "moves every node" not in told() and "in a way of its own" in told()
+
+
 def test_material_maps_show_both_ends_once_there_is_one(soft_cube):
     def fields():
         """Of the material maps."""

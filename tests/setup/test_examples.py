@@ -39,7 +39,7 @@ for path in sys.argv[1:]:
                 ("youngs_modulus", "youngs_modulus_high", "poisson_ratio", "density", "step", "method", "mesher",
                  "edge_length", "material", "dynamic_group", "pin_group", "quasistatic_start", "fiber_material",
                  "fiber_field", "fiber_modulus", "fiber_x", "fiber_y", "fiber_z", "fiber_angle",
-                 "use_ground", "friction", "carry")
+                 "use_ground", "ground_stiffness", "friction", "friction_coefficient", "carry", "corrections")
                 for v in (getattr(soft, k),)}
 
     facts[path] = dict(
