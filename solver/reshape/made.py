@@ -32,7 +32,7 @@ class Made:
         out["nailed"] = _numbers([(body, driven.nail) for body, driven in self.driven]).reshape(-1, 2)
         out["drawn"] = _numbers(self.drawn).reshape(-1, 2)
         for k, (_, driven) in enumerate(self.driven):
-            out |= {f"nail{k}.origin": driven.origin, f"nail{k}.places": driven.places}
+            out |= {f"nail{k}.nodes": driven.nodes, f"nail{k}.places": driven.places}
         return out
 
     @classmethod
@@ -41,7 +41,7 @@ class Made:
         names = Separation.__dataclass_fields__
         separations = [(int(body), Separation(**{name: record[f"{k}.{name}"] for name in names}))
                        for k, body in enumerate(record["bodies"])]
-        driven = [(int(body), Driven(int(nail), record[f"nail{k}.origin"], record[f"nail{k}.places"]))
+        driven = [(int(body), Driven(int(nail), record[f"nail{k}.nodes"], record[f"nail{k}.places"]))
                   for k, (body, nail) in enumerate(record["nailed"])]
         return cls(separations, driven, [(int(body), int(nail)) for body, nail in record["drawn"]])
 

@@ -22,7 +22,7 @@ class Driven:
     """What one nail holds: enough to drive it again without knowing where the body was."""
 
     nail: int  #: which of the body's
-    origin: Index  #: nodes of the uncut volume, (p,)
+    nodes: Index  #: of the body as it was cut by then, (p,)
     places: Vec  #: where each was then [m], (p, 3)
 
 
@@ -38,27 +38,25 @@ def drive(job: Job, body: schema.Body, number: int, whole: Whole, x: Vec) -> Dri
     near = np.linalg.norm(x - head - share[:, None] * along, axis=1) <= nail.radius
     near[whole.prepared.fields.pinned] = False
     nodes = np.flatnonzero(near)
-    return Driven(number, whole.origin[nodes], x[nodes])
+    return Driven(number, nodes.astype(np.int32), x[nodes])
 
 
 def hold(job: Job, body: schema.Body, whole: Whole, driven: Driven) -> Whole:
     """The body with these nodes prescribed: still, or carried by what the nail sits in."""
     nail, prepared = body.nails[driven.nail], whole.prepared
-    order = np.argsort(whole.origin, kind="stable")
-    nodes = order[np.searchsorted(whole.origin[order], driven.origin)]
     where = np.broadcast_to(driven.places, (job.samples, *driven.places.shape))
     if nail.motion is not None:
         matrices = np.asarray(job.array(nail.motion), dtype=float)
         turned = matrices @ np.linalg.inv(matrices[_sample(job, nail.frame)])
         where = np.einsum("tij,pj->tpi", turned[:, :3, :3], driven.places) + turned[:, None, :3, 3]
-    return _with_pins(whole, prepared, np.concatenate([prepared.fields.pinned, nodes]),
+    return _with_pins(whole, prepared, np.concatenate([prepared.fields.pinned, driven.nodes]),
                       np.concatenate([_motion(job, prepared), where], axis=1))
 
 
-def draw(job: Job, whole: Whole, driven: Driven) -> Whole:
-    """The body with these nodes, and what a cut has made of them, free again."""
+def draw(job: Job, whole: Whole, nodes: Index) -> Whole:
+    """The body with these nodes free again."""
     prepared = whole.prepared
-    stays = ~np.isin(whole.origin[prepared.fields.pinned], driven.origin)
+    stays = ~np.isin(prepared.fields.pinned, nodes)
     return _with_pins(whole, prepared, prepared.fields.pinned[stays], _motion(job, prepared)[:, stays])
 
 

@@ -18,7 +18,7 @@ from ..world.build import assemble
 from ..world.fields import Prepared
 from ..world.world import World
 from . import nails
-from .body import Whole, apply, cut_body
+from .body import Separation, Whole, apply, cut_body
 from .cuts.interface import Cut, Shape
 from .made import Made
 
@@ -40,7 +40,8 @@ class Reshape:
         """Raises BadScene where a cut does not fit its body."""
         self._job = job
         self._bodies = [Whole.uncut(one, _triangles(job, one)) for one in prepared]
-        self._driven: list[list[nails.Driven]] = [[] for _ in prepared]
+        #: of each body: nodes that each nail holds, by its number
+        self._nailed: list[dict[int, Index]] = [{} for _ in prepared]
         for body, whole in zip(job.scene.bodies, self._bodies):
             shape = Shape(whole.prepared.volume.nodes, whole.prepared.volume.tets, whole.origin)
             for k, cut in enumerate(body.cuts):
@@ -62,10 +63,10 @@ class Reshape:
         made = Made([], [], [])
         notes: list[str] = []
         for i, body in enumerate(self._job.scene.bodies):
-            for driven in [one for one in self._driven[i] if body.nails[one.nail].until == frame]:
-                made.drawn.append((i, driven.nail))
+            for number in [one for one in self._nailed[i] if body.nails[one].until == frame]:
+                made.drawn.append((i, number))
                 notes.append(f'"{body.name}": a nail is drawn at frame {frame}')
-                self._draw(i, driven.nail)
+                self._draw(i, number)
             for cut in body.cuts:
                 if cut.frame != frame:
                     continue
@@ -78,7 +79,7 @@ class Reshape:
                     notes.append(f'"{body.name}": the cut at frame {frame} passes through none of its tetrahedra, so '
                                  "nothing is cut")
                     continue
-                self._bodies[i], source = apply(whole, separation)
+                source = self._separate(i, separation)
                 x, v = (_copied(values, nodes, source) for values in (x, v))
                 made.separations.append((i, separation))
                 notes.append(_said(body.name, frame, whole, self._bodies[i]))
@@ -86,13 +87,13 @@ class Reshape:
                 if nail.frame != frame:
                     continue
                 driven = nails.drive(self._job, body, number, self._bodies[i], x[self._nodes(i)])
-                if not len(driven.origin):
+                if not len(driven.nodes):
                     notes.append(f'"{body.name}": the nail at frame {frame} is near none of its nodes, so it holds '
                                  "nothing")
                     continue
                 self._hold(i, driven)
                 made.driven.append((i, driven))
-                notes.append(f'"{body.name}": a nail holds {len(driven.origin)} nodes from frame {frame} on')
+                notes.append(f'"{body.name}": a nail holds {len(driven.nodes)} nodes from frame {frame} on')
         if not made:
             return Reshaped(world, state, {}, notes)
         world = self._world()
@@ -108,19 +109,24 @@ class Reshape:
             for i, nail in made.drawn:
                 self._draw(i, nail)
             for i, separation in made.separations:
-                self._bodies[i], _ = apply(self._bodies[i], separation)
+                self._separate(i, separation)
             for i, driven in made.driven:
                 self._hold(i, driven)
         return self._world() if records else world
 
+    def _separate(self, body: int, separation: Separation) -> Index:
+        """Which node each of a body's nodes was before it came apart, (n',); nails go on holding both sides."""
+        self._bodies[body], source = apply(self._bodies[body], separation)
+        for nail, nodes in self._nailed[body].items():
+            self._nailed[body][nail] = np.flatnonzero(np.isin(source, nodes)).astype(np.int32)
+        return source
+
     def _hold(self, body: int, driven: nails.Driven) -> None:
         self._bodies[body] = nails.hold(self._job, self._job.scene.bodies[body], self._bodies[body], driven)
-        self._driven[body].append(driven)
+        self._nailed[body][driven.nail] = driven.nodes
 
     def _draw(self, body: int, nail: int) -> None:
-        driven = next(one for one in self._driven[body] if one.nail == nail)
-        self._bodies[body] = nails.draw(self._job, self._bodies[body], driven)
-        self._driven[body].remove(driven)
+        self._bodies[body] = nails.draw(self._job, self._bodies[body], self._nailed[body].pop(nail))
 
     def _world(self) -> World:
         return assemble(self._job, [whole.prepared for whole in self._bodies])
