@@ -19,8 +19,9 @@ from .handles import can_cut, has_curves, is_empty, painted_names
 FAMILIES = ("method", "material", "fiber_material", "fiber_field", "damping", "carry", "friction", "mesher",
             "integrator", "stage_solver")
 
-#: those of which an artist may choose none
-OPTIONAL = ("fiber_material", "friction")
+#: those of which an artist may choose none, and what the menu says of that
+OPTIONAL = {"fiber_material": ("none", "None", "The same in every direction"),
+            "friction": ("none", "None", "It slides without end")}
 
 #: a parameter's unit → Blender's unit; what is not here is shown as a plain number, its unit in the tooltip
 BLENDER_UNITS = {"m": "LENGTH", "m/s": "VELOCITY", "m/s²": "ACCELERATION", "s": "TIME_ABSOLUTE", "rad": "ROTATION"}
@@ -264,9 +265,9 @@ def _made_from_catalogue() -> dict[str, Any]:
         "damping": _menu("damping", "Damping Law", "What the material itself loses when it moves", first["damping"]),
         "carry": _menu("carry", "Inside", "What maps of the material do below the surface", first["carry"]),
         "fiber_material": _menu("fiber_material", "Fibers", "What fibers add to the material", "none",
-                                (("none", "None", "The same in every direction"),)),
+                                (OPTIONAL["fiber_material"],)),
         "friction": _menu("friction", "Friction", "What holds the body against sliding on the ground", "none",
-                          (("none", "None", "It slides without end"),)),
+                          (OPTIONAL["friction"],)),
         "fiber_field": _menu("fiber_field", "Fiber Direction", "Which way the fibers run in the rest shape",
                              first["fiber_field"]),
         "mesher": _menu("mesher", "Mesher", "How the volume is filled with tetrahedra", first["mesher"]),
