@@ -64,7 +64,7 @@ class Spokes:
 class Explicit:
     """v = v⁰ + h M⁻¹ f, x = x⁰ + h v, of free nodes; the condensation is not asked."""
 
-    order = 1
+    order, remembers = 1, ()
 
     def __init__(self, params):
         pass

@@ -44,7 +44,6 @@ TRIALS = 4  #: lengths of one further correction, each half of the last
 #: diagonal of a border row g over |g|² / stiffness: far above gᵀ K⁻¹ g, and no answer depends on it
 BORDER_PIVOT = 1.0e20
 
-
 #: of energies that cancel in a correction's merit: smaller changes of it are noise
 ROUNDING = 1.0e-12
 
@@ -174,6 +173,7 @@ class PosedConJac:
         rows, left = self.owner.balance(replace(self, lin=lin), loads)
         follow = None if stage.w is None else Follow(rows[:, 1], left[:, 1])
         return replace(self, lin=lin, stage=stage, follow=follow, owed=rows[:, :1])
+
     def compliance(self, nodes: Index) -> Compliance:
         return compliance(self, nodes)
 
@@ -184,7 +184,6 @@ class PosedConJac:
         impulse = self.impulse + self.onto_basis(impulses[self.owner.pattern.order].ravel())
         besides = force if self.besides is None else self.besides + force
         return replace(self, impulse=impulse, owed=owed, besides=besides)
-
 
     def again(self, stage: Stage) -> PosedConJac:
         follow = self.follow
@@ -229,8 +228,9 @@ class ConJac:
         self.pattern = Pattern(mesh.tets, np.concatenate([quasistatic[linear.order(graph)], self.kept]), count, border)
         self._matrix = self.pattern.matrix()
         linear.analyse(self._matrix, 3 * len(self.kept) + border)
-        may_sleep = params.get("adaptive") and len(mesh.dynamic)
-        self.sleep = Sleep(mesh, params, self.kept, self.share) if may_sleep else None
+        self.edges = Edges(mesh.tets, mesh.rest)
+        may_sleep = params["adaptive"] and len(mesh.dynamic)
+        self.sleep = Sleep(mesh, params, self.kept, self.edges, self.share) if may_sleep else None
         self._all_awake = Hold(mesh, self.kept, np.arange(len(self.kept)) < len(mesh.dynamic))
         self._around_kept = Near(mesh.tets, self.kept, count)
         self.loads = Loads(mesh)
@@ -238,7 +238,6 @@ class ConJac:
         self._kept_pivot = np.zeros(count)
         self._kept_pivot[self.kept] = mesh.stiffness
 
-        self.edges = Edges(mesh.tets, mesh.rest)
         self.inner = self.pattern.order[: len(quasistatic)]
         self._mass_rows = np.repeat(mesh.mass[self.pattern.order], 3)
         self._single: SingleFactor | None = None

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
+from ..meshing.edge_graph import edge_graph
 from ..meshing.volume import tet_volumes
 from ..state import Index, Mask, Vec
 
@@ -26,10 +26,7 @@ Stretching = Callable[[Vec, Vec], Vec]
 def regions(tets: Index, rest: Vec, nodes: Index) -> Index:
     """Which of `nodes` each element is nearest to along edges, (e,); −1 where none is in its part. [Thesis 4.4.1]"""
     count = len(rest)
-    pairs = tets[:, [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]].reshape(-1, 2)
-    pairs = np.unique(np.sort(pairs, axis=1), axis=0)
-    lengths = np.linalg.norm(rest[pairs[:, 0]] - rest[pairs[:, 1]], axis=1)
-    graph = sp.csr_matrix((lengths, (pairs[:, 0], pairs[:, 1])), shape=(count, count))
+    graph = edge_graph(rest, tets)
     away, _, source = dijkstra(graph, directed=False, indices=nodes, min_only=True, return_predecessors=True)
     place = np.full(count + 1, -1, dtype=np.int32)
     place[nodes] = np.arange(len(nodes))

@@ -31,13 +31,13 @@ NEAR = 0.05
 class Sleep:
     """Who is dynamic, kept in State.memory, and the factor of the last step, which only saves time."""
 
-    def __init__(self, mesh: Mesh, params: dict[str, float], kept: Index, share: Callable[[float], float]) -> None:
+    def __init__(self, mesh: Mesh, params: dict[str, float], kept: Index, edges: Edges,
+                 share: Callable[[float], float]) -> None:
         """kept: (k,) nodes of the dense system, the dynamic ones first. share: of the way to balance that a step goes,
         from its seconds."""
         self.liveliness = Liveliness(mesh.tets, mesh.rest, mesh.dynamic, params["liveliness_threshold"],
                                      params["liveliness_window"])
-        self._mesh, self._kept, self._share = mesh, kept, share
-        self._edges = Edges(mesh.tets, mesh.rest)
+        self._mesh, self._kept, self._edges, self._share = mesh, kept, edges, share
         self._holds: dict[bytes, Hold] = {}
         self._posed: PosedConJac | None = None  #: on the last factor that was made
         self._factor = 0  #: which one that was

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 
 from ..errors import BadInput
+from ..meshing.edge_graph import edge_graph
 from ..meshing.volume import boundary_faces, tet_volumes
 from ..state import Index, Mask, Vec
 
@@ -30,9 +30,9 @@ def farthest_nodes(nodes: Vec, tets: Index, mass: Vec, swings: Vec, count: int, 
     """
     usable = _usable(nodes, tets, pinned)
     usable[chosen] = False
-    graph, edge = _edges(nodes, tets)
+    graph = edge_graph(nodes, tets)
     room = np.cbrt(float(tet_volumes(nodes, tets).sum()) / (count + len(chosen)))
-    spacing = max(SPACING * room, EDGES * edge)
+    spacing = max(SPACING * room, EDGES * float(graph.data.mean()))
 
     left = np.sqrt(mass)[:, None, None] * swings
     found: list[int] = []
@@ -98,11 +98,3 @@ def _usable(nodes: Vec, tets: Index, pinned: Index) -> Mask:
         usable[:] = True
         usable[pinned] = False
     return usable
-
-
-def _edges(nodes: Vec, tets: Index) -> tuple[csr_matrix, float]:
-    """Lengths of the edges as a sparse matrix, (k, k), and their mean [m]."""
-    pairs = np.sort(tets[:, [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]].reshape(-1, 2), axis=1)
-    pairs = np.unique(pairs, axis=0)
-    lengths = np.linalg.norm(nodes[pairs[:, 0]] - nodes[pairs[:, 1]], axis=1)
-    return csr_matrix((lengths, (pairs[:, 0], pairs[:, 1])), shape=(len(nodes),) * 2), float(lengths.mean())

@@ -193,7 +193,7 @@ class Cache:
         return found
 
     def cut_frames(self) -> list[int]:
-        """Frames once which had been reached something came apart, in order."""
+        """The last frames before something came apart, or nails were driven or drawn, in order."""
         return sorted(frame for kind, frame in self.log if kind == CUTS)
 
     @cached_property

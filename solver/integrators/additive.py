@@ -47,6 +47,7 @@ class Additive:
     """
 
     order = 2
+    remembers: tuple[str, ...] = (BASIS, AGE)
     linearised = False  #: the stage is solved once, linearised where it starts
     printed = False
 

@@ -22,7 +22,7 @@ class BDF2:
     order = 2
     linearised = False
     equal_steps = True
-    remembers = (POSITIONS, RATES, STEP, TOUCHING)
+    remembers: tuple[str, ...] = (POSITIONS, RATES, STEP, TOUCHING)
 
     def __init__(self, params: dict[str, float]) -> None:
         """No parameters."""

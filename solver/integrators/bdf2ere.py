@@ -16,6 +16,8 @@ class BDF2ERE(Additive, BDF2):
     [Ascher 22, changed: the history acts on the rest alone, else it is of order 1 and amplifies the modes]
     """
 
+    remembers = (*Additive.remembers, *BDF2.remembers)
+
     def __init__(self, params: dict[str, float]) -> None:
         """params: modes, how many; redecompose, the number of steps that they last."""
         super().__init__(params)

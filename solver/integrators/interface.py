@@ -64,6 +64,7 @@ class Integrator(Protocol):
     """A whole step."""
 
     order: int  #: of accuracy; a test measures it
+    remembers: tuple[str, ...]  #: keys of the memory by which it goes on from earlier steps
 
     def __init__(self, params: dict[str, float]) -> None: ...
 

@@ -10,6 +10,7 @@ class Midpoint:
     """M (v_½ − v⁰) = h/2 f(x⁰ + h/2 v_½, v_½), then a whole step along v_½: no damping at any frequency."""
 
     order = 2
+    remembers: tuple[str, ...] = ()
 
     def __init__(self, params: dict[str, float]) -> None:
         """No parameters."""

@@ -16,6 +16,7 @@ class Quasistatic:
     """
 
     order = 1
+    remembers: tuple[str, ...] = ()
 
     def __init__(self, params: dict[str, float]) -> None:
         """No parameters."""

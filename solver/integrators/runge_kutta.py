@@ -18,6 +18,7 @@ class RungeKutta:
     """
 
     order = 2
+    remembers: tuple[str, ...] = ()
     table: Sequence[Sequence[float]] = ()  #: row i has i + 1 weights
     linearised = False
     equal_steps = False

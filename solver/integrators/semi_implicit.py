@@ -11,6 +11,7 @@ class SemiImplicit:
     """(M − βh²K) v = M v⁰ + h f, x = x⁰ + h (v + γ b). [ConJac 10, 11, 13]"""
 
     order = 1
+    remembers: tuple[str, ...] = ()
     equal_steps = False
 
     def __init__(self, params: dict[str, float]) -> None:

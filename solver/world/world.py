@@ -293,7 +293,6 @@ class World:
     def step(self, state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
         done, sleep = False, self.condensation.sleep
-        histories = getattr(self.integrator, "remembers", ())  # of one that goes on from earlier steps
         while not done:
             try:
                 after = self.integrator.step(self, state, h)
@@ -305,7 +304,7 @@ class World:
             if sleep is None:
                 return after
             # nodes that this step awakens are awake from its start
-            state, done = sleep.judge(state, after, h, self.stretching, histories)
+            state, done = sleep.judge(state, after, h, self.stretching, self.integrator.remembers)
         return state
 
     def stretching(self, x: Vec, v: Vec) -> Vec:

@@ -1,0 +1,16 @@
+"""The edges of a volume as a graph, for ways along the body."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from ..state import Index, Vec
+from .volume import EDGES, unique_edges
+
+
+def edge_graph(nodes: Vec, tets: Index) -> csr_matrix:
+    """Lengths of all edges [m], (k, k), each once, in the row of its smaller node."""
+    pairs = unique_edges(tets, EDGES)
+    lengths = np.linalg.norm(nodes[pairs[:, 0]] - nodes[pairs[:, 1]], axis=1)
+    return csr_matrix((lengths, (pairs[:, 0], pairs[:, 1])), shape=(len(nodes),) * 2)
