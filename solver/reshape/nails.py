@@ -53,11 +53,19 @@ def hold(job: Job, body: schema.Body, whole: Whole, driven: Driven) -> Whole:
                       np.concatenate([_motion(job, prepared), where], axis=1))
 
 
-def draw(job: Job, whole: Whole, nodes: Index) -> Whole:
-    """The body with these nodes free again."""
-    prepared = whole.prepared
-    stays = ~np.isin(prepared.fields.pinned, nodes)
-    return _with_pins(whole, prepared, prepared.fields.pinned[stays], _motion(job, prepared)[:, stays])
+def draw(job: Job, whole: Whole, nodes: Index, dynamic: Index) -> Whole:
+    """The body with these nodes free again, those dynamic that were so before anything happened to it.
+
+    dynamic: of the uncut volume. Where a cut has made copies of such a node, one of them at most is dynamic.
+    """
+    prepared, fields = whole.prepared, whole.prepared.fields
+    stays = ~np.isin(fields.pinned, nodes)
+    lost = np.setdiff1d(dynamic, whole.origin[fields.dynamic])
+    origins, first = np.unique(whole.origin[nodes], return_index=True)
+    woken = nodes[first[np.isin(origins, lost)]]
+    fields = replace(fields, dynamic=np.union1d(fields.dynamic, woken).astype(np.int32))
+    return _with_pins(whole, replace(prepared, fields=fields), prepared.fields.pinned[stays],
+                      _motion(job, prepared)[:, stays])
 
 
 def _with_pins(whole: Whole, prepared: Prepared, pinned: Index, motion: Vec) -> Whole:

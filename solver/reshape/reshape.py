@@ -39,6 +39,7 @@ class Reshape:
     def __init__(self, job: Job, prepared: list[Prepared]) -> None:
         """Raises BadScene where a cut does not fit its body."""
         self._job = job
+        self._dynamic = [one.fields.dynamic for one in prepared]
         self._bodies = [Whole.uncut(one, _triangles(job, one)) for one in prepared]
         #: of each body: nodes that each nail holds, by its number
         self._nailed: list[dict[int, Index]] = [{} for _ in prepared]
@@ -126,7 +127,8 @@ class Reshape:
         self._nailed[body][driven.nail] = driven.nodes
 
     def _draw(self, body: int, nail: int) -> None:
-        self._bodies[body] = nails.draw(self._job, self._bodies[body], self._nailed[body].pop(nail))
+        nodes = self._nailed[body].pop(nail)
+        self._bodies[body] = nails.draw(self._job, self._bodies[body], nodes, self._dynamic[body])
 
     def _world(self) -> World:
         return assemble(self._job, [whole.prepared for whole in self._bodies])

@@ -67,8 +67,6 @@ SCENES = {
 @pytest.mark.parametrize("scene", SCENES)
 @pytest.mark.parametrize("method", ["vanilla", "conjac"])
 def test_bodies_move_as_with_a_direct_factor(method, scene):
-    if scene == "in stages" and method == "conjac":
-        pytest.skip("stages that are solved to the end are Vanilla FEM's")
     nodes, tets = box((16, 6, 6), (0.16, 0.06, 0.06))
     settings = dict(SCENES[scene])
     pinned = np.flatnonzero(nodes[:, 0] < 1e-9) if settings.pop("pinned", False) else NONE

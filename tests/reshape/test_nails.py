@@ -96,6 +96,18 @@ def test_what_a_cut_parts_is_drawn_on_both_sides(tmp_path):
     assert len(reshape.at(9, done.world, done.state).world.coordinates.prescribed) == pinned
 
 
+@pytest.mark.parametrize("is_cut", [False, True])
+def test_a_dynamic_node_that_was_nailed_is_dynamic_again(tmp_path, is_cut):
+    cuts = [{"frame": 5, **PLANE, "point": [0.165, 0.0, 0.03], "normal": [1.0, 0.0, 0.0]}] * is_cut
+    world, reshape = opened(nailed_job(tmp_path, NAIL | {"until": 9}, cuts=cuts, dynamic=(0.16, 0.02, 0.02)))
+    place = world.rest[world.condensation.mesh.dynamic]
+    done = reshape.at(3, world, world.initial_state())
+    assert not len(done.world.condensation.mesh.dynamic)
+    done = reshape.at(5, done.world, done.state)
+    done = reshape.at(9, done.world, done.state)
+    assert np.array_equal(done.world.rest[done.world.condensation.mesh.dynamic], place) and len(place) == 1
+
+
 def test_a_nail_through_a_seam_holds_each_side_where_it_is(tmp_path):
     """One side alone is near; it is driven again as it was, and drawn."""
     cut = {"frame": 3, **PLANE, "point": [0.165, 0.0, 0.03], "normal": [1.0, 0.0, 0.0]}
