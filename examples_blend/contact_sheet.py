@@ -11,6 +11,8 @@ from pathlib import Path
 import bpy
 import numpy as np
 
+COMMON = 160  #: of 256 colours, those for what there is much of
+
 
 def render(scene: bpy.types.Scene, frames: list[int], path: Path, columns: int = 4, samples: int | None = None) -> None:
     """Renders `frames` with the scene's camera into one PNG, `columns` to a row, each with its frame number.
@@ -96,4 +98,10 @@ def fewer_colours(picture: Path, path: Path) -> None:
     from PIL import Image  # of matplotlib; Blender alone does not need it
 
     path.parent.mkdir(exist_ok=True)
-    Image.open(picture).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(path, optimize=True)
+    whole = Image.open(picture).convert("RGB")
+    # most colours go to what there is much of; the others keep a small red face from being painted as its brown hide
+    common = whole.quantize(COMMON, Image.Quantize.MEDIANCUT).getpalette()[: 3 * COMMON]
+    rare = whole.quantize(256 - COMMON, Image.Quantize.MAXCOVERAGE).getpalette()[: 3 * (256 - COMMON)]
+    palette = Image.new("P", (1, 1))
+    palette.putpalette(common + rare)
+    whole.quantize(palette=palette, dither=Image.Dither.NONE).save(path, optimize=True)
