@@ -90,10 +90,12 @@ def settings(job: Job) -> Settings:
         of_fibers = ("fiber_material", "fiber_field") if body.fiber_material else ()
         families = ("mesher", "material", "damping", "carry", *of_fibers)
         flat = dict(_flat(job, body, "", digests)) | _choices(body, families)
-        # not read: the mesher of a volume given by hand, fibres without a material, numbers that others replace
+        # not read: the mesher of a volume given by hand, fibres without a material, how maps go inwards where there
+        # are none, numbers that others replace
         painted = {name for key in body.painted for name in (key, f"material.{key}", f"fiber_material.{key}")}
         unread = (*(("mesher.",) if body.tets else ()), *(() if body.fiber_material else ("fiber",)),
-                  *(("fiber_material.activation",) if body.fiber_activation else ()))
+                  *(("fiber_material.activation",) if body.fiber_activation else ()),
+                  *(() if body.painted else ("carry.",)))
         bodies[body.name] = {key: value for key, value in flat.items()
                              if key not in painted and not key.startswith(unread)}
     return Settings(scene, bodies, digests)

@@ -105,16 +105,19 @@ def test_the_content_of_an_array_counts(tmp_path, array, first, word):
 
 
 def test_what_is_not_read_is_not_hashed(tmp_path):
-    """The mesher of a volume given by hand, and a number that paint replaces."""
+    """The mesher of a volume given by hand, how maps go inwards where there are none, a number that paint replaces."""
     job = box_job(tmp_path / "given")
     before = of(job)
     change(job, "bodies.0.mesher", {"kind": "grid"})
+    change(job, "bodies.0.carry", {"kind": "straight"})
     assert stages_changed(before, of(job)) == []
     job = surface_job(tmp_path / "painted", painted={
         "youngs_modulus": {"low": 1e4, "high": 1e5, "weights": "arrays/weights.npy"}})
     before = of(job)
     change(job, "bodies.0.material", {"kind": "stable_neo_hookean", "params": {"youngs_modulus": 7e4}})
     assert stages_changed(before, of(job)) == []
+    change(job, "bodies.0.carry", {"kind": "straight"})
+    assert stages_changed(before, of(job)) != []
 
 
 def test_bodies_that_come_and_go_are_named(tmp_path):
