@@ -104,8 +104,6 @@ def rub_at_the_end(system: System, lin: Linearised, stage: Stage, after: State) 
 
     Raises StepFailed.
     """
-    if lin.contacts is None or not len(lin.contacts.nodes):
-        return remember(after, stage, None)
     posed = pose(system, lin, stage)
     impulses = rub(system, posed, stage, after.u, after.memory)
     if impulses is None:

@@ -24,6 +24,7 @@ from ..errors import Diverged, StepFailed
 from ..forces.elastic import Elastic
 from ..integrators.control import Adaptive, Controller
 from ..integrators.interface import Integrator, rub_at_the_end
+from ..integrators.rub import remember
 from ..linear.interface import LinearSolver, NotPositiveDefinite
 from ..nonlinear.coupled import reach as reach_coupled
 from ..nonlinear.equilibrium import equilibrium
@@ -257,8 +258,8 @@ class World:
         else:
             after = reach_coupled(self.condensation, self.coordinates, linearise, self.evaluate, stage, start,
                                   self.stage_solver.limits, max(body.size for body in self.parts))
-        if self.friction is None:
-            return after
+        if self.friction is None or not len(self.touching(after)):
+            return remember(after, stage, None)
         x, v = self.coordinates.place(after.q, stage.time), self.coordinates.spread(after.u, stage.w)
         return rub_at_the_end(self, linearise(x, v, self.project), stage, after)
 
