@@ -299,6 +299,8 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("linear_solver", "cholmod", "linear.cholmod:Cholmod", "CHOLMOD", "Supernodal Cholesky through scikit-sparse"),
     Entry("linear_solver", "cvxopt", "linear.cvxopt_cholmod:CvxoptCholmod", "CHOLMOD (cvxopt)",
           "Supernodal Cholesky from cvxopt's wheel"),
+    Entry("linear_solver", "mixed", "linear.mixed:Mixed", "Mixed Precision",
+          "A factor in single precision on all threads, answers refined in double; quicker where factors are large"),
     Entry("linear_solver", "superlu", "linear.superlu:SuperLU", "SuperLU", "SciPy's sparse LU, always there"),
     Entry("linear_solver", "multigrid", "linear.multigrid:Multigrid", "Multigrid",
           "Iterates instead of factoring: for large meshes, where it is faster and takes far less memory"),

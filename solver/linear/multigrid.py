@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from ..errors import StepFailed
 from ..state import Index, Vec
-from .blocks import LANES
+from .bordered import Bordered, side_by_side
 from .columns import Columns, NegativeCurvature
 from .hierarchy import Hierarchy, NotDefinite
 from .interface import NotPositiveDefinite
@@ -24,7 +24,7 @@ MOST = 500  #: iterations of a solve
 MOST_ON_OLD = 60  #: with a V-cycle that was built for an earlier matrix
 
 
-class Multigrid:
+class Multigrid(Bordered):
     """LinearSolver that never factors."""
 
     proves_definite = False
@@ -69,7 +69,7 @@ class Multigrid:
         self._spent: list[int] = []  #: iterations for each matrix since the V-cycle was built
         self._since = 0
         self._last: dict[str, Vec] = {}
-        self._jacobian: Vec | None = None
+        self._jacobian = None
 
     def factor(self, lower: sp.csc_matrix, places: Vec | None = None) -> None:
         """Take the values; raises NotPositiveDefinite only where the V-cycle is built and meets it."""
@@ -99,47 +99,6 @@ class Multigrid:
         self.built += 1
         self._built_for = self.factored
 
-    def solve(self, right: Vec) -> Vec:
-        right_columns = right.reshape(len(right), -1)
-        inner, kept = self._spread.inner, self._spread.kept
-        if not kept:
-            return self._inner(right_columns, "whole").reshape(right.shape)
-        # A_kk − A_kq A_qq⁻¹ A_qk is left for the last unknowns
-        jacobian = self._condense()
-        columns = np.zeros(self._shape(kept))
-        self._spread.columns(self._lower, columns)
-        lower = self._lower[inner:, inner:]
-        whole = (lower + sp.tril(lower, -1).T).toarray()
-        own = np.linalg.solve(whole + _side_by_side(columns, kept).T @ jacobian,
-                              right_columns[inner:] + jacobian.T @ right_columns[:inner])
-        out = np.concatenate([self._inner(right_columns[:inner], "inner") + jacobian @ own, own])
-        return out.reshape(right.shape)
-
-    def condense(self) -> Vec:
-        """Every column by conjugate gradients, from where the last ones ended. [ConJac 6]"""
-        return self._condense().copy()
-
-    def _condense(self) -> Vec:
-        if self._jacobian is None:
-            columns = np.zeros(self._shape(self._spread.kept))
-            self._spread.columns(self._lower, columns, -1.0)
-            self._jacobian = self._solve(columns, "kept", self._spread.kept)
-        return self._jacobian
-
-    def _inner(self, right: Vec, name: str) -> Vec:
-        """A_qq⁻¹ right, both (inner, c)."""
-        count = right.shape[1]
-        columns = np.zeros(self._shape(count))
-        strips, size, lanes = columns.shape
-        for strip in range(strips):
-            part = right[:, strip * lanes : (strip + 1) * lanes]
-            columns[strip, :, : part.shape[1]] = part
-        return self._solve(columns, name, count)
-
-    def _shape(self, count: int) -> tuple[int, int, int]:
-        lanes = 1 if count == 1 else LANES
-        return -(-count // lanes), self._spread.inner, lanes
-
     def _solve(self, columns: Vec, name: str, count: int) -> Vec:
         """A_qq⁻¹ of strips, which are overwritten; (inner, count). Raises NotPositiveDefinite, StepFailed."""
         if not columns.size:
@@ -155,7 +114,7 @@ class Multigrid:
                 last[:] = 0.0
                 raise StepFailed(f"multigrid did not solve the step's equations in {MOST} iterations")
             self._since = 0  # half of them say nothing about the new one
-        return _side_by_side(last, count)
+        return side_by_side(last, count)
 
     def _iterate(self, columns: Vec, answer: Vec) -> bool:
         """Improves the answer; says whether it is one. columns: what is left after. Raises NotPositiveDefinite."""
@@ -168,9 +127,3 @@ class Multigrid:
             raise NotPositiveDefinite(str(failure)) from None
         self._since += self.taken
         return solved
-
-
-def _side_by_side(strips: Vec, count: int) -> Vec:
-    """Strips (s, m, lanes) as columns of their own, (m, count)."""
-    whole: Vec = strips.transpose(1, 0, 2).reshape(strips.shape[1], -1)[:, :count].copy()
-    return whole

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from ..state import Index, Vec
 from ..threads import kernel, share
 from .interface import NotPositiveDefinite
-from .multifrontal import Multifrontal, multifrontal
+from .multifrontal import Multifrontal, Single, multifrontal
 from .supernodal import Supernodes
 
 LEAST_PIVOT = 1.0e-5  #: of the diagonal's entry: less leaves no digit of it
@@ -23,7 +23,7 @@ class SingleFactor:
     def __init__(self, inside: Supernodes) -> None:
         """inside: of the factor to copy, or whose pattern to factor on."""
         self._inside = inside
-        self._unit = 1.0  # it is the factor of so much times the matrix
+        self.unit = 1.0  #: it is the factor of so much times the matrix
         self._fronts: Multifrontal | None = None
         self._looked_for_fronts = False
         self._values = np.empty(len(inside.values), dtype=np.float32)
@@ -41,7 +41,7 @@ class SingleFactor:
     def copy(self) -> None:
         """Take the values that stand there now."""
         self._values[:] = self._inside.values
-        self._unit = 1.0
+        self.unit = 1.0
 
     def can_factor(self, lower: sp.csc_matrix) -> bool:
         """Whether `factor` will do: not where BLAS cannot be reached or memory would be short."""
@@ -58,12 +58,17 @@ class SingleFactor:
             raise ValueError("this factor can only be copied")
         diagonal = lower.data[lower.indptr[:-1]]
         largest = float(np.abs(diagonal).max(initial=0.0))
-        self._unit = 2.0 ** -round(np.log2(largest)) if 0.0 < largest < np.inf else 1.0
-        if not self._fronts.factor(lower.data, self._unit, self._values):
+        self.unit = 2.0 ** -round(np.log2(largest)) if 0.0 < largest < np.inf else 1.0
+        if not self._fronts.factor(lower.data, self.unit, self._values):
             raise NotPositiveDefinite("a front has a pivot that is not positive")
-        kept = self._values[self._pivots] ** 2 >= LEAST_PIVOT * self._unit * diagonal[self._inside.permutation]
+        kept = self._values[self._pivots] ** 2 >= LEAST_PIVOT * self.unit * diagonal[self._inside.permutation]
         if not kept.all():
             raise NotPositiveDefinite("a pivot is lost in single precision")
+
+    @property
+    def values(self) -> Single:
+        """Those of L, as they stand in Supernodes."""
+        return self._values
 
     def of(self, inside: Supernodes) -> bool:
         """Whether it is a copy of this factor."""
@@ -81,7 +86,7 @@ class SingleFactor:
         share(backward_trees, len(y) - 1, y, *arrays, inside.trees, works)
         out: Vec = np.empty(len(right))
         out[inside.permutation] = y[-1]
-        out *= scale * self._unit
+        out *= scale * self.unit
         return out
 
 

@@ -1,0 +1,74 @@
+"""What linear solvers share that know A_qq⁻¹ for columns alone, not a factor of all of A."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..state import Vec
+from .blocks import LANES
+from .spread import Spread
+
+
+class Bordered(ABC):
+    """A⁻¹ and J from solves with A_qq, the block of all but the last unknowns."""
+
+    _spread: Spread  #: of the analysed pattern
+    _lower: sp.csc_matrix  #: whose values are the last matrix
+    _jacobian: Vec | None  #: J of that matrix, once it was asked for
+
+    @abstractmethod
+    def _solve(self, columns: Vec, name: str, count: int) -> Vec:
+        """A_qq⁻¹ of strips of columns, (strips, inner, lanes), which may be overwritten; (inner, count).
+
+        name: the same for right-hand sides of the same kind.
+        """
+
+    def solve(self, right: Vec) -> Vec:
+        right_columns = right.reshape(len(right), -1)
+        inner, kept = self._spread.inner, self._spread.kept
+        if not kept:
+            return self._inner(right_columns, "whole").reshape(right.shape)
+        # A_kk − A_kq A_qq⁻¹ A_qk is left for the last unknowns
+        jacobian = self._condense()
+        columns = np.zeros(self._shape(kept))
+        self._spread.columns(self._lower, columns)
+        lower = self._lower[inner:, inner:]
+        whole = (lower + sp.tril(lower, -1).T).toarray()
+        own = np.linalg.solve(whole + side_by_side(columns, kept).T @ jacobian,
+                              right_columns[inner:] + jacobian.T @ right_columns[:inner])
+        out = np.concatenate([self._inner(right_columns[:inner], "inner") + jacobian @ own, own])
+        return out.reshape(right.shape)
+
+    def condense(self) -> Vec:
+        """J = −A_qq⁻¹ A_qk. [ConJac 6]"""
+        return self._condense().copy()
+
+    def _condense(self) -> Vec:
+        if self._jacobian is None:
+            columns = np.zeros(self._shape(self._spread.kept))
+            self._spread.columns(self._lower, columns, -1.0)
+            self._jacobian = self._solve(columns, "kept", self._spread.kept)
+        return self._jacobian
+
+    def _inner(self, right: Vec, name: str) -> Vec:
+        """A_qq⁻¹ right, both (inner, c)."""
+        count = right.shape[1]
+        columns = np.zeros(self._shape(count))
+        strips, size, lanes = columns.shape
+        for strip in range(strips):
+            part = right[:, strip * lanes : (strip + 1) * lanes]
+            columns[strip, :, : part.shape[1]] = part
+        return self._solve(columns, name, count)
+
+    def _shape(self, count: int) -> tuple[int, int, int]:
+        lanes = 1 if count == 1 else LANES
+        return -(-count // lanes), self._spread.inner, lanes
+
+
+def side_by_side(strips: Vec, count: int) -> Vec:
+    """Strips (s, m, lanes) as columns of their own, (m, count)."""
+    whole: Vec = strips.transpose(1, 0, 2).reshape(strips.shape[1], -1)[:, :count].copy()
+    return whole

@@ -1,0 +1,171 @@
+"""A factor in single precision with refined answers does what a factor in double does."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from bodies import NONE, box, make, nearest, positions, run
+
+from solver import threads
+from solver.coordinates.prescribed import Motion
+from solver.linear.cholmod import Cholmod
+from solver.linear.interface import NotPositiveDefinite
+from solver.linear.mixed import Mixed
+
+CELLS, SIZE = (12, 4, 4), (0.16, 0.06, 0.06)
+SPOTS = [(0.16, 0.03, 0.03), (0.08, 0.03, 0.06), (0.12, 0.0, 0.0), (0.04, 0.06, 0.06), (0.1, 0.06, 0.0)]
+
+
+def bar(count=2, **settings):
+    nodes, tets = box(CELLS, SIZE)
+    held = np.flatnonzero(nodes[:, 0] < 1e-9) if settings.pop("pinned", True) else NONE
+    return nodes, make(nodes, tets, pinned=held, dynamic=[nearest(nodes, spot) for spot in SPOTS[:count]], **settings)
+
+
+def bordered(count, poisson):
+    """A = −K and its border as a step makes it, and how many unknowns are kept."""
+    _, world = bar(count, poisson=poisson)
+    run(world, 3)
+    condensation = world.condensation
+    return condensation._matrix, 3 * len(condensation.kept) + condensation.pattern.border
+
+
+@pytest.mark.parametrize("count", [0, 1, 5])
+@pytest.mark.parametrize("poisson", [0.3, 0.49])
+def test_its_j_is_that_of_a_double_factor(count, poisson):
+    lower, kept = bordered(count, poisson)
+    answers = []
+    for solver in (Cholmod(), Mixed()):
+        solver.analyse(lower, kept)
+        solver.factor(lower)
+        answers.append(solver.condense())
+    assert answers[1].shape[1] == 3 * count + 1  # one column, and more than a strip of 15 + 1
+    off = np.abs(answers[1] - answers[0]).max(axis=0) / np.abs(answers[0]).max(axis=0)
+    assert 0.0 < off.max() <= 1e-8
+    assert solver.in_double == 1 and solver.taken >= 2  # the first factor shows the pattern
+
+
+def test_columns_of_several_strips_are_each_solved():
+    lower, _ = bordered(5, 0.4)
+    size = lower.shape[0] // 3 * 3 - 15
+    inner = sp.csc_matrix(lower[:size, :size])
+    inner.sort_indices()
+    whole = inner + sp.tril(inner, -1).T
+    right = np.random.default_rng(0).normal(size=(size, 37)) * 10.0 ** np.arange(-18, 19)
+    right[:, 5] = 0.0
+    solver = Mixed()
+    solver.analyse(inner, 0)
+    solver.factor(inner)
+    rest = np.linalg.norm(whole @ solver.solve(right) - right, axis=0)
+    assert (rest <= 1e-9 * np.linalg.norm(right, axis=0)).all()
+
+
+SCENES = {
+    "held": {},
+    "loose": {"pinned": False, "ground": (-0.05, 200.0)},
+    "corrected": {"corrections": 2},
+    "damped": {"damping": ("rayleigh", 1e-3, 0.5)},
+    "moved": {"motion": True, "corrections": 1},
+}
+
+
+@pytest.mark.parametrize("scene", SCENES)
+@pytest.mark.parametrize("method", ["vanilla", "conjac"])
+def test_bodies_move_as_with_a_double_factor(method, scene):
+    ends = []
+    for linear in ("cholmod", "mixed"):
+        settings = dict(SCENES[scene])
+        if settings.pop("motion", False):
+            nodes, _ = box(CELLS, SIZE)
+            held = nodes[nodes[:, 0] < 1e-9]
+            settings["motion"] = Motion(held + 0.02 * np.sin(np.linspace(0, 3, 41))[:, None, None] * [0, 1, 0], 1 / 120)
+        nodes, world = bar(method=method, linear=linear, **settings)
+        ends.append(positions(world, run(world, 12)))
+    assert world.linear.in_double == 1 and world.linear.factored >= 12
+    moved = np.abs(ends[0] - nodes).max()
+    assert moved > 0.005 and np.abs(ends[0] - ends[1]).max() <= 1e-7 * moved
+
+
+def test_a_release_has_the_same_energy_and_comes_to_the_same_rest():
+    told = []
+    for linear in ("cholmod", "mixed"):
+        nodes, world = bar(linear=linear, gravity=(0, 0, 0), gamma=0.2)
+        state = world.initial_state()
+        free = nodes[world.coordinates.free]
+        state = type(state)(0.0, (free * [1.2, 1.0, 1.0] + [0, 0, 0.2] * free[:, :1]).ravel(), state.u)
+        energy = []
+        for _ in range(40):
+            state = world.step(state, 1 / 100)
+            energy.append(0.5 * world.mass @ np.square(world.velocity(state)).sum(axis=1))
+        _, damped = bar(linear=linear, beta=1.0, corrections=2)
+        told.append((np.mean(energy), positions(damped, run(damped, 60, 1 / 24))))
+    assert told[0][0] > 1e-4 and abs(told[1][0] / told[0][0] - 1.0) <= 1e-6
+    assert np.abs(told[0][1] - nodes).max() > 0.01
+    assert np.abs(told[0][1] - told[1][1]).max() <= 1e-6 * 0.16
+
+
+def test_bytes_depend_neither_on_the_threads_nor_on_what_was_before():
+    ends = []
+    for count in (1, 2):
+        threads.configure(count)
+        try:
+            _, world = bar(linear="mixed")
+            ends.append(run(world, 6).q.tobytes())
+        finally:
+            threads.configure(None)
+    _, one = bar(linear="mixed")
+    _, other = bar(linear="mixed")
+    assert run(other, 3, state=run(one, 3)).q.tobytes() == ends[0] == ends[1]
+
+
+def floating(part):
+    """A loose body whose rigid motions are held by `part` of its stiffness alone."""
+    nodes, tets = box((6, 4, 4), (0.12, 0.08, 0.08))
+    world = make(nodes, tets, method="vanilla")
+    lin = world.linearise(world.initial_state())
+    pattern = world.condensation.pattern
+    pattern.gather(lin.blocks, lin.node_blocks, -1.0, np.full(len(nodes), part))
+    return pattern.matrix()
+
+
+def test_where_single_precision_does_not_do_it_factors_in_double():
+    lower = floating(1e-5)
+    whole = lower + sp.tril(lower, -1).T
+    solver, known = Mixed(), Cholmod()
+    for one in (solver, known):
+        one.analyse(lower, 0)
+        one.factor(lower)
+    assert solver.in_double == 2
+    right = np.random.default_rng(0).normal(size=lower.shape[0])
+    assert np.array_equal(solver.solve(right), known.solve(right[:, None])[:, 0])
+    assert np.linalg.norm(whole @ solver.solve(right) - right) <= 1e-6 * np.linalg.norm(right)
+    # and it is single again for the next one
+    lower.data[lower.indptr[:-1]] += 100.0
+    solver.factor(lower)
+    assert solver.in_double == 2
+
+
+def test_an_answer_that_does_not_come_near_is_factored_in_double():
+    lower = floating(1.0)
+    solver = Mixed()
+    solver.analyse(lower, 0)
+    solver.factor(lower)
+    assert solver.in_double == 1
+    right = np.random.default_rng(0).normal(size=lower.shape[0])
+    solver._single.values[:] *= 1.7  # a factor that is of no use
+    whole = lower + sp.tril(lower, -1).T
+    assert np.linalg.norm(whole @ solver.solve(right) - right) <= 1e-6 * np.linalg.norm(right)
+    assert solver.in_double == 2
+
+
+def test_a_matrix_that_is_not_positive_definite_is_refused():
+    lower = floating(100.0)
+    solver = Mixed()
+    solver.analyse(lower, 0)
+    solver.factor(lower)
+    lower.data[:] *= -1.0
+    with pytest.raises(NotPositiveDefinite):
+        solver.factor(lower)
+    with pytest.raises(NotPositiveDefinite):
+        fresh = Mixed()
+        fresh.analyse(lower, 0)
+        fresh.factor(lower)
