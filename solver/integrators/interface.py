@@ -12,6 +12,7 @@ from ..contact.laws.penalty import Penalty
 from ..coordinates.free_nodes import FreeNodes
 from ..errors import StepFailed
 from ..linear.interface import NotPositiveDefinite
+from ..nonlinear.coupled import SETTLE
 from ..nonlinear.held import Held
 from ..state import Index, State, Vec
 from .rub import remember, rub
@@ -109,5 +110,7 @@ def rub_at_the_end(system: System, lin: Linearised, stage: Stage, after: State) 
     if impulses is None:
         return remember(after, stage, None)
     change = posed.respond(impulses[system.coordinates.free].reshape(-1, 1))[:, 0]
-    q = system.coordinates.advance(after.q, change, stage.b * stage.h)
-    return remember(State(after.time, q, after.u + change, after.memory), stage, impulses)
+    q, u = system.coordinates.advance(after.q, change, stage.b * stage.h), after.u + change
+    # friction is among the loads that balance
+    q = posed.under(impulses).settle(q, u, system.evaluate, SETTLE)
+    return remember(State(after.time, q, u, after.memory), stage, impulses)

@@ -223,7 +223,8 @@ def dragged(count, speed=0.1, **settings):
 
 @pytest.mark.parametrize("count, speed, settings", [
     (0, 0.1, {"method": "vanilla"}), (1, 0.1, {}), (0, 0.1, {}), (0, 3.0, {}),
-    (1, 0.1, {"adaptive": True, "threshold": 1e9})])
+    (1, 0.1, {"adaptive": True, "threshold": 1e9}), (0, 0.1, {"integrator": "backward_euler"}),
+    (1, 0.1, {"integrator": "backward_euler"}), (1, 0.1, {"integrator": "sdirk2"})])
 def test_a_pinned_body_is_dragged_by_the_ground_as_far_as_its_stiffness_lets_it(count, speed, settings):
     """It slides at last, under μ times its load; where nothing is dynamic, or all asleep on a kept factor, too."""
     world, nodes, top = dragged(count, speed, **settings)
