@@ -210,35 +210,30 @@ def turns() -> dict[str, float]:
     return out
 
 
+def hetero_claims(search: Search, row: dict[str, Any]) -> list[Claim]:
+    return [claim("hetero_rest", same_rest(search.scene), "of the diagonal", "<= 1e-6", "exactly the same")]
+
+
+def aniso_claims(search: Search, row: dict[str, Any]) -> list[Claim]:
+    row["turn_degrees"] = told = turns()
+    straight = max(abs(told["horizontal"]), abs(told["vertical"]))
+    return [claim("helix_turn", abs(told["helical"]) / max(straight, 1e-3), "times a straight fiber's", ">= 10",
+                  "twists")]
+
+
+#: what scenes of steps and β claim besides their row
+CLAIMS = {"hetero": hetero_claims, "aniso": aniso_claims, "dragon": dragon_claims}
+#: scenes of another kind: their row and claims
+OTHERS = {"bunny": bunny.measured, "barcut": barcut.measured, "armadillo": armadillo.measured}
+
+
 def measure(name: str, until: float, folder: Path | None) -> tuple[dict[str, Any], list[Claim]]:
     """The row of one scene and what it claims. Raises TimeIsUp."""
-    if name == "bunny":
-        row = bunny.row()
-        crept = np.linalg.norm(row[f"on a slope of {bunny.SLOPE:g}, coulomb"]["centre_moved_mm"][:2])
-        return row, [claim("bunny_stands_on_a_slope", float(crept), "mm in 0.4 s", "<= 2")]
-    if name == "barcut":
-        row = barcut.row()
-        fell, rests = row["mean_speed_of_pieces"][1:]
-        return row, [claim("barcut_pieces", row["pieces"], "", ">= 3", 3),
-                     claim("barcut_rests_over_falls", rests / fell, "speed", "<= 1e-6", "quasistatic")]
-    if name == "armadillo":
-        awake, *asleep = (armadillo.rows(["awake", *(f"{one:g}" for one in armadillo.THRESHOLDS)])).values()
-        row = {"awake": awake} | {f"{one:g}/s": of for one, of in zip(armadillo.THRESHOLDS, asleep)}
-        return row, [claim(f"adaptive_gain_{one:g}", awake["seconds"] / of["seconds"], "", "> 1", "saves time")
-                     for one, of in zip(armadillo.THRESHOLDS, asleep)]
+    if name in OTHERS:
+        return OTHERS[name]()
     search = Search(of(name), until, folder)
     row = table(name, search, **(CORRECTED if name == "dragon" else {}))
-    claims = []
-    if name == "hetero":
-        claims.append(claim("hetero_rest", same_rest(search.scene), "of the diagonal", "<= 1e-6", "exactly the same"))
-    if name == "aniso":
-        row["turn_degrees"] = told = turns()
-        straight = max(abs(told["horizontal"]), abs(told["vertical"]))
-        claims.append(claim("helix_turn", abs(told["helical"]) / max(straight, 1e-3), "times a straight fiber's",
-                            ">= 10", "twists"))
-    if name == "dragon":
-        claims += dragon_claims(search, row)
-    return row, claims
+    return row, CLAIMS[name](search, row) if name in CLAIMS else []
 
 
 def main() -> int:

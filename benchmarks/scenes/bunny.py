@@ -30,6 +30,7 @@ from solver import threads  # isort: skip  # first: it sets what numba and BLAS 
 
 import numpy as np
 
+from benchmarks.report import Claim, claim
 from benchmarks.scenes.scene import Scene, farthest
 from solver.contact.laws.filter import Filter
 from solver.contact.laws.interface import Friction, Respond, Rubbing
@@ -166,6 +167,13 @@ def draw(seen: dict[str, np.ndarray], path: Path) -> None:
                 axes.set_title(f"{1e3 * moment:.0f} ms", fontsize=9, y=0.92)
     figure.subplots_adjust(0.0, 0.0, 1.0, 0.96, 0.0, 0.0)
     figure.savefig(path, dpi=100)
+
+
+def measured() -> tuple[dict[str, Any], list[Claim]]:
+    """The row, and that friction holds the bunny on a slope."""
+    made = row()
+    crept = np.linalg.norm(made[f"on a slope of {SLOPE:g}, coulomb"]["centre_moved_mm"][:2])
+    return made, [claim("bunny_stands_on_a_slope", float(crept), "mm in 0.4 s", "<= 2")]
 
 
 def main() -> int:

@@ -161,7 +161,7 @@ def _said(name: str, frame: int, before: Whole, after: Whole) -> str:
     fields, tets = after.prepared.fields, after.prepared.volume.tets
     pieces, part = face_parts(tets)
     came = pieces - face_parts(before.prepared.volume.tets)[0]
-    text = f'"{name}": cut at frame {frame}, into {came + 1} pieces' if came else \
+    text = f'"{name}": cut at frame {frame}, into {pieces} pieces' if came else \
         f'"{name}": cut at frame {frame}; it still hangs together'
     part_of_node = np.zeros(len(after.prepared.volume.nodes), dtype=np.int32)
     part_of_node[tets] = part[:, None]
