@@ -43,8 +43,8 @@ def dragon() -> tuple[np.ndarray, np.ndarray]:
         return stored["vertices"].astype(float), stored["tets"].astype(np.int32)
 
 
-def make(nodes: np.ndarray, tets: np.ndarray, method: str, dynamic: np.ndarray) -> World:
-    """E = 3e4, ν = 0.49, ρ = 1000; the lowest tenth of the height is pinned."""
+def make(nodes: np.ndarray, tets: np.ndarray, method: str, dynamic: np.ndarray, solver: str = "auto") -> World:
+    """E = 3e4, ν = 0.49, ρ = 1000; the lowest tenth of the height is pinned. solver: the linear one."""
     material = catalogue.find("material", "stable_neo_hookean").load()
     count = len(tets)
     elastic = Elastic(nodes, tets, material, material.constants(np.full(count, 3e4), np.full(count, 0.49)))
@@ -55,7 +55,7 @@ def make(nodes: np.ndarray, tets: np.ndarray, method: str, dynamic: np.ndarray) 
     coordinates = FreeNodes(nodes, pinned, None)
     parts_of = face_parts(tets)
     parts = [np.unique(tets[parts_of[1] == k]) for k in range(parts_of[0])]
-    linear = choose()
+    linear = choose(solver)
     mesh = Mesh(elastic.tets, nodes, mass, parts, coordinates, dynamic.astype(np.int32),
                 3e4 * float(np.cbrt(6 * volumes.mean())))
     params = {param.key: param.default for param in catalogue.find("method", method).params}

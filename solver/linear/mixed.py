@@ -26,6 +26,9 @@ if LIBRARY is None:
     raise ImportError("neither scikit-sparse nor cvxopt is installed")
 
 TOLERANCE = 1.0e-10  #: |A x − b| of each column over |b|; that of a double factor is about 1e-13
+#: times that for J. It is a basis: what moves in it balances to the digits of its own small system, and where a body
+#: comes to rest does not depend on it
+LOOSER_J = 1.0e3
 MOST = 8  #: solves with the single factor for an answer: more mean that it is of no use
 SMALLEST = 1.0e-290  #: a residual whose square is below is nothing
 
@@ -107,14 +110,15 @@ class Mixed(Bordered):
         if not columns.size:
             return np.zeros((self._spread.inner, count))
         if not self._is_double:
-            answer = self._refined(columns, count)
+            tolerance = self.tolerance * (LOOSER_J if name == "kept" else 1.0)
+            answer = self._refined(columns, count, tolerance)
             if answer is not None:
                 return side_by_side(answer, count)
             self._factor_double()
         solved: Vec = self._library.solve(side_by_side(columns, count))
         return solved
 
-    def _refined(self, left: Vec, count: int) -> Vec | None:
+    def _refined(self, left: Vec, count: int, tolerance: float) -> Vec | None:
         """A_qq⁻¹ of strips, written anew by the next call; left: what is left of them.
 
         None where it does not come near; then they are as they were.
@@ -126,7 +130,7 @@ class Mixed(Bordered):
         pieces = len(left) * CHUNKS
         share(_squares, pieces, left, partial)
         square = partial.sum(axis=1)
-        goal = np.maximum(self.tolerance**2 * square, SMALLEST)
+        goal = np.maximum(tolerance**2 * square, SMALLEST)
         x[:] = 0.0
         self.taken = 0
         while (square > goal).any():

@@ -1,0 +1,96 @@
+"""Factoring in single precision and refining against CHOLMOD: the second after a release, Vanilla and ConJac.
+
+    python -m benchmarks.scenes.refactor dragon          or fewer steps of it: dragon 24
+
+The dragon is let go from 0.4 of the pull of benchmarks/scenes/dragon.py, the grid of 18 x 18 x 32 nodes leaning over
+and stretched by a tenth. β = 1, γ = 1/3, h = 1/96. The two linear solvers take turns, a step each. Then both settle in
+large steps with β = 2, and their shapes are compared.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from dataclasses import replace
+from typing import Any
+
+from solver import threads  # isort: skip  # first: it sets what numba and BLAS read
+
+import numpy as np
+
+from benchmarks.report import Claim, claim
+from benchmarks.scenes import dragon
+from benchmarks.step import make, spread
+from solver.meshing.grid import box_tets
+from solver.state import State
+from solver.world.world import World
+
+SOLVERS = ("cholmod", "mixed")
+METHODS = (("vanilla", 0), ("conjac", 4), ("conjac", 10))
+H, STEPS, WARM = 1.0 / 96.0, 96, 3
+PULL = 0.4  #: of the dragon's
+SETTLING, DAMPED, LONG = 12, 2.0, 1.0 / 24.0  #: steps, β, h [s]
+GOALS = {"dragon": ">= 1.3", "grid": ">= 1.6"}
+
+
+def body(name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Nodes, tetrahedra, and positions from which it is let go."""
+    if name == "dragon":
+        scene = dragon.scene(PULL)
+        assert scene.pulled is not None
+        return scene.nodes, scene.tets, scene.pulled
+    nodes, tets = box_tets((17, 17, 31), (0.17, 0.17, 0.31))
+    above = np.maximum(nodes[:, 2:] - 0.031, 0.0)
+    return nodes, tets, nodes + above * [0.0, 0.0, 0.1] + above**2 * [1.0, 0.0, 0.0]
+
+
+def pair(name: str, method: str, count: int, steps: int) -> dict[str, float]:
+    """The row of a body and a method: medians in ms, the ratio, and what differs."""
+    nodes, tets, pulled = body(name)
+    worlds = [make(nodes, tets, method, spread(nodes, count), solver) for solver in SOLVERS]
+    states = [replace(world.initial_state(), q=pulled[world.coordinates.free].ravel()) for world in worlds]
+    spent, energy = np.zeros((steps, 2)), np.zeros(2)
+    for turn in range(steps):
+        for k, world in enumerate(worlds):
+            began = time.perf_counter()
+            states[k] = world.step(states[k], H)
+            spent[turn, k] = 1e3 * (time.perf_counter() - began)
+            energy[k] += kinetic(world, states[k]) / steps
+    for k, world in enumerate(worlds):
+        world.condensation.beta = DAMPED  # type: ignore[attr-defined]
+        for _ in range(SETTLING):
+            states[k] = world.step(states[k], LONG)
+    cholmod, mixed = np.median(spent[WARM:], axis=0)
+    apart = np.abs(states[0].q - states[1].q).max() / np.linalg.norm(np.ptp(nodes, axis=0))
+    least = spent[WARM:].min(axis=0)
+    return {"cholmod_ms": round(float(cholmod), 1), "mixed_ms": round(float(mixed), 1),
+            "gain": round(float(cholmod / mixed), 3), "gain_of_shortest": round(float(least[0] / least[1]), 3),
+            "energy_mJ": float(f"{1e3 * energy[0]:.4g}"), "energy_differs": float(f"{energy[1] / energy[0] - 1.0:.2g}"),
+            "rest_differs": float(f"{apart:.2g}"), "in_double": worlds[1].linear.in_double}  # type: ignore[attr-defined]
+
+
+def kinetic(world: World, state: State) -> float:
+    """[J]."""
+    return 0.5 * float(world.mass @ np.square(world.velocity(state)).sum(axis=1))
+
+
+def rows(name: str, steps: int = STEPS) -> dict[str, dict[str, float]]:
+    """Those of one body, by method."""
+    out = {}
+    for method, count in METHODS:
+        out[method if method == "vanilla" else f"{method} {count}"] = row = pair(name, method, count, steps)
+        print(f"  {name} {method} {count}: {row}", file=sys.stderr, flush=True)
+    return out
+
+
+def measured() -> tuple[dict[str, Any], list[Claim]]:
+    """All rows, and the gain of ConJac with four dynamic nodes on each body."""
+    told = {name: rows(name) for name in GOALS}
+    return told, [claim(f"refactor_gain_{name}", told[name]["conjac 4"]["gain"], "", goal)
+                  for name, goal in GOALS.items()]
+
+
+if __name__ == "__main__":
+    threads.configure(None)
+    print(json.dumps(rows(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else STEPS)))
