@@ -24,13 +24,14 @@ SHORTEST = 1.0 / 64.0  #: share of an iteration that is taken where the next one
 
 
 def reach(condensation: Condensation, coordinates: FreeNodes, linearise: Linearise, evaluate: Evaluate, stage: Stage,
-          start: State, limits: Limits, extent: float) -> State:
+          start: State, limits: Limits, extent: float, try_true: bool) -> State:
     """The state at the end of a stage, from the rates of `start` on: velocities v = J(x) v_d + w with
     Jᵀ (M (v − v̂) − a h (f(x) + D v)) = 0, and positions x in which the quasistatic nodes balance. Raises StepFailed.
 
     Each iteration is a linearised stage at the last positions, on a factor of its own, which then lets the quasistatic
-    nodes settle. extent: of the body [m]. The iteration ends where positions change by the tolerance, as a share of the
-    first change and of 1e-3 of the extent. [ConJac 11, changed: iterated]
+    nodes settle. extent: of the body [m]. try_true: whether the linear solver tells a matrix that is not definite. The
+    iteration ends where positions change by the tolerance, as a share of the first change and of 1e-3 of the extent.
+    [ConJac 11, changed: iterated]
     """
     base = start.q if stage.base is None else stage.base
     reached = stage.b * stage.h
@@ -42,7 +43,7 @@ def reach(condensation: Condensation, coordinates: FreeNodes, linearise: Lineari
     u, offset = start.u, np.zeros_like(base)
     q = coordinates.advance(base, u, reached)
     first = last = change = np.inf
-    share, stiffness = 1.0, FAR
+    share, stiffness = 1.0, FAR if try_true else PROJECTED
     for _ in range(limits.iterations):
         # far away the projected stiffness leads safely, near the root the true one to the end. It is asked for once in
         # a stage: J of either has a root of its own, and going back and forth would find neither
@@ -50,17 +51,16 @@ def reach(condensation: Condensation, coordinates: FreeNodes, linearise: Lineari
             stiffness, last = TRUE, np.inf
         try:
             posed = posed_at(q, u, project=stiffness != TRUE)
+            ahead = posed.solve() - u
+            # what the last iteration settled is where this one begins to
+            moved = coordinates.advance(base, u + share * ahead, reached) + offset
+            settled = posed.settle(moved, u + share * ahead, evaluate, SETTLE)
         except NotPositiveDefinite as failure:
             if stiffness != TRUE:
                 raise StepFailed("the system matrix is not positive definite") from failure
             stiffness = PROJECTED
             continue
-        ahead = posed.solve() - u
-        u = u + share * ahead
-        # what the last iteration settled is where this one begins to
-        moved = coordinates.advance(base, u, reached) + offset
-        q = posed.settle(moved, u, evaluate, SETTLE)
-        offset = offset + (q - moved)
+        u, q, offset = u + share * ahead, settled, offset + (settled - moved)
         change = float(max(reached * np.abs(ahead).max(initial=0.0), np.abs(q - moved).max(initial=0.0)))
         first = change if first == np.inf else first
         if change <= limits.tolerance * (first + 1.0e-3 * extent):

@@ -68,14 +68,15 @@ class Reshape:
                 made.drawn.append((i, number))
                 notes.append(f'"{body.name}": a nail is drawn at frame {frame}')
                 self._draw(i, number)
-            for cut in body.cuts:
+            for k, cut in enumerate(body.cuts):
                 if cut.frame != frame:
                     continue
                 # the nodes of one body stand one after the other, and those of its copies do too
                 nodes = self._nodes(i)
                 whole = self._bodies[i]
                 shape = Shape(x[nodes], whole.prepared.volume.tets, whole.origin)
-                separation = cut_body(whole, self._cut(cut, shape), shape)
+                with blame(self._job.scene, body, f"cuts[{k}]"):
+                    separation = cut_body(whole, self._cut(cut, shape), shape)
                 if separation is None:
                     notes.append(f'"{body.name}": the cut at frame {frame} passes through none of its tetrahedra, so '
                                  "nothing is cut")

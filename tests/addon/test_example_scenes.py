@@ -59,3 +59,28 @@ def test_bars_of_one_two_and_four_nodes_follow_their_bones_alike(scene, tmp_path
         np.testing.assert_allclose(x[tip], rest[tip] - [0.06, 0.0, 0.0], atol=1e-6)
         middles.append(x[middle].mean(axis=0))
     assert np.ptp(middles, axis=0).max() < 0.02  # hard to tell apart, the paper says
+
+
+def test_layers_bend_where_they_are_soft(scene, tmp_path):  # noqa: F811
+    bar = baked("hetero", 10, tmp_path)["Layers"]
+    rest, x = rest_of(bar), seen_at(bar, 10)
+    row = np.round(rest[:, 2] / 0.0045).astype(int)
+
+    def shear(low, high):
+        """How much rows of vertices from low to high have moved sideways against each other, over their distance."""
+        sides = [x[row == at][:, 0].mean() - rest[row == at][:, 0].mean() for at in (low, high)]
+        return abs(sides[1] - sides[0]) / (0.0045 * (high - low))
+
+    def bent(low, high):
+        """Change of slope between the ends of a layer."""
+        return abs(shear(high - 2, high) - shear(low, low + 2))
+
+    assert max(bent(7, 14), bent(20, 27)) > 3 * max(bent(0, 7), bent(14, 20), bent(27, 34))
+
+
+def test_a_dropped_toy_lands_and_lies_on_the_ground(scene, tmp_path):  # noqa: F811
+    toy, = baked("drop", 48, tmp_path).values()
+    up = np.array(toy.matrix_world)[2]
+    before, after = (seen_at(toy, frame) @ up[:3] + up[3] for frame in (1, 48))
+    assert before.min() > 0.005 and abs(after.min()) < 0.004 and after.mean() < before.mean() - 0.01
+    assert np.abs(seen_at(toy, 48) - seen_at(toy, 47)).max() * 24 < 0.05
