@@ -24,14 +24,13 @@ SHORTEST = 1.0 / 64.0  #: share of an iteration that is taken where the next one
 
 
 def reach(condensation: Condensation, coordinates: FreeNodes, linearise: Linearise, evaluate: Evaluate, stage: Stage,
-          start: State, limits: Limits, extent: float, try_true: bool) -> State:
+          start: State, limits: Limits, extent: float) -> State:
     """The state at the end of a stage, from the rates of `start` on: velocities v = J(x) v_d + w with
     Jᵀ (M (v − v̂) − a h (f(x) + D v)) = 0, and positions x in which the quasistatic nodes balance. Raises StepFailed.
 
     Each iteration is a linearised stage at the last positions, on a factor of its own, which then lets the quasistatic
-    nodes settle. extent: of the body [m]. try_true: whether the linear solver tells a matrix that is not definite. The
-    iteration ends where positions change by the tolerance, as a share of the first change and of 1e-3 of the extent.
-    [ConJac 11, changed: iterated]
+    nodes settle. extent: of the body [m]. The iteration ends where positions change by the tolerance, as a share of the
+    first change and of 1e-3 of the extent. [ConJac 11, changed: iterated]
     """
     base = start.q if stage.base is None else stage.base
     reached = stage.b * stage.h
@@ -43,7 +42,7 @@ def reach(condensation: Condensation, coordinates: FreeNodes, linearise: Lineari
     u, offset = start.u, np.zeros_like(base)
     q = coordinates.advance(base, u, reached)
     first = last = change = np.inf
-    share, stiffness = 1.0, FAR if try_true else PROJECTED
+    share, stiffness = 1.0, FAR
     for _ in range(limits.iterations):
         # far away the projected stiffness leads safely, near the root the true one to the end. It is asked for once in
         # a stage: J of either has a root of its own, and going back and forth would find neither

@@ -257,8 +257,7 @@ class World:
             after = self._reach_in_full(stage, start, damped, held)
         else:
             after = reach_coupled(self.condensation, self.coordinates, linearise, self.evaluate, stage, start,
-                                  self.stage_solver.limits, max(body.size for body in self.parts),
-                                  self.linear.proves_definite)
+                                  self.stage_solver.limits, max(body.size for body in self.parts))
         if self.friction is None or not len(self.touching(after)):
             return remember(after, stage, None)
         x, v = self.coordinates.place(after.q, stage.time), self.coordinates.spread(after.u, stage.w)
