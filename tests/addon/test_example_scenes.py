@@ -82,5 +82,6 @@ def test_a_dropped_toy_lands_and_lies_on_the_ground(scene, tmp_path):  # noqa: F
     toy, = baked("drop", 48, tmp_path).values()
     up = np.array(toy.matrix_world)[2]
     before, after = (seen_at(toy, frame) @ up[:3] + up[3] for frame in (1, 48))
-    assert before.min() > 0.005 and abs(after.min()) < 0.004 and after.mean() < before.mean() - 0.01
+    # a penalty lets it sink in by a few millimetres
+    assert before.min() > 0.005 and abs(after.min()) < 0.006 and after.mean() < before.mean() - 0.01
     assert np.abs(seen_at(toy, 48) - seen_at(toy, 47)).max() * 24 < 0.05
