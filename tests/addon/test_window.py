@@ -157,7 +157,7 @@ def in_a_window(script, tmp_path):
 @pytest.mark.long
 def test_all_sections_draw_in_a_window(tmp_path):
     said = in_a_window(SCRIPT, tmp_path)
-    assert "all drawn 22" in said, said
+    assert "all drawn 24" in said, said
 
 
 @pytest.mark.long
