@@ -46,6 +46,7 @@ class Entry:
     full_space: bool = False  #: of a method: every free node is an unknown; of an integrator: it needs such a method
     iterates: bool = False  #: of an integrator: it solves its stages to a tolerance
     frictionless: bool = False  #: of an integrator: it does not know a friction law
+    for_large: bool = False  #: of a linear solver: what `auto` takes for meshes that are too large to factor
     hidden: bool = False  #: for scripts and measurements alone: in no menu
     reads: tuple[str, ...] = ()  #: of a cut: the fields of scene.json that say where it passes
 
@@ -303,7 +304,8 @@ ENTRIES: tuple[Entry, ...] = (
           "A factor in single precision on all threads, answers refined in double; quicker where factors are large"),
     Entry("linear_solver", "superlu", "linear.superlu:SuperLU", "SuperLU", "SciPy's sparse LU, always there"),
     Entry("linear_solver", "multigrid", "linear.multigrid:Multigrid", "Multigrid",
-          "Iterates instead of factoring: for large meshes, where it is faster and takes far less memory"),
+          "Iterates instead of factoring: for large meshes, where it is faster and takes far less memory",
+          for_large=True),
     Entry("export", "pc2", "playback.pc2:PC2", "PC2", "Blender's Mesh Cache modifier; plays while it bakes"),
     Entry("export", "abc", "playback.alembic:Alembic", "Alembic",
           "Mesh Sequence Cache modifier; goes to other programs"),

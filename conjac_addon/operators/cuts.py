@@ -1,10 +1,10 @@
 """Add and remove cuts."""
 
 import bpy
-from mathutils import Matrix, Vector
+from mathutils import Matrix
 
 from .entries import AddEntry, RemoveEntry
-from .setup import link_beside
+from .setup import empty_beside, middle_of
 
 #: turns of an Empty that bring its Z axis to the object's X, Y or Z
 TURNS = (Matrix.Rotation(1.5707963267948966, 4, "Y"), Matrix.Rotation(-1.5707963267948966, 4, "X"), Matrix())
@@ -18,17 +18,11 @@ class CONJAC_OT_add_cut(AddEntry, bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.active_object
-        corners = [Vector(corner) for corner in obj.bound_box]
         size = [obj.dimensions[axis] for axis in range(3)]
-        empty = bpy.data.objects.new(f"{obj.name} Cutter", None)
-        empty.empty_display_type = "ARROWS"
-        empty.empty_display_size = 0.75 * max(*sorted(size)[:2], 1.0e-3)
-        empty.show_in_front = True
-        link_beside(empty, obj)
+        empty = empty_beside(obj, "Cutter", "ARROWS", 0.75 * max(*sorted(size)[:2], 1.0e-3))
         # across the longest side, where a cut is most likely meant
-        location, rotation, _ = obj.matrix_world.decompose()
-        middle = obj.matrix_world @ (sum(corners, Vector()) / len(corners))
-        empty.matrix_world = Matrix.Translation(middle) @ rotation.to_matrix().to_4x4() @ TURNS[size.index(max(size))]
+        turn = obj.matrix_world.to_quaternion().to_matrix().to_4x4() @ TURNS[size.index(max(size))]
+        empty.matrix_world = Matrix.Translation(middle_of(obj)) @ turn
         cut = obj.conjac.cuts.add()
         cut.frame, cut.object = context.scene.frame_current, empty
         return {"FINISHED"}

@@ -1,10 +1,9 @@
 """Add and remove nails."""
 
 import bpy
-from mathutils import Vector
 
 from .entries import AddEntry, RemoveEntry
-from .setup import link_beside
+from .setup import empty_beside, middle_of
 
 
 class CONJAC_OT_add_nail(AddEntry, bpy.types.Operator):
@@ -15,14 +14,9 @@ class CONJAC_OT_add_nail(AddEntry, bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.active_object
-        corners = [Vector(corner) for corner in obj.bound_box]
         size = max(*obj.dimensions, 1.0e-3)
-        empty = bpy.data.objects.new(f"{obj.name} Nail", None)
-        empty.empty_display_type = "SINGLE_ARROW"
-        empty.empty_display_size = 0.75 * size
-        empty.show_in_front = True
-        link_beside(empty, obj)
-        empty.location = obj.matrix_world @ (sum(corners, Vector()) / len(corners))
+        empty = empty_beside(obj, "Nail", "SINGLE_ARROW", 0.75 * size)
+        empty.location = middle_of(obj)
         nail = obj.conjac.nails.add()
         nail.frame, nail.object = context.scene.frame_current, empty
         nail.radius = max(obj.conjac.edge_length, 0.08 * size)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import bpy
+from mathutils import Vector
 
 from ...solver import catalogue
 from .. import playback
@@ -17,6 +18,21 @@ def link_beside(made: bpy.types.Object, obj: bpy.types.Object) -> None:
     """Put a new object into a collection of `obj`, or the scene's own where those are linked or overridden."""
     own = (each for each in obj.users_collection if each.is_editable and each.override_library is None)
     next(own, obj.users_scene[0].collection).objects.link(made)
+
+
+def empty_beside(obj: bpy.types.Object, what: str, shape: str, size: float) -> bpy.types.Object:
+    """A new Empty of an object, drawn in front. size: in the world [Blender units]."""
+    empty = bpy.data.objects.new(f"{obj.name} {what}", None)
+    empty.empty_display_type, empty.empty_display_size = shape, size
+    empty.show_in_front = True
+    link_beside(empty, obj)
+    return empty
+
+
+def middle_of(obj: bpy.types.Object) -> Vector:
+    """The middle of an object's box, in the world [Blender units]."""
+    corners = [Vector(corner) for corner in obj.bound_box]
+    return obj.matrix_world @ (sum(corners, Vector()) / len(corners))
 
 
 def remove_preview(obj: bpy.types.Object, *kinds: str) -> None:
@@ -35,11 +51,7 @@ def remove_preview(obj: bpy.types.Object, *kinds: str) -> None:
 
 def add_handle_at(obj: bpy.types.Object, place: Sequence[float]) -> bpy.types.Object:
     """An Empty at a place in the world [Blender units] that goes where the body goes and picks a dynamic node."""
-    empty = bpy.data.objects.new(f"{obj.name} Handle", None)
-    empty.empty_display_type = "SPHERE"
-    empty.empty_display_size = 0.05 * max(*obj.dimensions, 1.0e-3)
-    empty.show_in_front = True
-    link_beside(empty, obj)
+    empty = empty_beside(obj, "Handle", "SPHERE", 0.05 * max(*obj.dimensions, 1.0e-3))
     empty.parent = obj
     empty.matrix_parent_inverse = obj.matrix_world.inverted_safe()
     empty.location = place

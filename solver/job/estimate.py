@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import catalogue
 from . import costs, hashes, stages
 from .folder import Job, parameters
 from .load import load
@@ -70,7 +71,7 @@ def estimate(path: Path | str) -> Estimate:
     steps, _ = step_size(time.fps, time.step)
     chosen = job.scene.linear_solver
     because = costs.why_multigrid(tets, costs.machine_memory()) if chosen == "auto" else None
-    iterates = chosen == "multigrid" or because is not None
+    iterates = because is not None or (chosen != "auto" and catalogue.find("linear_solver", chosen).for_large)
     cost = costs.multigrid(tets) if iterates else costs.direct(tets)
     step_s = cost.seconds
     output = sum(size.vertices or size.nodes for size in sizes) * 12

@@ -9,8 +9,6 @@ from ..errors import Environment
 from ..job.costs import machine_memory, why_multigrid
 from .interface import LinearSolver, available
 
-MULTIGRID = "multigrid"
-
 
 def choose(key: str = "auto", tets: Sequence[int] = ()) -> LinearSolver:
     """A fresh solver: the named one; or multigrid for meshes that are too large to factor; or the first of the
@@ -20,7 +18,8 @@ def choose(key: str = "auto", tets: Sequence[int] = ()) -> LinearSolver:
     """
     because = why_multigrid(tets, machine_memory()) if key == "auto" else None
     if because is not None:
-        large: LinearSolver = catalogue.find("linear_solver", MULTIGRID).load()()
+        large: LinearSolver = next(entry for entry in catalogue.family("linear_solver").values()
+                                   if entry.for_large).load()()
         large.why += f": {because}"
         return large
     keys = list(catalogue.family("linear_solver")) if key == "auto" else [key]

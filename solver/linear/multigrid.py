@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from ..errors import StepFailed
 from ..state import Index, Vec
+from .banded import banded_order
 from .bordered import Bordered, side_by_side
 from .columns import Columns, NegativeCurvature
 from .hierarchy import Hierarchy, NotDefinite
@@ -54,10 +54,7 @@ class Multigrid(Bordered):
     @staticmethod
     def order(graph: sp.csc_matrix) -> Index:
         """A banded order: neighbours stand near each other in memory."""
-        if graph.shape[0] == 0:
-            return np.zeros(0, dtype=np.int32)
-        order: Index = reverse_cuthill_mckee(graph.tocsr(), symmetric_mode=True).astype(np.int32)
-        return order
+        return banded_order(graph)
 
     def analyse(self, lower: sp.csc_matrix, kept: int) -> None:
         self._spread = Spread(lower, kept)

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 from scipy.sparse.linalg import splu
 
 from ..state import Index, Vec
+from .banded import banded_order
 from .interface import NotPositiveDefinite
 
 
@@ -29,10 +29,7 @@ class SuperLU:
     @staticmethod
     def order(graph: sp.csc_matrix) -> Index:
         """A banded order to gather in; SuperLU finds its own fill-reducing one."""
-        if graph.shape[0] == 0:
-            return np.zeros(0, dtype=np.int32)
-        order: Index = reverse_cuthill_mckee(graph.tocsr(), symmetric_mode=True).astype(np.int32)
-        return order
+        return banded_order(graph)
 
     def analyse(self, lower: sp.csc_matrix, kept: int) -> None:
         self._kept = kept
