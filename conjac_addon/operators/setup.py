@@ -21,7 +21,7 @@ def link_beside(made: bpy.types.Object, obj: bpy.types.Object) -> None:
 
 
 def empty_beside(obj: bpy.types.Object, what: str, shape: str, size: float) -> bpy.types.Object:
-    """A new Empty of an object, drawn in front. size: in the world [Blender units]."""
+    """A new Empty of an object, drawn in front. size: in the world, in Blender units."""
     empty = bpy.data.objects.new(f"{obj.name} {what}", None)
     empty.empty_display_type, empty.empty_display_size = shape, size
     empty.show_in_front = True
@@ -30,7 +30,7 @@ def empty_beside(obj: bpy.types.Object, what: str, shape: str, size: float) -> b
 
 
 def middle_of(obj: bpy.types.Object) -> Vector:
-    """The middle of an object's box, in the world [Blender units]."""
+    """The middle of an object's box, in the world, in Blender units."""
     corners = [Vector(corner) for corner in obj.bound_box]
     return obj.matrix_world @ (sum(corners, Vector()) / len(corners))
 
