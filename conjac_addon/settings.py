@@ -1,4 +1,4 @@
-"""`Object.conjac`: every setting of a soft body, made from solver/catalogue.py.
+"""`Object.conjac`: every setting of a soft body, made from solver/catalogue.
 
 A parameter of a choice in FAMILIES becomes a property with the parameter's own key, a paintable one a second one,
 `<key>_high`, for the value where its map is painted 1. A map becomes `<key>_group`, the name of what was painted.

@@ -1,4 +1,4 @@
-"""Writes docs/settings.md from solver/catalogue.py: `make manual`. Standard library only."""
+"""Writes docs/settings.md from solver/catalogue: `make manual`. Standard library only."""
 
 from __future__ import annotations
 
@@ -28,6 +28,11 @@ TITLES = {
     "linear_solver": ("Linear solver", "How the equations of each step are solved. *Automatic* takes the first library "
                                        "that is installed, or multigrid where a factor would not fit in memory or "
                                        "would take several times longer; the log says which and why."),
+    "joint": ("Joint", "How a rigid body moves against its parent."),
+    "shape": ("Shape of a Rigid Body", "Gives it mass and inertia, and is what it touches others with."),
+    "loop": ("Loop", "What holds two rigid bodies together besides the tree of joints."),
+    "motor": ("Motor", "What moves a joint over time."),
+    "joint_friction": ("Friction inside Joints", "What brakes bearings under load."),
     "export": ("Export", "What a bake leaves behind for playback and rendering."),
 }
 
@@ -36,7 +41,7 @@ def page() -> str:
     """The whole page."""
     families = list(dict.fromkeys(entry.family for entry in catalogue.ENTRIES))
     lines = ["# Settings", "",
-             "Written by `make manual` from `solver/catalogue.py`, which Blender's panels read too. SI units; Blender "
+             "Written by `make manual` from `solver/catalogue`, which Blender's panels read too. SI units; Blender "
              "shows lengths in the scene's own. The key is what `scene.json` and scripts use.", ""]
     for family in sorted(families, key=lambda name: list(TITLES).index(name) if name in TITLES else len(TITLES)):
         title, sentence = TITLES.get(family, (family.replace("_", " ").capitalize(), ""))

@@ -307,6 +307,8 @@ def _finished(todo: Plan, report: Reporter) -> bool:
 
 def _build(job: Job, report: Reporter, threads: int | None) -> tuple[World, Reshape | None]:
     """The world of a job, and what cuts it. Imported only here: a finished bake is told without it."""
+    if job.scene.mechanisms:
+        raise BadInput("mechanisms cannot be baked yet", "Take them out of the scene", where="$.mechanisms")
     from . import threads as cores
     from .world.loading import Loading
 

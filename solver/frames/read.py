@@ -334,8 +334,9 @@ def different(old: Any, new: Any, path: str = "") -> list[str]:
         names = [*new, *(key for key in old if key not in new)]
         return [found for key in names if key not in ("name", "version")
                 for found in different(old.get(key), new.get(key), f"{path}.{key}" if path else key)]
-    if path == "bodies" and isinstance(old, list) and isinstance(new, list):
+    if path in ("bodies", "mechanisms") and isinstance(old, list) and isinstance(new, list) and all(
+            isinstance(one, dict) for one in (*old, *new)):
         if [body.get("name") for body in old] != [body.get("name") for body in new]:
-            return ["bodies"]
+            return [path]
         return [f'{found} of "{body.get("name")}"' for was, body in zip(old, new) for found in different(was, body)]
     return [] if old == new else [path]

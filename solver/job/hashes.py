@@ -26,12 +26,16 @@ FORMAT = {"mesh": 1, "tets": 1, "fields": 1, "solve": 1}  #: raise one when that
 SCENE_READERS = {"version": "", "name": "", "time": "solve", "method": "solve", "integrator": "solve",
                  "stage_solver": "solve", "linear_solver": "solve", "gravity": "solve", "ground": "solve",
                  "friction": "solve",  # of the ground
+                 "joint_friction": "solve",
                  "seed": ""}  # went before anything was random; older caches still name it
 BODY_READERS = {"name": "solve", "surface": "mesh", "surface.to_object": "solve", "tets": "mesh", "mesher": "tets",
                 "material": "fields", "damping": "solve", "painted": "fields", "carry": "fields", "density": "fields",
                 "dynamic": "fields", "pin": "fields",
                 "fiber_material": "fields", "fiber_field": "fields", "fibers": "fields", "fiber_vectors": "fields",
-                "fiber_curves": "fields", "fiber_activation": "solve", "cuts": "solve", "nails": "solve"}
+                "fiber_curves": "fields", "fiber_activation": "solve", "cuts": "solve", "nails": "solve",
+                "attach": "solve"}
+MECHANISM_READERS = {"name": "solve", "bodies": "solve", "joints": "solve", "loops": "solve", "springs": "solve",
+                     "self_collisions": "solve"}
 
 #: plain names of what is not a catalogue parameter; the rest is called by its path
 WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "frame rate", "time.step": "step",
@@ -48,7 +52,10 @@ WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "fra
          "pin.node_motion": "motion of the pins", "name": "name",
          "fiber_material.kind": "fibers", "fiber_field.kind": "direction of the fibers", "fibers": "paint of fibers",
          "fiber_vectors": "direction of the fibers", "fiber_curves": "curves of the fibers",
-         "fiber_activation": "activation", "cuts": "cuts", "nails": "nails"}
+         "fiber_activation": "activation", "cuts": "cuts", "nails": "nails",
+         "attach": "bones that it hangs on", "joint_friction.kind": "friction inside joints",
+         "bodies": "rigid bodies", "joints": "joints", "loops": "loops", "springs": "springs",
+         "self_collisions": "self collisions"}
 
 Flat = dict[str, Any]
 
@@ -60,10 +67,11 @@ class Settings:
     scene: Flat
     bodies: dict[str, Flat]  #: by name
     digests: dict[str, str]  #: of every array file, by its name in the job folder
+    mechanisms: dict[str, Flat]  #: by name
 
     def plain(self) -> dict[str, Any]:
         """As plain values for the manifest."""
-        return {"scene": self.scene, "bodies": self.bodies}
+        return {"scene": self.scene, "bodies": self.bodies, "mechanisms": self.mechanisms}
 
 
 @dataclass(frozen=True)
@@ -83,6 +91,8 @@ def settings(job: Job) -> Settings:
     digests: dict[str, str] = {}
     scene = dict(_flat(job, job.scene, "", digests))
     scene.update(_choices(job.scene, ("method", "integrator", "stage_solver")))
+    if job.scene.mechanisms:
+        scene.update(_choices(job.scene, ("joint_friction",)))
     if job.scene.ground is not None and job.scene.ground.friction is not None:
         scene.update(_choices(job.scene.ground, ("friction",)))
     bodies = {}
@@ -98,29 +108,40 @@ def settings(job: Job) -> Settings:
                   *(() if body.painted else ("carry.",)))
         bodies[body.name] = {key: value for key, value in flat.items()
                              if key not in painted and not key.startswith(unread)}
-    return Settings(scene, bodies, digests)
+    mechanisms = {one.name: dict(_flat(job, one, "", digests)) for one in job.scene.mechanisms}
+    return Settings(scene, bodies, digests, mechanisms)
 
 
 def _flat(job: Job, part: msgspec.Struct, prefix: str, digests: dict[str, str]) -> Iterator[tuple[str, Any]]:
-    """(dotted name, plain value) of every field but choices and bodies, which are flattened by others."""
+    """(dotted name, plain value) of every field but those that others flatten: bodies, mechanisms, and choices there
+    where they stand at the top."""
     for info in msgspec.structs.fields(type(part)):
         value, name = getattr(part, info.name), prefix + info.name
-        if isinstance(value, schema.Choice) or info.name == "bodies" or value is None:
+        if value is None or (isinstance(part, schema.Scene) and info.name in ("bodies", "mechanisms")):
             continue
-        if isinstance(value, msgspec.Struct):
+        if isinstance(value, schema.Choice):
+            if info.name in IN_MECHANISMS:
+                yield f"{name}.kind", value.kind
+                for key, number in sorted(parameters(IN_MECHANISMS[info.name], value).items()):
+                    yield f"{name}.{key}", number
+        elif isinstance(value, msgspec.Struct):
             yield from _flat(job, value, name + ".", digests)
         elif isinstance(value, dict):
             for key in sorted(value):
                 yield from _flat(job, value[key], f"{name}.{key}.", digests)
-        elif isinstance(value, list):
+        elif isinstance(value, list) and all(isinstance(item, msgspec.Struct) for item in value):
             for i, item in enumerate(value):
                 yield from _flat(job, item, f"{name}.{i}.", digests)
-        elif "Array" in type(part).__annotations__[info.name]:
+        elif isinstance(value, str) and "Array" in type(part).__annotations__[info.name]:
             if value not in digests:
                 digests[value] = digest(job.array_path(value))
             yield name, digests[value]
         else:
             yield name, list(value) if isinstance(value, tuple) else value
+
+
+#: fields of mechanisms that are choices, and the families that they choose from
+IN_MECHANISMS = {"shape": "shape", "mode": "motor"}
 
 
 def _choices(part: schema.Scene | schema.Body | schema.Ground, families: tuple[str, ...]) -> Flat:
@@ -142,7 +163,11 @@ def hashes(read: Settings) -> Hashes:
         bodies[name] = of
     own = {name: _reads("solve", flat, BODY_READERS) for name, flat in read.bodies.items()}
     above = json.dumps([[name, of["fields"]] for name, of in bodies.items()])
-    solve = _hash("solve", above, {"scene": _reads("solve", read.scene, SCENE_READERS), "bodies": own})
+    settings = {"scene": _reads("solve", read.scene, SCENE_READERS), "bodies": own}
+    if read.mechanisms:
+        settings["mechanisms"] = {name: _reads("solve", flat, MECHANISM_READERS)
+                                  for name, flat in read.mechanisms.items()}
+    solve = _hash("solve", above, settings)
     return Hashes(bodies, solve)
 
 
@@ -171,12 +196,15 @@ def _longest_prefix(name: str, table: Mapping[str, Any]) -> str:
 def changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     """Plain names of the settings that differ between two Settings.plain(), those that no stage reads left out."""
     found = _differences(old["scene"], new["scene"], SCENE_READERS, "")
-    for name in new["bodies"]:
-        if name in old["bodies"]:
-            found += _differences(old["bodies"][name], new["bodies"][name], BODY_READERS, f' of "{name}"')
-        else:
-            found.append(f'body "{name}" (new)')
-    found += [f'body "{name}" (gone)' for name in old["bodies"] if name not in new["bodies"]]
+    for family, thing, readers in (("bodies", "body", BODY_READERS), ("mechanisms", "mechanism", MECHANISM_READERS)):
+        # caches from before there were mechanisms do not tell of them
+        was, now = old.get(family, {}), new.get(family, {})
+        for name in now:
+            if name in was:
+                found += _differences(was[name], now[name], readers, f' of "{name}"')
+            else:
+                found.append(f'{thing} "{name}" (new)')
+        found += [f'{thing} "{name}" (gone)' for name in was if name not in now]
     if not found and list(old["bodies"]) != list(new["bodies"]):
         found.append("order of the bodies")
     return list(dict.fromkeys(found))

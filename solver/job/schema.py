@@ -23,6 +23,8 @@ from ..catalogue import SCENE_VERSION
 VERSION = SCENE_VERSION
 
 Positive = Annotated[float, Meta(gt=0)]
+Vector = tuple[float, float, float]
+Quaternion = tuple[float, float, float, float]
 Array = Annotated[str, Meta(pattern=r"^[^/\\:][^\\:]*\.npy$")]  #: path of a .npy file inside the job folder
 
 
@@ -70,8 +72,8 @@ class Painted(Strict):
 class Ground(Strict):
     """A half space that pushes back: f = -k (n . (x - x_s)) n. [ConJac BUNNY, changed: α = 0]"""
 
-    point: tuple[float, float, float]
-    normal: tuple[float, float, float]
+    point: Vector
+    normal: Vector
     stiffness: Positive = 1.0e3  #: N/m per node
     motion: Array | None = None  #: (T, 3) positions of `point`, where it moves; along itself too, as a belt does
     friction: Choice | None = None  #: without it nothing is held against sliding
@@ -118,8 +120,8 @@ class Cut(Strict):
 
     frame: int  #: this one is still whole
     kind: str  #: a key of the catalogue
-    point: tuple[float, float, float] | None = None  #: of a plane [m]
-    normal: tuple[float, float, float] | None = None
+    point: Vector | None = None  #: of a plane [m]
+    normal: Vector | None = None
     vertices: Array | None = None  #: (s, 3) of a sheet [m]
     triangles: Array | None = None  #: (t, 3)
     faces: Array | None = None  #: (f, 3) nodes of faces of the body's `tets`
@@ -129,11 +131,20 @@ class Nail(Strict):
     """What is held once `frame` has been reached: the nodes near a line, where they are then. World space [m]."""
 
     frame: int  #: in this one it holds nothing yet
-    head: tuple[float, float, float]  #: the line's ends
-    tip: tuple[float, float, float]
+    head: Vector  #: the line's ends
+    tip: Vector
     radius: Positive  #: how near
     until: int | None = None  #: once this frame has been reached it is drawn; it stays where left out
     motion: Array | None = None  #: (T, 4, 4): what it sits in, with `head` and `tip` in that; still where left out
+
+
+class Attach(Strict):
+    """Nodes that follow a rigid body: where `weights` carried into the volume are above 0.5, or by index."""
+
+    mechanism: str
+    body: str
+    weights: Array | None = None  #: (n,) in [0, 1]
+    nodes: Array | None = None  #: indices of nodes, for volumes given by hand
 
 
 class Body(Strict):
@@ -156,16 +167,111 @@ class Body(Strict):
     fiber_activation: Array | None = None  #: (T,) activation over time, in [0, 1]; times what is painted, if it is
     cuts: list[Cut] = field(default_factory=list)
     nails: list[Nail] = field(default_factory=list)
+    attach: list[Attach] = field(default_factory=list)
+
+
+class RigidBody(Strict):
+    """A body that keeps its shape. Its own frame is the artist's; the shape and all arrays stand in it."""
+
+    name: str
+    position: Vector = (0.0, 0.0, 0.0)  #: of the own frame at the start frame, in world [m]
+    rotation: Quaternion = (1.0, 0.0, 0.0, 0.0)  #: of the same, (w, x, y, z); its length does not matter
+    shape: Choice = field(default_factory=lambda: Choice(kind="box"))
+    vertices: Array | None = None  #: (n, 3) [m], of hull and mesh
+    triangles: Array | None = None  #: (m, 3), of mesh
+    mass: float | None = None  #: [kg]; from the density where left out
+    density: float = 1000.0  #: [kg/m³]
+    is_collider: bool = True  #: it touches the ground, obstacles and the bodies of other mechanisms
+    friction: float = 0.5  #: Coulomb's coefficient where it touches something
+    motion: Array | None = None  #: (T, 4, 4) own frame in world: an obstacle that moves so, whatever pushes it
+
+
+class JointFriction(Strict):
+    """A bearing: a pin of this radius and length, which touches at points around it."""
+
+    mu: float
+    radius: float = 0.02  #: [m]
+    length: float = 0.04  #: [m]
+    points: int = 12  #: at least 12: with fewer the friction swings as the load turns
+
+
+class Motor(Strict):
+    """What moves a joint. One target for each of its rates: angles and lengths, or speeds of the mode "speed"."""
+
+    mode: Choice = field(default_factory=lambda: Choice(kind="servo"))
+    target: Array | list[float] = field(default_factory=list)  #: (T, k), or k numbers [rad, m or their rates]
+    until: int | None = None  #: frame from which it lets go
+    limit: float | None = None  #: largest effort [N m or N]
+
+
+class Joint(Strict):
+    """How a body moves against its parent. Lists have a number for each rate of the kind, or none at all.
+
+    Its frame is fixed in the parent; the child's stands where `start` brings it.
+    """
+
+    name: str
+    child: str
+    parent: str | None = None  #: the world where left out
+    kind: str = "revolute"  #: a key of the catalogue
+    position: Vector = (0.0, 0.0, 0.0)  #: of its frame at the start frame, in world [m]
+    rotation: Quaternion = (1.0, 0.0, 0.0, 0.0)  #: of the same; axes of hinges and sliders are its Z
+    start: list[float] = field(default_factory=list)  #: what the coordinates read at the start frame [rad or m]; 0
+    rate: list[float] = field(default_factory=list)  #: how fast they change then [rad/s or m/s]; 0
+    stiffness: list[float] = field(default_factory=list)  #: [N m/rad or N/m]; 0
+    damping: list[float] = field(default_factory=list)  #: [N m s/rad or N s/m]; 0
+    rest: list[float] = field(default_factory=list)  #: where the stiffness pulls to [rad or m]; `start`
+    low: list[float] = field(default_factory=list)  #: limits [rad or m]
+    high: list[float] = field(default_factory=list)
+    motor: Motor | None = None
+    friction: JointFriction | None = None
+
+
+class Loop(Strict):
+    """What holds two bodies together besides the tree of joints."""
+
+    body_a: str
+    body_b: str | None = None  #: the world where left out
+    name: str = ""
+    kind: str = "ball"  #: a key of the catalogue
+    position: Vector = (0.0, 0.0, 0.0)  #: of its frame at the start frame, in world [m]
+    rotation: Quaternion = (1.0, 0.0, 0.0, 0.0)
+    friction: JointFriction | None = None
+
+
+class Spring(Strict):
+    """Between two points that are fixed in bodies, given in world at the start frame [m]."""
+
+    point_a: Vector
+    point_b: Vector
+    stiffness: float  #: [N/m]
+    body_a: str | None = None  #: the world where left out
+    body_b: str | None = None
+    damping: float = 0.0  #: [N s/m]
+    rest_length: float | None = None  #: [m]; that of the start where left out
+
+
+class Mechanism(Strict):
+    """Rigid bodies and what joins them. A body that is no joint's child is free."""
+
+    name: str
+    bodies: list[RigidBody]
+    joints: list[Joint] = field(default_factory=list)
+    loops: list[Loop] = field(default_factory=list)
+    springs: list[Spring] = field(default_factory=list)
+    self_collisions: bool = False  #: its bodies touch each other, neighbours in the tree excepted
 
 
 class Scene(Strict):
     version: int
     name: str
     time: Time
-    bodies: Annotated[list[Body], Meta(min_length=1)]
+    bodies: list[Body] = field(default_factory=list)  #: soft ones; may be empty where there are mechanisms
+    mechanisms: list[Mechanism] = field(default_factory=list)
     method: Choice = field(default_factory=lambda: Choice(kind="conjac"))
     integrator: Choice = field(default_factory=lambda: Choice(kind="semi_implicit"))
     stage_solver: Choice = field(default_factory=lambda: Choice(kind="newton_d"))  #: of integrators that iterate
     linear_solver: str = "auto"  #: a key of the catalogue, or "auto": the fastest that is installed
-    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
+    gravity: Vector = (0.0, 0.0, -9.81)
     ground: Ground | None = None
+    joint_friction: Choice = field(default_factory=lambda: Choice(kind="none"))

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import catalogue
 from ..errors import BadMesh
 from . import schema
-from .folder import FARTHEST, Job, blame, parameters, parts, refuse
+from .expect import check_array, check_choice, check_indices, check_limits, check_vector, check_weights
+from .folder import FARTHEST, Job, blame, parameters, refuse
+from .validate_mechanisms import check_attached, check_mechanisms
 
 STEPS_PER_FRAME = 100_000  # more is a slip of the unit, and would never end
 
@@ -22,14 +22,15 @@ def check(job: Job) -> None:
     _check_time(scene.time)
     for family, choice in (("method", scene.method), ("integrator", scene.integrator),
                            ("stage_solver", scene.stage_solver)):
-        _check_choice(family, choice, f"$.{family}")
+        check_choice(family, choice, f"$.{family}")
+    check_mechanisms(job)
     _check_full_space(scene)
     _check_tolerance(scene)
     solvers = catalogue.family("linear_solver")
     if scene.linear_solver != "auto" and scene.linear_solver not in solvers:
         raise refuse(f'there is no linear solver "{scene.linear_solver}"', "$.linear_solver",
                      f"Use auto or one of {', '.join(solvers)}")
-    _check_vector(scene.gravity, "$.gravity")
+    check_vector(scene.gravity, "$.gravity")
     if scene.ground is not None:
         _check_ground(job, scene.ground)
 
@@ -68,20 +69,15 @@ def _check_time(time: schema.Time) -> None:
                      "Use a larger step")
 
 
-def _check_vector(vector: tuple[float, float, float], where: str) -> None:
-    if max(map(abs, vector)) > FARTHEST:
-        raise refuse(f"{max(vector, key=abs):g} is beyond {FARTHEST:g}", where)
-
-
 def _check_ground(job: Job, ground: schema.Ground) -> None:
-    _check_vector(ground.point, "$.ground.point")
-    _check_vector(ground.normal, "$.ground.normal")
+    check_vector(ground.point, "$.ground.point")
+    check_vector(ground.normal, "$.ground.normal")
     if not math.hypot(*ground.normal) > 1 / FARTHEST:
         raise refuse("the ground's normal has no direction", "$.ground.normal")
     if ground.motion is not None:
-        _array(job, ground.motion, "$.ground.motion", "f", (job.samples, 3))
+        check_array(job, ground.motion, "$.ground.motion", "f", (job.samples, 3))
     if ground.friction is not None:
-        _check_choice("friction", ground.friction, "$.ground.friction")
+        check_choice("friction", ground.friction, "$.ground.friction")
         integrator = catalogue.find("integrator", job.scene.integrator.kind)
         if integrator.frictionless:
             works = [entry.label for entry in catalogue.menu("integrator").values() if not entry.frictionless]
@@ -89,47 +85,18 @@ def _check_ground(job: Job, ground: schema.Ground) -> None:
                          f"Use {', '.join(works[:-1])} or {works[-1]}, or a ground without friction")
 
 
-def _check_choice(family: str, choice: schema.Choice, where: str) -> None:
-    known = catalogue.family(family)
-    if choice.kind not in known:
-        raise refuse(f'there is no {family.replace("_", " ")} "{choice.kind}"', f"{where}.kind",
-                     f"Use one of {', '.join(known)}")
-    params = {param.key: param for param in known[choice.kind].params}
-    for key, value in choice.params.items():
-        place = f"{where}.params.{key}"
-        if key not in params:
-            raise refuse(f'{family} "{choice.kind}" has no parameter "{key}"', place,
-                         f"It has {', '.join(params) or 'none'}")
-        if isinstance(value, bool) != isinstance(params[key].default, bool):
-            wanted = "true or false" if isinstance(params[key].default, bool) else "a number"
-            raise refuse(f"{params[key].label} is {wanted}", place)
-        _check_limits(params[key], value, place)
-
-
-def _check_limits(param: catalogue.Param, value: float | bool, where: str) -> None:
-    if isinstance(value, bool):
-        return
-    if isinstance(param.default, int) and not float(value).is_integer():
-        raise refuse(f"{param.label} is a whole number, not {value:g}", where)
-    unit = f" {param.unit}" if param.unit else ""
-    if param.low is not None and value < param.low:
-        raise refuse(f"{param.label} is {value:g} and cannot be below {param.low:g}{unit}", where)
-    if param.high is not None and value > param.high:
-        raise refuse(f"{param.label} is {value:g} and cannot be above {param.high:g}{unit}", where)
-
-
 def _check_body(job: Job, body: schema.Body, where: str) -> None:
     if body.surface is None and body.tets is None:
         raise refuse("the body has neither a surface nor tets", f"{where}.surface")
     vertices = _check_surface(job, body, where) if body.surface is not None else 0
     nodes = _check_tets(job, body, where) if body.tets is not None else None
-    _check_choice("mesher", body.mesher, f"{where}.mesher")
-    _check_choice("material", body.material, f"{where}.material")
-    _check_choice("damping", body.damping, f"{where}.damping")
-    _check_choice("carry", body.carry, f"{where}.carry")
+    check_choice("mesher", body.mesher, f"{where}.mesher")
+    check_choice("material", body.material, f"{where}.material")
+    check_choice("damping", body.damping, f"{where}.damping")
+    check_choice("carry", body.carry, f"{where}.carry")
     if body.fiber_material is not None:
-        _check_choice("fiber_material", body.fiber_material, f"{where}.fiber_material")
-        _check_choice("fiber_field", body.fiber_field, f"{where}.fiber_field")
+        check_choice("fiber_material", body.fiber_material, f"{where}.fiber_material")
+        check_choice("fiber_field", body.fiber_field, f"{where}.fiber_field")
     _check_painted(job, body, vertices, where)
     _check_dynamic(job, body.dynamic, vertices, nodes, f"{where}.dynamic")
     _check_pin(job, body.pin, vertices, nodes, f"{where}.pin")
@@ -138,6 +105,7 @@ def _check_body(job: Job, body: schema.Body, where: str) -> None:
         if len(both) and nodes != len(job.array(body.pin.nodes)):  # all pinned: the fields say so, with its remedy
             raise refuse(f"node {both[0]} is both dynamic and pinned", f"{where}.dynamic.nodes", "Choose one")
     _check_fibers(job, body, vertices, where)
+    check_attached(job, body, vertices, nodes, where)
     for i, cut in enumerate(body.cuts):
         _check_cut(job, cut, nodes, f"{where}.cuts[{i}]")
     for i, nail in enumerate(body.nails):
@@ -152,10 +120,10 @@ def _check_nail(job: Job, nail: schema.Nail, where: str) -> None:
     if nail.until is not None and nail.until <= nail.frame:
         raise refuse(f"the nail of frame {nail.frame} is drawn at frame {nail.until} already", f"{where}.until",
                      "Draw it later, or leave it out")
-    _check_vector(nail.head, f"{where}.head")
-    _check_vector(nail.tip, f"{where}.tip")
+    check_vector(nail.head, f"{where}.head")
+    check_vector(nail.tip, f"{where}.tip")
     if nail.motion is not None:
-        matrices = _array(job, nail.motion, f"{where}.motion", "f", (job.samples, 4, 4))
+        matrices = check_array(job, nail.motion, f"{where}.motion", "f", (job.samples, 4, 4))
         if not (np.abs(np.linalg.det(matrices)) > 1e-12).all():
             raise refuse("what the nail sits in has no size at some sample", f"{where}.motion",
                          "Leave its scale above 0")
@@ -174,38 +142,38 @@ def _check_cut(job: Job, cut: schema.Cut, nodes: int | None, where: str) -> None
             raise refuse(f"a cut of kind {cut.kind} {'needs' if name in reads else 'does not read'} {name}",
                          f"{where}.{name}", f"It reads {' and '.join(reads)}")
     if cut.point is not None and cut.normal is not None:
-        _check_vector(cut.point, f"{where}.point")
-        _check_vector(cut.normal, f"{where}.normal")
+        check_vector(cut.point, f"{where}.point")
+        check_vector(cut.normal, f"{where}.normal")
         if not math.hypot(*cut.normal) > 1 / FARTHEST:
             raise refuse("the plane's normal has no direction", f"{where}.normal")
     if cut.vertices is not None and cut.triangles is not None:
-        vertices = _array(job, cut.vertices, f"{where}.vertices", "f", (None, 3))
-        triangles = _array(job, cut.triangles, f"{where}.triangles", "i", (None, 3))
+        vertices = check_array(job, cut.vertices, f"{where}.vertices", "f", (None, 3))
+        triangles = check_array(job, cut.triangles, f"{where}.triangles", "i", (None, 3))
         if not len(triangles):
             raise refuse("the sheet has no triangle", f"{where}.triangles", "Give it faces")
-        _indices(triangles, len(vertices), f"{where}.triangles", "vertices")
+        check_indices(triangles, len(vertices), f"{where}.triangles", "vertices")
     if cut.faces is not None:
         if nodes is None:
             raise refuse("faces can be listed only for a volume given by hand, in `tets`", f"{where}.faces")
-        faces = _array(job, cut.faces, f"{where}.faces", "i", (None, 3))
+        faces = check_array(job, cut.faces, f"{where}.faces", "i", (None, 3))
         if not len(faces):
             raise refuse("the list has no face", f"{where}.faces")
-        _indices(faces, nodes, f"{where}.faces", "nodes")
+        check_indices(faces, nodes, f"{where}.faces", "nodes")
 
 
 def _check_fibers(job: Job, body: schema.Body, vertices: int, where: str) -> None:
     if body.fibers is not None:
-        _weights(job, body.fibers, f"{where}.fibers", vertices)
+        check_weights(job, body.fibers, f"{where}.fibers", vertices)
     if body.fiber_vectors is not None:
-        _array(job, body.fiber_vectors, f"{where}.fiber_vectors", "f", (vertices, 3))
+        check_array(job, body.fiber_vectors, f"{where}.fiber_vectors", "f", (vertices, 3))
     if body.fiber_curves is not None:
-        _array(job, body.fiber_curves, f"{where}.fiber_curves", "f", (None, 2, 3))
+        check_array(job, body.fiber_curves, f"{where}.fiber_curves", "f", (None, 2, 3))
     if body.fiber_activation is not None:
         known = [] if body.fiber_material is None else parameters("fiber_material", body.fiber_material)
         if catalogue.ACTIVATION.key not in known:
             raise refuse("its fibers cannot be activated", f"{where}.fiber_activation",
                          "Choose fibers of a muscle, or leave it out")
-        array = _array(job, body.fiber_activation, f"{where}.fiber_activation", "f", (job.samples,))
+        array = check_array(job, body.fiber_activation, f"{where}.fiber_activation", "f", (job.samples,))
         if array.min() < -1e-6 or array.max() > 1 + 1e-6:
             raise refuse(f"activation lies in [0, 1]; this reaches from {array.min():g} to {array.max():g}",
                          f"{where}.fiber_activation")
@@ -215,14 +183,14 @@ def _check_surface(job: Job, body: schema.Body, where: str) -> int:
     """Number of vertices of the body's surface."""
     surface, place = body.surface, f"{where}.surface"
     assert surface is not None
-    vertices = _array(job, surface.vertices, f"{place}.vertices", "f", (None, 3))
-    triangles = _array(job, surface.triangles, f"{place}.triangles", "i", (None, 3))
+    vertices = check_array(job, surface.vertices, f"{place}.vertices", "f", (None, 3))
+    triangles = check_array(job, surface.triangles, f"{place}.triangles", "i", (None, 3))
     if not len(vertices) or not len(triangles):
         missing = "vertex" if not len(vertices) else "face"
         raise refuse(f"the mesh has no {missing}", place, kind=BadMesh)
-    _indices(triangles, len(vertices), f"{place}.triangles", "vertices")
+    check_indices(triangles, len(vertices), f"{place}.triangles", "vertices")
     if surface.to_object is not None:
-        _array(job, surface.to_object, f"{place}.to_object", "f", (len(job.frames), 4, 4))
+        check_array(job, surface.to_object, f"{place}.to_object", "f", (len(job.frames), 4, 4))
     return len(vertices)
 
 
@@ -230,11 +198,11 @@ def _check_tets(job: Job, body: schema.Body, where: str) -> int:
     """Number of nodes of a volume given by hand."""
     given, place = body.tets, f"{where}.tets"
     assert given is not None
-    nodes = _array(job, given.nodes, f"{place}.nodes", "f", (None, 3))
-    tets = _array(job, given.tets, f"{place}.tets", "i", (None, 4))
+    nodes = check_array(job, given.nodes, f"{place}.nodes", "f", (None, 3))
+    tets = check_array(job, given.tets, f"{place}.tets", "i", (None, 4))
     if not len(tets):
         raise refuse("the volume mesh has no tetrahedron", f"{place}.tets", kind=BadMesh)
-    _indices(tets, len(nodes), f"{place}.tets", "nodes")
+    check_indices(tets, len(nodes), f"{place}.tets", "nodes")
     edges = nodes[tets[:, 1:]] - nodes[tets[:, :1]]
     volumes = np.abs(np.einsum("ij,ij->i", np.cross(edges[:, 0], edges[:, 1]), edges[:, 2]))
     flat = int(np.count_nonzero(volumes <= 1e-12 * volumes.max()))  # those turned inside out are turned back
@@ -258,32 +226,32 @@ def _check_painted(job: Job, body: schema.Body, vertices: int, where: str) -> No
         if key not in paintable:
             raise refuse(f'"{key}" cannot be painted', place, f"These can: {', '.join(paintable)}")
         for end, value in (("low", painted.low), ("high", painted.high)):
-            _check_limits(paintable[key], value, f"{place}.{end}")
-        _weights(job, painted.weights, f"{place}.weights", vertices)
+            check_limits(paintable[key], value, f"{place}.{end}")
+        check_weights(job, painted.weights, f"{place}.weights", vertices)
 
 
 def _check_dynamic(job: Job, dynamic: schema.Dynamic, vertices: int, nodes: int | None, where: str) -> None:
     if dynamic.weights is not None:
-        _weights(job, dynamic.weights, f"{where}.weights", vertices)
+        check_weights(job, dynamic.weights, f"{where}.weights", vertices)
     if dynamic.points is not None:
-        _array(job, dynamic.points, f"{where}.points", "f", (None, 3))
+        check_array(job, dynamic.points, f"{where}.points", "f", (None, 3))
     if dynamic.nodes is not None:
         _node_indices(job, dynamic.nodes, f"{where}.nodes", nodes)
 
 
 def _check_pin(job: Job, pin: schema.Pin, vertices: int, nodes: int | None, where: str) -> None:
     if pin.weights is not None:
-        _weights(job, pin.weights, f"{where}.weights", vertices)
+        check_weights(job, pin.weights, f"{where}.weights", vertices)
     if pin.motion is not None:
         if pin.motion_vertices is None:
             raise refuse("a pin motion needs the vertices that it tells of", f"{where}.motion_vertices")
-        told = _array(job, pin.motion_vertices, f"{where}.motion_vertices", "i", (None,))
-        _indices(told, vertices, f"{where}.motion_vertices", "vertices")
-        _array(job, pin.motion, f"{where}.motion", "f", (job.samples, len(told), 3))
+        told = check_array(job, pin.motion_vertices, f"{where}.motion_vertices", "i", (None,))
+        check_indices(told, vertices, f"{where}.motion_vertices", "vertices")
+        check_array(job, pin.motion, f"{where}.motion", "f", (job.samples, len(told), 3))
     if pin.nodes is not None:
         count = _node_indices(job, pin.nodes, f"{where}.nodes", nodes)
         if pin.node_motion is not None:
-            _array(job, pin.node_motion, f"{where}.node_motion", "f", (job.samples, count, 3))
+            check_array(job, pin.node_motion, f"{where}.node_motion", "f", (job.samples, count, 3))
     elif pin.node_motion is not None:
         raise refuse("a motion of nodes needs the nodes that it tells of", f"{where}.nodes")
 
@@ -292,35 +260,8 @@ def _node_indices(job: Job, name: str, where: str, nodes: int | None) -> int:
     """Length of a list of nodes."""
     if nodes is None:
         raise refuse("nodes can be listed only for a volume given by hand, in `tets`", where)
-    array = _array(job, name, where, "i", (None,))
-    _indices(array, nodes, where, "nodes")
+    array = check_array(job, name, where, "i", (None,))
+    check_indices(array, nodes, where, "nodes")
     if len(np.unique(array)) != len(array):
         raise refuse("a node is listed twice", where)
     return len(array)
-
-
-def _weights(job: Job, name: str, where: str, vertices: int) -> None:
-    if not vertices:
-        raise refuse("weights need the surface that they were painted on", where)
-    array = _array(job, name, where, "f", (vertices,))
-    if array.min() < -1e-6 or array.max() > 1 + 1e-6:
-        raise refuse(f"weights lie in [0, 1]; these reach from {array.min():g} to {array.max():g}", where)
-
-
-def _indices(array: NDArray[Any], count: int, where: str, things: str) -> None:
-    for part in parts(array):
-        if part.size and (part.min() < 0 or part.max() >= count):
-            raise refuse(f"an index does not fit the {count} {things}", where)
-
-
-def _array(job: Job, name: str, where: str, kind: str, shape: tuple[int | None, ...]) -> NDArray[Any]:
-    """The array, of this kind ("f" or "i") and shape (None fits any length)."""
-    array = job.array(name, where)
-    if array.dtype.kind != kind:
-        raise refuse(f'"{name}" holds {"whole numbers" if kind == "f" else "fractions"}, '
-                     f'not {"float64" if kind == "f" else "int32"}', where)
-    fits = array.ndim == len(shape) and all(wanted in (None, length) for wanted, length in zip(shape, array.shape))
-    if not fits:
-        text = ", ".join("any" if length is None else str(length) for length in shape)
-        raise refuse(f'"{name}" has shape {array.shape} and should have ({text})', where)
-    return array

@@ -70,7 +70,7 @@ def test_a_large_array_stays_in_its_file(tmp_path):
     ("time.snapshot_every", 11, "$.time.snapshot_every", "<= 10"),
     ("version", 2, "$.version", "version 2"),
     ("version", None, "$.version", "version None"),
-    ("bodies", [], "$.bodies", "length >= 1"),
+    ("bodies", [], "$.bodies", "neither soft bodies nor mechanisms"),
     ("method", {"kind": "magic"}, "$.method.kind", "conjac"),
     ("method", {"kind": "conjac", "params": {"betta": 1}}, "$.method.params.betta", "It has beta"),
     ("method", {"kind": "conjac", "params": {"gamma": 1.5}}, "$.method.params.gamma", "above 1"),

@@ -1,60 +1,8 @@
-"""One entry for every plural thing: its key, class, words and parameters. Standard library only.
-
-The scene schema, Blender's menus and properties, the manual's tables and the property tests all read this file,
-so a new material, mesher or integrator is one new file and one entry here. Nothing branches on a key.
-"""
+"""Methods, integrators, solvers, materials, maps and files: what soft bodies choose from. Standard library only."""
 
 from __future__ import annotations
 
-import importlib
-from dataclasses import dataclass
-from typing import Any
-
-from .errors import NoSuchThing
-
-SCENE_VERSION = 1  #: of scene.json, the one number that the add-on and the solver must agree on
-
-
-@dataclass(frozen=True)
-class Param:
-    """One number or switch that a user sets. SI units."""
-
-    key: str
-    label: str  #: Title Case
-    sentence: str  #: tooltip, no full stop
-    default: float | int | bool
-    unit: str = ""  #: "m", "s", "Pa", "kg/m³", "N/m", or "" for a plain number
-    low: float | None = None  #: hard limits, inclusive
-    high: float | None = None
-    soft_low: float | None = None  #: what a slider shows
-    soft_high: float | None = None
-    needs: str = ""  #: key of the switch without which it means nothing
-    field: bool = False  #: may be painted: the scene takes {low, high, weights} as well as a number
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One choice in a family."""
-
-    family: str
-    key: str
-    path: str  #: "module.path:Name" inside `solver` (or `conjac_addon` for exports and maps)
-    label: str
-    sentence: str
-    params: tuple[Param, ...] = ()  #: of a map: the parameters it blends; see `maps` for the others
-    adaptive: bool = False  #: of an integrator: it tells its error, so that a tolerance can choose its steps
-    full_space: bool = False  #: of a method: every free node is an unknown; of an integrator: it needs such a method
-    iterates: bool = False  #: of an integrator: it solves its stages to a tolerance
-    frictionless: bool = False  #: of an integrator: it does not know a friction law
-    for_large: bool = False  #: of a linear solver: what `auto` takes for meshes that are too large to factor
-    hidden: bool = False  #: for scripts and measurements alone: in no menu
-    reads: tuple[str, ...] = ()  #: of a cut: the fields of scene.json that say where it passes
-
-    def load(self, package: str | None = None) -> Any:
-        """The class or function behind this entry, imported now. `package` is the root its path starts from."""
-        module, _, name = self.path.partition(":")
-        return getattr(importlib.import_module(f"{package or __package__}.{module}"), name)
-
+from .entry import Entry, Param
 
 BETA = Param("beta", "Damping", "How much stiffness damps the motion: 1 is calm, 0.5 is lively; below 0.5 is unstable",
              0.5, "", 0.0, 100.0, 0.5, 4.0)
@@ -154,7 +102,7 @@ ENTRIES: tuple[Entry, ...] = (
           "Every node moves on its own: the reference, calmer at the same step", (BETA, QUASISTATIC_START),
           full_space=True),
     Entry("integrator", "semi_implicit", "integrators.semi_implicit:SemiImplicit", "Semi-Implicit Euler",
-          "One linear solve a step, calmed by Damping: quick and safe", adaptive=True),
+          "One linear solve a step, calmed by Damping: quick and safe", adaptive=True, jointed=True),
     Entry("integrator", "sbdf2", "integrators.bdf2:SBDF2", "Semi-Implicit BDF2",
           "One linear solve a step and half the damping: lively, for gentle motion", adaptive=True),
     Entry("integrator", "str_bdf2", "integrators.tr_bdf2:STRBDF2", "Semi-Implicit TR-BDF2",
@@ -162,10 +110,11 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("integrator", "ssdirk2", "integrators.sdirk:SSDIRK2", "Semi-Implicit SDIRK2",
           "As lively for one factorization a step: the most life for its price"),
     Entry("integrator", "backward_euler", "integrators.backward_euler:BackwardEuler", "Backward Euler",
-          "Calm: wobbles die within a few swings, and no step is too large", adaptive=True, iterates=True),
+          "Calm: wobbles die within a few swings, and no step is too large", adaptive=True, jointed=True,
+          iterates=True),
     Entry("integrator", "bdf2", "integrators.bdf2:BDF2", "BDF2",
           "Snappy: slow wobbles stay and fast ones die; starts anew after each contact",
-          adaptive=True, iterates=True),
+          adaptive=True, jointed=True, iterates=True),
     Entry("integrator", "tr_bdf2", "integrators.tr_bdf2:TRBDF2", "TR-BDF2",
           "Lively: keeps wobbles for many swings, two solves a step", full_space=True, adaptive=True,
           frictionless=True, iterates=True),
@@ -173,7 +122,7 @@ ENTRIES: tuple[Entry, ...] = (
           "As lively as TR-BDF2, both solves on one matrix",
           full_space=True, adaptive=True, frictionless=True, iterates=True),
     Entry("integrator", "sdirk2", "integrators.sdirk:SDIRK2", "SDIRK2",
-          "As lively as TR-BDF2 and safer in contact: no stage overshoots", adaptive=True, iterates=True),
+          "As lively as TR-BDF2 and safer in contact: no stage overshoots", adaptive=True, jointed=True, iterates=True),
     Entry("integrator", "generalized_alpha", "integrators.generalized_alpha:GeneralizedAlpha", "Generalized Alpha",
           "A knob from calm to endless: how much of the fastest wobbles survives", (SPECTRAL_RADIUS,),
           full_space=True, iterates=True),
@@ -317,35 +266,3 @@ ENTRIES: tuple[Entry, ...] = (
           (YOUNGS_MODULUS,)),
     Entry("map", "fibers", "gather.maps:Fibers", "Fibers", "From origin (0) to insertion (1) of a muscle"),
 )
-
-
-def family(name: str) -> dict[str, Entry]:
-    """Every entry of one family by its key, in menu order."""
-    return {entry.key: entry for entry in ENTRIES if entry.family == name}
-
-
-def menu(name: str) -> dict[str, Entry]:
-    """Those of a family that an artist may choose from."""
-    return {key: entry for key, entry in family(name).items() if not entry.hidden}
-
-
-def maps() -> dict[str, Entry]:
-    """Every map that can be painted, by its key: the family's, then one for each field that none of those blends.
-
-    So a parameter with `field` needs no entry of its own.
-    """
-    found = family("map")
-    blended = {param.key for entry in found.values() for param in entry.params}
-    for param in (DENSITY, *(param for entry in ENTRIES for param in entry.params)):
-        if param.field and param.key not in blended | found.keys():
-            found[param.key] = Entry("map", param.key, "gather.maps:Blend", param.label,
-                                     f"Blends {param.label} between two values", (param,))
-    return found
-
-
-def find(name: str, key: str) -> Entry:
-    """The entry of family `name` called `key`. Raises NoSuchThing that lists the keys there are."""
-    known = family(name)
-    if key not in known:
-        raise NoSuchThing(f'there is no {name.replace("_", " ")} "{key}"', f"Use one of {', '.join(known)}")
-    return known[key]

@@ -1,0 +1,52 @@
+"""One entry for every plural thing: its key, class, words and parameters. Standard library only.
+
+The scene schema, Blender's menus and properties, the manual's tables and the property tests all read this package,
+so a new material, joint or integrator is one new file and one entry here. Nothing branches on a key.
+"""
+
+from __future__ import annotations
+
+from ..errors import NoSuchThing
+from .entry import Entry, Param
+from .mechanisms import ENTRIES as _MECHANISMS
+from .soft_bodies import ACTIVATION, DENSITY, MODES, POISSON_RATIO, YOUNGS_MODULUS
+from .soft_bodies import ENTRIES as _SOFT_BODIES
+
+__all__ = ["ACTIVATION", "DENSITY", "ENTRIES", "MODES", "POISSON_RATIO", "SCENE_VERSION", "YOUNGS_MODULUS", "Entry",
+           "Param", "family", "find", "maps", "menu"]
+
+SCENE_VERSION = 1  #: of scene.json, the one number that the add-on and the solver must agree on
+
+ENTRIES: tuple[Entry, ...] = (*_SOFT_BODIES, *_MECHANISMS)
+
+
+def family(name: str) -> dict[str, Entry]:
+    """Every entry of one family by its key, in menu order."""
+    return {entry.key: entry for entry in ENTRIES if entry.family == name}
+
+
+def menu(name: str) -> dict[str, Entry]:
+    """Those of a family that an artist may choose from."""
+    return {key: entry for key, entry in family(name).items() if not entry.hidden}
+
+
+def maps() -> dict[str, Entry]:
+    """Every map that can be painted, by its key: the family's, then one for each field that none of those blends.
+
+    So a parameter with `field` needs no entry of its own.
+    """
+    found = family("map")
+    blended = {param.key for entry in found.values() for param in entry.params}
+    for param in (DENSITY, *(param for entry in ENTRIES for param in entry.params)):
+        if param.field and param.key not in blended | found.keys():
+            found[param.key] = Entry("map", param.key, "gather.maps:Blend", param.label,
+                                     f"Blends {param.label} between two values", (param,))
+    return found
+
+
+def find(name: str, key: str) -> Entry:
+    """The entry of family `name` called `key`. Raises NoSuchThing that lists the keys there are."""
+    known = family(name)
+    if key not in known:
+        raise NoSuchThing(f'there is no {name.replace("_", " ")} "{key}"', f"Use one of {', '.join(known)}")
+    return known[key]

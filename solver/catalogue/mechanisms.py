@@ -1,0 +1,71 @@
+"""Joints, shapes, loops, motors and friction inside joints: what jointed rigid bodies choose from.
+
+Standard library only.
+"""
+
+from __future__ import annotations
+
+from .entry import Entry, Param
+
+ANGLE, LENGTH = "angle", "length"
+
+SIZE = tuple(Param(f"size_{axis.lower()}", f"Size {axis}", f"Whole extent along the body's own {axis}", 0.2, "m",
+                   0.0, None, 0.0, 10.0) for axis in "XYZ")
+RADIUS = Param("radius", "Radius", "Of the sphere, or of the capsule all along", 0.1, "m", 0.0, None, 0.0, 10.0)
+STRAIGHT = Param("length", "Length", "Of the straight part between the two half spheres, along the body's own Z",
+                 0.2, "m", 0.0, None, 0.0, 10.0)
+
+MOTOR_STIFFNESS = Param("stiffness", "Motor Stiffness", "How hard it pulls towards its target, in N m/rad or N/m",
+                        100.0, "", 0.0, None, 0.0, 1.0e4)
+MOTOR_DAMPING = Param("damping", "Motor Damping", "How hard it resists being faster or slower than it should, in "
+                      "N m s/rad or N s/m", 10.0, "", 0.0, None, 0.0, 1.0e3)
+
+PASSES = Param("passes", "Passes", "How often contact and friction are found anew in each step; they stop early where "
+               "little changes", 20, "", 1, 1000, 1, 50)
+AGREEMENT = Param("agreement", "Agreement", "Change of the friction between two passes that counts as none, as a share "
+                  "of it", 1.0e-4, "", 1.0e-12, 1.0, 1.0e-8, 1.0e-2)
+
+ENTRIES: tuple[Entry, ...] = (
+    Entry("joint", "fixed", "coordinates.joints.fixed:Fixed", "Fixed", "Holds the two as one body"),
+    Entry("joint", "revolute", "coordinates.joints.revolute:Revolute", "Hinge", "Turns about the joint's own Z",
+          rates=(ANGLE,)),
+    Entry("joint", "prismatic", "coordinates.joints.prismatic:Prismatic", "Slider", "Slides along the joint's own Z",
+          rates=(LENGTH,)),
+    Entry("joint", "universal", "coordinates.joints.universal:Universal", "Universal",
+          "Turns about two axes at right angles, as a cardan joint does", rates=(ANGLE, ANGLE)),
+    Entry("joint", "cylindrical", "coordinates.joints.cylindrical:Cylindrical", "Piston",
+          "Turns about the joint's own Z and slides along it", rates=(ANGLE, LENGTH)),
+    Entry("joint", "planar", "coordinates.joints.planar:Planar", "Planar",
+          "Slides in the joint's own XY plane and turns in it", rates=(LENGTH, LENGTH, ANGLE)),
+    Entry("joint", "spherical", "coordinates.joints.spherical:Spherical", "Ball", "Turns about every axis",
+          rates=(ANGLE, ANGLE, ANGLE)),
+    Entry("joint", "translational", "coordinates.joints.translational:Translational", "Translational",
+          "Slides along every axis and does not turn", rates=(LENGTH, LENGTH, LENGTH)),
+    Entry("joint", "free", "coordinates.joints.free:Free", "Free", "Holds nothing",
+          rates=(ANGLE, ANGLE, ANGLE, LENGTH, LENGTH, LENGTH)),
+    Entry("joint", "free_planar", "coordinates.joints.free_planar:FreePlanar", "Free in a Plane",
+          "Holds nothing within the joint's own XY plane", rates=(ANGLE, LENGTH, LENGTH)),
+    Entry("shape", "box", "coordinates.inertia:box", "Box", "About the body's own origin", SIZE),
+    Entry("shape", "sphere", "coordinates.inertia:sphere", "Sphere", "About the body's own origin", (RADIUS,)),
+    Entry("shape", "capsule", "coordinates.inertia:capsule", "Capsule",
+          "A cylinder with round ends along the body's own Z", (RADIUS, STRAIGHT)),
+    Entry("shape", "hull", "coordinates.inertia:hull", "Convex Hull", "The smallest convex shape around vertices",
+          reads=("vertices",)),
+    Entry("shape", "mesh", "coordinates.inertia:mesh", "Mesh", "A closed surface of triangles",
+          reads=("vertices", "triangles")),
+    Entry("loop", "ball", "contact.find.loops:Ball", "Ball", "Holds a point of one body on a point of the other"),
+    Entry("loop", "hinge", "contact.find.loops:Hinge", "Hinge", "Holds a point and the axis along the loop's own Z"),
+    Entry("loop", "point_on_line", "contact.find.loops:PointOnLine", "Point on Line",
+          "Holds a point of one body on the line along the loop's own Z in the other"),
+    Entry("motor", "drive", "world.motors:Drive", "Drive",
+          "Moves exactly as told and says the effort that it takes"),
+    Entry("motor", "servo", "world.motors:Servo", "Servo", "Pulls towards a place as a damped spring does",
+          (MOTOR_STIFFNESS, MOTOR_DAMPING)),
+    Entry("motor", "speed", "world.motors:Speed", "Speed", "Pushes towards a speed", (MOTOR_DAMPING,)),
+    Entry("joint_friction", "none", "contact.laws.joint_friction:Frictionless", "None",
+          "Joints turn and slide without end"),
+    Entry("joint_friction", "bisp", "contact.laws.bisp:Bisp", "BISP",
+          "Friction in the bearings, each joint by itself: fast", (PASSES, AGREEMENT)),
+    Entry("joint_friction", "staggered", "contact.laws.staggered:Staggered", "Staggered Projections",
+          "Friction in the bearings, all joints at once: the reference, slow", (PASSES, AGREEMENT)),
+)

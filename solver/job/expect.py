@@ -1,0 +1,72 @@
+"""What fields of every kind are expected to be: choices of the catalogue, numbers within limits, arrays that fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+from .. import catalogue
+from . import schema
+from .folder import FARTHEST, Job, parts, refuse
+
+
+def check_vector(vector: schema.Vector, where: str) -> None:
+    if not all(abs(value) <= FARTHEST for value in vector):
+        raise refuse(f"{max(vector, key=abs):g} is beyond {FARTHEST:g}", where)
+
+
+def check_choice(family: str, choice: schema.Choice, where: str) -> None:
+    known = catalogue.family(family)
+    if choice.kind not in known:
+        raise refuse(f'there is no {family.replace("_", " ")} "{choice.kind}"', f"{where}.kind",
+                     f"Use one of {', '.join(known)}")
+    params = {param.key: param for param in known[choice.kind].params}
+    for key, value in choice.params.items():
+        place = f"{where}.params.{key}"
+        if key not in params:
+            raise refuse(f'{family} "{choice.kind}" has no parameter "{key}"', place,
+                         f"It has {', '.join(params) or 'none'}")
+        if isinstance(value, bool) != isinstance(params[key].default, bool):
+            wanted = "true or false" if isinstance(params[key].default, bool) else "a number"
+            raise refuse(f"{params[key].label} is {wanted}", place)
+        check_limits(params[key], value, place)
+
+
+def check_limits(param: catalogue.Param, value: float | bool, where: str) -> None:
+    if isinstance(value, bool):
+        return
+    if isinstance(param.default, int) and not float(value).is_integer():
+        raise refuse(f"{param.label} is a whole number, not {value:g}", where)
+    unit = f" {param.unit}" if param.unit else ""
+    if param.low is not None and value < param.low:
+        raise refuse(f"{param.label} is {value:g} and cannot be below {param.low:g}{unit}", where)
+    if param.high is not None and value > param.high:
+        raise refuse(f"{param.label} is {value:g} and cannot be above {param.high:g}{unit}", where)
+
+
+def check_weights(job: Job, name: str, where: str, vertices: int) -> None:
+    if not vertices:
+        raise refuse("weights need the surface that they were painted on", where)
+    array = check_array(job, name, where, "f", (vertices,))
+    if array.min() < -1e-6 or array.max() > 1 + 1e-6:
+        raise refuse(f"weights lie in [0, 1]; these reach from {array.min():g} to {array.max():g}", where)
+
+
+def check_indices(array: NDArray[Any], count: int, where: str, things: str) -> None:
+    for part in parts(array):
+        if part.size and (part.min() < 0 or part.max() >= count):
+            raise refuse(f"an index does not fit the {count} {things}", where)
+
+
+def check_array(job: Job, name: str, where: str, kind: str, shape: tuple[int | None, ...]) -> NDArray[Any]:
+    """The array, of this kind ("f" or "i") and shape (None fits any length)."""
+    array = job.array(name, where)
+    if array.dtype.kind != kind:
+        raise refuse(f'"{name}" holds {"whole numbers" if kind == "f" else "fractions"}, '
+                     f'not {"float64" if kind == "f" else "int32"}', where)
+    fits = array.ndim == len(shape) and all(wanted in (None, length) for wanted, length in zip(shape, array.shape))
+    if not fits:
+        text = ", ".join("any" if length is None else str(length) for length in shape)
+        raise refuse(f'"{name}" has shape {array.shape} and should have ({text})', where)
+    return array

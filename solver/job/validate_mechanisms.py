@@ -1,0 +1,244 @@
+"""What the types of mechanisms cannot say: names must be known, trees have no cycle, lists fit their joints."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import catalogue
+from . import schema
+from .expect import check_array, check_choice, check_indices, check_vector, check_weights
+from .folder import FARTHEST, Job, refuse
+
+FLAT = 1.0e-6  #: a shape is flat where its least extent is below this share of its largest
+FEWEST_POINTS = 12  #: of a bearing
+
+
+def check_mechanisms(job: Job) -> None:
+    """Check the mechanisms of a scene. Raises BadScene or NoSuchThing."""
+    scene, seen = job.scene, set[str]()
+    if not scene.bodies and not scene.mechanisms:
+        raise refuse("the scene has neither soft bodies nor mechanisms", "$.bodies", "Add one")
+    check_choice("joint_friction", scene.joint_friction, "$.joint_friction")
+    if scene.mechanisms:
+        _check_stepping(scene)
+    for i, mechanism in enumerate(scene.mechanisms):
+        _unique(mechanism.name, seen, "mechanism", f"$.mechanisms[{i}].name")
+        _check_mechanism(job, mechanism, f"$.mechanisms[{i}]")
+
+
+def _check_stepping(scene: schema.Scene) -> None:
+    integrator = catalogue.find("integrator", scene.integrator.kind)
+    if not integrator.jointed:
+        works = [entry.label for entry in catalogue.menu("integrator").values() if entry.jointed]
+        raise refuse(f"{integrator.label} does not move jointed bodies", "$.integrator.kind",
+                     f"Use {', '.join(works[:-1])} or {works[-1]}")
+    if scene.time.tolerance:
+        raise refuse("an accuracy cannot choose the steps of jointed bodies", "$.time.tolerance", "Set it to 0")
+
+
+def _unique(name: str, seen: set[str], thing: str, where: str) -> None:
+    if not name or name in seen:
+        raise refuse(f"the {thing} has no name" if not name else f'two {_plural(thing)} are called "{name}"', where)
+    seen.add(name)
+
+
+def _plural(thing: str) -> str:
+    return thing[:-1] + "ies" if thing.endswith("y") else thing + "s"
+
+
+def _check_mechanism(job: Job, mechanism: schema.Mechanism, where: str) -> None:
+    whose = f'"{mechanism.name}"'
+    if not mechanism.bodies:
+        raise refuse(f"{whose} has no body", f"{where}.bodies", "Give it at least one")
+    names, joints = set[str](), set[str]()
+    for i, body in enumerate(mechanism.bodies):
+        _unique(body.name, names, "rigid body", f"{where}.bodies[{i}].name")
+        _check_body(job, body, f"{where}.bodies[{i}]")
+    moved = {body.name for body in mechanism.bodies if body.motion is not None}
+    for i, joint in enumerate(mechanism.joints):
+        place = f"{where}.joints[{i}]"
+        _unique(joint.name, joints, "joint", f"{place}.name")
+        for field, name in (("child", joint.child), ("parent", joint.parent)):
+            _known(name, names, f'joint "{joint.name}"', f"{place}.{field}")
+            if name in moved:
+                raise refuse(f'joint "{joint.name}" holds "{name}", which moves as told', f"{place}.{field}",
+                             "Take the motion from the body, or drive the joint")
+        _check_joint(job, joint, place)
+    _check_tree(mechanism, where)
+    for i, loop in enumerate(mechanism.loops):
+        _check_loop(loop, names, f"{where}.loops[{i}]")
+    for i, spring in enumerate(mechanism.springs):
+        _check_spring(spring, names, f"{where}.springs[{i}]")
+
+
+def _known(name: str | None, names: set[str], whose: str, where: str) -> None:
+    if name is not None and name not in names:
+        raise refuse(f'{whose} names the body "{name}", which is not there', where,
+                     f"The mechanism has {', '.join(sorted(names))}")
+
+
+def _check_frame(position: schema.Vector, rotation: schema.Quaternion, whose: str, where: str) -> None:
+    check_vector(position, f"{where}.position")
+    # also false for what is not a number
+    if not 1.0 / FARTHEST < max(map(abs, rotation)) <= FARTHEST or not all(abs(r) <= FARTHEST for r in rotation):
+        raise refuse(f"the rotation of {whose} turns nothing", f"{where}.rotation", "Use (1, 0, 0, 0) for none")
+
+
+def _check_body(job: Job, body: schema.RigidBody, where: str) -> None:
+    whose = f'body "{body.name}"'
+    _check_frame(body.position, body.rotation, whose, where)
+    check_choice("shape", body.shape, f"{where}.shape")
+    entry = catalogue.find("shape", body.shape.kind)
+    for field in ("vertices", "triangles"):
+        if (getattr(body, field) is None) == (field in entry.reads):
+            raise refuse(f"{whose} is a {entry.label.lower()}, which {'needs' if field in entry.reads else 'has no'} "
+                         f"{field}", f"{where}.{field}")
+    for param in entry.params:
+        value = body.shape.params.get(param.key, param.default)
+        if param.low == 0.0 and not value > 0.0 and param.key != "length":  # a capsule of no length is a sphere
+            raise refuse(f"{whose} is flat: {param.label} is {value:g}", f"{where}.shape.params.{param.key}",
+                         "Give it some thickness")
+    if body.vertices is not None:
+        vertices = check_array(job, body.vertices, f"{where}.vertices", "f", (None, 3))
+        if len(vertices) < 4:
+            raise refuse(f"{whose} has {len(vertices)} vertices, which enclose nothing", f"{where}.vertices",
+                         "Give it at least four")
+        extents = np.linalg.svd(vertices - vertices.mean(axis=0), compute_uv=False)
+        if not extents[2] > FLAT * extents[0]:
+            raise refuse(f"{whose} is flat: its vertices lie in a plane", f"{where}.vertices",
+                         "Give it some thickness")
+        if body.triangles is not None:
+            triangles = check_array(job, body.triangles, f"{where}.triangles", "i", (None, 3))
+            check_indices(triangles, len(vertices), f"{where}.triangles", "vertices")
+    if body.mass is not None and not 0.0 < body.mass <= FARTHEST:
+        raise refuse(f"{whose} has a mass of {body.mass:g} kg", f"{where}.mass", "Give it more than 0")
+    if not 0.0 < body.density <= FARTHEST:
+        raise refuse(f"{whose} has a density of {body.density:g} kg/m³", f"{where}.density", "Give it more than 0")
+    if not 0.0 <= body.friction <= FARTHEST:
+        raise refuse(f"{whose} has a friction of {body.friction:g}", f"{where}.friction", "Give it 0 or more")
+    if body.motion is not None:
+        check_array(job, body.motion, f"{where}.motion", "f", (job.samples, 4, 4))
+
+
+def _check_joint(job: Job, joint: schema.Joint, where: str) -> None:
+    whose, known = f'joint "{joint.name}"', catalogue.family("joint")
+    if joint.kind not in known:
+        raise refuse(f'there is no joint "{joint.kind}"', f"{where}.kind", f"Use one of {', '.join(known)}")
+    rates = len(known[joint.kind].rates)
+    _check_frame(joint.position, joint.rotation, whose, where)
+    for name in ("start", "rate", "stiffness", "damping", "rest", "low", "high"):
+        values: list[float] = getattr(joint, name)
+        if values and len(values) != rates:
+            raise refuse(f"{whose} of kind {joint.kind} has {rates} rates and {len(values)} numbers in {name}",
+                         f"{where}.{name}", f"Give {rates} or none" if rates else "Give none")
+        if not all(abs(value) <= FARTHEST for value in values):
+            raise refuse(f"{whose} has a number beyond {FARTHEST:g} in {name}", f"{where}.{name}")
+        if name in ("stiffness", "damping") and min(values, default=0.0) < 0.0:
+            raise refuse(f"{whose} has a {name} of {min(values):g}", f"{where}.{name}", "Give 0 or more")
+    for low, high in zip(joint.low, joint.high):
+        if low > high:
+            raise refuse(f"{whose} has its lower limit, {low:g}, above its upper one, {high:g}", f"{where}.low",
+                         "Swap them")
+    if bool(joint.low) != bool(joint.high):
+        raise refuse(f"{whose} has limits on one side only", f"{where}.{'high' if joint.low else 'low'}",
+                     "Give both; a number as large as 1e9 means none")
+    if joint.motor is not None:
+        _check_motor(job, joint.motor, whose, rates, f"{where}.motor")
+    if joint.friction is not None:
+        _check_bearing(joint.friction, whose, f"{where}.friction")
+
+
+def _check_motor(job: Job, motor: schema.Motor, whose: str, rates: int, where: str) -> None:
+    if not rates:
+        raise refuse(f"{whose} does not move, so no motor can drive it", where, "Leave the motor out")
+    check_choice("motor", motor.mode, f"{where}.mode")
+    if isinstance(motor.target, str):
+        check_array(job, motor.target, f"{where}.target", "f", (job.samples, rates))
+    elif len(motor.target) != rates or not all(abs(value) <= FARTHEST for value in motor.target):
+        raise refuse(f"the motor of {whose} has {len(motor.target)} targets for {rates} rates", f"{where}.target",
+                     f"Give {rates}")
+    if motor.until is not None and motor.until <= job.scene.time.start:
+        raise refuse(f"the motor of {whose} lets go at frame {motor.until}, before anything moves", f"{where}.until",
+                     "Let it go later, or leave the motor out")
+    if motor.limit is not None and not 0.0 < motor.limit <= FARTHEST:
+        raise refuse(f"the motor of {whose} has a largest effort of {motor.limit:g}", f"{where}.limit",
+                     "Give it more than 0")
+
+
+def _check_bearing(friction: schema.JointFriction, whose: str, where: str) -> None:
+    for name, low in (("mu", 0.0), ("radius", 1.0 / FARTHEST), ("length", 1.0 / FARTHEST)):
+        if not low <= getattr(friction, name) <= FARTHEST:
+            raise refuse(f"the bearing of {whose} has a {name} of {getattr(friction, name):g}", f"{where}.{name}",
+                         "Give 0 or more" if name == "mu" else "Give it more than 0")
+    if friction.points < FEWEST_POINTS:
+        raise refuse(f"the bearing of {whose} touches at {friction.points} points", f"{where}.points",
+                     f"Give it at least {FEWEST_POINTS}: with fewer the friction swings as the load turns")
+
+
+def _check_tree(mechanism: schema.Mechanism, where: str) -> None:
+    """Each body has one joint above it at most, and the way up ends in the world."""
+    above: dict[str, int] = {}
+    for i, joint in enumerate(mechanism.joints):
+        if joint.child in above:
+            first = mechanism.joints[above[joint.child]]
+            raise refuse(f'"{joint.child}" hangs on two joints, "{first.name}" and "{joint.name}"',
+                         f"{where}.joints[{i}].child", "Make one of them a loop")
+        above[joint.child] = i
+    for start, i in above.items():
+        way, at = [start], mechanism.joints[i].parent
+        while at is not None and at in above:
+            way.append(at)
+            if at == start:
+                raise refuse(f"the joints go around in a circle: {' on '.join(way)}", f"{where}.joints[{i}].parent",
+                             "Make one of the joints a loop")
+            if len(way) > len(above):  # it ends in a circle of others, which tell of it
+                break
+            at = mechanism.joints[above[at]].parent
+
+
+def _check_loop(loop: schema.Loop, names: set[str], where: str) -> None:
+    whose, known = f'loop "{loop.name}"', catalogue.family("loop")
+    if loop.kind not in known:
+        raise refuse(f'there is no loop "{loop.kind}"', f"{where}.kind", f"Use one of {', '.join(known)}")
+    for field, name in (("body_a", loop.body_a), ("body_b", loop.body_b)):
+        _known(name, names, whose, f"{where}.{field}")
+    if loop.body_a == loop.body_b:
+        raise refuse(f'{whose} holds "{loop.body_a}" on itself', f"{where}.body_b", "Name another body")
+    _check_frame(loop.position, loop.rotation, whose, where)
+    if loop.friction is not None:
+        _check_bearing(loop.friction, whose, f"{where}.friction")
+
+
+def _check_spring(spring: schema.Spring, names: set[str], where: str) -> None:
+    for field, name in (("body_a", spring.body_a), ("body_b", spring.body_b)):
+        _known(name, names, "a spring", f"{where}.{field}")
+    if spring.body_a == spring.body_b:
+        raise refuse("both ends of a spring are in one body", f"{where}.body_b", "Name another body")
+    check_vector(spring.point_a, f"{where}.point_a")
+    check_vector(spring.point_b, f"{where}.point_b")
+    for field, value in (("stiffness", spring.stiffness), ("damping", spring.damping),
+                         ("rest_length", spring.rest_length or 0.0)):
+        if not 0.0 <= value <= FARTHEST:
+            raise refuse(f"a spring has a {field.replace('_', ' ')} of {value:g}", f"{where}.{field}",
+                         "Give it 0 or more")
+
+
+def check_attached(job: Job, body: schema.Body, vertices: int, nodes: int | None, where: str) -> None:
+    """Check what a soft body hangs on. Raises BadScene or NoSuchThing."""
+    mechanisms = {mechanism.name: mechanism for mechanism in job.scene.mechanisms}
+    for i, attach in enumerate(body.attach):
+        place = f"{where}.attach[{i}]"
+        if attach.mechanism not in mechanisms:
+            raise refuse(f'it is attached to the mechanism "{attach.mechanism}", which is not there',
+                         f"{place}.mechanism", f"The scene has {', '.join(mechanisms) or 'none'}")
+        _known(attach.body, {one.name for one in mechanisms[attach.mechanism].bodies}, "an attachment",
+               f"{place}.body")
+        if (attach.weights is None) == (attach.nodes is None):
+            raise refuse("an attachment needs either weights or nodes", f"{place}.weights", "Give one of them")
+        if attach.weights is not None:
+            check_weights(job, attach.weights, f"{place}.weights", vertices)
+        if attach.nodes is not None:
+            if nodes is None:
+                raise refuse("nodes can be listed only for a volume given by hand, in `tets`", f"{place}.nodes")
+            check_indices(check_array(job, attach.nodes, f"{place}.nodes", "i", (None,)), nodes, f"{place}.nodes",
+                          "nodes")
