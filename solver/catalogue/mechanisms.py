@@ -36,7 +36,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("joint", "cylindrical", "coordinates.joints.cylindrical:Cylindrical", "Piston",
           "Turns about the joint's own Z and slides along it", rates=(ANGLE, LENGTH)),
     Entry("joint", "planar", "coordinates.joints.planar:Planar", "Planar",
-          "Slides in the joint's own XY plane and turns in it", rates=(LENGTH, LENGTH, ANGLE)),
+          "Slides in the joint's own XY plane and turns in it", rates=(ANGLE, LENGTH, LENGTH)),
     Entry("joint", "spherical", "coordinates.joints.spherical:Spherical", "Ball", "Turns about every axis",
           rates=(ANGLE, ANGLE, ANGLE)),
     Entry("joint", "translational", "coordinates.joints.translational:Translational", "Translational",

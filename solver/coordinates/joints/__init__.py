@@ -1,0 +1,1 @@
+"""Joint types, one file each: entries of the catalogue's family "joint"."""

@@ -1,0 +1,28 @@
+"""A rod in a sleeve."""
+
+from __future__ import annotations
+
+import math
+
+from ...threads import kernel
+from .interface import JOINT_KERNEL
+
+
+@kernel(JOINT_KERNEL)
+def fill(bodies, dof, q, u, start, centres, place, subspace, bend):  # type: ignore[no-untyped-def]
+    """Q = T_z(q₁) R_z(q₀)."""
+    for i in bodies:
+        first = dof[i]
+        c, s = math.cos(q[first]), math.sin(q[first])
+        place[i, 0, 0], place[i, 0, 1] = c, -s
+        place[i, 1, 0], place[i, 1, 1] = s, c
+        place[i, 2, 3] = q[first + 1]
+        subspace[first, 2] = 1.0
+        subspace[first + 1, 5] = 1.0
+
+
+class Cylindrical:
+    """Turns about Z of its frame and slides along it: an angle and a length."""
+
+    centre: tuple[float, ...] = ()
+    fill = staticmethod(fill)

@@ -1,0 +1,38 @@
+"""What a joint type says about itself: where its moving frame stands, and how its rates move it.
+
+A joint joins a frame fixed in the parent to a frame fixed in the child, its moving frame. Rates stand angular first, as
+in a twist, and q̇ = u: each joint lives on a chart. The catalogue's entry says what kind each rate is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from ...state import Mask, Vec
+
+#: fill(bodies, dof, q, u, start, centres, place, subspace, bend): for the joints above `bodies` (k,), of one type,
+#: write Q(q) into place (n, 4, 4), which starts as identities; the columns of S(q) into subspace (m, 6), row by row,
+#: which starts as zeros; Ṡ(q, u) u into bend (n, 6), zeros as well. S and Ṡ are twists [angular; linear] of the moving
+#: frame in its own axes. Joint i owns entries dof[i] to dof[i + 1] of q and u, and centres from start[i] on.
+JOINT_KERNEL = ("void(i4[::1], i4[::1], f8[::1], f8[::1], i4[::1], f8[::1], f8[:,:,::1], f8[:,::1], f8[:,::1])")
+
+
+class JointType(Protocol):
+    """One type of joint; one object serves all joints of the type."""
+
+    centre: tuple[float, ...]  #: a fresh chart's centre, kept in State.memory; empty where one chart serves everywhere
+    fill: Callable[..., None]  #: a kernel or a function over arrays, see JOINT_KERNEL
+
+
+class Charted(JointType, Protocol):
+    """A type whose chart is moved along with the joint. k joints of d rates, centres of c numbers."""
+
+    def is_far(self, q: Vec) -> Mask:
+        """Which joints should be re-centred, (k,), from their coordinates (k, d)."""
+
+    def recentred(self, q: Vec, centre: Vec) -> Vec:
+        """Centres of charts on which these joints are at zero, (k, c)."""
+
+    def carry(self, q: Vec, u: Vec, old: Vec, new: Vec) -> tuple[Vec, Vec]:
+        """The same places and velocities on the charts about `new` centres (k, c): q and u, (k, d). Linear in u."""

@@ -1,0 +1,31 @@
+"""A puck on a table."""
+
+from __future__ import annotations
+
+import math
+
+from ...threads import kernel
+from .interface import JOINT_KERNEL
+
+
+@kernel(JOINT_KERNEL)
+def fill(bodies, dof, q, u, start, centres, place, subspace, bend):  # type: ignore[no-untyped-def]
+    """Q = T(q₁, q₂, 0) R_z(q₀)."""
+    for i in bodies:
+        first = dof[i]
+        c, s = math.cos(q[first]), math.sin(q[first])
+        place[i, 0, 0], place[i, 0, 1] = c, -s
+        place[i, 1, 0], place[i, 1, 1] = s, c
+        place[i, 0, 3], place[i, 1, 3] = q[first + 1], q[first + 2]
+        subspace[first, 2] = 1.0
+        subspace[first + 1, 3], subspace[first + 1, 4] = c, -s
+        subspace[first + 2, 3], subspace[first + 2, 4] = s, c
+        turn, x, y = u[first], u[first + 1], u[first + 2]
+        bend[i, 3], bend[i, 4] = turn * (c * y - s * x), -turn * (c * x + s * y)
+
+
+class Planar:
+    """Slides along X and Y of its frame and turns about Z: an angle and two lengths."""
+
+    centre: tuple[float, ...] = ()
+    fill = staticmethod(fill)

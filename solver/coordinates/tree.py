@@ -1,0 +1,150 @@
+"""Coordinates of rigid bodies in trees of joints: where each body stands and how it moves, from the joints' q and u.
+
+A body's frame has its origin at the centre of mass. Twists φ = [ω; ν] and wrenches [torque; force] are in the body's
+frame. Every joint lives on a chart with q̇ = u; rotations of balls are charted about centres that State.memory keeps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import cast
+
+import numpy as np
+
+from ..state import Index, State, Vec
+from . import tree_kernels
+from .joints.interface import Charted, JointType
+
+CENTRES = "joints.centres"  #: key of the memory: centres of all charts, one after the other
+#: pairs of the memory's keys whose values are coordinates and rates of an earlier moment
+PAIRS = (("bdf2.q", "bdf2.u"),)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """All joints of one type."""
+
+    kind: JointType
+    bodies: Index  #: (k,), below the joints
+    entries: Index  #: their places in q and u, (k, d)
+    centres: Index  #: places of their centres in the memory's array, (k, c)
+
+
+@dataclass
+class Posture:
+    """Bodies at one moment. Its arrays are written anew where it is given to `Tree.posture` again."""
+
+    E: Vec  #: body → world, (n, 4, 4)
+    X: Vec  #: parent's twist → the part of the body's own that comes from it, (n, 6, 6); of roots: world → body
+    S: Vec  #: column of each rate in its child's body frame, (m, 6)
+    twist: Vec  #: φ, (n, 6) [rad/s, m/s]
+    drift: Vec  #: J̇ u, (n, 6) [rad/s², m/s²]
+    place: Vec  #: of each joint's moving frame in its frame in the parent, Q(q), (n, 4, 4)
+    subspace: Vec  #: column of each rate in the joint's moving frame, (m, 6)
+    bend: Vec  #: Ṡ u in the joint's moving frame, (n, 6)
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Bodies and joints, fixed between reshapes; `tree_build.build` makes it. Body i hangs on joint i."""
+
+    parent: Index  #: (n,), parent[i] < i, −1 is the world
+    dof: Index  #: (n + 1,): rates dof[i] to dof[i + 1] belong to joint i
+    inertia: Vec  #: spatial inertia in the body frame, (n, 6, 6) [kg m², kg]
+    in_parent: Vec  #: the joint's frame in the parent's body frame, or in the world, (n, 4, 4)
+    in_child: Vec  #: the joint's moving frame in the child's body frame, (n, 4, 4)
+    batches: Sequence[Batch]
+    fresh: Vec  #: centres of fresh charts, (s,)
+    start: Index  #: first of each joint's centre in it, (n,)
+    angular: Index  #: which rates are angles, 1 or 0, (m,)
+    bodies: Sequence[str] = ()  #: names, (n,)
+    joints: Sequence[str] = ()  #: names, (n,)
+    order: Index = field(default_factory=lambda: np.zeros(0, np.int32))  #: each body's place in the input, (n,)
+
+    from_child: Vec = field(init=False)  #: inverse of in_child, (n, 4, 4)
+
+    @property
+    def count(self) -> int:
+        """Number of bodies."""
+        return len(self.parent)
+
+    @property
+    def rates(self) -> int:
+        """Number of rates m."""
+        return int(self.dof[-1])
+
+    def __post_init__(self) -> None:
+        rotation = np.swapaxes(self.in_child[:, :3, :3], 1, 2)
+        back = np.tile(np.eye(4), (self.count, 1, 1))
+        back[:, :3, :3] = rotation
+        back[:, :3, 3:] = -rotation @ self.in_child[:, :3, 3:]
+        object.__setattr__(self, "from_child", back)
+
+    def posture(self, q: Vec, u: Vec, centres: Vec | Mapping[str, Vec], into: Posture | None = None) -> Posture:
+        """Where the bodies stand and how they move, at coordinates q (m,) and rates u (m,).
+
+        centres: (s,), or the memory of a State that has them. into: an earlier posture whose arrays are taken.
+        """
+        if isinstance(centres, Mapping):
+            centres = centres.get(CENTRES, self.fresh)
+        at = self.blank() if into is None else into
+        for batch in self.batches:
+            batch.kind.fill(batch.bodies, self.dof, q, u, self.start, centres, at.place, at.subspace, at.bend)
+        tree_kernels.pose(self.parent, self.dof, self.in_parent, self.in_child, self.from_child, at.place, at.subspace,
+                          at.bend, u, at.E, at.X, at.S, at.twist, at.drift)
+        return at
+
+    def blank(self) -> Posture:
+        """A posture to be filled."""
+        n, m = self.count, self.rates
+        frames = np.tile(np.eye(4), (2, n, 1, 1))
+        return Posture(frames[0], np.zeros((n, 6, 6)), np.zeros((m, 6)), np.zeros((n, 6)), np.zeros((n, 6)),
+                       frames[1], np.zeros((m, 6)), np.zeros((n, 6)))
+
+    def spread(self, at: Posture, u: Vec, out: Vec | None = None) -> Vec:
+        """J u, (n, 6) or (n, 6, c), from rates (m,) or (m, c)."""
+        return tree_kernels.spread(self.parent, self.dof, at.X, at.S, u, out)
+
+    def gather(self, at: Posture, wrench: Vec, out: Vec | None = None, scratch: Vec | None = None) -> Vec:
+        """Jᵀ w, (m,) or (m, c) [N m, N], from wrenches (n, 6) or (n, 6, c)."""
+        return tree_kernels.gather(self.parent, self.dof, at.X, at.S, wrench, out, scratch)
+
+    def jacobian(self, at: Posture) -> Vec:
+        """J, dense, (6 n, m)."""
+        return tree_kernels.jacobian(self.parent, self.dof, at.X, at.S)
+
+    def recentre(self, state: State) -> State:
+        """The same motion with charts moved along where a joint has turned far from its centre.
+
+        q, u and remembered pairs of them (PAIRS) go over to the new charts. To be called between steps.
+        """
+        if not len(self.fresh):
+            return state
+        old = state.memory.get(CENTRES, self.fresh)
+        new = old.copy()
+        moved = []
+        for batch in self.batches:
+            if batch.centres.shape[1]:
+                kind = cast(Charted, batch.kind)
+                far = np.flatnonzero(kind.is_far(state.q[batch.entries]))
+                if len(far):
+                    new[batch.centres[far]] = kind.recentred(state.q[batch.entries[far]], old[batch.centres[far]])
+                    moved.append(Batch(kind, batch.bodies[far], batch.entries[far], batch.centres[far]))
+        if not moved:
+            return state
+        q, u = _carry(moved, state.q, state.u, old, new)
+        memory = {**state.memory, CENTRES: new}
+        for place, rate in PAIRS:
+            if place in memory and memory[place].shape == q.shape and memory[rate].shape == u.shape:
+                memory[place], memory[rate] = _carry(moved, memory[place], memory[rate], old, new)
+        return replace(state, q=q, u=u, memory=memory)
+
+
+def _carry(batches: Sequence[Batch], q: Vec, u: Vec, old: Vec, new: Vec) -> tuple[Vec, Vec]:
+    """Coordinates and rates on the charts about the new centres."""
+    q, u = q.copy(), u.copy()
+    for batch in batches:
+        q[batch.entries], u[batch.entries] = cast(Charted, batch.kind).carry(
+            q[batch.entries], u[batch.entries], old[batch.centres], new[batch.centres])
+    return q, u
