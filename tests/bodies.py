@@ -6,6 +6,7 @@ from solver import catalogue, threads  # noqa: F401
 from solver.condensation.interface import Mesh
 from solver.contact.find.half_space import HalfSpace
 from solver.contact.laws.penalty import Penalty
+from solver.coordinates.attached import RidingNodes
 from solver.coordinates.free_nodes import FreeNodes
 from solver.forces.elastic import Elastic
 from solver.linear.choose import choose
@@ -27,8 +28,9 @@ def make(nodes, tets, *, young=3e4, poisson=0.4, density=1000.0, dynamic=NONE, p
          method="conjac", beta=0.5, gamma=1 / 3, corrections=0, settle_time=0.0,
          gravity=(0, 0, -9.81), ground=None, linear="auto",
          quasistatic_start=False, project=True, integrator="semi_implicit", tolerance=1e-6, damping=None, friction=None,
-         adaptive=False, threshold=0.02, window=0.1, **params):
-    """damping: (kind, α, β), or a list of such for as many equal pieces of the tets. friction: (kind, μ).
+         adaptive=False, threshold=0.02, window=0.1, attached=None, rates=0, **params):
+    """attached: nodes that rigid bodies carry, moved by so many rates of joints.
+    damping: (kind, α, β), or a list of such for as many equal pieces of the tets. friction: (kind, μ).
     params: of the integrator."""
     young = np.broadcast_to(np.asarray(young, float), len(tets))
     poisson = np.broadcast_to(np.asarray(poisson, float), len(tets))
@@ -43,7 +45,9 @@ def make(nodes, tets, *, young=3e4, poisson=0.4, density=1000.0, dynamic=NONE, p
     mass = lumped_mass(nodes, tets, volumes, np.full(len(tets), float(density)))
     count, labels = face_parts(tets)
     parts = [np.unique(tets[labels == k]) for k in range(count)]
-    coordinates = FreeNodes(nodes, np.asarray(pinned, dtype=np.int32), motion)
+    pinned = np.asarray(pinned, dtype=np.int32)
+    coordinates = (FreeNodes(nodes, pinned, motion) if attached is None else
+                   RidingNodes(nodes, pinned, motion, attached, rates))
     solver = choose(linear)
     mesh = Mesh(np.concatenate([one.tets for one in elastic]), nodes, mass, parts, coordinates,
                 np.asarray(dynamic, dtype=np.int32), float(young.max() * np.cbrt(6 * volumes.mean())))

@@ -27,8 +27,10 @@ from ..linear.interface import LinearSolver
 from ..state import Index, Vec
 from .anchors import Anchors
 from .compliance import compliance
+from .follow import Follow
 from .hold import Hold
-from .interface import Compliance, Evaluate, Mesh, Stage
+from .interface import Compliance, Evaluate, Joined, Mesh, Stage
+from .joined import join_conjac
 from .load import Loads
 from .sleep import Sleep
 
@@ -49,14 +51,6 @@ ROUNDING = 1.0e-12
 
 
 @dataclass(frozen=True)
-class Follow:
-    """Where velocities w of prescribed nodes take the others when nothing else moves them."""
-
-    rows: Vec  #: velocities on the rows, (3 (q + k),) [m/s]
-    left: Vec  #: K of them and of w on the kept nodes, (3 k,) [N/s]
-
-
-@dataclass(frozen=True)
 class PosedConJac:
     """The reduced step, factored and ready. Rows run over quasistatic nodes, then kept ones. [ConJac 11]"""
 
@@ -74,6 +68,7 @@ class PosedConJac:
     follow: Follow | None  #: what prescribed nodes cause; None where all are still
     owed: Vec  #: −K⁻¹ (f, M R) across the dynamic unknowns, (3 (q + k), 1 + modes) [m], [m s²]
     besides: Vec | None = None  #: forces of impulses that f has not, (n, 3) [N]
+    carry: Follow | None = None  #: what velocities of prescribed nodes for each rate of joints cause, (3 (q + k), c)
 
     def solve(self) -> Vec:
         """v = J v_d + w of the free nodes, (3 f,) [m/s]. [ConJac 7]"""
@@ -224,7 +219,7 @@ class ConJac:
         quasistatic = np.setdiff1d(mesh.coordinates.free, self.kept)
         graph = node_graph(mesh.tets, count)[quasistatic][:, quasistatic]
         self.frames = Frames(self.loose, mesh.parts, count)
-        border = 1 + self.frames.columns + (mesh.coordinates.motion is not None)
+        border = 1 + self.frames.columns + (mesh.coordinates.motion is not None) + mesh.coordinates.carriers
         self.pattern = Pattern(mesh.tets, np.concatenate([quasistatic[linear.order(graph)], self.kept]), count, border)
         self._matrix = self.pattern.matrix()
         linear.analyse(self._matrix, 3 * len(self.kept) + border)
@@ -244,13 +239,13 @@ class ConJac:
         self._weighted = np.zeros((3 * len(quasistatic), 3 * len(self.kept)))
         self.to_free: Index = self.pattern.position[mesh.coordinates.free].astype(np.int32)
 
-    def pose(self, lin: Linearised, stage: Stage) -> PosedConJac:
+    def pose(self, lin: Linearised, stage: Stage, carried: Vec | None = None) -> PosedConJac:
         """Factor −K of the free nodes and reduce the stage. Raises NotPositiveDefinite. [ConJac 6, 11, 12]"""
         if self.sleep is not None and not lin.is_fresh:
             return self.sleep.resting(lin, stage)
         size, hold = 3 * len(self.kept), self._all_awake if self.sleep is None else self.sleep.hold(lin.memory)
         frames = self.frames.at(lin.x)
-        border, columns = self._condensed(lin, stage, frames)
+        border, columns = self._condensed(lin, stage, frames, carried)
         jacobian = columns[:, :size]
 
         # rows of K J on the kept nodes, and what the border's vectors leave there; nothing is left on quasistatic ones
@@ -264,9 +259,11 @@ class ConJac:
         static = np.concatenate([inner, own])
         modes = 1 + self.frames.columns
         follow = Follow(static[:, modes], left[:, modes]) if stage.w is not None else None
+        first = static.shape[1] - self.mesh.coordinates.carriers
+        carry = None if carried is None else Follow(static[:, first:], left[:, first:])
 
         # S = M − ahD − βabh²K
-        weight = self._weight(lin, stage)
+        weight = self.weight(lin, stage)
         inertia = jacobian.T @ np.multiply(weight[: len(jacobian), None], jacobian, out=self._weighted)
         inertia[np.diag_indices(size)] += weight[len(jacobian) :]
         if lin.damped is not None and lin.damped.has_blocks:
@@ -275,14 +272,19 @@ class ConJac:
         reduced = basis.T @ (inertia - stage.stiffness_and_share(lin) * stiffness) @ basis
         nothing = np.zeros(len(reduced))
         posed = self.load(PosedConJac(self, lin, stage, hold, frames, jacobian, basis, reduced, nothing, columns,
-                                      stiffness, follow, static[:, :modes]))
+                                      stiffness, follow, static[:, :modes], carry=carry))
         if self.sleep is not None:
             self.sleep.keep(posed)
         return posed
 
-    def _condensed(self, lin: Linearised, stage: Stage, frames: list[Frame]) -> tuple[Vec, Vec]:
+    def join(self, lin: Linearised, stage: Stage, carried: Vec) -> Joined:
+        """The same with joints that carry some nodes; raises as `pose` does. [ConJac MUSCLE]"""
+        return join_conjac(self.pose(lin, stage, carried), carried)
+
+    def _condensed(self, lin: Linearised, stage: Stage, frames: list[Frame],
+                   carried: Vec | None) -> tuple[Vec, Vec]:
         """The border, (border, n, 3), and −A_qq⁻¹ A_qk of all rows that are eliminated last, on a new factor."""
-        border = self._border(lin, stage, frames)
+        border = self._border(lin, stage, frames, carried)
         known = None if self.sleep is None else self.sleep.columns(lin, stage)
         if known is not None:
             return border, known
@@ -293,7 +295,7 @@ class ConJac:
         self.linear.factor(self._matrix, lin.x[self.pattern.order])
         return border, self.linear.condense()
 
-    def _weight(self, lin: Linearised, stage: Stage) -> Vec:
+    def weight(self, lin: Linearised, stage: Stage) -> Vec:
         """M with the drag of D, on the rows (3 (q + k),) [kg]."""
         if lin.damped is None and stage.inertia == 1.0:
             return self._mass_rows
@@ -304,7 +306,7 @@ class ConJac:
         lin, stage, follow = posed.lin, posed.stage, posed.follow
         momentum = self.loads.momentum(lin, stage)[self.pattern.order].ravel()
         if follow is not None:
-            momentum -= self._weight(lin, stage) * follow.rows
+            momentum -= self.weight(lin, stage) * follow.rows
             momentum[len(posed.jacobian) :] += stage.stiffness_and_share(lin) * follow.left
             if lin.damped is not None and lin.damped.has_blocks:
                 columns = np.zeros((len(lin.mass), 3, 1))
@@ -370,11 +372,14 @@ class ConJac:
         product: Vec = jacobian.T @ rows[: len(jacobian)] + rows[len(jacobian) :]
         return product
 
-    def _border(self, lin: Linearised, stage: Stage, frames: list[Frame]) -> Vec:
-        """What borders −K: f, M R of the rigid motions, K w of moving prescribed nodes, (border, n, 3)."""
+    def _border(self, lin: Linearised, stage: Stage, frames: list[Frame], carried: Vec | None) -> Vec:
+        """What borders −K: f, M R of the rigid motions, K w of moving prescribed nodes, K J_a of those that joints
+        carry, (border, n, 3)."""
         vectors = [lin.force[None], self.frames.loads(frames, lin.mass)]
         if stage.w is not None:
             vectors.append(self.loads.pull(lin, stage.w)[None])
+        if carried is not None:
+            vectors.append(self.loads.pulls(lin, carried).transpose(2, 0, 1))
         border: Vec = np.concatenate(vectors)
         return border
 

@@ -12,7 +12,8 @@ from ..assembly.pattern import Pattern, node_graph
 from ..coordinates.rigid import LooseParts
 from ..linear.interface import LinearSolver
 from ..state import Index, Vec
-from .interface import Compliance, Evaluate, Mesh, Stage
+from .interface import Compliance, Evaluate, Joined, Mesh, Stage
+from .joined import join_full
 from .load import Loads
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class Full:
         self.pattern = Pattern(mesh.tets, free[linear.order(graph)], count)
         self.matrix = self.pattern.matrix()
         linear.analyse(self.matrix, 0)
-        self._loads = Loads(mesh)
+        self.loads = Loads(mesh)
         self.loose = LooseParts(mesh.rest, mesh.parts, mesh.coordinates.prescribed)
         #: where each node of the elimination order stands among the free ones, (f,)
         self.rank: Index = np.searchsorted(free, self.pattern.order).astype(np.int32)
@@ -91,11 +92,15 @@ class Full:
         self.linear.factor(self.matrix, lin.x[self.pattern.order])
         return PosedFull(self, lin, self.right(lin, stage))
 
+    def join(self, lin: Linearised, stage: Stage, carried: Vec) -> Joined:
+        """The same with joints that carry some nodes; raises as `pose` does. [ConJac MUSCLE]"""
+        return join_full(self.pose(lin, stage), stage, carried)
+
     def right(self, lin: Linearised, stage: Stage) -> Vec:
         """The stage's right-hand side, (n, 3) [N s]."""
-        out = self._loads.momentum(lin, stage)
+        out = self.loads.momentum(lin, stage)
         if stage.w is not None:
-            out += stage.stiffness_and_share(lin) * self._loads.pull(lin, stage.w)
+            out += stage.stiffness_and_share(lin) * self.loads.pull(lin, stage.w)
             if lin.damped is not None:
                 moving = np.zeros(out.shape)
                 moving[self.mesh.coordinates.prescribed] = stage.w
@@ -108,7 +113,7 @@ class Full:
 
         free = self.mesh.coordinates.free
         self.pattern.gather(lin.blocks, lin.node_blocks, 1.0, np.zeros(len(lin.x)))
-        pulled = None if w is None else self._loads.pull(lin, w)[free].ravel()
+        pulled = None if w is None else self.loads.pull(lin, w)[free].ravel()
         force = lin.force if lin.damped is None else lin.force + lin.damped.force(lin.v)
         mass = np.repeat(lin.mass[free], 3)
         return Tangent(lin, free, mass, force[free].ravel() / mass, pulled,

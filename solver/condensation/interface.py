@@ -85,6 +85,26 @@ Evaluate = Callable[[Vec, Vec, float], tuple[Vec, float]]
 Compliance = Callable[[Vec], Vec]
 
 
+@dataclass(frozen=True)
+class Joined:
+    """A stage of soft bodies with its own unknowns eliminated: what is left is on the rates u of joints, G u = g.
+
+    With S = M − ahD − βabh²K of all nodes and v = C u + v₀ on the free ones, J_a u on those that joints carry. G and g
+    are added to the joints' own equations; then `moving` gives the stage at the rates that were found.
+    [ConJac MUSCLE]
+    """
+
+    matrix: Vec  #: G = (C; J_a)ᵀ S (C; J_a), symmetric, (c, c)
+    impulse: Vec  #: g = (C; J_a)ᵀ (M v̂ + a h f − S w), (c,)
+    columns: Vec  #: C, (3 f, c)
+    moving: Callable[[Vec], tuple[Posed, Stage]]  #: the same stage where the joints' rates are known, (c,)
+
+    def from_free(self, impulses: Vec) -> Vec:
+        """What impulses on the free nodes, (3 f,) [N s], add to g, (c,)."""
+        out: Vec = self.columns.T @ impulses
+        return out
+
+
 class Posed(Protocol):
     """A u = b, factored once."""
 
@@ -131,3 +151,13 @@ class Condensation(Protocol):
 
     def pose(self, lin: Linearised, stage: Stage) -> Posed:
         """Factor. Raises NotPositiveDefinite."""
+
+
+class Joining(Protocol):
+    """A condensation of soft bodies that joints carry."""
+
+    def join(self, lin: Linearised, stage: Stage, carried: Vec) -> Joined:
+        """Factor, and eliminate all but the joints' rates. Raises NotPositiveDefinite.
+
+        carried: velocities of the prescribed nodes for each of the rates, (p, 3, c).
+        """

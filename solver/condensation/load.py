@@ -41,9 +41,22 @@ class Loads:
 
     def pull(self, lin: Linearised, w: Vec) -> Vec:
         """K w for velocities w (p, 3) of the prescribed nodes, (n, 3) [N/s]."""
+        return self.pulls(lin, w[:, :, None])[:, :, 0]
+
+    def pulls(self, lin: Linearised, columns: Vec) -> Vec:
+        """The same of several, (p, 3, c): (n, 3, c)."""
+        near = self._around_prescribed
+        inside = np.zeros((len(near.nodes), *columns.shape[1:]))
+        inside[near.place[self._mesh.coordinates.prescribed]] = columns
+        out = np.zeros((len(self._mesh.rest), *columns.shape[1:]))
+        out[near.nodes] = near.multiply(lin, inside)
+        return out
+
+    def on_prescribed(self, lin: Linearised, stage: Stage, columns: Vec) -> Vec:
+        """Rows of (M − ahD − βabh²K) columns that belong to the prescribed nodes, (p, 3, c), of columns (n, 3, c)."""
         near, prescribed = self._around_prescribed, self._mesh.coordinates.prescribed
-        columns = np.zeros((len(near.nodes), 3, 1))
-        columns[near.place[prescribed], :, 0] = w
-        out = np.zeros((len(self._mesh.rest), 3))
-        out[near.nodes] = near.multiply(lin, columns)[:, :, 0]
+        out: Vec = stage.weight(lin)[prescribed, None, None] * columns[prescribed]
+        out -= stage.stiffness_and_share(lin) * near.multiply(lin, columns[near.nodes])[near.place[prescribed]]
+        if lin.damped is not None and lin.damped.has_blocks:
+            out -= stage.a * stage.h * lin.damped.multiply(columns)[prescribed]
         return out

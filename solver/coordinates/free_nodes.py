@@ -11,6 +11,8 @@ from .prescribed import Motion
 class FreeNodes:
     """q holds the free nodes' positions; the other nodes stand still (pinned) or move as prescribed (kinematic)."""
 
+    carriers = 0  #: rates of joints that move some of the prescribed nodes
+
     def __init__(self, rest: Vec, prescribed: Index, motion: Motion | None) -> None:
         """rest: (n, 3) [m]. prescribed: (p,) nodes. motion: theirs, (p, 3) at a time; None where all are still."""
         self.count = len(rest)

@@ -1,0 +1,80 @@
+"""Soft bodies and the joints that carry some of their nodes, in one linearly implicit step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, cast
+
+from ..assembly.linearised import Linearised
+from ..condensation.interface import Joined, Joining, Stage
+from ..coordinates.attached import RidingNodes
+from ..errors import StepFailed
+from ..linear.interface import NotPositiveDefinite
+from ..state import State, Vec
+from .interface import System, land
+
+
+@dataclass(frozen=True)
+class Bodies:
+    """Where rigid bodies are and how their joints' rates move them, at one moment."""
+
+    E: Vec  #: body to world, (n, 4, 4)
+    twists: Vec  #: J, twists [ω; ν] in the bodies' own frames for each rate, (n, 6, c)
+    twist: Vec  #: J u, (n, 6)
+    drift: Vec  #: J̇ u, (n, 6)
+
+
+class Bones(Protocol):
+    """What a step asks of the rigid bodies that soft ones hang on."""
+
+    def bodies(self, state: State) -> Bodies:
+        """At the coordinates and rates of a state of the joints."""
+
+    def step(self, state: State, h: float, joined: Joined) -> State:
+        """The joints after h seconds, G and g of the soft bodies added to their own equations. Raises StepFailed."""
+
+
+class JoinedSemiImplicit:
+    """Semi-implicit Euler of both at once: [A_m + G] u = b_m + g, then v = C u + v₀. [ConJac MUSCLE]
+
+    Attached nodes end where the bodies do, x = E(q) p. Left out of the matrix is what the joints' turning does to the
+    pull of attached nodes, ∂J_aᵀ/∂q f_a: a term of order h², as is the difference of E(q + h u) p from x + h J_a u.
+    """
+
+    order = 1
+
+    def step(self, soft: System, bones: Bones, state: State, joints: State, h: float) -> tuple[State, State]:
+        """Both states after h seconds. Raises StepFailed; the old states are still good."""
+        coordinates = soft.coordinates
+        assert isinstance(coordinates, RidingNodes)
+        before = bones.bodies(joints)
+        place_on(coordinates, before)
+        lin = soft.linearise(state)
+        w = coordinates.prescribed_velocity(state.time, h)
+
+        # v⁰ = J u⁰ − h J̇ u⁰: inertia keeps what attached nodes have less what their turning takes
+        attached = coordinates.attached
+        v_hat = lin.v.copy()
+        v_hat[attached.nodes] -= h * attached.accelerations(before.E, before.twist, before.drift)
+        stage = Stage(h, 1.0, 1.0, state.time + h, None, v_hat, w, soft.condensation.beta)
+        carried = coordinates.carried(attached.columns(before.E, before.twists))
+        joined = join(soft, lin, stage, carried)
+
+        after = bones.step(joints, h, joined)
+        posed, stage = joined.moving(after.u)
+        place_on(coordinates, bones.bodies(after))
+        return land(soft, posed, stage, state), after
+
+
+def join(soft: System, lin: Linearised, stage: Stage, carried: Vec) -> Joined:
+    """Factor the linearised stage with the joints that carry some nodes. Raises StepFailed."""
+    try:
+        return cast(Joining, soft.condensation).join(lin, stage, carried)
+    except NotPositiveDefinite as failure:
+        raise StepFailed("the system matrix is not positive definite") from failure
+
+
+def place_on(coordinates: RidingNodes, bodies: Bodies) -> None:
+    """Attached nodes go where the bodies are."""
+    attached = coordinates.attached
+    coordinates.ride(attached.positions(bodies.E), attached.velocities(bodies.E, bodies.twist))

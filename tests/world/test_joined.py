@@ -1,0 +1,221 @@
+"""Soft bodies on joints, solved at once: against dense algebra, limits that are known, and what is conserved."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from bodies import NONE, box, damping, make, nearest, rows, stiffness
+from bones import Chain, Link
+
+from solver.coordinates.attached import Attached
+from solver.coordinates.prescribed import Motion
+from solver.integrators.joined import JoinedSemiImplicit, place_on
+
+Y = np.array([0.0, 1.0, 0.0])
+H = 1 / 100
+BAR = np.array([0.16, 0.04, 0.04])
+UPPER = Link(-1, np.array([-0.1, 0, 0.0]), np.array([0.15, 0, 0.0]), Y, 0.2, np.array([1e-4, 3e-4, 3e-4]))
+LOWER = Link(0, np.array([0.1, 0, 0.0]), np.array([0.1, 0, 0.0]), Y, 0.1, np.array([1e-4, 2e-4, 2e-4]))
+FLYING = Link(-1, np.zeros(3), np.array([0.08, 0, 0.05]), None, 0.2, np.array([1e-4, 3e-4, 3e-4]))
+TAIL = Link(0, np.array([-0.1, 0, 0.0]), np.array([-0.1, 0, 0.0]), Y, 0.1, np.array([1e-4, 2e-4, 2e-4]))
+
+
+def joined(links=(UPPER, LOWER), *, on=lambda x: x[:, 0] < 0.03, other=None, method="conjac", dynamic=None, pinned=None,
+           gravity=(0, 0, -9.81), angles=None, cells=(4, 2, 2), **choices):
+    """A soft bar along x that the first link carries at `on`, and the last at `other`; both states at the start."""
+    nodes, tets = box(cells, tuple(BAR))
+    nodes = nodes - [0.0, 0.02, 0.02]
+    chain = Chain(list(links), gravity)
+    joints = chain.start([0.0] * sum(link.axis is not None for link in links) if angles is None else angles)
+    carried = np.flatnonzero(on(nodes))
+    bodies = np.zeros(len(carried), np.int32)
+    if other is not None:
+        last = np.flatnonzero(other(nodes))
+        carried, bodies = np.concatenate([carried, last]), np.append(bodies, np.full(len(last), len(links) - 1))
+    attached = Attached.at(carried.astype(np.int32), bodies.astype(np.int32), nodes[carried], chain.bodies(joints).E)
+    still = NONE if pinned is None else np.flatnonzero(pinned(nodes))
+    if method == "conjac" and dynamic is None:
+        dynamic = np.setdiff1d(np.arange(len(nodes)), np.concatenate([carried, still]))
+    world = make(nodes, tets, attached=attached, rates=chain.m, method=method, gravity=gravity, pinned=still,
+                 dynamic=NONE if dynamic is None else dynamic, **choices)
+    place_on(world.coordinates, chain.bodies(joints))
+    return world, chain, world.initial_state(), joints
+
+
+def steps(world, chain, state, joints, h, count):
+    step = JoinedSemiImplicit().step
+    for _ in range(count):
+        state, joints = step(world, chain, state, joints, h)
+    return state, joints
+
+
+def motion_of(nodes, count=40):
+    times = np.arange(count) / 48
+    return Motion(nodes[None] + 0.01 * np.sin(9.0 * times)[:, None, None] * np.array([0.3, 0.5, 1.0]), 1 / 48)
+
+
+def far(x):
+    return x[:, 0] > 0.15
+
+
+@pytest.mark.parametrize("damped", [None, ("rayleigh", 1e-3, 0.5), ("green", 1e-3, 0.5)])
+@pytest.mark.parametrize("method", ["vanilla", "conjac"])
+@pytest.mark.parametrize("moving", [False, True])
+def test_a_step_is_that_of_dense_algebra(method, damped, moving):
+    nodes = box((4, 2, 2), tuple(BAR))[0] - [0.0, 0.02, 0.02]
+    held = far(nodes) if moving else np.zeros(len(nodes), bool)
+    two = nearest(nodes, [0.08, 0, 0]), nearest(nodes, [0.12, 0.02, 0.02])
+    world, chain, state, joints = joined(method=method, damping=damped, dynamic=two if method == "conjac" else None,
+                                         pinned=far if moving else None,
+                                         motion=motion_of(nodes[held]) if moving else None)
+    state, joints = steps(world, chain, state, joints, H, 3)
+
+    # the velocity map of all nodes and joints, [dynamic, rates], and what is prescribed
+    coordinates, at = world.coordinates, chain.bodies(joints)
+    place_on(coordinates, at)
+    x, time = coordinates.place(state.q, state.time), state.time
+    attached, free = coordinates.attached, coordinates.free
+    K, f = stiffness(world, x, time)
+    D = np.zeros_like(K) if damped is None else damping(world, x)
+    if damped is not None and damped[0] == "rayleigh":
+        D = 1e-3 * K - 0.5 * np.diag(np.repeat(world.mass, 3))
+    own = free if method == "vanilla" else world.condensation.mesh.dynamic
+    balanced = np.setdiff1d(free, own)
+    J = np.zeros((3 * len(x), 3 * len(own) + chain.m))
+    J[rows(own), np.arange(3 * len(own))] = 1.0
+    J[rows(attached.nodes), 3 * len(own):] = attached.columns(at.E, at.twists).reshape(-1, chain.m)
+    w = np.zeros(3 * len(x))
+    if moving:
+        w[rows(np.flatnonzero(held))] = coordinates.prescribed_velocity(time, H)[: held.sum()].ravel()
+    q, others = rows(balanced), np.setdiff1d(np.arange(3 * len(x)), rows(balanced))
+    if len(balanced):
+        J[q] = -np.linalg.solve(K[np.ix_(q, q)], K[np.ix_(q, others)] @ J[others])
+        w[q] = -np.linalg.solve(K[np.ix_(q, q)], K[np.ix_(q, others)] @ w[others])
+
+    M = np.diag(np.repeat(world.mass, 3))
+    S = M - H * D - world.condensation.beta * H**2 * K
+    v = world.velocity(state)
+    v[attached.nodes] -= H * attached.accelerations(at.E, at.twist, at.drift)
+    A, b = J.T @ S @ J, J.T @ (M @ v.ravel() + H * f - S @ w)
+    of_joints = chain.equations(joints, H)
+    A[3 * len(own):, 3 * len(own):] += of_joints[0]
+    b[3 * len(own):] += of_joints[1]
+    u = np.linalg.solve(A, b)
+
+    after, then = JoinedSemiImplicit().step(world, chain, state, joints, H)
+    assert np.abs(then.u - u[3 * len(own):]).max() <= 1e-9 * np.abs(u).max()
+    assert np.abs(after.u - (J @ u + w)[rows(free)]).max() <= 1e-9 * np.abs(u).max()
+
+
+@pytest.mark.parametrize("damped", [None, ("rayleigh", 1e-3, 0.5)])
+def test_all_dynamic_conjac_is_vanilla(damped):
+    ends = [steps(*joined(method=method, damping=damped), H, 20) for method in ("vanilla", "conjac")]
+    (soft, joints), (other, those) = ends
+    assert np.abs(soft.q - other.q).max() <= 1e-10 and np.abs(soft.u - other.u).max() <= 1e-10
+    assert np.abs(joints.u - those.u).max() <= 1e-10
+    assert np.abs(joints.q).min() > 0.1
+
+
+def test_attached_nodes_stand_on_their_bone():
+    sideways = replace(LOWER, axis=np.array([0.6, 0.0, 0.8]))
+    world, chain, state, joints = joined((UPPER, sideways), other=far)
+    state, joints = steps(world, chain, state, replace(joints, u=np.array([1.0, 9.0])), H, 10)
+    attached, at = world.coordinates.attached, chain.bodies(joints)
+    assert np.abs(joints.u).min() > 0.5
+    x, E = world.coordinates.place(state.q, state.time), at.E[attached.bodies]
+    local = np.einsum("aji,aj->ai", E[:, :3, :3], x[attached.nodes] - E[:, :3, 3])
+    assert np.abs(local - attached.places).max() <= 1e-14
+    # what the map says of velocities is what differences of positions say
+    ahead = chain.bodies(chain.advance(joints, joints.u, 1e-7)).E
+    behind = chain.bodies(chain.advance(joints, joints.u, -1e-7)).E
+    v = (attached.positions(ahead) - attached.positions(behind)) / 2e-7
+    assert np.abs(attached.velocities(at.E, at.twist) - v).max() <= 1e-7
+    nearby = [chain.bodies(chain.advance(joints, joints.u, h)) for h in (1e-5, -1e-5)]
+    change = (attached.velocities(nearby[0].E, nearby[0].twist)
+              - attached.velocities(nearby[1].E, nearby[1].twist)) / 2e-5
+    assert np.abs(attached.accelerations(at.E, at.twist, at.drift) - change).max() <= 1e-6
+
+
+@pytest.mark.parametrize("method, dynamic", [("vanilla", None), ("conjac", NONE)])
+def test_a_stiff_soft_bar_swings_as_a_compound_pendulum(method, dynamic):
+    # two thirds of the mass is soft; it swings a little about the way it hangs, along x
+    link = Link(-1, np.zeros(3), np.array([0.02, 0, 0]), Y, 0.2, np.array([1e-4, 2e-4, 1e-4]))
+    world, chain, state, joints = joined((link,), on=lambda x: x[:, 0] < 0.09, young=3e6, method=method,
+                                         dynamic=dynamic, beta=1.0, gravity=(9.81, 0, 0))
+    joints = replace(joints, u=np.array([0.05]))
+    state = replace(state, u=np.cross(0.05 * Y, world.rest)[world.coordinates.free].ravel())
+    soft = world.mass
+    moment = 2e-4 + 0.2 * 0.02**2 + float(soft @ (world.rest[:, 0] ** 2 + world.rest[:, 2] ** 2))
+    period = 2.0 * np.pi * np.sqrt(moment / (9.81 * (0.2 * 0.02 + float(soft @ world.rest[:, 0]))))
+    h, angles = period / 600, []
+    for _ in range(400):
+        state, joints = JoinedSemiImplicit().step(world, chain, state, joints, h)
+        angles.append(joints.q[0])
+    i = int(np.flatnonzero(np.diff(np.sign(angles)))[0])
+    half = h * (i + 1 + angles[i] / (angles[i] - angles[i + 1]))
+    assert abs(half / (0.5 * period) - 1.0) <= 3e-3
+
+
+def momentum(world, chain, state, joints):
+    place_on(world.coordinates, chain.bodies(joints))
+    x, v = world.coordinates.place(state.q, state.time), world.velocity(state)
+    p = world.mass[:, None] * v
+    return chain.momentum(joints) + np.concatenate([p.sum(axis=0), np.cross(x, p).sum(axis=0)])
+
+
+@pytest.mark.parametrize("method", ["vanilla", "conjac"])
+def test_momentum_of_a_free_flight_is_kept_to_first_order(method):
+    drifts = []
+    for count in (20, 40, 80):
+        world, chain, state, joints = joined((FLYING, TAIL), method=method, gravity=(0, 0, 0))
+        joints = replace(joints, u=np.array([1.0, 2.0, -1.5, 0.3, -0.2, 0.4, 3.0]))
+        place_on(world.coordinates, chain.bodies(joints))
+        rigid = np.cross(joints.u[:3], world.rest - FLYING.after) + joints.u[3:6]
+        state = replace(state, u=rigid[world.coordinates.free].ravel())
+        before = momentum(world, chain, state, joints)
+        after = momentum(world, chain, *steps(world, chain, state, joints, 0.1 / count, count))
+        drifts.append(np.abs(after - before).max() / np.abs(before).max())
+    assert drifts[-1] <= 0.03
+    assert drifts[1] / drifts[2] >= 1.7 and drifts[0] / drifts[1] >= 1.6
+
+
+@pytest.mark.parametrize("method", ["vanilla", "conjac"])
+def test_semi_implicit_euler_is_of_order_one(method):
+    ends = [steps(*joined(method=method, young=1e4, damping=("rayleigh", 5e-3, 0.0)), 0.08 / n, n)
+            for n in (32, 64, 128, 256)]
+    for values in ([np.append(joints.q, joints.u) for _, joints in ends], [soft.q for soft, _ in ends]):
+        changes = [np.abs(a - b).max() for a, b in zip(values, values[1:])]
+        assert changes[1] / changes[2] == pytest.approx(2.0, abs=0.3)
+
+
+@pytest.mark.parametrize("nodes, modes", [(0, 6), (1, 3), (2, 1), (3, 0)])
+def test_a_body_that_hangs_only_on_bones_keeps_its_rigid_motions(nodes, modes):
+    corners = np.array([[0, -0.02, -0.02], [0, 0.02, -0.02], [0, 0.02, 0.02]])[:nodes]
+
+    def few(x):
+        return np.array([np.any(np.all(np.abs(p - corners) < 1e-9, axis=1)) for p in x]) if nodes else x[:, 0] > 9.0
+
+    world, chain, state, joints = joined(on=few, dynamic=NONE)
+    assert world.condensation._all_awake.unknowns == modes
+    state, joints = steps(world, chain, state, joints, H, 25)
+    assert np.isfinite(state.q).all() and np.isfinite(joints.q).all()
+    x = world.coordinates.place(state.q, state.time)
+    edges = world.tets[:, [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]].reshape(-1, 2)
+    length = np.linalg.norm(x[edges[:, 0]] - x[edges[:, 1]], axis=1)
+    rest = np.linalg.norm(world.rest[edges[:, 0]] - world.rest[edges[:, 1]], axis=1)
+    # it is swung and turned as a whole, and deformed but little
+    assert np.abs(x - world.rest).max() > 0.05 and np.abs(length / rest - 1.0).max() < 0.6
+
+
+def test_conjac_comes_to_rest_where_vanilla_does():
+    ends, middle = [], nearest(box((4, 2, 2), tuple(BAR))[0], [0.08, 0.02, 0.02])
+    for method, dynamic in (("vanilla", None), ("conjac", [middle])):
+        # the soft bar holds the second link, as a muscle does: it is glued to both
+        world, bones, state, joints = joined(other=lambda x: x[:, 0] > 0.13, method=method, dynamic=dynamic,
+                                             beta=1.0, damping=("rayleigh", 0.02, 2.0))
+        bones.friction = 0.05
+        state, joints = steps(world, bones, state, joints, 1 / 30, 400)
+        ends.append((state, joints))
+    assert max(np.abs(joints.u).max() for _, joints in ends) < 1e-5
+    assert np.abs(ends[0][1].q - ends[1][1].q).max() <= 1e-5
+    assert np.abs(ends[0][0].q - ends[1][0].q).max() <= 1e-6
