@@ -1,4 +1,8 @@
-"""Mass, centre and inertia of solid shapes of one density. SI."""
+"""Mass, centre and inertia of solid shapes of one density. SI.
+
+The shapes are the catalogue's family of that name and take its parameters, and the arrays that it reads, by their keys:
+`catalogue.find("shape", kind).load()(**params, **arrays, density=density)`.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import BadScene
-from ..state import Vec
+from ..errors import BadMesh, BadScene
+from ..state import Index, Vec
+
+FLAT = 1.0e-6  #: a surface is flat where its thinnest extent is below this share of its largest
 
 
 @dataclass(frozen=True)
@@ -31,17 +37,17 @@ class Solid:
         return out
 
 
-def box(size: Vec, density: float) -> Solid:
-    """A box of edges `size` (3,) [m] around the origin, density [kg/m³]. Raises BadScene."""
-    for length in size:
+def box(size_x: float, size_y: float, size_z: float, density: float = 1.0) -> Solid:
+    """A box of these edges [m] around the origin, density [kg/m³]. Raises BadScene."""
+    for length in (size_x, size_y, size_z):
         _check("edge", length)
     _check("density", density)
-    x, y, z = (float(length) for length in size)
-    mass = density * x * y * z
-    return Solid(mass, np.zeros(3), mass / 12.0 * np.diag([y * y + z * z, z * z + x * x, x * x + y * y]))
+    x, y, z = size_x * size_x, size_y * size_y, size_z * size_z
+    mass = density * size_x * size_y * size_z
+    return Solid(mass, np.zeros(3), mass / 12.0 * np.diag([y + z, z + x, x + y]))
 
 
-def sphere(radius: float, density: float) -> Solid:
+def sphere(radius: float, density: float = 1.0) -> Solid:
     """A ball of this radius [m] around the origin, density [kg/m³]. Raises BadScene."""
     _check("radius", radius)
     _check("density", density)
@@ -49,13 +55,13 @@ def sphere(radius: float, density: float) -> Solid:
     return Solid(mass, np.zeros(3), 0.4 * mass * radius * radius * np.eye(3))
 
 
-def capsule(radius: float, length: float, density: float) -> Solid:
+def capsule(radius: float, length: float, density: float = 1.0) -> Solid:
     """A cylinder along Z around the origin, `length` [m] without its two half balls, density [kg/m³]. Raises BadScene.
     """
     _check("radius", radius)
     _check("density", density)
     if not (np.isfinite(length) and length >= 0.0):
-        raise BadScene(f"its length is {length:g} m", "Give it a length of zero or more")
+        raise BadScene(f"its length is {length:g}", "Give it a length of zero or more")
     rod, ball = density * np.pi * radius**2 * length, density * 4.0 / 3.0 * np.pi * radius**3
     # a half ball's centre is 3/8 r from its disc
     across = (rod * (radius**2 / 4.0 + length**2 / 12.0)
@@ -64,6 +70,91 @@ def capsule(radius: float, length: float, density: float) -> Solid:
     return Solid(rod + ball, np.zeros(3), np.diag([across, across, around]))
 
 
+def hull(vertices: Vec, density: float = 1.0) -> Solid:
+    """The smallest convex solid around vertices (k, 3) [m], density [kg/m³]. Raises BadMesh where they are flat."""
+    return mesh(*hull_surface(vertices), density)
+
+
+def hull_surface(vertices: Vec) -> tuple[Vec, Index]:
+    """The convex hull's own vertices (c, 3) [m] and triangles (t, 3), facing outwards.
+
+    Raises BadMesh where fewer than four vertices are given, or they are in a plane, or one is not finite.
+    """
+    from scipy.spatial import ConvexHull, QhullError
+
+    _check_points(vertices)
+    try:
+        found = ConvexHull(vertices)
+    except (QhullError, ValueError) as failure:
+        raise _flat() from failure
+    corners = vertices[found.simplices]
+    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    inwards = np.einsum("ta,ta->t", normal, found.equations[:, :3]) < 0.0
+    triangles = np.where(inwards[:, None], found.simplices[:, ::-1], found.simplices)
+    used, numbered = np.unique(triangles, return_inverse=True)
+    return vertices[used], numbered.reshape(-1, 3).astype(np.int32)
+
+
+def mesh(vertices: Vec, triangles: Index, density: float = 1.0) -> Solid:
+    """What a closed surface encloses, exactly: vertices (k, 3) [m], triangles (t, 3) facing outwards, [kg/m³].
+
+    A surface inside another, facing inwards, is a hollow. Raises BadMesh where a vertex is not finite, a triangle names
+    none, the surface is open, two neighbours face different ways, or it is flat or inside out.
+    """
+    _check_points(vertices)
+    _check("density", density)
+    if len(triangles) == 0 or triangles.min() < 0 or triangles.max() >= len(vertices):
+        raise BadMesh("its triangles name vertices that are not there", "Correct the triangles")
+    _check_closed(triangles)
+
+    # tetrahedra from the middle of the vertices to each triangle, their volumes signed
+    middle = vertices.mean(axis=0)
+    corners = (vertices - middle)[triangles]
+    a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
+    normal = np.cross(b - a, c - a)
+    six = np.einsum("ta,ta->t", a, np.cross(b, c))
+    volume = six.sum() / 6.0
+    thin = FLAT * np.ptp(vertices, axis=0).max() * np.linalg.norm(normal, axis=1).sum() / 6.0
+    if abs(volume) <= thin:
+        raise _flat()
+    if volume < 0.0:
+        raise BadMesh("its surface is inside out", "Flip its normals")
+    centre = six @ corners.sum(axis=1) / (24.0 * volume)
+    total = corners.sum(axis=1)
+    second = (np.einsum("t,tia,tib->ab", six, corners, corners) + np.einsum("t,ta,tb->ab", six, total, total)) / 120.0
+    second -= volume * np.outer(centre, centre)
+    if np.linalg.eigvalsh(second)[0] <= 0.0:
+        raise BadMesh("parts of its surface are inside out", "Recalculate its normals")
+    return Solid(density * volume, centre + middle, density * (np.trace(second) * np.eye(3) - second))
+
+
 def _check(what: str, value: float) -> None:
     if not (np.isfinite(value) and value > 0.0):
         raise BadScene(f"its {what} is {value:g}", "Give it a value above zero")
+
+
+def _flat() -> BadMesh:
+    return BadMesh("its surface is flat and encloses no volume", "Give it some thickness")
+
+
+def _check_points(vertices: Vec) -> None:
+    if not np.isfinite(vertices).all():
+        raise BadMesh("a vertex is not a finite number", "Correct its place")
+    if len(vertices) < 4:
+        raise _flat()
+    extents = np.linalg.svd(vertices - vertices.mean(axis=0), compute_uv=False)
+    if extents[2] <= FLAT * extents[0]:
+        raise _flat()
+
+
+def _check_closed(triangles: Index) -> None:
+    """Every side of a triangle is run the other way as often."""
+    sides = triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2).astype(np.int64)
+    there, back = (np.sort(sides[:, i] << 32 | sides[:, 1 - i]) for i in (0, 1))
+    if (there == back).all():
+        return
+    ends = np.sort(sides, axis=1)
+    _, uses = np.unique(ends[:, 0] << 32 | ends[:, 1], return_counts=True)
+    if (uses % 2).any():
+        raise BadMesh("its surface is open", "Close its holes, or take its convex hull")
+    raise BadMesh("neighbours on its surface face different ways", "Recalculate its normals")
