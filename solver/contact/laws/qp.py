@@ -1,0 +1,73 @@
+"""Small dense quadratic programs with bounds on every unknown: contact and friction impulses."""
+
+from __future__ import annotations
+
+import daqp
+import numpy as np
+
+from ...errors import StepFailed
+from ...state import Vec
+
+TOLERANCE = 1.0e-11  #: on bounds, of the largest unknown; the library's own is 1e-6
+ACTIVE_ABOVE, ACTIVE_BELOW = 1, 3  #: daqp's words for a bound that is thought to hold as an equation
+ON_BOUND = 1.0e-9  #: of the width between the bounds: nearer is on it
+TINY = float(np.finfo(float).tiny)
+
+
+class BoundedProgram:
+    """min ½ xᵀ W x + xᵀ s over low ≤ x ≤ high, for one W and s and bounds that change: a dual active set.
+
+    Unknowns are scaled so that W's diagonal is one and the largest of them about one, so tolerances mean the same at
+    a watch and at an excavator. The active set of one answer starts the next. [Kaufman 2008]
+    """
+
+    def __init__(self, W: Vec, slip: Vec, guess: Vec | None = None) -> None:
+        """W: symmetric, positive definite, (k, k). slip: a typical s, (k,). guess: an earlier answer, (k,), and
+        bounds that it lay on are tried first; it saves time, the minimum does not depend on it.
+        Raises ValueError where a number is not finite.
+        """
+        diagonal: Vec = np.ascontiguousarray(W.diagonal())
+        if not (np.isfinite(W).all() and (diagonal > 0.0).all()):
+            raise ValueError("a quadratic program needs a finite W with a positive diagonal")
+        self._each: Vec = 1.0 / np.sqrt(diagonal)
+        self._W = np.ascontiguousarray(self._each[:, None] * W * self._each)
+        self._size = max(float(np.abs(self._each * slip).max(initial=0.0)), TINY)
+        self._guess = guess
+        self._model: daqp.Model | None = None
+        self._none = np.zeros((0, len(W)))
+        self.iterations = 0  #: of the active set, in all
+
+    def solve(self, slip: Vec, low: Vec, high: Vec) -> Vec:
+        """The minimum, within its bounds to the last digit, all (k,). Infinite bounds are none. Raises StepFailed."""
+        if not len(slip):
+            return np.zeros(0)
+        if not np.isfinite(slip).all() or np.isnan(low).any() or np.isnan(high).any():
+            raise StepFailed("the impulses of contacts and joints are not finite")
+        size = self._size * self._each
+        s, above, below = self._each * slip / self._size, high / size, low / size
+        if self._model is None:
+            model = daqp.Model()
+            flag, _ = model.setup(self._W, s, self._none, above, below, self._active(low, high))
+            if flag < 1:
+                raise StepFailed(f"the impulses of contacts and joints have no minimum (daqp's flag {flag})")
+            model.settings = {"primal_tol": TOLERANCE}
+            self._model = model
+        else:
+            self._model.update(f=s, bupper=above, blower=below)
+        x, _, flag, said = self._model.solve()
+        self.iterations += int(said["iterations"])
+        if flag < 1:
+            raise StepFailed(f"the impulses of contacts and joints were not found (daqp's flag {flag})")
+        # what is pressed against a bound stands on it to the last digit
+        pressed = said["lam"]
+        answer: Vec = np.where(pressed > 0.0, high, np.where(pressed < 0.0, low, np.clip(size * x, low, high)))
+        return answer
+
+    def _active(self, low: Vec, high: Vec) -> np.ndarray:
+        """Which bounds the guess lay on, in daqp's words, (k,)."""
+        sense = np.zeros(len(low), dtype=np.int32)
+        if self._guess is not None:
+            near = ON_BOUND * np.where(np.isfinite(high - low), high - low, 0.0)
+            sense[self._guess >= high - near] = ACTIVE_ABOVE
+            sense[self._guess <= low + near] = ACTIVE_BELOW
+        return sense
