@@ -1,6 +1,6 @@
 """Random trees of joints with springs, as arrays, and the same system written out densely."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -16,10 +16,24 @@ class RandomTree:
     diagonal: np.ndarray
     below: np.ndarray
     reduced: np.ndarray
+    pairs: np.ndarray = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int32))
+    far: np.ndarray = field(default_factory=lambda: np.zeros((0, 6, 6)))
 
     @property
     def blocks(self):
-        return self.X, self.S, self.diagonal, self.below, self.reduced
+        return self.X, self.S, self.diagonal, self.below, self.reduced, self.pairs, self.far
+
+    def tie(self, count: int, rng: np.random.Generator, stiffness: float, directions: int = 1) -> None:
+        """Springs between bodies that are not parent and child."""
+        n = len(self.parent)
+        free = [(a, b) for a in range(n) for b in range(a) if self.parent[a] != b]
+        chosen = rng.choice(len(free), size=count, replace=count > len(free))
+        self.pairs = np.array([free[k] for k in chosen], dtype=np.int32).reshape(-1, 2)
+        pulls = rng.normal(size=(count, directions, 12))
+        blocks = stiffness * np.swapaxes(pulls, 1, 2) @ pulls
+        self.far = blocks[:, :6, 6:].copy()
+        np.add.at(self.diagonal, self.pairs[:, 0], blocks[:, :6, :6])
+        np.add.at(self.diagonal, self.pairs[:, 1], blocks[:, 6:, 6:])
 
     def jacobian(self) -> np.ndarray:
         """(6n, m)."""
@@ -41,6 +55,9 @@ class RandomTree:
             if p >= 0:
                 B[i, :, p] += self.below[i]
                 B[p, :, i] += self.below[i].T
+        for (a, b), block in zip(self.pairs, self.far):
+            B[a, :, b] += block
+            B[b, :, a] += block.T
         return B.reshape(6 * n, 6 * n)
 
     def joints(self) -> np.ndarray:

@@ -6,7 +6,8 @@ import numpy as np
 
 from ..state import Index, Vec
 from .interface import NotPositiveDefinite
-from .tree_kernels import eliminate, substitute
+from .tree_kernels import eliminate, multiply, substitute
+from .tree_springs import FarSprings
 
 
 class BodyNotPositiveDefinite(NotPositiveDefinite):
@@ -19,10 +20,11 @@ class BodyNotPositiveDefinite(NotPositiveDefinite):
 
 
 class TreeFactor:
-    """A = Jᵀ B J + R, B symmetric with 6 x 6 blocks on bodies and between each body and its parent.
+    """A = Jᵀ B J + R, B symmetric with 6 x 6 blocks on bodies, between each body and its parent, and a few elsewhere.
 
     J is the tree's: φ_i = X_i φ_parent + S_i u_i. The articulated-body recursion with the blocks that springs between
-    neighbours bring: nothing is left out, so a solve is exact. [Featherstone 1983, changed: blocks between neighbours]
+    neighbours bring: nothing is left out, so a solve is exact. Springs between other bodies break the tree; see
+    FarSprings. [Featherstone 1983, changed: blocks between neighbours]
     """
 
     def __init__(self, parent: Index, dof: Index) -> None:
@@ -41,16 +43,25 @@ class TreeFactor:
         m = int(self.dof[-1])
         self.articulated = np.zeros((n, 6, 6))  #: blocks once everything below each body is eliminated
         self._cross, self._cholesky = np.zeros((m, 6)), np.zeros((m, 6))
-        self._twists = np.zeros((n, 1, 6))
+        self._bodies = np.zeros((2, n, 1, 6))
         self._X, self._S = np.zeros((0, 6, 6)), np.zeros((0, 6))
+        self._far: FarSprings | None = None
 
-    def factor(self, X: Vec, S: Vec, diagonal: Vec, below: Vec, reduced: Vec) -> None:
+    @property
+    def iterations(self) -> int:
+        """Of conjugate gradients in the last solve; 0 where the tree is all there is."""
+        return 0 if self._far is None else self._far.taken
+
+    def factor(self, X: Vec, S: Vec, diagonal: Vec, below: Vec, reduced: Vec, pairs: Index | None = None,
+               blocks: Vec | None = None) -> None:
         """Eliminate from the leaves to the root.
 
-        X: (n, 6, 6), upper right blocks zero. S: (m, 6), a row for each rate. Both are kept, not copied, until the
-        next call. diagonal: B's blocks on bodies, (n, 6, 6). below: its blocks in row i and column parent[i],
-        (n, 6, 6), not read for roots. reduced: R's k x k block of the joint above body i in the upper left corner,
-        (n, 6, 6). Raises BodyNotPositiveDefinite with the body's index.
+        X: (n, 6, 6), upper right blocks zero. S: (m, 6), a row for each rate. diagonal: B's blocks on bodies,
+        (n, 6, 6), those of far springs too. below: its blocks in row i and column parent[i], (n, 6, 6), not read for
+        roots. reduced: R's k x k block of the joint above body i in the upper left corner, (n, 6, 6). pairs, blocks:
+        springs between bodies that are not parent and child, (s, 2) and B's blocks in rows of the first and columns of
+        the second, (s, 6, 6). The arrays are kept, not copied, until the next call.
+        Raises BodyNotPositiveDefinite with the body's index, NotPositiveDefinite.
         """
         self.factored += 1
         self._X, self._S = X, S
@@ -58,12 +69,39 @@ class TreeFactor:
         failed = eliminate(self.parent, self.dof, X, S, below, reduced, self.articulated, self._cross, self._cholesky)
         if failed >= 0:
             raise BodyNotPositiveDefinite(int(failed))
+        self._far = None
+        if pairs is not None and blocks is not None and len(pairs):
+            self._far = FarSprings(self, (diagonal, below, reduced), pairs, blocks)
 
     def solve(self, b: Vec) -> Vec:
-        """A⁻¹ b, both (m,) or (m, c)."""
+        """A⁻¹ b, both (m,) or (m, c). Raises StepFailed where far springs keep it from converging."""
         u = np.array(b, dtype=np.float64, order="C")
         columns = u[:, None] if u.ndim == 1 else u
-        if self._twists.shape[1] != columns.shape[1]:
-            self._twists = np.zeros((len(self.parent), columns.shape[1], 6))
-        substitute(self.parent, self.dof, self._X, self._S, self._cross, self._cholesky, columns, self._twists)
+        if self._far is None:
+            self.substitute(columns)
+        else:
+            columns[:] = self._far.solve(columns)
         return u
+
+    def substitute(self, u: Vec, wrench: Vec | None = None) -> Vec:
+        """u ← T⁻¹ (u + Jᵀ wrench), (m, c), with A's part T that follows the tree; returns the twists J u, (n, c, 6).
+
+        wrench: on bodies, (n, c, 6), written over; none without.
+        """
+        if wrench is None:
+            wrench = self.scratch(u.shape[1])[0]
+            wrench[:] = 0.0
+        substitute(self.parent, self.dof, self._X, self._S, self._cross, self._cholesky, u, wrench)
+        return wrench
+
+    def multiply(self, parts: tuple[Vec, Vec, Vec], pairs: Index, blocks: Vec, u: Vec, out: Vec) -> Vec:
+        """out = A u, (m, c). parts: diagonal, below and reduced blocks. pairs, blocks: as in `factor`."""
+        twist, wrench = self.scratch(u.shape[1])
+        multiply(self.parent, self.dof, self._X, self._S, *parts, pairs, blocks, u, twist, wrench, out)
+        return out
+
+    def scratch(self, columns: int) -> Vec:
+        """Two arrays on bodies, (2, n, columns, 6), anew for another number of columns."""
+        if self._bodies.shape[2] != columns:
+            self._bodies = np.zeros((2, len(self.parent), columns, 6))
+        return self._bodies

@@ -9,9 +9,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..threads import kernel
+from ..threads import inlined, kernel
 
 TREE = "i4[::1], i4[::1]"
+
+
+@inlined
+def _couple(block, first, second, on_first, on_second):  # type: ignore[no-untyped-def]
+    """A block of B and its transpose: what twists of two bodies bring about on the other one."""
+    for a in range(6):
+        for b in range(6):
+            on_first[a] += block[a, b] * second[b]
+            on_second[b] += block[a, b] * first[a]
 
 
 @kernel(f"i8({TREE}, f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1])")
@@ -94,9 +103,8 @@ def eliminate(parent, dof, X, S, below, reduced, H, G, L):  # type: ignore[no-un
 
 @kernel(f"void({TREE}, f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1])")
 def substitute(parent, dof, X, S, G, L, u, g):  # type: ignore[no-untyped-def]
-    """u = A⁻¹ u. u: (m, c), comes as the right-hand sides. g: (n, c, 6) is written over."""
+    """u = A⁻¹ (u + Jᵀ g), both (m, c). g: comes as wrenches on the bodies, (n, c, 6), leaves as their twists J u."""
     n, columns = parent.shape[0], u.shape[1]
-    g[:] = 0.0
     for i in range(n - 1, -1, -1):
         x, p, first = X[i], parent[i], dof[i]
         k = dof[i + 1] - first
@@ -148,3 +156,57 @@ def substitute(parent, dof, X, S, G, L, u, g):  # type: ignore[no-untyped-def]
                 s = S[first + r]
                 for a in range(6):
                     twist[a] += s[a] * total
+
+
+@kernel(f"void({TREE}, f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], i4[:,::1], f8[:,:,::1],"
+        " f8[:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1])")
+def multiply(parent, dof, X, S, diagonal, below, reduced, pairs, blocks, u, twist, wrench, y):  # type: ignore[no-untyped-def]
+    """y = (Jᵀ B J + R) u, (m, c), with blocks (s, 6, 6) of B in rows of body pairs[s, 0] and columns of pairs[s, 1].
+
+    twist, wrench: (n, c, 6), written over.
+    """
+    n, columns = parent.shape[0], u.shape[1]
+    for i in range(n):
+        x, p = X[i], parent[i]
+        for j in range(columns):
+            to = twist[i, j]
+            for a in range(6):
+                total = 0.0
+                if p >= 0:
+                    for b in range(6):
+                        total += x[a, b] * twist[p, j, b]
+                for r in range(dof[i], dof[i + 1]):
+                    total += S[r, a] * u[r, j]
+                to[a] = total
+    # parents stand first, so theirs are there when a child adds to them
+    for i in range(n):
+        p = parent[i]
+        for j in range(columns):
+            own = twist[i, j]
+            for a in range(6):
+                total = 0.0
+                for b in range(6):
+                    total += diagonal[i, a, b] * own[b]
+                wrench[i, j, a] = total
+            if p >= 0:
+                _couple(below[i], own, twist[p, j], wrench[i, j], wrench[p, j])
+    for k in range(pairs.shape[0]):
+        a, b = pairs[k, 0], pairs[k, 1]
+        for j in range(columns):
+            _couple(blocks[k], twist[a, j], twist[b, j], wrench[a, j], wrench[b, j])
+    for i in range(n - 1, -1, -1):
+        x, p, first = X[i], parent[i], dof[i]
+        k = dof[i + 1] - first
+        for j in range(columns):
+            load = wrench[i, j]
+            for r in range(k):
+                total = 0.0
+                for a in range(6):
+                    total += S[first + r, a] * load[a]
+                for q in range(k):
+                    total += reduced[i, r, q] * u[first + q, j]
+                y[first + r, j] = total
+            if p >= 0:
+                for a in range(6):
+                    for b in range(6):
+                        wrench[p, j, b] += x[a, b] * load[a]
