@@ -157,6 +157,24 @@ def test_a_ball_that_tumbles_for_long_stays_a_rotation():
     assert R @ axis == pytest.approx(axis, abs=1e-10)
 
 
+def test_absolute_coordinates_do_not_know_where_the_charts_stand():
+    rng, tree, q, u, centres = mixed(5)
+    said = tree.absolute(q, {CENTRES: centres})
+    at, there = tree.posture(q, u, centres), tree.posture(said, u, tree.fresh)
+    assert there.E == pytest.approx(at.E, abs=1e-13)
+    # joints without a chart are as they are, and so are balls about their own frames
+    assert (said != q).sum() == 3 * len(tree.fresh) / 4
+    small = 0.3 * q
+    assert tree.absolute(small, {}) == pytest.approx(small, abs=1e-14)
+    # the slope is that of finite differences, and carries rates over
+    B = np.eye(tree.rates)
+    for entries, blocks in tree.absolute_slope(q, centres):
+        for rows, block in zip(entries, blocks):
+            B[np.ix_(rows, rows)] = block
+    assert B @ u == pytest.approx(slope(lambda q: tree.absolute(q, centres), q, u), abs=1e-9)
+    assert tree.posture(said, B @ u, tree.fresh).twist == pytest.approx(at.twist, abs=1e-12)
+
+
 # ---- building
 
 def parts(rng, pairs):
