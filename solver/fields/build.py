@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,12 +14,12 @@ from ..errors import BadScene, NoFreeNode
 from ..job import schema
 from ..meshing.volume import Volume, boundary_faces, face_parts
 from ..state import Index, Vec
+from .attach import PINNED, attached_nodes, listed_nodes, nobody
 from .dynamic import patch_nodes, patches, point_nodes
 from .fibers.build import fiber_directions
 from .harmonic import harmonic_extension
 from .pins import follow
 
-PINNED = 0.5 + 1e-9  # a node right in the middle of a symmetric map must not depend on rounding
 Arrays = Callable[[str], NDArray[Any]]
 
 
@@ -43,6 +43,8 @@ class Fields:
     fiber_directions: Vec | None  #: in material space, unit length or zero, (e, 3); None where there are no fibres
     motion: Vec | None  #: where pinned nodes are at each sample [m], (T, pinned, 3); None where they stand still
     notes: tuple[str, ...]  #: sentences for the user
+    attached: Index = field(default_factory=nobody)  #: nodes that rigid bodies carry, ascending
+    attached_by: Index = field(default_factory=nobody)  #: which of the body's attachments carries each
 
 
 @dataclass(frozen=True)
@@ -71,9 +73,14 @@ def build_fields(body: schema.Body, arrays: Arrays, volume: Volume, embedding: C
     notes: list[str] = []
     fibers, directions = _fibers(body, arrays, volume, painted, notes)
     pinned = _pinned_nodes(body, arrays, volume, painted, notes)
-    dynamic = _dynamic_nodes(body, arrays, volume, painted, pinned, notes)
+    attached, by = attached_nodes(body, arrays, painted.at_nodes if painted else {}, len(volume.nodes), pinned, notes)
+    if len(pinned) + len(attached) == len(volume.nodes):
+        raise NoFreeNode("every node is attached or pinned, so nothing can move", "Attach less of it",
+                         where="attach[0]")
+    dynamic = _dynamic_nodes(body, arrays, volume, painted, np.union1d(pinned, attached), notes)
     motion = _motion(body, arrays, volume, painted, pinned)
-    return Fields(parameters, density, dynamic, pinned, fibers, directions, motion, tuple(notes))
+    return Fields(parameters, density, dynamic, pinned, fibers, directions, motion, tuple(notes),
+                  attached, by)
 
 
 def _fibers(body: schema.Body, arrays: Arrays, volume: Volume, painted: _Painted | None,
@@ -97,6 +104,7 @@ def _carry(body: schema.Body, arrays: Arrays, volume: Volume, embedding: Carried
         maps["pin.weights"] = body.pin.weights
     if body.fiber_material is not None and body.fibers:
         maps["fibers"] = body.fibers
+    maps |= {f"attach[{i}].weights": attach.weights for i, attach in enumerate(body.attach) if attach.weights}
     if body.surface is None or embedding is None:
         if maps or body.dynamic.weights:
             raise BadScene("it has painted maps but no surface that they are painted on", "Give it a surface",
@@ -163,7 +171,7 @@ def _pinned_nodes(body: schema.Body, arrays: Arrays, volume: Volume, painted: _P
     """Nodes where the Pin map is above a half, and those listed by hand. Raises NoFreeNode where that is all."""
     held = np.zeros(len(volume.nodes), dtype=bool)
     if body.pin.nodes is not None:
-        held[_listed(arrays(body.pin.nodes), len(held), "pinned", "pin.nodes")] = True
+        held[listed_nodes(arrays(body.pin.nodes), len(held), "pinned", "pin.nodes")] = True
     if body.pin.weights is not None and painted is not None:
         held |= painted.at_nodes[body.pin.weights] > PINNED
         if not (np.asarray(arrays(body.pin.weights)) > PINNED).any():
@@ -176,16 +184,16 @@ def _pinned_nodes(body: schema.Body, arrays: Arrays, volume: Volume, painted: _P
     return np.flatnonzero(held).astype(np.int32)
 
 
-def _dynamic_nodes(body: schema.Body, arrays: Arrays, volume: Volume, painted: _Painted | None, pinned: Index,
+def _dynamic_nodes(body: schema.Body, arrays: Arrays, volume: Volume, painted: _Painted | None, held: Index,
                    notes: list[str]) -> Index:
-    """One node for each painted spot and for each point, and those listed by hand; none of them pinned."""
+    """One node for each painted spot and for each point, and those listed by hand; none of them pinned or attached."""
     taken = np.zeros(len(volume.nodes), dtype=bool)
-    taken[pinned] = True
+    taken[held] = True
     found: list[int] = []
     if body.dynamic.nodes is not None:
-        listed = _listed(arrays(body.dynamic.nodes), len(taken), "dynamic", "dynamic.nodes")
+        listed = listed_nodes(arrays(body.dynamic.nodes), len(taken), "dynamic", "dynamic.nodes")
         if taken[listed].any():
-            raise BadScene(f"node {int(listed[taken[listed]][0])} is both dynamic and pinned", "Choose one",
+            raise BadScene(f"node {int(listed[taken[listed]][0])} is both dynamic and pinned or attached", "Choose one",
                            where="dynamic.nodes")
         taken[listed] = True
         found += listed.tolist()
@@ -225,7 +233,7 @@ def _motion(body: schema.Body, arrays: Arrays, volume: Volume, painted: _Painted
         if len(told):
             _follow_own_part(where, pinned, volume, painted, told, moved)
     if pin.nodes is not None and pin.node_motion is not None:
-        listed = _listed(arrays(pin.nodes), len(volume.nodes), "pinned", "pin.nodes")
+        listed = listed_nodes(arrays(pin.nodes), len(volume.nodes), "pinned", "pin.nodes")
         where[:, np.searchsorted(pinned, listed)] = np.asarray(arrays(pin.node_motion), dtype=np.float64)
     return where
 
@@ -242,11 +250,3 @@ def _follow_own_part(where: Vec, pinned: Index, volume: Volume, painted: _Painte
         leaders = np.flatnonzero(part_of_vertex == number)
         leaders = leaders if len(leaders) else np.arange(len(told))
         where[:, mine] = follow(volume.nodes[pinned[mine]], painted.vertices[told[leaders]], moved[:, leaders])
-
-
-def _listed(nodes: NDArray[Any], count: int, role: str, where: str) -> NDArray[np.int64]:
-    """Node indices given by hand. Raises BadScene where one does not exist."""
-    listed = np.asarray(nodes, dtype=np.int64).ravel()
-    if len(listed) and not 0 <= listed.min() <= listed.max() < count:
-        raise BadScene(f"a {role} node does not exist: there are {count} nodes", "Correct the list", where=where)
-    return listed

@@ -186,3 +186,47 @@ def test_suzanne_keeps_her_ears_apart():
     assert np.sign(volume.nodes[fields.dynamic][:, 0]).tolist() in ([-1, 1], [1, -1])
     mass = (fields.density * tet_volumes(volume.nodes, volume.tets)).sum()
     assert 0.2 < mass < 1.0 and 20 < len(fields.pinned) < 400
+
+
+def ends(bar, low=0.11, high=0.69):
+    """Two attachments: one paints both ends above a half, the other the far end higher."""
+    x = bar.vertices[:, 0]
+    both = bar.name("both", np.where((x < low) | (x > high), 0.8, 0.0))
+    far = bar.name("far", (x > high).astype(float))
+    return [schema.Attach(mechanism="Arm", body="Upper", weights=both),
+            schema.Attach(mechanism="Arm", body="Lower", weights=far)]
+
+
+def test_nodes_follow_the_bone_that_is_painted_highest_and_pins_stay(bar):
+    fields = bar.fields(attach=ends(bar), dynamic=schema.Dynamic(points=bar.name("tip", [[0.8, 0.2, 0.2]])))
+    x = bar.volume.nodes[fields.attached][:, 0]
+    assert x[fields.attached_by == 0].max() < 0.2 < 0.65 < x[fields.attached_by == 1].min()
+    assert {0, 1} == set(fields.attached_by.tolist()) and (np.diff(fields.attached) > 0).all()
+    inside = np.setdiff1d(fields.attached, np.unique(boundary_faces(bar.volume.tets)[0]))
+    assert len(inside)
+    # what a bone carries is not dynamic: the point takes the nearest node beside
+    assert len(fields.dynamic) == 1 and not np.isin(fields.dynamic, fields.attached).any()
+
+    pinned = bar.fields(attach=ends(bar), pin=schema.Pin(weights=bar.name("root", bar.vertices[:, 0] < 0.11)))
+    assert not np.isin(pinned.pinned, pinned.attached).any() and set(pinned.attached_by.tolist()) == {1}
+    assert [note for note in pinned.notes if "Upper" in note] == [
+        'No node follows "Upper": its map is painted on nothing, or on an area smaller than a tetrahedron, or is '
+        "pinned or attached elsewhere"]
+
+
+def test_listed_nodes_follow_before_painted_ones(bar):
+    last = len(bar.volume.nodes) - 1
+    listed = schema.Attach(mechanism="Arm", body="Hand", nodes=bar.name("hand", [last, 0]))
+    fields = bar.fields(attach=[listed, *ends(bar)])
+    assert fields.attached[fields.attached_by == 0].tolist() == [0, last] and bar.volume.nodes[last, 0] == 0.8
+    with pytest.raises(BadScene, match=r"Node 0 is both pinned and attached.*`attach\[2\].nodes`"):
+        bar.fields(attach=[*ends(bar), listed], pin=schema.Pin(nodes=bar.name("pins", [0])))
+    with pytest.raises(BadScene, match="A carried node does not exist"):
+        bar.name("hand", [99999])
+        bar.fields(attach=[listed])
+
+
+def test_a_body_that_bones_carry_whole_is_refused(bar):
+    with pytest.raises(NoFreeNode, match="Every node is attached or pinned.*Attach less"):
+        whole = bar.name("all", np.ones(len(bar.vertices)))
+        bar.fields(attach=[schema.Attach(mechanism="Arm", body="Upper", weights=whole)])

@@ -1,0 +1,60 @@
+"""Which nodes of a soft body follow which rigid ones, from painted maps or by index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import BadScene
+from ..job import schema
+from ..state import Index, Vec
+
+PINNED = 0.5 + 1e-9  # a node right in the middle of a symmetric map must not depend on rounding
+
+
+def attached_nodes(body: schema.Body, arrays: Callable[[str], NDArray[Any]], at_nodes: Mapping[str, Vec], count: int,
+                   pinned: Index, notes: list[str]) -> tuple[Index, Index]:
+    """Nodes that rigid bodies carry, (a,) ascending, and the attachment that carries each, (a,).
+
+    at_nodes: the maps carried into the volume, by name. count: of all nodes. Pinned nodes stay pinned. Where several
+    attachments want a node, one that lists it comes first, then the one whose map is highest there. Adds to `notes`
+    what holds nothing. Raises BadScene where a listed node does not exist or is pinned as well.
+    """
+    weight, carrier = np.full(count, PINNED), np.full(count, -1, dtype=np.int32)
+    free = np.ones(count, dtype=bool)
+    free[pinned] = False
+    for i, attach in enumerate(body.attach):
+        wanted = np.zeros(count)
+        if attach.weights is not None and attach.weights in at_nodes:
+            wanted = at_nodes[attach.weights]
+        if attach.nodes is not None:
+            listed = listed_nodes(arrays(attach.nodes), count, "carried", f"attach[{i}].nodes")
+            if not free[listed].all():
+                raise BadScene(f"node {int(listed[~free[listed]][0])} is both pinned and attached", "Choose one",
+                               where=f"attach[{i}].nodes")
+            wanted = wanted.copy()
+            wanted[listed] = 2.0
+        more = free & (wanted > weight)
+        weight[more], carrier[more] = wanted[more], i
+    for i, attach in enumerate(body.attach):
+        if not (carrier == i).any():
+            notes.append(f'No node follows "{attach.body}": its map is painted on nothing, or on an area smaller than '
+                         "a tetrahedron, or is pinned or attached elsewhere")
+    nodes = np.flatnonzero(carrier >= 0).astype(np.int32)
+    return nodes, carrier[nodes]
+
+
+def nobody() -> Index:
+    """No node at all."""
+    return np.zeros(0, dtype=np.int32)
+
+
+def listed_nodes(nodes: NDArray[Any], count: int, role: str, where: str) -> NDArray[np.int64]:
+    """Node indices given by hand. Raises BadScene where one does not exist."""
+    listed = np.asarray(nodes, dtype=np.int64).ravel()
+    if len(listed) and not 0 <= listed.min() <= listed.max() < count:
+        raise BadScene(f"a {role} node does not exist: there are {count} nodes", "Correct the list", where=where)
+    return listed
