@@ -48,3 +48,36 @@ def interpolate_loop(loop: bmesh.types.BMLoop, face: bmesh.types.BMFace, vertex_
         loop.copy_from_face_interp(face, vertex_too)
     except TypeError:  # Blender 4.2 takes one argument and reads it as all of them
         loop.copy_from_face_interp((face, vertex_too))
+
+
+def assign_action(owner: bpy.types.ID, action: bpy.types.Action | None, slot: str = "") -> None:
+    """Let a data-block play an action, of those with slots the one with this identifier, else its own."""
+    data = owner.animation_data or owner.animation_data_create()
+    data.action = action
+    if action is None or not hasattr(data, "action_slot"):
+        return
+    found = next((one for one in action.slots if one.identifier == slot), None)
+    if found is not None:
+        data.action_slot = found
+
+
+def slot_of(owner: bpy.types.ID) -> str:
+    """Identifier of the slot of its action that a data-block plays, empty where there are none."""
+    data = owner.animation_data
+    slot = getattr(data, "action_slot", None) if data is not None else None
+    return slot.identifier if slot is not None else ""
+
+
+def new_fcurve(owner: bpy.types.ID, path: str, index: int, group: str) -> bpy.types.FCurve:
+    """A new animation curve in the action that a data-block plays, below a group's name."""
+    data = owner.animation_data
+    bag = data.action
+    if hasattr(data, "action_slot"):
+        if data.action_slot is None:
+            data.action_slot = data.action.slots.new(id_type="OBJECT", name=owner.name)
+        layer = data.action.layers[0] if data.action.layers else data.action.layers.new("Layer")
+        strip = layer.strips[0] if layer.strips else layer.strips.new(type="KEYFRAME")
+        bag = strip.channelbag(data.action_slot, ensure=True)
+    curve = bag.fcurves.new(path, index=index)
+    curve.group = bag.groups.get(group) or bag.groups.new(group)
+    return curve

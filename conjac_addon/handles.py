@@ -33,3 +33,8 @@ def painted_names(settings: Any, context: Any, _typed: str) -> list[str]:
     attributes = {attribute.name for mesh in (obj.data, evaluated) for attribute in mesh.attributes
                   if attribute.domain == "POINT" and attribute.data_type == "FLOAT"}
     return sorted({*obj.vertex_groups.keys(), *(name for name in attributes if not name.startswith("."))})
+
+
+def is_armature(_settings: Any, candidate: Any) -> bool:
+    """Poll of a pointer to an object: an armature, or the Empty of a mechanism."""
+    return candidate.type == "ARMATURE" or (candidate.type == "EMPTY" and candidate.conjac.enabled)

@@ -12,7 +12,7 @@ import bpy
 
 from ..solver import catalogue
 from ..solver.catalogue import Entry, Param
-from . import compat
+from . import compat, parts
 from .handles import can_cut, has_curves, is_empty, painted_names
 
 #: families whose choice is a menu and whose parameters are settings
@@ -189,7 +189,7 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
     """Everything an artist sets for one soft body. Results are never kept here; `bake` adds its own method."""
 
     enabled: bpy.props.BoolProperty(
-        name="Soft Body", description="Simulate this mesh with ConJac", default=False, override=OVERRIDABLE)
+        name="ConJac", description="Simulate this mesh or mechanism with ConJac", default=False, override=OVERRIDABLE)
     step: bpy.props.FloatProperty(
         name="Time Step", description="Longest step of the simulation; a frame holds a whole number of steps",
         default=1.0 / 120.0, min=1.0e-6, max=1.0, soft_min=1.0e-3, soft_max=0.1, precision=5, unit="TIME_ABSOLUTE",
@@ -240,6 +240,15 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
     nails: bpy.props.CollectionProperty(
         name="Nails", description="What holds parts of the body from some frame on", type=CONJAC_Nail,
         override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})
+    attachments: bpy.props.CollectionProperty(
+        name="Attachments", description="What of the soft body follows bones", type=parts.CONJAC_Attachment,
+        override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})
+    mechanism: bpy.props.PointerProperty(
+        name="Mechanism", description="Settings of jointed rigid bodies", type=parts.CONJAC_Mechanism,
+        override=OVERRIDABLE)
+    part: bpy.props.PointerProperty(
+        name="Joint", description="Settings of a rigid body object, or of an Empty that joins two",
+        type=parts.CONJAC_Part, override=OVERRIDABLE)
     inside_material: bpy.props.PointerProperty(
         name="Inside Material", description="Material of the faces that a cut lays open; they have a slot of their own",
         type=bpy.types.Material, override=OVERRIDABLE)
@@ -300,13 +309,15 @@ def _exact_defaults() -> dict[str, float | int | bool]:
 _DEFAULTS = _exact_defaults()
 CONJAC_Settings.__annotations__.update(_made_from_catalogue())
 
-classes = (CONJAC_Handle, CONJAC_Cut, CONJAC_Nail, CONJAC_Settings)
+classes = (*parts.classes, CONJAC_Handle, CONJAC_Cut, CONJAC_Nail, CONJAC_Settings)
 
 
 def register() -> None:
+    parts.register()
     bpy.types.Object.conjac = bpy.props.PointerProperty(type=CONJAC_Settings, override=OVERRIDABLE)
 
 
 def unregister() -> None:
     if hasattr(bpy.types.Object, "conjac"):
         del bpy.types.Object.conjac
+    parts.unregister()

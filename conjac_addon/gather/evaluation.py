@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...solver.errors import BadInput
-from .. import playback, settings
+from .. import members, playback, settings
 from . import stack
 
 Array = NDArray[np.float64]
@@ -23,7 +23,7 @@ class Evaluation:
     """
 
     def __init__(self, obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
-        if obj.type != "MESH":
+        if obj.type != "MESH" and not members.is_mechanism(obj):
             raise BadInput(f"it is a {obj.type.title()} and not a mesh", "Convert it to a mesh", obj.name)
         if obj.mode in {"EDIT", "SCULPT"}:
             raise BadInput(f"it is in {obj.mode.title()} Mode", "Go back to Object Mode and try again", obj.name)

@@ -52,6 +52,10 @@ class JobFolder:
         """Keep an array. Returns what scene.json calls it."""
         with self._disk():
             np.save(self._fresh / f"{name}.npy", values, allow_pickle=False)
+        return self.path(name)
+
+    def path(self, name: str) -> str:
+        """What scene.json calls an array."""
         return f"arrays/{name}.npy"
 
     def stream(self, name: str, shape: tuple[int, ...]) -> ArrayStream:
@@ -109,3 +113,28 @@ class JobFolder:
         except OSError as error:
             raise CacheUnwritable(f"the folder {self.folder} cannot be written ({error.strerror or error})",
                                   "Choose another cache folder or make room on the disk", self.owner) from error
+
+
+class JobPart:
+    """The arrays of one of several bodies in a job: the same names, told apart by a word before them."""
+
+    def __init__(self, job: JobFolder, prefix: str) -> None:
+        self._job, self._prefix = job, prefix
+
+    def array(self, name: str, values: NDArray[Any]) -> str:
+        return self._job.array(self._prefix + name, values)
+
+    def path(self, name: str) -> str:
+        return self._job.path(self._prefix + name)
+
+    def stream(self, name: str, shape: tuple[int, ...]) -> ArrayStream:
+        return self._job.stream(self._prefix + name, shape)
+
+    def append(self, stream: ArrayStream, row: NDArray[np.float64]) -> None:
+        self._job.append(stream, row)
+
+    def drop(self, name: str) -> None:
+        self._job.drop(self._prefix + name)
+
+    def close(self) -> None:
+        """The whole job closes them."""

@@ -1,10 +1,12 @@
-"""Blender's object → a job folder: settings, surface, maps and motion, in the order of scene.json."""
+"""Blender's objects → a job folder: settings, bodies, mechanism and motion, in the order of scene.json.
+
+A job is a soft body alone, or a mechanism with the soft bodies that hang on it (`members`).
+"""
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +15,14 @@ import numpy as np
 
 from ...solver import catalogue
 from ...solver.errors import BadInput
+from .. import members
 from .. import settings as properties
-from . import fibers, maps
-from .cuts import Cuts, cut_settings
+from . import obstacles, sources
+from .body import BodyReader, body_settings, choice
 from .evaluation import Evaluation
-from .folder import JobFolder
+from .folder import JobFolder, JobPart
 from .ground import GroundPlane
-from .mesh import check_stack, surface
-from .motion import Motion
-from .nails import Nails, nail_settings
+from .mechanism import MechanismReader, mechanism_settings
 
 Report = Callable[[str], None]
 
@@ -36,45 +37,90 @@ def write_job_steps(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path,
                     still: bool = False) -> Iterator[tuple[float, str]]:
     """The same, giving (fraction done, what is being read) after each frame so that a window stays live.
 
-    Closing it early restores the scene and leaves the folder as it was. still: only the start frame, nothing moves.
+    Closing it early restores the scene and leaves the folder as it was. still: only the start frame of the object
+    alone, nothing moves.
     """
     report = report or (lambda text: None)
     start, end = frame_range(obj, scene)
     end = start if still else end
     job = JobFolder(folder, obj.name)
+    write = _write_mechanism if members.is_mechanism(obj) else _write_body
     try:
-        with Evaluation(obj, scene) as evaluation:
-            document = scene_settings(obj, scene, (start, end))
-            evaluation.go_to(start)
-            vertices, pinned = _fill_body(document["bodies"][0], evaluation, job, report)
-            if not document["bodies"][0]["dynamic"] and not still:
-                report(f'"{obj.name}" has no dynamic node: it is quasistatic, in balance at every frame without '
-                       "swinging")
-            ground = GroundPlane(obj.conjac, evaluation) if obj.conjac.use_ground else None
-            nails = None if still else Nails(evaluation, (start, end))
-            motion = Motion(evaluation, job, (start, end), obj.conjac.samples_per_frame, vertices, pinned, ground,
-                            nails)
-            cuts = None if still else Cuts(evaluation, job.array, (start, end))
-            for frame in motion.read():
-                if cuts is not None:
-                    cuts.see(frame)
-                yield (frame - start + 1) / (end - start + 1), f"Reading frame {frame} of {end}"
-        body = document["bodies"][0]
-        body["surface"] |= motion.to_object()
-        body["pin"] |= motion.pin_motion()
-        body |= motion.activation()
-        body.pop("cuts", None)
-        body.pop("nails", None)
-        if nails is not None:
-            body |= nails.fields(job.array)
-        if cuts is not None:
-            body |= cuts.fields()
-        if ground is not None:
-            document["ground"] |= {"point": ground.point.tolist(), "normal": ground.normal.tolist()}
-            document["ground"] |= motion.ground_motion()
-        job.finish(document)
+        for frame in write(obj, scene, job, (start, end), report, still):
+            yield (frame - start + 1) / (end - start + 1), f"Reading frame {frame} of {end}"
     finally:
         job.abandon()
+
+
+def _write_body(obj: bpy.types.Object, scene: bpy.types.Scene, job: JobFolder, frames: tuple[int, int],
+                report: Report, still: bool) -> Iterator[int]:
+    """The job of a soft body alone, giving every frame that has been read."""
+    samples = obj.conjac.samples_per_frame
+    with Evaluation(obj, scene) as evaluation:
+        document = job_settings(obj, scene, frames)
+        evaluation.go_to(frames[0])
+        reader = BodyReader(evaluation, job, frames, samples, report, still)
+        ground = GroundPlane(obj.conjac, evaluation) if obj.conjac.use_ground else None
+        reader.begin(ground)
+        for frame in reader.motion.read():
+            reader.see(frame)
+            yield frame
+    document["bodies"] = [reader.finish()]
+    if ground is not None:
+        document["ground"] |= {"point": ground.point.tolist(), "normal": ground.normal.tolist()}
+        document["ground"] |= reader.motion.ground_motion()
+    job.finish(document)
+
+
+def _write_mechanism(owner: bpy.types.Object, scene: bpy.types.Scene, job: JobFolder, frames: tuple[int, int],
+                     report: Report, still: bool) -> Iterator[int]:
+    """The job of a mechanism and all that hangs on it, giving every frame that has been read."""
+    (start, end), samples = frames, owner.conjac.samples_per_frame
+    with ExitStack() as stack:
+        evaluation = stack.enter_context(Evaluation(owner, scene))
+        soft = [stack.enter_context(Evaluation(obj, scene)) for obj in members.soft_bodies(owner, scene)]
+        source = sources.make(evaluation, stack)
+        document = job_settings(owner, scene, frames)
+        evaluation.go_to(start)
+        mechanism = MechanismReader(source, owner, job, scene, start)
+        mechanism.begin()
+        bumps = obstacles.Obstacles(evaluation, job)
+        readers = [BodyReader(one, JobPart(job, f"body{k}_"), frames, samples, report, still)
+                   for k, one in enumerate(soft)]
+        ground = GroundPlane(owner.conjac, evaluation) if owner.conjac.use_ground else None
+        for reader in readers:
+            reader.begin(None)
+            reader.motion.begin()
+        playing, plane = source.playback(), []
+        for i in range((end - start) * samples + 1):
+            frame, sub = start + i // samples, i % samples
+            if sub and not (mechanism.moves or bumps.may_move or (ground is not None and ground.may_move)
+                            or any(reader.motion.moves_between for reader in readers)):
+                continue
+            evaluation.go_to(frame, sub / samples)
+            mechanism.sample()
+            bumps.sample()
+            if ground is not None and ground.may_move:
+                plane.append(ground.follow())
+            for reader in readers:
+                reader.motion.take(i)
+                if not sub:
+                    reader.see(frame)
+            if not sub:
+                playing.sample()
+                yield frame
+        job.close()
+        document["bodies"] = [reader.finish() for reader in readers]
+        document["mechanisms"] = [mechanism.finish(), *bumps.finish()]
+        if ground is not None:
+            document["ground"] |= {"point": ground.point.tolist(), "normal": ground.normal.tolist()}
+            if ground.moves:
+                document["ground"]["motion"] = job.array("ground_motion", np.array(plane))
+        for name, values in playing.arrays().items():
+            job.array(name, values)
+    for note in source.notes:
+        report(note)
+    job.finish(document)
 
 
 def frame_range(obj: bpy.types.Object, scene: bpy.types.Scene) -> tuple[int, int]:
@@ -85,19 +131,12 @@ def frame_range(obj: bpy.types.Object, scene: bpy.types.Scene) -> tuple[int, int
     return start, end
 
 
-def scene_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
-                   frames: tuple[int, int] | None = None) -> dict[str, Any]:
-    """scene.json as far as it follows from settings alone: no array, nothing evaluated, cheap."""
+def job_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
+                 frames: tuple[int, int] | None = None) -> dict[str, Any]:
+    """scene.json without bodies and mechanisms, as far as it follows from the settings of the object alone."""
     settings = obj.conjac
     fps = scene.render.fps / scene.render.fps_base
     start, end = frames or frame_range(obj, scene)
-
-    def choice(family: str) -> dict[str, Any]:
-        entry = catalogue.find(family, getattr(settings, family))
-        return {"kind": entry.key, "params": {
-            param.key: properties.si(settings, properties.property_name(entry, param), scene)
-            for param in entry.params}}
-
     document: dict[str, Any] = {
         "version": catalogue.SCENE_VERSION,
         "name": scene.name,
@@ -105,113 +144,28 @@ def scene_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
                  "step": properties.whole_steps(properties.si(settings, "step", scene), fps),
                  "tolerance": properties.si(settings, "accuracy", scene),
                  "largest_deformation": properties.si(settings, "largest_deformation", scene)},
-        "bodies": [{
-            "name": obj.name, "surface": {}, "mesher": choice("mesher"), "material": choice("material"),
-            "damping": choice("damping"), "carry": choice("carry"),
-            "density": properties.si(settings, catalogue.DENSITY.key, scene),
-            "painted": {}, "dynamic": {}, "pin": {}, **fibers.fiber_settings(obj, choice),
-        }],
-        "method": choice("method"), "integrator": choice("integrator"),
-        "stage_solver": choice("stage_solver"), "linear_solver": settings.linear_solver,
+        "bodies": [],
+        "method": choice(settings, "method", scene), "integrator": choice(settings, "integrator", scene),
+        "stage_solver": choice(settings, "stage_solver", scene), "linear_solver": settings.linear_solver,
         # Blender shows gravity in m/s², its number times the unit scale
         "gravity": [properties.shortest(g) * properties.unit_scale(scene) for g in scene.gravity]
         if scene.use_gravity else [0.0, 0.0, 0.0],
     }
-    if cuts := cut_settings(obj):
-        document["bodies"][0]["cuts"] = cuts
-    if nails := nail_settings(obj, scene):
-        document["bodies"][0]["nails"] = nails
     if settings.use_ground:
         document["ground"] = {"stiffness": properties.si(settings, "ground_stiffness", scene)}
         if settings.friction != "none":
-            document["ground"]["friction"] = choice("friction")
+            document["ground"]["friction"] = choice(settings, "friction", scene)
+    if members.is_mechanism(obj):
+        document["joint_friction"] = {"kind": settings.mechanism.joint_friction}
     return document
 
 
-def changed_settings(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path) -> list[str]:
-    """Labels of the settings that differ from those in the folder's scene.json. Painting and shape are not compared.
-
-    Empty where there is no scene.json. Cheap: one small file is read, nothing is evaluated.
-    """
-    try:
-        old = json.loads((Path(folder) / "scene.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return []
-    before, now = _flat(old), _flat(scene_settings(obj, scene))
-    compared = {path for path in before.keys() | now.keys()
-                if not path.startswith(_NOT_COMPARED) and not _IS_PLACE.match(path)}
-    changed = {path for path in compared if before.get(path) != now.get(path)}
-    painted = old["bodies"][0].get("painted", {}) if old.get("bodies") else {}
-    for key, blend in painted.items():
-        for end, name in (("low", key), ("high", f"{key}_high")):
-            if blend.get(end) != _end(obj, scene, name):
-                changed.add(name)
-    return labels(changed)
-
-
-def _end(obj: bpy.types.Object, scene: bpy.types.Scene, name: str) -> float:
-    """What a map blends from or to, in SI. Keyframes of an activation are times what is painted: from nothing on."""
-    return 0.0 if name == fibers.ACTIVATION and fibers.is_activated(obj) else properties.si(obj.conjac, name, scene)
-
-
-def labels(paths: Iterable[str]) -> list[str]:
-    """What the artist calls the settings behind paths of scene.json, in order: "time.step" → "Time Step"."""
-    return sorted({_label(path) for path in paths})
-
-
-#: what scene_settings does not know: it is read from the scene
-_NOT_COMPARED = ("bodies.0.surface", "bodies.0.painted", "bodies.0.dynamic", "bodies.0.pin", "bodies.0.fibers",
-                 "bodies.0.fiber_vectors", "bodies.0.fiber_curves", "bodies.0.fiber_activation",
-                 "ground.point", "ground.normal", "ground.motion")
-_IS_PLACE = re.compile(r"bodies\.0\.(cuts|nails)\.\d+\.(?!frame|kind|until|radius)")
-
-
-def _flat(value: Any, path: str = "") -> dict[str, Any]:
-    """Every leaf of nested dicts and lists by its dotted path."""
-    if isinstance(value, dict | list):
-        items = value.items() if isinstance(value, dict) else enumerate(value)
-        return {leaf: found for key, child in items for leaf, found in _flat(child, f"{path}.{key}".strip(".")).items()}
-    return {path: value}
-
-
-#: properties that are not called as their field in scene.json
-_PROPERTIES = {"ground.stiffness": "ground_stiffness", "time.tolerance": "accuracy"}
-
-
-def _label(path: str) -> str:
-    """One of them. The cache names arrays by their file, and settings of a body as `density of "Cube"`."""
-    if path.endswith(".npy"):
-        return path.rpartition("/")[2].removesuffix(".npy").replace("_", " ").title()
-    parts = [part for part in path.partition(' of "')[0].split(".") if part != "kind" and not part.isdigit()]
-    name = _PROPERTIES.get(".".join(parts), parts[-1])
-    known = bpy.types.Object.bl_rna.properties["conjac"].fixed_type.properties
-    return known[name].name if name in known else name.replace("_", " ").title()
-
-
-def _fill_body(body: dict[str, Any], evaluation: Evaluation, job: JobFolder,
-               report: Report) -> tuple[np.ndarray, np.ndarray]:
-    """Surface and maps at the present frame. Returns the vertices [m], (n, 3), and the indices of those whose motion
-    is the simulation's input, (s,)."""
-    obj, settings = evaluation.object, evaluation.object.conjac
-    mesh = evaluation.mesh(all_layers=True)
-    vertices, triangles = surface(mesh, evaluation.to_world(), obj.name)
-    check_stack(evaluation, len(vertices), settings.export)
-    painted = maps.read(evaluation.evaluated(obj), mesh, settings, obj.name, report)
-    body |= fibers.directions(evaluation, mesh, job.array)
-    evaluation.release()
-
-    body["surface"] = {"vertices": job.array("vertices", vertices), "triangles": job.array("triangles", triangles)}
-    number: Callable[[str], float] = lambda name: _end(obj, evaluation.scene, name)  # noqa: E731
-    animated = np.zeros(len(vertices), dtype=bool)
-    for one in painted:
-        kind: maps.MapKind = one.entry.load(_PACKAGE)()
-        kind.fill(body, one, job.array, number)
-        if kind.animated:
-            animated |= one.weights > maps.PAINTED
-    handles = [handle.object for handle in settings.handles if handle.object is not None]
-    if handles:
-        body["dynamic"]["points"] = job.array("handles", np.array([evaluation.origin(empty) for empty in handles]))
-    return vertices, np.flatnonzero(animated).astype(np.int32)
-
-
-_PACKAGE = __package__.rpartition(".")[0]  # conjac_addon, where the catalogue's paths of maps start
+def scene_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
+                   frames: tuple[int, int] | None = None) -> dict[str, Any]:
+    """scene.json as far as it follows from settings alone: no array, nothing evaluated, cheap."""
+    document = job_settings(obj, scene, frames)
+    document["bodies"] = [body_settings(one, scene) for one in members.soft_bodies(obj, scene)]
+    if members.is_mechanism(obj):
+        plan, part_of = sources.plan(obj)
+        document["mechanisms"] = [mechanism_settings(obj, plan, part_of, scene), *obstacles.named(obj)]
+    return document

@@ -102,7 +102,7 @@ def read(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, settings: bpy.types.
     entries = maps_in_use(settings).values()
     groups = {entry.key: evaluated.vertex_groups[group].index for entry in entries
               if (group := getattr(settings, f"{entry.key}_group")) in evaluated.vertex_groups}
-    weights = _group_weights(mesh, set(groups.values()))
+    weights = group_weights(mesh, set(groups.values()))
     fields, found = frozenset(fields_in_use(settings)), []
     for entry in entries:
         group = getattr(settings, f"{entry.key}_group")
@@ -136,7 +136,7 @@ def _in_range(values: NDArray[Any], whose: str, report: Callable[[str], None]) -
     return np.clip(weights, 0.0, 1.0)
 
 
-def _group_weights(mesh: bpy.types.Mesh, indices: Any) -> dict[int, NDArray[np.float64]]:
+def group_weights(mesh: bpy.types.Mesh, indices: Any) -> dict[int, NDArray[np.float64]]:
     """Weights of vertex groups by their index, each (n,), 0 for vertices outside."""
     weights = {index: np.zeros(len(mesh.vertices)) for index in indices}
     if not weights:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from . import fibers
 from .evaluation import Evaluation
-from .folder import ArrayStream, JobFolder
+from .folder import ArrayStream, JobFolder, JobPart
 from .ground import GroundPlane
 from .mesh import count_changed
 from .nails import Nails
@@ -21,33 +21,56 @@ class Motion:
     vertices: the surface at the start frame [m], (n, 3); pinned: indices of vertices whose motion is kept, (s,).
     """
 
-    def __init__(self, evaluation: Evaluation, job: JobFolder, frames: tuple[int, int], samples: int,
+    def __init__(self, evaluation: Evaluation, job: JobFolder | JobPart, frames: tuple[int, int], samples: int,
                  vertices: NDArray[np.float64], pinned: NDArray[np.int32], ground: GroundPlane | None,
                  nails: Nails | None = None) -> None:
         self._evaluation, self._job = evaluation, job
         self._start, self._end, self._samples = *frames, samples
         self._rest, self._pinned, self._ground, self._nails = vertices, pinned, ground, nails
+        self._pins: ArrayStream | None = None
+        self._plane: ArrayStream | None = None
         self._pins_move = False
         self._to_object: list[NDArray[np.float64]] = []
         self._is_activated = fibers.is_activated(evaluation.object)
         self._activation: list[float] = []
 
+    def begin(self) -> None:
+        """Open what is written sample by sample."""
+        if len(self._pinned):
+            self._pins = self._job.stream("pin_motion", (self.count, len(self._pinned), 3))
+        if self._ground and self._ground.may_move:
+            self._plane = self._job.stream("ground_motion", (self.count, 3))
+
     def read(self) -> Iterator[int]:
         """Go through the samples, yielding the frame after each whole one. Raises BadInput for what cannot be used."""
-        count = (self._end - self._start) * self._samples + 1
-        pins = self._job.stream("pin_motion", (count, len(self._pinned), 3)) if len(self._pinned) else None
-        plane = self._job.stream("ground_motion", (count, 3)) if self._ground and self._ground.may_move else None
-        for i in range(count):
-            frame, sub = self._start + i // self._samples, i % self._samples
+        self.begin()
+        for i in range(self.count):
             # between whole frames there is nothing to see unless something is followed
-            if sub and pins is None and plane is None and not self._is_activated and not self._nails:
+            if i % self._samples and not self.moves_between:
                 continue
-            self._evaluation.go_to(frame, sub / self._samples)
-            self._sample(frame, sub / self._samples, pins, plane)
-            if not sub:
-                self._to_object.append(np.linalg.inv(self._evaluation.to_world()))
-                yield frame
+            self._evaluation.go_to(self._start + i // self._samples, i % self._samples / self._samples)
+            self.take(i)
+            if not i % self._samples:
+                yield self._start + i // self._samples
         self._job.close()
+
+    @property
+    def count(self) -> int:
+        """How many samples there are."""
+        return (self._end - self._start) * self._samples + 1
+
+    @property
+    def moves_between(self) -> bool:
+        """Whether samples between whole frames are looked at."""
+        return bool(self._pins or self._plane or self._is_activated or self._nails)
+
+    def take(self, i: int) -> None:
+        """Read sample `i`, which the scene stands at."""
+        frame, sub = self._start + i // self._samples, i % self._samples
+        if not sub or self.moves_between:
+            self._sample(frame, sub / self._samples, self._pins, self._plane)
+        if not sub:
+            self._to_object.append(np.linalg.inv(self._evaluation.to_world()))
 
     def _sample(self, frame: int, subframe: float, pins: ArrayStream | None, plane: ArrayStream | None) -> None:
         if self._is_activated:
@@ -71,7 +94,7 @@ class Motion:
         if not self._pins_move:
             self._job.drop("pin_motion")
             return {}
-        return {"motion": "arrays/pin_motion.npy",
+        return {"motion": self._job.path("pin_motion"),
                 "motion_vertices": self._job.array("pin_vertices", self._pinned.astype(np.int32))}
 
     def activation(self) -> dict[str, str]:
@@ -87,7 +110,7 @@ class Motion:
         if not self._ground.moves:
             self._job.drop("ground_motion")
             return {}
-        return {"motion": "arrays/ground_motion.npy"}
+        return {"motion": self._job.path("ground_motion")}
 
     def to_object(self) -> dict[str, str]:
         """The fields of scene.json's surface: world [m] → object space at each frame."""

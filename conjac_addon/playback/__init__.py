@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import bpy
 
 from ...solver import catalogue
-from . import liveliness
+from .. import members
+from . import action, liveliness, mechanism
 from .cut_object import find as find_cut
 from .cut_object import make as make_cut
 from .cut_object import remove as hide_cut
 from .frames import Frames, run_from
+from .mechanism import Places
 from .modifier import NAME, check_count, find, only_above, place
 from .pc2 import PC2
-from .shape_keys import set_aside
+from .shape_keys import set_aside as set_shape_keys_aside
 
 __all__ = [
-    "NAME", "PC2", "Frames", "check_count", "find", "find_cut", "formats", "hide", "hide_cut", "liveliness",
-    "make_cut", "only_above", "place", "run_from", "set_aside", "show",
+    "NAME", "PC2", "Frames", "Places", "check_count", "find", "find_cut", "formats", "hide", "hide_cut", "liveliness",
+    "make_cut", "mechanism", "only_above", "place", "run_from", "set_aside", "show",
 ]
 
 #: the add-on's own package: paths of export formats in the catalogue start here
@@ -48,6 +52,21 @@ def show(obj: bpy.types.Object, scene: bpy.types.Scene, frames: Frames, path: Pa
 
 def hide(obj: bpy.types.Object) -> None:
     """Show the object without any bake."""
+    if members.is_mechanism(obj):
+        mechanism.hide(obj)
+        return
     liveliness.hide(obj)
     for kind in formats().values():
         kind().hide(obj)
+
+
+@contextmanager
+def set_aside(obj: bpy.types.Object) -> Iterator[None]:
+    """Inside, the object has the artist's own shape, modifiers and animation again where a bake of ours plays."""
+    with ExitStack() as stack:
+        if members.is_mechanism(obj):
+            for one in mechanism.playing(obj):
+                stack.enter_context(action.set_aside(one))
+        else:
+            stack.enter_context(set_shape_keys_aside(obj))
+        yield

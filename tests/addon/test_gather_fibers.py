@@ -53,7 +53,7 @@ def test_keyframes_of_activation_are_read_at_every_sample(muscle, tmp_path):
 
 
 def test_a_changed_fiber_makes_the_bake_stale_and_keyframes_do_not(muscle, tmp_path):
-    from conjac.conjac_addon.gather.job import changed_settings
+    from conjac.conjac_addon.gather import changed_settings
 
     gathered(muscle, tmp_path)
     scene = bpy.context.scene

@@ -133,7 +133,7 @@ def test_an_attribute_of_geometry_nodes_is_read_and_found(soft_cube, tmp_path):
 
 
 def test_keyframes_of_activation_are_times_what_is_painted(soft_cube, tmp_path):
-    from conjac.conjac_addon.gather.job import changed_settings
+    from conjac.conjac_addon.gather import changed_settings
 
     settings, scene = soft_cube.conjac, bpy.context.scene
     settings.fiber_material, settings.fiber_field, settings.activation_group = "afung", "straight", "Belly"

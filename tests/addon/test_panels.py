@@ -106,7 +106,7 @@ def test_every_setting_of_the_catalogue_can_be_reached(soft_cube):
             shown |= {name for kind, name in drawn(soft_cube) if kind == "prop"}
     soft_cube.conjac.use_scene_range = False
     shown |= {name for kind, name in drawn(soft_cube) if kind == "prop"}
-    hidden = {"rna_type", "name", "enabled", "handles", "cuts", "nails"}
+    hidden = {"rna_type", "name", "enabled", "handles", "cuts", "nails", "attachments", "mechanism", "part"}
     assert set(soft_cube.conjac.bl_rna.properties.keys()) - hidden <= shown
 
 

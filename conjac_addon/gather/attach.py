@@ -1,0 +1,74 @@
+"""What of a soft body follows bones: painted groups, each with the rigid body that holds it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...solver.errors import BadInput, NoSuchThing
+from .. import members
+from .evaluation import Evaluation
+from .folder import JobFolder, JobPart
+from .maps import PAINTED, group_weights
+
+
+def attach_settings(obj: bpy.types.Object) -> list[dict[str, Any]]:
+    """What scene.json's body says of it as far as it follows from settings alone."""
+    return [{"mechanism": one.object.name, "body": one.part}
+            for one in obj.conjac.attachments if members.is_mechanism(one.object)]
+
+
+def fill(body: dict[str, Any], evaluation: Evaluation, job: JobFolder | JobPart, still: bool) -> None:
+    """Put the painted weights into a body of scene.json. still: where nothing moves, what is held counts as pinned.
+
+    Raises BadInput, NoSuchThing where an attachment cannot hold anything.
+    """
+    obj = evaluation.object
+    used = [one for one in obj.conjac.attachments if one.object is not None]
+    if not used:
+        return
+    _check(obj, used)
+    evaluated, mesh = evaluation.evaluated(obj), evaluation.mesh(all_layers=True)
+    groups = [group_of(one) for one in used]
+    for one, name in zip(used, groups):
+        if name not in evaluated.vertex_groups:
+            raise NoSuchThing(f'there is no vertex group "{name}" that says what of it follows "{one.part}"',
+                              "Paint it, or choose another one under Attach", obj.name)
+    weights = group_weights(mesh, {evaluated.vertex_groups[name].index for name in groups})
+    evaluation.release()
+    painted = [weights[evaluated.vertex_groups[name].index] for name in groups]
+    for one, name, values in zip(used, groups, painted):
+        if not (values > PAINTED).any():
+            raise BadInput(f'no vertex in its group "{name}" is painted above {PAINTED}, so nothing follows '
+                           f'"{one.part}"', "Paint what is held, or remove the attachment", obj.name)
+    if still:
+        body.pop("attach", None)
+        pinned = np.maximum.reduce(painted)
+        if "weights" not in body["pin"]:
+            body["pin"]["weights"] = job.array("attached", pinned)
+        return
+    for k, (entry, values) in enumerate(zip(body["attach"], painted)):
+        entry["weights"] = job.array(f"attach_{k}", values)
+
+
+def group_of(attachment: bpy.types.PropertyGroup) -> str:
+    """Name of the vertex group that says what is held."""
+    return str(attachment.group or attachment.part)
+
+
+def _check(obj: bpy.types.Object, used: list[bpy.types.PropertyGroup]) -> None:
+    holder = members.owner(obj)
+    for one in used:
+        if not members.is_mechanism(one.object):
+            raise BadInput(f'it is attached to "{one.object.name}", which is not simulated',
+                           "Add ConJac to that armature, or remove the attachment", obj.name)
+        if one.object != holder:
+            raise BadInput(f'it is attached to "{holder.name}" and to "{one.object.name}", and they are baked apart',
+                           "Attach it to one mechanism alone", obj.name)
+        known = one.object.pose.bones if one.object.type == "ARMATURE" else (
+            one.object.conjac.mechanism.collection.all_objects if one.object.conjac.mechanism.collection else ())
+        if one.part not in {each.name for each in known}:
+            raise NoSuchThing(f'"{one.object.name}" has no {"bone" if one.object.type == "ARMATURE" else "object"} '
+                              f'"{one.part}" to attach it to', "Choose another one under Attach", obj.name)

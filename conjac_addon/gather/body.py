@@ -1,0 +1,118 @@
+"""One soft body of a job: its surface and maps at the start frame, and what of it moves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...solver import catalogue
+from .. import settings as properties
+from . import attach, fibers, maps
+from .cuts import Cuts, cut_settings
+from .evaluation import Evaluation
+from .folder import JobFolder, JobPart
+from .ground import GroundPlane
+from .mesh import check_stack, surface
+from .motion import Motion
+from .nails import Nails, nail_settings
+
+Report = Callable[[str], None]
+
+_PACKAGE = __package__.rpartition(".")[0]  # conjac_addon, where the catalogue's paths of maps start
+
+
+def choice(settings: bpy.types.PropertyGroup, family: str, scene: bpy.types.Scene) -> dict[str, Any]:
+    """The chosen entry of a family and its parameters, in SI."""
+    entry = catalogue.find(family, getattr(settings, family))
+    return {"kind": entry.key, "params": {
+        param.key: properties.si(settings, properties.property_name(entry, param), scene) for param in entry.params}}
+
+
+def body_settings(obj: bpy.types.Object, scene: bpy.types.Scene) -> dict[str, Any]:
+    """scene.json's body as far as it follows from settings alone: no array, nothing evaluated, cheap."""
+    settings = obj.conjac
+    of: Callable[[str], dict[str, Any]] = lambda family: choice(settings, family, scene)  # noqa: E731
+    body: dict[str, Any] = {
+        "name": obj.name, "surface": {}, "mesher": of("mesher"), "material": of("material"),
+        "damping": of("damping"), "carry": of("carry"),
+        "density": properties.si(settings, catalogue.DENSITY.key, scene),
+        "painted": {}, "dynamic": {}, "pin": {}, **fibers.fiber_settings(obj, of),
+    }
+    lists = {"cuts": cut_settings(obj), "nails": nail_settings(obj, scene), "attach": attach.attach_settings(obj)}
+    return body | {key: said for key, said in lists.items() if said}
+
+
+class BodyReader:
+    """Reads one soft body. `begin` at the start frame; then `motion` is to be read, and `see` told of whole frames."""
+
+    def __init__(self, evaluation: Evaluation, job: JobFolder | JobPart, frames: tuple[int, int], samples: int,
+                 report: Report, still: bool) -> None:
+        self._evaluation, self._job, self._report, self._still = evaluation, job, report, still
+        self._frames, self._samples = frames, samples
+        self.body = body_settings(evaluation.object, evaluation.scene)
+
+    def begin(self, ground: GroundPlane | None) -> None:
+        """Surface and maps at the present frame. Raises BadInput where they cannot be used."""
+        obj = self._evaluation.object
+        vertices, pinned = fill_body(self.body, self._evaluation, self._job, self._report)
+        if not self.body["dynamic"] and not self._still:
+            self._report(f'"{obj.name}" has no dynamic node: it is quasistatic, in balance at every frame without '
+                         "swinging")
+        self._nails = None if self._still else Nails(self._evaluation, self._frames)
+        self.motion = Motion(self._evaluation, self._job, self._frames, self._samples, vertices, pinned, ground,
+                             self._nails)
+        self._cuts = None if self._still else Cuts(self._evaluation, self._job.array, self._frames)
+        attach.fill(self.body, self._evaluation, self._job, self._still)
+
+    def see(self, frame: int) -> None:
+        """Look at what happens at a whole frame, which the scene stands at."""
+        if self._cuts is not None:
+            self._cuts.see(frame)
+
+    def finish(self) -> dict[str, Any]:
+        """The body of scene.json."""
+        body = self.body
+        body["surface"] |= self.motion.to_object()
+        body["pin"] |= self.motion.pin_motion()
+        body |= self.motion.activation()
+        body.pop("cuts", None)
+        body.pop("nails", None)
+        if self._nails is not None:
+            body |= self._nails.fields(self._job.array)
+        if self._cuts is not None:
+            body |= self._cuts.fields()
+        return body
+
+
+def map_end(obj: bpy.types.Object, scene: bpy.types.Scene, name: str) -> float:
+    """What a map blends from or to, in SI. Keyframes of an activation are times what is painted: from nothing on."""
+    return 0.0 if name == fibers.ACTIVATION and fibers.is_activated(obj) else properties.si(obj.conjac, name, scene)
+
+
+def fill_body(body: dict[str, Any], evaluation: Evaluation, job: JobFolder | JobPart,
+               report: Report) -> tuple[np.ndarray, np.ndarray]:
+    """Surface and maps at the present frame. Returns the vertices [m], (n, 3), and the indices of those whose motion
+    is the simulation's input, (s,)."""
+    obj, settings = evaluation.object, evaluation.object.conjac
+    mesh = evaluation.mesh(all_layers=True)
+    vertices, triangles = surface(mesh, evaluation.to_world(), obj.name)
+    check_stack(evaluation, len(vertices), settings.export)
+    painted = maps.read(evaluation.evaluated(obj), mesh, settings, obj.name, report)
+    body |= fibers.directions(evaluation, mesh, job.array)
+    evaluation.release()
+
+    body["surface"] = {"vertices": job.array("vertices", vertices), "triangles": job.array("triangles", triangles)}
+    number: Callable[[str], float] = lambda name: map_end(obj, evaluation.scene, name)  # noqa: E731
+    animated = np.zeros(len(vertices), dtype=bool)
+    for one in painted:
+        kind: maps.MapKind = one.entry.load(_PACKAGE)()
+        kind.fill(body, one, job.array, number)
+        if kind.animated:
+            animated |= one.weights > maps.PAINTED
+    handles = [handle.object for handle in settings.handles if handle.object is not None]
+    if handles:
+        body["dynamic"]["points"] = job.array("handles", np.array([evaluation.origin(empty) for empty in handles]))
+    return vertices, np.flatnonzero(animated).astype(np.int32)

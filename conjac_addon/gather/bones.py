@@ -1,0 +1,214 @@
+"""Which bones of an armature are bodies, what they hang on, and how they may turn: from the rig's settings alone.
+
+Nothing is evaluated here, so the panel may ask at every redraw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import bpy
+
+from ...solver import catalogue
+from ...solver.errors import BadInput
+from .. import parts
+
+#: range of a limit [rad] below which an axis counts as locked
+LOCKED = 1.0e-3
+
+#: a limit that limits nothing
+FREE = 1.0e9
+
+
+@dataclass(frozen=True)
+class JointPlan:
+    """The kind of a joint and which of the bone's own axes it has."""
+
+    kind: str  #: a key of the catalogue
+    axes: tuple[int, ...] = (0, 1, 2)  #: of the bone: those that turn or slide, in the order of the joint's rates
+    low: tuple[float, ...] = ()  #: [rad], one for each rate, none without limits
+    high: tuple[float, ...] = ()
+
+    @property
+    def rates(self) -> tuple[str, ...]:
+        """"angle" or "length" for each."""
+        return catalogue.find("joint", self.kind).rates
+
+
+@dataclass(frozen=True)
+class BonePlan:
+    """One bone that is a rigid body."""
+
+    name: str
+    parent: str | None  #: the bone that its joint holds it to
+    joint: JointPlan | None  #: none: nothing holds it, it is free
+    animated: bool = False  #: it follows its animation for good
+    mass: float | None = None  #: [kg], where it is not asked of the part's settings
+
+
+@dataclass(frozen=True)
+class RigPlan:
+    """The mechanism that an armature becomes."""
+
+    bones: tuple[BonePlan, ...]  #: parents first
+    notes: tuple[str, ...] = field(default=())  #: sentences for the artist
+
+    def __iter__(self) -> Iterator[BonePlan]:
+        return iter(self.bones)
+
+
+def plan(armature: bpy.types.Object) -> RigPlan:
+    """What an armature becomes. Raises BadInput, naming the bone, where its settings cannot be."""
+    pose, notes = armature.pose.bones, []
+    wanted = {bone.name for bone in pose if bone.conjac.role != parts.LEFT_OUT}
+    if not wanted:
+        raise BadInput("none of its bones is simulated", "Set the role of some bones to Simulated", armature.name)
+    moving = {bone.name for bone in pose if bone.conjac.role == parts.SIMULATED}
+    if not moving:
+        raise BadInput("all its bones follow their animation, so there is nothing to simulate",
+                       "Set the role of some bones to Simulated", armature.name)
+    found: dict[str, BonePlan] = {}
+    for bone in by_depth(armature):
+        above = _held_by(armature, bone, wanted)
+        if bone.name in wanted:
+            found[bone.name] = _body(armature, bone, above, bone.conjac.role == parts.ANIMATED)
+        elif above is not None and any(child.name in wanted for child in bone.children_recursive):
+            # left out between two bodies: stiff with the one above, or those below would hang on nothing that moves
+            found[bone.name] = BonePlan(bone.name, above, JointPlan("fixed"))
+            wanted.add(bone.name)
+            notes.append(f'"{armature.name}": the bone "{bone.name}" is left out between two that are not, so it is '
+                         f'stiff with "{above}"')
+    useful = _needed(found)
+    loose = [one.name for one in useful if one.parent is None and not one.animated]
+    if len(loose) > 1:
+        names = ", ".join(f'"{name}"' for name in loose[:4]) + (" and others" if len(loose) > 4 else "")
+        notes.append(f'"{armature.name}": {names} hang on nothing and fly each on its own; parent them, or give them a '
+                     "Child Of constraint, to hold them together")
+    return RigPlan(tuple(_parents_first(armature, useful)), tuple(notes))
+
+
+def by_depth(armature: bpy.types.Object) -> list[bpy.types.PoseBone]:
+    """Pose bones, each after its parent, in the armature's order."""
+    depth: dict[str, int] = {}
+    for bone in armature.pose.bones:
+        depth[bone.name] = len(bone.parent_recursive)
+    return sorted(armature.pose.bones, key=lambda bone: depth[bone.name])
+
+
+def _needed(found: dict[str, BonePlan]) -> list[BonePlan]:
+    """Without animated bones that take nothing along: these go where their animation goes anyway."""
+    held = {one.parent for one in found.values() if not one.animated}
+    kept: dict[str, BonePlan] = {}
+    for one in found.values():
+        if not one.animated:
+            kept[one.name] = one
+        elif one.name in held or (one.parent is not None and not found[one.parent].animated):
+            # its own parent does not push it, unless that one is simulated
+            above = one.parent if one.parent is not None and not found[one.parent].animated else None
+            kept[one.name] = one if above else replace(one, parent=None, joint=None)
+    return list(kept.values())
+
+
+def _parents_first(armature: bpy.types.Object, bodies: list[BonePlan]) -> list[BonePlan]:
+    """In an order where every parent stands before. Raises BadInput where they hang on each other in a circle."""
+    waiting, placed, done = list(bodies), [], set()
+    while waiting:
+        ready = [one for one in waiting if one.parent is None or one.parent in done]
+        if not ready:
+            ring = " → ".join(f'"{one.name}"' for one in waiting[:5])
+            raise BadInput(f"its bones hang on each other in a circle ({ring})",
+                           "Remove a Child Of constraint", armature.name)
+        placed += ready
+        done |= {one.name for one in ready}
+        waiting = [one for one in waiting if one.name not in done]
+    return placed
+
+
+def _held_by(armature: bpy.types.Object, bone: bpy.types.PoseBone, wanted: set[str]) -> str | None:
+    """The nearest body above: the parent or its parents, else the target of a Child Of constraint."""
+    for above in bone.parent_recursive:
+        if above.name in wanted:
+            return above.name
+    for constraint in bone.constraints:
+        if (constraint.type == "CHILD_OF" and is_on(constraint) and constraint.target == armature
+                and constraint.subtarget in wanted and constraint.subtarget != bone.name):
+            return str(constraint.subtarget)
+    return None
+
+
+def is_on(constraint: bpy.types.Constraint) -> bool:
+    """Whether a constraint does anything."""
+    return not constraint.mute and constraint.influence > 0.0
+
+
+def _body(armature: bpy.types.Object, bone: bpy.types.PoseBone, above: str | None, animated: bool) -> BonePlan:
+    if above is None:
+        kind = bone.conjac.joint
+        held = kind not in (parts.AUTOMATIC, "free") and not animated
+        return BonePlan(bone.name, None, joint_of(armature, bone) if held else None, animated)
+    return BonePlan(bone.name, above, joint_of(armature, bone), animated)
+
+
+def joint_of(armature: bpy.types.Object, bone: bpy.types.PoseBone) -> JointPlan:
+    """How a bone may move against what holds it. Raises BadInput where a limit's low end is above its high end."""
+    chosen = bone.conjac.joint
+    if chosen in _FORCED:
+        return _FORCED[chosen]
+    limits = [_limits(armature, bone, axis) for axis in range(3)]
+    free = [axis for axis in range(3) if limits[axis][1] - limits[axis][0] > LOCKED]
+    if chosen != parts.AUTOMATIC:
+        first = "XYZ".index(bone.conjac.axis)
+        turning = _AXES[chosen](first)
+        return _with_limits(chosen, turning, limits, len(turning) == len(catalogue.find("joint", chosen).rates))
+    return _with_limits(_BY_FREEDOMS[len(free)], tuple(free) or (0, 1, 2), limits, bool(free))
+
+
+#: how many axes may turn → the joint
+_BY_FREEDOMS = ("fixed", "revolute", "universal", "spherical")
+
+#: joints that read no limits of angles
+_FORCED = {"fixed": JointPlan("fixed"), "free": JointPlan("free"), "translational": JointPlan("translational"),
+           "free_planar": JointPlan("free_planar")}
+
+#: joints of a chosen kind: which axes of the bone turn or slide, from the axis that the artist chose
+_AXES = {
+    "revolute": lambda first: (first,), "prismatic": lambda first: (first,), "cylindrical": lambda first: (first,),
+    "planar": lambda first: (first,), "universal": lambda first: (first, (first + 1) % 3),
+    "spherical": lambda first: (0, 1, 2),
+}
+
+
+def _with_limits(kind: str, axes: tuple[int, ...], limits: list[tuple[float, float]], limited: bool) -> JointPlan:
+    """Limits only where every rate is an angle and one of them has any."""
+    rates = catalogue.find("joint", kind).rates
+    low, high = tuple(limits[axis][0] for axis in axes), tuple(limits[axis][1] for axis in axes)
+    if not limited or set(rates) != {"angle"} or all(abs(end) == FREE for end in (*low, *high)):
+        return JointPlan(kind, axes)
+    return JointPlan(kind, axes, low, high)
+
+
+def _limits(armature: bpy.types.Object, bone: bpy.types.PoseBone, axis: int) -> tuple[float, float]:
+    """How far a bone may turn about one of its axes [rad]: Limit Rotation constraints in its own space, and IK's."""
+    letter, low, high = "xyz"[axis], -FREE, FREE
+    for constraint in bone.constraints:
+        if (constraint.type == "LIMIT_ROTATION" and is_on(constraint) and constraint.owner_space == "LOCAL"
+                and getattr(constraint, f"use_limit_{letter}")):
+            ends = getattr(constraint, f"min_{letter}"), getattr(constraint, f"max_{letter}")
+            _check(armature, bone, f'the constraint "{constraint.name}" limits {letter.upper()}', ends)
+            low, high = max(low, ends[0]), min(high, ends[1])
+    if getattr(bone, f"lock_ik_{letter}"):
+        return 0.0, 0.0
+    if getattr(bone, f"use_ik_limit_{letter}"):
+        ends = getattr(bone, f"ik_min_{letter}"), getattr(bone, f"ik_max_{letter}")
+        _check(armature, bone, f"inverse kinematics limits {letter.upper()}", ends)
+        low, high = max(low, ends[0]), min(high, ends[1])
+    _check(armature, bone, f"its limits about {letter.upper()} together go", (low, high))
+    return low, high
+
+
+def _check(armature: bpy.types.Object, bone: bpy.types.PoseBone, what: str, ends: tuple[float, float]) -> None:
+    if ends[0] > ends[1] + 1.0e-6:
+        degrees = [57.29577951308232 * end for end in ends]
+        raise BadInput(f'the bone "{bone.name}" has limits the wrong way round: {what} from {degrees[0]:.4g}° to '
+                       f"{degrees[1]:.4g}°", "Set the lower end below the upper one", armature.name)

@@ -1,0 +1,211 @@
+"""A mechanism of scene.json: what its settings say, and what is read of it while it moves.
+
+Where the bodies come from, an armature or rigid body objects, is a `Source`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ...solver.errors import BadInput
+from .. import parts
+from .. import settings as properties
+from . import turns
+from .articulation import JointTrack, smooth
+from .bones import BonePlan, JointPlan
+from .folder import JobFolder
+
+Array = NDArray[np.float64]
+
+@dataclass(frozen=True)
+class Held:
+    """How a joint stands at the start frame."""
+
+    plan: JointPlan
+    frame: Array  #: in world [m], (4, 4), fixed in the parent
+    start: Array  #: what its coordinates read, (k,)
+    turned: Array  #: the turn (3, 3) that this is
+
+
+class Source(Protocol):
+    """Bodies of a mechanism, evaluated."""
+
+    names: list[str]
+    notes: list[str]
+    plan: Any  #: of BonePlan, in the order of `names`
+    object: bpy.types.Object
+
+    def part(self, name: str) -> bpy.types.PropertyGroup: ...
+    def motor_target(self, name: str) -> float: ...
+    def measure(self) -> list[dict[str, Any]]: ...
+    def held(self, name: str) -> Held | None: ...
+    def loops(self) -> list[dict[str, Any]]: ...
+    def poses(self) -> Array: ...
+
+
+def mechanism_settings(owner: bpy.types.Object, plan: Any, part_of: Callable[[str], bpy.types.PropertyGroup],
+                       scene: bpy.types.Scene) -> dict[str, Any]:
+    """scene.json's mechanism as far as it follows from settings alone."""
+    settings = owner.conjac.mechanism
+    bodies, joints = [], []
+    for one in plan:
+        part = part_of(one.name)
+        body: dict[str, Any] = {"name": one.name, "density": properties.shortest(settings.density),
+                                "friction": properties.shortest(settings.contact_friction)}
+        mass = one.mass or properties.shortest(part.mass)
+        if mass:
+            body["mass"] = mass
+        bodies.append(body)
+        joint = _joint_settings(owner, one, part, scene)
+        if joint is not None:
+            joints.append(joint)
+    return {"name": owner.name, "bodies": bodies, "joints": joints, "self_collisions": settings.self_collisions}
+
+
+def follows(owner: bpy.types.Object, one: BonePlan) -> bool:
+    """Whether a body is driven along its animation, for a while or for good, by its joint."""
+    return one.animated or owner.conjac.mechanism.follow
+
+
+def _joint_settings(owner: bpy.types.Object, one: BonePlan, part: bpy.types.PropertyGroup,
+                    scene: bpy.types.Scene) -> dict[str, Any] | None:
+    """None for a body that nothing holds and nothing drives."""
+    driven = follows(owner, one)
+    if one.joint is None and not driven:
+        return None
+    plan = one.joint or JointPlan("free")
+    joint: dict[str, Any] = {"name": one.name, "child": one.name, "kind": plan.kind}
+    if one.parent is not None:
+        joint["parent"] = one.parent
+    rates = plan.rates
+    for key in ("stiffness", "damping"):
+        value = properties.shortest(getattr(part, key))
+        if value and one.joint is not None:
+            joint[key] = [value] * len(rates)
+    if plan.low:
+        joint |= {"low": list(plan.low), "high": list(plan.high)}
+    if part.friction and rates and one.joint is not None:
+        joint["friction"] = {"mu": properties.shortest(part.friction),
+                             "radius": properties.si(part, "bearing_radius", scene),
+                             "length": properties.si(part, "bearing_length", scene)}
+    if driven and rates:
+        joint["motor"] = {"mode": {"kind": "drive", "params": {}},
+                          **({} if one.animated else {"until": owner.conjac.mechanism.let_go})}
+    elif part.motor != parts.NO_MOTOR and rates and one.joint is not None:
+        params = {"servo": ("motor_stiffness", "motor_damping"), "speed": ("motor_damping",)}.get(part.motor, ())
+        joint["motor"] = {"mode": {"kind": part.motor, "params": {
+            name.removeprefix("motor_"): properties.shortest(getattr(part, name)) for name in params}}}
+        if part.motor_limit:
+            joint["motor"]["limit"] = properties.shortest(part.motor_limit)
+    return joint
+
+
+class MechanismReader:
+    """Reads one mechanism over the samples of a bake. `begin` at the start frame, then `sample` at each of them."""
+
+    def __init__(self, source: Source, owner: bpy.types.Object, job: JobFolder, scene: bpy.types.Scene,
+                 start: int) -> None:
+        self._source, self._owner, self._job, self._start = source, owner, job, start
+        self._plan: dict[str, BonePlan] = {one.name: one for one in source.plan}
+        self.document = mechanism_settings(owner, source.plan, source.part, scene)
+        self._held: dict[str, Held] = {}
+        self._tracks: dict[str, JointTrack] = {}
+        self._readings: dict[str, list[Array]] = {}
+        self._targets: dict[str, list[float]] = {}
+
+    def begin(self) -> None:
+        """Shapes, places and joints at the start frame."""
+        source, index = self._source, {name: k for k, name in enumerate(self._source.names)}
+        settings = self._owner.conjac.mechanism
+        if settings.follow and settings.let_go <= self._start:
+            raise BadInput(f"it lets go of its animation at frame {settings.let_go}, and the bake begins at "
+                           f"{self._start}", "Let it go later, or switch Follow Animation off", self._owner.name)
+        measured = source.measure()
+        poses = source.poses()
+        for k, (body, more, pose) in enumerate(zip(self.document["bodies"], measured, poses)):
+            for key in ("vertices", "triangles"):
+                if key in more:
+                    more[key] = self._job.array(f"part_{k}_{key}", more[key])
+            body |= more | {"position": pose[:3, 3].tolist(), "rotation": turns.quaternion(pose[:3, :3]).tolist()}
+        to_rest = settings.pull_to == "rest"
+        for joint in self.document["joints"]:
+            name = joint["child"]
+            held = source.held(name) or self._free(poses[index[name]])
+            self._held[name] = held
+            joint |= {"position": held.frame[:3, 3].tolist(),
+                      "rotation": turns.quaternion(held.frame[:3, :3]).tolist()}
+            if held.start.any():
+                joint["start"] = held.start.tolist()
+            if "stiffness" in joint and to_rest:
+                joint["rest"] = [0.0] * len(held.start)
+            self._check_start(joint, held)
+            if follows(self._owner, self._plan[name]):
+                above = self._plan[name].parent
+                self._tracks[name] = JointTrack(held.plan.kind, held.frame, poses[index[name]],
+                                                None if above is None else poses[index[above]], held.turned)
+                self._readings[name] = []
+            elif "motor" in joint:
+                self._targets[name] = []
+        self._index = index
+        if loops := source.loops():
+            self.document["loops"] = loops
+
+    def _check_start(self, joint: dict[str, Any], held: Held) -> None:
+        """A start outside of the limits is allowed: the solver pulls it in softly. The artist is told."""
+        if "low" not in joint:
+            return
+        start = held.start
+        outside = [k for k in range(len(start))
+                   if not joint["low"][k] - 1.0e-4 <= start[k] <= joint["high"][k] + 1.0e-4]
+        if outside:
+            k = outside[0]
+            degrees = [57.29577951308232 * value for value in (start[k], joint["low"][k], joint["high"][k])]
+            self._source.notes.append(
+                f'"{self._owner.name}": "{joint["name"]}" begins at {degrees[0]:.4g}°, outside of its limits '
+                f"{degrees[1]:.4g}° to {degrees[2]:.4g}°, and is pulled in softly")
+
+    def _free(self, pose: Array) -> Held:
+        """Of a driven body that nothing holds: its coordinates are read from where it begins."""
+        return Held(JointPlan("free"), pose, np.zeros(6), np.eye(3))
+
+    @property
+    def moves(self) -> bool:
+        """Whether anything of it has to be read between the whole frames."""
+        return bool(self._tracks or self._targets)
+
+    def sample(self) -> None:
+        """Read what moves at the present sample."""
+        if not self.moves:
+            return
+        poses = self._source.poses()
+        for name, track in self._tracks.items():
+            above = self._plan[name].parent
+            self._readings[name].append(track.read(poses[self._index[name]],
+                                                   None if above is None else poses[self._index[above]]))
+        for name, values in self._targets.items():
+            values.append(self._source.motor_target(name))
+
+    def finish(self) -> dict[str, Any]:
+        """The mechanism of scene.json; its arrays are in the job folder."""
+        number = {name: k for k, name in enumerate(self._source.names)}
+        for joint in self.document["joints"]:
+            name = joint["child"]
+            held = self._held[name]
+            if name in self._readings:
+                track = smooth(held.plan.kind, held.plan.rates, np.array(self._readings[name]))
+                joint["motor"]["target"] = self._job.array(f"drive_{number[name]}", track)
+            elif name in self._targets:
+                speed = joint["motor"]["mode"]["kind"] == "speed"
+                values = np.zeros((len(self._targets[name]), len(held.start)))
+                values[:, 0] = self._targets[name]
+                values += 0.0 if speed else held.start
+                moving = not np.array_equal(values, np.broadcast_to(values[0], values.shape))
+                joint["motor"]["target"] = (self._job.array(f"motor_{number[name]}", values) if moving
+                                            else values[0].tolist())
+        return self.document

@@ -1,0 +1,265 @@
+"""Rigid body objects as a mechanism: their shapes and masses, and the Empties with constraints that join them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ...solver.errors import BadInput, BadMesh
+from .. import settings as properties
+from . import turns
+from .bones import FREE, BonePlan, JointPlan
+from .evaluation import Evaluation, coordinates
+from .mechanism import Held
+from .mesh import triangles
+
+Array = NDArray[np.float64]
+
+#: Blender's constraints → (the joint, its axis in the Empty, the loop that closes a ring with it or "")
+KINDS = {"FIXED": ("fixed", 2, ""), "POINT": ("spherical", 2, "ball"), "HINGE": ("revolute", 2, "hinge"),
+         "SLIDER": ("prismatic", 0, ""), "PISTON": ("cylindrical", 0, "")}
+
+#: Blender's switches and ends of limits, for each rate of a joint
+_LIMITS = {"HINGE": (("use_limit_ang_z", "limit_ang_z_lower", "limit_ang_z_upper", False),),
+           "SLIDER": (("use_limit_lin_x", "limit_lin_x_lower", "limit_lin_x_upper", True),),
+           "PISTON": (("use_limit_ang_x", "limit_ang_x_lower", "limit_ang_x_upper", False),
+                      ("use_limit_lin_x", "limit_lin_x_lower", "limit_lin_x_upper", True))}
+
+
+class ObjectsPlan:
+    """The tree of bodies that the objects of a mechanism's collection become, and the loops that close it."""
+
+    def __init__(self, owner: bpy.types.Object) -> None:
+        """Raises BadInput where they are no mechanism."""
+        self.owner = owner
+        collection = owner.conjac.mechanism.collection
+        if collection is None:
+            raise BadInput("it has no collection of objects", "Choose one under Mechanism", owner.name)
+        self.objects = {obj.name: obj for obj in collection.all_objects
+                        if obj.type == "MESH" and obj.rigid_body is not None}
+        self._empties = {obj.name: obj for obj in collection.all_objects
+                         if obj.rigid_body_constraint is not None and obj.rigid_body_constraint.enabled}
+        if not any(is_active(obj) for obj in self.objects.values()):
+            raise BadInput(f'no object of the collection "{collection.name}" is an active rigid body',
+                           "Add rigid bodies to it in Physics properties", owner.name)
+        for obj in self.objects.values():
+            if obj.parent is not None:
+                raise BadInput(f'"{obj.name}" has a parent, and a rigid body moves by itself',
+                               "Clear its parent and keep the transformation", owner.name)
+        self.notes: list[str] = []
+        self.joint_of: dict[str, bpy.types.Object] = {}
+        self.closing: list[bpy.types.Object] = []
+        self.bones = self._tree()
+
+    def __iter__(self) -> Iterator[BonePlan]:
+        return iter(self.bones)
+
+    def part(self, name: str) -> bpy.types.PropertyGroup:
+        """Settings of the joint that holds an object, its Empty's; of the object where it has none."""
+        return self.joint_of.get(name, self.objects[name]).conjac.part
+
+    def _tree(self) -> list[BonePlan]:
+        """Spanning tree from what stands or is animated, then from what is free; what is left over are loops."""
+        edges = [(empty, *self._joined(empty)) for empty in self._empties.values()]
+        fixed = [name for name, obj in self.objects.items() if not is_active(obj)]
+        placed: dict[str, BonePlan] = {name: self._root(name) for name in fixed}
+        used: set[str] = set()
+
+        def grow(reached: list[str | None]) -> None:
+            while reached:
+                at = reached.pop(0)
+                for empty, a, b in edges:
+                    other = b if a == at else a if b == at else at
+                    if empty.name in used or other == at or other is None or other in placed:
+                        continue
+                    used.add(empty.name)
+                    self.joint_of[other] = empty
+                    placed[other] = BonePlan(other, at, self._joint(empty), mass=self._mass(other))
+                    reached.append(other)
+
+        grow([None, *fixed])
+        for name in self.objects:
+            if name not in placed:
+                placed[name] = self._root(name)
+                grow([name])
+        self.closing = [empty for empty, a, b in edges if empty.name not in used and a != b]
+        for empty in self.closing:
+            kind = empty.rigid_body_constraint.type
+            if not KINDS[kind][2]:
+                raise BadInput(f'"{empty.name}" closes a ring of joints as {kind.title()}, which can only be done by '
+                               "Point and Hinge", "Change its type, or remove a constraint of the ring",
+                               self.owner.name)
+        return list(placed.values())
+
+    def _joined(self, empty: bpy.types.Object) -> tuple[str | None, str | None]:
+        constraint = empty.rigid_body_constraint
+        if constraint.type not in KINDS:
+            raise BadInput(f'the constraint of "{empty.name}" is of type {constraint.type.replace("_", " ").title()}',
+                           "Use Fixed, Point, Hinge, Slider or Piston", self.owner.name)
+        names = []
+        for obj in (constraint.object1, constraint.object2):
+            if obj is not None and obj.name not in self.objects:
+                raise BadInput(f'"{empty.name}" joins "{obj.name}", which is no rigid body of the collection '
+                               f'"{self.owner.conjac.mechanism.collection.name}"', "Add it to the collection",
+                               self.owner.name)
+            names.append(obj.name if obj is not None else None)
+        if names == [None, None] or names[0] == names[1]:
+            raise BadInput(f'"{empty.name}" joins no two objects', "Choose two objects in its constraint",
+                           self.owner.name)
+        return names[0], names[1]
+
+    def _joint(self, empty: bpy.types.Object) -> JointPlan:
+        constraint = empty.rigid_body_constraint
+        kind, axis, _ = KINDS[constraint.type]
+        ends = []
+        scale = properties.unit_scale(bpy.context.scene)
+        for switch, low, high, is_length in _LIMITS.get(constraint.type, ()):
+            if getattr(constraint, switch):
+                pair = [getattr(constraint, end) * (scale if is_length else 1.0) for end in (low, high)]
+                if pair[0] > pair[1]:
+                    raise BadInput(f'"{empty.name}" has limits the wrong way round, from {pair[0]:.4g} to '
+                                   f"{pair[1]:.4g}", "Set the lower end below the upper one", self.owner.name)
+                ends.append(tuple(pair))
+            else:
+                ends.append((-FREE, FREE))
+        axes = (axis,) if kind not in ("fixed", "spherical") else (0, 1, 2)
+        if all(abs(end) == FREE for pair in ends for end in pair):
+            return JointPlan(kind, axes)
+        return JointPlan(kind, axes, tuple(low for low, _ in ends), tuple(high for _, high in ends))
+
+    def _root(self, name: str) -> BonePlan:
+        obj = self.objects[name]
+        if is_active(obj):
+            return BonePlan(name, None, None, mass=self._mass(name))
+        moves = obj.animation_data is not None or len(obj.constraints) > 0
+        return BonePlan(name, None, None if moves else JointPlan("fixed"), animated=moves, mass=self._mass(name))
+
+    def _mass(self, name: str) -> float:
+        mass = properties.shortest(self.objects[name].rigid_body.mass)
+        if not mass > 0.0:
+            raise BadInput(f'"{name}" has no mass', "Give it one in its rigid body settings", self.owner.name)
+        return mass
+
+
+def is_active(obj: bpy.types.Object) -> bool:
+    """Whether an object is moved by the simulation."""
+    return obj.rigid_body.type == "ACTIVE" and not obj.rigid_body.kinematic
+
+
+def plan(owner: bpy.types.Object) -> ObjectsPlan:
+    """What the collection of an Empty's mechanism becomes. Raises BadInput."""
+    return ObjectsPlan(owner)
+
+
+class Objects:
+    """The bodies of an evaluation's mechanism. With `with`: Blender's own rigid body world is off inside."""
+
+    def __init__(self, evaluation: Evaluation) -> None:
+        self._evaluation = evaluation
+        self.object = evaluation.object
+        self.plan = plan(self.object)
+        self.names = [one.name for one in self.plan]
+        self.notes = self.plan.notes
+        for holder in (*self.plan.objects.values(), *self.plan.joint_of.values()):
+            holder.update_tag()
+        self._world = evaluation.scene.rigidbody_world
+        self._was_on = False
+
+    def __enter__(self) -> Objects:
+        if self._world is not None:
+            self._was_on, self._world.enabled = self._world.enabled, False
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        if self._world is not None:
+            self._world.enabled = self._was_on
+
+    def part(self, name: str) -> bpy.types.PropertyGroup:
+        return self.plan.part(name)
+
+    def motor_target(self, name: str) -> float:
+        holder = self.plan.joint_of.get(name, self.plan.objects[name])
+        return float(self._evaluation.evaluated(holder).conjac_motor_target)
+
+    def measure(self) -> list[dict[str, Any]]:
+        """The shape of each body at the present frame; `arrays` of the shapes are kept until they are asked for."""
+        return [self._shape(self.plan.objects[name]) for name in self.names]
+
+    def held(self, name: str) -> Held | None:
+        one = next(each for each in self.plan if each.name == name)
+        if one.joint is None:
+            return None
+        empty = self.plan.joint_of.get(name)
+        frame = self._place(empty or self.plan.objects[name])
+        if len(one.joint.axes) == 1:
+            first = one.joint.axes[0]
+            frame[:3, :3] = frame[:3, [(first + 1) % 3, (first + 2) % 3, first]]
+        return Held(one.joint, frame, np.zeros(len(one.joint.rates)), np.eye(3))
+
+    def loops(self) -> list[dict[str, Any]]:
+        found = []
+        for empty in self.plan.closing:
+            constraint = empty.rigid_body_constraint
+            bodies = [obj.name for obj in (constraint.object1, constraint.object2) if obj is not None]
+            frame = self._place(empty)
+            found.append({"name": empty.name, "kind": KINDS[constraint.type][2], "body_a": bodies[0],
+                          **({"body_b": bodies[1]} if len(bodies) == 2 else {}),
+                          "position": frame[:3, 3].tolist(),
+                          "rotation": turns.quaternion(frame[:3, :3]).tolist()})
+        return found
+
+    def poses(self) -> Array:
+        """Where the objects are in world at the present frame [m], (b, 4, 4), without scale."""
+        return np.array([self._place(self.plan.objects[name]) for name in self.names])
+
+    def playback(self) -> ObjectsPlayback:
+        return ObjectsPlayback()
+
+    def _place(self, obj: bpy.types.Object) -> Array:
+        matrix = self._evaluation.to_world(obj)
+        try:
+            return turns.pose(turns.split(matrix)[0], matrix[:3, 3])
+        except ValueError as error:
+            raise BadInput(f'"{obj.name}" has a place that cannot be: {error}', "Look at its scale and constraints",
+                           self.object.name, self._evaluation.scene.frame_current) from error
+
+    def _shape(self, obj: bpy.types.Object) -> dict[str, Any]:
+        evaluated = self._evaluation.evaluated(obj)
+        mesh = evaluated.to_mesh()
+        try:
+            local, corners = coordinates(mesh), triangles(mesh)
+        finally:
+            evaluated.to_mesh_clear()
+        matrix = self._evaluation.to_world(obj)
+        if not len(local):
+            raise BadMesh("its mesh has no vertices", "Add geometry to it", obj.name)
+        own = local @ (np.linalg.inv(self._place(obj)) @ matrix)[:3, :3].T
+        kind = obj.rigid_body.collision_shape
+        low, high = own.min(axis=0), own.max(axis=0)
+        centred = bool((np.abs(low + high) < 1.0e-3 * (high - low).max()).all())
+        if kind == "SPHERE" and centred:
+            return {"shape": {"kind": "sphere", "params": {"radius": float(0.5 * (high - low).max())}}}
+        if kind == "BOX" and centred:
+            return {"shape": {"kind": "box", "params": {
+                f"size_{axis}": float(size) for axis, size in zip("xyz", high - low)}}}
+        if kind == "BOX":
+            own = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1])
+                            for z in (low[2], high[2])])
+        if kind == "MESH":
+            return {"shape": {"kind": "mesh"}, "vertices": own, "triangles": corners}
+        return {"shape": {"kind": "hull"}, "vertices": own}
+
+
+class ObjectsPlayback:
+    """Objects play in world: nothing besides their places has to be known."""
+
+    def sample(self) -> None: ...
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {}

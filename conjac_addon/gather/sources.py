@@ -1,0 +1,30 @@
+"""Where the bodies of a mechanism come from: the bones of an armature, or rigid body objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+
+import bpy
+
+from . import bones, rigid
+from .armature import Armature
+from .evaluation import Evaluation
+
+PartOf = Callable[[str], bpy.types.PropertyGroup]
+
+
+def make(evaluation: Evaluation, stack: ExitStack) -> Armature | rigid.Objects:
+    """The bodies of an evaluation's object. stack: what has to be put back when the bake has been read."""
+    if evaluation.object.type == "ARMATURE":
+        return Armature(evaluation)
+    return stack.enter_context(rigid.Objects(evaluation))
+
+
+def plan(owner: bpy.types.Object) -> tuple[Any, PartOf]:
+    """The bodies and joints from settings alone, and the settings of each body."""
+    if owner.type == "ARMATURE":
+        return bones.plan(owner), lambda name: owner.pose.bones[name].conjac
+    found = rigid.plan(owner)
+    return found, lambda name: found.part(name)

@@ -1,0 +1,105 @@
+"""What has changed since a job folder was written, in the artist's words."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ...solver.errors import BadInput
+from .. import members
+from .body import map_end
+from .job import scene_settings
+
+
+def changed_settings(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path) -> list[str]:
+    """Labels of the settings that differ from those in the folder's scene.json. Painting and shape are not compared.
+
+    Empty where there is no scene.json. Cheap: one small file is read, nothing is evaluated.
+    """
+    try:
+        old = json.loads((Path(folder) / "scene.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return []
+    try:
+        now = scene_settings(obj, scene)
+    except BadInput:
+        return []  # the bake says what is wrong
+    changed = set()
+    for family, label in (("bodies", "soft_bodies"), ("mechanisms", "mechanism")):
+        if _names(old, family) != _names(now, family):
+            changed.add(label)
+            old[family], now[family] = [], []
+    for was, one in zip(old.get("mechanisms", []), now.get("mechanisms", [])):
+        if "bodies" not in one:  # obstacles, which are read from the scene
+            was.clear()
+            was.update(one)
+            continue
+        if _names(was, "bodies") != _names(one, "bodies") or _names(was, "joints") != _names(one, "joints"):
+            changed.add("bones")
+            old["mechanisms"], now["mechanisms"] = [], []
+            break
+    before, after = _flat(old), _flat(now)
+    for path in before.keys() | after.keys():
+        if not _NOT_COMPARED.match(path) and before.get(path) != after.get(path):
+            # what the skin weighs is not known without a look at it
+            if not (_MASS.fullmatch(path) and path not in after):
+                changed.add(path)
+    of_bodies = members.soft_bodies(obj, scene)
+    for owner, body in zip(of_bodies, old.get("bodies", [])):
+        for key, blend in body.get("painted", {}).items():
+            for end, name in (("low", key), ("high", f"{key}_high")):
+                if blend.get(end) != map_end(owner, scene, name):
+                    changed.add(name)
+    return labels(changed)
+
+
+def labels(paths: Iterable[str]) -> list[str]:
+    """What the artist calls the settings behind paths of scene.json, in order: "time.step" → "Time Step"."""
+    return sorted({_label(path) for path in paths})
+
+
+#: what scene_settings does not know: it is read from the scene
+_NOT_COMPARED = re.compile(
+    r"bodies\.\d+\.(surface|painted|dynamic|pin|fibers|fiber_vectors|fiber_curves|fiber_activation)\b"
+    r"|bodies\.\d+\.attach\.\d+\.weights|bodies\.\d+\.(cuts|nails)\.\d+\.(?!frame|kind|until|radius)"
+    r"|ground\.(point|normal|motion)"
+    r"|mechanisms\.\d+\.bodies\.\d+\.(position|rotation|shape|vertices|triangles|motion)"
+    r"|mechanisms\.\d+\.(joints|loops)\.\d+\.(position|rotation|start|rest|motor\.target)")
+_MASS = re.compile(r"mechanisms\.\d+\.bodies\.\d+\.mass")
+
+
+def _names(document: dict[str, Any], family: str) -> list[str]:
+    return [one.get("name", "") for one in document.get(family, [])]
+
+
+def _flat(value: Any, path: str = "") -> dict[str, Any]:
+    """Every leaf of nested dicts and lists by its dotted path."""
+    if isinstance(value, dict | list):
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        return {leaf: found for key, child in items for leaf, found in _flat(child, f"{path}.{key}".strip(".")).items()}
+    return {path: value}
+
+
+#: properties that are not called as their field in scene.json
+_PROPERTIES = {"ground.stiffness": "ground_stiffness", "time.tolerance": "accuracy"}
+
+#: the same for what a mechanism says
+_WORDS = {"low": "Limits", "high": "Limits", "mu": "Joint Friction", "joints": "Joints", "until": "Let Go at",
+          "radius": "Bearing Radius", "length": "Bearing Length", "mode": "Motor", "limit": "Largest Effort"}
+
+
+def _label(path: str) -> str:
+    """One of them. The cache names arrays by their file, and settings of a body as `density of "Cube"`."""
+    if path.endswith(".npy"):
+        return path.rpartition("/")[2].removesuffix(".npy").replace("_", " ").title()
+    keys = [key for key in path.partition(' of "')[0].split(".") if key != "kind" and not key.isdigit()]
+    if keys[0] == "mechanisms" and keys[-1] in _WORDS:
+        return _WORDS[keys[-1]]
+    name = _PROPERTIES.get(".".join(keys), keys[-1])
+    known = bpy.types.Object.bl_rna.properties["conjac"].fixed_type.properties
+    return known[name].name if name in known else name.replace("_", " ").title()

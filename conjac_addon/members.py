@@ -1,0 +1,41 @@
+"""Which objects are baked together: a mechanism and the soft bodies that hang on it, in one bake of the mechanism.
+
+Without anything evaluated: panels ask at every redraw.
+"""
+
+from __future__ import annotations
+
+import bpy
+
+#: types of objects that have a bake of their own
+BODY, ARMATURE, EMPTY = "MESH", "ARMATURE", "EMPTY"
+
+
+def is_soft_body(obj: bpy.types.Object | None) -> bool:
+    return obj is not None and obj.type == BODY and obj.conjac.enabled
+
+
+def is_mechanism(obj: bpy.types.Object | None) -> bool:
+    """An armature, or an Empty that stands for rigid body objects, with ConJac on."""
+    return obj is not None and obj.type in (ARMATURE, EMPTY) and obj.conjac.enabled
+
+
+def owner(obj: bpy.types.Object) -> bpy.types.Object:
+    """The object whose bake this one is in: the mechanism that a soft body hangs on, else itself."""
+    if is_soft_body(obj):
+        for attachment in obj.conjac.attachments:
+            if is_mechanism(attachment.object):
+                return attachment.object
+    return obj
+
+
+def soft_bodies(of: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """The soft bodies in the bake of an object, by name: those that hang on a mechanism, or the body itself."""
+    if not is_mechanism(of):
+        return [of] if of.type == BODY else []
+    return sorted((obj for obj in scene.objects if is_soft_body(obj) and owner(obj) == of), key=lambda obj: obj.name)
+
+
+def members(of: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """Every object that has settings in the bake of `of`, itself first."""
+    return [of, *(obj for obj in soft_bodies(of, scene) if obj != of)]

@@ -1,0 +1,162 @@
+"""Settings of jointed rigid bodies: of a bone or an object (`conjac` of pose bones, `conjac.part` of objects), and of a
+whole mechanism (`conjac.mechanism` of armatures and of the Empty that stands for rigid body objects).
+"""
+
+from typing import Any
+
+import bpy
+
+from ..solver import catalogue
+from .handles import is_armature
+
+OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
+
+#: what a bone is to the mechanism
+SIMULATED, ANIMATED, LEFT_OUT = "simulated", "animated", "none"
+
+#: of menus: what the rig or the mesh says
+AUTOMATIC = "auto"
+
+#: shapes that a bone may have without a mesh of its own
+BONE_SHAPES = ("capsule", "box", "sphere")
+
+#: what a joint is told to do besides being pushed
+NO_MOTOR = "none"
+
+
+def _menu(family: str, name: str, description: str, first: tuple, keys: tuple[str, ...] = ()) -> Any:
+    """A menu of a catalogue's family, or of some keys of it, with an entry of our own on top."""
+    entries = [entry for entry in catalogue.menu(family).values() if not keys or entry.key in keys]
+    return bpy.props.EnumProperty(name=name, description=description, default=first[0], override=OVERRIDABLE,
+                                  items=[first, *((entry.key, entry.label, entry.sentence) for entry in entries)])
+
+
+class CONJAC_Part(bpy.types.PropertyGroup):
+    """One rigid body and the joint that holds it to its parent."""
+
+    role: bpy.props.EnumProperty(
+        name="Role", description="What this bone is to the mechanism", default=SIMULATED, override=OVERRIDABLE,
+        items=[(SIMULATED, "Simulated", "A rigid body that falls, swings and is pushed"),
+               (ANIMATED, "Animated", "A rigid body that follows its animation and takes the others along"),
+               (LEFT_OUT, "Left Out", "No body: it goes where its parent goes")])
+    shape: bpy.props.EnumProperty(
+        name="Shape", description="Shape of the rigid body around the bone", default="capsule", override=OVERRIDABLE,
+        items=[(key, catalogue.find("shape", key).label, "Along the bone" if key != "sphere" else "Around its middle")
+               for key in BONE_SHAPES])
+    radius: bpy.props.FloatProperty(
+        name="Radius", description="How thick the shape is on each side of the bone; 0 takes it from the skin",
+        default=0.0, min=0.0, soft_max=1.0, precision=4, unit="LENGTH", override=OVERRIDABLE)
+    mass: bpy.props.FloatProperty(
+        name="Mass", description="Mass of the body; 0 takes it from the volume of the skin or of the shape",
+        default=0.0, min=0.0, soft_max=100.0, precision=3, unit="MASS", override=OVERRIDABLE)
+    joint: _menu("joint", "Joint", "How it can move against its parent",
+                 (AUTOMATIC, "Automatic", "From rotation limits, locks and limits of IK, and parents"))
+    axis: bpy.props.EnumProperty(
+        name="Axis", description="Axis of the bone about which a hinge turns, or along which a slider moves",
+        default="X", override=OVERRIDABLE, items=[(axis, axis, f"The bone's own {axis}") for axis in "XYZ"])
+    stiffness: bpy.props.FloatProperty(
+        name="Stiffness", description="How hard the joint pulls back to its pose, in N m per radian or N per metre",
+        default=0.0, min=0.0, soft_max=1000.0, precision=3, override=OVERRIDABLE)
+    damping: bpy.props.FloatProperty(
+        name="Damping", description="How hard the joint resists moving, in N m s per radian or N s per metre",
+        default=0.0, min=0.0, soft_max=100.0, precision=3, override=OVERRIDABLE)
+    friction: bpy.props.FloatProperty(
+        name="Friction", description="Coefficient of the friction inside the joint's bearing",
+        default=0.0, min=0.0, soft_max=1.0, precision=3, override=OVERRIDABLE)
+    bearing_radius: bpy.props.FloatProperty(
+        name="Bearing Radius", description="Radius of the joint's bearing: a larger one brakes more", default=0.02,
+        min=1.0e-5, soft_max=0.5, precision=4, unit="LENGTH", override=OVERRIDABLE)
+    bearing_length: bpy.props.FloatProperty(
+        name="Bearing Length", description="Length of the joint's bearing along its axis", default=0.04,
+        min=1.0e-5, soft_max=0.5, precision=4, unit="LENGTH", override=OVERRIDABLE)
+    motor: bpy.props.EnumProperty(
+        name="Motor", description="What moves the joint by itself", default=NO_MOTOR, override=OVERRIDABLE,
+        items=[(NO_MOTOR, "None", "Nothing does"),
+               ("servo", "Servo", "A spring that pulls towards the target; keyframes of the target are followed"),
+               ("speed", "Speed", "A push towards a speed"),
+               ("drive", "Drive", "Exactly as told, whatever it takes")])
+    motor_stiffness: bpy.props.FloatProperty(
+        name="Motor Stiffness", description="How hard a servo pulls, in N m per radian or N per metre",
+        default=100.0, min=0.0, soft_max=1.0e4, precision=2, override=OVERRIDABLE)
+    motor_damping: bpy.props.FloatProperty(
+        name="Motor Damping", description="How hard it resists being too fast or slow, in N m s per radian or N s per "
+        "metre", default=10.0, min=0.0, soft_max=1.0e3, precision=2, override=OVERRIDABLE)
+    motor_limit: bpy.props.FloatProperty(
+        name="Largest Effort", description="The motor pushes no harder than this, in N m or N; 0 means no limit",
+        default=0.0, min=0.0, soft_max=1.0e4, precision=2, override=OVERRIDABLE)
+
+
+class CONJAC_Attachment(bpy.types.PropertyGroup):
+    """One part of a soft body that follows a bone or a rigid object."""
+
+    object: bpy.props.PointerProperty(
+        name="Mechanism", description="Armature whose bone, or Empty of a mechanism whose object, holds the soft body",
+        type=bpy.types.Object, poll=is_armature, override=OVERRIDABLE)
+    part: bpy.props.StringProperty(
+        name="Bone", description="Name of the bone, or of the rigid body object", override=OVERRIDABLE)
+    group: bpy.props.StringProperty(
+        name="Group", description="Vertex group of what is held; empty takes the group with the bone's name",
+        override=OVERRIDABLE)
+
+
+class CONJAC_Mechanism(bpy.types.PropertyGroup):
+    """What a whole mechanism has in common."""
+
+    collection: bpy.props.PointerProperty(
+        name="Objects", description="Collection with the rigid body objects of the mechanism and the Empties that join "
+        "them", type=bpy.types.Collection, override=OVERRIDABLE)
+    obstacles: bpy.props.PointerProperty(
+        name="Obstacles", description="Collection of meshes that it bumps into; each loose part counts as convex",
+        type=bpy.types.Collection, override=OVERRIDABLE)
+    density: bpy.props.FloatProperty(
+        name="Density", description="Mass per volume of its bodies, in kg/m³", default=1000.0, min=1.0e-3,
+        soft_min=10.0, soft_max=10000.0, precision=1, override=OVERRIDABLE)
+    use_skin: bpy.props.BoolProperty(
+        name="Skin Mass", description="Take the mass and thickness of each bone from the meshes that it deforms",
+        default=True, override=OVERRIDABLE)
+    pull_to: bpy.props.EnumProperty(
+        name="Stiffness Pulls To", description="Which pose stiff joints go back to", default="start",
+        override=OVERRIDABLE, items=[("start", "Start Pose", "The pose at the first frame"),
+                                     ("rest", "Rest Pose", "The pose of the armature's Edit Mode")])
+    follow: bpy.props.BoolProperty(
+        name="Follow Animation", description="Drive every simulated bone along its animation, and then let go",
+        default=False, override=OVERRIDABLE)
+    let_go: bpy.props.IntProperty(
+        name="Let Go at", description="Frame from which it is simulated freely", default=24, override=OVERRIDABLE)
+    self_collisions: bpy.props.BoolProperty(
+        name="Self Collisions", description="Bodies of the mechanism touch each other, neighbors excepted",
+        default=False, override=OVERRIDABLE)
+    contact_friction: bpy.props.FloatProperty(
+        name="Contact Friction", description="Coulomb's coefficient where its bodies touch something", default=0.5,
+        min=0.0, soft_max=1.5, precision=3, override=OVERRIDABLE)
+    joint_friction: bpy.props.EnumProperty(
+        name="Joint Friction", description="How friction inside joints is computed", default="none",
+        override=OVERRIDABLE, items=[(entry.key, entry.label, entry.sentence)
+                                     for entry in catalogue.menu("joint_friction").values()])
+    use_decimation: bpy.props.BoolProperty(
+        name="Fewer Keyframes", description="Leave keyframes out where the curve stays near enough without them",
+        default=False, override=OVERRIDABLE)
+    tolerance: bpy.props.FloatProperty(
+        name="Tolerance", description="How far a curve may go from the bake, in radians and Blender units",
+        default=0.001, min=1.0e-6, soft_max=0.1, precision=5, override=OVERRIDABLE)
+
+
+classes = (CONJAC_Part, CONJAC_Attachment, CONJAC_Mechanism)
+
+
+def register() -> None:
+    for kind in (bpy.types.PoseBone, bpy.types.Object):
+        # beside the settings and not among them: Blender finds no path for keyframes into a bone's property group
+        kind.conjac_motor_target = bpy.props.FloatProperty(
+            name="Target", description="Angle of a hinge or place of a slider from where it is at the start, in "
+            "radians or metres; of a speed motor, that per second. It may have keyframes", default=0.0, precision=3,
+            override=OVERRIDABLE)
+    bpy.types.PoseBone.conjac = bpy.props.PointerProperty(type=CONJAC_Part, override=OVERRIDABLE)
+
+
+def unregister() -> None:
+    for kind in (bpy.types.PoseBone, bpy.types.Object):
+        if hasattr(kind, "conjac_motor_target"):
+            del kind.conjac_motor_target
+    if hasattr(bpy.types.PoseBone, "conjac"):
+        del bpy.types.PoseBone.conjac

@@ -1,0 +1,211 @@
+"""A bake that plays as keyframes: an action of its own, in place of the artist's, which is kept beside it.
+
+The action begins as a copy of the artist's, so that what was not baked stays animated. It remembers in custom
+properties which one it stands for and what else was switched off, so that everything comes back without the extension's
+help to remember it. Blender's own playback needs nothing of ConJac.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+from mathutils import Matrix, Quaternion
+from numpy.typing import NDArray
+
+from ...solver.errors import BadInput
+from .. import compat
+from . import curves
+
+Array = NDArray[np.float64]
+
+#: custom properties of our action: what it switched off and found (JSON), and the action that it stands for
+FOUND, STANDS_FOR = "conjac_found", "conjac_stands_for"
+
+CHANNELS = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
+
+
+@dataclass(frozen=True)
+class Track:
+    """A bone's or an object's own transformation at each frame."""
+
+    bone: str  #: "" for the object itself
+    basis: Array  #: (frames, 4, 4) in Blender units
+
+
+def show(obj: bpy.types.Object, first: int, tracks: Sequence[Track], tolerance: float = 0.0) -> None:
+    """Play tracks on an object or its bones from a frame on. Raises BadInput where its animation cannot be written."""
+    hide(obj)
+    data = obj.animation_data
+    if data is not None and data.use_tweak_mode:
+        raise BadInput("one of its NLA strips is being edited", "Leave tweak mode and show the bake again", obj.name)
+    old = data.action if data is not None else None
+    slot = compat.slot_of(obj)
+    action = old.copy() if old is not None else bpy.data.actions.new("ConJac")
+    action.name = f"{obj.name} ConJac"
+    found = _found(obj, tracks) | {"slot": slot, "had_data": data is not None}
+    action[FOUND] = json.dumps(found)
+    if old is not None:
+        action[STANDS_FOR] = old
+    action.use_fake_user = False
+    compat.assign_action(obj, action, slot)
+    _switch_off(obj, found)
+    _remove_curves(obj, tracks)
+    for track in tracks:
+        _key(obj, track, first, tolerance)
+
+
+def hide(obj: bpy.types.Object) -> None:
+    """Take the baked action away and bring back what it found. Nothing where none plays."""
+    action = ours(obj)
+    if action is None:
+        return
+    _bring_back(obj, action)
+    bpy.data.actions.remove(action)
+
+
+def ours(obj: bpy.types.Object) -> bpy.types.Action | None:
+    """The baked action that plays on an object, or None."""
+    action = obj.animation_data.action if obj.animation_data is not None else None
+    return action if action is not None and FOUND in action else None
+
+
+@contextmanager
+def set_aside(obj: bpy.types.Object) -> Iterator[None]:
+    """Inside, the object has the artist's own animation again where a bake of ours plays."""
+    action = ours(obj)
+    if action is None:
+        yield
+        return
+    slot = compat.slot_of(obj)
+    users = action.use_fake_user
+    action.use_fake_user = True
+    _bring_back(obj, action)
+    try:
+        yield
+    finally:
+        compat.assign_action(obj, action, slot)
+        action.use_fake_user = users
+        _switch_off(obj, json.loads(action[FOUND]))
+
+
+def _part(obj: bpy.types.Object, bone: str) -> Any:
+    """What has the channels: the object or one of its bones. None where it is gone."""
+    return obj.pose.bones.get(bone) if bone else obj
+
+
+def _path(bone: str, channel: str) -> str:
+    return f'pose.bones["{bpy.utils.escape_identifier(bone)}"].{channel}' if bone else channel
+
+
+def _found(obj: bpy.types.Object, tracks: Sequence[Track]) -> dict[str, Any]:
+    """What the bake changes besides the action: values of channels, constraints, drivers, Blender's rigid body."""
+    bones = {track.bone for track in tracks}
+    constraints = []
+    for owner in [obj, *(obj.pose.bones if obj.pose is not None else ())]:
+        name = owner.name if owner != obj else ""
+        # inverse kinematics moves bones far above the one that has it
+        reaches = name and any(above.name in bones for above in owner.parent_recursive)
+        constraints += [[name, one.name] for one in owner.constraints if not one.mute
+                        and (name in bones or (reaches and one.type in {"IK", "SPLINE_IK"}))]
+    paths = {_path(bone, channel) for bone in bones for channel in CHANNELS}
+    data = obj.animation_data
+    drivers = [[driver.data_path, driver.array_index] for driver in data.drivers
+               if driver.data_path in paths and not driver.mute] if data is not None else []
+    values = {bone: {channel: list(getattr(_part(obj, bone), channel)) for channel in CHANNELS} for bone in bones}
+    nla = [data.action_blend_type, data.action_influence, data.action_extrapolation] if data is not None else None
+    rigid = obj.rigid_body is not None and obj.rigid_body.enabled and "" in bones
+    return {"values": values, "constraints": constraints, "drivers": drivers, "nla": nla, "rigid": rigid}
+
+
+def _switch_off(obj: bpy.types.Object, found: dict[str, Any]) -> None:
+    """Mute what would move the baked parts besides their keyframes."""
+    _mute(obj, found, True)
+    data = obj.animation_data
+    data.action_blend_type, data.action_influence, data.action_extrapolation = "REPLACE", 1.0, "HOLD"
+    if found["rigid"]:
+        obj.rigid_body.enabled = False
+
+
+def _mute(obj: bpy.types.Object, found: dict[str, Any], muted: bool) -> None:
+    for bone, name in found["constraints"]:
+        part = _part(obj, bone)
+        if part is not None and name in part.constraints:
+            part.constraints[name].mute = muted
+    for path, index in found["drivers"]:
+        driver = obj.animation_data.drivers.find(path, index=index)
+        if driver is not None:
+            driver.mute = muted
+
+
+def _bring_back(obj: bpy.types.Object, action: bpy.types.Action) -> None:
+    """Everything as it was before `show`; our action stays in the file."""
+    found = json.loads(action[FOUND])
+    _mute(obj, found, False)
+    compat.assign_action(obj, action.get(STANDS_FOR), found["slot"])
+    data = obj.animation_data
+    if found["nla"] is not None:
+        data.action_blend_type, data.action_influence, data.action_extrapolation = found["nla"]
+    if not found["had_data"] and not len(data.drivers) and not len(data.nla_tracks) and data.action is None:
+        obj.animation_data_clear()
+    if found["rigid"] and obj.rigid_body is not None:
+        obj.rigid_body.enabled = True
+    for bone, channels in found["values"].items():
+        part = _part(obj, bone)
+        if part is not None:
+            for channel, value in channels.items():
+                setattr(part, channel, value)
+
+
+def _remove_curves(obj: bpy.types.Object, tracks: Sequence[Track]) -> None:
+    """The artist's curves of what is baked: our action is a copy, so theirs keeps them."""
+    paths = {_path(track.bone, channel) for track in tracks for channel in CHANNELS}
+    for curve in compat.fcurves(obj):
+        if curve.data_path in paths:
+            compat.remove_fcurve(obj, curve)
+
+
+def _key(obj: bpy.types.Object, track: Track, first: int, tolerance: float) -> None:
+    part, name = _part(obj, track.bone), track.bone or "Object Transforms"
+    scale = np.linalg.norm(track.basis[:, :3, :3], axis=1)
+    rotations = track.basis[:, :3, :3] / scale[:, None, :]
+    curves.write(obj, _path(track.bone, "location"), name, first, track.basis[:, :3, 3], tolerance)
+    turns = curves.quaternions(rotations)
+    channel, values = _rotation(part, turns)
+    curves.write(obj, _path(track.bone, channel), name, first, values, tolerance)
+    if track.bone:
+        part.scale = scale[0]
+
+
+def _rotation(part: Any, turns: Array) -> tuple[str, Array]:
+    """The channel of a part's rotation mode, and its values at each frame without jumps."""
+    mode = part.rotation_mode
+    if mode == "QUATERNION":
+        return "rotation_quaternion", turns
+    if mode == "AXIS_ANGLE":
+        found = [(angle, *axis) for axis, angle in (Quaternion(turn).to_axis_angle() for turn in turns.tolist())]
+        return "rotation_axis_angle", np.array(found)
+    angles, before = [], None
+    for turn in turns.tolist():
+        before = Quaternion(turn).to_euler(mode, before) if before is not None else Quaternion(turn).to_euler(mode)
+        angles.append(tuple(before))
+    return "rotation_euler", np.array(angles)
+
+
+def local(bone: bpy.types.PoseBone, pose: Array, above: Array | None) -> Array:
+    """A bone's own transformation (frames, 4, 4) from its poses in the armature, and those of its parent."""
+    rest = np.array(bone.bone.matrix_local, dtype=np.float64)
+    if bone.parent is None or above is None:
+        return np.linalg.inv(rest) @ pose
+    rest_above = np.array(bone.parent.bone.matrix_local, dtype=np.float64)
+    if bone.bone.use_inherit_rotation and bone.bone.inherit_scale == "FULL" and bone.bone.use_local_location:
+        return np.linalg.inv(above @ (np.linalg.inv(rest_above) @ rest)) @ pose
+    found = [bone.bone.convert_local_to_pose(Matrix(one), bone.bone.matrix_local, parent_matrix=Matrix(parent),
+                                             parent_matrix_local=bone.parent.bone.matrix_local, invert=True)
+             for one, parent in zip(pose, above)]
+    return np.array(found, dtype=np.float64)

@@ -1,0 +1,110 @@
+"""Baked poses of rigid bodies on the artist's armature or objects, as keyframes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ...solver.errors import BadInput
+from . import action
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the bodies of a mechanism are, frame by frame."""
+
+    first: int
+    last: int
+    names: tuple[str, ...]
+    read: Callable[[int], Array]  #: frame → (b, 4, 4), own frames in world [m]
+
+    def all(self) -> Array:
+        """(frames, b, 4, 4)."""
+        return np.array([self.read(frame) for frame in range(self.first, self.last + 1)], dtype=np.float64)
+
+
+def show(owner: bpy.types.Object, places: Places, arrays: Path, start: int, scale: float) -> None:
+    """Play them. arrays: the job's folder of arrays, made at frame `start`; scale: metres per Blender unit.
+
+    Raises BadInput where bones or objects have gone or the arrays cannot be read.
+    """
+    settings = owner.conjac.mechanism
+    tolerance = settings.tolerance if settings.use_decimation else 0.0
+    if owner.type == "ARMATURE":
+        action.show(owner, places.first, _bones(owner, places, arrays, start, scale), tolerance)
+        return
+    world = places.all()
+    for k, name in enumerate(places.names):
+        obj = bpy.data.objects.get(name)
+        if obj is None:
+            raise BadInput(f'the object "{name}" of the bake has gone or has another name', "Bake again", owner.name)
+        if np.ptp(world[:, k], axis=0).max() <= 1.0e-9:
+            continue
+        basis = world[:, k].copy()
+        basis[:, :3, 3] /= scale
+        action.show(obj, places.first, [action.Track("", basis)], tolerance)
+
+
+def hide(owner: bpy.types.Object) -> None:
+    """Take the keyframes of a bake away."""
+    for obj in playing(owner):
+        action.hide(obj)
+
+
+def playing(owner: bpy.types.Object) -> list[bpy.types.Object]:
+    """The objects that play keyframes of this mechanism's bake."""
+    collection = owner.conjac.mechanism.collection
+    candidates = [owner, *(collection.all_objects if collection is not None else ())]
+    return [obj for obj in candidates if action.ours(obj) is not None]
+
+
+def _bones(armature: bpy.types.Object, places: Places, arrays: Path, start: int,
+           scale: float) -> list[action.Track]:
+    read = _arrays(arrays, ("spaces", "tops", "offsets", "scales"))
+    spaces = read["spaces"][places.first - start:places.last - start + 1]
+    world = places.all() @ np.linalg.inv(read["offsets"])
+    if spaces.shape[0] != len(world) or world.shape[1] != len(places.names):
+        raise BadInput("its bake was made of other frames or bones than the job folder has", "Bake again",
+                       armature.name)
+    world[..., :3, 3] /= scale
+    world[..., :3, :3] *= read["scales"][:, None, :]
+    to_armature = np.linalg.inv(spaces[:, 0])
+    above = {places.names[k]: spaces[:, 1 + t] for t, k in enumerate(read["tops"].tolist())}
+    poses: dict[str, Array] = {}
+    for k, name in enumerate(places.names):
+        if name not in armature.pose.bones:
+            raise BadInput(f'the bone "{name}" of the bake has gone or has another name', "Bake again", armature.name)
+        poses[name] = to_armature @ world[:, k]
+    tracks = []
+    for name, pose in poses.items():
+        bone = armature.pose.bones[name]
+        if bone.parent is not None and name not in above and bone.parent.name not in poses:
+            raise BadInput(f'the bone "{name}" has another parent than when it was baked', "Bake again",
+                           armature.name)
+        if _has_own_keyframes(bone):
+            continue
+        held_by = above[name] if name in above else poses[bone.parent.name] if bone.parent is not None else None
+        tracks.append(action.Track(name, action.local(bone, pose, held_by)))
+    return tracks
+
+
+def _has_own_keyframes(bone: bpy.types.PoseBone) -> bool:
+    """An animated bone that nothing simulated takes along goes on playing its own animation."""
+    settings = bone.conjac
+    return settings.role == "animated" and not any(
+        above.conjac.role == "simulated" for above in bone.parent_recursive)
+
+
+def _arrays(folder: Path, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
+    try:
+        return {name: np.load(folder / f"mechanism_{name}.npy", allow_pickle=False) for name in names}
+    except (OSError, ValueError, EOFError) as error:
+        raise BadInput(f"{folder} has lost what playing the bake needs", "Bake again") from error
