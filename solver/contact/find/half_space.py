@@ -34,6 +34,11 @@ class HalfSpace:
         nodes = np.flatnonzero(gap < 0.0).astype(np.int32)
         return Contacts(nodes, np.broadcast_to(self._normal, (len(nodes), 3)), gap[nodes])
 
+    def plane(self, time: float) -> tuple[Vec, float]:
+        """(n, d) at `time` [s]: solid where n · x ≤ d; n unit, (3,), d [m]."""
+        point = self._point if self._motion is None else self._motion.at(time)
+        return self._normal, float(point @ self._normal)
+
     def velocity(self, time: float) -> Vec:
         """Of the plane and all that is solid behind it at `time` [s], (3,) [m/s]."""
         return np.zeros(3) if self._motion is None else self._motion.velocity(time)

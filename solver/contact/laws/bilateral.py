@@ -27,7 +27,7 @@ class Bilateral:
 
     def __init__(self, G: Vec, respond: Respond, compliance: Vec) -> None:
         """G: (r, m). respond: A⁻¹. compliance: Σ, (r,). Raises ValueError where a number is not finite."""
-        self.G, self._plain = G, respond
+        self.G, self.plain = G, respond
         self.Y: Vec = respond(np.ascontiguousarray(G.T))  #: A⁻¹ Gᵀ, (m, r)
         W = G @ self.Y
         W[np.diag_indices_from(W)] += compliance
@@ -74,5 +74,5 @@ class Bilateral:
 
     def respond(self, impulses: Vec) -> Vec:
         """Δu of impulses on rates, (m, c), while the rows hold: A⁻¹ − Y W⁻¹ Yᵀ, which is symmetric."""
-        free = self._plain(impulses)
+        free = self.plain(impulses)
         return free - self.Y @ self.multipliers(self.G @ free)

@@ -1,0 +1,155 @@
+"""Contacts of rigid bodies with the ground, with obstacles that stand or move as told, and with each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ...coordinates.prescribed import Motion
+from ...state import Index, Mask, Vec
+from ..laws.rows import Rows, on_bodies
+from . import bodies_kernels, convex_kernels
+from .convex import Shapes
+from .half_space import HalfSpace
+
+NEAR = 1.0e-3  #: of a shape's reach: nearer than this, it touches whatever its speed
+
+
+@dataclass(frozen=True)
+class Touching:
+    """A table of contacts. The second side stands still or moves as told where it has no body."""
+
+    shape: Index  #: (k, 2), −1 for the ground
+    body: Index  #: (k, 2), −1 where there is none; never in the first column
+    point: Vec  #: midway [m], (k, 3)
+    normal: Vec  #: unit, from the second to the first, (k, 3)
+    gap: Vec  #: [m], (k,), negative where they overlap
+    friction: Vec  #: Coulomb's coefficient, (k,)
+    obstacle: Vec  #: velocity of the second side's matter where it has no body [m/s], (k, 3)
+
+    def __len__(self) -> int:
+        return len(self.gap)
+
+    def rows(self, E: Vec) -> tuple[Rows, Rows]:
+        """(k rows along the normals, 2 k rows along the surface, a contact's two in turn), bodies at E (n, 4, 4).
+
+        Their velocities are those of the first side against the second; targets are what an obstacle's motion is.
+        """
+        axes = np.empty((len(self), 3, 3))
+        axes[:, 0], axes[:, 1:] = self.normal, tangents(self.normal)
+        wrench = np.empty((3 * len(self), 2, 6))
+        bodies_kernels.contact_wrenches(E, self.body, self.point, axes, wrench)
+        target = np.einsum("kra,ka->kr", axes, self.obstacle)
+        each, owner = wrench.reshape(-1, 3, 2, 6), np.arange(len(self), dtype=np.int32)
+        return (on_bodies(self.body, each[:, 0], target[:, 0], owner),
+                on_bodies(np.repeat(self.body, 2, axis=0), each[:, 1:].reshape(-1, 2, 6), target[:, 1:].ravel(),
+                          np.repeat(owner, 2)))
+
+
+def tangents(normal: Vec) -> Vec:
+    """Two unit vectors at right angles to each unit normal (k, 3) and to each other, (k, 2, 3)."""
+    least = np.eye(3)[np.argmin(np.abs(normal), axis=1)]
+    first = np.cross(normal, least)
+    first /= np.linalg.norm(first, axis=1)[:, None]
+    return np.stack([first, np.cross(normal, first)], axis=1)
+
+
+@dataclass(frozen=True)
+class Colliders:
+    """Everything that touches: s shapes of bodies and obstacles, and the ground."""
+
+    shapes: Shapes
+    body: Index  #: of each shape, −1 for obstacles, (s,)
+    offset: Vec  #: shape's frame in its body's frame, or in the world, (s, 4, 4)
+    friction: Vec  #: Coulomb's coefficient of each shape, (s,); two that touch rub with the geometric mean
+    parent: Index  #: of each body, as in the tree, (n,)
+    mechanism: Index  #: of each body, (n,)
+    touches_itself: Mask  #: whether the bodies of a mechanism touch each other
+    apart: Index  #: pairs of bodies that never touch, (p, 2)
+    ground: HalfSpace | None = None
+    ground_friction: float = 1.0  #: of the ground, as of a shape
+    motion: dict[int, Motion] = field(default_factory=dict)  #: (4, 4) poses of shapes that move as told, by shape
+
+    _reach: Vec = field(init=False, repr=False)  #: of each shape from its own origin [m], (s,)
+    _room: dict[str, int] = field(init=False, repr=False, default_factory=lambda: {"pairs": 64, "contacts": 64})
+
+    def __post_init__(self) -> None:
+        reach = self.shapes.radius.copy()
+        farthest = np.zeros(len(self.shapes))
+        np.maximum.at(farthest, self.shapes.owner, np.linalg.norm(self.shapes.points, axis=1))
+        object.__setattr__(self, "_reach", reach + farthest)
+
+    def find(self, E: Vec, twist: Vec, time: float, h: float) -> Touching:
+        """What touches, or may within h seconds; bodies at E (n, 4, 4) with twists (n, 6), at `time` [s]."""
+        pose = self._poses(E, time)
+        shapes = self.shapes
+        x = np.empty_like(shapes.points)
+        convex_kernels.place_points(pose, shapes.points, shapes.owner, x)
+        planes = np.empty((len(shapes.corner_start) - 1, 4))
+        convex_kernels.face_planes(shapes.corner_start, shapes.corners, x, planes)
+        slack = self._slack(pose, twist, time, h)
+        box = np.empty((len(shapes), 6))
+        bodies_kernels.boxes_around(shapes.point_start, x, shapes.radius, slack, box)
+
+        order = np.argsort(box[:, 0], kind="stable")
+        pairs = self._filled("pairs", lambda room: bodies_kernels.near_pairs(
+            box, order, self.body, self.mechanism, self.touches_itself, self.parent, self.apart, room[0]), 2)[0]
+        # broad phase order depends on where they are; that of contacts must not
+        pairs = np.ascontiguousarray(pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))])
+        shape, rows = self._filled("contacts", lambda room: bodies_kernels.pair_contacts(
+            pairs, shapes.radius, slack, (shapes.point_start, shapes.face_start, shapes.corner_start, shapes.corners,
+                                          shapes.edges, shapes.edge_start, x, planes), box, room[0], room[1]), 2, 7)
+        if self.ground is not None:
+            normal, height = self.ground.plane(time)
+            below, more = self._filled("contacts", lambda room: bodies_kernels.ground_contacts(
+                normal, height, self.body, shapes.radius, slack, shapes.point_start, x, room[0], room[1]), 2, 7)
+            shape, rows = np.concatenate([below, shape]), np.concatenate([more, rows])
+        return self._table(shape, rows, pose, time)
+
+    def _filled(self, what: str, fill: Callable[[list[Any]], int], *widths: int) -> list[Any]:
+        """Tables that a kernel fills; made larger and filled again where it has found more than there was room for."""
+        while True:
+            room = [np.empty((self._room[what], width), dtype=np.int32 if width == 2 else float) for width in widths]
+            count = fill(room)
+            if count <= len(room[0]):
+                return [table[:count] for table in room]
+            self._room[what] = 2 * count
+
+    def _poses(self, E: Vec, time: float) -> Vec:
+        moves = self.body >= 0
+        pose = self.offset.copy()
+        pose[moves] = E[self.body[moves]] @ self.offset[moves]
+        for s, motion in self.motion.items():
+            pose[s] = motion.at(time) @ self.offset[s]
+        return pose
+
+    def _slack(self, pose: Vec, twist: Vec, time: float, h: float) -> Vec:
+        """How far each shape may get in h seconds, and a little [m], (s,)."""
+        speed = np.linalg.norm(twist[:, 3:], axis=1), np.linalg.norm(twist[:, :3], axis=1)
+        reach = self._reach + np.linalg.norm(self.offset[:, :3, 3], axis=1)
+        moves = self.body >= 0
+        fast = np.where(moves, speed[0][self.body] + reach * speed[1][self.body], 0.0) if len(twist) else 0.0 * reach
+        for s, motion in self.motion.items():
+            rate = motion.velocity(time)
+            fast[s] = np.linalg.norm(rate[:3, 3]) + np.linalg.norm(rate[:3, :3]) * reach[s]
+        slack: Vec = NEAR * self._reach + h * fast
+        return slack
+
+    def _table(self, shape: Index, rows: Vec, pose: Vec, time: float) -> Touching:
+        first, second = shape[:, 0], shape[:, 1]
+        body = np.stack([self.body[first], np.where(second >= 0, self.body[second], -1)], axis=1).astype(np.int32)
+        rough = np.append(self.friction, self.ground_friction)
+        obstacle = np.zeros((len(rows), 3))
+        if self.ground is not None:
+            obstacle[second < 0] = self.ground.velocity(time)
+        for s, motion in self.motion.items():
+            on = second == s
+            if on.any():
+                rate = motion.velocity(time) @ np.linalg.inv(motion.at(time))
+                obstacle[on] = rows[on, :3] @ rate[:3, :3].T + rate[:3, 3]
+        return Touching(shape, np.ascontiguousarray(body), np.ascontiguousarray(rows[:, :3]),
+                        np.ascontiguousarray(rows[:, 3:6]), np.ascontiguousarray(rows[:, 6]),
+                        np.sqrt(rough[first] * rough[second]), obstacle)

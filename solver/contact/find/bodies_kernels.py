@@ -1,0 +1,143 @@
+"""Which shapes are near each other or the ground, and the rows of their contacts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...threads import kernel
+from .convex_kernels import PLACED
+from .pair_kernels import MANY, keep_few, polyhedra, thin
+
+
+@kernel("void(i4[::1], f8[:,::1], f8[::1], f8[::1], f8[:,::1])")
+def boxes_around(point_start, x, radius, slack, out):  # type: ignore[no-untyped-def]
+    """out (s, 6): lower and upper corner of each shape, grown by its slack."""
+    for s in range(out.shape[0]):
+        grown = radius[s] + slack[s]
+        for a in range(3):
+            low, high = np.inf, -np.inf
+            for p in range(point_start[s], point_start[s + 1]):
+                low, high = min(low, x[p, a]), max(high, x[p, a])
+            out[s, a], out[s, 3 + a] = low - grown, high + grown
+
+
+@kernel("i8(f8[:,::1], i8[::1], i4[::1], i4[::1], b1[::1], i4[::1], i4[:,::1], i4[:,::1])")
+def near_pairs(box, order, body, mechanism, touches_itself, parent, apart, out):  # type: ignore[no-untyped-def]
+    """Pairs whose boxes overlap and that may touch, as far as out (k, 2) has room; returns how many there are.
+
+    order: shapes by their boxes' lower x. body −1: an obstacle. Neighbours in the tree and the pairs of bodies in
+    `apart` (p, 2) never touch, nor do bodies of one mechanism that does not touch itself.
+    """
+    count = 0
+    for i in range(order.shape[0]):
+        s = order[i]
+        for j in range(i + 1, order.shape[0]):
+            t = order[j]
+            if box[t, 0] > box[s, 3]:
+                break
+            if box[t, 1] > box[s, 4] or box[s, 1] > box[t, 4] or box[t, 2] > box[s, 5] or box[s, 2] > box[t, 5]:
+                continue
+            a, b = body[s], body[t]
+            if a == b:
+                continue
+            if a >= 0 and b >= 0:
+                if mechanism[a] == mechanism[b] and not touches_itself[mechanism[a]]:
+                    continue
+                if parent[a] == b or parent[b] == a:
+                    continue
+                kept = False
+                for k in range(apart.shape[0]):
+                    if (apart[k, 0] == a and apart[k, 1] == b) or (apart[k, 0] == b and apart[k, 1] == a):
+                        kept = True
+                        break
+                if kept:
+                    continue
+            if count < out.shape[0]:
+                # the mover first; of two, the one that stands first
+                out[count, 0], out[count, 1] = (s, t) if b < 0 or (a >= 0 and s < t) else (t, s)
+            count += 1
+    return count
+
+
+@kernel(f"i8(i4[:,::1], f8[::1], f8[::1], {PLACED}, f8[:,::1], i4[:,::1], f8[:,::1])")
+def pair_contacts(pairs, radius, slack, placed, box, shape, out):  # type: ignore[no-untyped-def]
+    """Contacts of all pairs, as far as shape (k, 2) and out (k, 7) have room; returns how many.
+
+    out: point, normal that points to the pair's first, gap.
+    """
+    point_start, face_start = placed[0], placed[1]
+    found = np.empty((MANY, 7))
+    count = 0
+    for k in range(pairs.shape[0]):
+        s, t = pairs[k, 0], pairs[k, 1]
+        margin = slack[s] + slack[t]
+        solid_s, solid_t = face_start[s + 1] > face_start[s], face_start[t + 1] > face_start[t]
+        flipped = 1.0
+        if solid_s and solid_t:
+            reach = 0.0
+            for a in range(3):
+                reach = max(reach, min(box[s, 3 + a] - box[s, a], box[t, 3 + a] - box[t, a]))
+            few = polyhedra(s, t, margin, reach, placed, found)
+        elif solid_s or (not solid_t and point_start[t + 1] - point_start[t] < point_start[s + 1] - point_start[s]):
+            flipped = -1.0
+            few = thin(t, s, margin, radius[t], radius[s], placed, found)
+        else:
+            few = thin(s, t, margin, radius[s], radius[t], placed, found)
+        few = keep_few(few, found)
+        for i in range(few):
+            if count < out.shape[0]:
+                shape[count, 0], shape[count, 1] = s, t
+                for a in range(7):
+                    out[count, a] = found[i, a] * (flipped if 3 <= a < 6 else 1.0)
+            count += 1
+    return count
+
+
+@kernel("i8(f8[::1], f8, i4[::1], f8[::1], f8[::1], i4[::1], f8[:,::1], i4[:,::1], f8[:,::1])")
+def ground_contacts(normal, height, body, radius, slack, point_start, x, shape, out):  # type: ignore[no-untyped-def]
+    """Contacts of bodies with the half space n · x ≤ height, as above; the ground is shape −1."""
+    found = np.empty((MANY, 7))
+    count = 0
+    for s in range(body.shape[0]):
+        if body[s] < 0:
+            continue
+        few = 0
+        for p in range(point_start[s], point_start[s + 1]):
+            gap = normal[0] * x[p, 0] + normal[1] * x[p, 1] + normal[2] * x[p, 2] - height - radius[s]
+            if gap < slack[s] and few < MANY:
+                for a in range(3):
+                    found[few, a] = x[p, a] - (radius[s] + 0.5 * gap) * normal[a]
+                    found[few, 3 + a] = normal[a]
+                found[few, 6] = gap
+                few += 1
+        few = keep_few(few, found)
+        for i in range(few):
+            if count < out.shape[0]:
+                shape[count, 0], shape[count, 1] = s, -1
+                for a in range(7):
+                    out[count, a] = found[i, a]
+            count += 1
+    return count
+
+
+@kernel("void(f8[:,:,::1], i4[:,::1], f8[:,::1], f8[:,:,::1], f8[:,:,::1])")
+def contact_wrenches(E, body, point, axes, out):  # type: ignore[no-untyped-def]
+    """out (3 k, 2, 6): rows 3 i … 3 i + 2 of contact i are forces along axes[i] (k, 3, 3), on its first body and back
+    on its second."""
+    for i in range(body.shape[0]):
+        for row in range(3):
+            f0, f1, f2 = axes[i, row, 0], axes[i, row, 1], axes[i, row, 2]
+            for side in range(2):
+                w = out[3 * i + row, side]
+                b = body[i, side]
+                for a in range(6):
+                    w[a] = 0.0
+                if b < 0:
+                    continue
+                F = E[b]
+                sign = 1.0 if side == 0 else -1.0
+                r0, r1, r2 = point[i, 0] - F[0, 3], point[i, 1] - F[1, 3], point[i, 2] - F[2, 3]
+                t0, t1, t2 = r1 * f2 - r2 * f1, r2 * f0 - r0 * f2, r0 * f1 - r1 * f0
+                for a in range(3):
+                    w[a] = sign * (F[0, a] * t0 + F[1, a] * t1 + F[2, a] * t2)
+                    w[3 + a] = sign * (F[0, a] * f0 + F[1, a] * f1 + F[2, a] * f2)

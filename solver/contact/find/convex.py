@@ -1,0 +1,127 @@
+"""Convex shapes as the contact kernels read them: points, polygons and edges, grown by a radius."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial import ConvexHull
+
+from ...state import Index, Vec
+
+FLAT = 1.0e-6  #: triangles of a hull whose normals differ by less are one face
+MOST_POINTS = 64  #: of one shape: a finer hull is thinned, since every pair of edges may be looked at
+
+
+@dataclass(frozen=True)
+class Convex:
+    """The convex hull of a few points, grown by a radius: a sphere has one, a capsule two, a box eight."""
+
+    points: Vec  #: in the own frame [m], (p, 3)
+    radius: float  #: [m]
+    faces: tuple[tuple[int, ...], ...] = ()  #: points of each, counterclockwise from outside
+    edges: tuple[tuple[int, int, int, int], ...] = ()  #: two points, two faces; −1 where there is no face
+
+    @classmethod
+    def sphere(cls, radius: float) -> Convex:
+        """About the origin."""
+        return cls(np.zeros((1, 3)), radius)
+
+    @classmethod
+    def capsule(cls, radius: float, length: float) -> Convex:
+        """`length` between the centres of its round ends, along Z."""
+        if length <= 0.0:
+            return cls.sphere(radius)
+        return cls(np.array([[0.0, 0.0, -0.5 * length], [0.0, 0.0, 0.5 * length]]), radius, (), ((0, 1, -1, -1),))
+
+    @classmethod
+    def box(cls, size: Vec) -> Convex:
+        """size: (3,), its whole extents."""
+        corners = np.stack(np.meshgrid(*[(-0.5, 0.5)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+        return cls.hull(corners * np.asarray(size))
+
+    @classmethod
+    def hull(cls, points: Vec) -> Convex:
+        """Of points (n, 3) that are not on a plane; thinned to `MOST_POINTS`. Raises scipy's QhullError."""
+        whole = ConvexHull(points)
+        corners = np.asarray(points, dtype=float)[whole.vertices]
+        corners = corners[_far_apart(corners, MOST_POINTS)]
+        hull = ConvexHull(corners)
+        used, number = np.unique(hull.simplices, return_inverse=True)
+        points, triangles = corners[used], number.reshape(-1, 3)
+        faces = _polygons(points, triangles, hull.equations[:, :3])
+        sides: dict[tuple[int, int], list[int]] = {}
+        for f, face in enumerate(faces):
+            for a, b in zip(face, (*face[1:], face[0])):
+                sides.setdefault((min(a, b), max(a, b)), []).append(f)
+        edges = tuple((a, b, on[0], on[1]) for (a, b), on in sides.items() if len(on) == 2)
+        return cls(points, 0.0, faces, edges)
+
+
+def _far_apart(points: Vec, most: int) -> Index:
+    """At most `most` of the points, each the farthest from those before it."""
+    if len(points) <= most:
+        return np.arange(len(points), dtype=np.int32)
+    chosen = [int(np.argmax(np.linalg.norm(points - points.mean(axis=0), axis=1)))]
+    near = np.linalg.norm(points - points[chosen[0]], axis=1)
+    while len(chosen) < most:
+        chosen.append(int(np.argmax(near)))
+        near = np.minimum(near, np.linalg.norm(points - points[chosen[-1]], axis=1))
+    return np.array(chosen, dtype=np.int32)
+
+
+def _polygons(points: Vec, triangles: Index, normals: Vec) -> tuple[tuple[int, ...], ...]:
+    """Triangles with one normal as one polygon, without points inside its sides."""
+    faces = []
+    left = np.ones(len(triangles), dtype=bool)
+    for t in range(len(triangles)):
+        if not left[t]:
+            continue
+        same = left & (normals @ normals[t] > 1.0 - FLAT)
+        left &= ~same
+        corners = np.unique(triangles[same])
+        middle, n = points[corners].mean(axis=0), normals[t]
+        across = np.linalg.norm(points[corners] - middle, axis=1)
+        e = (points[corners[np.argmax(across)]] - middle) / across.max()
+        away = points[corners] - middle
+        angle = np.arctan2(away @ np.cross(n, e), away @ e)
+        faces.append(tuple(int(c) for c in corners[np.argsort(angle)]))
+    return tuple(faces)
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """Many convex shapes in flat arrays; `place` writes where they stand."""
+
+    point_start: Index  #: (s + 1,)
+    points: Vec  #: own frames, (P, 3)
+    owner: Index  #: shape of each point, (P,)
+    face_start: Index  #: (s + 1,) rows of `corner_start`
+    corner_start: Index  #: (F + 1,)
+    corners: Index  #: points of every face in turn, counted over all shapes
+    edge_start: Index  #: (s + 1,)
+    edges: Index  #: (e, 4) two points and two faces, counted over all shapes; −1 for no face
+    radius: Vec  #: (s,)
+
+    @classmethod
+    def of(cls, shapes: Sequence[Convex]) -> Shapes:
+        """All of them, in order."""
+        points = [shape.points for shape in shapes]
+        first = np.cumsum([0, *(len(p) for p in points)])
+        faces = [tuple(int(first[s]) + c for c in face) for s, shape in enumerate(shapes) for face in shape.faces]
+        first_face = np.cumsum([0, *(len(shape.faces) for shape in shapes)])
+        edges = [(a + first[s], b + first[s], *(f + first_face[s] if f >= 0 else -1 for f in on))
+                 for s, shape in enumerate(shapes) for a, b, *on in shape.edges]
+        return cls(_index(first), np.ascontiguousarray(np.concatenate([*points, np.zeros((0, 3))])),
+                   _index(np.repeat(np.arange(len(shapes)), [len(p) for p in points])), _index(first_face),
+                   _index(np.cumsum([0, *(len(face) for face in faces)])), _index([c for face in faces for c in face]),
+                   _index(np.cumsum([0, *(len(shape.edges) for shape in shapes)])),
+                   _index(edges).reshape(-1, 4), np.array([shape.radius for shape in shapes], dtype=float))
+
+    def __len__(self) -> int:
+        return len(self.radius)
+
+
+def _index(values: object) -> Index:
+    return np.ascontiguousarray(values, dtype=np.int32)

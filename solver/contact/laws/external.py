@@ -1,0 +1,146 @@
+"""All that holds a mechanism from outside its joints: loops and drives, then limits and contacts with friction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...state import Vec
+from .bilateral import Bilateral, Respond
+from .qp import BoundedProgram
+
+INDETERMINATE = 1.0e-9  #: of the trace: what four feet of one table are softened by
+PASSES = 50  #: of contact and friction in turn
+AGREED = 1.0e-9  #: change of the velocities at the contacts in a pass that is none, as a share of what impulses change
+
+
+@dataclass(frozen=True)
+class Held:
+    """Rows that hold both ways: G u = g, with compliance Σ."""
+
+    G: Vec  #: (r, m)
+    target: Vec  #: (r,)
+    compliance: Vec  #: (r,)
+
+
+@dataclass(frozen=True)
+class Pushed:
+    """Rows that push within bounds: N u ≥ c where the impulse may be 0 … ∞. The first k of them are contacts."""
+
+    N: Vec  #: (p, m)
+    target: Vec  #: (p,)
+    low: Vec  #: least impulses, (p,)
+    high: Vec  #: largest, (p,)
+
+
+@dataclass(frozen=True)
+class Rubbed:
+    """Two rows along the surface of each of the k contacts: |impulse| ≤ μ of what pushes there."""
+
+    T: Vec  #: (2 k, m)
+    target: Vec  #: (2 k,)
+    friction: Vec  #: μ, (k,)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Rates under all rows, and the rows' impulses."""
+
+    u: Vec  #: (m,)
+    held: Vec  #: (r,)
+    pushed: Vec  #: (p,)
+    rubbed: Vec  #: along the rows of `Rubbed`, (2 k,)
+    passes: int  #: of contact and friction
+
+
+class External:
+    """min ½ uᵀ A u − uᵀ b under all rows: posed once, asked for many b by A⁻¹ b.
+
+    Loops and drives are eliminated by their dual; what is left is small and dense in the impulses alone. Contact and
+    friction are then two programs in turn, each at the other's last answer (staggered projections), the last one of
+    contact, so that nothing sinks in whatever friction does. Friction's four-sided bounds are turned so that one of
+    their axes lies along the slip: what slides straight is braked by the circular cone. [Thesis 3.8] [Thesis 3.9]
+    """
+
+    def __init__(self, respond: Respond, held: Held, pushed: Pushed, rubbed: Rubbed) -> None:
+        """respond: A⁻¹ on rates, or M⁻¹ on twists with rows on those. Raises ValueError where a row is not finite."""
+        self.bilateral = Bilateral(held.G, respond, held.compliance)
+        self._held, self._pushed, self._rubbed = held, pushed, rubbed
+        self._k, self._p = len(rubbed.friction), len(pushed.target)
+        rows = np.concatenate([pushed.N, rubbed.T])
+        if not len(rows):
+            return
+        self._rows = rows
+        answer = self.bilateral.respond if len(held.G) else respond
+        self._Y: Vec = answer(np.ascontiguousarray(rows.T))
+        W = rows @ self._Y
+        W = 0.5 * (W + W.T)
+        p = self._p
+        for part in (slice(0, p), slice(p, len(W))):
+            own = W[part, part]
+            own[np.diag_indices_from(own)] += INDETERMINATE * float(np.trace(own)) / max(len(own), 1) + _LEAST
+        self._W = W
+        self._last: tuple[Vec, Vec] | None = None
+
+    def solve(self, free: Vec, guess: tuple[Vec, Vec] | None = None) -> Answer:
+        """The rates under all rows, from those without any, (m,). guess: impulses (pushed, rubbed) to start from;
+        without one, those of the last answer. Raises StepFailed."""
+        u, held = free, np.zeros(0)
+        if len(self._held.G):
+            u, held = self.bilateral.solve(free, self._held.target)
+        if not self._p:
+            return Answer(u, held, np.zeros(0), np.zeros(0), 0)
+        along = self._rows @ u
+        p = self._p
+        push, rub, passes = self._stagger(along[:p] - self._pushed.target, along[p:] - self._rubbed.target,
+                                          guess or self._last)
+        self._last = push, rub
+        impulse = np.concatenate([push, rub])
+        if len(self._held.G):
+            # what contacts push is answered by the loops
+            held = held - self.bilateral.multipliers(self._held.G @ self._plain(impulse))
+        return Answer(u + self._Y @ impulse, held, push, rub, passes)
+
+    def _plain(self, impulse: Vec) -> Vec:
+        """A⁻¹ of the rows' impulses without the loops' answer, (m,)."""
+        return self.bilateral.plain(np.ascontiguousarray((self._rows.T @ impulse)[:, None]))[:, 0]
+
+    def _stagger(self, approach: Vec, slip: Vec, guess: tuple[Vec, Vec] | None) -> tuple[Vec, Vec, int]:
+        """(push, rub, passes) at velocities along the rows without either."""
+        p, k = self._p, self._k
+        own, cross = self._W[:p, :p], self._W[:p, p:]
+        contact = BoundedProgram(own, approach, None if guess is None else guess[0])
+        low, high = self._pushed.low, self._pushed.high
+        push = contact.solve(approach, low, high)
+        if not (self._rubbed.friction > 0.0).any() or not push[:k].any():
+            return push, np.zeros(2 * k), 1
+
+        turn = _along(slip + cross.T @ push)
+        cross = cross @ turn
+        slip = turn.T @ slip
+        rub = np.zeros(2 * k) if guess is None else turn.T @ guess[1]
+        friction = BoundedProgram(turn.T @ self._W[p:, p:] @ turn, slip, rub)
+        size = float(np.abs(own @ push).max()) + _LEAST
+        for passes in range(1, PASSES + 1):
+            most = np.repeat(self._rubbed.friction * np.maximum(push[:k], 0.0), 2)
+            before, rub = rub, friction.solve(slip + cross.T @ push, -most, most)
+            push = contact.solve(approach + cross @ rub, low, high)
+            if float(np.abs(cross @ (rub - before)).max()) <= AGREED * size and passes > 1:
+                break
+        return push, turn @ rub, passes
+
+
+def _along(slip: Vec) -> Vec:
+    """Block diagonal rotations (2 k, 2 k) whose first column of each contact is along its slip (2 k,)."""
+    turn = np.zeros((len(slip), len(slip)))
+    x, y = slip[0::2], slip[1::2]
+    size = np.hypot(x, y)
+    still = size < 1.0e-12
+    c, s = np.where(still, 1.0, x / np.where(still, 1.0, size)), np.where(still, 0.0, y / np.where(still, 1.0, size))
+    i = np.arange(0, len(slip), 2)
+    turn[i, i], turn[i + 1, i], turn[i, i + 1], turn[i + 1, i + 1] = c, s, -s, c
+    return turn
+
+
+_LEAST = float(np.finfo(float).tiny)

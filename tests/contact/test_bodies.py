@@ -1,0 +1,130 @@
+"""Rigid bodies that touch: they rest, slide, roll, stand on each other and fall down stairs."""
+
+import numpy as np
+import pytest
+from falling import Falling, about, box, capsule, frame, sphere
+
+from solver.coordinates.tree_build import Joint
+
+LEVEL = ((0, 0, 0), (0, 0, 1))
+
+
+@pytest.mark.parametrize("shape, height", [(box(0.4, 0.3, 0.2), 0.1), (capsule(0.1, 0.4), 0.1), (sphere(0.1), 0.1)])
+def test_what_lies_on_the_ground_stays(shape, height):
+    lying = about((0, 1, 0), np.pi / 2) if shape[1].radius and len(shape[1].points) == 2 else about((0, 0, 1), 0.3)
+    scene = Falling({"a": (shape, frame((0.2, 0.1, height), lying))}, ground=LEVEL)
+    at = scene.run(10.0, 0.01)
+    assert at.E[0, :3, 3] == pytest.approx([0.2, 0.1, height], abs=1e-7)
+    assert np.abs(at.twist).max() < 1e-7
+
+
+@pytest.mark.parametrize("mu", [0.2, 0.5])
+@pytest.mark.parametrize("turned", [0.0, 0.6])
+def test_a_box_slides_down_a_slope_as_coulomb_says(mu, turned):
+    # whatever the slope's direction: friction is a cone, not a pyramid
+    angle, around = np.radians(35.0), about((0, 0, 1), turned)
+    normal = around @ np.array([np.sin(angle), 0, np.cos(angle)])
+    down = around @ np.array([np.cos(angle), 0, -np.sin(angle)])
+    tilt = around @ about((0, 1, 0), angle)
+    scene = Falling({"a": (box(0.4, 0.3, 0.2), frame(0.1 * normal, tilt))}, ground=((0, 0, 0), normal), mu=mu)
+    h, steps = 0.005, 200
+    at = scene.run(h * steps, h)
+    acceleration = 9.81 * (np.sin(angle) - mu * np.cos(angle))
+    # semi-implicit Euler goes Σ k h² a
+    gone = at.E[0, :3, 3] - 0.1 * normal
+    assert gone @ down == pytest.approx(0.5 * acceleration * h**2 * steps * (steps + 1), rel=1e-5)
+    assert abs(gone @ np.cross(normal, down)) < 1e-6 and abs(gone @ normal) < 1e-8
+
+
+def test_a_box_holds_on_a_slope_that_is_not_steep_enough():
+    angle = np.radians(25.0)
+    normal = np.array([np.sin(angle), 0, np.cos(angle)])
+    scene = Falling({"a": (box(0.4, 0.3, 0.2), frame(0.1 * normal, about((0, 1, 0), angle)))},
+                    ground=((0, 0, 0), normal), mu=0.5)
+    at = scene.run(5.0, 0.01)
+    assert at.E[0, :3, 3] == pytest.approx(0.1 * normal, abs=1e-6)
+
+
+def test_a_sphere_rolls_down_without_slipping():
+    angle, radius = np.radians(20.0), 0.1
+    normal = np.array([np.sin(angle), 0, np.cos(angle)])
+    scene = Falling({"a": (sphere(radius), frame(radius * normal))}, ground=((0, 0, 0), normal), mu=0.5)
+    h, steps = 0.005, 200
+    at = scene.run(h * steps, h)
+    down = np.array([np.cos(angle), 0, -np.sin(angle)])
+    velocity = at.E[0, :3, :3] @ at.twist[0, 3:] @ down
+    assert velocity == pytest.approx(5.0 / 7.0 * 9.81 * np.sin(angle) * h * steps, rel=1e-3)
+    spin = at.E[0, :3, :3] @ at.twist[0, :3]
+    assert velocity == pytest.approx(spin[1] * radius, rel=1e-6)
+
+
+def test_three_boxes_stand_on_each_other():
+    bodies = {f"b{k}": (box(0.3, 0.3, 0.2), frame((0.02 * k, -0.01 * k, 0.1 + 0.2 * k), about((0, 0, 1), 0.5 * k)))
+              for k in range(3)}
+    scene = Falling(bodies, ground=LEVEL)
+    before = scene.at().E.copy()
+    at = scene.run(5.0, 0.01)
+    assert len(scene.touching) == 12
+    assert at.E[:, :3, 3] == pytest.approx(before[:, :3, 3], abs=1e-5)
+
+
+def test_a_dropped_box_comes_to_rest_on_another():
+    scene = Falling({"low": (box(0.5, 0.5, 0.2), frame((0, 0, 0.1))),
+                     "high": (box(0.2, 0.2, 0.2), frame((0.05, 0, 0.6), about((1, 1, 0), 0.4)))}, ground=LEVEL)
+    at = scene.run(4.0, 0.01)
+    assert np.abs(at.twist).max() < 1e-6
+    assert at.E[1, 2, 3] == pytest.approx(0.3, abs=1e-5)
+
+
+def test_capsules_and_spheres_touch_boxes_at_edges_too():
+    # a capsule across two boxes' edges, a sphere between two capsules
+    scene = Falling({"bar": (capsule(0.05, 0.8), frame((0, 0, 0.25), about((0, 1, 0), np.pi / 2)))},
+                    obstacles=[(box(0.2, 0.5, 0.2)[1], frame((-0.3, 0, 0.1))),
+                               (box(0.2, 0.5, 0.2)[1], frame((0.3, 0, 0.1)))])
+    at = scene.run(3.0, 0.01)
+    assert at.E[0, 2, 3] == pytest.approx(0.25, abs=1e-6)
+    groove = [(capsule(0.1, 1.0)[1], frame((x, 0, 0), about((1, 0, 0), np.pi / 2))) for x in (-0.12, 0.12)]
+    scene = Falling({"ball": (sphere(0.1), frame((0.01, 0, 0.3)))}, obstacles=groove, mu=0.2)
+    at = scene.run(3.0, 0.01)
+    assert at.E[0, 2, 3] == pytest.approx(np.sqrt(0.2**2 - 0.12**2), abs=1e-4)
+
+
+def ragdoll(high):
+    """Fifteen bodies joined by hinges and balls."""
+    up = np.eye(3)
+    bodies, joints = {}, []
+
+    def limb(name, parent, shape, middle, joint, kind="spherical"):
+        bodies[name] = (shape, frame(np.array(middle) + (0, 0, high), up))
+        if parent:
+            turned = about((1, 0, 0), -np.pi / 2) if kind == "revolute" else up
+            joints.append(Joint(name, kind, name, parent, frame(np.array(joint) + (0, 0, high), turned), None))
+
+    limb("pelvis", None, box(0.3, 0.2, 0.15), (0, 0, 0), None)
+    limb("spine", "pelvis", box(0.25, 0.18, 0.25), (0, 0, 0.22), (0, 0, 0.08))
+    limb("chest", "spine", box(0.3, 0.2, 0.25), (0, 0, 0.5), (0, 0, 0.36))
+    limb("head", "chest", sphere(0.11), (0, 0, 0.78), (0, 0, 0.65))
+    for side, x in (("l", -1), ("r", 1)):
+        limb("thigh" + side, "pelvis", capsule(0.06, 0.3), (0.1 * x, 0, -0.3), (0.1 * x, 0, -0.09))
+        limb("shin" + side, "thigh" + side, capsule(0.05, 0.3), (0.1 * x, 0, -0.72), (0.1 * x, 0, -0.51), "revolute")
+        limb("foot" + side, "shin" + side, box(0.1, 0.24, 0.06), (0.1 * x, 0.05, -0.96), (0.1 * x, 0, -0.93))
+        limb("arm" + side, "chest", capsule(0.045, 0.2), (0.22 * x, 0, 0.4), (0.2 * x, 0, 0.55))
+        limb("fore" + side, "arm" + side, capsule(0.04, 0.2), (0.22 * x, 0, 0.1), (0.22 * x, 0, 0.25), "revolute")
+    return bodies, joints
+
+
+def test_a_ragdoll_falls_down_stairs_and_stays_a_number():
+    bodies, joints = ragdoll(2.2)
+    stairs = [(box(1.5, 0.3, 0.2)[1], frame((0, 0.3 * k, 0.9 - 0.2 * k))) for k in range(6)]
+    scene = Falling(bodies, joints, obstacles=stairs, ground=LEVEL, mu=0.4)
+    scene.state.u[4] = 1.5  # pushed down the stairs
+    lowest, energy = np.inf, []
+    for _ in range(300):
+        scene.step(0.01)
+        at = scene.at()
+        assert np.isfinite(at.E).all() and np.isfinite(scene.state.u).all()
+        lowest = min(lowest, at.E[:, 2, 3].min())
+        kinetic = 0.5 * np.einsum("na,nab,nb->", at.twist, scene.tree.inertia, at.twist)
+        energy.append(kinetic + 9.81 * scene.tree.inertia[:, 3, 3] @ at.E[:, 2, 3])
+    assert lowest > 0.0 and at.E[0, 1, 3] > 0.5 and at.E[0, 2, 3] < 1.3
+    assert max(energy) < energy[0] * 1.02
