@@ -106,11 +106,15 @@ class Chain:
             b += J.T @ (M @ phi + h * (ad(phi).T @ M @ phi + weight - M @ c))
         return A, b
 
-    def step(self, state, h, joined=None):
+    def step(self, state, h, joined):
         A, b = self.equations(state, h)
-        if joined is not None:
-            A, b = A + joined.matrix, b + joined.impulse
-        return self.advance(state, np.linalg.solve(A, b), h)
+        A, b = A + joined.matrix, b + joined.impulse
+        self.last = A
+        u = np.linalg.solve(A, b)
+        return u, self.advance(state, u, h)
+
+    def give(self):
+        return np.linalg.inv(self.last)
 
     def advance(self, state, u, h):
         q, i, k = state.q.copy(), 0, 0

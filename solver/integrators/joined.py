@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, cast
 
+import numpy as np
+
 from ..assembly.linearised import Linearised
-from ..condensation.interface import Joined, Joining, Stage
+from ..condensation.interface import Compliance, Joined, Joining, Posed, Stage
 from ..coordinates.attached import RidingNodes
 from ..errors import StepFailed
 from ..linear.interface import NotPositiveDefinite
-from ..state import State, Vec
-from .interface import System, land
+from ..state import Index, State, Vec
+from .interface import System
+from .rub import remember, rub
 
 
 @dataclass(frozen=True)
 class Bodies:
-    """Where rigid bodies are and how their joints' rates move them, at one moment."""
+    """Where rigid bodies are and how joints' rates move them, at one moment."""
 
     E: Vec  #: body to world, (n, 4, 4)
-    twists: Vec  #: J, twists [ω; ν] in the bodies' own frames for each rate, (n, 6, c)
+    twists: Vec  #: J, twists [ω; ν] in the bodies' own frames for each rate that moves attached nodes, (n, 6, c)
     twist: Vec  #: J u, (n, 6)
     drift: Vec  #: J̇ u, (n, 6)
 
@@ -30,8 +33,12 @@ class Bones(Protocol):
     def bodies(self, state: State) -> Bodies:
         """At the coordinates and rates of a state of the joints."""
 
-    def step(self, state: State, h: float, joined: Joined) -> State:
-        """The joints after h seconds, G and g of the soft bodies added to their own equations. Raises StepFailed."""
+    def step(self, state: State, h: float, joined: Joined) -> tuple[Vec, State]:
+        """G and g of the soft bodies added to the joints' own equations: what came out, the rates that move attached
+        nodes as the step found them, (c,), and the state after h seconds, maybe on other charts. Raises StepFailed."""
+
+    def give(self) -> Vec:
+        """What impulses on those rates change in them, soft bodies included, (c, c), as the last step found it."""
 
 
 class JoinedSemiImplicit:
@@ -60,10 +67,50 @@ class JoinedSemiImplicit:
         carried = coordinates.carried(attached.columns(before.E, before.twists))
         joined = join(soft, lin, stage, carried)
 
-        after = bones.step(joints, h, joined)
-        posed, stage = joined.moving(after.u)
+        rates, after = bones.step(joints, h, joined)
+        posed, stage = joined.moving(rates)
+        u = posed.solve()
+        impulses = rub(soft, cast(Posed, Together(posed, joined, bones, coordinates.free)), stage, u, state.memory)
+        if impulses is not None:
+            # bones feel what rubs on the flesh
+            felt = joined.from_free(impulses[coordinates.free].ravel())
+            rates, after = bones.step(joints, h, replace(joined, impulse=joined.impulse + felt))
+            posed, stage = joined.moving(rates)
+            posed = posed.under(impulses)
+            u = posed.solve()
+
         place_on(coordinates, bones.bodies(after))
-        return land(soft, posed, stage, state), after
+        q = coordinates.advance(state.q, u + posed.correction(u), h)
+        q = posed.settle(q, u, soft.evaluate)
+        return remember(State(stage.time, q, u, state.memory), stage, impulses), after
+
+
+@dataclass(frozen=True)
+class Together:
+    """What friction asks of a stage: how nodes give way, with the bones that they hang on."""
+
+    posed: Posed
+    joined: Joined
+    bones: Bones
+    free: Index  #: the free nodes, ascending
+
+    @property
+    def lin(self) -> Linearised:
+        return self.posed.lin
+
+    def compliance(self, nodes: Index) -> Compliance:
+        """As `Posed` says."""
+        alone = self.posed.compliance(nodes)
+        free = np.searchsorted(self.free, nodes)
+        reach = self.joined.columns.reshape(-1, 3 * self.joined.columns.shape[1])[free]
+        reach = reach.reshape(3 * len(nodes), -1)
+        give = self.bones.give()
+
+        def respond(impulses: Vec) -> Vec:
+            carried: Vec = (reach @ (give @ (reach.T @ impulses.ravel()))).reshape(-1, 3)
+            return alone(impulses) + carried
+
+        return respond
 
 
 def join(soft: System, lin: Linearised, stage: Stage, carried: Vec) -> Joined:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from .. import catalogue
@@ -21,6 +23,9 @@ from .fields import Prepared, prepare
 from .volumes import Stage, volumes_of
 from .world import BodyInWorld, World, lumped_mass
 
+#: coordinates from rest positions (n, 3), pinned nodes, their motion, and the first node of each body
+Riding = Callable[[Vec, Index, Motion | None, Index], FreeNodes]
+
 
 def build(job: Job, report: Stage, volumes: list[Volume] | None = None) -> World:
     """The world of a job's scene, on volumes that have been made already or are made now.
@@ -38,8 +43,8 @@ def prepare_all(job: Job, report: Stage, volumes: list[Volume] | None = None) ->
     return [prepare(job, body, volume, report) for body, volume in zip(job.scene.bodies, volumes)]
 
 
-def assemble(job: Job, prepared: list[Prepared]) -> World:
-    """All bodies in one system."""
+def assemble(job: Job, prepared: list[Prepared], riding: Riding | None = None) -> World:
+    """All soft bodies in one system. riding: whose nodes ride on rigid bodies, where some do."""
     scene = job.scene
     rest = np.concatenate([one.volume.nodes for one in prepared])
     first = np.concatenate([[0], np.cumsum([len(one.volume.nodes) for one in prepared])])
@@ -64,7 +69,7 @@ def assemble(job: Job, prepared: list[Prepared]) -> World:
         bodies.append(BodyInWorld(one.body.name, slice(int(start), int(stop)), size, one.embedding, to_object))
 
     dynamic = np.concatenate([one.fields.dynamic + start for one, start in zip(prepared, first)]).astype(np.int32)
-    coordinates = _coordinates(rest, prepared, first, interval)
+    coordinates = _coordinates(rest, prepared, first, interval, riding)
     linear = choose(scene.linear_solver, [len(one.volume.tets) for one in prepared])
     params = parameters("method", scene.method)
     tets = np.concatenate([one.tets for one in elastic])
@@ -91,18 +96,25 @@ def assemble(job: Job, prepared: list[Prepared]) -> World:
                  damping_laws=laws, friction=friction)
 
 
-def _coordinates(rest: Vec, prepared: list[Prepared], first: Index, interval: float) -> FreeNodes:
-    """Pinned and kinematic nodes of all bodies as one table of prescribed nodes."""
+def _coordinates(rest: Vec, prepared: list[Prepared], first: Index, interval: float,
+                 riding: Riding | None) -> FreeNodes:
+    """Pinned and kinematic nodes of all bodies as one table of prescribed nodes, and those that ride on bones."""
     prescribed = np.concatenate([one.fields.pinned + start for one, start in zip(prepared, first)]).astype(np.int32)
+    motion = _motion(prepared, interval)
+    return FreeNodes(rest, prescribed, motion) if riding is None else riding(rest, prescribed, motion, first)
+
+
+def _motion(prepared: list[Prepared], interval: float) -> Motion | None:
+    """Where the pinned nodes of all bodies are; None where all stand still."""
     if all(one.fields.motion is None for one in prepared):
-        return FreeNodes(rest, prescribed, None)
+        return None
     samples = max(len(one.fields.motion) for one in prepared if one.fields.motion is not None)
     motions = []
     for one in prepared:
         still = one.volume.nodes[one.fields.pinned]
         whole = np.broadcast_to(still, (samples, *still.shape))
         motions.append(whole if one.fields.motion is None else one.fields.motion)
-    return FreeNodes(rest, prescribed, Motion(np.concatenate(motions, axis=1), interval))
+    return Motion(np.concatenate(motions, axis=1), interval)
 
 
 def _fibers(job: Job, one: Prepared, interval: float) -> Fibers | None:

@@ -301,7 +301,7 @@ class World:
                 raise StepFailed("the step's system of equations is singular") from failure
             except NotPositiveDefinite as failure:
                 raise StepFailed("the system matrix is not positive definite") from failure
-            self._refuse_blow_up(after)
+            self.refuse_blow_up(after)
             if sleep is None:
                 return after
             # nodes that this step awakens are awake from its start
@@ -339,7 +339,7 @@ class World:
     def _adaptive(self) -> Adaptive:
         return cast(Adaptive, self.integrator)
 
-    def _refuse_blow_up(self, state: State) -> None:
+    def refuse_blow_up(self, state: State) -> None:
         x = self.coordinates.place(state.q, state.time)
         for body in self.parts:
             nodes = x[body.nodes]

@@ -155,7 +155,7 @@ def test_the_body_that_blew_up_is_named(tmp_path):
         q = state.q.copy()
         q[-1] = value
         with pytest.raises(StepFailed, match=said) as failed:
-            world._refuse_blow_up(State(0.0, q, state.u))
+            world.refuse_blow_up(State(0.0, q, state.u))
         error = world.explain(failed.value, state, 7)
         assert str(error).startswith('"Stiff", frame 7: the motion could not be solved: ') and "Damping" in str(error)
         assert "Stiff grew" not in str(error)

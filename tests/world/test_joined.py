@@ -7,9 +7,12 @@ import pytest
 from bodies import NONE, box, damping, make, nearest, rows, stiffness
 from bones import Chain, Link
 
+from solver.condensation.full import Full
+from solver.condensation.interface import Stage
 from solver.coordinates.attached import Attached
 from solver.coordinates.prescribed import Motion
-from solver.integrators.joined import JoinedSemiImplicit, place_on
+from solver.integrators.joined import JoinedSemiImplicit, Together, place_on
+from solver.integrators.rub import FORCE
 
 Y = np.array([0.0, 1.0, 0.0])
 H = 1 / 100
@@ -54,8 +57,61 @@ def motion_of(nodes, count=40):
     return Motion(nodes[None] + 0.01 * np.sin(9.0 * times)[:, None, None] * np.array([0.3, 0.5, 1.0]), 1 / 48)
 
 
+@pytest.mark.parametrize("method", ["vanilla", "conjac"])
+def test_nodes_give_way_with_the_bones_that_they_hang_on(method):
+    some = [nearest(box((4, 2, 2), tuple(BAR))[0], [0.12, 0.02, 0.02])]
+    world, chain, state, joints = joined(method=method, dynamic=some if method == "conjac" else None)
+    state, joints = steps(world, chain, state, joints, H, 3)
+    at, attached = chain.bodies(joints), world.coordinates.attached
+    place_on(world.coordinates, at)
+    lin = world.linearise(state)
+    stage = Stage(H, 1.0, 1.0, state.time + H, None, lin.v, None, world.condensation.beta)
+    together = world.condensation.join(lin, stage, world.coordinates.carried(attached.columns(at.E, at.twists)))
+    rates, _ = chain.step(joints, H, together)
+    nodes = world.coordinates.free[[0, 7, 20]]
+    impulses = np.random.default_rng(2).normal(size=(3, 3))
+    everywhere = np.zeros_like(world.rest)
+    everywhere[nodes] = impulses
+    give = Together(together.moving(rates)[0], together, chain, world.coordinates.free).compliance(nodes)(impulses)
+    (_, without), (_, beneath) = (by_dense_algebra(world, chain, state, joints, impulses=i) for i in (0.0, everywhere))
+    dense = (beneath - without).reshape(-1, 3)[[0, 7, 20]]
+    assert np.abs(give - dense).max() <= 1e-9 * np.abs(dense).max()
+
+
 def far(x):
     return x[:, 0] > 0.15
+
+
+def by_dense_algebra(world, chain, state, joints, damped=None, w=None, impulses=0.0):
+    """Rates of the joints and velocities of the free nodes after a step. w: of all nodes; impulses on them (n, 3)."""
+    # the velocity map of all nodes from dynamic nodes and joints, and what is prescribed
+    coordinates, at = world.coordinates, chain.bodies(joints)
+    place_on(coordinates, at)
+    x = coordinates.place(state.q, state.time)
+    attached, free = coordinates.attached, coordinates.free
+    K, f = stiffness(world, x, state.time)
+    M, D = np.diag(np.repeat(world.mass, 3)), np.zeros_like(K)
+    if damped is not None:
+        D = damped[1] * K - damped[2] * M if damped[0] == "rayleigh" else damping(world, x)
+    own = free if isinstance(world.condensation, Full) else world.condensation.mesh.dynamic
+    balanced = np.setdiff1d(free, own)
+    J, w = np.zeros((3 * len(x), 3 * len(own) + chain.m)), np.zeros(3 * len(x)) if w is None else w.ravel()
+    J[rows(own), np.arange(3 * len(own))] = 1.0
+    J[rows(attached.nodes), 3 * len(own):] = attached.columns(at.E, at.twists).reshape(-1, chain.m)
+    q, others = rows(balanced), np.setdiff1d(np.arange(3 * len(x)), rows(balanced))
+    if len(balanced):
+        J[q] = -np.linalg.solve(K[np.ix_(q, q)], K[np.ix_(q, others)] @ J[others])
+        w[q] = -np.linalg.solve(K[np.ix_(q, q)], K[np.ix_(q, others)] @ w[others])
+
+    S = M - H * D - world.condensation.beta * H**2 * K
+    v = world.velocity(state)
+    v[attached.nodes] -= H * attached.accelerations(at.E, at.twist, at.drift)
+    A, b = J.T @ S @ J, J.T @ (M @ v.ravel() + H * f - S @ w + np.ravel(impulses + np.zeros_like(x)))
+    of_joints = chain.equations(joints, H)
+    A[3 * len(own):, 3 * len(own):] += of_joints[0]
+    b[3 * len(own):] += of_joints[1]
+    u = np.linalg.solve(A, b)
+    return u[3 * len(own):], (J @ u + w)[rows(free)]
 
 
 @pytest.mark.parametrize("damped", [None, ("rayleigh", 1e-3, 0.5), ("green", 1e-3, 0.5)])
@@ -69,42 +125,40 @@ def test_a_step_is_that_of_dense_algebra(method, damped, moving):
                                          pinned=far if moving else None,
                                          motion=motion_of(nodes[held]) if moving else None)
     state, joints = steps(world, chain, state, joints, H, 3)
-
-    # the velocity map of all nodes and joints, [dynamic, rates], and what is prescribed
-    coordinates, at = world.coordinates, chain.bodies(joints)
-    place_on(coordinates, at)
-    x, time = coordinates.place(state.q, state.time), state.time
-    attached, free = coordinates.attached, coordinates.free
-    K, f = stiffness(world, x, time)
-    D = np.zeros_like(K) if damped is None else damping(world, x)
-    if damped is not None and damped[0] == "rayleigh":
-        D = 1e-3 * K - 0.5 * np.diag(np.repeat(world.mass, 3))
-    own = free if method == "vanilla" else world.condensation.mesh.dynamic
-    balanced = np.setdiff1d(free, own)
-    J = np.zeros((3 * len(x), 3 * len(own) + chain.m))
-    J[rows(own), np.arange(3 * len(own))] = 1.0
-    J[rows(attached.nodes), 3 * len(own):] = attached.columns(at.E, at.twists).reshape(-1, chain.m)
-    w = np.zeros(3 * len(x))
+    w = np.zeros_like(world.rest)
     if moving:
-        w[rows(np.flatnonzero(held))] = coordinates.prescribed_velocity(time, H)[: held.sum()].ravel()
-    q, others = rows(balanced), np.setdiff1d(np.arange(3 * len(x)), rows(balanced))
-    if len(balanced):
-        J[q] = -np.linalg.solve(K[np.ix_(q, q)], K[np.ix_(q, others)] @ J[others])
-        w[q] = -np.linalg.solve(K[np.ix_(q, q)], K[np.ix_(q, others)] @ w[others])
-
-    M = np.diag(np.repeat(world.mass, 3))
-    S = M - H * D - world.condensation.beta * H**2 * K
-    v = world.velocity(state)
-    v[attached.nodes] -= H * attached.accelerations(at.E, at.twist, at.drift)
-    A, b = J.T @ S @ J, J.T @ (M @ v.ravel() + H * f - S @ w)
-    of_joints = chain.equations(joints, H)
-    A[3 * len(own):, 3 * len(own):] += of_joints[0]
-    b[3 * len(own):] += of_joints[1]
-    u = np.linalg.solve(A, b)
-
+        w[held] = world.coordinates.prescribed_velocity(state.time, H)[: held.sum()]
+    u, v = by_dense_algebra(world, chain, state, joints, damped, w)
     after, then = JoinedSemiImplicit().step(world, chain, state, joints, H)
-    assert np.abs(then.u - u[3 * len(own):]).max() <= 1e-9 * np.abs(u).max()
-    assert np.abs(after.u - (J @ u + w)[rows(free)]).max() <= 1e-9 * np.abs(u).max()
+    assert np.abs(then.u - u).max() <= 1e-9 * np.abs(u).max()
+    assert np.abs(after.u - v).max() <= 1e-9 * np.abs(v).max()
+
+
+@pytest.mark.parametrize("law", ["filter", "coulomb"])
+@pytest.mark.parametrize("method", ["vanilla", "conjac"])
+def test_bones_feel_what_rubs_on_the_flesh(method, law):
+    """A bar with a bone along its back is thrown along the ground: the bone slows down with it."""
+    bone = replace(FLYING, after=np.array([0.08, 0, 0.03]))
+    some = [nearest(box((4, 2, 2), tuple(BAR))[0], [x, 0.02, 0.0]) for x in (0.0, 0.08, 0.16)]
+    world, chain, state, joints = joined((bone,), method=method, dynamic=some if method == "conjac" else None,
+                                         on=lambda x: x[:, 2] > 0.01, ground=(-0.0205, 500.0), friction=(law, 0.5))
+    speed = np.array([0.3, 0.0, 0.0])
+    joints = replace(joints, u=np.concatenate([np.zeros(3), speed]))
+    state = replace(state, u=np.tile(speed, len(world.coordinates.free)))
+    state, joints = steps(world, chain, state, joints, H, 4)
+    assert joints.u[3] < 0.29
+    after, then = JoinedSemiImplicit().step(world, chain, state, joints, H)
+    impulses = H * after.memory[FORCE]
+    assert np.abs(impulses).max() > 1e-4
+    u, v = by_dense_algebra(world, chain, state, joints, impulses=impulses)
+    assert np.abs(then.u - u).max() <= 1e-9 and np.abs(after.u - v).max() <= 1e-9
+
+    # in the end it stands still, held by the law with the bone's mass in its share
+    state, joints = steps(world, chain, after, then, H, 60)
+    slid = world.coordinates.place(state.q, state.time)[:, 0] - world.rest[:, 0]
+    state, joints = steps(world, chain, state, joints, H, 10)
+    later = world.coordinates.place(state.q, state.time)[:, 0] - world.rest[:, 0]
+    assert 0.002 < slid.mean() < 0.03 and np.abs(later - slid).max() < 2e-4
 
 
 @pytest.mark.parametrize("damped", [None, ("rayleigh", 1e-3, 0.5)])
