@@ -38,11 +38,14 @@ class World(Protocol):
     def notes(self) -> list[str]: ...  #: sentences for the user
     @property
     def backend(self) -> str: ...  #: what solves the linear systems
+    @property
+    def mechanisms(self) -> list[dict[str, Any]]: ...  #: names of rigid bodies and joints, for the manifest
 
     def initial_state(self) -> State: ...
     def step(self, state: State, h: float) -> State: ...
     def output(self, state: State, frame: int) -> Vec: ...
     def liveliness(self, state: State) -> Vec | None: ...  #: (3, m), None where no node may sleep
+    def poses(self, state: State) -> dict[str, Vec] | None: ...  #: of rigid bodies, None where there are none
     def forget_past(self) -> None: ...
     def controller(self, tolerance: float, largest: int) -> Controller: ...
     def error(self, before: State, after: State, h: float) -> float: ...
@@ -241,6 +244,11 @@ def write(world: World, state: State, frame: int, store: FrameStore) -> None:
     told = world.liveliness(state)
     if told is not None:
         store.liveliness(frame, told)
+    poses = world.poses(state)
+    if poses is not None:
+        if not all(np.isfinite(values).all() for values in poses.values()):
+            raise world.explain(StepFailed("the output is not finite"), state, frame)
+        store.poses(frame, poses)
     store.write(frame, vertices)
 
 
@@ -275,7 +283,8 @@ def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None =
             store.cache.free()
         _say_other_machine(store.cache, world, report)
         first = job.scene.time.start if todo.snapshot is None else todo.snapshot
-        store.begin(job, read, world.bodies, backend=world.backend, notes=world.notes, first=first)
+        store.begin(job, read, world.bodies, backend=world.backend, notes=world.notes, first=first,
+                    mechanisms=world.mechanisms)
 
         timeline = Timeline.of(job.scene.time, wanted[-1])
         report.start(first, timeline.end, step_size(timeline.fps, timeline.step)[0])
@@ -307,8 +316,6 @@ def _finished(todo: Plan, report: Reporter) -> bool:
 
 def _build(job: Job, report: Reporter, threads: int | None) -> tuple[World, Reshape | None]:
     """The world of a job, and what cuts it. Imported only here: a finished bake is told without it."""
-    if job.scene.mechanisms:
-        raise BadInput("mechanisms cannot be baked yet", "Take them out of the scene", where="$.mechanisms")
     from . import threads as cores
     from .world.loading import Loading
 
@@ -319,6 +326,11 @@ def _build(job: Job, report: Reporter, threads: int | None) -> tuple[World, Resh
     volumes = volumes_of(job, report.stage)
     for note in loading.finish(report.stage):
         report.log(note)
+    if job.scene.mechanisms:
+        from .world.mechanism_build import build_mechanisms, build_with_soft
+
+        world: World = build_with_soft(job, report.stage, volumes) if job.scene.bodies else build_mechanisms(job)
+        return world, None
     from .world.build import assemble, prepare_all
 
     prepared = prepare_all(job, report.stage, volumes)
@@ -328,7 +340,7 @@ def _build(job: Job, report: Reporter, threads: int | None) -> tuple[World, Resh
 
         reshape = Cuts(job, prepared)
     report.stage("world", None, None, "Analysing the stiffness matrix")
-    world: World = assemble(job, prepared)
+    world = assemble(job, prepared)
     return world, reshape
 
 

@@ -55,6 +55,9 @@ class Springs:
     def liveliness(self, state):
         return None
 
+    def poses(self, state):
+        return None
+
     def forget_past(self):
         self.past = 0.0
 

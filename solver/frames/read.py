@@ -4,6 +4,8 @@
     cache/written.log            one line a file, appended after the file stands: kind, frame, bytes, blake2b
     cache/frames/000012.npy      (V, 3) float32, every body's output vertices one after the other, object space [m]
     cache/snapshots/000021.npz   the whole State, exact
+    cache/poses/000012.npz       of rigid bodies: pose (b, 4, 4), own frames in world [m]; rates (m,); effort (m,) of
+                                 motors [N m, N]; loops (l,), what each is off by [m]; the manifest has the names
     cache/cuts/000030.npz        what came apart after this frame; those after it have more vertices
     cache/liveliness/000012.npy  (3, m) float32: body, liveliness [1/s] and awake (1 or 0) of each dynamic node
     cache/lock                   the process that bakes
@@ -30,9 +32,9 @@ from . import lock
 
 FORMAT = 1
 MANIFEST, LOG = "manifest.json", "written.log"
-FRAME, SNAPSHOT, CUTS, LIVELINESS = "frame", "snapshot", "cuts", "liveliness"
+FRAME, SNAPSHOT, CUTS, LIVELINESS, POSES = "frame", "snapshot", "cuts", "liveliness", "poses"
 FILES = {FRAME: "frames/{:06d}.npy", SNAPSHOT: "snapshots/{:06d}.npz", CUTS: "cuts/{:06d}.npz",
-         LIVELINESS: "liveliness/{:06d}.npy"}
+         LIVELINESS: "liveliness/{:06d}.npy", POSES: "poses/{:06d}.npz"}
 
 
 @dataclass(frozen=True)
@@ -140,7 +142,9 @@ class Cache:
 
     def frames_done(self) -> list[int]:
         """The frames on disk, in order. A file of another size than was written does not count."""
-        return sorted(w.frame for w in self.log.values() if w.kind == FRAME and self.stands(w))
+        kinds = (FRAME, POSES) if self.mechanisms() else (FRAME,)
+        standing = [{w.frame for w in self.log.values() if w.kind == kind and self.stands(w)} for kind in kinds]
+        return sorted(set.intersection(*standing))
 
     def stands(self, written: Written) -> bool:
         """Whether the file is there in the size that was written."""
@@ -157,9 +161,13 @@ class Cache:
         except OSError:
             return False
 
+    def whole(self, frame: int) -> bool:
+        """Whether all files that show a frame hold what was written, byte for byte."""
+        return self.good(FRAME, frame) and (not self.mechanisms() or self.good(POSES, frame))
+
     def verify(self) -> list[int]:
         """The frames that were written and are now missing or changed. Reads every byte."""
-        return sorted(w.frame for w in self.log.values() if w.kind == FRAME and not self.good(FRAME, w.frame))
+        return sorted(w.frame for w in self.log.values() if w.kind == FRAME and not self.whole(w.frame))
 
     def vertices(self, frame: int) -> NDArray[np.float32]:
         """(V, 3) object-space positions [m] of all bodies at a frame. Raises NoSuchThing where it is not on disk."""
@@ -169,6 +177,22 @@ class Cache:
         except FileNotFoundError as error:
             raise NoSuchThing(f"frame {frame} is not in {self.folder}", "Bake it first") from error
         except (OSError, ValueError, EOFError) as error:
+            raise BadInput(f"{path} is damaged", "Resume the bake to make it again") from error
+
+    def mechanisms(self) -> list[dict[str, Any]]:
+        """Of every mechanism: name, first (the number of bodies before it), bodies, loops, and joints with name, kind,
+        first and count of their rates. Empty in caches without any."""
+        return list(self.manifest.get("mechanisms", ())) if self.manifest else []
+
+    def poses(self, frame: int) -> dict[str, NDArray[np.float64]]:
+        """pose, rates, effort and loops of all mechanisms at a frame. Raises NoSuchThing where it is not on disk."""
+        path = file_of(self.folder, POSES, frame)
+        try:
+            with np.load(path, allow_pickle=False) as stored:
+                return {key: stored[key] for key in stored.files}
+        except FileNotFoundError as error:
+            raise NoSuchThing(f"frame {frame} is not in {self.folder}", "Bake it first") from error
+        except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
             raise BadInput(f"{path} is damaged", "Resume the bake to make it again") from error
 
     def frame(self, frame: int) -> dict[str, NDArray[np.float32]]:
@@ -301,7 +325,7 @@ class Cache:
                     pass
                 except OSError as error:
                     raise unwritable(each, error) from error
-        for name in ("frames", "snapshots", "cuts", "liveliness", "."):
+        for name in ("frames", "snapshots", "cuts", "liveliness", "poses", "."):
             try:
                 (self.folder / name).rmdir()
             except OSError:

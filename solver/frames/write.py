@@ -8,7 +8,7 @@ import io
 import json
 import platform
 import socket
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from ..job.files import digest_of, unwritable, write_whole
 from ..job.folder import Job
 from ..job.stages import Arrays, pack, read_arrays
 from ..state import State, Vec
-from .read import CUTS, FORMAT, FRAME, LIVELINESS, LOG, MANIFEST, SNAPSHOT, Cache, Written, file_of, source
+from .read import CUTS, FORMAT, FRAME, LIVELINESS, LOG, MANIFEST, POSES, SNAPSHOT, Cache, Written, file_of, source
 
 LIBRARIES = ("numpy", "scipy", "numba", "scikit-sparse", "cvxopt", "msgspec")
 
@@ -56,7 +56,7 @@ def plan(cache: Cache, read: hashes.Settings, wanted: range, resume: bool) -> Pl
     if not resume:
         return Plan(set(wanted) <= set(cache.frames_done()), None, ())
 
-    good = {frame for frame in wanted if cache.good(FRAME, frame)}
+    good = {frame for frame in wanted if cache.whole(frame)}
     whole = [k for kind, k in cache.log if kind == SNAPSHOT and all(f in good for f in wanted if f <= k)]
     usable = (k for k in sorted(whole, reverse=True)
               if cache.good(SNAPSHOT, k) and all(cache.good(CUTS, c) for c in cache.cut_frames() if c < k))
@@ -78,10 +78,12 @@ class FrameStore:
         self.cache = Cache(folder)
 
     def begin(self, job: Job, read: hashes.Settings, bodies: Iterable[tuple[str, int, int]], *,
-              backend: str, notes: Iterable[str] = (), first: int) -> None:
+              backend: str, notes: Iterable[str] = (), first: int,
+              mechanisms: Iterable[dict[str, Any]] = ()) -> None:
         """Write the manifest of this bake, or add this run to the one that is there.
 
-        bodies: (name, first vertex, number of vertices) in the order of the output; first: the first frame of this run.
+        bodies: (name, first vertex, number of vertices) in the order of the output; first: the first frame of this
+        run; mechanisms: names as Cache.mechanisms tells them.
         Raises CacheUnwritable.
         """
         versions = {name: version for name in LIBRARIES if (version := _version(name))}
@@ -94,7 +96,7 @@ class FrameStore:
             "bodies": [{"name": name, "first": start, "count": count} for name, start, count in bodies],
             "hashes": hashes.hashes(read).plain(), "settings": read.plain(), "scene": job.raw,
             "sources": {name: source(job.array_path(name), content) for name, content in read.digests.items()},
-            "notes": list(notes), "runs": [*(old["runs"] if old else []), run],
+            "mechanisms": list(mechanisms), "notes": list(notes), "runs": [*(old["runs"] if old else []), run],
         }
         write_whole(self.folder / MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False).encode())
         self._mend_log()
@@ -111,6 +113,10 @@ class FrameStore:
         buffer = io.BytesIO()
         np.save(buffer, told.astype(np.float32), allow_pickle=False)
         self._put(LIVELINESS, frame, buffer.getbuffer())
+
+    def poses(self, frame: int, told: Mapping[str, Vec]) -> None:
+        """Put the rigid bodies of a frame on disk, exactly. Raises CacheUnwritable."""
+        self._put(POSES, frame, pack(dict(told)))
 
     def snapshot(self, frame: int, state: State) -> None:
         """Put the whole State after a frame on disk, exactly. Raises CacheUnwritable."""

@@ -20,6 +20,7 @@ from .load import load
 from .schema import Body, step_size
 
 TETS_PER_NODE = 4.5  # of a solid body; thin ones have fewer
+POSE_BYTES = 200  # of a rigid body in a frame: its pose and its joint's rates
 BASE_BYTES = 250e6  # Python with its libraries
 
 
@@ -74,7 +75,8 @@ def estimate(path: Path | str) -> Estimate:
     iterates = because is not None or (chosen != "auto" and catalogue.find("linear_solver", chosen).for_large)
     cost = costs.multigrid(tets) if iterates else costs.direct(tets)
     step_s = cost.seconds
-    output = sum(size.vertices or size.nodes for size in sizes) * 12
+    rigid = sum(len(one.bodies) for one in job.scene.mechanisms)
+    output = sum(size.vertices or size.nodes for size in sizes) * 12 + rigid * POSE_BYTES
     return Estimate(job.scene.name, sizes, (time.start, time.end), steps, (BASE_BYTES + cost.memory) / 1e6, step_s,
                     step_s * steps * (len(job.frames) - 1), output * len(job.frames) / 1e6, because)
 

@@ -32,6 +32,10 @@ def _check_stepping(scene: schema.Scene) -> None:
         works = [entry.label for entry in catalogue.menu("integrator").values() if entry.jointed]
         raise refuse(f"{integrator.label} does not move jointed bodies", "$.integrator.kind",
                      f"Use {', '.join(works[:-1])} or {works[-1]}")
+    for i, body in enumerate(scene.bodies):
+        if body.cuts or body.nails:
+            raise refuse(f'"{body.name}" has cuts or nails, which cannot be beside mechanisms yet',
+                         f"$.bodies[{i}].{'cuts' if body.cuts else 'nails'}", "Bake it in a scene of its own")
     if scene.time.tolerance:
         raise refuse("an accuracy cannot choose the steps of jointed bodies", "$.time.tolerance", "Set it to 0")
 

@@ -38,12 +38,14 @@ class Loading:
         chosen = {("material", body.material.kind) for body in scene.bodies}
         chosen |= {("fiber_material", body.fiber_material.kind) for body in scene.bodies if body.fiber_material}
         self._share = (sorted(chosen), scene.linear_solver)
+        self._joints = sorted({joint.kind for one in scene.mechanisms for joint in one.joints} | {"free"}) \
+            if scene.mechanisms else []
         self._adaptive = bool(parameters("method", scene.method).get("adaptive"))
-        self._mark = Path(os.environ["NUMBA_CACHE_DIR"]) / _name_of((self._share, self._adaptive))
+        self._mark = Path(os.environ["NUMBA_CACHE_DIR"]) / _name_of((self._share, self._adaptive, *self._joints))
         self._first = not self._mark.exists()  #: whether kernels of such a scene were never compiled here
         self._notes: list[str] = []
         self._errors: IO[bytes] = tempfile.TemporaryFile()
-        self._second = start_second(*self._share, self._errors) if self._first and cores > 1 else None
+        self._second = start_second(*self._share, self._errors) if self._first and cores > 1 and scene.bodies else None
         self._thread = threading.Thread(target=self._load, daemon=True)
         self._thread.start()
 
@@ -58,6 +60,13 @@ class Loading:
     def _load(self) -> None:
         began = time.monotonic()
         try:
+            if self._joints:
+                importlib.import_module(".mechanism_build", __package__)
+                for kind in self._joints:
+                    catalogue.find("joint", kind).load()
+            if not self._scene.bodies:
+                catalogue.find("integrator", self._scene.integrator.kind).load()
+                return self._mark.touch()
             importlib.import_module(".build", __package__)
             if any(body.fiber_material for body in self._scene.bodies):
                 importlib.import_module("..forces.fiber_kernels", __package__)

@@ -379,6 +379,14 @@ class World:
         told: Vec = np.stack([owner.astype(float), level, up])
         return told
 
+    def poses(self, state: State) -> dict[str, Vec] | None:
+        """There are no rigid bodies."""
+        return None
+
+    @property
+    def mechanisms(self) -> list[dict[str, Any]]:
+        return []
+
     def forget_past(self) -> None:
         """Drop what depends on earlier steps and is not in the State."""
         self.stage_solver.forget_past()

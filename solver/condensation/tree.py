@@ -1,0 +1,183 @@
+"""Joints' rates as the unknowns of a stage: bodies' inertia, forces and stiffness seen through the tree of joints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from ..coordinates.tree import CENTRES, Posture, Tree
+from ..errors import StepFailed
+from ..forces.joint_forces import JointForces
+from ..forces.rigid_kernels import momentum
+from ..forces.springs import Springs
+from ..linear.tree import BodyNotPositiveDefinite, TreeFactor
+from ..state import State, Vec
+from .interface import Stage
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Where a stage of a mechanism is linearised; its posture is written anew by the next one."""
+
+    posture: Posture
+    q: Vec  #: coordinates, (m,)
+    v: Vec  #: rates u, (m,)
+    memory: Mapping[str, Vec]
+    contacts: None = None  #: of nodes: none, bodies touch by rows
+
+
+@dataclass(frozen=True)
+class Held:
+    """What constraints made of a stage. Impulses are what they did besides forces."""
+
+    rates: Vec  #: (m,)
+    on_bodies: Vec | None = None  #: impulses in the bodies' frames, (n, 6) [N m s, N s]
+    on_rates: Vec | None = None  #: impulses on rates directly, (m,)
+    memory: Mapping[str, Vec] = field(default_factory=dict)  #: for the State: multipliers, warm starts, efforts
+
+
+class Constraints(Protocol):
+    """What holds or brakes rates besides forces: loops, drives, limits, contacts, friction inside joints.
+
+    It keeps nothing between stages but what it gives to the State's memory.
+    """
+
+    def solve(self, posed: PosedTree, free: Vec) -> Held:
+        """Rates (m,) and impulses, from the rates that forces alone would give. Raises StepFailed.
+
+        Asked once in a linearised stage, and in each iteration of a stage that is solved to its root.
+        """
+
+    def close(self, state: State, posed: PosedTree) -> State:
+        """The state at the end of a step, its positions on what must hold exactly. posed: the step's last stage."""
+
+    def open_by(self, posture: Posture) -> Vec:
+        """What each loop is off by at a posture [m], (l,)."""
+
+
+class PosedTree:
+    """(Jᵀ S J + R) u = Jᵀ w + r, factored: S = M − a h D − β a b h² K on bodies, R the same on rates. [Thesis 3.6]
+
+    w and r hold M_r û + a h (f_r − D u + K (base − q)), all of it where the stage is linearised, D u taken out since
+    damping is linear in u. Lives until the next stage is posed.
+    """
+
+    def __init__(self, owner: Jointed, lin: Moment, stage: Stage, right: Vec) -> None:
+        self.owner, self.lin, self.stage = owner, lin, stage
+        self.right = right  #: b, (m,)
+        self.held: Held | None = None  #: of the last `solve`
+
+    def solve(self) -> Vec:
+        """Rates at the stage's end, (m,). Raises StepFailed."""
+        free: Vec = self.owner.factor.solve(self.right)
+        if self.owner.constraints is None:
+            return free
+        self.held = self.owner.constraints.solve(self, free)
+        return self.held.rates
+
+    def respond(self, impulses: Vec) -> Vec:
+        """Δu = A⁻¹ b of impulses on the rates, both (m,) or (m, c)."""
+        out: Vec = self.owner.factor.solve(impulses)
+        return out
+
+    def reaction(self, u: Vec) -> Vec:
+        """S J u − w − impulses on bodies, (n, 6): what joints carry; Jᵀ of it is r − R u + impulses on rates."""
+        owner = self.owner
+        out = owner.multiply(owner.tree.spread(self.lin.posture, u)) - owner.wrench
+        if self.held is not None and self.held.on_bodies is not None:
+            out -= self.held.on_bodies
+        return out
+
+    def correction(self, u: Vec) -> Vec:
+        """Nothing is owed: joints have no part without inertia."""
+        return np.zeros(len(u))
+
+    def settle(self, q: Vec, u: Vec, evaluate: object, corrections: int | None = None) -> Vec:
+        return q
+
+
+class Jointed:
+    """Poses stages of a mechanism. Its arrays are kept from stage to stage and written anew in each.
+
+    constraints: what holds or brakes besides forces, set by the world; None where nothing does.
+    """
+
+    sleep = None
+
+    def __init__(self, tree: Tree, springs: Springs, joints: JointForces, gravity: Vec, beta: float) -> None:
+        """gravity: (3,) [m/s²]. beta: on K of semi-implicit Euler."""
+        self.tree, self.springs, self.joints, self.gravity, self.beta = tree, springs, joints, gravity, beta
+        self.constraints: Constraints | None = None
+        self.last: PosedTree | None = None
+        self.factor = TreeFactor(tree.parent, tree.dof)
+        n, m = tree.count, tree.rates
+        self.diagonal: Vec = tree.inertia.copy()  #: S's blocks on bodies, (n, 6, 6)
+        self.below: Vec = np.zeros((n, 6, 6))  #: in rows of bodies and columns of their parents
+        self.reduced: Vec = np.zeros((n, 6, 6))  #: R, of the joint above each body in the upper left corner
+        self.wrench: Vec = np.zeros((n, 6))  #: w
+        self.pull: Vec = np.zeros(m)  #: r
+        self._kept, self._moved, self._gathered = np.zeros((n, 6)), np.zeros((n, 6)), np.zeros((n, 6))
+
+    def pose(self, lin: Moment, stage: Stage) -> PosedTree:
+        """Fill and factor. Raises NotPositiveDefinite, StepFailed that names the body whose joint is at fault."""
+        tree, at, share = self.tree, lin.posture, stage.a * stage.h
+        moved = None if stage.base is None else stage.base - lin.q
+        kept = at.twist if stage.v_hat is lin.v else tree.spread(at, stage.v_hat, self._kept)
+        momentum(at.E, at.twist, at.drift, kept, tree.inertia, self.gravity, share, self.wrench)
+        self._add_forces(lin, stage.time, moved, share, stage.stiffness_factor, 0.0)
+        self._factor(at)
+        right = tree.gather(at, self.wrench, None, self._gathered)
+        right += self.pull
+        self.last = PosedTree(self, lin, stage, right)
+        return self.last
+
+    def acceleration(self, lin: Moment, time: float) -> Vec:
+        """u̇ = M_r⁻¹ f_r, (m,)."""
+        at, tree = lin.posture, self.tree
+        self._kept[:] = 0.0
+        momentum(at.E, at.twist, at.drift, self._kept, tree.inertia, self.gravity, 1.0, self.wrench)
+        self._add_forces(lin, time, None, 1.0, 0.0, 1.0)
+        right = tree.gather(at, self.wrench, None, self._gathered)
+        right += self.pull
+        self.diagonal[:], self.below[:], self.reduced[:] = tree.inertia, 0.0, 0.0
+        self.springs.between[:] = 0.0
+        self._factor(at)
+        out: Vec = self.factor.solve(right)
+        return out
+
+    def _add_forces(self, lin: Moment, time: float, moved: Vec | None, share: float, ahead: float, felt: float) -> None:
+        """What springs and joints add to right side and matrix."""
+        tree, at = self.tree, lin.posture
+        if len(self.springs):
+            np.copyto(self.diagonal, tree.inertia)
+            self.below[:] = 0.0
+            bodies_moved = None if moved is None else tree.spread(at, moved, self._moved)
+            self.springs.add(at.E, at.twist, bodies_moved, share, ahead, felt, self.wrench, self.diagonal, self.below)
+        if len(self.joints.bodies):
+            self.joints.at(time)
+            self.joints.add(at, lin.q, lin.v, lin.memory.get(CENTRES, tree.fresh), moved, share, ahead, felt,
+                            self.pull, self.reduced)
+
+    def _factor(self, at: Posture) -> None:
+        pairs, between = (self.springs.pairs, self.springs.between) if len(self.springs.pairs) else (None, None)
+        try:
+            self.factor.factor(at.X, at.S, self.diagonal, self.below, self.reduced, pairs, between)
+        except BodyNotPositiveDefinite as failure:
+            raise StepFailed("its joint has a direction that nothing resists", self.tree.bodies[failure.body]
+                             ) from failure
+
+    def multiply(self, twist: Vec) -> Vec:
+        """S φ, both (n, 6), with the blocks of the last stage."""
+        out: Vec = np.einsum("nab,nb->na", self.diagonal, twist)
+        if len(self.springs):
+            child = np.flatnonzero(self.tree.parent >= 0)
+            parent = self.tree.parent[child]
+            out[child] += np.einsum("nab,nb->na", self.below[child], twist[parent])
+            np.add.at(out, parent, np.einsum("nba,nb->na", self.below[child], twist[child]))
+            first, second = self.springs.pairs.T
+            np.add.at(out, first, np.einsum("nab,nb->na", self.springs.between, twist[second]))
+            np.add.at(out, second, np.einsum("nba,nb->na", self.springs.between, twist[first]))
+        return out

@@ -1,0 +1,124 @@
+"""Stiffness, damping, limits and motors of joints, all that acts on rates directly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..coordinates.joints.rotations import jacobian
+from ..coordinates.prescribed import Motion
+from ..coordinates.tree import Posture, Tree
+from ..state import Index, Vec
+from .joint_kernels import (
+    DAMPING,
+    HIGH,
+    LIMIT_DAMPING,
+    LIMIT_STIFFNESS,
+    LOW,
+    MOTOR_DAMPING,
+    MOTOR_LIMIT,
+    MOTOR_STIFFNESS,
+    REST,
+    STIFFNESS,
+    TARGET,
+    TARGET_RATE,
+    joint_forces,
+)
+
+LIMIT_PERIOD = 0.1  #: [s] in which a joint that has run into its soft limit would swing back, were it not damped
+COLUMNS = 12
+
+
+@dataclass(frozen=True)
+class MotorOverTime:
+    """What one motor wants, when."""
+
+    rates: Index  #: (k,)
+    target: Motion  #: (k,) at a time: places, or rates where it has no stiffness
+    stiffness: float
+    damping: float
+    until: float  #: [s] from which on it lets go
+    is_ball: bool  #: whether its first three rates are charted
+
+
+class JointForces:
+    """f_u of the joints that have any; its K and D are negative semi-definite. [Thesis 3.6]"""
+
+    def __init__(self, tree: Tree, law: Vec, motors: Sequence[MotorOverTime] = ()) -> None:
+        """law: (m, 12), columns as in joint_kernels; those of motors are written here, but for their limits."""
+        self.law, self.motors = law, list(motors)
+        self._tree = tree
+        self.chart: Index = np.full(tree.count, -1, dtype=np.int32)
+        for batch in tree.batches:
+            if batch.centres.shape[1]:
+                self.chart[batch.bodies] = batch.centres[:, 0]
+        at_work = (law[:, [STIFFNESS, DAMPING]] != 0.0).any(axis=1) | np.isfinite(law[:, [LOW, HIGH]]).any(axis=1)
+        for motor in self.motors:
+            at_work[motor.rates] = True
+        owner = np.repeat(np.arange(tree.count, dtype=np.int32), np.diff(tree.dof))
+        self.bodies: Index = np.unique(owner[at_work]).astype(np.int32)  #: below joints with forces
+        self._still = np.zeros(tree.rates)
+        self._effort, self._scratch = np.zeros(tree.rates), np.zeros(tree.rates)
+        self._blocks = np.zeros((tree.count, 6, 6))
+
+    def at(self, time: float) -> None:
+        """Set the motors to what they want at `time` [s]."""
+        for motor in self.motors:
+            rates = motor.rates
+            if time >= motor.until:
+                self.law[rates, MOTOR_STIFFNESS] = self.law[rates, MOTOR_DAMPING] = 0.0
+                continue
+            self.law[rates, MOTOR_STIFFNESS], self.law[rates, MOTOR_DAMPING] = motor.stiffness, motor.damping
+            target = motor.target.at(time)
+            if motor.stiffness == 0.0:
+                self.law[rates, TARGET_RATE] = target
+                continue
+            rate = motor.target.velocity(time)
+            if motor.is_ball:  # angular velocity about axes that turn with the target
+                rate[:3] = jacobian(target[None, :3])[0] @ rate[:3]
+            self.law[rates, TARGET], self.law[rates, TARGET_RATE] = target, rate
+
+    def add(self, posture: Posture, q: Vec, u: Vec, centres: Vec, moved: Vec | None, share: float, ahead: float,
+            felt: float, force: Vec, reduced: Vec) -> None:
+        """Write share (f + K moved) into force (m,) and −share D − ahead K into blocks of reduced (n, 6, 6).
+
+        Those of joints without forces stay as they are. posture: at q (m,); u: (m,). moved: coordinates (m,) by which
+        the stage starts from elsewhere; none where it does not. felt: whether f has the damping, 1 or 0.
+        """
+        if len(self.bodies):
+            joint_forces(self.bodies, self._tree.dof, self.chart, q, u, centres, self.law, posture.subspace,
+                         self._still if moved is None else moved, share, ahead, felt, force, reduced, self._effort)
+
+    def efforts(self, posture: Posture, q: Vec, u: Vec, centres: Vec, time: float) -> Vec:
+        """What servos and speed motors do at `time`, (m,) [N m, N]: of balls torques about axes of the child."""
+        self.at(time)
+        self.add(posture, q, u, centres, None, 0.0, 0.0, 1.0, self._scratch, self._blocks)
+        return self._effort.copy()
+
+    def energy(self, q: Vec, centres: Vec) -> float:
+        """½ k (q − rest)² of all rates [J]; balls by their rotation vectors, so right where they rest at 0."""
+        return 0.5 * float(np.sum(self.law[:, STIFFNESS] * (self.readings(q, centres) - self.law[:, REST]) ** 2))
+
+    def soften_limits(self, inertia: Vec) -> None:
+        """Give limits their stiffness, from what each rate moves, (m,) [kg m², kg]: as much at any size."""
+        swing = 2.0 * np.pi / LIMIT_PERIOD
+        self.law[:, LIMIT_STIFFNESS] = inertia * swing**2
+        self.law[:, LIMIT_DAMPING] = 2.0 * inertia * swing
+
+    def outside(self, q: Vec, centres: Vec) -> Index:
+        """Rates whose limits are passed at q, ascending."""
+        place = self.readings(q, centres)
+        return np.flatnonzero((place < self.law[:, LOW]) | (place > self.law[:, HIGH])).astype(np.int32)
+
+    def readings(self, q: Vec, centres: Vec) -> Vec:
+        """What limits and springs read, (m,) [rad, m]: q, and of charted rotations all of the rotation vector."""
+        return self._tree.absolute(q, centres)
+
+
+def no_law(rates: int) -> Vec:
+    """The law of rates on which nothing acts, (m, 12)."""
+    law = np.zeros((rates, COLUMNS))
+    law[:, LOW], law[:, HIGH], law[:, MOTOR_LIMIT] = -np.inf, np.inf, np.inf
+    return law

@@ -1,0 +1,132 @@
+"""Forces on the rates of joints: stiffness, damping, limits and motors."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..threads import inlined, kernel
+
+#: columns of a rate's law
+(STIFFNESS, DAMPING, REST, LOW, HIGH, LIMIT_STIFFNESS, LIMIT_DAMPING, MOTOR_STIFFNESS, MOTOR_DAMPING, MOTOR_LIMIT,
+ TARGET, TARGET_RATE) = range(12)
+
+
+@inlined
+def exponential(x, y, z):  # type: ignore[no-untyped-def]
+    """exp([r]) as a quaternion (w, x, y, z)."""
+    angle = math.sqrt(x * x + y * y + z * z)
+    share = math.sin(0.5 * angle) / angle if angle > 1.0e-8 else 0.5
+    return math.cos(0.5 * angle), share * x, share * y, share * z
+
+
+@inlined
+def product(a, b):  # type: ignore[no-untyped-def]
+    """Of quaternions."""
+    return (a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
+            a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
+            a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
+            a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0])
+
+
+@inlined
+def logarithm(a):  # type: ignore[no-untyped-def]
+    """r of a unit quaternion, at most half a turn."""
+    sine = math.sqrt(a[1] * a[1] + a[2] * a[2] + a[3] * a[3])
+    flip = -1.0 if a[0] < 0.0 else 1.0
+    share = flip * 2.0 * math.atan2(sine, flip * a[0]) / sine if sine > 1.0e-12 else flip * 2.0
+    return share * a[1], share * a[2], share * a[3]
+
+
+@inlined
+def terms(law, k, off, turned, place, rate):  # type: ignore[no-untyped-def]
+    """(force without what is linear in the rate, stiffness, damping, effort of the motor) of one rate.
+
+    off: place less rest. turned: place less target. place: what limits read. A motor at its limit has no stiffness.
+    """
+    stiffness, damping = law[k, STIFFNESS], law[k, DAMPING]
+    force = -stiffness * off
+    pull = law[k, MOTOR_DAMPING] * law[k, TARGET_RATE] - law[k, MOTOR_STIFFNESS] * turned
+    effort = pull - law[k, MOTOR_DAMPING] * rate
+    if abs(effort) < law[k, MOTOR_LIMIT]:
+        force += pull
+        stiffness += law[k, MOTOR_STIFFNESS]
+        damping += law[k, MOTOR_DAMPING]
+    else:
+        effort = math.copysign(law[k, MOTOR_LIMIT], effort)
+        force += effort
+    over = max(place - law[k, HIGH], 0.0) + min(place - law[k, LOW], 0.0)
+    if over != 0.0:
+        inward, swing = math.copysign(rate, rate * over), 2.0 * law[k, LIMIT_STIFFNESS] / law[k, LIMIT_DAMPING]
+        spring = law[k, LIMIT_STIFFNESS]
+        # damped on the way in alone, and no more than is pressed: without a jump where it begins, and never sticky
+        if inward > swing * abs(over):
+            spring += law[k, LIMIT_DAMPING] * swing
+        elif inward > 0.0:
+            damping += law[k, LIMIT_DAMPING]
+        force -= spring * over
+        stiffness += spring
+    return force, stiffness, damping, effort
+
+
+@kernel("void(i4[::1], i4[::1], i4[::1], f8[::1], f8[::1], f8[::1], f8[:,::1], f8[:,::1], f8[::1], f8, f8, f8, f8[::1],"
+        " f8[:,:,::1], f8[::1])")
+def joint_forces(  # type: ignore[no-untyped-def]
+    bodies, dof, chart, q, u, centres, law, subspace, moved, share, ahead, felt, force, reduced, effort,
+):
+    """share (f + K moved) of the joints above `bodies` into force (m,), −share D − ahead K into their blocks of
+    reduced (n, 6, 6), the motors' part of f into effort (m,) [N m, N].
+
+    chart: where the centre of a joint's chart of rotation stands in `centres`, −1 where it has none, (n,). There the
+    first three rates are charted: forces are torques about axes that turn with the child, and what a law reads are the
+    components of the rotation vector. felt: whether f has the damping, 1 or 0.
+    """
+    torque, block = np.zeros(3), np.zeros(3)
+    for i in bodies:
+        first, count, ball = dof[i], dof[i + 1] - dof[i], 0
+        for a in range(count):
+            for b in range(count):
+                reduced[i, a, b] = 0.0
+        if chart[i] >= 0:
+            ball = 3
+            c = chart[i]
+            turn = product((centres[c], centres[c + 1], centres[c + 2], centres[c + 3]),
+                           exponential(q[first], q[first + 1], q[first + 2]))
+            rest = exponential(law[first, REST], law[first + 1, REST], law[first + 2, REST])
+            goal = exponential(law[first, TARGET], law[first + 1, TARGET], law[first + 2, TARGET])
+            place = logarithm(turn)
+            off = logarithm(product((rest[0], -rest[1], -rest[2], -rest[3]), turn))
+            turned = logarithm(product((goal[0], -goal[1], -goal[2], -goal[3]), turn))
+            for a in range(3):
+                k = first + a
+                rate = (subspace[first, a] * u[first] + subspace[first + 1, a] * u[first + 1]
+                        + subspace[first + 2, a] * u[first + 2])
+                step = (subspace[first, a] * moved[first] + subspace[first + 1, a] * moved[first + 1]
+                        + subspace[first + 2, a] * moved[first + 2])
+                if a == 0:
+                    found = terms(law, k, off[0], turned[0], place[0], rate)
+                elif a == 1:
+                    found = terms(law, k, off[1], turned[1], place[1], rate)
+                else:
+                    found = terms(law, k, off[2], turned[2], place[2], rate)
+                torque[a] = found[0] - found[1] * step - felt * found[2] * rate
+                block[a] = share * found[2] + ahead * found[1]
+                effort[k] = found[3]
+            # torques about the moving frame's axes, to rates of the chart: Jᵀ
+            for a in range(3):
+                total = 0.0
+                for c in range(3):
+                    total += subspace[first + a, c] * torque[c]
+                force[first + a] = share * total
+                for b in range(3):
+                    total = 0.0
+                    for c in range(3):
+                        total += subspace[first + a, c] * block[c] * subspace[first + b, c]
+                    reduced[i, a, b] = total
+        for a in range(ball, count):
+            k = first + a
+            found = terms(law, k, q[k] - law[k, REST], q[k] - law[k, TARGET], q[k], u[k])
+            force[k] = share * (found[0] - found[1] * moved[k] - felt * found[2] * u[k])
+            reduced[i, a, a] = share * found[2] + ahead * found[1]
+            effort[k] = found[3]

@@ -1,0 +1,34 @@
+"""What motors do: entries of the catalogue's family "motor"."""
+
+from __future__ import annotations
+
+
+class Drive:
+    """Rates are given exactly; what that takes is found by the rows that hold them."""
+
+    exact = True
+    stiffness = damping = 0.0
+
+    def __init__(self, params: dict[str, float]) -> None:
+        """No parameters."""
+
+
+class Servo:
+    """−k (q − target) − d (u − rate of the target)."""
+
+    exact = False
+
+    def __init__(self, params: dict[str, float]) -> None:
+        """params: stiffness [N m/rad or N/m], damping [N m s/rad or N s/m]."""
+        self.stiffness, self.damping = params["stiffness"], params["damping"]
+
+
+class Speed:
+    """−d (u − target)."""
+
+    exact = False
+    stiffness = 0.0
+
+    def __init__(self, params: dict[str, float]) -> None:
+        """params: damping [N m s/rad or N s/m]."""
+        self.damping = params["damping"]

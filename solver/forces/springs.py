@@ -1,0 +1,58 @@
+"""Damped springs between points of rigid bodies."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..state import Index, Vec
+from .rigid_kernels import CHILD_FIRST, PARENT_FIRST, WORLD, spring_energy, springs
+
+
+class Springs:
+    """s springs. K = ∂f/∂x is negative semi-definite: what it has sideways of springs that are pressed is left out."""
+
+    def __init__(self, body: Index, point: Vec, law: Vec, parent: Index) -> None:
+        """body: (s, 2), −1 the world. point: in the bodies' own frames, or in the world, (s, 2, 3) [m].
+
+        law: stiffness [N/m], damping [N s/m] and rest length [m] of each, (s, 3). parent: of the tree, (n,).
+        """
+        self.body = np.ascontiguousarray(body, dtype=np.int32).reshape(-1, 2)
+        self.point = np.ascontiguousarray(point, dtype=float).reshape(-1, 2, 3)
+        self.law = np.ascontiguousarray(law, dtype=float).reshape(-1, 3)
+        self._slot = np.full(len(self.body), WORLD, dtype=np.int32)
+        self._still = np.zeros((len(parent), 6))
+        far: dict[tuple[int, int], int] = {}
+        for s, (a, b) in enumerate(self.body.tolist()):
+            if a >= 0 and b >= 0:
+                if parent[a] == b:
+                    self._slot[s] = CHILD_FIRST
+                elif parent[b] == a:
+                    self._slot[s] = PARENT_FIRST
+                else:
+                    self._slot[s] = far.setdefault((a, b), len(far))
+        #: bodies that springs join beyond parent and child, (p, 2)
+        self.pairs: Index = np.array(list(far), dtype=np.int32).reshape(-1, 2)
+        self.between: Vec = np.zeros((len(far), 6, 6))  #: the matrix's blocks in their rows and columns
+
+    def __len__(self) -> int:
+        return len(self.body)
+
+    def add(self, E: Vec, twist: Vec, moved: Vec | None, share: float, ahead: float, felt: float, wrench: Vec,
+            diagonal: Vec, below: Vec) -> None:
+        """Add share (f + K moved) to wrenches (n, 6) and −share D − ahead K to blocks (n, 6, 6); `between` is new.
+
+        E: (n, 4, 4). twist: (n, 6). moved: twists times time (n, 6) [rad, m]; none where nothing moves. felt: whether
+        f has the damping, 1 or 0.
+        """
+        self.between[:] = 0.0
+        springs(E, twist, self._still if moved is None else moved, self.body, self.point, self.law, self._slot, share,
+                ahead, felt, wrench, diagonal, below, self.between)
+
+    def energy(self, E: Vec) -> float:
+        """[J]"""
+        return float(spring_energy(E, self.body, self.point, self.law))
+
+
+def no_springs(parent: Index) -> Springs:
+    """An empty table."""
+    return Springs(np.zeros((0, 2), np.int32), np.zeros((0, 2, 3)), np.zeros((0, 3)), parent)

@@ -1,0 +1,263 @@
+"""The world of jointed rigid bodies: the same face as the world of soft ones, its coordinates those of joints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import cast
+
+import numpy as np
+
+from ..condensation.interface import Stage
+from ..condensation.tree import Constraints, Jointed, Moment
+from ..coordinates.prescribed import Motion
+from ..coordinates.tree import CENTRES, Tree
+from ..errors import Diverged, StepFailed
+from ..integrators.control import Controller
+from ..integrators.interface import Integrator, System
+from ..nonlinear.limits import Limits
+from ..state import Index, State, Vec
+
+EFFORT = "mechanism.effort"  #: memory of what drives did in the last step [N m, N], (m,)
+FASTEST = 1.0e7  #: [rad/s or m/s]; a rate beyond it has blown up
+CHART_ENDS = 6.0  #: [rad] from the centre of a chart of rotations, which is singular at 2π
+ROUNDING = 1.0e-12  #: of the rates: a smaller change is none
+
+
+class Rates:
+    """Coordinates of joints as integrators use them: charts on which q̇ = u, and nothing that is prescribed."""
+
+    def advance(self, q: Vec, rate: Vec, h: float) -> Vec:
+        """q after h seconds at `rate`, (m,)."""
+        return q + h * rate
+
+    def spread(self, u: Vec, w: None) -> Vec:
+        return u
+
+    def prescribed_rate(self, time: float) -> None:
+        return None
+
+    def prescribed_velocity(self, time: float, h: float) -> None:
+        return None
+
+
+@dataclass(frozen=True)
+class JointInWorld:
+    """Where a joint's rates stand in the world's arrays."""
+
+    name: str
+    kind: str
+    first: int
+    count: int
+
+
+@dataclass(frozen=True)
+class MechanismInWorld:
+    """Where one mechanism stands in the world's output."""
+
+    name: str
+    bodies: Sequence[str]  #: as in the scene
+    joints: Sequence[JointInWorld]
+    loops: Sequence[str] = ()
+
+    def plain(self, first: int) -> dict[str, object]:
+        """For the manifest; first: number of bodies of the mechanisms before it."""
+        return {"name": self.name, "first": first, "bodies": list(self.bodies), "loops": list(self.loops),
+                "joints": [{"name": one.name, "kind": one.kind, "first": one.first, "count": one.count}
+                           for one in self.joints]}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How bodies are shown: own frames, which need not stand at centres of mass, in the order of the scene."""
+
+    body: Index  #: in the tree, −1 for an obstacle, (b,)
+    own: Vec  #: own frame in the body's, (b, 4, 4)
+    obstacles: dict[int, Motion] = field(default_factory=dict)  #: own frames in world of what moves as told
+
+    def poses(self, E: Vec, time: float) -> Vec:
+        """Own frames in world, (b, 4, 4), of bodies at E (n, 4, 4)."""
+        poses: Vec = E[self.body] @ self.own if len(E) else np.tile(np.eye(4), (len(self.body), 1, 1))
+        for place, motion in self.obstacles.items():
+            poses[place] = motion.at(time)
+        return poses
+
+
+@dataclass
+class MechanismWorld:
+    """All mechanisms of a scene in one tree. Steps are pure: they take a State and return a new one."""
+
+    parts: Sequence[MechanismInWorld]
+    shown: Shown
+    tree: Tree
+    condensation: Jointed
+    integrator: Integrator
+    limits: Limits  #: of stages that are solved to their root
+    q: Vec  #: where joints start, (m,)
+    u: Vec  #: how fast, (m,)
+    start_frame: int
+    notes: list[str] = field(default_factory=list)
+
+    # what the spine asks of every world and nodes alone have
+    ground = friction = None
+    evaluate = None
+
+    def __post_init__(self) -> None:
+        self.coordinates = Rates()
+        self._postures = (self.tree.blank(), self.tree.blank())
+        self._charted = np.concatenate([np.zeros(0, np.int32)] + [
+            batch.entries[:, :3].ravel() for batch in self.tree.batches if batch.centres.shape[1]])
+        self._owner = np.repeat(np.arange(self.tree.count), np.diff(self.tree.dof))
+        self.iterations = 0  #: of all stages that were solved to their root
+
+    @property
+    def constraints(self) -> Constraints | None:
+        return self.condensation.constraints
+
+    @property
+    def bodies(self) -> list[tuple[str, int, int]]:
+        """Of meshes that are shown: none, a mechanism's output are poses."""
+        return []
+
+    @property
+    def mechanisms(self) -> list[dict[str, object]]:
+        """What the manifest says of each."""
+        told, first = [], 0
+        for part in self.parts:
+            told.append(part.plain(first))
+            first += len(part.bodies)
+        return told
+
+    @property
+    def backend(self) -> str:
+        return type(self.condensation.factor).__name__
+
+    def initial_state(self) -> State:
+        """The state at the start frame."""
+        return self.tree.recentre(State(0.0, self.q.copy(), self.u.copy(), {}))
+
+    # what integrators ask
+
+    def velocity(self, state: State) -> Vec:
+        """Rates, (m,) [rad/s, m/s]."""
+        return state.u
+
+    def acceleration(self, state: State) -> Vec:
+        """u̇ where nothing but forces acts, (m,) [rad/s², m/s²]."""
+        return self.condensation.acceleration(self.linearise(state), state.time)
+
+    def touching(self, state: State) -> Index:
+        """What a history of rates does not reach across; nothing."""
+        return np.zeros(0, dtype=np.int32)
+
+    def linearise(self, state: State, time: float | None = None) -> Moment:
+        """Where the bodies are; written anew by the next call."""
+        return self._moment(state.q, state.u, state)
+
+    def _moment(self, q: Vec, u: Vec, state: State) -> Moment:
+        posture = self.tree.posture(q, u, state.memory, self._postures[0])
+        return Moment(posture, q, u, state.memory)
+
+    def reach(self, stage: Stage, start: State, held: None = None) -> State:
+        """The end of a stage: M_r(q) (u − û) = a h f_r(q, u), q = base + b h u, by Newton's method. [Thesis 3.6]
+
+        The matrix is the semi-implicit step's, taken anew in each iteration. How M_r, J and the quadratic velocities
+        change with q and u is left out of it, so that it stays symmetric: what is left over shrinks by about
+        h |ω| in each. Raises StepFailed where that takes too many.
+        """
+        base = start.q if stage.base is None else stage.base
+        stage = replace(stage, base=base)
+        u, first, share = start.u, 0.0, stage.b * stage.h
+        for _ in range(self.limits.iterations):
+            after = self.condensation.pose(self._moment(base + share * u, u, start), stage).solve()
+            self.iterations += 1
+            change = float(np.abs(after - u).max(initial=0.0))
+            u, first = after, max(first, change)
+            if change <= max(self.limits.tolerance * first, ROUNDING * float(np.abs(u).max(initial=0.0))):
+                return State(stage.time, base + share * u, u, start.memory)
+            if not change <= FASTEST:
+                break
+        raise StepFailed(f"the joints did not settle in {self.limits.iterations} iterations")
+
+    # what the loop asks
+
+    def step(self, state: State, h: float) -> State:
+        """The state after h seconds. Raises StepFailed; the old state is still good."""
+        # the protocol of integrators speaks of nodes; those for jointed bodies ask only what both worlds have
+        after = self.integrator.step(cast(System, self), state, h)
+        self._refuse_blow_up(after)
+        posed, constraints = self.condensation.last, self.constraints
+        if posed is not None and posed.held is not None and constraints is not None:
+            after = replace(after, memory={**after.memory, **posed.held.memory})
+            after = constraints.close(after, posed)
+        return self.tree.recentre(after)
+
+    def _refuse_blow_up(self, after: State) -> None:
+        if not (np.isfinite(after.q).all() and np.isfinite(after.u).all()):
+            bad = np.flatnonzero(~(np.isfinite(after.q) & np.isfinite(after.u)))[0]
+            raise StepFailed("its motion is not a number", self._name_of_rate(bad))
+        if not len(after.u):
+            return
+        fastest = int(np.argmax(np.abs(after.u)))
+        if abs(after.u[fastest]) > FASTEST:
+            raise StepFailed(f"its joint moves at {abs(after.u[fastest]):.1g} a second", self._name_of_rate(fastest))
+        if len(self._charted):
+            turned = np.linalg.norm(after.q[self._charted].reshape(-1, 3), axis=1)
+            if turned.max() > CHART_ENDS:
+                raise StepFailed("it turned nearly all around in one step",
+                                 self._name_of_rate(self._charted[3 * int(np.argmax(turned))]))
+
+    def _name_of_rate(self, rate: int) -> str:
+        return self.tree.bodies[int(self._owner[rate])]
+
+    def controller(self, tolerance: float, largest: int) -> Controller:
+        """Not there: the loader refuses an accuracy for jointed bodies."""
+        raise TypeError("jointed bodies do not tell their error")
+
+    def error(self, before: State, after: State, h: float) -> float:
+        """Not there either."""
+        raise TypeError("jointed bodies do not tell their error")
+
+    def deformation(self, before: State, after: State) -> float:
+        """Rigid bodies do not deform."""
+        return 0.0
+
+    def explain(self, failure: StepFailed, state: State, frame: int) -> Diverged:
+        """The error for the artist: which body, at which frame, and what helps."""
+        name = failure.object
+        if name is None and len(state.u):
+            name = self._name_of_rate(int(np.argmax(np.abs(state.u))))
+        return Diverged(f"the motion could not be solved: {failure}",
+                        "Lower the step, raise the damping of its joint or give thin bodies more mass; earlier frames "
+                        "are kept", name, frame)
+
+    def output(self, state: State, frame: int) -> Vec:
+        """Vertices: none, (0, 3)."""
+        return np.zeros((0, 3))
+
+    def poses(self, state: State) -> dict[str, Vec]:
+        """What a frame shows: pose (b, 4, 4) of the bodies' own frames in world, rates (m,), effort (m,) of motors
+        [N m, N], loops (l,), what each loop is off by [m]."""
+        at = self.tree.posture(state.q, state.u, state.memory, self._postures[1])
+        joints, constraints = self.condensation.joints, self.constraints
+        effort = state.memory.get(EFFORT, np.zeros(len(state.u))) + joints.efforts(
+            at, state.q, state.u, state.memory.get(CENTRES, self.tree.fresh), state.time)
+        loops = np.zeros(0) if constraints is None else constraints.open_by(at)
+        return {"pose": self.shown.poses(at.E, state.time), "rates": state.u, "effort": effort, "loops": loops}
+
+    def energy(self, state: State) -> float:
+        """Of motion, height, springs and joint springs [J]; heights count from the world's origin."""
+        at = self.tree.posture(state.q, state.u, state.memory, self._postures[1])
+        mass = self.tree.inertia[:, 5, 5]
+        moving = 0.5 * float(np.einsum("na,nab,nb->", at.twist, self.tree.inertia, at.twist))
+        height = -float(np.einsum("n,na,a->", mass, at.E[:, :3, 3], self.condensation.gravity))
+        return moving + height + self.condensation.springs.energy(at.E) + self.condensation.joints.energy(
+            state.q, state.memory.get(CENTRES, self.tree.fresh))
+
+    def liveliness(self, state: State) -> Vec | None:
+        """Nothing sleeps."""
+        return None
+
+    def forget_past(self) -> None:
+        """Drop what depends on earlier steps and is not in the State."""
+        self.condensation.last = None

@@ -1,0 +1,260 @@
+"""From a job's mechanisms to their world: one tree of all bodies, its springs, joint forces and motors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .. import catalogue
+from ..condensation.tree import Jointed
+from ..coordinates.inertia import Solid
+from ..coordinates.prescribed import Motion
+from ..coordinates.tree import Tree
+from ..coordinates.tree_build import Body, Joint, build
+from ..errors import BadInput
+from ..forces import joint_kernels as columns
+from ..forces.joint_forces import JointForces, MotorOverTime, no_law
+from ..forces.springs import Springs
+from ..job import schema
+from ..job.folder import Job, parameters
+from ..meshing.volume import Volume
+from ..nonlinear.limits import Limits
+from ..state import Index, State, Vec
+from .beside import Beside
+from .mechanism import JointInWorld, MechanismInWorld, MechanismWorld, Shown
+from .volumes import Stage
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A mechanism's bodies where they start."""
+
+    scene: schema.Mechanism
+    own: Mapping[str, Vec]  #: own frames in world, (4, 4)
+    bodies: Mapping[str, Vec]  #: frames at centres of mass in world, (4, 4); without obstacles
+    solids: Mapping[str, Solid]
+
+    def key(self, body: str) -> str:
+        """What the tree calls a body."""
+        return f"{self.scene.name}/{body}"
+
+
+def build_mechanisms(job: Job) -> MechanismWorld:
+    """The world of a scene's mechanisms. Raises BadInput that names the body and its field."""
+    scene = job.scene
+    placed = [_place(job, i, one) for i, one in enumerate(scene.mechanisms)]
+    tree, q = _tree(placed)
+    joints = {(one.scene.name, joint.name): joint for one in placed for joint in one.scene.joints}
+    place = {name: i for i, name in enumerate(tree.bodies)}
+    rates = {one.key(joint.child): np.arange(tree.dof[place[one.key(joint.child)]],
+                                             tree.dof[place[one.key(joint.child)] + 1], dtype=np.int32)
+             for one in placed for joint in one.scene.joints}
+
+    balls = {first for batch in tree.batches if batch.centres.shape[1] for first in batch.entries[:, 0].tolist()}
+    u, law, motors = np.zeros(tree.rates), no_law(tree.rates), []
+    for one in placed:
+        for joint in one.scene.joints:
+            of = rates[one.key(joint.child)]
+            if joint.rate:
+                u[of] = joint.rate
+            _fill_law(law, of, joint, q[of])
+            if joint.motor is not None:
+                motors += _motor(job, joint.motor, of, law, of[0] in balls)
+    forces = JointForces(tree, law, motors)
+    springs = _springs(placed, place, tree.parent)
+    params = parameters("method", scene.method)
+    jointed = Jointed(tree, springs, forces, np.array(scene.gravity, dtype=float), float(params["beta"]))
+    limits = Limits.of(parameters("stage_solver", scene.stage_solver))
+    integrator = catalogue.find("integrator", scene.integrator.kind).load()(parameters("integrator", scene.integrator))
+    world = MechanismWorld([_told(one, tree, place) for one in placed], _shown(job, placed, place), tree, jointed,
+                           integrator, limits, q, u, scene.time.start)
+    _soften_limits(world, joints, rates, placed)
+    return world
+
+
+def build_with_soft(job: Job, report: Stage, volumes: list[Volume]) -> Beside:
+    """Both worlds of a scene that has soft bodies too. Raises what `build.build` and `build_mechanisms` raise."""
+    from .build import build as build_soft
+
+    return Beside(build_soft(job, report, volumes), build_mechanisms(job))
+
+
+def frame(position: schema.Vector, rotation: schema.Quaternion) -> Vec:
+    """(4, 4) of a place and a quaternion of any length."""
+    turn = np.asarray(rotation, dtype=float)
+    turn /= np.abs(turn).max()  # whatever its length, its square is a number
+    w, (x, y, z) = turn[0], turn[1:]
+    skew = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    out = np.eye(4)
+    out[:3, :3] += 2.0 / (turn @ turn) * (w * skew + skew @ skew)
+    out[:3, 3] = position
+    return out
+
+
+def inverse(frames: Vec) -> Vec:
+    """Of a rigid motion, (4, 4)."""
+    out = np.eye(4)
+    out[:3, :3] = frames[:3, :3].T
+    out[:3, 3] = -frames[:3, :3].T @ frames[:3, 3]
+    return out
+
+
+def solid_of(job: Job, body: schema.RigidBody) -> Solid:
+    """Mass, centre and inertia of a body in its own frame. Raises BadScene, BadMesh."""
+    entry = catalogue.find("shape", body.shape.kind)
+    arrays: dict[str, Any] = {name: job.array(getattr(body, name)) for name in entry.reads}
+    solid: Solid = entry.load()(**parameters("shape", body.shape), **arrays, density=body.density)
+    return solid if body.mass is None else solid.weighing(body.mass)
+
+
+def _place(job: Job, index: int, mechanism: schema.Mechanism) -> Placed:
+    own, bodies, solids = {}, {}, {}
+    for i, body in enumerate(mechanism.bodies):
+        own[body.name] = frame(body.position, body.rotation)
+        if body.motion is not None:
+            continue
+        try:
+            solid = solid_of(job, body)
+        except BadInput as error:
+            error.object = error.object or body.name
+            error.where = error.where or f"$.mechanisms[{index}].bodies[{i}].shape"
+            raise
+        centre = np.eye(4)
+        centre[:3, 3] = solid.centre
+        solids[body.name], bodies[body.name] = solid, own[body.name] @ centre
+    return Placed(mechanism, own, bodies, solids)
+
+
+def _tree(placed: list[Placed]) -> tuple[Tree, Vec]:
+    """The tree of all mechanisms and its coordinates at the start."""
+    bodies, joints, started = [], [], {}
+    for one in placed:
+        held = {joint.child for joint in one.scene.joints}
+        for name, at in one.bodies.items():
+            bodies.append(Body(one.key(name), one.solids[name].spatial()))
+            if name not in held:
+                joints.append(Joint(one.key(name), "free", one.key(name), None, at, np.eye(4)))
+        for joint in one.scene.joints:
+            parent = None if joint.parent is None else one.key(joint.parent)
+            where = frame(joint.position, joint.rotation)
+            above = where if joint.parent is None else inverse(one.bodies[joint.parent]) @ where
+            below = inverse(one.bodies[joint.child]) @ where
+            joints.append(Joint(f"{one.scene.name}/{joint.name}", joint.kind, one.key(joint.child), parent, above,
+                                below))
+            if joint.start:
+                started[one.key(joint.child)] = joint.start
+    tree = build(bodies, joints)
+    q = np.zeros(tree.rates)
+    for i, name in enumerate(tree.bodies):
+        if name in started:
+            q[tree.dof[i]:tree.dof[i + 1]] = started[name]
+    # the joint's frame is fixed in the parent: the moving one stands where the start brings it
+    turned = tree.posture(q, np.zeros(tree.rates), tree.fresh).place
+    return replace(tree, in_child=tree.in_child @ turned), q
+
+
+def _fill_law(law: Vec, rates: Index, joint: schema.Joint, start: Vec) -> None:
+    law[rates, columns.REST] = start
+    for column, values in ((columns.STIFFNESS, joint.stiffness), (columns.DAMPING, joint.damping),
+                           (columns.REST, joint.rest), (columns.LOW, joint.low), (columns.HIGH, joint.high)):
+        if values:
+            law[rates, column] = values
+
+
+def _motor(job: Job, motor: schema.Motor, rates: Index, law: Vec, is_ball: bool) -> list[MotorOverTime]:
+    mode = catalogue.find("motor", motor.mode.kind).load()(parameters("motor", motor.mode))
+    if mode.exact:  # rows hold it
+        return []
+    if motor.limit is not None:
+        law[rates, columns.MOTOR_LIMIT] = motor.limit
+    return [MotorOverTime(rates, target_of(job, motor), mode.stiffness, mode.damping, until_of(job, motor), is_ball)]
+
+
+def target_of(job: Job, motor: schema.Motor) -> Motion:
+    """What a motor wants over time, (k,)."""
+    time = job.scene.time
+    samples = job.array(motor.target) if isinstance(motor.target, str) else np.array([motor.target], dtype=float)
+    return Motion(samples, 1.0 / (time.fps * time.samples_per_frame))
+
+
+def until_of(job: Job, motor: schema.Motor) -> float:
+    """When a motor lets go [s]."""
+    return np.inf if motor.until is None else (motor.until - job.scene.time.start) / job.scene.time.fps
+
+
+def _springs(placed: list[Placed], place: dict[str, int], parent: Index) -> Springs:
+    body: list[list[int]] = []
+    point: list[list[Vec]] = []
+    law: list[list[float]] = []
+    for one in placed:
+        for spring in one.scene.springs:
+            ends: list[tuple[int, Vec]] = []
+            for name, world in ((spring.body_a, spring.point_a), (spring.body_b, spring.point_b)):
+                at = np.array([*world, 1.0])
+                if name is None:
+                    ends.append((-1, at[:3]))
+                elif name in one.bodies:
+                    ends.append((place[one.key(name)], (inverse(one.bodies[name]) @ at)[:3]))
+                else:
+                    raise BadInput(f'a spring of "{one.scene.name}" ends in "{name}", which moves as told',
+                                   "Join it to a body that is moved by forces")
+            rest = spring.rest_length
+            length = float(np.linalg.norm(np.subtract(spring.point_b, spring.point_a)))
+            body.append([end[0] for end in ends])
+            point.append([end[1] for end in ends])
+            law.append([spring.stiffness, spring.damping, length if rest is None else rest])
+    return Springs(np.array(body, np.int32), np.array(point), np.array(law), parent)
+
+
+def _told(one: Placed, tree: Tree, place: dict[str, int]) -> MechanismInWorld:
+    def stands(name: str, kind: str, child: str) -> JointInWorld:
+        i = place[one.key(child)]
+        return JointInWorld(name, kind, int(tree.dof[i]), int(tree.dof[i + 1] - tree.dof[i]))
+
+    held = {joint.child for joint in one.scene.joints}
+    joints = [stands(joint.name, joint.kind, joint.child) for joint in one.scene.joints]
+    joints += [stands(name, "free", name) for name in one.bodies if name not in held]
+    return MechanismInWorld(one.scene.name, [body.name for body in one.scene.bodies], joints,
+                            [loop.name for loop in one.scene.loops])
+
+
+def _shown(job: Job, placed: list[Placed], place: dict[str, int]) -> Shown:
+    time = job.scene.time
+    body: list[int] = []
+    own: list[Vec] = []
+    obstacles: dict[int, Motion] = {}
+    for one in placed:
+        for rigid in one.scene.bodies:
+            if rigid.motion is not None:
+                obstacles[len(body)] = Motion(job.array(rigid.motion), 1.0 / (time.fps * time.samples_per_frame))
+                body.append(-1)
+                own.append(np.eye(4))
+                continue
+            body.append(place[one.key(rigid.name)])
+            own.append(inverse(one.bodies[rigid.name]) @ one.own[rigid.name])
+    return Shown(np.array(body, np.int32), np.array(own).reshape(-1, 4, 4), obstacles)
+
+
+def _soften_limits(world: MechanismWorld, joints: dict[tuple[str, str], schema.Joint], rates: dict[str, Index],
+                   placed: list[Placed]) -> None:
+    """Stiffness of limits from what their joints move at the start; and say which are passed there."""
+    jointed, state = world.condensation, State(0.0, world.q, world.u, {})
+    limited = np.flatnonzero(np.isfinite(jointed.joints.law[:, [columns.LOW, columns.HIGH]]).any(axis=1))
+    if not len(limited):
+        return
+    at = world.tree.posture(world.q, world.u, world.tree.fresh)
+    jointed.factor.factor(at.X, at.S, world.tree.inertia, jointed.below, np.zeros_like(jointed.reduced))
+    pushed = np.zeros((world.tree.rates, len(limited)))
+    pushed[limited, np.arange(len(limited))] = 1.0
+    inertia = np.zeros(world.tree.rates)
+    inertia[limited] = 1.0 / jointed.factor.solve(pushed)[limited, np.arange(len(limited))]
+    jointed.joints.soften_limits(inertia)
+    passed = set(jointed.joints.outside(state.q, world.tree.fresh).tolist())
+    for one in placed:
+        for joint in one.scene.joints:
+            if passed & set(rates[one.key(joint.child)].tolist()):
+                world.notes.append(f'"{one.scene.name}": joint "{joint.name}" starts outside its limits and is pulled '
+                                   "in softly")
