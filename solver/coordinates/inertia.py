@@ -99,7 +99,7 @@ def mesh(vertices: Vec, triangles: Index, density: float = 1.0) -> Solid:
     """What a closed surface encloses, exactly: vertices (k, 3) [m], triangles (t, 3) facing outwards, [kg/m³].
 
     A surface inside another, facing inwards, is a hollow. Raises BadMesh where a vertex is not finite, a triangle names
-    none, the surface is open, two neighbours face different ways, or it is flat or inside out.
+    none, the surface is open, two neighbours face different ways, or it is flat or inside out. [Tonon 2004]
     """
     _check_points(vertices)
     _check("density", density)

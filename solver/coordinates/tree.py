@@ -85,6 +85,7 @@ class Tree:
         """Where the bodies stand and how they move, at coordinates q (m,) and rates u (m,).
 
         centres: (s,), or the memory of a State that has them. into: an earlier posture whose arrays are taken.
+        [Wang 2019]
         """
         if isinstance(centres, Mapping):
             centres = centres.get(CENTRES, self.fresh)
@@ -147,6 +148,7 @@ class Tree:
         """The same motion with charts moved along where a joint has turned far from its centre.
 
         q, u and remembered pairs of them (PAIRS) go over to the new charts. To be called between steps.
+        [Grassia 1998]
         """
         if not len(self.fresh):
             return state
