@@ -39,3 +39,9 @@ def soft_bodies(of: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.
 def members(of: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Object]:
     """Every object that has settings in the bake of `of`, itself first."""
     return [of, *(obj for obj in soft_bodies(of, scene) if obj != of)]
+
+
+def holding(mechanism: bpy.types.Object) -> set[str]:
+    """Names of the bones or objects of a mechanism that soft bodies hang on."""
+    return {one.part for obj in bpy.data.objects if is_soft_body(obj)
+            for one in obj.conjac.attachments if one.object == mechanism}

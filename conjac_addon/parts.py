@@ -112,10 +112,10 @@ class CONJAC_Mechanism(bpy.types.PropertyGroup):
         name="Density", description="Mass per volume of its bodies, in kg/m³", default=1000.0, min=1.0e-3,
         soft_min=10.0, soft_max=10000.0, precision=1, override=OVERRIDABLE)
     use_skin: bpy.props.BoolProperty(
-        name="Skin Mass", description="Take the mass and thickness of each bone from the meshes that it deforms",
+        name="Mass from Skin", description="Take the mass and thickness of each bone from the meshes that it deforms",
         default=True, override=OVERRIDABLE)
     pull_to: bpy.props.EnumProperty(
-        name="Stiffness Pulls To", description="Which pose stiff joints go back to", default="start",
+        name="Stiffness Pulls to", description="Which pose stiff joints go back to", default="start",
         override=OVERRIDABLE, items=[("start", "Start Pose", "The pose at the first frame"),
                                      ("rest", "Rest Pose", "The pose of the armature's Edit Mode")])
     follow: bpy.props.BoolProperty(

@@ -2,9 +2,10 @@
 
     blender -b FILE.blend -c conjac bake [--object NAME]... [--format pc2|abc|shapekeys] [--frames A-B] [--save]
 
-Without --object every soft body of the scene is baked. Exit code 0 only if every frame asked for is on disk and
-plays; else the solver's: 2 bad input, 3 diverged, 4 environment, 75 stopped. Frames go into the cache folder; the
-modifier or shape keys that play them go into the .blend, which is written only with --save and exit code 0.
+Without --object every mechanism and soft body of the scene is baked. Exit code 0 only if every frame asked for is on
+disk and plays; else the solver's: 2 bad input, 3 diverged, 4 environment, 75 stopped. Frames go into the cache folder;
+what plays them, a modifier, shape keys or keyframes, goes into the .blend, which is written only with --save and exit
+code 0.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import bpy
 
 from ...solver import catalogue
 from ...solver.errors import EXIT_BAD_INPUT, EXIT_COMPLETE, EXIT_ENVIRONMENT, BadInput, ConJacError, NoSuchThing
+from .. import members
 from . import session
 
 NAME = "conjac"
@@ -42,12 +44,13 @@ def run(argv: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="blender -b FILE.blend -c conjac", description="Soft bodies by ConJac")
+    parser = argparse.ArgumentParser(prog="blender -b FILE.blend -c conjac",
+                                     description="Soft bodies and mechanisms by ConJac")
     verbs = parser.add_subparsers(required=True, metavar="bake")
-    bake = verbs.add_parser("bake", help="bake soft bodies of the scene", description=(
+    bake = verbs.add_parser("bake", help="bake soft bodies and mechanisms of the scene", description=(
         "Exit codes: 0 complete, 2 bad input, 3 diverged, 4 environment, 75 stopped and resumable."))
     bake.add_argument("--object", metavar="NAME", action="append",
-                      help="soft body to bake; may be given again; default: all of the scene")
+                      help="soft body or mechanism to bake; may be given again; default: all of the scene")
     bake.add_argument("--format", choices=list(catalogue.family("export")), help="default: the object's own setting")
     bake.add_argument("--frames", type=_frames, metavar="A-B", help="frames that must be there; default: all")
     bake.add_argument("--save", action="store_true", help="save the .blend with what plays the frames if all are there")
@@ -67,7 +70,7 @@ def _frames(text: str) -> tuple[int, int]:
 
 def _bake(arguments: argparse.Namespace) -> int:
     scene = bpy.context.scene
-    objects = _named(scene, arguments.object) if arguments.object else _soft_bodies(scene)
+    objects = _named(scene, arguments.object) if arguments.object else _bakes(scene)
     if arguments.save and not bpy.data.filepath:
         raise BadInput("there is no .blend to save", "Give a file before -c, or leave --save out")
     codes = [session.bake(obj, scene, arguments.frames, arguments.format, _say) for obj in objects]
@@ -84,15 +87,18 @@ def _named(scene: bpy.types.Scene, names: list[str]) -> list[bpy.types.Object]:
         if name not in scene.objects:
             raise NoSuchThing(f'the scene "{scene.name}" has no object "{name}"', "Check the name")
         obj = scene.objects[name]
-        if obj.type != "MESH" or not obj.conjac.enabled:
-            raise BadInput("it is not a ConJac soft body", "Add one to it in the ConJac tab", name)
+        if not (members.is_soft_body(obj) or members.is_mechanism(obj)):
+            raise BadInput("it is not a ConJac soft body or mechanism", "Add one to it in the ConJac tab", name)
     return [scene.objects[name] for name in names]
 
 
-def _soft_bodies(scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    found = [obj for obj in scene.objects if obj.type == "MESH" and obj.conjac.enabled]
+def _bakes(scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """The mechanisms and the soft bodies that hang on none."""
+    found = [obj for obj in scene.objects if members.is_mechanism(obj)
+             or (members.is_soft_body(obj) and members.owner(obj) == obj)]
     if not found:
-        raise NoSuchThing(f'the scene "{scene.name}" has no ConJac soft body', "Add one in the ConJac tab")
+        raise NoSuchThing(f'the scene "{scene.name}" has no ConJac soft body or mechanism',
+                          "Add one in the ConJac tab")
     return found
 
 

@@ -6,9 +6,9 @@ import bpy
 
 from ...solver import catalogue
 from ...solver.errors import EXIT_COMPLETE, EXIT_STOPPED, ConJacError
-from .. import playback
-from ..operators.poll import active_soft_body, soft_body_to_read
-from . import belongings, place, session
+from .. import members, playback
+from ..operators.poll import baked, soft_body_to_read, to_read
+from . import belongings, place, session, shown
 
 #: seconds between looks at the worker, and how long each may take: the window stays live
 TICK, BUDGET = 0.1, 0.05
@@ -22,11 +22,13 @@ LOOKING = frozenset({"MOUSEMOVE", "MIDDLEMOUSE", "WHEELUPMOUSE", "WHEELDOWNMOUSE
 
 def running_bake(obj: bpy.types.Object | None) -> session.Bake | None:
     """The bake of this object that this Blender runs."""
-    return session.running.get(place.job_folder(obj)) if obj is not None and obj.type == "MESH" else None
+    if members.is_soft_body(obj) or members.is_mechanism(obj):
+        return session.running.get(place.job_folder(obj))
+    return None
 
 
 class CONJAC_OT_bake(bpy.types.Operator):
-    """Simulate the active soft body; frames play as they come. A stopped bake goes on where it was"""
+    """Simulate the active soft body or mechanism and what hangs on it. A stopped bake goes on where it was"""
 
     bl_idname = "conjac.bake"
     bl_label = "Bake"
@@ -34,7 +36,7 @@ class CONJAC_OT_bake(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        obj = soft_body_to_read(cls, context)
+        obj = to_read(cls, context)
         if obj is not None and running_bake(obj) is not None:
             cls.poll_message_set("This object is being baked")
             return False
@@ -159,7 +161,7 @@ class CONJAC_OT_free_bake(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        obj = active_soft_body(cls, context)
+        obj = baked(cls, context)
         if obj is None:
             return False
         if running_bake(obj) is not None:
@@ -178,8 +180,10 @@ class CONJAC_OT_free_bake(bpy.types.Operator):
         folder = place.job_folder(obj)
         try:
             freed = place.cache_of(folder).free()
-            playback.hide_cut(obj)
-            playback.hide(obj)
+            for one in members.members(members.owner(obj), context.scene):
+                if members.is_soft_body(one):
+                    playback.hide_cut(one)
+                playback.hide(one)
             freed += belongings.free(folder)
         except ConJacError as error:
             error.object = error.object or obj.name
@@ -217,7 +221,7 @@ class CONJAC_OT_export(bpy.types.Operator):
         obj = context.active_object
         folder = place.job_folder(obj)
         try:
-            session.show(obj, context.scene, folder, place.cache_of(folder), self.format, place.playback_path(obj))
+            shown.show(obj, context.scene, folder, place.cache_of(folder), self.format)
         except ConJacError as error:
             error.object = error.object or obj.name
             self.report({"ERROR"}, str(error))

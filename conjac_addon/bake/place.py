@@ -10,13 +10,16 @@ from pathlib import Path
 import bpy
 
 from ...solver.frames.read import Cache
+from .. import members
 
 
 def job_folder(obj: bpy.types.Object) -> Path:
     """The object's own folder inside the cache folder of its settings: <.blend>_<object>-<digest>.
 
-    A .blend that was never saved has no "//": a folder that lives as long as this Blender stands in for it.
+    A soft body that hangs on a mechanism is baked with it and has no folder of its own. A .blend that was never saved
+    has no "//": a folder that lives as long as this Blender stands in for it.
     """
+    obj = members.owner(obj)
     chosen = obj.conjac.cache_folder or "//"
     blend = bpy.data.filepath
     root = Path(bpy.app.tempdir, "conjac_cache") if is_temporary(obj) else Path(bpy.path.abspath(chosen))
@@ -27,7 +30,7 @@ def job_folder(obj: bpy.types.Object) -> Path:
 
 def is_temporary(obj: bpy.types.Object) -> bool:
     """Whether the results will be deleted when Blender closes, as the .blend was never saved."""
-    return not bpy.data.filepath and (obj.conjac.cache_folder or "//").startswith("//")
+    return not bpy.data.filepath and (members.owner(obj).conjac.cache_folder or "//").startswith("//")
 
 
 def playback_path(obj: bpy.types.Object) -> Path:

@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import bpy
-import numpy as np
-from numpy.typing import NDArray
 
 from ...solver import catalogue
 from ...solver.errors import (
@@ -22,11 +20,11 @@ from ...solver.errors import (
     Environment,
     NoSuchThing,
 )
-from ...solver.frames.read import Cache
-from .. import gather, playback, prefs
-from ..playback import pc2
-from . import belongings, place
+from .. import gather, members, prefs
+from . import place
+from .live import LiveFrames
 from .progress import Progress, after, remaining
+from .shown import show
 from .worker import Worker
 
 SOLVER = "solver"
@@ -44,17 +42,17 @@ running: dict[Path, Bake] = {}
 class Bake:
     """A bake under way. `tick` carries it on until `exit_code` is there.
 
-    frames: (first, last) that must be on disk at the end, default all. key: export format, default the object's own.
-    Raises ConJacError where it cannot begin.
+    frames: (first, last) that must be on disk at the end, default all. key: export format, default each object's own. A
+    soft body that hangs on a mechanism is baked with it. Raises ConJacError where it cannot begin.
     """
 
     def __init__(self, obj: bpy.types.Object, scene: bpy.types.Scene, frames: tuple[int, int] | None = None,
                  key: str | None = None) -> None:
+        obj = members.owner(obj)
         self.folder = place.job_folder(obj)
-        self.name, self.frames, self.key = obj.name, frames, key or obj.conjac.export
+        self.name, self.frames, self.key = obj.name, frames, key or ""
         self.progress, self.exit_code = Progress(), None
         self.worker: Worker | None = None
-        self.base = place.playback_path(obj)
         # undo moves data-blocks in memory: they are found anew when they are needed
         self._object, self._scene = obj.session_uid, scene.session_uid
         self._cancelled = self._paused = False
@@ -180,8 +178,7 @@ class Bake:
         text = self.progress.error or ("Stopped; bake again to go on" if code == EXIT_STOPPED else self.progress.text)
         if code == EXIT_COMPLETE:
             # Blender stands still while it writes: the window says why, and is drawn before
-            label = catalogue.find("export", self.key).label
-            self._tell({"event": "stage", "body": self.name, "progress": 1.0, "text": f"Writing {label}"})
+            self._tell({"event": "stage", "body": self.name, "progress": 1.0, "text": f"Writing {self._written()}"})
             yield False
         self._show()
         if code == EXIT_COMPLETE:
@@ -194,11 +191,15 @@ class Bake:
         key = self.key if self.progress.exit_code == EXIT_COMPLETE else "pc2"
         # a bake that failed before its first new frame leaves what plays as it is
         if self.progress.exit_code == EXIT_COMPLETE or self.progress.frame is not None:
-            show(obj, self.scene(), self.folder, cache, key, self.base)
-            # a job has one body, and the object may have a new name
-            note = playback.liveliness.show(obj, next(iter(cache.liveliness().values()), None))
-            if note is not None:
+            for note in show(obj, self.scene(), self.folder, cache, key):
                 self.note(note)
+
+    def _written(self) -> str:
+        """What is written when all frames are there."""
+        obj = self.object()
+        if members.is_mechanism(obj):
+            return "keyframes"
+        return catalogue.find("export", self.key or obj.conjac.export).label
 
     def _check_frames(self) -> None:
         """Complete means that every frame asked for is on disk, whatever the process said."""
@@ -268,91 +269,6 @@ def stop_all() -> None:
     """End every bake of this Blender. Their frames stay."""
     for one in list(running.values()):
         one.close()
-
-
-class LiveFrames:
-    """Appends frames to the object's PC2 while the solver writes them."""
-
-    def __init__(self, bake: Bake) -> None:
-        self._bake = bake
-        self._cache: Cache | None = None
-        self._writer: pc2.Writer | None = None
-        self._next = 0
-        self._off = False
-
-    def next(self) -> bool:
-        """Show one more frame; False where there is none yet."""
-        progress = self._bake.progress
-        ready = progress.first if progress.frame is None else progress.frame
-        if self._off or ready is None:
-            return False
-        if self._cache is None:
-            # frames of an earlier run that is gone on with stand before the first one of this run
-            self._cache = place.cache_of(self._bake.folder)
-            self._next = self._cache.frames[0]
-        if self._next > ready:
-            return False
-        try:
-            positions = body_at(self._cache, self._bake.name, self._next)
-        except NoSuchThing:  # the very first frame is announced before it stands
-            return False
-        try:
-            self._append(positions)
-        except ConJacError as error:
-            # the bake is worth more than watching it; its end says it again
-            self._bake.note(f"Its frames are not shown: {error}")
-            self._off = True
-        return not self._off
-
-    def _append(self, positions: NDArray[np.float32]) -> None:
-        obj, scene = self._bake.object(), self._bake.scene()
-        if self._writer is None:
-            playback.check_count(obj, len(positions))
-            file = self._bake.base.with_name(self._bake.base.name + playback.PC2.suffix)
-            belongings.add(self._bake.folder, file)
-            self._writer = pc2.Writer(file, self._next)
-        self._writer.append(positions)
-        # the first frame, or undo has taken the modifier away
-        if playback.find(obj) is None or self._writer.count == 1:
-            pc2.attach(obj, self._writer.path, self._writer.first_frame)
-        elif scene.frame_current >= self._next - 1:
-            obj.update_tag(refresh={"DATA"})  # what is on the screen is this frame, or waits for it
-        self._next += 1
-
-
-def show(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, cache: Cache, key: str, base: Path) -> None:
-    """Play the frames on disk that follow each other from the first one on. Raises ConJacError."""
-    run = playback.run_from(set(cache.frames_done()), cache.frames[0]) if cache.frames else None
-    if run is None:
-        raise NoSuchThing("nothing is baked yet", "Bake it first", obj.name)
-    frames = playback.Frames(*run, lambda frame: body_at(cache, obj.name, frame))
-    cuts = next(iter(cache.cuts.values()), None)  # a job has one body, and the object may have a new name
-    if cuts is None:
-        playback.hide_cut(obj)
-        _play(obj, scene, frames, folder, base, key)
-        return
-    _play(obj, scene, frames, folder, base, "pc2")
-    shown = playback.make_cut(obj, *gather.start_mesh(obj, scene, run[0]), cuts)
-    whole = playback.Frames(*run, lambda frame: next(iter(cache.shown(frame).values())))
-    _play(shown, scene, whole, folder, base.with_name(f"{base.name}_cut"), key)
-
-
-def _play(obj: bpy.types.Object, scene: bpy.types.Scene, frames: playback.Frames, folder: Path, base: Path,
-          key: str) -> None:
-    # named before they are made, so that an interrupted export can be freed as well
-    for kind in playback.formats().values():
-        if kind.suffix:
-            belongings.add(folder, base.with_name(base.name + kind.suffix))
-    playback.show(obj, scene, frames, base, key)
-
-
-def body_at(cache: Cache, name: str, frame: int) -> NDArray[np.float32]:
-    """(n, 3) vertices of the artist's mesh at a frame; a job of one body needs no name, the object may have a new one.
-    """
-    count = {body: many for body, _, many in cache.bodies()}
-    found = cache.frame(frame)
-    body = name if name in found else next(iter(found))
-    return found[body][: count[body]]
 
 
 def _found(collection: Any, uid: int, name: str) -> Any:

@@ -9,7 +9,7 @@ from pathlib import Path
 import bpy
 
 from ...solver.errors import ConJacError
-from .. import gather
+from .. import gather, members
 from . import place
 from .session import running
 
@@ -49,10 +49,11 @@ def status(obj: bpy.types.Object) -> Status:
         return Status("baking", done, told.last - told.first + 1, told.left_s, told.text, told.fraction, mine=True)
     found = _of_folder(folder)
     if found.state in ("partial", "complete"):
+        obj = members.owner(obj)
         changed = gather.changed_settings(obj, bpy.context.scene, folder)
         if changed:
             return replace(found, state="stale", text=_stale(changed))
-        count = gather.count_at_mark(obj)
+        count = gather.count_at_mark(obj) if members.is_soft_body(obj) else None
         if found.vertices and count not in (None, found.vertices):
             return replace(found, state="stale",
                            text=f"Baked with {found.vertices} vertices, the mesh has {count} now; bake again")

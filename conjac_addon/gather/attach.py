@@ -30,15 +30,15 @@ def fill(body: dict[str, Any], evaluation: Evaluation, job: JobFolder | JobPart,
     if not used:
         return
     _check(obj, used)
-    evaluated, mesh = evaluation.evaluated(obj), evaluation.mesh(all_layers=True)
+    mesh = evaluation.mesh(all_layers=True)
     groups = [group_of(one) for one in used]
     for one, name in zip(used, groups):
-        if name not in evaluated.vertex_groups:
+        if name not in obj.vertex_groups:
             raise NoSuchThing(f'there is no vertex group "{name}" that says what of it follows "{one.part}"',
                               "Paint it, or choose another one under Attach", obj.name)
-    weights = group_weights(mesh, {evaluated.vertex_groups[name].index for name in groups})
+    weights = group_weights(mesh, {obj.vertex_groups[name].index for name in groups})
     evaluation.release()
-    painted = [weights[evaluated.vertex_groups[name].index] for name in groups]
+    painted = [weights[obj.vertex_groups[name].index] for name in groups]
     for one, name, values in zip(used, groups, painted):
         if not (values > PAINTED).any():
             raise BadInput(f'no vertex in its group "{name}" is painted above {PAINTED}, so nothing follows '
@@ -72,3 +72,12 @@ def _check(obj: bpy.types.Object, used: list[bpy.types.PropertyGroup]) -> None:
         if one.part not in {each.name for each in known}:
             raise NoSuchThing(f'"{one.object.name}" has no {"bone" if one.object.type == "ARMATURE" else "object"} '
                               f'"{one.part}" to attach it to', "Choose another one under Attach", obj.name)
+
+
+def check_bodies(obj: bpy.types.Object, holder: bpy.types.Object, bodies: set[str]) -> None:
+    """Raises BadInput, NoSuchThing where a soft body hangs on what is no body of its mechanism."""
+    _check(obj, [one for one in obj.conjac.attachments if one.object is not None])
+    for one in obj.conjac.attachments:
+        if one.object == holder and one.part not in bodies:
+            raise BadInput(f'it is attached to "{one.part}" of "{holder.name}", which is left out of the simulation',
+                           "Set its role to Simulated or Animated, or attach it to another one", obj.name)

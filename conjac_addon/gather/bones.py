@@ -12,7 +12,11 @@ import bpy
 
 from ...solver import catalogue
 from ...solver.errors import BadInput
-from .. import parts
+from .. import members, parts
+from ..playback import action
+
+#: (bone, constraint) of what a bake that plays has muted
+Off = set[tuple[str, str]]
 
 #: range of a limit [rad] below which an axis counts as locked
 LOCKED = 1.0e-3
@@ -65,21 +69,23 @@ def plan(armature: bpy.types.Object) -> RigPlan:
     if not wanted:
         raise BadInput("none of its bones is simulated", "Set the role of some bones to Simulated", armature.name)
     moving = {bone.name for bone in pose if bone.conjac.role == parts.SIMULATED}
-    if not moving:
+    holding = members.holding(armature)
+    if not moving and not holding:
         raise BadInput("all its bones follow their animation, so there is nothing to simulate",
                        "Set the role of some bones to Simulated", armature.name)
     found: dict[str, BonePlan] = {}
+    off = action.switched_off(armature)
     for bone in by_depth(armature):
-        above = _held_by(armature, bone, wanted)
+        above = _held_by(armature, bone, wanted, off)
         if bone.name in wanted:
-            found[bone.name] = _body(armature, bone, above, bone.conjac.role == parts.ANIMATED)
+            found[bone.name] = _body(armature, bone, above, bone.conjac.role == parts.ANIMATED, off)
         elif above is not None and any(child.name in wanted for child in bone.children_recursive):
             # left out between two bodies: stiff with the one above, or those below would hang on nothing that moves
             found[bone.name] = BonePlan(bone.name, above, JointPlan("fixed"))
             wanted.add(bone.name)
             notes.append(f'"{armature.name}": the bone "{bone.name}" is left out between two that are not, so it is '
                          f'stiff with "{above}"')
-    useful = _needed(found)
+    useful = _needed(found, holding)
     loose = [one.name for one in useful if one.parent is None and not one.animated]
     if len(loose) > 1:
         names = ", ".join(f'"{name}"' for name in loose[:4]) + (" and others" if len(loose) > 4 else "")
@@ -96,9 +102,12 @@ def by_depth(armature: bpy.types.Object) -> list[bpy.types.PoseBone]:
     return sorted(armature.pose.bones, key=lambda bone: depth[bone.name])
 
 
-def _needed(found: dict[str, BonePlan]) -> list[BonePlan]:
-    """Without animated bones that take nothing along: these go where their animation goes anyway."""
-    held = {one.parent for one in found.values() if not one.animated}
+def _needed(found: dict[str, BonePlan], holding: set[str]) -> list[BonePlan]:
+    """Without animated bones that take nothing along: these go where their animation goes anyway.
+
+    holding: those that soft bodies hang on.
+    """
+    held = {one.parent for one in found.values() if not one.animated} | holding
     kept: dict[str, BonePlan] = {}
     for one in found.values():
         if not one.animated:
@@ -125,37 +134,38 @@ def _parents_first(armature: bpy.types.Object, bodies: list[BonePlan]) -> list[B
     return placed
 
 
-def _held_by(armature: bpy.types.Object, bone: bpy.types.PoseBone, wanted: set[str]) -> str | None:
+def _held_by(armature: bpy.types.Object, bone: bpy.types.PoseBone, wanted: set[str], off: Off) -> str | None:
     """The nearest body above: the parent or its parents, else the target of a Child Of constraint."""
     for above in bone.parent_recursive:
         if above.name in wanted:
             return above.name
     for constraint in bone.constraints:
-        if (constraint.type == "CHILD_OF" and is_on(constraint) and constraint.target == armature
+        if (constraint.type == "CHILD_OF" and _is_on(bone, constraint, off) and constraint.target == armature
                 and constraint.subtarget in wanted and constraint.subtarget != bone.name):
             return str(constraint.subtarget)
     return None
 
 
-def is_on(constraint: bpy.types.Constraint) -> bool:
-    """Whether a constraint does anything."""
-    return not constraint.mute and constraint.influence > 0.0
+def _is_on(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint, off: Off) -> bool:
+    """Whether a constraint does anything, or would without the bake that plays."""
+    return (not constraint.mute or (bone.name, constraint.name) in off) and constraint.influence > 0.0
 
 
-def _body(armature: bpy.types.Object, bone: bpy.types.PoseBone, above: str | None, animated: bool) -> BonePlan:
+def _body(armature: bpy.types.Object, bone: bpy.types.PoseBone, above: str | None, animated: bool,
+          off: Off) -> BonePlan:
     if above is None:
         kind = bone.conjac.joint
         held = kind not in (parts.AUTOMATIC, "free") and not animated
-        return BonePlan(bone.name, None, joint_of(armature, bone) if held else None, animated)
-    return BonePlan(bone.name, above, joint_of(armature, bone), animated)
+        return BonePlan(bone.name, None, _joint_of(armature, bone, off) if held else None, animated)
+    return BonePlan(bone.name, above, _joint_of(armature, bone, off), animated)
 
 
-def joint_of(armature: bpy.types.Object, bone: bpy.types.PoseBone) -> JointPlan:
+def _joint_of(armature: bpy.types.Object, bone: bpy.types.PoseBone, off: Off) -> JointPlan:
     """How a bone may move against what holds it. Raises BadInput where a limit's low end is above its high end."""
     chosen = bone.conjac.joint
     if chosen in _FORCED:
         return _FORCED[chosen]
-    limits = [_limits(armature, bone, axis) for axis in range(3)]
+    limits = [_limits(armature, bone, axis, off) for axis in range(3)]
     free = [axis for axis in range(3) if limits[axis][1] - limits[axis][0] > LOCKED]
     if chosen != parts.AUTOMATIC:
         first = "XYZ".index(bone.conjac.axis)
@@ -188,11 +198,11 @@ def _with_limits(kind: str, axes: tuple[int, ...], limits: list[tuple[float, flo
     return JointPlan(kind, axes, low, high)
 
 
-def _limits(armature: bpy.types.Object, bone: bpy.types.PoseBone, axis: int) -> tuple[float, float]:
+def _limits(armature: bpy.types.Object, bone: bpy.types.PoseBone, axis: int, off: Off) -> tuple[float, float]:
     """How far a bone may turn about one of its axes [rad]: Limit Rotation constraints in its own space, and IK's."""
     letter, low, high = "xyz"[axis], -FREE, FREE
     for constraint in bone.constraints:
-        if (constraint.type == "LIMIT_ROTATION" and is_on(constraint) and constraint.owner_space == "LOCAL"
+        if (constraint.type == "LIMIT_ROTATION" and _is_on(bone, constraint, off) and constraint.owner_space == "LOCAL"
                 and getattr(constraint, f"use_limit_{letter}")):
             ends = getattr(constraint, f"min_{letter}"), getattr(constraint, f"max_{letter}")
             _check(armature, bone, f'the constraint "{constraint.name}" limits {letter.upper()}', ends)

@@ -17,7 +17,7 @@ from ...solver import catalogue
 from ...solver.errors import BadInput
 from .. import members
 from .. import settings as properties
-from . import obstacles, sources
+from . import attach, obstacles, sources
 from .body import BodyReader, body_settings, choice
 from .evaluation import Evaluation
 from .folder import JobFolder, JobPart
@@ -85,6 +85,8 @@ def _write_mechanism(owner: bpy.types.Object, scene: bpy.types.Scene, job: JobFo
         mechanism = MechanismReader(source, owner, job, scene, start)
         mechanism.begin()
         bumps = obstacles.Obstacles(evaluation, job)
+        for one in soft:
+            attach.check_bodies(one.object, owner, set(source.names))
         readers = [BodyReader(one, JobPart(job, f"body{k}_"), frames, samples, report, still)
                    for k, one in enumerate(soft)]
         ground = GroundPlane(owner.conjac, evaluation) if owner.conjac.use_ground else None

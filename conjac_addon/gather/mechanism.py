@@ -19,7 +19,6 @@ from .. import settings as properties
 from . import turns
 from .articulation import JointTrack, smooth
 from .bones import BonePlan, JointPlan
-from .folder import JobFolder
 
 Array = NDArray[np.float64]
 
@@ -31,6 +30,12 @@ class Held:
     frame: Array  #: in world [m], (4, 4), fixed in the parent
     start: Array  #: what its coordinates read, (k,)
     turned: Array  #: the turn (3, 3) that this is
+
+
+class Keeps(Protocol):
+    """What takes arrays: a job folder."""
+
+    def array(self, name: str, values: NDArray[Any]) -> str: ...
 
 
 class Source(Protocol):
@@ -109,7 +114,7 @@ def _joint_settings(owner: bpy.types.Object, one: BonePlan, part: bpy.types.Prop
 class MechanismReader:
     """Reads one mechanism over the samples of a bake. `begin` at the start frame, then `sample` at each of them."""
 
-    def __init__(self, source: Source, owner: bpy.types.Object, job: JobFolder, scene: bpy.types.Scene,
+    def __init__(self, source: Source, owner: bpy.types.Object, job: Keeps, scene: bpy.types.Scene,
                  start: int) -> None:
         self._source, self._owner, self._job, self._start = source, owner, job, start
         self._plan: dict[str, BonePlan] = {one.name: one for one in source.plan}
@@ -119,11 +124,11 @@ class MechanismReader:
         self._readings: dict[str, list[Array]] = {}
         self._targets: dict[str, list[float]] = {}
 
-    def begin(self) -> None:
-        """Shapes, places and joints at the start frame."""
+    def begin(self, checked: bool = True) -> None:
+        """Shapes, places and joints at the start frame. checked: whether letting go has to come after it."""
         source, index = self._source, {name: k for k, name in enumerate(self._source.names)}
         settings = self._owner.conjac.mechanism
-        if settings.follow and settings.let_go <= self._start:
+        if checked and settings.follow and settings.let_go <= self._start:
             raise BadInput(f"it lets go of its animation at frame {settings.let_go}, and the bake begins at "
                            f"{self._start}", "Let it go later, or switch Follow Animation off", self._owner.name)
         measured = source.measure()

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ...solver.errors import BadInput, BadMesh
 from .. import settings as properties
+from ..playback import action
 from . import turns
 from .bones import FREE, BonePlan, JointPlan
 from .evaluation import Evaluation, coordinates
@@ -23,6 +24,9 @@ Array = NDArray[np.float64]
 #: Blender's constraints → (the joint, its axis in the Empty, the loop that closes a ring with it or "")
 KINDS = {"FIXED": ("fixed", 2, ""), "POINT": ("spherical", 2, "ball"), "HINGE": ("revolute", 2, "hinge"),
          "SLIDER": ("prismatic", 0, ""), "PISTON": ("cylindrical", 0, "")}
+
+#: which of them come into the tree of joints first: those that cannot close a ring, then those that close it worse
+_FIRST = ("FIXED", "SLIDER", "PISTON", "HINGE", "POINT")
 
 #: Blender's switches and ends of limits, for each rate of a joint
 _LIMITS = {"HINGE": (("use_limit_ang_z", "limit_ang_z_lower", "limit_ang_z_upper", False),),
@@ -64,30 +68,35 @@ class ObjectsPlan:
         return self.joint_of.get(name, self.objects[name]).conjac.part
 
     def _tree(self) -> list[BonePlan]:
-        """Spanning tree from what stands or is animated, then from what is free; what is left over are loops."""
-        edges = [(empty, *self._joined(empty)) for empty in self._empties.values()]
+        """A tree of joints, rooted in what stands or is animated; what is left over are loops."""
+        edges = sorted(((empty, *self._joined(empty)) for empty in self._empties.values()),
+                       key=lambda edge: _FIRST.index(edge[0].rigid_body_constraint.type))
+        # what stands is one with the world, so that no joint between two such is in the tree
         fixed = [name for name, obj in self.objects.items() if not is_active(obj)]
+        group: dict[str | None, str | None] = {name: name for name in self.objects} | {None: None}
+        group |= dict.fromkeys(fixed)
+        beside: dict[str | None, list[tuple[str | None, bpy.types.Object]]] = {name: [] for name in group}
+        for empty, a, b in edges:
+            if group[a] == group[b]:
+                if a != b and not {a, b} <= {None, *fixed}:
+                    self.closing.append(empty)
+                continue
+            old, new = (group[b], group[a]) if group[b] is not None else (group[a], group[b])
+            group = {name: new if found == old else found for name, found in group.items()}
+            beside[a].append((b, empty))
+            beside[b].append((a, empty))
         placed: dict[str, BonePlan] = {name: self._root(name) for name in fixed}
-        used: set[str] = set()
-
-        def grow(reached: list[str | None]) -> None:
+        for root in (None, *fixed, *self.objects):
+            if root is not None and root not in placed:
+                placed[root] = self._root(root)
+            reached = [root]
             while reached:
                 at = reached.pop(0)
-                for empty, a, b in edges:
-                    other = b if a == at else a if b == at else at
-                    if empty.name in used or other == at or other is None or other in placed:
-                        continue
-                    used.add(empty.name)
-                    self.joint_of[other] = empty
-                    placed[other] = BonePlan(other, at, self._joint(empty), mass=self._mass(other))
-                    reached.append(other)
-
-        grow([None, *fixed])
-        for name in self.objects:
-            if name not in placed:
-                placed[name] = self._root(name)
-                grow([name])
-        self.closing = [empty for empty, a, b in edges if empty.name not in used and a != b]
+                for other, empty in beside[at]:
+                    if other is not None and other not in placed:
+                        self.joint_of[other] = empty
+                        placed[other] = BonePlan(other, at, self._joint(empty), mass=self._mass(other))
+                        reached.append(other)
         for empty in self.closing:
             kind = empty.rigid_body_constraint.type
             if not KINDS[kind][2]:
@@ -136,7 +145,7 @@ class ObjectsPlan:
         obj = self.objects[name]
         if is_active(obj):
             return BonePlan(name, None, None, mass=self._mass(name))
-        moves = obj.animation_data is not None or len(obj.constraints) > 0
+        moves = (obj.animation_data is not None and action.ours(obj) is None) or len(obj.constraints) > 0
         return BonePlan(name, None, None if moves else JointPlan("fixed"), animated=moves, mass=self._mass(name))
 
     def _mass(self, name: str) -> float:
@@ -148,7 +157,7 @@ class ObjectsPlan:
 
 def is_active(obj: bpy.types.Object) -> bool:
     """Whether an object is moved by the simulation."""
-    return obj.rigid_body.type == "ACTIVE" and not obj.rigid_body.kinematic
+    return obj.rigid_body.type == "ACTIVE" and (not obj.rigid_body.kinematic or ("", "") in action.switched_off(obj))
 
 
 def plan(owner: bpy.types.Object) -> ObjectsPlan:

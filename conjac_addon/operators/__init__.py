@@ -1,5 +1,6 @@
-"""Setting a soft body up: add, paint, handles, previews, remove. Baking is in bake/."""
+"""Setting soft bodies and mechanisms up: add, paint, handles, joints, previews, remove. Baking is in bake/."""
 
-from . import cuts, nails, preview, setup, suggest
+from . import attach, cuts, jiggle, mechanism, nails, preview, preview_joints, setup, suggest
 
-classes = (*setup.classes, *cuts.classes, *nails.classes, *preview.classes, *suggest.classes)
+classes = (*setup.classes, *cuts.classes, *nails.classes, *attach.classes, *mechanism.classes, *jiggle.classes,
+           *preview.classes, *preview_joints.classes, *suggest.classes)

@@ -2,6 +2,8 @@
 
 import bpy
 
+from .. import members
+
 
 def active_mesh(cls: type[bpy.types.Operator], context: bpy.types.Context) -> bpy.types.Object | None:
     """The active object if it is a mesh that may be changed; else None, and the button says why it is grey."""
@@ -31,3 +33,45 @@ def soft_body_to_read(cls: type[bpy.types.Operator], context: bpy.types.Context)
         cls.poll_message_set("Leave Edit Mode first")
         return None
     return obj
+
+
+def baked(cls: type[bpy.types.Operator], context: bpy.types.Context) -> bpy.types.Object | None:
+    """The active object if it has a bake, as a soft body or a mechanism; else None, and the button says why."""
+    if not members.is_mechanism(context.active_object):
+        return active_soft_body(cls, context)
+    return active_mechanism(cls, context)
+
+
+def to_read(cls: type[bpy.types.Operator], context: bpy.types.Context) -> bpy.types.Object | None:
+    """The same for a button that evaluates the object."""
+    obj = baked(cls, context)
+    if obj is not None and obj.mode == "EDIT":
+        cls.poll_message_set("Leave Edit Mode first")
+        return None
+    return obj
+
+
+def active_mechanism(cls: type[bpy.types.Operator], context: bpy.types.Context) -> bpy.types.Object | None:
+    """The active object if it is a mechanism that may be changed; else None, and the button says why it is grey."""
+    obj = context.active_object
+    if not members.is_mechanism(obj):
+        cls.poll_message_set("Select an armature with ConJac, or the Empty of a mechanism")
+    elif not obj.is_editable:
+        cls.poll_message_set("The object is linked from another file; make it local or add a library override")
+    else:
+        return obj
+    return None
+
+
+def active_armature(cls: type[bpy.types.Operator], context: bpy.types.Context) -> bpy.types.Object | None:
+    """The active object if it is an armature that may be changed; else None, and the button says why it is grey."""
+    obj = context.active_object
+    if obj is None or obj.type != "ARMATURE":
+        cls.poll_message_set("Select an armature")
+    elif not obj.is_editable:
+        cls.poll_message_set("The armature is linked from another file; make it local or add a library override")
+    elif obj.mode == "EDIT":
+        cls.poll_message_set("Leave Edit Mode first")
+    else:
+        return obj
+    return None

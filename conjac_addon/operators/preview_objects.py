@@ -45,6 +45,14 @@ def show_fibers(obj: bpy.types.Object, nodes: Array, tets: Index, directions: Ar
     return lines
 
 
+def show_lines(obj: bpy.types.Object, label: str, kind: str, ends: Array) -> bpy.types.Object:
+    """Lines between each two of `ends` (2 s, 3) in object space, in front of all; earlier ones are replaced."""
+    lines = _child(obj, label, kind, len(ends) // 2, ends, edges=np.arange(len(ends)).reshape(-1, 2))
+    lines.display_type = "WIRE"
+    lines.show_in_front = True
+    return lines
+
+
 def show_field(obj: bpy.types.Object, label: str, nodes: Array, faces: Index, values: Array,
                logarithmic: bool) -> bpy.types.Object:
     """The boundary of the tetrahedra, each face in the colour of its value; an earlier one is replaced.

@@ -6,12 +6,13 @@ import bpy
 from mathutils import Vector
 
 from ...solver import catalogue
-from .. import playback
+from .. import members, playback
 from .entries import UNDOABLE, AddEntry, RemoveEntry
-from .poll import active_mesh, active_soft_body
+from .poll import active_mesh, active_soft_body, baked
 
-#: custom properties by which previews are known: of tetrahedra, of fibres, of a map
-TETS, FIBERS, FIELD = PREVIEWS = "conjac_tets", "conjac_fibers", "conjac_field"
+#: custom properties by which previews are known: of tetrahedra, of fibres, of a map, of rigid bodies and their joints
+TETS, FIBERS, FIELD, RIGID, JOINTS = PREVIEWS = (
+    "conjac_tets", "conjac_fibers", "conjac_field", "conjac_rigid", "conjac_joints")
 
 
 def link_beside(made: bpy.types.Object, obj: bpy.types.Object) -> None:
@@ -82,7 +83,7 @@ class CONJAC_OT_add_soft_body(bpy.types.Operator):
 
 
 class CONJAC_OT_remove(bpy.types.Operator):
-    """Take ConJac off the active object; painted groups and baked files stay"""
+    """Take ConJac off the active object; painted groups, settings and baked files stay"""
 
     bl_idname = "conjac.remove"
     bl_label = "Remove Soft Body"
@@ -92,7 +93,7 @@ class CONJAC_OT_remove(bpy.types.Operator):
     def poll(cls, context: bpy.types.Context) -> bool:
         from ..bake.operators import running_bake
 
-        obj = active_soft_body(cls, context)
+        obj = baked(cls, context)
         if obj is not None and running_bake(obj) is not None:
             cls.poll_message_set("Cancel the running bake first")
             return False
@@ -101,7 +102,8 @@ class CONJAC_OT_remove(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.active_object
         playback.hide(obj)
-        playback.hide_cut(obj)
+        if members.is_soft_body(obj):
+            playback.hide_cut(obj)
         remove_preview(obj)
         obj.conjac.enabled = False
         return {"FINISHED"}

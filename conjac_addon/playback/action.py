@@ -75,6 +75,15 @@ def ours(obj: bpy.types.Object) -> bpy.types.Action | None:
     return action if action is not None and FOUND in action else None
 
 
+def switched_off(obj: bpy.types.Object) -> set[tuple[str, str]]:
+    """(bone, constraint) of what is muted only because a bake of ours plays; ("", "") stands for its rigid body."""
+    action = ours(obj)
+    if action is None:
+        return set()
+    found = json.loads(action[FOUND])
+    return {(bone, name) for bone, name in found["constraints"]} | ({("", "")} if found["rigid"] else set())
+
+
 @contextmanager
 def set_aside(obj: bpy.types.Object) -> Iterator[None]:
     """Inside, the object has the artist's own animation again where a bake of ours plays."""
@@ -119,7 +128,7 @@ def _found(obj: bpy.types.Object, tracks: Sequence[Track]) -> dict[str, Any]:
                if driver.data_path in paths and not driver.mute] if data is not None else []
     values = {bone: {channel: list(getattr(_part(obj, bone), channel)) for channel in CHANNELS} for bone in bones}
     nla = [data.action_blend_type, data.action_influence, data.action_extrapolation] if data is not None else None
-    rigid = obj.rigid_body is not None and obj.rigid_body.enabled and "" in bones
+    rigid = obj.rigid_body is not None and not obj.rigid_body.kinematic and "" in bones
     return {"values": values, "constraints": constraints, "drivers": drivers, "nla": nla, "rigid": rigid}
 
 
@@ -128,8 +137,8 @@ def _switch_off(obj: bpy.types.Object, found: dict[str, Any]) -> None:
     _mute(obj, found, True)
     data = obj.animation_data
     data.action_blend_type, data.action_influence, data.action_extrapolation = "REPLACE", 1.0, "HOLD"
-    if found["rigid"]:
-        obj.rigid_body.enabled = False
+    if found["rigid"] and obj.rigid_body is not None:
+        obj.rigid_body.kinematic = True  # "Animated": Blender's own rigid body world leaves it alone
 
 
 def _mute(obj: bpy.types.Object, found: dict[str, Any], muted: bool) -> None:
@@ -154,7 +163,7 @@ def _bring_back(obj: bpy.types.Object, action: bpy.types.Action) -> None:
     if not found["had_data"] and not len(data.drivers) and not len(data.nla_tracks) and data.action is None:
         obj.animation_data_clear()
     if found["rigid"] and obj.rigid_body is not None:
-        obj.rigid_body.enabled = True
+        obj.rigid_body.kinematic = False
     for bone, channels in found["values"].items():
         part = _part(obj, bone)
         if part is not None:

@@ -39,7 +39,11 @@ def show(owner: bpy.types.Object, places: Places, arrays: Path, start: int, scal
     settings = owner.conjac.mechanism
     tolerance = settings.tolerance if settings.use_decimation else 0.0
     if owner.type == "ARMATURE":
-        action.show(owner, places.first, _bones(owner, places, arrays, start, scale), tolerance)
+        tracks = _bones(owner, places, arrays, start, scale)
+        if tracks:
+            action.show(owner, places.first, tracks, tolerance)
+        else:
+            action.hide(owner)  # all bones go on playing their own animation
         return
     world = places.all()
     for k, name in enumerate(places.names):

@@ -6,9 +6,13 @@ from typing import Any
 
 import bpy
 
-from . import sections
+from .. import members
+from . import mechanisms, sections
 
 Draw = Callable[[bpy.types.UILayout, bpy.types.Context], None]
+
+#: what sections are for: soft bodies, mechanisms, armatures among them, Empties that join rigid body objects
+BODY, MECHANISM, ARMATURE, JOINT = "body", "mechanism", "armature", "joint"
 
 
 @dataclass(frozen=True)
@@ -18,19 +22,28 @@ class Section:
     draw: Draw
     draw_header: Draw | None = None
     open: bool = False
+    of: tuple[str, ...] = (BODY,)  #: what it is shown for
 
 
 SECTIONS = (
-    Section("motion", "Motion", sections.draw_motion, open=True),
+    Section("mechanism", "Mechanism", mechanisms.draw_mechanism, open=True, of=(MECHANISM,)),
+    Section("bone", "Bone", mechanisms.draw_bone, open=True, of=(ARMATURE,)),
+    Section("letting_go", "Drive and Let Go", mechanisms.draw_letting_go, mechanisms.draw_letting_go_header,
+            of=(ARMATURE,)),
+    Section("hanging", "Soft Bodies", mechanisms.draw_hanging, of=(MECHANISM,)),
+    Section("joint", "Joint", mechanisms.draw_empty, open=True, of=(JOINT,)),
+    Section("motion", "Motion", sections.draw_motion, open=True, of=(BODY, MECHANISM)),
     Section("material", "Material", sections.draw_material, open=True),
     Section("fibers", "Fibers", sections.draw_fibers),
     Section("maps", "Painted Maps", sections.draw_maps, open=True),
     Section("fields", "Material Maps", sections.draw_fields),
     Section("cuts", "Cuts", sections.draw_cuts),
     Section("nails", "Nails", sections.draw_nails),
+    Section("attach", "Attach", mechanisms.draw_attach),
     Section("volume", "Volume", sections.draw_volume),
-    Section("ground", "Ground", sections.draw_ground, sections.draw_ground_header),
-    Section("frames", "Frames", sections.draw_frames),
+    Section("ground", "Ground", sections.draw_ground, sections.draw_ground_header, of=(BODY, MECHANISM)),
+    Section("frames", "Frames", sections.draw_frames, of=(BODY, MECHANISM)),
+    Section("keyframes", "Keyframes", mechanisms.draw_keyframes, of=(MECHANISM,)),
     Section("output", "Output", sections.draw_output),
 )
 
@@ -41,12 +54,27 @@ PLACES: dict[str, dict[str, Any]] = {
 }
 
 
-def _is_mesh(_cls: type, context: bpy.types.Context) -> bool:
-    return context.object is not None and context.object.type == "MESH"
+def _kinds(obj: bpy.types.Object | None) -> set[str]:
+    """What sections an object has."""
+    found = set()
+    if members.is_soft_body(obj):
+        found.add(BODY)
+    if members.is_mechanism(obj):
+        found |= {MECHANISM, ARMATURE} if obj.type == "ARMATURE" else {MECHANISM}
+    if obj is not None and obj.type == "EMPTY" and obj.rigid_body_constraint is not None:
+        found.add(JOINT)
+    return found
 
 
-def _is_soft_body(_cls: type, context: bpy.types.Context) -> bool:
-    return _is_mesh(_cls, context) and context.object.conjac.enabled
+def _may_have_any(_cls: type, context: bpy.types.Context) -> bool:
+    obj = context.object
+    return obj is not None and (obj.type in {"MESH", "ARMATURE"} or bool(_kinds(obj)))
+
+
+def _shown_for(section: Section) -> Callable[[type, bpy.types.Context], bool]:
+    def poll(_cls: type, context: bpy.types.Context) -> bool:
+        return bool(_kinds(context.object) & set(section.of))
+    return poll
 
 
 def _drawn_by(draw: Draw) -> Callable[[bpy.types.Panel, bpy.types.Context], None]:
@@ -66,14 +94,14 @@ def _panels() -> tuple[type[bpy.types.Panel], ...]:
     made = []
     for tag, place in PLACES.items():
         parent = f"CONJAC_PT_{tag.lower()}"
-        made.append(_panel(parent, **place, bl_label="ConJac", poll=classmethod(_is_mesh),
+        made.append(_panel(parent, **place, bl_label="ConJac", poll=classmethod(_may_have_any),
                            bl_options={"DEFAULT_CLOSED"} if tag == "PHYSICS" else set(),
                            draw=_drawn_by(sections.draw_body)))
         for section in SECTIONS:
             header = {"draw_header": _header_drawn_by(section.draw_header)} if section.draw_header else {}
             made.append(_panel(f"{parent}_{section.key}", **place, **header, bl_label=section.label,
                                bl_parent_id=parent, bl_options=set() if section.open else {"DEFAULT_CLOSED"},
-                               poll=classmethod(_is_soft_body), draw=_drawn_by(section.draw)))
+                               poll=classmethod(_shown_for(section)), draw=_drawn_by(section.draw)))
     return tuple(made)
 
 

@@ -7,7 +7,7 @@ import bpy
 
 from ...solver import catalogue
 from ...solver.catalogue import Entry
-from .. import bake
+from .. import bake, members
 from ..bake.progress import remaining
 from ..settings import default_group, fields_in_use, frame_range, is_chosen, maps_in_use, property_name
 from . import damping
@@ -21,7 +21,7 @@ def draw_body(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Whether the object is a soft body, what has been baked, and the buttons for it."""
     obj = context.object
     if not obj.conjac.enabled:
-        layout.operator("conjac.add_soft_body", icon="ADD")
+        _draw_beginning(layout, obj)
         return
     status = bake.status(obj)
     if status.state == "baking":
@@ -40,19 +40,39 @@ def draw_body(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         if status.state == "complete" and obj.mode != "OBJECT":
             # comparing them takes an evaluation, so the state above knows of settings and vertex counts alone
             hint(layout, "Changes of shape and paint show after the next bake")
-    layout.operator("conjac.remove", icon="X")
+    holder = members.owner(obj)
+    if holder != obj:
+        hint(layout, f"It hangs on {holder.name} and is baked with it")
+    layout.operator("conjac.remove", icon="X", text="Remove Soft Body" if obj.type == "MESH" else "Remove Mechanism")
+
+
+def _draw_beginning(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
+    """What an object can become."""
+    if obj.type == "MESH":
+        layout.operator("conjac.add_soft_body", icon="ADD")
+    if obj.type == "ARMATURE":
+        layout.operator("conjac.ragdoll", icon="OUTLINER_OB_ARMATURE")
+    if obj.rigid_body is not None:
+        layout.operator("conjac.mechanism_from_rigid_bodies", icon="RIGID_BODY")
 
 
 def draw_motion(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """The method, its parameters, and the step."""
     settings, scene = context.object.conjac, context.scene
-    layout.prop(settings, "method")
-    draw_params(layout, settings, "method")
+    is_body = members.is_soft_body(context.object)
+    if is_body or members.soft_bodies(context.object, scene):
+        layout.prop(settings, "method")
+        draw_params(layout, settings, "method")
+    else:
+        layout.prop(settings, "beta")
     layout.prop(settings, "step")
     layout.prop(settings, "integrator")
     draw_params(layout, settings, "integrator")
     integrator, method = chosen(settings, "integrator"), chosen(settings, "method")
-    damping.draw(layout, settings, scene)
+    if is_body:
+        damping.draw(layout, settings, scene)
+    elif not integrator.jointed:
+        hint(layout, f"{integrator.label} does not move jointed bodies: choose another integrator")
     if integrator.full_space and not method.full_space:
         hint(layout, f"{integrator.label} moves every node: choose Vanilla FEM, or another integrator")
     layout.prop(settings, "accuracy")

@@ -167,10 +167,67 @@ def test_every_operator_has_a_button(soft_cube):
     soft_cube.conjac.cuts.add()
     soft_cube.conjac.fiber_material = "astvk"
     buttons = {name for kind, name in drawn(soft_cube) if kind == "operator"}
-    soft_cube.conjac.enabled = False
+    soft_cube.conjac.attachments.add()
     buttons |= {name for kind, name in drawn(soft_cube) if kind == "operator"}
+    soft_cube.conjac.enabled = False
+    bpy.context.view_layer.objects.active = soft_cube
+    bpy.ops.rigidbody.object_add()
+    buttons |= {name for kind, name in drawn(soft_cube) if kind == "operator"}
+    for rig in (mechanism(), mechanism()):
+        buttons |= {name for kind, name in drawn(rig) if kind == "operator"}
+        rig.conjac.enabled = False
+        buttons |= {name for kind, name in drawn(rig) if kind == "operator"}
     only_while_baking = {"conjac.pause", "conjac.cancel"}
     assert {f"conjac.{name}" for name in dir(bpy.ops.conjac)} == buttons | only_while_baking
+
+
+def mechanism():
+    """An armature of one bone, which is active."""
+    bpy.ops.object.armature_add()
+    rig = bpy.context.object
+    rig.conjac.enabled = True
+    rig.data.bones.active = rig.data.bones[0]
+    return rig
+
+
+def test_every_setting_of_a_mechanism_can_be_reached(soft_cube):
+    def props(obj):
+        return {name for kind, name in drawn(obj) if kind == "prop"}
+
+    rig = mechanism()
+    part = rig.pose.bones[0].conjac
+    shown = props(rig)
+    part.joint, part.motor, part.friction = "revolute", "servo", 0.1
+    shown |= props(rig)
+    bpy.ops.object.empty_add()
+    empty = bpy.context.object
+    empty.conjac.enabled = True
+    shown |= props(empty)
+    soft_cube.conjac.attachments.add().object = rig
+    shown |= props(soft_cube)
+    for group in (part, rig.conjac.mechanism, soft_cube.conjac.attachments[0]):
+        assert set(group.bl_rna.properties.keys()) - {"rna_type", "name"} <= shown
+    assert "conjac_motor_target" in shown
+    assert {"step", "use_ground", "integrator", "cache_folder", "frame_start"} <= shown
+    assert "beta" in props(empty) and "mesher" not in props(rig)
+
+
+def test_an_empty_that_joins_rigid_bodies_shows_its_joint(soft_cube):
+    bpy.ops.rigidbody.world_add()
+    bpy.ops.object.empty_add()
+    empty = bpy.context.object
+    assert drawn(empty) == []
+    bpy.ops.rigidbody.constraint_add(type="HINGE")
+    shown = {name for kind, name in drawn(empty) if kind == "prop"}
+    assert {"stiffness", "friction", "motor"} <= shown and "role" not in shown
+
+
+def test_a_soft_body_that_hangs_on_a_mechanism_says_so(soft_cube):
+    rig = mechanism()
+    soft_cube.conjac.attachments.add().object = rig
+    labels = " ".join(text for kind, text in drawn(soft_cube) if kind == "label")
+    assert "baked with it" in labels
+    assert soft_cube.name in [text for kind, text in drawn(rig) if kind == "label"]
 
 
 def test_another_object_shows_one_button_or_nothing(addon):

@@ -70,5 +70,5 @@ def test_every_tooltip_is_a_sentence_without_a_full_stop(addon):
     assert len(told) > 50
     for owner, label, description in told:
         assert description and not description.endswith("."), owner
-        assert all(word[:1].isupper() or word in {"per", "of", "on", "at"} or not word.isalpha()
-                   for word in label.split()), (owner, label)
+        small = {"per", "of", "on", "at", "by", "from", "to", "and", "the"}
+        assert all(word[:1].isupper() or word in small or not word.isalpha() for word in label.split()), (owner, label)

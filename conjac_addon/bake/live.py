@@ -1,0 +1,69 @@
+"""Frames of a running bake, seen while they come."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...solver.errors import ConJacError, NoSuchThing
+from ...solver.frames.read import Cache
+from .. import members, playback
+from ..playback import pc2
+from . import belongings, place
+from .shown import body_at
+
+if TYPE_CHECKING:
+    from .session import Bake
+
+
+class LiveFrames:
+    """Appends frames to the object's PC2 while the solver writes them."""
+
+    def __init__(self, bake: Bake) -> None:
+        self._bake = bake
+        self._cache: Cache | None = None
+        self._writer: pc2.Writer | None = None
+        self._next = 0
+        self._off = members.is_mechanism(bake.object())  # keyframes come when it has ended
+
+    def next(self) -> bool:
+        """Show one more frame; False where there is none yet."""
+        progress = self._bake.progress
+        ready = progress.first if progress.frame is None else progress.frame
+        if self._off or ready is None:
+            return False
+        if self._cache is None:
+            # frames of an earlier run that is gone on with stand before the first one of this run
+            self._cache = place.cache_of(self._bake.folder)
+            self._next = self._cache.frames[0]
+        if self._next > ready:
+            return False
+        try:
+            positions = body_at(self._cache, self._bake.name, self._next)
+        except NoSuchThing:  # the very first frame is announced before it stands
+            return False
+        try:
+            self._append(positions)
+        except ConJacError as error:
+            # the bake is worth more than watching it; its end says it again
+            self._bake.note(f"Its frames are not shown: {error}")
+            self._off = True
+        return not self._off
+
+    def _append(self, positions: NDArray[np.float32]) -> None:
+        obj, scene = self._bake.object(), self._bake.scene()
+        if self._writer is None:
+            playback.check_count(obj, len(positions))
+            base = place.playback_path(obj)
+            file = base.with_name(base.name + playback.PC2.suffix)
+            belongings.add(self._bake.folder, file)
+            self._writer = pc2.Writer(file, self._next)
+        self._writer.append(positions)
+        # the first frame, or undo has taken the modifier away
+        if playback.find(obj) is None or self._writer.count == 1:
+            pc2.attach(obj, self._writer.path, self._writer.first_frame)
+        elif scene.frame_current >= self._next - 1:
+            obj.update_tag(refresh={"DATA"})  # what is on the screen is this frame, or waits for it
+        self._next += 1

@@ -1,0 +1,83 @@
+"""What is on disk, on the artist's objects: the frames of soft bodies and the keyframes of a mechanism."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ...solver.errors import NoSuchThing
+from ...solver.frames.read import Cache
+from .. import gather, members, playback
+from .. import settings as properties
+from . import belongings, place
+
+
+def show(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, cache: Cache, key: str) -> list[str]:
+    """Play the frames on disk that follow each other from the first one on.
+
+    key: export format of soft bodies, "" for what each of them has chosen. Returns sentences for the artist. Raises
+    ConJacError.
+    """
+    run = playback.run_from(set(cache.frames_done()), cache.frames[0]) if cache.frames else None
+    if run is None:
+        raise NoSuchThing("nothing is baked yet", "Bake it first", obj.name)
+    holder = members.owner(obj)
+    if not members.is_mechanism(holder):
+        name = cache.bodies()[0][0]  # a job has one body, and the object may have a new name
+        return _show_body(obj, name, scene, folder, cache, key, run)
+    notes = []
+    for name, _, _ in cache.bodies():
+        body = scene.objects.get(name)
+        if body is None:
+            raise NoSuchThing(f'the soft body "{name}" of the bake has gone or has another name', "Bake again",
+                              holder.name)
+        notes += _show_body(body, name, scene, folder, cache, key, run)
+    show_mechanism(holder, scene, folder, cache, run)
+    return notes
+
+
+def show_mechanism(holder: bpy.types.Object, scene: bpy.types.Scene, folder: Path, cache: Cache,
+                   run: tuple[int, int]) -> None:
+    """Keyframes of the mechanism alone. Raises ConJacError."""
+    name, bodies = cache.mechanisms()[0]
+    places = playback.Places(*run, bodies, lambda frame: cache.poses(frame)[name])
+    playback.mechanism.show(holder, places, folder / "arrays", cache.frames[0], properties.unit_scale(scene))
+
+
+def _show_body(obj: bpy.types.Object, name: str, scene: bpy.types.Scene, folder: Path, cache: Cache, key: str,
+               run: tuple[int, int]) -> list[str]:
+    """One soft body, called `name` in the cache."""
+    key, base = key or obj.conjac.export, place.playback_path(obj)
+    frames = playback.Frames(*run, lambda frame: body_at(cache, name, frame))
+    cuts = cache.cuts.get(name)
+    if cuts is None:
+        playback.hide_cut(obj)
+        _play(obj, scene, frames, folder, base, key)
+    else:
+        _play(obj, scene, frames, folder, base, "pc2")
+        shown = playback.make_cut(obj, *gather.start_mesh(obj, scene, run[0]), cuts)
+        whole = playback.Frames(*run, lambda frame: cache.shown(frame)[name])
+        _play(shown, scene, whole, folder, base.with_name(f"{base.name}_cut"), key)
+    note = playback.liveliness.show(obj, cache.liveliness().get(name))
+    return [note] if note is not None else []
+
+
+def _play(obj: bpy.types.Object, scene: bpy.types.Scene, frames: playback.Frames, folder: Path, base: Path,
+          key: str) -> None:
+    # named before they are made, so that an interrupted export can be freed as well
+    for kind in playback.formats().values():
+        if kind.suffix:
+            belongings.add(folder, base.with_name(base.name + kind.suffix))
+    playback.show(obj, scene, frames, base, key)
+
+
+def body_at(cache: Cache, name: str, frame: int) -> NDArray[np.float32]:
+    """(n, 3) vertices of the artist's mesh at a frame; a job of one body needs no name, the object may have a new one.
+    """
+    count = {body: many for body, _, many in cache.bodies()}
+    found = cache.frame(frame)
+    body = name if name in found else next(iter(found))
+    return found[body][: count[body]]

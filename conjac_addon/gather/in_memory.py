@@ -1,0 +1,33 @@
+"""A mechanism as it stands now, for what only looks at it: no job folder, nothing on disk."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import Any
+
+import bpy
+from numpy.typing import NDArray
+
+from . import sources
+from .evaluation import Evaluation
+from .mechanism import MechanismReader
+
+
+class Arrays(dict[str, NDArray[Any]]):
+    """Stands in for a job folder: keeps arrays by the name that scene.json would call them."""
+
+    def array(self, name: str, values: NDArray[Any]) -> str:
+        self[name] = values
+        return name
+
+
+def mechanism_now(owner: bpy.types.Object, scene: bpy.types.Scene) -> tuple[dict[str, Any], Arrays]:
+    """scene.json's mechanism at the present frame, and the arrays that it names. Raises ConJacError."""
+    arrays = Arrays()
+    with ExitStack() as stack:
+        evaluation = stack.enter_context(Evaluation(owner, scene))
+        source = sources.make(evaluation, stack)
+        evaluation.go_to(scene.frame_current, scene.frame_subframe)
+        reader = MechanismReader(source, owner, arrays, scene, scene.frame_current)
+        reader.begin(checked=False)
+        return reader.document, arrays

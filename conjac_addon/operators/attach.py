@@ -1,0 +1,38 @@
+"""Add and remove what of a soft body follows bones."""
+
+import bpy
+
+from .entries import AddEntry, RemoveEntry
+
+
+class CONJAC_OT_add_attachment(AddEntry, bpy.types.Operator):
+    """Let a part of the active soft body follow a bone of its armature, painted in a vertex group"""
+
+    bl_idname = "conjac.add_attachment"
+    bl_label = "Attach to Bone"
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        obj = context.active_object
+        one = obj.conjac.attachments.add()
+        one.object = rig_of(obj, context)
+        if one.object is not None and one.object.data.bones.active is not None:
+            one.part = one.object.data.bones.active.name
+        return {"FINISHED"}
+
+
+class CONJAC_OT_remove_attachment(RemoveEntry, bpy.types.Operator):
+    """Forget this attachment; its group stays"""
+
+    bl_idname = "conjac.remove_attachment"
+    bl_label = "Remove Attachment"
+    entries = "attachments"
+
+
+def rig_of(obj: bpy.types.Object, context: bpy.types.Context) -> bpy.types.Object | None:
+    """The armature that deforms or carries a mesh, else one that is selected."""
+    found = [modifier.object for modifier in obj.modifiers if modifier.type == "ARMATURE"]
+    candidates = [*found, obj.parent, *context.selected_objects]
+    return next((one for one in candidates if one is not None and one.type == "ARMATURE"), None)
+
+
+classes = (CONJAC_OT_add_attachment, CONJAC_OT_remove_attachment)

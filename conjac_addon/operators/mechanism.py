@@ -1,0 +1,189 @@
+"""Makes mechanisms: ragdolls of armatures, rigid body objects, settings for many bones, driving and letting go."""
+
+import bpy
+
+from ...solver.errors import ConJacError
+from .. import gather, parts
+from .entries import UNDOABLE
+from .poll import active_armature, active_mechanism
+
+#: damping of a joint, as a share of what would bring the part below it to rest without a swing
+CALM = 0.1
+
+#: bones shorter than this share of the longest one are left out of a ragdoll at first
+SMALL = 0.08
+
+
+class CONJAC_OT_ragdoll(bpy.types.Operator):
+    """Make the active armature fall as jointed rigid bodies; bones that deform nothing and tiny ones are left out"""
+
+    bl_idname = "conjac.ragdoll"
+    bl_label = "Ragdoll from Armature"
+    bl_options = UNDOABLE
+
+    smallest: bpy.props.FloatProperty(
+        name="Smallest Bone", description="Leave out bones at the ends of limbs that are shorter than this share of "
+        "the longest one, such as fingers", default=SMALL, min=0.0, max=1.0, subtype="FACTOR")
+    use_ground: bpy.props.BoolProperty(
+        name="Ground", description="Let it fall on a plane at height 0", default=True)
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        obj = active_armature(cls, context)
+        if obj is not None and not len(obj.data.bones):
+            cls.poll_message_set("The armature has no bones")
+            return False
+        return obj is not None
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        armature = context.active_object
+        armature.conjac.enabled, armature.conjac.use_ground = True, self.use_ground
+        left_out = choose_bones(armature, self.smallest)
+        try:
+            damp(armature, context.scene)
+        except ConJacError as error:
+            self.report({"WARNING"}, str(error))
+        self.report({"INFO"}, f'"{armature.name}": {len(armature.pose.bones) - len(left_out)} bones are simulated'
+                    + (f", {len(left_out)} are left out" if left_out else ""))
+        return {"FINISHED"}
+
+
+def choose_bones(armature: bpy.types.Object, smallest: float) -> list[str]:
+    """Set the roles of a ragdoll's bones. Returns the names of those left out."""
+    bones = list(armature.pose.bones)
+    deforming = [bone for bone in bones if bone.bone.use_deform] or bones
+    longest = max(bone.bone.length for bone in deforming)
+    kept = {bone.name for bone in deforming}
+
+    def is_tiny(bone: bpy.types.PoseBone) -> bool:
+        """It and all below it."""
+        return bone.bone.length < smallest * longest and all(is_tiny(child) for child in bone.children)
+
+    kept -= {bone.name for bone in deforming if is_tiny(bone)}
+    for bone in bones:
+        bone.conjac.role = parts.SIMULATED if bone.name in kept else parts.LEFT_OUT
+    return [bone.name for bone in bones if bone.name not in kept]
+
+
+def damp(armature: bpy.types.Object, scene: bpy.types.Scene) -> None:
+    """Give each joint a little damping, by what hangs on it. Raises ConJacError where the rig cannot be simulated."""
+    mechanism, _ = gather.mechanism_now(armature, scene)
+    masses = {body["name"]: body.get("mass") or body["density"] * volume_of(body["shape"])
+              for body in mechanism["bodies"]}
+    above = {joint["child"]: joint["parent"] for joint in mechanism["joints"] if "parent" in joint}
+    hanging = dict(masses)
+    for name in reversed([body["name"] for body in mechanism["bodies"]]):
+        if name in above:
+            hanging[above[name]] += hanging[name]
+    for name in above:
+        length = extent_of(next(body["shape"] for body in mechanism["bodies"] if body["name"] == name))
+        # a pendulum of this length swings with √(g/l); twice its m l² that is critical damping
+        armature.pose.bones[name].conjac.damping = CALM * 2.0 * hanging[name] * length**1.5 * 9.81**0.5
+
+
+def volume_of(shape: dict) -> float:
+    """[m³] of a bone's shape."""
+    size = shape["params"]
+    if shape["kind"] == "box":
+        return size["size_x"] * size["size_y"] * size["size_z"]
+    ball = 4.0 / 3.0 * 3.141592653589793 * size["radius"] ** 3
+    return ball + 3.141592653589793 * size["radius"] ** 2 * size.get("length", 0.0)
+
+
+def extent_of(shape: dict) -> float:
+    """How long [m] a bone's shape is."""
+    size = shape["params"]
+    return size["size_z"] if shape["kind"] == "box" else 2.0 * size["radius"] + size.get("length", 0.0)
+
+
+class CONJAC_OT_drive_then_let_go(bpy.types.Operator):
+    """Drive the active armature by its animation and let it fall freely from a frame on"""
+
+    bl_idname = "conjac.drive_then_let_go"
+    bl_label = "Drive by Animation, Then Let Go"
+    bl_options = UNDOABLE
+
+    frame: bpy.props.IntProperty(
+        name="Let Go at", description="Frame from which it is simulated freely", default=24)
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        obj = active_mechanism(cls, context)
+        if obj is not None and obj.type != "ARMATURE":
+            cls.poll_message_set("Select an armature")
+            return False
+        return obj is not None
+
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
+        self.frame = context.scene.frame_current
+        return self.execute(context)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        obj = context.active_object
+        obj.conjac.mechanism.follow, obj.conjac.mechanism.let_go = True, self.frame
+        data = obj.animation_data
+        if data is None or (data.action is None and not len(data.nla_tracks)):
+            self.report({"WARNING"}, f'"{obj.name}" has no animation to follow: it is held still until it is let go')
+        return {"FINISHED"}
+
+
+class CONJAC_OT_copy_to_bones(bpy.types.Operator):
+    """Give the selected bones the ConJac settings of the active one"""
+
+    bl_idname = "conjac.copy_to_bones"
+    bl_label = "Copy to Selected Bones"
+    bl_options = UNDOABLE
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        obj = active_armature(cls, context)
+        if obj is not None and (obj.mode != "POSE" or context.active_pose_bone is None):
+            cls.poll_message_set("Choose bones in Pose Mode")
+            return False
+        return obj is not None
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        source = context.active_pose_bone
+        others = [bone for bone in context.selected_pose_bones if bone != source]
+        for bone in others:
+            for name in source.conjac.bl_rna.properties.keys():
+                if name not in ("rna_type", "name"):
+                    setattr(bone.conjac, name, getattr(source.conjac, name))
+        self.report({"INFO"}, f"Copied to {len(others)} bones")
+        return {"FINISHED"}
+
+
+class CONJAC_OT_mechanism_from_rigid_bodies(bpy.types.Operator):
+    """Make a mechanism of all rigid body objects of the scene and the Empties that join them"""
+
+    bl_idname = "conjac.mechanism_from_rigid_bodies"
+    bl_label = "Mechanism of Rigid Bodies"
+    bl_options = UNDOABLE
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if not any(obj.rigid_body is not None for obj in context.scene.objects):
+            cls.poll_message_set("No object of the scene is a rigid body: add some in Physics properties")
+            return False
+        return True
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        scene = context.scene
+        collection = bpy.data.collections.new("Mechanism Parts")
+        scene.collection.children.link(collection)
+        for obj in list(scene.objects):
+            if obj.rigid_body is not None or obj.rigid_body_constraint is not None:
+                collection.objects.link(obj)
+        empty = bpy.data.objects.new("Mechanism", None)
+        empty.empty_display_type, empty.empty_display_size = "CUBE", 0.25
+        scene.collection.objects.link(empty)
+        empty.conjac.enabled, empty.conjac.mechanism.collection = True, collection
+        for obj in context.selected_objects:
+            obj.select_set(False)
+        empty.select_set(True)
+        context.view_layer.objects.active = empty
+        return {"FINISHED"}
+
+
+classes = (CONJAC_OT_ragdoll, CONJAC_OT_drive_then_let_go, CONJAC_OT_copy_to_bones,
+           CONJAC_OT_mechanism_from_rigid_bodies)

@@ -1,0 +1,138 @@
+"""What the panels show of jointed rigid bodies: the mechanism, its active bone, joints of Empties, what hangs on it."""
+
+from __future__ import annotations
+
+import bpy
+
+from .. import members, parts
+from .text import hint
+
+
+def draw_mechanism(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """What the whole mechanism has in common."""
+    obj, settings = context.object, context.object.conjac.mechanism
+    if obj.type == "EMPTY":
+        column = layout.column()
+        column.alert = settings.collection is None
+        column.prop(settings, "collection")
+    else:
+        layout.prop(settings, "density")
+        layout.prop(settings, "use_skin")
+        layout.prop(settings, "pull_to")
+    layout.prop(settings, "obstacles")
+    layout.prop(settings, "contact_friction")
+    layout.prop(settings, "self_collisions")
+    layout.prop(settings, "joint_friction")
+    if settings.joint_friction != "none":
+        hint(layout, "Each joint has its own Friction, 0 at first")
+    layout.operator("conjac.show_joints", icon="HIDE_OFF")
+    layout.operator("conjac.remove_joints_preview", icon="X")
+
+
+def draw_letting_go(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Following the animation until a frame."""
+    settings = context.object.conjac.mechanism
+    layout.active = settings.follow
+    layout.prop(settings, "let_go")
+    layout.operator("conjac.drive_then_let_go", icon="ACTION")
+
+
+def draw_letting_go_header(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    layout.prop(context.object.conjac.mechanism, "follow", text="")
+
+
+def draw_keyframes(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """How the bake becomes keyframes, and where it lies on disk."""
+    settings = context.object.conjac
+    layout.prop(settings.mechanism, "use_decimation")
+    row = layout.row()
+    row.active = settings.mechanism.use_decimation
+    row.prop(settings.mechanism, "tolerance")
+    layout.prop(settings, "cache_folder")
+    layout.prop(settings, "linear_solver")
+
+
+def draw_hanging(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """The soft bodies that are baked with the mechanism."""
+    bodies = members.soft_bodies(context.object, context.scene)
+    for body in bodies:
+        layout.label(text=body.name, icon="MESH_DATA")
+    if not bodies:
+        hint(layout, "Select a soft body and add this armature under Attach")
+    layout.operator("conjac.jiggle", icon="MOD_CLOTH")
+
+
+def active_bone(context: bpy.types.Context) -> bpy.types.PoseBone | None:
+    """The pose bone that the armature's active bone is."""
+    obj = context.object
+    if obj is None or obj.type != "ARMATURE" or obj.data.bones.active is None:
+        return None
+    return obj.pose.bones.get(obj.data.bones.active.name)
+
+
+def draw_bone(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """The rigid body and the joint of the active bone."""
+    bone = active_bone(context)
+    if bone is None:
+        hint(layout, "Choose a bone in Pose Mode")
+        return
+    part = bone.conjac
+    layout.label(text=bone.name, icon="BONE_DATA")
+    layout.prop(part, "role")
+    if part.role != parts.LEFT_OUT:
+        layout.prop(part, "shape")
+        layout.prop(part, "radius")
+        layout.prop(part, "mass")
+        layout.prop(part, "joint")
+        if part.joint not in (parts.AUTOMATIC, "fixed", "spherical", "free", "translational", "free_planar"):
+            layout.prop(part, "axis")
+        draw_joint(layout, part, bone)
+    layout.operator("conjac.copy_to_bones", icon="COPYDOWN")
+
+
+def draw_joint(layout: bpy.types.UILayout, part: parts.CONJAC_Part, holder: bpy.types.PoseBone | bpy.types.Object
+               ) -> None:
+    """What a joint does by itself: springs, friction, a motor. holder: what has the motor's target."""
+    column = layout.column(align=True)
+    column.prop(part, "stiffness")
+    column.prop(part, "damping")
+    layout.prop(part, "friction")
+    if part.friction:
+        column = layout.column(align=True)
+        column.prop(part, "bearing_radius")
+        column.prop(part, "bearing_length")
+    layout.prop(part, "motor")
+    if part.motor != parts.NO_MOTOR:
+        layout.prop(holder, "conjac_motor_target")
+        if part.motor == "servo":
+            layout.prop(part, "motor_stiffness")
+        if part.motor != "drive":
+            layout.prop(part, "motor_damping")
+        layout.prop(part, "motor_limit")
+
+
+def draw_empty(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """The joint that an Empty with a rigid body constraint is."""
+    draw_joint(layout, context.object.conjac.part, context.object)
+
+
+def draw_attach(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """What of a soft body follows bones."""
+    obj, settings = context.object, context.object.conjac
+    for index, one in enumerate(settings.attachments):
+        column = layout.column(align=True)
+        row = column.row(align=True)
+        row.alert = not members.is_mechanism(one.object)
+        row.prop(one, "object", text="")
+        row.operator("conjac.remove_attachment", text="", icon="REMOVE").index = index
+        if one.object is not None and one.object.type == "ARMATURE":
+            column.prop_search(one, "part", one.object.data, "bones", text="Bone")
+        else:
+            column.prop(one, "part", text="Object")
+        column.prop_search(one, "group", obj, "vertex_groups", text="Group")
+        if one.object is not None and not members.is_mechanism(one.object):
+            hint(column, f"{one.object.name} is no mechanism: add ConJac to it")
+    layout.operator("conjac.add_attachment", icon="BONE_DATA")
+    holder = members.owner(obj)
+    if holder != obj:
+        hint(layout, f"Baked together with {holder.name}, with its step, ground and frames")

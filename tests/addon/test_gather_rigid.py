@@ -1,0 +1,162 @@
+"""Rigid body objects and the Empties that join them become a mechanism that the solver reads."""
+
+import numpy as np
+import pytest
+
+bpy = pytest.importorskip("bpy")
+
+from rig import job_of, scene  # noqa: E402, F401
+
+from conjac.conjac_addon import gather, playback  # noqa: E402
+from conjac.conjac_addon.gather import turns  # noqa: E402
+from conjac.solver.errors import BadInput  # noqa: E402
+
+
+def add_box(name, location, active=True, **rigid):
+    bpy.ops.mesh.primitive_cube_add(size=0.2, location=location)
+    obj = bpy.context.object
+    obj.name = name
+    bpy.ops.rigidbody.object_add(type="ACTIVE" if active else "PASSIVE")
+    obj.rigid_body.collision_shape = "BOX"
+    for key, value in rigid.items():
+        setattr(obj.rigid_body, key, value)
+    return obj
+
+
+def join(kind, a, b, location, rotation=(0, 0, 0), **limits):
+    bpy.ops.object.empty_add(location=location, rotation=rotation)
+    empty = bpy.context.object
+    empty.name = f"{kind.title()} {a.name if a else 'World'} {b.name if b else 'World'}"
+    bpy.ops.rigidbody.constraint_add(type=kind)
+    constraint = empty.rigid_body_constraint
+    constraint.object1, constraint.object2 = a, b
+    for key, value in limits.items():
+        setattr(constraint, key, value)
+    return empty
+
+
+def mechanism():
+    bpy.ops.conjac.mechanism_from_rigid_bodies()
+    return bpy.context.object
+
+
+def test_constraints_become_joints_in_a_tree(scene, tmp_path):  # noqa: F811
+    post = add_box("Post", (0, 0, 1), active=False)
+    arm = add_box("Arm", (0.3, 0, 1), mass=2.0)
+    slide = add_box("Slide", (0.6, 0, 1), mass=3.0, collision_shape="SPHERE")
+    rod = add_box("Rod", (0.9, 0, 1), mass=0.5, collision_shape="CONVEX_HULL")
+    free = add_box("Free", (0, 3, 1), collision_shape="MESH")
+    join("HINGE", arm, post, (0.15, 0, 1), (np.pi / 2, 0, 0), use_limit_ang_z=True, limit_ang_z_lower=-0.5,
+         limit_ang_z_upper=1.0)
+    join("SLIDER", slide, arm, (0.45, 0, 1))
+    join("PISTON", slide, rod, (0.75, 0, 1), use_limit_lin_x=True, limit_lin_x_lower=-0.1, limit_lin_x_upper=0.2)
+    owner = mechanism()
+    document, job = job_of(owner, tmp_path / "job")
+    found = document["mechanisms"][0]
+    assert found["name"] == owner.name and {body["name"] for body in found["bodies"]} == {
+        "Post", "Arm", "Slide", "Rod", "Free"}
+    joints = {joint["child"]: joint for joint in found["joints"]}
+    assert {name: (j.get("parent"), j["kind"]) for name, j in joints.items()} == {
+        "Post": (None, "fixed"), "Arm": ("Post", "revolute"), "Slide": ("Arm", "prismatic"),
+        "Rod": ("Slide", "cylindrical")}
+    assert joints["Arm"]["low"] == pytest.approx([-0.5]) and joints["Arm"]["high"] == pytest.approx([1.0])
+    assert joints["Rod"]["low"] == pytest.approx([-1e9, -0.1]) and joints["Rod"]["high"] == pytest.approx([1e9, 0.2])
+    axis = turn_of(joints["Arm"])[:, 2]
+    assert axis == pytest.approx([0, -1, 0], abs=1e-6)  # the Empty's Z
+    assert turn_of(joints["Slide"])[:, 2] == pytest.approx([1, 0, 0], abs=1e-6)  # the Empty's X
+    bodies = {body["name"]: body for body in found["bodies"]}
+    assert bodies["Arm"]["mass"] == 2.0 and bodies["Arm"]["shape"]["params"]["size_x"] == pytest.approx(0.2)
+    assert bodies["Slide"]["shape"] == {"kind": "sphere", "params": {"radius": pytest.approx(0.1)}}
+    assert bodies["Rod"]["shape"]["kind"] == "hull" and job.array(bodies["Rod"]["vertices"]).shape == (8, 3)
+    assert bodies["Free"]["shape"]["kind"] == "mesh" and job.array(bodies["Free"]["triangles"]).shape == (12, 3)
+    assert free.rigid_body is not None
+
+
+def turn_of(joint):
+    from mathutils import Quaternion
+
+    return np.array(Quaternion(joint["rotation"]).to_matrix())
+
+
+def test_rings_are_closed_by_loops(scene, tmp_path):  # noqa: F811
+    boxes = [add_box(f"Box {k}", (k, 0, 1)) for k in range(3)]
+    join("HINGE", boxes[0], boxes[1], (0.5, 0, 1))
+    join("HINGE", boxes[1], boxes[2], (1.5, 0, 1))
+    closing = join("POINT", boxes[2], boxes[0], (1, 0, 1))
+    owner = mechanism()
+    document, _ = job_of(owner, tmp_path / "job")
+    loops = document["mechanisms"][0]["loops"]
+    assert [(one["kind"], one["body_a"], one["body_b"]) for one in loops] == [("ball", "Box 2", "Box 0")]
+    assert loops[0]["position"] == pytest.approx([1, 0, 1])
+    closing.rigid_body_constraint.type = "SLIDER"
+    document, _ = job_of(owner, tmp_path / "slider")
+    assert [one["kind"] for one in document["mechanisms"][0]["loops"]] == ["hinge"]
+    for obj in scene.objects:
+        if obj.rigid_body_constraint is not None:
+            obj.rigid_body_constraint.type = "SLIDER"
+    with pytest.raises(BadInput, match='closes a ring of joints as Slider'):
+        job_of(owner, tmp_path / "sliders")
+
+
+def test_animated_passive_bodies_are_driven(scene, tmp_path):  # noqa: F811
+    crank = add_box("Crank", (0, 0, 1), active=False)
+    arm = add_box("Arm", (0.3, 0, 1))
+    for frame, angle in ((1, 0.0), (6, 2.0)):
+        crank.rotation_euler.z = angle
+        crank.keyframe_insert("rotation_euler", frame=frame)
+    join("POINT", crank, arm, (0.15, 0, 1))
+    document, job = job_of(mechanism(), tmp_path)
+    joints = {joint["child"]: joint for joint in document["mechanisms"][0]["joints"]}
+    target = job.array(joints["Crank"]["motor"]["target"])
+    assert joints["Crank"]["kind"] == "free" and target[-1, 2] == pytest.approx(2.0, abs=1e-5)
+    assert joints["Arm"]["parent"] == "Crank"
+
+
+def test_what_is_no_mechanism_is_refused(scene, tmp_path):  # noqa: F811
+    box, other = add_box("Box", (0, 0, 1)), add_box("Other", (1, 0, 1))
+    spring = join("GENERIC_SPRING", box, other, (0.5, 0, 1))
+    owner = mechanism()
+    with pytest.raises(BadInput, match="is of type Generic Spring"):
+        job_of(owner, tmp_path / "1")
+    spring.rigid_body_constraint.type = "HINGE"
+    spring.rigid_body_constraint.object2 = box
+    with pytest.raises(BadInput, match="joins no two objects"):
+        job_of(owner, tmp_path / "2")
+    spring.rigid_body_constraint.object2 = other
+    other.parent = box
+    with pytest.raises(BadInput, match='"Other" has a parent'):
+        job_of(owner, tmp_path / "3")
+    other.parent = None
+    spring.rigid_body_constraint.use_limit_ang_z = True
+    spring.rigid_body_constraint.limit_ang_z_lower, spring.rigid_body_constraint.limit_ang_z_upper = 1.0, -1.0
+    with pytest.raises(BadInput, match="limits the wrong way round, from 1 to -1"):
+        job_of(owner, tmp_path / "4")
+    owner.conjac.mechanism.collection = None
+    with pytest.raises(BadInput, match="has no collection of objects"):
+        job_of(owner, tmp_path / "5")
+
+
+def test_objects_play_and_come_back(scene, tmp_path):  # noqa: F811
+    box, still = add_box("Box", (1, 2, 3)), add_box("Still", (0, 0, 0), active=False)
+    box.rotation_mode, box.scale = "QUATERNION", (1.0, 2.0, 1.0)
+    owner = mechanism()
+    document, _ = job_of(owner, tmp_path)
+    names = tuple(body["name"] for body in document["mechanisms"][0]["bodies"])
+    rng = np.random.default_rng(0)
+    data = np.array([[turns.pose(turns.from_vector(rng.normal(0, 1, 3)), rng.normal(0, 1, 3)) if name == "Box"
+                      else np.eye(4) for name in names] for _ in range(6)])
+    playback.mechanism.show(owner, playback.Places(1, 6, names, lambda frame: data[frame - 1]),
+                            tmp_path / "arrays", 1, 1.0)
+    for frame in (1, 4, 6):
+        scene.frame_set(frame)
+        seen = np.array(box.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world)
+        rotation, scale = turns.split(seen)
+        expected = data[frame - 1, names.index("Box")]
+        assert rotation == pytest.approx(expected[:3, :3], abs=1e-5) and scale == pytest.approx([1, 2, 1], abs=1e-5)
+        assert seen[:3, 3] == pytest.approx(expected[:3, 3], abs=1e-5)
+    assert gather.changed_settings(owner, scene, tmp_path) == []
+    assert box.rigid_body.kinematic and still.animation_data is None
+    playback.hide(owner)
+    scene.frame_set(1)
+    assert not box.rigid_body.kinematic and box.animation_data is None and not bpy.data.actions
+    assert tuple(box.location) == (1, 2, 3)

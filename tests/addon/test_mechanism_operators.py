@@ -1,0 +1,190 @@
+"""The buttons that set mechanisms up, in real Blender."""
+
+import math
+
+import numpy as np
+import pytest
+
+bpy = pytest.importorskip("bpy")
+
+from rig import add_armature, add_chain, job_of, scene  # noqa: E402, F401
+
+from conjac.conjac_addon import gather  # noqa: E402
+from conjac.solver.job.load import load  # noqa: E402
+
+
+def active(obj):
+    bpy.context.view_layer.objects.active = obj
+    for one in bpy.context.scene.objects:
+        one.select_set(one == obj)
+
+
+def test_a_ragdoll_leaves_out_fingers_and_controls(scene, tmp_path):  # noqa: F811
+    rig = add_armature([("Control", (0, -1, 0), (0, -2, 0), None, False), ("Hips", (0, 0, 1), (0, 0, 1.4), None, False),
+                        ("Chest", (0, 0, 1.4), (0, 0, 1.9), "Hips", True), ("Neck", (0, 0, 1.9), (0, 0, 1.92), "Chest",
+                                                                            True),
+                        ("Head", (0, 0, 1.92), (0, 0, 2.1), "Neck", True),
+                        ("Hand", (0.5, 0, 1.5), (0.6, 0, 1.5), "Chest", False),
+                        ("Finger", (0.6, 0, 1.5), (0.62, 0, 1.5), "Hand", True)])
+    rig.conjac.enabled = False
+    rig.data.bones["Control"].use_deform = False
+    active(rig)
+    assert bpy.ops.conjac.ragdoll(use_ground=False) == {"FINISHED"}
+    roles = {bone.name: bone.conjac.role for bone in rig.pose.bones}
+    assert {name for name, role in roles.items() if role == "none"} == {"Control", "Finger"}
+    assert rig.conjac.enabled and not rig.conjac.use_ground
+    damping = {bone.name: bone.conjac.damping for bone in rig.pose.bones}
+    assert damping["Chest"] > damping["Head"] > 0.0 and damping["Hips"] == 0.0
+    document, _ = job_of(rig, tmp_path)
+    assert len(document["mechanisms"][0]["bodies"]) == 5
+
+
+def test_drive_by_animation_then_let_go(scene, tmp_path):  # noqa: F811
+    rig = add_chain(2)
+    active(rig)
+    bpy.ops.conjac.drive_then_let_go(frame=5)
+    assert rig.conjac.mechanism.follow and rig.conjac.mechanism.let_go == 5
+    document, _ = job_of(rig, tmp_path)
+    assert {joint["motor"]["until"] for joint in document["mechanisms"][0]["joints"]} == {5}
+
+
+def test_settings_are_copied_to_selected_bones(scene):  # noqa: F811
+    rig = add_chain(4)
+    active(rig)
+    bpy.ops.object.mode_set(mode="POSE")
+    rig.pose.bones["B1"].conjac.stiffness, rig.pose.bones["B1"].conjac.joint = 7.0, "revolute"
+    rig.data.bones.active = rig.data.bones["B1"]
+    for bone in rig.pose.bones:
+        chosen = bone.name in ("B1", "B2")
+        if hasattr(bone, "select"):
+            bone.select = chosen
+        else:
+            bone.bone.select = chosen
+    assert bpy.ops.conjac.copy_to_bones() == {"FINISHED"}
+    assert rig.pose.bones["B2"].conjac.stiffness == 7.0 and rig.pose.bones["B2"].conjac.joint == "revolute"
+    assert rig.pose.bones["B3"].conjac.stiffness == 0.0
+    bpy.ops.object.mode_set(mode="OBJECT")
+    with pytest.raises(RuntimeError, match="Pose Mode"):
+        bpy.ops.conjac.copy_to_bones()
+
+
+def test_bodies_and_joints_are_shown_and_hidden(scene):  # noqa: F811
+    rig = add_chain(3)
+    rig.location = (1, 2, 3)
+    bone = rig.pose.bones["B1"]
+    bone.lock_ik_y = bone.lock_ik_z = True
+    bone.use_ik_limit_x, bone.ik_min_x, bone.ik_max_x = True, 0.0, math.pi / 2
+    active(rig)
+    bpy.context.view_layer.update()
+    bpy.ops.conjac.show_joints()
+    assert sorted(child.name for child in rig.children) == ["Rig Bodies", "Rig Joints"]
+    bodies = next(child for child in rig.children if child.name == "Rig Bodies")
+    assert bodies.hide_render and bodies.hide_select
+    co = np.array([v.co for v in bodies.data.vertices])
+    assert co[:, 0].min() == pytest.approx(0.0, abs=1e-5) and co[:, 0].max() == pytest.approx(0.9, abs=1e-5)
+    joints = np.array([v.co for v in next(c for c in rig.children if c.name == "Rig Joints").data.vertices])
+    at_hinge = joints[np.linalg.norm(joints - [0.3, 0, 0], axis=1) < 0.12]
+    assert len(at_hinge) > 10  # an arc of a quarter turn
+    bpy.ops.conjac.show_joints()
+    assert len(rig.children) == 2
+    bpy.ops.conjac.remove_joints_preview()
+    assert not rig.children
+    bone.ik_min_x = 0.0
+    limit = bone.constraints.new("LIMIT_ROTATION")
+    limit.owner_space, limit.use_limit_x, limit.min_x, limit.max_x = "LOCAL", True, 1.0, 0.5
+    with pytest.raises(RuntimeError, match="limits the wrong way round"):
+        bpy.ops.conjac.show_joints()
+
+
+def skinned(rig):
+    bpy.ops.mesh.primitive_cube_add(size=1.0, location=(0.3, 0, 0), scale=(0.6, 0.2, 0.2))
+    obj = bpy.context.object
+    obj.name = "Skin"
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="SELECT")
+    bpy.ops.mesh.subdivide(number_cuts=5)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    x = np.array([v.co.x for v in obj.data.vertices])
+    for name, chosen in (("B0", x < 0), ("B1", x >= 0)):
+        obj.vertex_groups.new(name=name).add(np.flatnonzero(chosen).tolist(), 1.0, "REPLACE")
+    obj.modifiers.new("Armature", "ARMATURE").object = rig
+    return obj
+
+
+def test_jiggle_holds_the_skin_by_its_bones_except_where_it_is_soft(scene, tmp_path):  # noqa: F811
+    rig = add_chain(2)
+    obj = skinned(rig)
+    obj.vertex_groups.new(name="Soft").add([v.index for v in obj.data.vertices if v.co.z > 0], 1.0, "REPLACE")
+    assert bpy.ops.conjac.jiggle(nodes=0) == {"FINISHED"}
+    assert obj.conjac.enabled and [(a.part, a.group) for a in obj.conjac.attachments] == [("B0", "B0 Held"),
+                                                                                       ("B1", "B1 Held")]
+    document, job = job_of(rig, tmp_path)
+    weights = sum(job.array(one["weights"]) for one in document["bodies"][0]["attach"])
+    z = np.array([v.co.z for v in obj.data.vertices])
+    np.testing.assert_array_equal(weights, (z <= 0).astype(float))
+    bpy.ops.conjac.jiggle(nodes=0)  # again: nothing is doubled
+    assert len(obj.conjac.attachments) == 2
+    rig.pose.bones["B1"].conjac.role = "none"
+    bpy.ops.conjac.jiggle(nodes=0)
+    assert [a.part for a in obj.conjac.attachments] == ["B0"]
+
+
+def test_jiggle_without_a_mechanism_pins_to_the_animation(scene, tmp_path):  # noqa: F811
+    rig = add_chain(2)
+    rig.conjac.enabled = False
+    obj = skinned(rig)
+    active(rig)
+    bpy.ops.conjac.jiggle(nodes=0)
+    assert obj.conjac.enabled and not len(obj.conjac.attachments)
+    gather.write_job(obj, scene, tmp_path)
+    body = load(tmp_path).scene.bodies[0]
+    assert body.pin.weights is not None
+    soft = obj.vertex_groups["Soft"].index
+    share = np.mean([any(g.group == soft for g in v.groups) for v in obj.data.vertices])
+    assert 0.3 < share < 0.6  # what is far from the bones, until the artist paints it
+
+
+def test_attachments_are_added_and_removed(scene):  # noqa: F811
+    rig = add_chain(2)
+    obj = skinned(rig)
+    obj.conjac.enabled = True
+    rig.data.bones.active = rig.data.bones["B1"]
+    bpy.ops.conjac.add_attachment()
+    one = obj.conjac.attachments[0]
+    assert one.object == rig and one.part == "B1"
+    bpy.ops.conjac.remove_attachment(index=0)
+    assert not len(obj.conjac.attachments)
+
+
+def test_a_mechanism_is_removed_and_its_settings_stay(scene):  # noqa: F811
+    rig = add_chain(2)
+    rig.pose.bones["B1"].conjac.stiffness = 2.0
+    active(rig)
+    bpy.ops.conjac.show_joints()
+    bpy.ops.conjac.remove()
+    assert not rig.conjac.enabled and not rig.children and rig.pose.bones["B1"].conjac.stiffness == 2.0
+
+
+def test_reasons_why_a_button_is_grey(scene):  # noqa: F811
+    bpy.ops.object.light_add()
+    for name, words in (("ragdoll", "Select an armature"), ("drive_then_let_go", "Select an armature"),
+                        ("show_joints", "Select an armature with ConJac"), ("jiggle", "Select a mesh"),
+                        ("mechanism_from_rigid_bodies", "No object of the scene is a rigid body")):
+        with pytest.raises(RuntimeError, match=words):
+            getattr(bpy.ops.conjac, name)()
+    bpy.ops.object.armature_add()
+    bpy.ops.object.mode_set(mode="EDIT")
+    with pytest.raises(RuntimeError, match="Leave Edit Mode"):
+        bpy.ops.conjac.ragdoll()
+
+
+def test_undo_brings_everything_back(scene):  # noqa: F811
+    rig = add_chain(2)
+    rig.conjac.enabled = False
+    active(rig)
+    bpy.ops.ed.undo_push(message="before")
+    bpy.ops.conjac.ragdoll()
+    bpy.ops.ed.undo_push(message="ragdoll")
+    bpy.ops.ed.undo()
+    rig = bpy.data.objects["Rig"]
+    assert not rig.conjac.enabled and rig.pose.bones["B1"].conjac.damping == 0.0
