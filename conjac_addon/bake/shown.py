@@ -42,8 +42,9 @@ def show(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, cache: Cac
 def show_mechanism(holder: bpy.types.Object, scene: bpy.types.Scene, folder: Path, cache: Cache,
                    run: tuple[int, int]) -> None:
     """Keyframes of the mechanism alone. Raises ConJacError."""
-    name, bodies = cache.mechanisms()[0]
-    places = playback.Places(*run, bodies, lambda frame: cache.poses(frame)[name])
+    told = cache.mechanisms()[0]  # obstacles come after it
+    first, names = told["first"], tuple(told["bodies"])
+    places = playback.Places(*run, names, lambda frame: cache.poses(frame)["pose"][first:first + len(names)])
     playback.mechanism.show(holder, places, folder / "arrays", cache.frames[0], properties.unit_scale(scene))
 
 
