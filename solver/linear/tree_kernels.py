@@ -30,23 +30,26 @@ def eliminate(parent, dof, X, S, below, reduced, H, G, L):  # type: ignore[no-un
     H: (n, 6, 6), comes as the diagonal blocks and leaves as the articulated ones. G: (m, 6), leaves as
     L⁻¹ Sᵀ (H X + C). L: (m, 6), leaves as the rows of each joint's Cholesky factor, with its diagonal inverted.
     """
+    n = parent.shape[0]
+    # rows of 36: at constant distances LLVM makes vectors of them
+    blocks, couplings, maps, own = H.reshape(n, 36), below.reshape(n, 36), X.reshape(n, 36), reduced.reshape(n, 36)
     hs = np.empty((6, 6))
-    w = np.empty((6, 6))
-    for i in range(parent.shape[0] - 1, -1, -1):
-        h, x, c, p, first = H[i], X[i], below[i], parent[i], dof[i]
+    w = np.empty(36)
+    for i in range(n - 1, -1, -1):
+        h, x, c, p, first = blocks[i], maps[i], couplings[i], parent[i], dof[i]
         k = dof[i + 1] - first
 
         # the joint's own block Sᵀ H S + R, factored row by row
         for r in range(k):
             s, to = S[first + r], hs[r]
             for a in range(6):
-                to[a] = (h[a, 0] * s[0] + h[a, 1] * s[1] + h[a, 2] * s[2]
-                         + h[a, 3] * s[3] + h[a, 4] * s[4] + h[a, 5] * s[5])
+                to[a] = (h[a] * s[0] + h[6 + a] * s[1] + h[12 + a] * s[2]
+                         + h[18 + a] * s[3] + h[24 + a] * s[4] + h[30 + a] * s[5])
         for r in range(k):
             row, s = L[first + r], S[first + r]
             for q in range(r + 1):
                 to, other = hs[q], L[first + q]
-                total = (reduced[i, r, q] + s[0] * to[0] + s[1] * to[1] + s[2] * to[2]
+                total = (own[i, 6 * r + q] + s[0] * to[0] + s[1] * to[1] + s[2] * to[2]
                          + s[3] * to[3] + s[4] * to[4] + s[5] * to[5])
                 for t in range(q):
                     total -= row[t] * other[t]
@@ -60,23 +63,24 @@ def eliminate(parent, dof, X, S, below, reduced, H, G, L):  # type: ignore[no-un
             continue
 
         # w = ½ H X + C, with which what goes to the parent is Xᵀ w + wᵀ X
-        for a in range(6):
+        for a in range(0, 36, 6):
+            h0, h1, h2 = 0.5 * h[a], 0.5 * h[a + 1], 0.5 * h[a + 2]
+            h3, h4, h5 = 0.5 * h[a + 3], 0.5 * h[a + 4], 0.5 * h[a + 5]
             for b in range(3):
-                total = 0.0
-                for t in range(6):
-                    total += h[a, t] * x[t, b]
-                w[a, b] = 0.5 * total + c[a, b]
+                w[a + b] = (c[a + b] + h0 * x[b] + h1 * x[6 + b] + h2 * x[12 + b]
+                            + h3 * x[18 + b] + h4 * x[24 + b] + h5 * x[30 + b])
             for b in range(3, 6):
-                w[a, b] = 0.5 * (h[a, 3] * x[3, b] + h[a, 4] * x[4, b] + h[a, 5] * x[5, b]) + c[a, b]
+                w[a + b] = c[a + b] + h3 * x[18 + b] + h4 * x[24 + b] + h5 * x[30 + b]
 
         # G = L⁻¹ Sᵀ (H X + C)
         for r in range(k):
             g, s, to, row = G[first + r], S[first + r], hs[r], L[first + r]
             for b in range(6):
-                total = 0.0
-                for t in range(6):
-                    total += s[t] * w[t, b] + 0.5 * to[t] * x[t, b]
-                g[b] = total
+                total = to[3] * x[18 + b] + to[4] * x[24 + b] + to[5] * x[30 + b]
+                if b < 3:
+                    total += to[0] * x[b] + to[1] * x[6 + b] + to[2] * x[12 + b]
+                g[b] = (0.5 * total + s[0] * w[b] + s[1] * w[6 + b] + s[2] * w[12 + b]
+                        + s[3] * w[18 + b] + s[4] * w[24 + b] + s[5] * w[30 + b])
             for q in range(r):
                 other = G[first + q]
                 for b in range(6):
@@ -84,20 +88,20 @@ def eliminate(parent, dof, X, S, below, reduced, H, G, L):  # type: ignore[no-un
             for b in range(6):
                 g[b] *= row[r]
 
-        up = H[p]
+        up = blocks[p]
         for a in range(6):
-            for b in range(a + 1):
-                total = (x[3, a] * w[3, b] + x[4, a] * w[4, b] + x[5, a] * w[5, b]
-                         + x[3, b] * w[3, a] + x[4, b] * w[4, a] + x[5, b] * w[5, a])
+            x0, x1, x2, x3, x4, x5 = x[a], x[6 + a], x[12 + a], x[18 + a], x[24 + a], x[30 + a]
+            for b in range(6):
+                total = x3 * w[18 + b] + x4 * w[24 + b] + x5 * w[30 + b]
                 if a < 3:
-                    total += x[0, a] * w[0, b] + x[1, a] * w[1, b] + x[2, a] * w[2, b]
-                if b < 3:
-                    total += x[0, b] * w[0, a] + x[1, b] * w[1, a] + x[2, b] * w[2, a]
-                for r in range(k):
-                    total -= G[first + r, a] * G[first + r, b]
-                up[a, b] += total
-                if b < a:
-                    up[b, a] += total
+                    total += x0 * w[b] + x1 * w[6 + b] + x2 * w[12 + b]
+                up[6 * a + b] += total
+                up[6 * b + a] += total
+        for r in range(k):
+            g = G[first + r]
+            for a in range(6):
+                for b in range(6):
+                    up[6 * a + b] -= g[a] * g[b]
     return -1
 
 
