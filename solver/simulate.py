@@ -35,7 +35,7 @@ class World(Protocol):
     @property
     def bodies(self) -> list[tuple[str, int, int]]: ...  #: (name, first vertex, number of vertices) of the output
     @property
-    def notes(self) -> list[str]: ...  #: sentences for the user
+    def notes(self) -> list[str]: ...  #: sentences for the user; a step may add to them
     @property
     def backend(self) -> str: ...  #: what solves the linear systems
     @property
@@ -116,7 +116,7 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
 
     snapshot: frame to go on from, None for the start, whose frame is then written first. stop: asked before every
     step. report(frame, ms, seconds left) is told after each frame, log(sentence) after one whose steps were halved or
-    where something came apart. reshape: what comes apart when.
+    where something came apart, and of what a world notes meanwhile. reshape: what comes apart when.
     Raises Diverged with object, frame and remedy, Stopped, CacheUnwritable; the frames written before stay.
     """
     if snapshot is None:
@@ -127,12 +127,12 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
         if reshape is not None:
             world = reshape.again(world, store.cuts_before(snapshot))
 
-    began, first = time.perf_counter(), frame
+    began, first, said = time.perf_counter(), frame, len(world.notes)
     for frame in range(first + 1, timeline.end + 1):
         frame_began = time.perf_counter()
         if reshape is not None and reshape.due(frame - 1):
             after = reshape.at(frame - 1, world, state)
-            world, state = after.world, after.state
+            world, state, said = after.world, after.state, len(after.world.notes)
             if after.record:
                 store.cuts(frame - 1, after.record)
             for note in after.notes:
@@ -141,6 +141,9 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
         state = advance_frame(world, state, timeline, frame, stop, halved)
         if halved:
             log(halved.said(frame))
+        for note in world.notes[said:]:
+            log(note)
+        said = len(world.notes)
         write(world, state, frame, store)
         if timeline.snapshot_due(frame):
             # what is not in the State is dropped here in every run, so that a resumed one gives the same bytes

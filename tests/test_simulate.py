@@ -137,6 +137,18 @@ def test_a_halved_step_is_said_once_a_frame(tmp_path):
     assert said == []
 
 
+def test_what_a_world_notes_while_it_steps_is_said_once(tmp_path):
+    class Telling(Springs):
+        def step(self, state, h):
+            if len(self.steps) == 5:
+                self.notes.append("the fourth spring squeaks")
+            return super().step(state, h)
+
+    world, said = Telling(), []
+    simulate(world, timeline(4), store_of(tmp_path, world), log=said.append)
+    assert said == ["the fourth spring squeaks"]
+
+
 def test_a_step_that_deforms_too_much_is_halved_and_the_shortest_taken(tmp_path):
     """The fastest mass moves by a tenth in a step at most; by more than 1e-9 also in a sixteenth of one."""
     for largest, shortest in ((0.0, 1), (0.2, 1), (0.05, 4), (1e-9, 16)):

@@ -248,8 +248,11 @@ class ConJac:
         border, columns = self._condensed(lin, stage, frames, carried)
         jacobian = columns[:, :size]
 
-        # rows of K J on the kept nodes, and what the border's vectors leave there; nothing is left on quasistatic ones
+        # Jᵀ of the rows of K J, and of what the border's vectors leave: on quasistatic nodes that is next to nothing
         rows = self._kept_rows(lin, columns, np.eye(size, columns.shape[1]))
+        rest = self.linear.left_of_condense()
+        if rest is not None:
+            rows += jacobian.T @ rest
         stiffness = 0.5 * (rows[:, :size] + rows[:, :size].T)
         left = rows[:, size:] + border[:, self.kept].reshape(len(border), size).T
 

@@ -18,10 +18,11 @@ class Bordered(ABC):
     _spread: Spread  #: of the analysed pattern
     _lower: sp.csc_matrix  #: whose values are the last matrix
     _jacobian: Vec | None  #: J of that matrix, once it was asked for
+    _left: Vec  #: −A_qk − A_qq J
 
     @abstractmethod
     def _solve(self, columns: Vec, name: str, count: int) -> Vec:
-        """A_qq⁻¹ of strips of columns, (strips, inner, lanes), which may be overwritten; (inner, count).
+        """About A_qq⁻¹ of strips of columns, (strips, inner, lanes); (inner, count). In their place is what is left.
 
         name: the same for right-hand sides of the same kind.
         """
@@ -35,22 +36,27 @@ class Bordered(ABC):
         jacobian = self._condense()
         columns = np.zeros(self._shape(kept))
         self._spread.columns(self._lower, columns)
+        across = side_by_side(columns, kept).T
         lower = self._lower[inner:, inner:]
         whole = (lower + sp.tril(lower, -1).T).toarray()
-        own = np.linalg.solve(whole + side_by_side(columns, kept).T @ jacobian,
-                              right_columns[inner:] + jacobian.T @ right_columns[:inner])
-        out = np.concatenate([self._inner(right_columns[:inner], "inner") + jacobian @ own, own])
-        return out.reshape(right.shape)
+        held = self._inner(right_columns[:inner], "inner")
+        whole += across @ jacobian - jacobian.T @ self._left
+        own = np.linalg.solve(whole, right_columns[inner:] - across @ held)
+        return np.concatenate([held + jacobian @ own, own]).reshape(right.shape)
 
     def condense(self) -> Vec:
         """J = −A_qq⁻¹ A_qk. [ConJac 6]"""
         return self._condense().copy()
+
+    def left_of_condense(self) -> Vec | None:
+        return self._left if self._left.any() else None
 
     def _condense(self) -> Vec:
         if self._jacobian is None:
             columns = np.zeros(self._shape(self._spread.kept))
             self._spread.columns(self._lower, columns, -1.0)
             self._jacobian = self._solve(columns, "kept", self._spread.kept)
+            self._left = side_by_side(columns, self._spread.kept)
         return self._jacobian
 
     def _inner(self, right: Vec, name: str) -> Vec:
@@ -70,5 +76,6 @@ class Bordered(ABC):
 
 def side_by_side(strips: Vec, count: int) -> Vec:
     """Strips (s, m, lanes) as columns of their own, (m, count)."""
-    whole: Vec = strips.transpose(1, 0, 2).reshape(strips.shape[1], -1)[:, :count].copy()
+    pieces, rows, lanes = strips.shape
+    whole: Vec = strips.transpose(1, 0, 2).reshape(rows, pieces * lanes)[:, :count].copy()
     return whole

@@ -22,6 +22,7 @@ class Cholmod:
 
     def __init__(self) -> None:
         self.why = "CHOLMOD through scikit-sparse, the fastest measured"
+        self.remarks: list[str] = []
         self.factored = 0
         self._factor: Any = None
 
@@ -64,6 +65,10 @@ class Cholmod:
         """One backward solve, on all threads where the factor's inside is as expected."""
         inside = self.supernodes()
         return self._backward.solve(self._solve_lt if inside is None else inside.solve_lt)
+
+    def left_of_condense(self) -> Vec | None:
+        """Nothing."""
+        return None
 
     def supernodes(self) -> Supernodes | None:
         """The inside of the factor, once there is one; None where it is not as expected."""

@@ -30,6 +30,7 @@ class CvxoptCholmod:
 
     def __init__(self) -> None:
         self.why = "CHOLMOD through cvxopt"
+        self.remarks: list[str] = []
         self.factored = 0
         self._kept = 0
 
@@ -87,6 +88,10 @@ class CvxoptCholmod:
         inside = self.supernodes()
         jacobian: Vec = self._backward.solve(self._solve_lt if inside is None else inside.solve_lt)
         return jacobian
+
+    def left_of_condense(self) -> Vec | None:
+        """Nothing."""
+        return None
 
     def supernodes(self) -> Supernodes | None:
         """The inside of the factor, once there is one; None where it is not as expected."""

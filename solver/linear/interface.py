@@ -42,6 +42,8 @@ class LinearSolver(Factoring, Protocol):
     With the last unknowns k kept and all others q, A = [[A_qq, A_qk], [A_kq, A_kk]].
     """
 
+    remarks: list[str]  #: sentences for the log about what happened since; whoever says them takes them out
+
     @staticmethod
     def order(graph: sp.csc_matrix) -> Index:
         """A fill-reducing elimination order of a symmetric graph of nodes (no diagonal): (n,) node indices."""
@@ -54,6 +56,12 @@ class LinearSolver(Factoring, Protocol):
 
     def condense(self) -> Vec:
         """J = −A_qq⁻¹ A_qk, (m − kept, kept). [ConJac 6]"""
+
+    def left_of_condense(self) -> Vec | None:
+        """−A_qk − A_qq J of the last J, (m − kept, kept); None where J has the digits of a factor in double precision.
+
+        With it Jᵀ A J of [J; 1] errs by the square of what J does.
+        """
 
     def forget_past(self) -> None:
         """Drop what depends on earlier matrices, so that the next answer does not."""

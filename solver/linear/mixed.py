@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..state import Index, Vec
+from ..state import Index, Mask, Vec
 from ..threads import kernel, share
 from .blocks import CHUNKS
 from .bordered import Bordered, side_by_side
@@ -26,9 +26,9 @@ if LIBRARY is None:
     raise ImportError("neither scikit-sparse nor cvxopt is installed")
 
 TOLERANCE = 1.0e-10  #: |A x − b| of each column over |b|; that of a double factor is about 1e-13
-#: times that for J. It is a basis: what moves in it balances to the digits of its own small system, and where a body
-#: comes to rest does not depend on it
-LOOSER_J = 1.0e3
+#: the same of J. It is a basis: what is left of it squares its error in Jᵀ A J, what moves in it balances to the digits
+#: of its own small system, and where a body comes to rest does not depend on it
+TOLERANCE_J = 1.0e-4
 MOST = 8  #: solves with the single factor for an answer: more mean that it is of no use
 SMALLEST = 1.0e-290  #: a residual whose square is below is nothing
 
@@ -41,10 +41,12 @@ class Mixed(Bordered):
     def __init__(self) -> None:
         self._library = LIBRARY()
         self.why = "a factor in single precision on CHOLMOD's pattern, refined"
+        self.remarks: list[str] = []
         self.factored = 0
         self.in_double = 0  #: factors that single precision could not do
+        self._said = False
         self.taken = 0  #: solves with the single factor for the last answer
-        self.tolerance = TOLERANCE
+        self.tolerance, self.tolerance_of_j = TOLERANCE, TOLERANCE_J
 
     @staticmethod
     def order(graph: sp.csc_matrix) -> Index:
@@ -80,28 +82,34 @@ class Mixed(Bordered):
             np.take(lower.data, self._inside, out=self._own.data, mode="clip")
         if self._single is None:
             # the library shows its pattern only with a factor
-            self._factor_double()
+            self._factor_double(None)
             inside = self._library.supernodes()
             if inside is None:
                 return
             self._single = SingleFactor(inside)
+        because = "BLAS is out of reach or memory short"
         self._is_double = not self._single.can_factor(self._own)
         if not self._is_double:
             if self._columns is None:
                 self._columns = SingleColumns(self._library.supernodes(), self._single)
             try:
                 self._single.factor(self._own)
-            except NotPositiveDefinite:
-                self._is_double = True
+            except NotPositiveDefinite as failure:
+                self._is_double, because = True, str(failure)
         if self._is_double:
-            self._factor_double()
+            self._factor_double(because)
         else:
             self._spread.fill(lower)
 
-    def _factor_double(self) -> None:
+    def _factor_double(self, because: str | None) -> None:
+        """because: what single precision lacks; said once."""
         self._is_double = True
         self.in_double += 1
         self._library.factor(self._own)
+        if because is not None and not self._said:
+            self._said = True
+            self.remarks.append(f"Mixed Precision factors in double precision where single does not do, which takes "
+                                f"longer; here {because}")
 
     def forget_past(self) -> None:
         """Every factor is made anew, and no answer starts from an earlier one."""
@@ -110,17 +118,20 @@ class Mixed(Bordered):
         if not columns.size:
             return np.zeros((self._spread.inner, count))
         if not self._is_double:
-            tolerance = self.tolerance * (LOOSER_J if name == "kept" else 1.0)
+            tolerance = self.tolerance_of_j if name == "kept" else self.tolerance
+            self.taken = 0
             answer = self._refined(columns, count, tolerance)
             if answer is not None:
                 return side_by_side(answer, count)
-            self._factor_double()
+            self._factor_double("its answers do not come near")
         solved: Vec = self._library.solve(side_by_side(columns, count))
+        columns[:] = 0.0
         return solved
 
-    def _refined(self, left: Vec, count: int, tolerance: float) -> Vec | None:
+    def _refined(self, left: Vec, count: int, tolerance: float, goal: Vec | None = None) -> Vec | None:
         """A_qq⁻¹ of strips, written anew by the next call; left: what is left of them.
 
+        goal: square of what may be left of each column, (strips, lanes), if not by the tolerance.
         None where it does not come near; then they are as they were.
         """
         if left.shape not in self._arrays:
@@ -130,13 +141,20 @@ class Mixed(Bordered):
         pieces = len(left) * CHUNKS
         share(_squares, pieces, left, partial)
         square = partial.sum(axis=1)
-        goal = np.maximum(tolerance**2 * square, SMALLEST)
+        if goal is None:
+            goal = np.maximum(tolerance**2 * square, SMALLEST)
         x[:] = 0.0
-        self.taken = 0
-        while (square > goal).any():
+        began = self.taken
+        while (far := square > goal).any():
             if self.taken == MOST or not np.isfinite(square).all():
                 self._spread.blocks.multiply(x, left, 1)
                 return None
+            if self.taken > began and self._shape(int(far.sum())) != left.shape:
+                # what is not yet there goes on by itself
+                if not self._go_on(left, x, far, goal):
+                    self._spread.blocks.multiply(x, left, 1)
+                    return None
+                break
             # columns of about unit length, since single precision ends at 1e-38
             scale = np.sqrt(np.where(square > SMALLEST, square, 1.0))
             share(_round, pieces, left, 1.0 / scale, single)
@@ -147,6 +165,23 @@ class Mixed(Bordered):
             square = partial.sum(axis=1)
             self.taken += 1
         return x
+
+    def _go_on(self, left: Vec, x: Vec, far: Mask, goal: Vec) -> bool:
+        """The same for the columns that are far, in as many strips as they need; says whether they came near."""
+        strips, lanes = np.nonzero(far)
+        few = np.zeros(self._shape(len(strips)))
+        width = few.shape[2]
+        goals = np.full((len(few), width), np.inf)
+        goals.ravel()[: len(strips)] = goal[strips, lanes]
+        for k, (strip, lane) in enumerate(zip(strips.tolist(), lanes.tolist())):
+            few[k // width, :, k % width] = left[strip, :, lane]
+        answer = self._refined(few, len(strips), 0.0, goals)
+        if answer is None:
+            return False
+        for k, (strip, lane) in enumerate(zip(strips.tolist(), lanes.tolist())):
+            x[strip, :, lane] += answer[k // width, :, k % width]
+            left[strip, :, lane] = few[k // width, :, k % width]
+        return True
 
     def _precondition(self, single: Vec, count: int) -> float:
         """About A_qq⁻¹ in place of strips in single precision, but for the factor that is returned."""

@@ -31,6 +31,7 @@ class Multigrid(Bordered):
 
     def __init__(self) -> None:
         self.why = "conjugate gradients with multigrid"
+        self.remarks: list[str] = []
         self.factored = 0
         self.built = 0  #: V-cycles so far
         self._built_for = 0
@@ -97,7 +98,7 @@ class Multigrid(Bordered):
         self._built_for = self.factored
 
     def _solve(self, columns: Vec, name: str, count: int) -> Vec:
-        """A_qq⁻¹ of strips, which are overwritten; (inner, count). Raises NotPositiveDefinite, StepFailed."""
+        """A_qq⁻¹ of strips, of which the rest is left; (inner, count). Raises NotPositiveDefinite, StepFailed."""
         if not columns.size:
             return np.zeros((self._spread.inner, count))
         last = self._last.get(name)

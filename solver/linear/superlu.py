@@ -20,6 +20,7 @@ class SuperLU:
 
     def __init__(self) -> None:
         self.why = "SuperLU from SciPy, the fallback"
+        self.remarks: list[str] = []
         self.factored = 0
         self._full: Any = None
         self._whole: Any = None
@@ -70,3 +71,7 @@ class SuperLU:
             return np.zeros((0, self._kept))
         jacobian: Vec = -self._inner.solve(self._full[:free, free:].toarray())
         return jacobian
+
+    def left_of_condense(self) -> Vec | None:
+        """Nothing."""
+        return None

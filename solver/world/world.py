@@ -83,7 +83,7 @@ class World:
     start_frame: int
     quasistatic_start: bool = False
     project: bool = True  #: clamp element stiffness to negative semi-definite
-    notes: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  #: for the log; a step may add to them
     damping_laws: Sequence[DampingLaw] = ()  #: of each of `elastic`; empty where nothing is damped
     friction: Friction | None = None  #: of the ground
 
@@ -302,6 +302,9 @@ class World:
             except NotPositiveDefinite as failure:
                 raise StepFailed("the system matrix is not positive definite") from failure
             self.refuse_blow_up(after)
+            if self.linear.remarks:
+                self.notes += self.linear.remarks
+                self.linear.remarks.clear()
             if sleep is None:
                 return after
             # nodes that this step awakens are awake from its start

@@ -29,7 +29,7 @@ def matrix(seed):
 def linear(request):
     solver = available(request.param)()
     if hasattr(solver, "tolerance"):  # one that iterates is asked for all the digits there are
-        solver.tolerance = 1e-14
+        solver.tolerance = solver.tolerance_of_j = 1e-14
     return solver
 
 

@@ -40,8 +40,18 @@ def test_its_j_is_that_of_a_double_factor(count, poisson):
         answers.append(solver.condense())
     assert answers[1].shape[1] == 3 * count + 1  # one column, and more than a strip of 15 + 1
     off = np.abs(answers[1] - answers[0]).max(axis=0) / np.abs(answers[0]).max(axis=0)
-    assert 0.0 < off.max() <= 1e-8
-    assert solver.in_double == 1 and solver.taken >= 2  # the first factor shows the pattern
+    assert 0.0 < off.max() <= 1e-3
+    assert solver.in_double == 1 and solver.taken >= 1  # the first factor shows the pattern
+    # what is left of J is what it says, and squares the error of what is left for the kept unknowns
+    size = len(answers[0])
+    whole = (lower + sp.tril(lower, -1).T).toarray()
+    inner, across = whole[:size, :size], whole[size:, :size]
+    rest = solver.left_of_condense()
+    assert np.abs(inner @ answers[1] + across.T + rest).max() <= 1e-9 * np.abs(across).max()
+    exact, first = across @ answers[0], across @ answers[1]
+    scale = np.sqrt(np.outer(np.diag(exact), np.diag(exact)))
+    errors = [(np.abs(told - exact) / scale).max() for told in (first, first - answers[1].T @ rest)]
+    assert errors[0] > 1e-9 and errors[1] <= max(1e-2 * errors[0], 1e-10)
 
 
 def test_columns_of_several_strips_are_each_solved():
@@ -55,8 +65,23 @@ def test_columns_of_several_strips_are_each_solved():
     solver = Mixed()
     solver.analyse(inner, 0)
     solver.factor(inner)
-    rest = np.linalg.norm(whole @ solver.solve(right) - right, axis=0)
-    assert (rest <= 1e-9 * np.linalg.norm(right, axis=0)).all()
+    length = np.linalg.norm(right, axis=0)
+
+    def rest(tolerance):
+        solver.tolerance = tolerance
+        left = np.linalg.norm(whole @ solver.solve(right) - right, axis=0)
+        assert (left <= 1.01 * tolerance * length).all()
+        return left[length > 0] / length[length > 0]
+
+    rest(1e-9)
+    assert solver.taken >= 2
+    after_one = rest(0.1)
+    assert solver.taken == 1 and list(solver._arrays) == [(3, size, 16)]
+    # columns that are not there yet go on by themselves, in as few strips as hold them
+    for many in (20, 1):
+        among = np.sort(after_one)[-many - 1 : len(after_one) - many + 1]
+        rest(np.sqrt(among[0] * among[1]))
+        assert solver.taken == 2 and list(solver._arrays)[-1][0] == -(-many // 16)
 
 
 SCENES = {
@@ -82,7 +107,7 @@ def test_bodies_move_as_with_a_double_factor(method, scene):
         ends.append(positions(world, run(world, 12)))
     assert world.linear.in_double == 1 and world.linear.factored >= 12
     moved = np.abs(ends[0] - nodes).max()
-    assert moved > 0.005 and np.abs(ends[0] - ends[1]).max() <= 1e-7 * moved
+    assert moved > 0.005 and np.abs(ends[0] - ends[1]).max() <= (1e-5 if method == "conjac" else 1e-7) * moved
 
 
 def test_a_release_has_the_same_energy_and_comes_to_the_same_rest():
@@ -98,7 +123,7 @@ def test_a_release_has_the_same_energy_and_comes_to_the_same_rest():
             energy.append(0.5 * world.mass @ np.square(world.velocity(state)).sum(axis=1))
         _, damped = bar(linear=linear, beta=1.0, corrections=2)
         told.append((np.mean(energy), positions(damped, run(damped, 60, 1 / 24))))
-    assert told[0][0] > 1e-4 and abs(told[1][0] / told[0][0] - 1.0) <= 1e-6
+    assert told[0][0] > 1e-4 and abs(told[1][0] / told[0][0] - 1.0) <= 1e-5
     assert np.abs(told[0][1] - nodes).max() > 0.01
     assert np.abs(told[0][1] - told[1][1]).max() <= 1e-6 * 0.16
 
@@ -135,13 +160,28 @@ def test_where_single_precision_does_not_do_it_factors_in_double():
         one.analyse(lower, 0)
         one.factor(lower)
     assert solver.in_double == 2
+    assert solver.remarks == ["Mixed Precision factors in double precision where single does not do, which takes "
+                              "longer; here a pivot is lost in single precision"]
     right = np.random.default_rng(0).normal(size=lower.shape[0])
     assert np.array_equal(solver.solve(right), known.solve(right[:, None])[:, 0])
     assert np.linalg.norm(whole @ solver.solve(right) - right) <= 1e-6 * np.linalg.norm(right)
-    # and it is single again for the next one
+    # it is said once, and the next one is single again
+    solver.factor(lower)
+    assert solver.in_double == 3 and len(solver.remarks) == 1
     lower.data[lower.indptr[:-1]] += 100.0
     solver.factor(lower)
-    assert solver.in_double == 2
+    assert solver.in_double == 3
+
+
+def test_a_world_tells_what_its_solver_remarks():
+    _, world = bar(linear="mixed", method="vanilla")
+    state = run(world, 2)
+    assert not world.notes
+    world.linear._single.values[:] = 0.0
+    world.linear._single._fronts.factor = lambda *_: False  # type: ignore[method-assign]
+    run(world, 1, state=state)
+    assert len(world.notes) == 1 and world.notes[0].startswith("Mixed Precision factors in double precision")
+    assert not world.linear.remarks
 
 
 def test_an_answer_that_does_not_come_near_is_factored_in_double():
@@ -151,10 +191,12 @@ def test_an_answer_that_does_not_come_near_is_factored_in_double():
     solver.factor(lower)
     assert solver.in_double == 1
     right = np.random.default_rng(0).normal(size=lower.shape[0])
+    assert not solver.remarks
     solver._single.values[:] *= 1.7  # a factor that is of no use
     whole = lower + sp.tril(lower, -1).T
     assert np.linalg.norm(whole @ solver.solve(right) - right) <= 1e-6 * np.linalg.norm(right)
     assert solver.in_double == 2
+    assert len(solver.remarks) == 1 and "its answers do not come near" in solver.remarks[0]
 
 
 def test_a_matrix_that_is_not_positive_definite_is_refused():

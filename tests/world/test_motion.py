@@ -33,8 +33,9 @@ def test_a_falling_body_keeps_its_shape(count, linear):
     t = 30 * H
     # linearly implicit Euler falls h g more than t² g / 2 in the first step, and exactly so
     fall = -9.81 * (0.5 * t * t + 0.5 * H * t)
-    assert np.abs(x - nodes - [0, 0, fall]).max() <= 1e-6 * 0.16
-    assert np.abs(state.u.reshape(-1, 3) - [0, 0, -9.81 * t]).max() <= 1e-9
+    loose = 10.0 if linear == "mixed" else 1.0  # its J has fewer digits
+    assert np.abs(x - nodes - [0, 0, fall]).max() <= loose * 1e-6 * 0.16
+    assert np.abs(state.u.reshape(-1, 3) - [0, 0, -9.81 * t]).max() <= (5e-5 if linear == "mixed" else 1e-9)
 
 
 @pytest.mark.parametrize("linear", ["cholmod", "mixed"])
@@ -53,7 +54,7 @@ def test_momentum_of_a_flying_body_is_exact(count, linear):
     for _ in range(40):
         state = world.step(state, H)
     want = before + 40 * H * world.mass.sum() * np.array([0.5, 0, -9.81])
-    assert np.abs(total(world, state) - want).max() <= 1e-9 * np.abs(want).max()
+    assert np.abs(total(world, state) - want).max() <= (1e-7 if linear == "mixed" else 1e-9) * np.abs(want).max()
 
 
 @pytest.mark.parametrize("count,modes", [(0, 6), (1, 3), (2, 1), (3, 0)])
