@@ -28,7 +28,7 @@ if LIBRARY is None:
 TOLERANCE = 1.0e-10  #: |A x − b| of each column over |b|; that of a double factor is about 1e-13
 #: the same of J. It is a basis: what is left of it squares its error in Jᵀ A J, what moves in it balances to the digits
 #: of its own small system, and where a body comes to rest does not depend on it
-TOLERANCE_J = 1.0e-4
+TOLERANCE_J = 2.0e-3
 MOST = 8  #: solves with the single factor for an answer: more mean that it is of no use
 SMALLEST = 1.0e-290  #: a residual whose square is below is nothing
 
@@ -118,9 +118,7 @@ class Mixed(Bordered):
         if not columns.size:
             return np.zeros((self._spread.inner, count))
         if not self._is_double:
-            tolerance = self.tolerance_of_j if name == "kept" else self.tolerance
-            self.taken = 0
-            answer = self._refined(columns, count, tolerance)
+            answer = self._refined(columns, name, count)
             if answer is not None:
                 return side_by_side(answer, count)
             self._factor_double("its answers do not come near")
@@ -128,60 +126,83 @@ class Mixed(Bordered):
         columns[:] = 0.0
         return solved
 
-    def _refined(self, left: Vec, count: int, tolerance: float, goal: Vec | None = None) -> Vec | None:
+    def _refined(self, left: Vec, name: str, count: int) -> Vec | None:
         """A_qq⁻¹ of strips, written anew by the next call; left: what is left of them.
 
-        goal: square of what may be left of each column, (strips, lanes), if not by the tolerance.
         None where it does not come near; then they are as they were.
         """
-        if left.shape not in self._arrays:
-            self._arrays[left.shape] = (np.zeros(left.shape), np.zeros(left.shape), np.zeros(left.shape, np.float32),
-                                        np.zeros((len(left), CHUNKS, left.shape[2])))
-        x, moved, single, partial = self._arrays[left.shape]
-        pieces = len(left) * CHUNKS
-        share(_squares, pieces, left, partial)
-        square = partial.sum(axis=1)
-        if goal is None:
-            goal = np.maximum(tolerance**2 * square, SMALLEST)
+        tolerance = self.tolerance_of_j if name == "kept" else self.tolerance
+        goal = np.maximum(tolerance**2 * self._squares(left), SMALLEST)
+        x = self._place(left.shape)[0]
         x[:] = 0.0
-        began = self.taken
+        self.taken = 0
+        return x if self._improve(left, x, count, goal) else None
+
+    def _improve(self, left: Vec, x: Vec, count: int, goal: Vec) -> bool:
+        """Solves with the single factor until what is left of each column is near; says whether it came to be.
+
+        x: the array of that shape that is kept. goal: squares, (strips, lanes). Where it did not, what is left is as it
+        was for x = 0.
+        """
+        _, moved, single, _ = self._place(left.shape)
+        square, began = self._squares(left), self.taken
         while (far := square > goal).any():
-            if self.taken == MOST or not np.isfinite(square).all():
-                self._spread.blocks.multiply(x, left, 1)
-                return None
+            near = False
             if self.taken > began and self._shape(int(far.sum())) != left.shape:
                 # what is not yet there goes on by itself
-                if not self._go_on(left, x, far, goal):
-                    self._spread.blocks.multiply(x, left, 1)
-                    return None
+                few, goals = self._few(left, goal, far)
+                answer = self._place(few.shape)[0]
+                answer[:] = 0.0
+                near = self._improve(few, answer, int(far.sum()), goals)
+                self._put_back(few, answer, far, left, x)
+            if near:
                 break
+            if self.taken >= MOST or not np.isfinite(square).all():
+                self._spread.blocks.multiply(x, left, 1)
+                x[:] = 0.0
+                return False
             # columns of about unit length, since single precision ends at 1e-38
             scale = np.sqrt(np.where(square > SMALLEST, square, 1.0))
-            share(_round, pieces, left, 1.0 / scale, single)
+            share(_round, len(left) * CHUNKS, left, 1.0 / scale, single)
             unit = self._precondition(single, count)
-            share(_move, pieces, single, scale * unit, x, moved)
+            share(_move, len(left) * CHUNKS, single, scale * unit, x, moved)
             self._spread.blocks.multiply(moved, left, -1)
-            share(_squares, pieces, left, partial)
-            square = partial.sum(axis=1)
+            square = self._squares(left)
             self.taken += 1
-        return x
+        return True
 
-    def _go_on(self, left: Vec, x: Vec, far: Mask, goal: Vec) -> bool:
-        """The same for the columns that are far, in as many strips as they need; says whether they came near."""
-        strips, lanes = np.nonzero(far)
-        few = np.zeros(self._shape(len(strips)))
-        width = few.shape[2]
-        goals = np.full((len(few), width), np.inf)
-        goals.ravel()[: len(strips)] = goal[strips, lanes]
-        for k, (strip, lane) in enumerate(zip(strips.tolist(), lanes.tolist())):
+    def _squares(self, left: Vec) -> Vec:
+        """Of each column, (strips, lanes)."""
+        partial = self._place(left.shape)[3]
+        share(_squares, len(left) * CHUNKS, left, partial)
+        total: Vec = partial.sum(axis=1)
+        return total
+
+    def _place(self, shape: tuple[int, ...]) -> tuple[Vec, Vec, Vec, Vec]:
+        """Arrays for strips of this shape: an answer, its last change, that in single precision, sums."""
+        if shape not in self._arrays:
+            self._arrays[shape] = (np.zeros(shape), np.zeros(shape), np.zeros(shape, np.float32),
+                                   np.zeros((shape[0], CHUNKS, shape[2])))
+        return self._arrays[shape]
+
+    def _few(self, left: Vec, goal: Vec, far: Mask) -> tuple[Vec, Vec]:
+        """The columns that are far in as many strips as they need: what is left, goals."""
+        many = int(far.sum())
+        few = np.zeros(self._shape(many))
+        strips, width = len(few), few.shape[2]
+        goals = np.full((strips, width), np.inf)
+        goals.ravel()[:many] = goal[far]
+        for k, (strip, lane) in enumerate(np.argwhere(far).tolist()):
             few[k // width, :, k % width] = left[strip, :, lane]
-        answer = self._refined(few, len(strips), 0.0, goals)
-        if answer is None:
-            return False
-        for k, (strip, lane) in enumerate(zip(strips.tolist(), lanes.tolist())):
+        return few, goals
+
+    @staticmethod
+    def _put_back(few: Vec, answer: Vec, far: Mask, left: Vec, x: Vec) -> None:
+        """What `_few` took, and the answer on top of x."""
+        width = few.shape[2]
+        for k, (strip, lane) in enumerate(np.argwhere(far).tolist()):
             x[strip, :, lane] += answer[k // width, :, k % width]
             left[strip, :, lane] = few[k // width, :, k % width]
-        return True
 
     def _precondition(self, single: Vec, count: int) -> float:
         """About A_qq⁻¹ in place of strips in single precision, but for the factor that is returned."""

@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from bodies import NONE, box, make, nearest, positions, run
 
 from solver import threads
+from solver.condensation.interface import Stage
 from solver.coordinates.prescribed import Motion
 from solver.linear.cholmod import Cholmod
 from solver.linear.interface import NotPositiveDefinite
@@ -211,3 +212,17 @@ def test_a_matrix_that_is_not_positive_definite_is_refused():
         fresh = Mixed()
         fresh.analyse(lower, 0)
         fresh.factor(lower)
+
+
+def test_the_error_of_j_enters_the_reduced_stiffness_squared():
+    """Of a body that is bent, so that forces are not balanced."""
+    _, world = bar(3)
+    state, told = run(world, 6), []
+    for linear in ("cholmod", "mixed"):
+        _, world = bar(3, linear=linear)
+        for _ in range(2):  # the first factor is a double one
+            lin = world.linearise(state)
+            posed = world.condensation.pose(lin, Stage(1 / 120, 1.0, 1.0, 1 / 120, None, lin.v, None, 1.0))
+        told.append((posed.stiffness, posed.jacobian))
+    off = [np.abs(b - a).max() / np.abs(a).max() for a, b in zip(*told)]
+    assert off[1] > 1e-8 and off[0] <= 1e-3 * off[1]
