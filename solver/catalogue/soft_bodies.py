@@ -85,6 +85,9 @@ MASS_DAMPING = Param("mass_damping", "Mass Damping",
                      "How fast all motion dies, falling too, as under water: 1 takes two thirds of a speed in a second",
                      0.0, "1/s", 0.0, 1.0e3, 0.0, 10.0)
 
+KEEP_SPIN = Param("keep_spin", "Keep Spin",
+                  "What flies freely turns on as it should; large steps brake stiff bodies' turning without it", False)
+
 FRICTION_COEFFICIENT = Param("friction_coefficient", "Friction Coefficient",
                              "Force against sliding as a share of the load: ice 0.05, wood 0.4, rubber 1",
                              0.3, "", 0.0, 100.0, 0.0, 2.0)
@@ -102,7 +105,7 @@ ENTRIES: tuple[Entry, ...] = (
           "Every node moves on its own: the reference, calmer at the same step", (BETA, QUASISTATIC_START),
           full_space=True),
     Entry("integrator", "semi_implicit", "integrators.semi_implicit:SemiImplicit", "Semi-Implicit Euler",
-          "One linear solve a step, calmed by Damping: quick and safe", adaptive=True, jointed=True),
+          "One linear solve a step, calmed by Damping: quick and safe", (KEEP_SPIN,), adaptive=True, jointed=True),
     Entry("integrator", "sbdf2", "integrators.bdf2:SBDF2", "Semi-Implicit BDF2",
           "One linear solve a step and half the damping: lively, for gentle motion", adaptive=True),
     Entry("integrator", "str_bdf2", "integrators.tr_bdf2:STRBDF2", "Semi-Implicit TR-BDF2",

@@ -1,0 +1,102 @@
+"""The spin of what flies freely, given back after a linearised step.
+
+Internal forces have no moment, Σ x × f(x) = 0 wherever a body is, so Σ x × K w = Σ f × w for any motion w. A linearised
+step pushes with f + β h K v¹ where the body stood and moves on by h v¹: β h² Σ f × v¹ is added to its angular momentum.
+That brakes, and a stiff body much: the straight paths of a turning body's nodes stretch it by (h ω)²/2 each step, and f
+is what takes this back.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..coordinates.rigid import LooseParts
+from ..state import Index, State, Vec
+
+if TYPE_CHECKING:
+    from ..assembly.damping import Damped
+    from .interface import System
+
+ROUNDS = 3  #: of finding what a body turns with: its inertia depends on where it has turned to
+
+
+def free_parts(loose: LooseParts) -> list[Index]:
+    """Nodes of each group of parts that nothing prescribed holds, not even by hanging on another part."""
+    return [np.unique(np.concatenate(group.parts)) for group in loose.groups
+            if not any(len(held) for held in group.held)]
+
+
+def keep_spin(system: System, parts: list[Index], before: State, after: State, h: float,
+              damped: Damped | None) -> State:
+    """The end of a step of h seconds with the angular momentum that each part had before it, about its centre.
+
+    Its positions are turned as a whole, and a rigid rotation is added to its velocities, so neither momentum nor
+    deformation changes. What touches the ground before or after stays as it is.
+    parts: nodes of each, all free. damped: whose drag brakes the spin too; None where nothing is damped.
+    """
+    touching = np.zeros(len(system.mass), dtype=bool)
+    touching[system.touching(before)] = touching[system.touching(after)] = True
+    flying = [part for part in parts if not touching[part].any()]
+    if not flying:
+        return after
+    coordinates = system.coordinates
+    x0, x1 = coordinates.place(before.q, before.time), coordinates.place(after.q, after.time)
+    v0, v1 = system.velocity(before), system.velocity(after)
+    for part in flying:
+        mass = system.mass[part]
+        wanted = spin(mass, x0[part], v0[part])
+        if damped is not None:
+            wanted = wanted / (1.0 + h * damped.drag[part].sum() / mass.sum())
+        x1[part], v1[part] = turned(mass, x0[part], x1[part], v1[part], wanted, h)
+    free = coordinates.free
+    return State(after.time, x1[free].ravel(), v1[free].ravel(), after.memory)
+
+
+def spin(mass: Vec, x: Vec, v: Vec) -> Vec:
+    """Angular momentum about the centre of mass, (3,) [kg m²/s]. mass: (k,) [kg]. x, v: (k, 3) [m], [m/s]."""
+    return _moment(x, mass, mass[:, None] * v)
+
+
+def turned(mass: Vec, x0: Vec, x: Vec, v: Vec, wanted: Vec, h: float) -> tuple[Vec, Vec]:
+    """Positions and velocities, (k, 3), of a body that had this spin through the last h seconds.
+
+    x0: where it was. wanted: (3,) [kg m²/s].
+    """
+    centre, drift = mass @ x / mass.sum(), mass @ v / mass.sum()
+    arm, moving, old = x - centre, v - drift, x0 - mass @ x0 / mass.sum()
+    at_first = _inertia(mass, old)
+    # it has turned with `so_far`; the mean of what it should turn with before and after neither heats nor brakes it
+    so_far = np.linalg.solve(at_first, _moment(old, mass, mass[:, None] * (arm - old))) / h
+    first, begun = np.linalg.solve(at_first, wanted), arm
+    for _ in range(ROUNDS):
+        mean = 0.5 * (first + np.linalg.solve(_inertia(mass, arm), wanted))
+        rotation = _rotation(h * (mean - so_far))
+        arm = begun @ rotation.T
+    moving = moving @ rotation.T
+    lacking = np.linalg.solve(_inertia(mass, arm), wanted - spin(mass, arm, moving))
+    return centre + arm, drift + moving + np.cross(lacking, arm)
+
+
+def _moment(x: Vec, mass: Vec, momentum: Vec) -> Vec:
+    """Σ of arms about the centre of mass times momentum or force, (3,)."""
+    total: Vec = np.cross(x - mass @ x / mass.sum(), momentum).sum(axis=0)
+    return total
+
+
+def _inertia(mass: Vec, arm: Vec) -> Vec:
+    """Moments of inertia about the centre of mass, (3, 3) [kg m²]."""
+    second = (mass[:, None] * arm).T @ arm
+    inertia: Vec = float(np.trace(second)) * np.eye(3) - second
+    return inertia
+
+
+def _rotation(angle: Vec) -> Vec:
+    """By a rotation vector [rad], (3, 3)."""
+    size = float(np.linalg.norm(angle))
+    cross: Vec = np.cross(np.eye(3), angle)
+    # sin(a)/a and (1 − cos a)/a², of no angle too
+    first, second = np.sinc(size / np.pi), 0.5 * np.sinc(0.5 * size / np.pi) ** 2
+    rotation: Vec = np.eye(3) + first * cross + second * cross @ cross
+    return rotation
