@@ -87,7 +87,8 @@ def join_conjac(posed: PosedConJac, carried: Vec) -> Joined:
     matrix, response = whole[:, :count], carry.rows
     if len(posed.reduced):
         coupling = posed.basis.T @ (posed.jacobian.T @ rows[:size, :count] + rows[size:, :count])
-        eliminated = scipy.linalg.solve(posed.reduced, np.column_stack([coupling, posed.impulse]), assume_a="pos")
+        eliminated = scipy.linalg.solve(posed.reduced, np.column_stack([coupling, posed.impulse]), assume_a="pos",
+                                        check_finite=False)
         matrix = matrix - coupling.T @ eliminated[:, :count]
         impulse = impulse - coupling.T @ eliminated[:, count]
         kept = posed.basis @ eliminated[:, :count]

@@ -116,9 +116,12 @@ class Together:
 def join(soft: System, lin: Linearised, stage: Stage, carried: Vec) -> Joined:
     """Factor the linearised stage with the joints that carry some nodes. Raises StepFailed."""
     try:
-        return cast(Joining, soft.condensation).join(lin, stage, carried)
+        joined = cast(Joining, soft.condensation).join(lin, stage, carried)
     except NotPositiveDefinite as failure:
         raise StepFailed("the system matrix is not positive definite") from failure
+    if not (np.isfinite(joined.matrix).all() and np.isfinite(joined.impulse).all()):
+        raise StepFailed("what it does to its bones is not a number")
+    return joined
 
 
 def place_on(coordinates: RidingNodes, bodies: Bodies) -> None:

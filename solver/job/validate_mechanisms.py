@@ -36,8 +36,26 @@ def _check_stepping(scene: schema.Scene) -> None:
         if body.cuts or body.nails:
             raise refuse(f'"{body.name}" has cuts or nails, which cannot be beside mechanisms yet',
                          f"$.bodies[{i}].{'cuts' if body.cuts else 'nails'}", "Bake it in a scene of its own")
+    _check_hanging(scene)
     if scene.time.tolerance:
         raise refuse("an accuracy cannot choose the steps of jointed bodies", "$.time.tolerance", "Set it to 0")
+
+
+def _check_hanging(scene: schema.Scene) -> None:
+    """What soft bodies on bones cannot have yet."""
+    hanging = next((body.name for body in scene.bodies if body.attach), None)
+    if hanging is None:
+        return
+    if scene.integrator.kind != "semi_implicit":
+        label = catalogue.find("integrator", scene.integrator.kind).label
+        raise refuse(f'{label} does not solve bones and "{hanging}", which hangs on them, at once', "$.integrator.kind",
+                     f"Use {catalogue.find('integrator', 'semi_implicit').label}")
+    if scene.joint_friction.kind != "none":
+        raise refuse(f'friction inside joints does not feel what "{hanging}" pulls at them', "$.joint_friction.kind",
+                     "Use none, and damping of the joints")
+    if scene.method.params.get("adaptive"):
+        raise refuse(f'dynamic nodes cannot sleep where "{hanging}" hangs on bones', "$.method.params.adaptive",
+                     "Switch it off")
 
 
 def _unique(name: str, seen: set[str], thing: str, where: str) -> None:

@@ -42,12 +42,12 @@ class Beside:
 
     def initial_state(self) -> State:
         """Both at the start frame. Raises Diverged."""
-        return self._joined(self.soft.initial_state(), self.jointed.initial_state())
+        return self.joined(self.soft.initial_state(), self.jointed.initial_state())
 
     def step(self, state: State, h: float) -> State:
         """Both after h seconds. Raises StepFailed; the old state is still good."""
         soft, jointed = self.parted(state)
-        return self._joined(self.soft.step(soft, h), self.jointed.step(jointed, h))
+        return self.joined(self.soft.step(soft, h), self.jointed.step(jointed, h))
 
     def parted(self, state: State) -> tuple[State, State]:
         """(of the soft bodies, of the mechanisms)."""
@@ -61,7 +61,8 @@ class Beside:
         return (State(state.time, state.q[:cut], state.u[:end], soft),
                 State(state.time, state.q[cut:], state.u[end:], jointed))
 
-    def _joined(self, soft: State, jointed: State) -> State:
+    def joined(self, soft: State, jointed: State) -> State:
+        """One state of both."""
         memory: Mapping[str, Vec] = {**soft.memory, **{JOINTED + key: value for key, value in jointed.memory.items()}}
         return State(soft.time, np.concatenate([soft.q, jointed.q]), np.concatenate([soft.u, jointed.u]), memory)
 

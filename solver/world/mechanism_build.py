@@ -79,6 +79,10 @@ def build_with_soft(job: Job, report: Stage, volumes: list[Volume]) -> Beside:
     """Both worlds of a scene that has soft bodies too. Raises what `build.build` and `build_mechanisms` raise."""
     from .build import build as build_soft
 
+    if any(body.attach for body in job.scene.bodies):
+        from .joined import build_joined
+
+        return build_joined(job, report, volumes, build_mechanisms(job))
     return Beside(build_soft(job, report, volumes), build_mechanisms(job))
 
 

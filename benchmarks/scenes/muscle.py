@@ -1,0 +1,210 @@
+"""MUSCLE: a muscle on bones bends an arm, solved at once with its joints. [ConJac MUSCLE]
+
+Two arms. `flat` is the paper's planar one: a sheet of 262 vertices and 438 triangles, as in its Table 1, made two
+prisms thick and mirrored in its middle plane, so that nothing ever leaves the plane. Its unknowns are two hinges and
+one dynamic node, which stands in that plane: 4 that move, as the paper counts, and one that symmetry keeps at zero.
+`solid` is a forearm with a biceps. Sizes, bones and the fibres' modulus are ours; Stable Neo-Hookean of 3e4 Pa and
+ν 0.49 with aFUNG is the paper's, and the tendons are ten times as stiff.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from solver.job.load import load
+from solver.meshing.grid import box_tets
+from solver.meshing.volume import boundary_faces, tet_volumes
+from solver.world.joined import JoinedWorld
+from solver.world.mechanism_build import build_with_soft
+from solver.world.volumes import volumes_of
+
+FPS, SAMPLES = 25.0, 4
+YOUNG, POISSON, TENDON = 3.0e4, 0.49, 3.0e5  #: [Pa], -, [Pa]
+Q = float(np.sqrt(0.5))
+LIFTS = [Q, Q, 0.0, 0.0]  #: turns a hinge's Z to −Y: a positive angle lifts what points to +X
+#: vertices in each row across the sheet, from origin to insertion
+ROWS = (3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 7, 7, 7, 8, 8, 8, 8, 8, 8, 8, 9,
+        8, 8, 8, 8, 8, 8, 7, 7, 7, 7, 7, 7, 6, 6, 5, 5, 4, 4, 3, 3)
+
+
+@dataclass(frozen=True)
+class Muscle:
+    """A muscle at rest."""
+
+    nodes: np.ndarray  #: (n, 3) [m]
+    tets: np.ndarray  #: (e, 4)
+    along: np.ndarray  #: of nodes, from origin, 0, to insertion, 1, (n,)
+    middle: int  #: the node that is dynamic
+
+
+@dataclass(frozen=True)
+class Arm:
+    """A muscle, and the mechanism on two of whose bodies it has grown."""
+
+    muscle: Muscle
+    mechanism: dict[str, Any]  #: of the job
+    origin: str
+    insertion: str
+    elbow: int  #: its rate
+    fiber_modulus: float  #: [Pa]
+    grown: float  #: share of the muscle's length at each end that is grown on
+    seconds: float = 3.0
+    begins: float = 0.2  #: activation rises from here on [s]
+    rises: float = 0.6  #: to 1 in this time [s]
+
+    def activation(self) -> np.ndarray:
+        """At the samples of the job, (T,)."""
+        t = np.arange(int(self.seconds * FPS) * SAMPLES + 1) / (FPS * SAMPLES)
+        s = np.clip((t - self.begins) / self.rises, 0.0, 1.0)
+        return s * s * (3.0 - 2.0 * s)
+
+    def write(self, folder: Path, method: str = "conjac", *, step: float = 1.0 / 100.0, dynamic: bool = True,
+              active: bool = True, **params: float) -> Path:
+        """A job folder. dynamic: whether the muscle's middle node is. params: of the method."""
+        m = self.muscle
+        used, corners = np.unique(boundary_faces(m.tets)[0], return_inverse=True)
+        skin = m.along[used]
+        belly = 1.0 - np.clip((np.abs(2.0 * skin - 1.0) - 0.6) / 0.2, 0.0, 1.0)
+        arrays = {"nodes": m.nodes, "tets": m.tets.astype(np.int32), "vertices": m.nodes[used],
+                  "triangles": corners.reshape(-1, 3).astype(np.int32), "skin": skin, "belly": belly,
+                  "origin": np.flatnonzero(m.along <= self.grown).astype(np.int32),
+                  "insertion": np.flatnonzero(m.along >= 1.0 - self.grown).astype(np.int32),
+                  "activation": self.activation() * active, "dynamic": np.array([m.middle], np.int32)}
+        body = {
+            "name": "Muscle", "surface": {"vertices": "arrays/vertices.npy", "triangles": "arrays/triangles.npy"},
+            "tets": {"nodes": "arrays/nodes.npy", "tets": "arrays/tets.npy"},
+            "material": {"kind": "stable_neo_hookean",
+                         "params": {"youngs_modulus": YOUNG, "poisson_ratio": POISSON}},
+            "painted": {"youngs_modulus": {"low": TENDON, "high": YOUNG, "weights": "arrays/belly.npy"}},
+            "fiber_material": {"kind": "afung", "params": {"fiber_modulus": self.fiber_modulus}},
+            "fiber_field": {"kind": "gradient"}, "fibers": "arrays/skin.npy",
+            "fiber_activation": "arrays/activation.npy",
+            "attach": [{"mechanism": "Arm", "body": self.origin, "nodes": "arrays/origin.npy"},
+                       {"mechanism": "Arm", "body": self.insertion, "nodes": "arrays/insertion.npy"}]}
+        if dynamic and method == "conjac":
+            body["dynamic"] = {"nodes": "arrays/dynamic.npy"}
+        scene = {"version": 1, "name": "muscle", "bodies": [body], "mechanisms": [self.mechanism],
+                 "method": {"kind": method, "params": params},
+                 "time": {"start": 1, "end": 1 + int(self.seconds * FPS), "fps": FPS, "step": step,
+                          "samples_per_frame": SAMPLES}}
+        (folder / "arrays").mkdir(parents=True, exist_ok=True)
+        for key, array in arrays.items():
+            np.save(folder / "arrays" / f"{key}.npy", array)
+        (folder / "scene.json").write_text(json.dumps(scene), encoding="utf-8")
+        return folder
+
+    def world(self, method: str = "conjac", **choices: Any) -> JoinedWorld:
+        """The job's world; choices as `write` has them."""
+        with tempfile.TemporaryDirectory(prefix="conjac-muscle-") as name:
+            job = load(self.write(Path(name), method, **choices))
+            world = build_with_soft(job, lambda *_: None, volumes_of(job, lambda *_: None))
+        assert isinstance(world, JoinedWorld)
+        return world
+
+
+def belly_of(along: np.ndarray, tip: float, wide: float) -> np.ndarray:
+    """Half width at shares of the length: a tendon's at both ends, the belly's in the middle."""
+    return tip + (wide - tip) * np.sin(np.pi * np.clip((along - 0.08) / 0.84, 0.0, 1.0)) ** 1.5
+
+
+def spindle(start: np.ndarray, end: np.ndarray, tip: float, wide: float, cells: tuple[int, int]) -> Muscle:
+    """A turned shape between two points [m]; cells along and across."""
+    nodes, tets = box_tets((cells[0], cells[1], cells[1]), (1.0, 2.0, 2.0))
+    s, across = nodes[:, 0], nodes[:, 1:] - 1.0
+    # squares around the axis become circles
+    length = np.linalg.norm(across, axis=1)
+    disc = across * (np.abs(across).max(axis=1) / np.maximum(length, 1e-300))[:, None]
+    axis = end - start
+    side = np.cross(axis, [0.0, 1.0, 0.0])
+    x = start + s[:, None] * axis + belly_of(s, tip, wide)[:, None] * (
+        disc @ np.stack([[0.0, 1.0, 0.0], side / np.linalg.norm(side)]))
+    return Muscle(*_upright(x, tets), s, int(np.argmin(np.abs(s - 0.5) + length)))
+
+
+def sheet(start: np.ndarray, end: np.ndarray, tip: float, wide: float, thick: float) -> Muscle:
+    """A flat one, half as thick as `thick` on either side of the plane y = 0 [m]."""
+    first = np.concatenate([[0], np.cumsum(ROWS)])
+    s = np.repeat(np.linspace(0.0, 1.0, len(ROWS)), ROWS)
+    v = np.concatenate([np.linspace(-1.0, 1.0, count) for count in ROWS])
+    triangles = [t for i in range(len(ROWS) - 1) for t in _between(v, first[i], first[i + 1], first[i + 2])]
+    axis = end - start
+    side = np.cross(axis, [0.0, 1.0, 0.0])
+    plane = start + s[:, None] * axis + (belly_of(s, tip, wide) * v)[:, None] * side / np.linalg.norm(side)
+    count, half = len(s), np.array([0.0, 0.5 * thick, 0.0])
+    tets = []
+    for layer in (1, 2):  # both cut their prisms alike, so that one mirrors the other
+        for a, b, c in np.sort(triangles, axis=1):
+            up = layer * count
+            tets += [(a, b, c, c + up), (a, b, b + up, c + up), (a, a + up, b + up, c + up)]
+    middle = int(np.argmin(np.abs(s - 0.5) + np.abs(v)))
+    return Muscle(*_upright(np.concatenate([plane, plane + half, plane - half]), np.array(tets)), np.tile(s, 3), middle)
+
+
+def _between(v: np.ndarray, low: int, middle: int, high: int) -> list[tuple[int, int, int]]:
+    """Triangles between the rows low … middle and middle … high of a sheet, (a + b − 2, 3)."""
+    found, i, j = [], low, middle
+    while i + 1 < middle or j + 1 < high:
+        if j + 1 == high or (i + 1 < middle and v[i] + v[i + 1] < v[j] + v[j + 1]):
+            found.append((i, i + 1, j))
+            i += 1
+        else:
+            found.append((i, j + 1, j))
+            j += 1
+    return found
+
+
+def _upright(nodes: np.ndarray, tets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    tets = np.array(tets, dtype=np.int32)
+    turned = tet_volumes(nodes, tets) < 0.0
+    tets[turned] = tets[turned][:, [0, 1, 3, 2]]
+    return np.ascontiguousarray(nodes), tets
+
+
+def _bone(name: str, start: np.ndarray, end: np.ndarray, radius: float, mass: float) -> dict[str, Any]:
+    """A capsule between two points in a plane y = constant."""
+    axis = end - start
+    angle = 0.5 * float(np.arctan2(axis[0], axis[2]))
+    return {"name": name, "position": (0.5 * (start + end)).tolist(),
+            "rotation": [np.cos(angle), 0.0, np.sin(angle), 0.0],
+            "shape": {"kind": "capsule", "params": {"radius": radius, "length": float(np.linalg.norm(axis))}},
+            "mass": mass, "is_collider": False}
+
+
+@cache
+def flat() -> Arm:
+    """Shoulder and elbow of bones that weigh less than the muscle, 12 cm each."""
+    shoulder, elbow = np.zeros(3), np.array([0.0, 0.0, -0.12])
+    fore = np.array([np.cos(-1.0), 0.0, np.sin(-1.0)])
+    muscle = sheet(np.array([0.012, 0.0, -0.004]), elbow + 0.032 * fore + [0.004, 0.0, 0.004], 0.003, 0.014, 0.02)
+    mechanism = {
+        "name": "Arm",
+        "bodies": [_bone("Upper Arm", shoulder, elbow, 0.005, 0.012),
+                   _bone("Forearm", elbow, elbow + 0.12 * fore, 0.004, 0.010)],
+        "joints": [{"name": "Shoulder", "child": "Upper Arm", "kind": "revolute", "position": shoulder.tolist(),
+                    "rotation": LIFTS, "damping": [2e-4]},
+                   {"name": "Elbow", "child": "Forearm", "parent": "Upper Arm", "kind": "revolute",
+                    "position": elbow.tolist(), "rotation": LIFTS, "damping": [2e-4]}]}
+    return Arm(muscle, mechanism, "Upper Arm", "Forearm", 1, 6.0e4, 0.03)
+
+
+@cache
+def solid(cells: tuple[int, int] = (24, 6)) -> Arm:
+    """A forearm of 25 cm and 1.2 kg on an upper arm that stands still, and a biceps in front of it."""
+    shoulder, elbow = np.array([0.0, 0.0, 0.30]), np.zeros(3)
+    fore = np.array([np.cos(-1.2), 0.0, np.sin(-1.2)])
+    muscle = spindle(np.array([0.022, 0.0, 0.28]), elbow + 0.045 * fore + [0.016, 0.0, 0.006], 0.007, 0.026, cells)
+    mechanism = {
+        "name": "Arm",
+        "bodies": [_bone("Upper Arm", shoulder, elbow, 0.014, 2.0),
+                   _bone("Forearm", elbow, elbow + 0.25 * fore, 0.012, 1.2)],
+        "joints": [{"name": "Shoulder", "child": "Upper Arm", "kind": "fixed", "position": shoulder.tolist()},
+                   {"name": "Elbow", "child": "Forearm", "parent": "Upper Arm", "kind": "revolute",
+                    "position": elbow.tolist(), "rotation": LIFTS, "damping": [0.1]}]}
+    return Arm(muscle, mechanism, "Upper Arm", "Forearm", 0, 2.0e5, 0.05)

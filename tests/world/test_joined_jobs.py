@@ -1,0 +1,190 @@
+"""Jobs whose soft bodies hang on bones, from scene.json to frames."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from bodies import NONE, make
+from bones import Chain, Link
+from mechanisms import HINGE_ALONG_Y
+from small_jobs import box_job, box_tets, change
+
+from solver.cli import main
+from solver.coordinates.attached import Attached
+from solver.errors import BadScene, Diverged, StepFailed
+from solver.frames.read import Cache
+from solver.integrators.joined import JoinedSemiImplicit, place_on
+from solver.job.load import load
+from solver.simulate import Timeline, advance_frame
+from solver.world.joined import JoinedWorld
+from solver.world.mechanism_build import build_with_soft
+from solver.world.volumes import volumes_of
+
+BOX = {"kind": "box", "params": {"size_x": 0.2, "size_y": 0.05, "size_z": 0.05}}
+CELLS = (4, 2, 2)
+
+
+def arm_job(folder, *, end=4, method="conjac", rate=(0.0, 0.0), kind="revolute", **scene):
+    """A soft bar of 20 cm glued to two boxes on hinges, its left face to the upper one and its right face to the lower,
+    which lies beyond; one dynamic node in the middle."""
+    job = box_job(folder, end=end, motion=False, step=1 / 48, cells=CELLS,
+                  method={"kind": method, "params": {"beta": 1.0}})
+    nodes, _ = box_tets(CELLS)
+    for name, value in (("left", 0.0), ("right", 0.2)):
+        np.save(job / "arrays" / f"{name}.npy", np.flatnonzero(np.abs(nodes[:, 0] - value) < 1e-9).astype(np.int32))
+    middle = np.argmin(np.linalg.norm(nodes - [0.1, 0.05, 0.05], axis=1))
+    np.save(job / "arrays" / "dynamic.npy", np.array([middle], np.int32))
+    bodies = [{"name": "Upper", "position": [0.0, 0.05, -0.05], "mass": 0.3, "shape": BOX},
+              {"name": "Lower", "position": [0.2, 0.05, -0.05], "mass": 0.2, "shape": BOX}]
+    joints = [{"name": "Shoulder", "child": "Upper", "position": [-0.1, 0.05, -0.05], "rotation": HINGE_ALONG_Y,
+               "rate": [rate[0]]},
+              {"name": "Elbow", "child": "Lower", "parent": "Upper", "position": [0.1, 0.05, -0.05],
+               "rotation": HINGE_ALONG_Y, "rate": [rate[1]]}]
+    if kind == "free":
+        joints[0] = {"name": "Shoulder", "child": "Upper", "kind": "free", "rate": [0.0, 0.0, 0.0, *rate, 0.0]}
+    change(job, "bodies.0.pin", {})
+    change(job, "mechanisms", [{"name": "Arm", "bodies": bodies, "joints": joints}])
+    change(job, "bodies.0.attach", [{"mechanism": "Arm", "body": "Upper", "nodes": "arrays/left.npy"},
+                                    {"mechanism": "Arm", "body": "Lower", "nodes": "arrays/right.npy"}])
+    for key, value in scene.items():
+        change(job, key, value)
+    return job
+
+
+def world_of(job) -> JoinedWorld:
+    read = load(job)
+    return build_with_soft(read, lambda *_: None, volumes_of(read, lambda *_: None))
+
+
+@pytest.mark.parametrize("method", ["vanilla", "conjac"])
+def test_a_job_steps_as_the_arrays_do(tmp_path, method):
+    """Against the dense articulated body of the tests, which was written from the recursion alone."""
+    h = 1 / 48
+    world = world_of(arm_job(tmp_path, method=method, rate=(1.0, -2.0)))
+    state = world.initial_state()
+
+    inertia = [m / 12 * np.array([2 * 0.05**2, 0.2**2 + 0.05**2, 0.2**2 + 0.05**2]) for m in (0.3, 0.2)]
+    y, half = np.array([0, 1.0, 0]), np.array([0.1, 0, 0])
+    chain = Chain([Link(-1, np.array([-0.1, 0.05, -0.05]), half, y, 0.3, inertia[0]),
+                   Link(0, half, half, y, 0.2, inertia[1])])
+    joints = replace(chain.start([0.0, 0.0]), u=np.array([1.0, -2.0]))
+    nodes, tets = box_tets(CELLS)
+    left, right = (np.load(tmp_path / "arrays" / f"{name}.npy") for name in ("left", "right"))
+    both = np.concatenate([left, right])
+    attached = Attached.at(both, np.repeat([0, 1], [len(left), len(right)]).astype(np.int32), nodes[both],
+                           chain.bodies(joints).E)
+    arrays = make(nodes, tets, young=2e4, poisson=0.4, attached=attached, rates=2, method=method, beta=1.0,
+                  dynamic=np.load(tmp_path / "arrays/dynamic.npy") if method == "conjac" else NONE)
+    place_on(arrays.coordinates, chain.bodies(joints))
+    soft = arrays.initial_state()
+    for _ in range(10):
+        state = world.step(state, h)
+        soft, joints = JoinedSemiImplicit().step(arrays, chain, soft, joints, h)
+    mine, others = world.parted(state)
+    assert np.abs(others.q - joints.q).max() <= 1e-9 and np.abs(joints.q).min() > 0.05
+    x = world.soft.coordinates.place(mine.q, mine.time)
+    assert np.abs(x - arrays.coordinates.place(soft.q, soft.time)).max() <= 1e-9
+
+
+def test_a_joined_bake_is_resumed_to_the_same_bytes_and_has_poses(tmp_path):
+    whole, parted = (arm_job(tmp_path / name, end=9, kind="free", rate=(0.3, 0.2)) for name in ("whole", "parted"))
+    change(whole, "time.snapshot_every", 2)
+    change(parted, "time.snapshot_every", 2)
+    assert main(["bake", str(whole)], read_stdin=False) == 0
+    assert main(["bake", str(parted), "--frames", "1-6"], read_stdin=False) == 0
+    assert main(["bake", str(parted), "--resume"], read_stdin=False) == 0
+    one, two = Cache(whole / "cache"), Cache(parted / "cache")
+    assert len(two.manifest["runs"]) == 2 and two.manifest["runs"][1]["from"] > 1
+    for frame in range(1, 10):
+        assert one.vertices(frame).tobytes() == two.vertices(frame).tobytes()
+        assert one.poses(frame)["pose"].tobytes() == two.poses(frame)["pose"].tobytes()
+    assert any("18 soft nodes ride on 2 rigid bodies" in note for note in one.manifest["notes"])
+
+    # attached faces went where the boxes did
+    nodes, _ = box_tets(CELLS)
+    left = np.load(whole / "arrays/left.npy")
+    pose = one.poses(9)["pose"][0]
+    there = (nodes[left] - [0.0, 0.05, -0.05]) @ pose[:3, :3].T + pose[:3, 3]
+    assert np.abs(one.vertices(9)[left] - there).max() < 1e-6 and np.abs(there - nodes[left]).max() > 0.1
+
+
+def test_a_free_fall_and_a_long_spin_keep_what_they_should(tmp_path):
+    """A spinning ragdoll of two boxes and flesh: charts move along, the centre flies as a stone, the spin stays."""
+    job = arm_job(tmp_path, kind="free", gravity=[0, 0, -9.81], rate=(0.0, 0.0))
+    world = world_of(job)
+    tree, state = world.jointed.tree, world.initial_state()
+    soft, joints = world.parted(state)
+    # all of it turns about its common centre at 6 rad/s
+    spin = np.array([1.0, 2.0, 6.0])
+    E = tree.posture(joints.q, joints.u, joints.memory).E
+    mass, mine = tree.inertia[:, 5, 5], world.soft.mass
+    x = world.soft.coordinates.place(soft.q, 0.0)
+    centre = (mass @ E[:, :3, 3] + mine @ x) / (mass.sum() + mine.sum())
+    u = np.zeros_like(joints.u)
+    u[:6] = [*spin, *np.cross(spin, -centre)]  # the joint's frame stands in the origin
+    free = world.soft.coordinates.free
+    state = world.joined(replace(soft, u=np.cross(spin, x - centre)[free].ravel()), replace(joints, u=u))
+
+    def momentum(state):
+        soft, joints = world.parted(state)
+        at = tree.posture(joints.q, joints.u, joints.memory)
+        x, v = world.soft.coordinates.place(soft.q, soft.time), world.soft.velocity(soft)
+        p, total = mine[:, None] * v, np.zeros(6)
+        heart = mine @ x
+        for R, t, I, phi in zip(at.E[:, :3, :3], at.E[:, :3, 3], tree.inertia, at.twist):
+            h = I @ phi
+            total += [*(R @ h[3:]), *(R @ h[:3] + np.cross(t, R @ h[3:]))]
+            heart = heart + I[5, 5] * t
+        heart /= mine.sum() + mass.sum()
+        total += [*p.sum(axis=0), *np.cross(x, p).sum(axis=0)]
+        return heart, total[:3], total[3:] - np.cross(heart, total[:3])
+
+    first, h, steps = momentum(state), 1 / 960, 480
+    assert np.abs(first[1]).max() < 1e-9
+    for _ in range(steps):
+        state = world.step(state, h)
+    heart, linear, angular = momentum(state)
+    t = steps * h
+    assert np.abs(state.memory["jointed.joints.centres"]).max() > 0.5  # the chart was moved
+    assert heart == pytest.approx(first[0] + [0, 0, -0.5 * 9.81 * t * (t + h)], abs=0.005)
+    assert np.linalg.norm(angular - first[2]) < 0.06 * np.linalg.norm(first[2])
+
+
+@pytest.mark.parametrize("path, value, said", [
+    ("integrator", {"kind": "bdf2"}, "BDF2 does not solve bones and \"Ear\".*at once.*Use Semi-Implicit"),
+    ("joint_friction", {"kind": "bisp"}, "does not feel what \"Ear\" pulls"),
+    ("method.params.adaptive", True, "cannot sleep where \"Ear\" hangs on bones"),
+    ("mechanisms.0.joints", [], None),
+])
+def test_what_bones_and_flesh_cannot_do_is_said(tmp_path, path, value, said):
+    job = arm_job(tmp_path)
+    change(job, path, value)
+    if said is None:  # boxes that fly freely carry flesh as well as others
+        assert len(world_of(job).initial_state().u) == 12 + 3 * 27
+        return
+    with pytest.raises(BadScene, match=said):
+        load(job)
+
+
+def test_nodes_on_a_body_that_moves_as_told_are_refused(tmp_path):
+    job = arm_job(tmp_path)
+    np.save(job / "arrays" / "told.npy", np.tile(np.eye(4), (7, 1, 1)))
+    change(job, "mechanisms.0.joints", [])
+    change(job, "mechanisms.0.bodies.1.motion", "arrays/told.npy")
+    with pytest.raises(BadScene, match='attached to "Lower", which moves as told.*Pin these nodes'):
+        world_of(job)
+
+
+def test_a_step_that_fails_is_halved_and_names_the_body(tmp_path):
+    job = arm_job(tmp_path)
+    world = world_of(job)
+    timeline = Timeline.of(load(job).scene.time)
+    state = world.initial_state()
+    good = advance_frame(world, state, timeline, 2)
+    assert np.isfinite(good.q).all() and json.loads((job / "scene.json").read_text())["mechanisms"]
+    wild = replace(state, u=np.full_like(state.u, 1e9))
+    with pytest.raises(Diverged, match="Ear|Upper|Lower"):
+        advance_frame(world, wild, timeline, 2)
+    with pytest.raises(StepFailed):
+        world.step(replace(state, u=np.full_like(state.u, np.nan)), 1 / 48)
