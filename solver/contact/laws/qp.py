@@ -9,6 +9,7 @@ from ...errors import StepFailed
 from ...state import Vec
 
 TOLERANCE = 1.0e-11  #: on bounds, of the largest unknown; the library's own is 1e-6
+SOFTER = 1.0e-6  #: on W's diagonal of ones, where rounding has kept the library from an answer
 ACTIVE_ABOVE, ACTIVE_BELOW = 1, 3  #: daqp's words for a bound that is thought to hold as an equation
 ON_BOUND = 1.0e-9  #: of the width between the bounds: nearer is on it
 TINY = float(np.finfo(float).tiny)
@@ -46,22 +47,30 @@ class BoundedProgram:
         size = self._size * self._each
         s, above, below = self._each * slip / self._size, high / size, low / size
         if self._model is None:
-            model = daqp.Model()
-            flag, _ = model.setup(self._W, s, self._none, above, below, self._active(low, high))
-            if flag < 1:
-                raise StepFailed(f"the impulses of contacts and joints have no minimum (daqp's flag {flag})")
-            model.settings = {"primal_tol": TOLERANCE}
-            self._model = model
+            self._model = self._begun(self._W, s, above, below, self._active(low, high))
         else:
             self._model.update(f=s, bupper=above, blower=below)
         x, _, flag, said = self._model.solve()
         self.iterations += int(said["iterations"])
+        if flag < 1:  # rows that nearly say the same: told further apart, from the start
+            softer = self._W + SOFTER * np.eye(len(s))
+            self._model = self._begun(softer, s, above, below, np.zeros(len(s), dtype=np.int32))
+            x, _, flag, said = self._model.solve()
+            self.iterations += int(said["iterations"])
         if flag < 1:
             raise StepFailed(f"the impulses of contacts and joints were not found (daqp's flag {flag})")
         # what is pressed against a bound stands on it to the last digit
         pressed = said["lam"]
         answer: Vec = np.where(pressed > 0.0, high, np.where(pressed < 0.0, low, np.clip(size * x, low, high)))
         return answer
+
+    def _begun(self, W: Vec, s: Vec, above: Vec, below: Vec, active: np.ndarray) -> daqp.Model:
+        model = daqp.Model()
+        flag, _ = model.setup(W, s, self._none, above, below, active)
+        if flag < 1:
+            raise StepFailed(f"the impulses of contacts and joints have no minimum (daqp's flag {flag})")
+        model.settings = {"primal_tol": TOLERANCE}
+        return model
 
     def _active(self, low: Vec, high: Vec) -> np.ndarray:
         """Which bounds the guess lay on, in daqp's words, (k,)."""

@@ -1,0 +1,228 @@
+"""Contacts inside all joints and loops of a mechanism as arrays: what they carry, how they slip, how they rub."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...state import Index, Vec
+from .bearings_kernels import fill_lines, opposed
+from .joint_contacts import ContactPoints, Seat, Shape
+from .rows_kernels import fill_jacobian
+
+#: of trace(N M⁻¹ Nᵀ) over its rows: small against what points carry, large against rounding
+REGULARISATION = 1.0e-9
+TINY = float(np.finfo(float).tiny)
+
+
+@dataclass(frozen=True)
+class Bearing:
+    """One bearing before it stands in a table."""
+
+    seat: Seat
+    mu: float
+    radius: float  #: [m]
+    length: float  #: [m]
+    points: int
+    place: int  #: which joint, by the body below it, or which loop
+    body: int  #: on which the pin's rows act: the body below the joint, or a loop's a
+    other: int  #: its parent, or a loop's b; −1 for the world
+    frame: Vec  #: the joint's frame in the body frame that its points are fixed in, or in the world, (4, 4)
+    is_loop: bool = False
+
+    def contacts(self) -> ContactPoints:
+        """Its points in the joint's frame."""
+        return self.seat.shape(self.radius, self.length, self.points).turned(np.array(self.seat.axes))
+
+
+@dataclass(frozen=True)
+class Alike:
+    """k bearings of one shape with as many points; rows in the frame of the body in which the points are fixed."""
+
+    place: Index  #: (k,)
+    body: Index  #: (k,)
+    other: Index  #: (k,)
+    on_other: bool  #: points are fixed in `other`; else in `body`
+    is_loop: bool
+    normal: Vec  #: (k, p, 6)
+    both_ways: Index  #: (p,)
+    carry: Vec  #: from a wrench that is carried to the points' loads, (k, p, 6)
+    epsilon: Vec  #: regularisation of loads, (k,) [1/kg]
+    mu: Vec  #: (k, 1)
+    out: Vec  #: direction in which each point presses, in the joint's frame, (p, 3)
+    surface: Index  #: (p,)
+    start: Index  #: each surface's first point
+    tangent: Vec  #: (k, t, 6)
+    point: Index  #: (t,)
+    line: Index  #: (t,)
+    first: Index  #: each line's first tangent, (l,)
+    ratio: Vec  #: (t,)
+    lead: Vec  #: (k, l, 6)
+
+    def loads(self, wrench: Vec) -> Vec:
+        """α of each point from wrenches [N m s, N s] in the points' frame, (k, 6): (k, p) [N s].
+
+        −N (NᵀN + ε M)⁻¹ f, which is −(N M⁻¹ Nᵀ + ε)⁻¹ N M⁻¹ f. [Thesis 3.7, changed: sign, ε relative to the trace]
+        """
+        alpha: Vec = np.matmul(self.carry, wrench[:, :, None])[:, :, 0]
+        return alpha
+
+    def bounds(self, load: Vec) -> Vec:
+        """μ |α| of each tangent, scaled so that a surface's loads add up to the force that it carries, (k, t)."""
+        size = np.abs(load)
+        force = np.add.reduceat(load[:, :, None] * self.out, self.start, axis=1)
+        whole = np.add.reduceat(size, self.start, axis=1)
+        share = self.mu * np.sqrt(np.einsum("ksa,ksa->ks", force, force)) / np.maximum(whole, TINY)
+        bound: Vec = (share[:, self.surface] * size)[:, self.point]
+        return bound
+
+    def summed(self, impulse: Vec) -> Vec:
+        """What impulses along tangents, (k, t), are along their lines, (k, l)."""
+        total: Vec = np.add.reduceat(self.ratio * impulse, self.first, axis=1)
+        return total
+
+
+def _alike(bearings: Sequence[Bearing], inertia: Vec) -> Alike:
+    first = bearings[0]
+    contacts = [one.contacts() for one in bearings]
+    motion = [_coadjoint(one.frame) for one in bearings]
+    normal = np.array([c.normal @ a.T for c, a in zip(contacts, motion)])
+    on_other = first.seat.on_parent
+    inside = [one.other if on_other else one.body for one in bearings]
+    mass = np.array([inertia[k] if k >= 0 else inertia[one.body] for k, one in zip(inside, bearings)])
+    gram = np.swapaxes(normal, 1, 2) @ normal
+    trace = np.trace(np.linalg.solve(mass, gram), axis1=1, axis2=2)
+    epsilon = REGULARISATION * trace / normal.shape[1]
+    inverse: Vec = np.linalg.inv(gram + epsilon[:, None, None] * mass)
+    shape = contacts[0]
+    return Alike(
+        place=np.array([one.place for one in bearings], dtype=np.int32),
+        body=np.array([one.body for one in bearings], dtype=np.int32),
+        other=np.array([one.other for one in bearings], dtype=np.int32),
+        on_other=on_other, is_loop=first.is_loop, normal=normal, both_ways=shape.both_ways,
+        carry=np.matmul(-normal, inverse), epsilon=epsilon,
+        mu=np.array([[one.mu] for one in bearings]), out=shape.out, surface=shape.surface,
+        start=np.flatnonzero(np.diff(shape.surface, prepend=-1)).astype(np.int32),
+        tangent=np.array([c.tangent @ a.T for c, a in zip(contacts, motion)]),
+        point=shape.point, line=shape.line,
+        first=np.flatnonzero(np.diff(shape.line, prepend=-1)).astype(np.int32), ratio=shape.ratio,
+        lead=np.array([c.lead @ a.T for c, a in zip(contacts, motion)]))
+
+
+def _coadjoint(frame: Vec) -> Vec:
+    """Wrenches in a frame (4, 4) that stands in a body → wrenches in the body's own, (6, 6)."""
+    turn, (x, y, z) = frame[:3, :3], frame[:3, 3]
+    out = np.kron(np.eye(2), turn)
+    out[:3, 3:] = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]) @ turn
+    return out
+
+
+class Bearings:
+    """All of them, fixed between reshapes. Lines and tangents are numbered group by group."""
+
+    def __init__(self, bearings: Sequence[Bearing], inertia: Vec, in_child: Vec) -> None:
+        """inertia: of the bodies, (n, 6, 6). in_child: the joints' moving frames in them, (n, 4, 4)."""
+        alike: dict[tuple[Shape, bool, bool, int], list[Bearing]] = {}
+        for one in bearings:
+            count = len(one.contacts().normal)
+            alike.setdefault((one.seat.shape, one.seat.on_parent, one.is_loop, count), []).append(one)
+        self.groups = [_alike(members, inertia) for members in alike.values()]
+        self.lines = sum(group.lead.shape[0] * group.lead.shape[1] for group in self.groups)
+        self.tangents = sum(group.tangent.shape[0] * group.tangent.shape[1] for group in self.groups)
+        self.inertia = inertia
+        self.weight: Vec = np.linalg.inv(inertia)  #: M⁻¹, (n, 6, 6)
+        #: wrenches in the moving frame of the joint above each body → in the body's, (n, 6, 6)
+        self.at_joint = np.array([_coadjoint(frame) for frame in in_child]).reshape(-1, 6, 6)
+
+    def __len__(self) -> int:
+        return sum(len(group.place) for group in self.groups)
+
+    def split(self, flat: Vec) -> list[Vec]:
+        """A flat array over all lines, group by group, (k, l) each."""
+        parts, start = [], 0
+        for group in self.groups:
+            k, each = group.lead.shape[:2]
+            parts.append(flat[start:start + k * each].reshape(k, each))
+            start += k * each
+        return parts
+
+
+class Rubbing:
+    """Bearings at one posture of the tree."""
+
+    def __init__(self, bearings: Bearings, parent: Index, dof: Index, E: Vec, X: Vec, S: Vec) -> None:
+        """parent (n,), dof (n + 1,), E (n, 4, 4), X (n, 6, 6), S (m, 6): of the tree and its posture."""
+        self.bearings, self.count = bearings, len(parent)
+        self._parent, self._X = parent, X
+        #: the twist of `body` in the points' frame, (k, 6, 6), per group; None: it is there already
+        self.into: list[Vec | None] = [self._into(group, E, X) for group in bearings.groups]
+        #: leads in the frames of `body`, (k, l, 6), per group
+        self.leads = [group.lead if into is None else np.ascontiguousarray(group.lead @ into)
+                      for group, into in zip(bearings.groups, self.into)]
+        self.rows = np.zeros((bearings.lines, len(S)))  #: slip of each line from the rates, (r, m)
+        start = 0
+        for group, lead in zip(bearings.groups, self.leads):
+            end = start + lead.shape[0] * lead.shape[1]
+            rows = self.rows[start:end]
+            if group.is_loop:
+                self._fill_loop_rows(group, lead, parent, dof, X, S, rows)
+            else:
+                fill_lines(dof, S, group.body, lead, rows)
+            start = end
+
+    def _into(self, group: Alike, E: Vec, X: Vec) -> Vec | None:
+        if not group.on_other:
+            return None
+        if not group.is_loop:
+            return np.linalg.inv(X[group.body])
+        padded = np.concatenate([E, np.eye(4)[None]])
+        relative = np.linalg.solve(padded[group.other], padded[group.body])
+        # twists transform as wrenches of the inverse motion do, transposed
+        return np.array([_coadjoint(one).T for one in np.linalg.inv(relative)])
+
+    def _fill_loop_rows(self, group: Alike, lead: Vec, parent: Index, dof: Index, X: Vec, S: Vec, rows: Vec) -> None:
+        each = lead.shape[1]
+        body = np.repeat(np.stack([group.body, group.other], axis=1), each, axis=0).astype(np.int32)
+        wrench = np.stack([lead, -group.lead], axis=2).reshape(-1, 2, 6)
+        none = np.full(len(body), -1, dtype=np.int32)
+        fill_jacobian(parent, dof, X, S, body, np.ascontiguousarray(wrench), none, np.zeros(len(body)), rows)
+
+    def loads(self, carried: Vec, in_loops: Vec | None) -> list[Vec]:
+        """α of all points, (k, p) each [N s], from what joints carry, (n, 6), and loops, (l, 6), in `body`'s frames."""
+        out = []
+        for group, into in zip(self.bearings.groups, self.into):
+            wrench = (in_loops if group.is_loop else carried)
+            assert wrench is not None
+            own = wrench[group.place]
+            if into is not None:  # power is the same in both frames: w = intoᵀ w′
+                own = np.linalg.solve(np.swapaxes(into, 1, 2), own[:, :, None])[:, :, 0]
+            out.append(group.loads(own))
+        return out
+
+    def bounds(self, loads: Sequence[Vec]) -> Vec:
+        """μ |α| of the tangents summed to the bounds of their lines, flat (r,) [N s]."""
+        parts = [group.summed(group.bounds(load)).ravel() for group, load in zip(self.bearings.groups, loads)]
+        return np.concatenate(parts)
+
+    def wrenches(self, along: Vec) -> tuple[Vec, Vec | None]:
+        """What impulses along lines, flat (r,), do: (n, 6) on the body below each joint, its opposite on the parent
+        not counted; and, where loops rub, (n, 6) on all bodies that they hold, with the opposite.
+        """
+        joints, loops = np.zeros((self.count, 6)), None
+        for group, lead, one in zip(self.bearings.groups, self.leads, self.bearings.split(along)):
+            wrench = np.matmul(one[:, None, :], lead)[:, 0]
+            if not group.is_loop:
+                joints[group.place] += wrench  # a joint is in a group once
+                continue
+            loops = np.zeros((self.count + 1, 6)) if loops is None else loops
+            np.add.at(loops, group.body, wrench)
+            np.add.at(loops, group.other, -np.matmul(one[:, None, :], group.lead)[:, 0])
+        return joints, None if loops is None else loops[:-1]
+
+    def opposed(self, wrench: Vec) -> Vec:
+        """Wrenches on the bodies below joints, with the opposite on their parents, both (n, 6)."""
+        out: Vec = wrench.copy()
+        opposed(self._parent, self._X, wrench, out)
+        return out

@@ -1,0 +1,84 @@
+"""A step of a tree of joints posed densely, as friction laws see it, and bearings for its joints."""
+
+from dataclasses import replace
+
+import numpy as np
+from trees import bias
+
+from solver.contact.laws.bearings import Bearing, Bearings
+from solver.contact.laws.joint_contacts import JOINTS
+from solver.coordinates.tree_build import Body, Joint, build
+
+
+class Dense:
+    """(Jᵀ M J + S_u) u = Jᵀ (M (J u⁰ − h J̇u) + h f) + b_u, all dense. f: gravity and Coriolis."""
+
+    def __init__(self, tree, q, u, h, gravity=(0.0, 0.0, -9.81), centres=None, stiff=None, push=None):
+        """stiff: S_u beside the bodies' own, (m, m). push: b_u, (m,) [N m s, N s]."""
+        self.tree, self.h, m = tree, h, tree.rates
+        self.at = at = tree.posture(q, u, tree.fresh if centres is None else centres)
+        self.parent, self.dof, self.E, self.X, self.S = tree.parent, tree.dof, at.E, at.X, at.S
+        self.stiff = np.zeros((m, m)) if stiff is None else stiff
+        self.push = np.zeros(m) if push is None else push
+        self.J = tree.jacobian(at)
+        self.momentum = (np.einsum("nab,nb->na", tree.inertia, at.twist - h * at.drift)
+                         + h * bias(tree, at, gravity))
+        self.M = np.zeros((6 * tree.count, 6 * tree.count))
+        for i in range(tree.count):
+            self.M[6 * i:6 * i + 6, 6 * i:6 * i + 6] = tree.inertia[i]
+        self.A = self.J.T @ self.M @ self.J + self.stiff
+        self.inverse = np.linalg.inv(self.A)
+        self.b = self.J.T @ self.momentum.ravel() + self.push
+
+    def respond(self, impulses):
+        return self.inverse @ impulses
+
+    def solve(self, impulses):
+        return self.inverse @ (self.b + impulses)
+
+    def reaction(self, u):
+        twist = (self.J @ u).reshape(-1, 6)
+        return np.einsum("nab,nb->na", self.tree.inertia, twist) - self.momentum
+
+    def effort(self, u):
+        return self.push - self.stiff @ u
+
+    def in_loops(self):
+        return None
+
+    def free_answer(self, wrench):
+        """Joint springs are not in it: for trees without them."""
+        return np.linalg.solve(self.tree.inertia, wrench)
+
+
+def bearings(tree, kinds, mu, radius=0.05, length=0.2, points=12, only=None):
+    """A bearing for every joint that has a shape of one; kinds: of the joints, in the tree's order."""
+    made = []
+    for i, kind in enumerate(kinds):
+        if only is not None and i not in only:
+            continue
+        for seat in JOINTS.get(kind, ()):
+            frame = tree.in_parent[i] if seat.on_parent else tree.in_child[i]
+            made.append(Bearing(seat, mu, radius, length, points, i, i, int(tree.parent[i]), frame))
+    return Bearings(made, tree.inertia, tree.in_child)
+
+
+def chain(n, length=1.0, width=0.1, density=1000.0, turn=None, kind="revolute"):
+    """n boxes along x, hinged at their ends about z; turn: of the first joint's frame, (3, 3)."""
+    mass = density * length * width**2
+    inertia = np.zeros((6, 6))
+    inertia[0, 0] = mass / 6.0 * width**2
+    inertia[1, 1] = inertia[2, 2] = mass / 12.0 * (width**2 + length**2)
+    inertia[3:, 3:] = mass * np.eye(3)
+    end, start, first = np.eye(4), np.eye(4), np.eye(4)
+    end[0, 3], start[0, 3] = 0.5 * length, -0.5 * length
+    first[:3, :3] = np.eye(3) if turn is None else turn
+    bodies = [Body(f"b{i}", inertia) for i in range(n)]
+    joints = [Joint(f"j{i}", kind, f"b{i}", f"b{i - 1}" if i else None, end if i else first, start)
+              for i in range(n)]
+    return build(bodies, joints)
+
+
+def again(tree, state, u, h):
+    """State after a step that ends with rates u."""
+    return tree.recentre(replace(state, q=state.q + h * u, u=u, time=state.time + h))
