@@ -68,7 +68,7 @@ for name in ("material", "damping", "linear_solver"):
         entry.load()
 kernels = {f"{module}.{name}": kernel for module in [*sys.modules] if module.startswith("solver.")
            for name, kernel in vars(sys.modules[module]).items()
-           if hasattr(kernel, "stats") and kernel.stats.cache_path}
+           if getattr(getattr(kernel, "stats", None), "cache_path", None)}
 assert len(kernels) >= 10, sorted(kernels)
 print(sorted(name for name, kernel in kernels.items() if sum(kernel.stats.cache_misses.values())))
 """
