@@ -24,6 +24,7 @@ from ..meshing.volume import Volume
 from ..nonlinear.limits import Limits
 from ..state import Index, State, Vec
 from .beside import Beside
+from .constraints_build import constraints_of, notes_of
 from .mechanism import JointInWorld, MechanismInWorld, MechanismWorld, Shown
 from .volumes import Stage
 
@@ -63,6 +64,7 @@ def build_mechanisms(job: Job) -> MechanismWorld:
             _fill_law(law, of, joint, q[of])
             if joint.motor is not None:
                 motors += _motor(job, joint.motor, of, law, of[0] in balls)
+    low, high = _hard_limits(law, tree, balls)
     forces = JointForces(tree, law, motors)
     springs = _springs(placed, place, tree.parent)
     params = parameters("method", scene.method)
@@ -72,6 +74,8 @@ def build_mechanisms(job: Job) -> MechanismWorld:
     world = MechanismWorld([_told(one, tree, place) for one in placed], _shown(job, placed, place), tree, jointed,
                            integrator, limits, q, u, scene.time.start)
     _soften_limits(world, joints, rates, placed)
+    jointed.constraints = constraints_of(job, placed, tree, place, q, low, high)
+    world.notes += notes_of(world, placed, rates)
     return world
 
 
@@ -240,6 +244,16 @@ def _shown(job: Job, placed: list[Placed], place: dict[str, int]) -> Shown:
             body.append(place[one.key(rigid.name)])
             own.append(inverse(one.bodies[rigid.name]) @ one.own[rigid.name])
     return Shown(np.array(body, np.int32), np.array(own).reshape(-1, 4, 4), obstacles)
+
+
+def _hard_limits(law: Vec, tree: Tree, balls: set[int]) -> tuple[Vec, Vec]:
+    """Limits that rows hold, (m,) both: of all rates but those of balls, whose coordinates say no angle."""
+    hard = np.ones(tree.rates, dtype=bool)
+    for first in balls:
+        hard[first:first + 3] = False
+    low, high = np.where(hard, law[:, columns.LOW], -np.inf), np.where(hard, law[:, columns.HIGH], np.inf)
+    law[hard, columns.LOW], law[hard, columns.HIGH] = -np.inf, np.inf
+    return low, high
 
 
 def _soften_limits(world: MechanismWorld, joints: dict[tuple[str, str], schema.Joint], rates: dict[str, Index],

@@ -110,7 +110,7 @@ class Falling:
             def place(q):
                 there = tree.posture(q, u, state.memory)
                 rows, off = self.loops.rows(there.E)
-                return off, rows.jacobian(tree.parent, tree.dof, there.X, there.S)
+                return off, rows.jacobian(tree.parent, tree.dof, there.X, there.S), rows.target
             # the kept factor belongs to the old posture, which is near
             q, u = closed(q, u, place, self.factor.solve)
         self.state = tree.recentre(State(state.time + h, q, u, state.memory))

@@ -65,7 +65,7 @@ def place_of(tree, loops):
     def place(q):
         E, X = tree.posture(q)
         rows, off = loops.rows(E)
-        return off, rows.jacobian(tree.parent, tree.dof, X, tree.S)
+        return off, rows.jacobian(tree.parent, tree.dof, X, tree.S), rows.target
     return place
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -88,6 +88,14 @@ def _polygons(points: Vec, triangles: Index, normals: Vec) -> tuple[tuple[int, .
         angle = np.arctan2(away @ np.cross(n, e), away @ e)
         faces.append(tuple(int(c) for c in corners[np.argsort(angle)]))
     return tuple(faces)
+
+
+#: shapes of the catalogue that are not given by vertices, from its parameters
+BY_SIZE: dict[str, Callable[..., Convex]] = {
+    "box": lambda size_x, size_y, size_z: Convex.box(np.array([size_x, size_y, size_z])),
+    "sphere": Convex.sphere,
+    "capsule": Convex.capsule,
+}
 
 
 @dataclass(frozen=True)

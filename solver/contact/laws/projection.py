@@ -13,23 +13,23 @@ from .bilateral import Bilateral, Respond
 CLOSED = 1.0e-10  #: [m, rad]
 ITERATIONS = 20
 
-#: what loops are off by at coordinates q, (r,), and its derivative there, (r, m)
-Place = Callable[[Vec], tuple[Vec, Vec]]
+#: at coordinates q: what rows are off by, (r,), its derivative, (r, m), and the rates that the rows should have, (r,)
+Place = Callable[[Vec], tuple[Vec, Vec, Vec]]
 
 
 def closed(q: Vec, u: Vec, place: Place, respond: Respond, tolerance: float = CLOSED) -> tuple[Vec, Vec]:
-    """(q, u): the nearest coordinates in A's metric at which the loops are closed, and the nearest rates that keep
-    them so there. respond: A⁻¹, of the step's end or near it. Raises StepFailed. [Thesis 3.8]
+    """(q, u): the nearest coordinates in A's metric at which the rows hold, and the nearest rates with which
+    they go on to. respond: A⁻¹, of the step's end or near it. Raises StepFailed. [Thesis 3.8]
     """
     start = np.inf
     for _ in range(ITERATIONS):
-        off, G = place(q)
+        off, G, target = place(q)
         largest = float(np.abs(off).max(initial=0.0))
         if not np.isfinite(largest) or largest > 10.0 * start:
             break
         rows = Bilateral(G, respond, np.zeros(len(off)))
         if largest <= tolerance:
-            return q, rows.solve(u, np.zeros(len(off)))[0]
+            return q, rows.solve(u, target)[0]
         start = min(start, largest)
         q = q - rows.Y @ rows.multipliers(off)
     raise StepFailed(f"a loop of joints stays open by {largest:.2g} m")

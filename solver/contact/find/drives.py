@@ -1,0 +1,69 @@
+"""Joints that move exactly as told, and say what effort that takes: inverse dynamics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+
+from ...coordinates.joints.interface import Charted
+from ...coordinates.prescribed import Motion
+from ...coordinates.tree import Tree
+from ...state import Index, Vec
+from ..laws.rows import Rows, on_rates
+
+
+@dataclass(frozen=True)
+class Drive:
+    """One joint that is driven."""
+
+    body: int  #: below the joint
+    target: Motion  #: its coordinates over time, (k,) [rad, m]
+    until: float = np.inf  #: [s] from which on it lets go
+    limit: float = np.inf  #: largest effort [N m, N]
+    name: str = ""
+
+
+class Drives:
+    """All of them. Those with a limit may fall behind, the others never do."""
+
+    def __init__(self, tree: Tree, drives: Sequence[Drive]) -> None:
+        self._tree, self._drives = tree, list(drives)
+        self._charts: list[tuple[Charted, Index] | None] = []
+        for drive in self._drives:
+            batch, place = next((batch, int(np.flatnonzero(batch.bodies == drive.body)[0]))
+                                for batch in tree.batches if drive.body in batch.bodies)
+            charted = batch.centres.shape[1] > 0
+            self._charts.append((cast(Charted, batch.kind), batch.centres[place]) if charted else None)
+
+    def __len__(self) -> int:
+        return len(self._drives)
+
+    @property
+    def names(self) -> list[str]:
+        return [drive.name for drive in self._drives]
+
+    def rows(self, time: float, centres: Vec, limited: bool) -> tuple[Rows, Vec, Vec]:
+        """(rows, wanted coordinates (r,), largest efforts (r,)) of drives at work at `time` [s], with a limit or
+        without. Targets are the rates that are told; centres: of the charts, (s,)."""
+        rates, places, speeds, most, owner = [], [], [], [], []
+        for i, (drive, chart) in enumerate(zip(self._drives, self._charts)):
+            if time >= drive.until or (drive.limit < np.inf) != limited:
+                continue
+            place, speed = drive.target.at(time), drive.target.velocity(time)
+            if chart is not None:
+                kind, at = chart
+                told = kind.carry(place[None], speed[None], self._tree.fresh[at][None], centres[at][None])
+                place, speed = told[0][0], told[1][0]
+            first = int(self._tree.dof[drive.body])
+            rates += list(range(first, first + len(place)))
+            places.append(place)
+            speeds.append(speed)
+            most += [drive.limit] * len(place)
+            owner += [i] * len(place)
+        count = len(rates)
+        rows = on_rates(np.array(rates, np.int32), np.ones(count), np.concatenate([*speeds, np.zeros(0)]),
+                        np.array(owner, np.int32))
+        return rows, np.concatenate([*places, np.zeros(0)]), np.array(most)

@@ -1,0 +1,175 @@
+"""What holds a mechanism besides forces: loops, drives, limits and contacts, put to each stage and kept after it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..condensation.tree import Held as Answered
+from ..contact.find.bodies import Colliders, Touching
+from ..contact.find.drives import Drives
+from ..contact.find.limits import Limits
+from ..contact.find.loops import Loops
+from ..contact.laws.bilateral import Bilateral
+from ..contact.laws.external import Answer, External, Held, Pushed, Rubbed
+from ..contact.laws.projection import closed
+from ..contact.laws.rows import Rows, together
+from ..coordinates.tree import CENTRES, Posture, Tree
+from ..errors import StepFailed
+from ..state import State, Vec
+from .mechanism import EFFORT
+
+if TYPE_CHECKING:
+    from ..condensation.tree import PosedTree
+
+PUSH_OUT = 1.0  #: [m/s] at which bodies that overlap part, at most
+
+
+@dataclass(frozen=True)
+class Outside:
+    """All rows of one stage, with their Jacobians at the posture where it is linearised."""
+
+    loops: Rows
+    drives: Rows
+    contacts: Rows
+    along: Rows
+    limits: Rows
+    limited: Rows  #: drives with a largest effort
+    touching: Touching | None
+    held: Held
+    pushed: Pushed
+    rubbed: Rubbed
+
+    def on_bodies(self, answer: Answer, bodies: int) -> Vec:
+        """Impulses of rows on bodies, in their frames, (n, 6)."""
+        out = self.contacts.wrenches(answer.pushed[:len(self.contacts)], bodies)
+        out += self.along.wrenches(answer.rubbed, bodies)
+        out += self.loops.wrenches(answer.held[:len(self.loops)], bodies)
+        return out
+
+    def on_rates(self, answer: Answer, rates: int) -> Vec:
+        """Impulses of drives and limits, (m,)."""
+        out = self.effort(answer, rates)
+        first = len(self.contacts)
+        impulse = self.limits.rate_factor * answer.pushed[first:first + len(self.limits)]
+        np.add.at(out, self.limits.rate, impulse)
+        return out
+
+    def effort(self, answer: Answer, rates: int) -> Vec:
+        """Impulses of drives alone, (m,)."""
+        out = np.zeros(rates)
+        out[self.drives.rate] = answer.held[len(self.loops):]
+        out[self.limited.rate] += answer.pushed[len(self.contacts) + len(self.limits):]
+        return out
+
+
+@dataclass
+class Constraints:
+    """Rows of a mechanism's world, found anew in every stage. What is None is not there."""
+
+    tree: Tree
+    loops: Loops | None = None
+    drives: Drives | None = None
+    limits: Limits | None = None
+    colliders: Colliders | None = None
+
+    def __post_init__(self) -> None:
+        self._posture = self.tree.blank()
+
+    def rows(self, posed: PosedTree) -> Outside:
+        """All rows at the stage's posture. [Thesis 3.8]"""
+        lin, stage = posed.lin, posed.stage
+        at, tree, share = lin.posture, self.tree, stage.a * stage.h
+        ahead = stage.b * stage.h
+        base = lin.q if stage.base is None else stage.base
+        none = together([])
+
+        loops = none if self.loops is None else self.loops.rows(at.E)[0]
+        drives, limited, most = none, none, np.zeros(0)
+        if self.drives is not None:
+            centres = lin.memory.get(CENTRES, tree.fresh)
+            drives = self.drives.rows(stage.time, centres, False)[0]
+            limited, _, most = self.drives.rows(stage.time, centres, True)
+        both = together([loops, drives])
+        held = Held(self._jacobian(both, at), both.target, both.compliance)
+
+        touching, contacts, along = None, none, none
+        if self.colliders is not None:
+            touching = self.colliders.find(at.E, at.twist, stage.time, stage.h)
+            contacts, along = touching.rows(at.E)
+        N = self._jacobian(contacts, at)
+        if touching is not None:
+            # gaps are to where obstacles are at the stage's end, from where the stage is linearised
+            parting = -(touching.gap + N @ (base - lin.q)) / ahead
+            contacts = contacts.aimed(np.minimum(parting, contacts.target + PUSH_OUT))
+        limits = none if self.limits is None else self.limits.rows(lin.q, lin.v, base, ahead)
+        pushes = together([contacts, limits, limited])
+        effort = most * share
+        first = len(contacts) + len(limits)
+        low = np.concatenate([np.zeros(first), -effort])
+        high = np.concatenate([np.full(first, np.inf), effort])
+        pushed = Pushed(np.concatenate([N, self._jacobian(limits, at), self._jacobian(limited, at)]), pushes.target,
+                        low, high)
+        rubbed = Rubbed(self._jacobian(along, at), along.target,
+                        np.zeros(0) if touching is None else touching.friction)
+        return Outside(loops, drives, contacts, along, limits, limited, touching, held, pushed, rubbed)
+
+    def solve(self, posed: PosedTree, free: Vec) -> Answered:
+        """Rates and impulses under all rows, from the rates that forces alone would give, (m,). Raises StepFailed."""
+        outside = self.rows(posed)
+        try:
+            answer = External(posed.respond, outside.held, outside.pushed, outside.rubbed).solve(free)
+        except ValueError as failure:
+            raise StepFailed(str(failure)) from failure
+        return self.answered(posed, outside, answer)
+
+    def answered(self, posed: PosedTree, outside: Outside, answer: Answer) -> Answered:
+        """What the posed stage and the State keep of an answer."""
+        n, m = self.tree.count, self.tree.rates
+        memory: Mapping[str, Vec] = {}
+        if self.drives is not None:
+            memory = {EFFORT: outside.effort(answer, m) / (posed.stage.a * posed.stage.h)}
+        return Answered(answer.u, outside.on_bodies(answer, n), outside.on_rates(answer, m), memory)
+
+    def close(self, state: State, posed: PosedTree) -> State:
+        """The state with loops closed and drives where they are told to be. Raises StepFailed."""
+        if self.loops is None and self.drives is None:
+            return state
+        q, u = closed(state.q, state.u, lambda q: self._place(q, state), posed.respond)
+        return replace(state, q=q, u=u)
+
+    def open_by(self, posture: Posture) -> Vec:
+        """How far the points of each loop are apart, or its axes from where they should be [m, rad], (l,)."""
+        if self.loops is None:
+            return np.zeros(0)
+        out = np.zeros(len(self.loops.names))
+        np.maximum.at(out, self.loops.loop, np.abs(self.loops.rows(posture.E)[1]))
+        return out
+
+    def redundant(self, posed: PosedTree) -> list[str]:
+        """Names of loops that, at a stage's posture, hold what joints or other loops hold already."""
+        if self.loops is None:
+            return []
+        G = self._jacobian(self.loops.rows(posed.lin.posture.E)[0], posed.lin.posture)
+        return self.loops.said(Bilateral(G, posed.respond, np.zeros(len(G))).redundant)
+
+    def _place(self, q: Vec, state: State) -> tuple[Vec, Vec, Vec]:
+        """What must hold exactly: by how much it is off at q, its rows there, and the rates that these have."""
+        at = self.tree.posture(q, state.u, state.memory, self._posture)
+        tables, off = [], []
+        if self.loops is not None:
+            rows, open_by = self.loops.rows(at.E)
+            tables.append(rows)
+            off.append(open_by)
+        if self.drives is not None:
+            rows, wanted, _ = self.drives.rows(state.time, state.memory.get(CENTRES, self.tree.fresh), False)
+            tables.append(rows)
+            off.append(q[rows.rate] - wanted)
+        both = together(tables)
+        return np.concatenate(off), self._jacobian(both, at), both.target
+
+    def _jacobian(self, rows: Rows, at: Posture) -> Vec:
+        return rows.jacobian(self.tree.parent, self.tree.dof, at.X, at.S)

@@ -1,0 +1,181 @@
+"""Scenes of mechanisms with loops, drives, limits and contacts, through their integrators."""
+
+import numpy as np
+import pytest
+from mechanisms import HINGE_ALONG_Y, mechanism_world, run
+
+from solver.errors import StepFailed
+
+CRANK, COUPLER, ROCKER, BASE = 0.3, 0.8, 0.6, 0.9
+DENSITY = 1000.0
+
+
+def rod(name, start, end, mass=1.0):
+    """A thin box from one point of the x-z plane to another."""
+    start, end = np.asarray(start, float), np.asarray(end, float)
+    along = end - start
+    angle = -np.arctan2(along[1], along[0])  # about Y
+    return {"name": name, "mass": mass, "position": [*(0.5 * (start + end) * [1, 1])[:1], 0, 0.5 * (start + end)[1]],
+            "rotation": [np.cos(angle / 2), 0, np.sin(angle / 2), 0], "is_collider": False,
+            "shape": {"kind": "box", "params": {"size_x": float(np.hypot(*along)), "size_y": 0.02, "size_z": 0.02}}}
+
+
+def hinge(name, child, parent, at, **more):
+    return {"name": name, "child": child, "parent": parent, "position": [at[0], 0, at[1]], "rotation": HINGE_ALONG_Y,
+            **more}
+
+
+def four_bar(crank=0.7, **motor):
+    """Crank and coupler from the origin, rocker from (BASE, 0), joined by a loop."""
+    end = CRANK * np.array([np.cos(crank), np.sin(crank)])
+    to = np.array([BASE, 0.0]) - end
+    d = np.hypot(*to)
+    angle = np.arctan2(to[1], to[0]) + np.arccos((COUPLER**2 + d**2 - ROCKER**2) / (2 * COUPLER * d))
+    top = end + COUPLER * np.array([np.cos(angle), np.sin(angle)])
+    bodies = [rod("Crank", (0, 0), end), rod("Coupler", end, top), rod("Rocker", (BASE, 0), top)]
+    joints = [hinge("A", "Crank", None, (0, 0), **motor), hinge("B", "Coupler", "Crank", end),
+              hinge("D", "Rocker", None, (BASE, 0))]
+    loops = [{"name": "C", "kind": "point_on_line", "body_a": "Coupler", "body_b": "Rocker",
+              "position": [top[0], 0, top[1]], "rotation": HINGE_ALONG_Y}]
+    return bodies, joints, loops
+
+
+def built(folder, bodies, joints, **options):
+    return mechanism_world(folder, bodies, joints, gravity=options.pop("gravity", [0, 0, -9.81]), **options)
+
+
+def loop_of(world, state):
+    return float(world.poses(state)["loops"].max())
+
+
+@pytest.mark.parametrize("integrator, bound", [("sdirk2", 0.003), ("bdf2", 0.03), ("semi_implicit", 1.5)])
+def test_a_four_bar_linkage_swings_with_its_loop_closed(tmp_path, integrator, bound):
+    bodies, joints, loops = four_bar()
+    world = built(tmp_path, bodies, joints, loops=loops, integrator=integrator)
+    state, energies = world.initial_state(), []
+    for _ in range(400):
+        state = world.step(state, 0.005)
+        assert loop_of(world, state) < 1e-9
+        energies.append(world.energy(state))
+    assert np.abs(np.array(energies) - energies[0]).max() < bound  # of 3 J between top and bottom
+    assert abs(state.q[0]) > 0.5
+    # rates keep it closed too
+    posture = world.linearise(state).posture
+    assert np.abs(world.constraints.loops.rows(posture.E)[0].velocity(posture.twist, state.u)).max() < 1e-8
+
+
+@pytest.mark.long
+def test_loops_hold_for_a_minute_without_energy_drifting(tmp_path):
+    bodies, joints, loops = four_bar()
+    world = built(tmp_path, bodies, joints, loops=loops, integrator="sdirk2")
+    state = world.initial_state()
+    start, worst = world.energy(state), 0.0
+    for _ in range(12000):
+        state = world.step(state, 0.005)
+        worst = max(worst, loop_of(world, state))
+    assert worst < 1e-8
+    assert abs(world.energy(state) - start) < 0.25
+
+
+SWING, PERIOD, SPAN = 0.8, 0.5, 0.4
+
+
+def torque_error(folder, integrator, h):
+    """Of a rod whose angle is a sine, against the torque that this takes, (largest, at the end) [N m]."""
+    samples, speed = 8, 2 * np.pi / PERIOD
+    target = SWING * np.sin(speed * np.arange(24 * samples + 1) / (24 * samples))[:, None]
+    bodies = [{"name": "Rod", "mass": 2.0, "position": [0.3, 0, 0], "is_collider": False,
+               "shape": {"kind": "box", "params": {"size_x": 0.6, "size_y": 0.05, "size_z": 0.05}}}]
+    joints = [hinge("Pin", "Rod", None, (0, 0), motor={"mode": {"kind": "drive"}, "target": "arrays/target.npy"},
+                    rate=[SWING * speed])]
+    world = built(folder, bodies, joints, integrator=integrator, end=25, samples=samples, arrays={"target": target})
+    inertia = 2.0 / 12 * (0.6**2 + 0.05**2) + 2.0 * 0.3**2
+    state, worst = world.initial_state(), 0.0
+    for k in range(round(SPAN / h)):
+        state = world.step(state, h)
+        t = h * (k + 1)
+        angle = SWING * np.sin(speed * t)
+        assert state.q[0] == pytest.approx(angle, abs=2e-5)
+        exact = -inertia * speed**2 * angle - 2.0 * 9.81 * 0.3 * np.cos(angle)  # the hinge turns x down
+        if k > 2:
+            worst = max(worst, abs(world.poses(state)["effort"][0] - exact))
+    return worst
+
+
+@pytest.mark.parametrize("integrator, order, largest", [("semi_implicit", 1, 2.0), ("backward_euler", 1, 2.0),
+                                                        ("sdirk2", 1, 1.4), ("bdf2", 2, 0.2)])
+def test_the_torque_of_a_driven_pendulum_is_that_of_its_closed_form(tmp_path, integrator, order, largest):
+    """It swings between 30 N m both ways. A stage of SDIRK2 knows accelerations to first order."""
+    first, second = (torque_error(tmp_path / f"{h}", integrator, h) for h in (0.01, 0.005))
+    assert first < largest and np.log2(first / second) == pytest.approx(order, abs=0.15)
+
+
+def test_a_drive_lets_go_and_one_with_a_limit_gives_way(tmp_path):
+    bodies, joints = [rod("Rod", (0, 0), (0.6, 0), 2.0)], [hinge("Pin", "Rod", None, (0, 0), motor={
+        "mode": {"kind": "drive"}, "target": [0.0], "until": 7})]
+    world = built(tmp_path / "a", bodies, joints, end=25)
+    state = run(world, 0.01, 24)
+    assert abs(state.q[0]) < 1e-9
+    assert run(world, 0.01, 10, state).q[0] > 0.03
+    joints[0]["motor"] = {"mode": {"kind": "drive"}, "target": [0.0], "limit": 3.0}
+    world = built(tmp_path / "b", bodies, joints, end=25)
+    state = run(world, 0.01, 10)
+    assert state.q[0] > 0.01 and world.poses(state)["effort"][0] == pytest.approx(-3.0)
+    joints[0]["motor"]["limit"] = 8.0
+    world = built(tmp_path / "c", bodies, joints, end=25)
+    state = run(world, 0.01, 10)
+    assert abs(state.q[0]) < 1e-9 and world.poses(state)["effort"][0] == pytest.approx(-2.0 * 9.81 * 0.3)
+
+
+def test_a_pendulum_stops_at_its_limit_and_is_pulled_in_from_outside(tmp_path):
+    bodies, joints = [rod("Rod", (0, 0), (0.6, 0))], [hinge("Pin", "Rod", None, (0, 0), low=[-1.0], high=[0.4])]
+    world = built(tmp_path / "a", bodies, joints)
+    state, farthest = world.initial_state(), 0.0
+    for _ in range(100):
+        state = world.step(state, 0.01)
+        farthest = max(farthest, state.q[0])
+    assert farthest == pytest.approx(0.4, abs=1e-9) and state.q[0] == pytest.approx(0.4, abs=1e-9)
+    joints[0] |= {"low": [-1.0], "high": [-0.5]}
+    world = built(tmp_path / "b", bodies, joints)
+    assert any("starts outside its limits" in note for note in world.notes)
+    state, fastest = world.initial_state(), 0.0
+    for _ in range(100):
+        state = world.step(state, 0.01)
+        fastest = max(fastest, abs(state.u[0]))
+    assert state.q[0] == pytest.approx(-0.5, abs=1e-3) and fastest < 6.0
+
+
+def test_needless_loops_are_named(tmp_path):
+    bodies, joints, loops = four_bar()
+    world = built(tmp_path / "a", bodies, joints, loops=loops)
+    assert not world.notes
+    world = built(tmp_path / "b", bodies, joints, loops=[{**loops[0], "kind": "hinge"}])
+    assert [note for note in world.notes if "hold already" in note and note.endswith(": C")]
+    state = run(world, 0.005, 100)
+    assert loop_of(world, state) < 1e-9
+
+
+def test_bodies_of_a_scene_touch_ground_obstacles_and_other_mechanisms(tmp_path):
+    cube = {"kind": "box", "params": {"size_x": 0.2, "size_y": 0.2, "size_z": 0.2}}
+    lift = np.tile(np.eye(4), (2 * 24 + 1, 1, 1))
+    lift[:, 0, 3], lift[:, 2, 3] = 2.0, 0.1 + 0.2 * np.arange(49) / 48.0
+    bodies = [{"name": "Cube", "position": [0, 0, 0.1], "shape": cube},
+              {"name": "Lift", "position": [2, 0, 0.1], "shape": cube, "motion": "arrays/lift.npy"},
+              {"name": "Load", "position": [2, 0, 0.3], "shape": cube}]
+    world = built(tmp_path, bodies, [], end=25, samples=2, arrays={"lift": lift},
+                  ground={"point": [0, 0, 0], "normal": [0, 0, 1],
+                          "friction": {"kind": "coulomb", "params": {"friction_coefficient": 0.5}}})
+    state = run(world, 1 / 96, 96)
+    pose = world.poses(state)["pose"]
+    assert pose[0, :3, 3] == pytest.approx([0, 0, 0.1], abs=1e-6)
+    assert pose[2, :3, 3] == pytest.approx([2, 0, 0.5], abs=1e-4)
+
+
+def test_a_loop_that_is_torn_apart_fails_the_step(tmp_path):
+    bodies, joints, loops = four_bar()
+    # two drives that no linkage can follow at once
+    joints[0]["motor"] = {"mode": {"kind": "drive"}, "target": [0.0]}
+    joints[2]["motor"] = {"mode": {"kind": "drive"}, "target": [1.0]}
+    world = built(tmp_path, bodies, joints, loops=loops)
+    with pytest.raises(StepFailed, match="stays open|contradict"):
+        run(world, 0.01, 2)
