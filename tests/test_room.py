@@ -1,10 +1,11 @@
-"""The room test: a made-up material, integrator and damping law come from outside, as one file and one entry each."""
+"""The room test: a made-up material, integrator, damping law and joint come from outside, each one file and one entry."""
 
 import sys
 import types
 
 import numpy as np
 import pytest
+from mechanisms import mechanism_world, run
 from small_jobs import box_job, change
 
 from solver import catalogue
@@ -87,11 +88,24 @@ class Sand:
         blocks[:] = 0.0
 
 
+class Wire:
+    """A bead on z = x²: one length, a motion along a curve."""
+
+    centre = ()
+
+    @staticmethod
+    def fill(bodies, dof, q, u, start, centres, place, subspace, bend):
+        x, rate = q[dof[bodies]], u[dof[bodies]]
+        place[bodies, 0, 3], place[bodies, 2, 3] = x, x * x
+        subspace[dof[bodies], 3], subspace[dof[bodies], 5] = 1.0, 2.0 * x
+        bend[bodies, 5] = 2.0 * rate * rate
+
+
 @pytest.fixture
 def room(monkeypatch):
-    """Four files that the solver does not have, and their entries."""
+    """Five files that the solver does not have, and their entries."""
     for name, made in (("materials.gauze", Gauze), ("integrators.explicit", Explicit), ("forces.sand", Sand),
-                       ("fields.fibers.spokes", Spokes)):
+                       ("fields.fibers.spokes", Spokes), ("coordinates.joints.wire", Wire)):
         module = types.ModuleType(f"solver.{name}")
         setattr(module, made.__name__, made)
         monkeypatch.setitem(sys.modules, module.__name__, module)
@@ -100,6 +114,7 @@ def room(monkeypatch):
     monkeypatch.setattr(catalogue, "ENTRIES", (
         *catalogue.ENTRIES, catalogue.Entry("fiber_field", "spokes", "fields.fibers.spokes:Spokes", "Spokes", "Made up",
                                             (catalogue.Param("reach", "Reach", "How far", 2.0),)),
+        catalogue.Entry("joint", "wire", "coordinates.joints.wire:Wire", "Wire", "Made up", rates=("length",)),
         catalogue.Entry("damping", "sand", "forces.sand:Sand", "Sand", "Made up", (grit,)),
         catalogue.Entry("material", "gauze", "materials.gauze:Gauze", "Gauze", "Made up", (pull,)),
         catalogue.Entry("integrator", "explicit", "integrators.explicit:Explicit", "Explicit", "Made up")))
@@ -163,3 +178,24 @@ def test_a_made_up_damping_law_bakes(room, tmp_path):
     after = world.step(world.initial_state(), 1e-3)
     assert after.u.reshape(-1, 3)[:, 2] == pytest.approx(-9.81e-3 / (1 + 8e-3), rel=1e-3)
     assert np.abs(after.u + 9.81e-3).max() > 5e-5
+
+
+def test_a_made_up_joint_bakes(room, tmp_path):
+    """A bead slides down its wire and up again: x'' (1 + 4 x²) + 4 x x'² + 2 g x = 0."""
+    from scipy.integrate import solve_ivp
+
+    bead = {"name": "Bead", "position": [0.5, 0.0, 0.25], "shape": {"kind": "sphere", "params": {"radius": 0.05}}}
+    wire = {"name": "Wire", "kind": "wire", "child": "Bead", "start": [0.5]}
+    world = mechanism_world(tmp_path / "job", [bead], [wire], integrator="sdirk2")
+    after = run(world, 1e-3, 800)
+
+    def slide(t, y):
+        x, rate = y
+        return rate, -(4.0 * x * rate**2 + 2.0 * 9.81 * x) / (1.0 + 4.0 * x * x)
+
+    x = solve_ivp(slide, (0.0, 0.8), [0.5, 0.0], rtol=1e-10, atol=1e-12).y[:, -1]
+    assert x[0] < -0.2
+    assert [after.q[0], after.u[0]] == pytest.approx(list(x), abs=1e-5)
+    # a number too many is refused as for any other joint
+    with pytest.raises(BadScene, match="Wire"):
+        mechanism_world(tmp_path / "wrong", [bead], [{**wire, "start": [0.5, 0.5]}])
