@@ -1,4 +1,4 @@
-"""The room test: a made-up material, integrator, damping law and joint come from outside, each one file and one entry."""
+"""The room test: a made-up material, integrator, damping law, joint come from outside, each one file and one entry."""
 
 import sys
 import types
