@@ -126,7 +126,7 @@ class Jointed:
         tree, at, share = self.tree, lin.posture, stage.a * stage.h
         moved = None if stage.base is None else stage.base - lin.q
         kept = at.twist if stage.v_hat is lin.v else tree.spread(at, stage.v_hat, self._kept)
-        momentum(at.E, at.twist, at.drift, kept, tree.inertia, self.gravity, share, self.wrench)
+        momentum(at.E, at.twist, at.drift, kept, tree.inertia, self.gravity, share, stage.base is None, self.wrench)
         self._add_forces(lin, stage.time, moved, share, stage.stiffness_factor, 0.0)
         self._factor(at)
         right = tree.gather(at, self.wrench, None, self._gathered)
@@ -138,7 +138,7 @@ class Jointed:
         """u̇ = M_r⁻¹ f_r, (m,)."""
         at, tree = lin.posture, self.tree
         self._kept[:] = 0.0
-        momentum(at.E, at.twist, at.drift, self._kept, tree.inertia, self.gravity, 1.0, self.wrench)
+        momentum(at.E, at.twist, at.drift, self._kept, tree.inertia, self.gravity, 1.0, False, self.wrench)
         self._add_forces(lin, time, None, 1.0, 0.0, 1.0)
         right = tree.gather(at, self.wrench, None, self._gathered)
         right += self.pull

@@ -171,6 +171,16 @@ class Tree:
                 memory[place], memory[rate] = _carry(moved, memory[place], memory[rate], old, new)
         return replace(state, q=q, u=u, memory=memory)
 
+    def home(self, state: State) -> State:
+        """The same motion with every chart about where its joint is; for states that remember no earlier ones."""
+        if not len(self.fresh):
+            return state
+        q, u, centres = state.q.copy(), state.u.copy(), state.memory.get(CENTRES, self.fresh).copy()
+        for batch in self.batches:
+            if batch.centres.shape[1]:
+                cast(Charted, batch.kind).home(batch.entries, batch.centres, q, u, centres)
+        return replace(state, q=q, u=u, memory={**state.memory, CENTRES: centres})
+
 
 def _carry(batches: Sequence[Batch], q: Vec, u: Vec, old: Vec, new: Vec) -> tuple[Vec, Vec]:
     """Coordinates and rates on the charts about the new centres."""

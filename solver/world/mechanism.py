@@ -96,6 +96,9 @@ class MechanismWorld:
     q: Vec  #: where joints start, (m,)
     u: Vec  #: how fast, (m,)
     start_frame: int
+    #: after every step: an integrator that takes its forces where the step starts sees no curved chart then, which
+    #: would give energy to what tumbles
+    recentres: bool = False
     notes: list[str] = field(default_factory=list)
 
     # what the spine asks of every world and nodes alone have
@@ -190,7 +193,7 @@ class MechanismWorld:
         if posed is not None and posed.held is not None and constraints is not None:
             after = replace(after, memory={**after.memory, **posed.held.memory})
             after = constraints.close(after, posed)
-        return self.tree.recentre(after)
+        return self.tree.home(after) if self.recentres else self.tree.recentre(after)
 
     def _refuse_blow_up(self, after: State) -> None:
         if not (np.isfinite(after.q).all() and np.isfinite(after.u).all()):

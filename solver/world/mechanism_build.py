@@ -70,9 +70,10 @@ def build_mechanisms(job: Job) -> MechanismWorld:
     params = parameters("method", scene.method)
     jointed = Jointed(tree, springs, forces, np.array(scene.gravity, dtype=float), float(params["beta"]))
     limits = Limits.of(parameters("stage_solver", scene.stage_solver))
-    integrator = catalogue.find("integrator", scene.integrator.kind).load()(parameters("integrator", scene.integrator))
+    entry = catalogue.find("integrator", scene.integrator.kind)
+    integrator = entry.load()(parameters("integrator", scene.integrator))
     world = MechanismWorld([_told(one, tree, place) for one in placed], _shown(job, placed, place), tree, jointed,
-                           integrator, limits, q, u, scene.time.start)
+                           integrator, limits, q, u, scene.time.start, recentres=not entry.iterates)
     _soften_limits(world, joints, rates, placed)
     jointed.constraints = constraints_of(job, placed, tree, place, q, low, high)
     world.notes += notes_of(world, placed, rates)

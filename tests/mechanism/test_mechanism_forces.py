@@ -223,7 +223,7 @@ def test_a_step_by_land_is_the_worlds_step(tmp_path):
     state, h = world.initial_state(), 0.01
     lin = world.linearise(state)
     stage = Stage(h, 1.0, 1.0, h, None, lin.v, None, 1.0)
-    by_hand = land(world, pose(world, lin, stage), stage, state)
+    by_hand = world.tree.home(land(world, pose(world, lin, stage), stage, state))
     after = world.step(state, h)
     assert (by_hand.q == after.q).all() and (by_hand.u == after.u).all()
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from ...state import Mask, Vec
+from ...state import Index, Mask, Vec
 
 #: fill(bodies, dof, q, u, start, centres, place, subspace, bend): for the joints above `bodies` (k,), of one type,
 #: write Q(q) into place (n, 4, 4), which starts as identities; the columns of S(q) into subspace (m, 6), row by row,
@@ -33,6 +33,12 @@ class Charted(JointType, Protocol):
 
     def recentred(self, q: Vec, centre: Vec) -> Vec:
         """Centres of charts on which these joints are at zero, (k, c)."""
+
+    def home(self, entries: Index, places: Index, q: Vec, u: Vec, centres: Vec) -> None:
+        """Put every joint at zero of a chart about where it is, in place: what `recentred` and `carry` do, at once.
+
+        entries: places in q and u (m,), (k, d). places: in centres (s,), (k, c).
+        """
 
     def carry(self, q: Vec, u: Vec, old: Vec, new: Vec) -> tuple[Vec, Vec]:
         """The same places and velocities on the charts about `new` centres (k, c): q and u, (k, d). Linear in u."""

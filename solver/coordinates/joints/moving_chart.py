@@ -2,12 +2,42 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from ...state import Mask, Vec
-from .rotations import jacobian, logarithm, product, quaternion
+from ...state import Index, Mask, Vec
+from ...threads import kernel
+from .rotations import coefficients, cross3, jacobian, logarithm, product, quaternion
 
 FAR = 1.0  #: [rad]; the chart ends at 2π, and a step may turn by what lies between
+
+
+@kernel("void(i4[:,::1], i4[:,::1], f8[::1], f8[::1], f8[::1])")
+def go_home(entries, places, q, u, centres):  # type: ignore[no-untyped-def]
+    """Charts about where their joints are: in place, q = 0, ω = J(r) u and R_c exp([r]) for u and R_c."""
+    for k in range(entries.shape[0]):
+        first, c = entries[k, 0], places[k, 0]
+        x, y, z = q[first], q[first + 1], q[first + 2]
+        square = x * x + y * y + z * z
+        _, a, b, _, _ = coefficients(square)
+        # J ṙ = ṙ − a r×ṙ + b r×(r×ṙ)
+        px, py, pz = cross3(x, y, z, u[first], u[first + 1], u[first + 2])
+        qx, qy, qz = cross3(x, y, z, px, py, pz)
+        u[first] += b * qx - a * px
+        u[first + 1] += b * qy - a * py
+        u[first + 2] += b * qz - a * pz
+        half = 0.5 * math.sqrt(square)
+        share = 0.5 * math.sin(half) / half if half > 1.0e-8 else 0.5
+        w, vx, vy, vz = math.cos(half), share * x, share * y, share * z
+        cw, cx, cy, cz = centres[c], centres[c + 1], centres[c + 2], centres[c + 3]
+        nw = cw * w - cx * vx - cy * vy - cz * vz
+        nx = cw * vx + cx * w + cy * vz - cz * vy
+        ny = cw * vy - cx * vz + cy * w + cz * vx
+        nz = cw * vz + cx * vy - cy * vx + cz * w
+        length = math.sqrt(nw * nw + nx * nx + ny * ny + nz * nz)
+        centres[c], centres[c + 1], centres[c + 2], centres[c + 3] = nw / length, nx / length, ny / length, nz / length
+        q[first], q[first + 1], q[first + 2] = 0.0, 0.0, 0.0
 
 
 class MovingChart:
@@ -29,6 +59,10 @@ class MovingChart:
         turn = product(centre, quaternion(q[:, :3]))
         out: Vec = turn / np.linalg.norm(turn, axis=1, keepdims=True)
         return out
+
+    def home(self, entries: Index, places: Index, q: Vec, u: Vec, centres: Vec) -> None:
+        """Charts about where the joints are, all of them, in place: q (m,), u (m,), centres (s,)."""
+        go_home(entries, places, q, u, centres)
 
     def carry(self, q: Vec, u: Vec, old: Vec, new: Vec) -> tuple[Vec, Vec]:
         """The same rotations and angular velocities about `new` centres (k, 4); nearer than half a turn to them."""
