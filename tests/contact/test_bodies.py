@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from falling import Falling, about, box, capsule, frame, sphere
 
+from solver.contact.laws.external import PASSES, External, Held, Pushed, Rubbed
 from solver.coordinates.tree_build import Joint
 
 LEVEL = ((0, 0, 0), (0, 0, 1))
@@ -87,6 +88,31 @@ def test_capsules_and_spheres_touch_boxes_at_edges_too():
     scene = Falling({"ball": (sphere(0.1), frame((0.01, 0, 0.3)))}, obstacles=groove, mu=0.2)
     at = scene.run(3.0, 0.01)
     assert at.E[0, 2, 3] == pytest.approx(np.sqrt(0.2**2 - 0.12**2), abs=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_contact_and_friction_agree_in_the_end(seed):
+    """Coulomb's conditions on random contacts, one of them said twice, to what softening them leaves."""
+    rng = np.random.default_rng(seed)
+    m, k = 12, 5
+    half = rng.normal(size=(m, m))
+    A = half @ half.T + np.eye(m)
+    N, T = rng.normal(size=(k, m)), rng.normal(size=(2 * k, m))
+    N[4], T[8:] = N[3], T[6:8]
+    mu = np.full(k, 0.4)
+    external = External(lambda b: np.linalg.solve(A, b), Held(np.zeros((0, m)), np.zeros(0), np.zeros(0)),
+                        Pushed(N, np.zeros(k), np.zeros(k), np.full(k, np.inf)), Rubbed(T, np.zeros(2 * k), mu))
+    free = rng.normal(size=m)
+    answer = external.solve(free)
+    assert answer.passes < PASSES
+    assert answer.u == pytest.approx(free + np.linalg.solve(A, N.T @ answer.pushed + T.T @ answer.rubbed), abs=1e-10)
+    apart, push = N @ answer.u, answer.pushed
+    assert apart.min() > -1e-6 and push.min() >= 0.0 and np.abs(apart * push).max() < 1e-5
+    slip, rub = (T @ answer.u).reshape(-1, 2), answer.rubbed.reshape(-1, 2)
+    size, most = np.linalg.norm(rub, axis=1), mu * push
+    assert (size <= np.sqrt(2) * most + 1e-9).all()
+    assert np.einsum("ka,ka->k", slip, rub).max() < 1e-6  # against the slip
+    assert np.linalg.norm(slip, axis=1)[size < 0.999 * most].max(initial=0.0) < 1e-6  # what holds does not slip
 
 
 def ragdoll(high):

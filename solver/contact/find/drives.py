@@ -32,6 +32,7 @@ class Drives:
     def __init__(self, tree: Tree, drives: Sequence[Drive]) -> None:
         self._tree, self._drives = tree, list(drives)
         self._charts: list[tuple[Charted, Index] | None] = []
+        self._time, self._told = np.nan, [(np.zeros(0), np.zeros(0))] * len(self._drives)
         for drive in self._drives:
             batch, place = next((batch, int(np.flatnonzero(batch.bodies == drive.body)[0]))
                                 for batch in tree.batches if drive.body in batch.bodies)
@@ -48,11 +49,14 @@ class Drives:
     def rows(self, time: float, centres: Vec, limited: bool) -> tuple[Rows, Vec, Vec]:
         """(rows, wanted coordinates (r,), largest efforts (r,)) of drives at work at `time` [s], with a limit or
         without. Targets are the rates that are told; centres: of the charts, (s,)."""
+        if time != self._time:
+            self._time = time
+            self._told = [(drive.target.at(time), drive.target.velocity(time)) for drive in self._drives]
         rates, places, speeds, most, owner = [], [], [], [], []
         for i, (drive, chart) in enumerate(zip(self._drives, self._charts)):
             if time >= drive.until or (drive.limit < np.inf) != limited:
                 continue
-            place, speed = drive.target.at(time), drive.target.velocity(time)
+            place, speed = self._told[i]
             if chart is not None:
                 kind, at = chart
                 told = kind.carry(place[None], speed[None], self._tree.fresh[at][None], centres[at][None])

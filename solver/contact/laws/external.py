@@ -12,6 +12,8 @@ from .qp import BoundedProgram
 
 INDETERMINATE = 1.0e-9  #: of the trace: what four feet of one table are softened by
 PASSES = 50  #: of contact and friction in turn
+TRIES = (1, 3, 8, 20)  #: passes after which both are tried at once
+NEWTON = 12  #: iterations of that
 AGREED = 1.0e-9  #: change of the velocities at the contacts in a pass that is none, as a share of what impulses change
 
 
@@ -58,8 +60,9 @@ class External:
     """min ½ uᵀ A u − uᵀ b under all rows: posed once, asked for many b by A⁻¹ b.
 
     Loops and drives are eliminated by their dual; what is left is small and dense in the impulses alone. Contact and
-    friction are then two programs in turn, each at the other's last answer (staggered projections), the last one of
-    contact, so that nothing sinks in whatever friction does. Friction's four-sided bounds are turned so that one of
+    friction are then two programs in turn, each at the other's last answer (staggered projections), until Newton's
+    method finds where they agree from there; the last of the programs is contact's, so that nothing sinks in whatever
+    friction does. Friction's four-sided bounds are turned so that one of
     their axes lies along the slip: what slides straight is braked by the circular cone. [Thesis 3.8] [Thesis 3.9]
     """
 
@@ -117,10 +120,13 @@ class External:
             return push, np.zeros(2 * k), 1
 
         turn = _along(slip + cross.T @ push)
-        cross = cross @ turn
-        slip = turn.T @ slip
+        W = self._W.copy()
+        W[:p, p:] = cross = cross @ turn
+        W[p:, :p], W[p:, p:] = cross.T, turn.T @ W[p:, p:] @ turn
+        at = np.concatenate([approach, turn.T @ slip])
+        slip = at[p:]
         rub = np.zeros(2 * k) if guess is None else turn.T @ guess[1]
-        friction = BoundedProgram(turn.T @ self._W[p:, p:] @ turn, slip, rub)
+        friction = BoundedProgram(W[p:, p:], slip, rub)
         size = float(np.abs(own @ push).max()) + _LEAST
         for passes in range(1, PASSES + 1):
             most = np.repeat(self._rubbed.friction * np.maximum(push[:k], 0.0), 2)
@@ -128,7 +134,49 @@ class External:
             push = contact.solve(approach + cross @ rub, low, high)
             if float(np.abs(cross @ (rub - before)).max()) <= AGREED * size and passes > 1:
                 break
+            both = self._at_once(W, at, np.concatenate([push, rub])) if passes in TRIES else None
+            if both is not None:
+                push, rub = both[:p], both[p:]
+                break
         return push, turn @ rub, passes
+
+    def _at_once(self, W: Vec, at: Vec, impulse: Vec) -> Vec | None:
+        """Where contact and friction agree, by Newton's method on who pushes, who sticks and who slides, (p + 2 k,).
+
+        at: velocities without impulses. None where these do not settle, as in a jam that has no or many answers.
+        """
+        p, friction = self._p, self._rubbed.friction
+        low, high = self._pushed.low, self._pushed.high
+        mu, of = np.repeat(friction, 2), np.repeat(np.arange(self._k), 2)
+        step, rows = 1.0 / W.diagonal(), np.arange(len(W))
+        before: Vec | None = None
+        for _ in range(NEWTON):
+            tried = impulse - step * (W @ impulse + at)
+            # −1 and 1 at a bound, 0 where the row's velocity vanishes
+            most = mu * np.maximum(tried[of], 0.0)
+            side = np.concatenate([np.where(tried[:p] <= low, -1, np.where(tried[:p] >= high, 1, 0)),
+                                   np.where(tried[p:] < -most, -1, np.where(tried[p:] > most, 1, 0))])
+            if before is not None and np.array_equal(side, before):
+                # to the last digit within the bounds
+                impulse[:p] = np.where(side[:p] < 0, low, np.where(side[:p] > 0, high, np.clip(impulse[:p], low, high)))
+                most = mu * np.maximum(impulse[of], 0.0)
+                impulse[p:] = np.clip(impulse[p:], -most, most)
+                return impulse
+            before = side
+            matrix, right = W.copy(), -at
+            bound = np.flatnonzero(side)
+            matrix[bound] = 0.0
+            matrix[bound, rows[bound]] = 1.0
+            pushing = bound[bound < p]
+            right[pushing] = np.where(side[pushing] < 0, low[pushing], high[pushing])
+            rubbing = bound[bound >= p]
+            right[rubbing] = 0.0
+            matrix[rubbing, of[rubbing - p]] = -side[rubbing] * mu[rubbing - p]
+            try:
+                impulse = np.linalg.solve(matrix, right)
+            except np.linalg.LinAlgError:
+                return None
+        return None
 
 
 def _along(slip: Vec) -> Vec:
