@@ -210,8 +210,8 @@ def test_any_order_of_the_input_gives_the_same_motion():
 
 def test_branches_stay_whole_so_that_a_chain_is_in_order():
     rng = np.random.default_rng(4)
-    bodies, joints = parts(rng, [("c", "b"), ("d", "c"), ("a", None), ("b", "a"), ("x", "a")])
-    assert list(build(bodies, joints).bodies) == ["a", "b", "c", "d", "x"]
+    bodies, joints = parts(rng, [("c", "b"), ("d", "c"), ("a", None), ("b", "a"), ("x", "a"), ("y", None)])
+    assert list(build(bodies, joints).bodies) == ["a", "b", "c", "d", "x", "y"]
 
 
 def test_a_body_without_a_joint_moves_freely():
