@@ -90,7 +90,8 @@ _PROPERTIES = {"ground.stiffness": "ground_stiffness", "time.tolerance": "accura
 
 #: the same for what a mechanism says
 _WORDS = {"low": "Limits", "high": "Limits", "mu": "Joint Friction", "joints": "Joints", "until": "Let Go at",
-          "radius": "Bearing Radius", "length": "Bearing Length", "mode": "Motor", "limit": "Largest Effort"}
+          "radius": "Bearing Radius", "length": "Bearing Length", "mode": "Motor", "damping": "Damping",
+          "stiffness": "Stiffness", "limit": "Largest Effort"}
 
 
 def _label(path: str) -> str:

@@ -98,6 +98,8 @@ def _panels() -> tuple[type[bpy.types.Panel], ...]:
                            bl_options={"DEFAULT_CLOSED"} if tag == "PHYSICS" else set(),
                            draw=_drawn_by(sections.draw_body)))
         for section in SECTIONS:
+            if tag == "PHYSICS" and section.of == (ARMATURE,):
+                continue  # armatures have no Physics tab
             header = {"draw_header": _header_drawn_by(section.draw_header)} if section.draw_header else {}
             made.append(_panel(f"{parent}_{section.key}", **place, **header, bl_label=section.label,
                                bl_parent_id=parent, bl_options=set() if section.open else {"DEFAULT_CLOSED"},

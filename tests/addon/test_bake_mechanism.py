@@ -1,0 +1,85 @@
+"""A mechanism baked through the operators in real Blender: keyframes that are the cache's, and all that belongs to it."""
+
+import numpy as np
+import pytest
+
+bpy = pytest.importorskip("bpy")
+
+from rig import add_chain, scene, world_of  # noqa: E402, F401
+from test_attach import add_flesh  # noqa: E402
+
+from conjac.conjac_addon import bake, compat  # noqa: E402
+from conjac.conjac_addon.bake import cli, place  # noqa: E402
+from conjac.conjac_addon.playback import action  # noqa: E402
+
+
+def pendulum(count=2):
+    """A chain that hangs on a hinge in the world and starts level."""
+    rig = add_chain(count)
+    rig.pose.bones["B0"].conjac.joint, rig.pose.bones["B0"].conjac.axis = "revolute", "X"
+    # the bone's own X has to lie level and across the chain, which lies along X
+    across = np.array(rig.data.bones["B0"].matrix_local)[:3, 0]
+    if abs(across[2]) > 0.5:
+        rig.pose.bones["B0"].conjac.axis = "Z"
+    bpy.context.view_layer.objects.active = rig
+    return rig
+
+
+def test_bake_plays_what_the_cache_has_and_free_brings_all_back(scene):  # noqa: F811
+    scene.frame_end = 12
+    rig = pendulum()
+    assert bpy.ops.conjac.bake() == {"FINISHED"}
+    assert bake.status(rig).state == "complete"
+    folder = place.job_folder(rig)
+    cache = place.cache_of(folder)
+    offsets = np.load(folder / "arrays" / "mechanism_offsets.npy")
+    for frame in (1, 5, 12):
+        scene.frame_set(frame)
+        poses = cache.poses(frame)["pose"] @ np.linalg.inv(offsets)
+        for k, name in enumerate(("B0", "B1")):
+            assert world_of(rig, name) == pytest.approx(poses[k], abs=2e-5)
+    scene.frame_set(12)
+    tip = world_of(rig, "B1")
+    assert world_of(rig, "B0")[:3, 3] == pytest.approx([0, 0, 0], abs=1e-6)  # the hinge holds
+    assert tip[2, 3] < -0.2 and abs(tip[1, 3]) < 1e-5  # it has swung down, in its plane
+    assert len(compat.fcurves(rig)) > 10
+    rig.pose.bones["B1"].conjac.damping = 0.5
+    status = bake.status(rig)
+    assert status.state == "stale" and status.text == "Baked before Damping changed; bake again"
+    rig.pose.bones["B1"].conjac.damping = 0.0
+    assert bake.status(rig).state == "complete"
+    assert bpy.ops.conjac.free_bake() == {"FINISHED"}
+    assert bake.status(rig).state == "none" and rig.animation_data is None and not bpy.data.actions
+    assert not list(folder.rglob("poses/*"))
+
+
+def test_the_command_line_bakes_a_mechanism_once(scene, capsys):  # noqa: F811
+    scene.frame_end = 3
+    rig = pendulum()
+    flesh = add_flesh(rig)
+    flesh.conjac.mesher, flesh.conjac.edge_length = "grid", 0.1
+    assert cli.run(["bake", "--save"]) == 0
+    assert capsys.readouterr().out.count("All frames are baked") == 1
+    bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
+    rig = bpy.data.objects["Rig"]
+    assert action.ours(rig) is not None
+    assert cli.run(["bake", "--object", "Rig"]) == 0
+    assert cli.run(["bake", "--object", "Camera"]) == 2
+
+
+def test_a_bake_that_stops_shows_what_there_is(scene):  # noqa: F811
+    scene.frame_end = 200
+    rig = pendulum()
+    from conjac.conjac_addon.bake import session
+
+    one = session.Bake(rig, scene)
+    while one.progress.frame is None or one.progress.frame < 5:
+        assert one.tick(), one.progress
+    one.pause()
+    one.wait()
+    status = bake.status(rig)
+    assert status.state == "partial" and 5 <= status.done < 200
+    scene.frame_set(5)
+    assert world_of(rig, "B1")[2, 3] < -0.01
+    scene.frame_end = 200
+    assert rig.conjac.bake() == 0 and bake.status(rig).state == "complete"
