@@ -51,6 +51,7 @@ def tick():
         others.append(bpy.data.objects.new("Joint", None))
         with bpy.context.temp_override(window=window, area=view,
                                        region=next(r for r in view.regions if r.type == "WINDOW")):
+            bpy.ops.rigidbody.world_add()
             for other in others:
                 bpy.context.scene.collection.objects.link(other)
                 bpy.context.view_layer.objects.active = other

@@ -179,3 +179,26 @@ def test_a_loop_that_is_torn_apart_fails_the_step(tmp_path):
     world = built(tmp_path, bodies, joints, loops=loops)
     with pytest.raises(StepFailed, match="stays open|contradict"):
         run(world, 0.01, 2)
+
+
+def test_what_is_driven_all_the_way_goes_through_the_ground_and_its_limits_as_told(tmp_path):
+    """A box driven down through the ground, an arm on it driven beyond its limit, and a free ball beside that lands."""
+    down = [0.0, 0.0, 0.0, 0.0, 0.0, -0.5]
+    box = {"kind": "box", "params": {"size_x": 0.2, "size_y": 0.2, "size_z": 0.2}}
+    bodies = [{"name": "Box", "position": [0, 0, 0.15], "shape": box},
+              {"name": "Arm", "position": [0.3, 0, 0.15], "shape": box},
+              {"name": "Ball", "position": [2, 0, 0.3], "shape": {"kind": "sphere", "params": {"radius": 0.1}}}]
+    samples = np.linspace(0.0, 1.0, 5)[:, None]
+    joints = [{"name": "Box", "child": "Box", "kind": "free", "position": [0, 0, 0.15],
+               "motor": {"mode": {"kind": "drive"}, "target": "arrays/down.npy"}},
+              hinge("Arm", "Arm", "Box", (0.15, 0.15), low=[-0.1], high=[0.1],
+                    motor={"mode": {"kind": "drive"}, "target": "arrays/turn.npy"})]
+    world = built(tmp_path, bodies, joints, end=3, samples=2, ground={"point": [0, 0, 0], "normal": [0, 0, 1]},
+                  arrays={"down": samples * down, "turn": samples * [0.6]})
+    state = world.initial_state()
+    for _ in range(80):
+        state = world.step(state, 1 / 24 / 40)
+    at = world.poses(state)["pose"]
+    assert at[0, 2, 3] == pytest.approx(0.15 - 0.5, abs=1e-9)
+    assert np.arccos(at[1, 0, 0]) == pytest.approx(0.6, abs=1e-8)
+    assert at[2, 2, 3] == pytest.approx(0.3 - 0.5 * 9.81 / 144, abs=2e-3)

@@ -11,6 +11,7 @@ from .bilateral import Bilateral, Respond
 from .qp import BoundedProgram
 
 INDETERMINATE = 1.0e-9  #: of the trace: what four feet of one table are softened by
+TOLD = 1.0e-9  #: of what a row would give way without loops and drives: below it they leave it nothing
 PASSES = 50  #: of contact and friction in turn
 TRIES = (1, 3, 8, 20)  #: passes after which both are tried at once
 NEWTON = 12  #: iterations of that
@@ -75,10 +76,16 @@ class External:
         if not len(rows):
             return
         self._rows = rows
-        answer = self.bilateral.respond if len(held.G) else respond
-        self._Y: Vec = answer(np.ascontiguousarray(rows.T))
+        free = respond(np.ascontiguousarray(rows.T))
+        self._Y: Vec = free - self.bilateral.Y @ self.bilateral.multipliers(held.G @ free) if len(held.G) else free
         W = rows @ self._Y
         W = 0.5 * (W + W.T)
+        # what drives move all the way answers no push: it goes on as told, and is pushed as if it were free
+        alone = np.einsum("ij,ji->i", rows, free)
+        told = W.diagonal() <= TOLD * alone
+        self._Y[:, told] = 0.0
+        W[told], W[:, told] = 0.0, 0.0
+        W[told, told] = alone[told]
         p = self._p
         for part in (slice(0, p), slice(p, len(W))):
             own = W[part, part]
