@@ -1,4 +1,4 @@
-"""A mechanism baked through the operators in real Blender: keyframes that are the cache's, and all that belongs to it."""
+"""A mechanism baked through the operators in real Blender: its keyframes are the cache's, and all that hangs on it."""
 
 import numpy as np
 import pytest
