@@ -26,6 +26,7 @@ from ..state import Index, State, Vec
 from .beside import Beside
 from .constraints_build import constraints_of, notes_of
 from .mechanism import JointInWorld, MechanismInWorld, MechanismWorld, Shown
+from .rubbing import rubbing_of
 from .volumes import Stage
 
 
@@ -77,6 +78,7 @@ def build_mechanisms(job: Job) -> MechanismWorld:
     _soften_limits(world, joints, rates, placed)
     jointed.constraints = constraints_of(job, placed, tree, place, q, low, high)
     world.notes += notes_of(world, placed, rates)
+    jointed.constraints = rubbing_of(job, placed, tree, place, jointed.constraints)
     return world
 
 

@@ -60,6 +60,7 @@ class Alike:
     first: Index  #: each line's first tangent, (l,)
     ratio: Vec  #: (t,)
     lead: Vec  #: (k, l, 6)
+    weight: Vec  #: M⁻¹ of the body in which the points are fixed, (k, 6, 6)
 
     def loads(self, wrench: Vec) -> Vec:
         """α of each point from wrenches [N m s, N s] in the points' frame, (k, 6): (k, p) [N s].
@@ -108,7 +109,7 @@ def _alike(bearings: Sequence[Bearing], inertia: Vec) -> Alike:
         tangent=np.array([c.tangent @ a.T for c, a in zip(contacts, motion)]),
         point=shape.point, line=shape.line,
         first=np.flatnonzero(np.diff(shape.line, prepend=-1)).astype(np.int32), ratio=shape.ratio,
-        lead=np.array([c.lead @ a.T for c, a in zip(contacts, motion)]))
+        lead=np.array([c.lead @ a.T for c, a in zip(contacts, motion)]), weight=np.linalg.inv(mass))
 
 
 def _coadjoint(frame: Vec) -> Vec:
@@ -131,7 +132,9 @@ class Bearings:
         self.groups = [_alike(members, inertia) for members in alike.values()]
         self.lines = sum(group.lead.shape[0] * group.lead.shape[1] for group in self.groups)
         self.tangents = sum(group.tangent.shape[0] * group.tangent.shape[1] for group in self.groups)
-        self.inertia = inertia
+        #: how a line gives way by the pin's own body alone, (r,) [1/kg]: a scale that is there whatever else holds
+        self.slack: Vec = np.concatenate([np.zeros(0)] + [
+            np.einsum("kla,kab,klb->kl", one.lead, one.weight, one.lead).ravel() for one in self.groups])
         self.weight: Vec = np.linalg.inv(inertia)  #: M⁻¹, (n, 6, 6)
         #: wrenches in the moving frame of the joint above each body → in the body's, (n, 6, 6)
         self.at_joint = np.array([_coadjoint(frame) for frame in in_child]).reshape(-1, 6, 6)

@@ -10,7 +10,7 @@ from .bearings import Bearings, Rubbing
 from .joint_friction import PosedJoints, Rubbed, free_directions
 from .qp import BoundedProgram
 
-SOFTENED = 1.0e-8  #: of the trace over its rows: what rows that say the same are told apart by
+SOFTENED = 1.0e-8  #: of what the pin's body alone gives way: what tells rows apart that say the same or are driven
 LEAST, FARTHEST = 0.2, 2.0  #: parts of the way to the bounds that the last pass gave
 TINY = float(np.finfo(float).tiny)
 
@@ -22,6 +22,8 @@ class Bisp:
     read off the step, handed from the leaves to the root, and shared by the points of its bearing locally. Friction is
     one quadratic program in the slips of all bearings, which stays the same over the passes but for its bounds.
     """
+
+    rubs = "everything"
 
     def __init__(self, params: dict[str, float]) -> None:
         """params: passes, at most; agreement, the change of contact forces that counts as none, as a share of them."""
@@ -35,8 +37,8 @@ class Bisp:
         answer: Vec = posed.respond(np.ascontiguousarray(at.rows.T))
         W = at.rows @ answer
         soft = 0.5 * (W + W.T)
-        soft[np.diag_indices_from(W)] += SOFTENED * np.trace(W) / len(W) + TINY
-        along = np.zeros(bearings.lines) if guess is None else guess
+        soft[np.diag_indices_from(W)] += SOFTENED * bearings.slack
+        along = np.zeros(bearings.lines) if guess is None or len(guess) != bearings.lines else guess
         program: BoundedProgram | None = None
         before: Vec | None = None
         most, last, part = np.zeros(0), np.zeros(0), 1.0

@@ -77,6 +77,8 @@ def free_directions(posed: PosedJoints, bearings: Bearings) -> Iterator[tuple[In
 class JointFriction(Protocol):
     """Friction inside joints and loops. A law keeps nothing from step to step; its last impulses come back to it."""
 
+    rubs: str  #: "nothing", "joints" alone or with "everything" else that holds bodies: loops, drives, contacts
+
     def __init__(self, params: dict[str, float]) -> None: ...
 
     def rub(self, posed: PosedJoints, bearings: Bearings, guess: Vec | None) -> Rubbed:
@@ -87,6 +89,8 @@ class JointFriction(Protocol):
 
 class Frictionless:
     """Joints that nothing brakes."""
+
+    rubs = "nothing"
 
     def __init__(self, params: dict[str, float]) -> None:
         """No parameters."""

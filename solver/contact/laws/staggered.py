@@ -43,6 +43,7 @@ class Staggered:
     which shifts the load by the friction angle. The contact problem is linear without it.
     """
 
+    rubs = "joints"
     one_sided = False
 
     def __init__(self, params: dict[str, float]) -> None:
@@ -56,7 +57,7 @@ class Staggered:
         free = posed.free_answer(posed.momentum[:, :, None])[:, :, 0].ravel()
         contact, low = self._contact(posed, bearings)
         friction = self._friction(posed, bearings)
-        beta = np.zeros(len(friction.rows)) if guess is None else guess
+        beta = np.zeros(len(friction.rows)) if guess is None or len(guess) != len(friction.rows) else guess
         high = np.full(len(low), np.inf)
         factor = None if self.one_sided else cho_factor(contact.program)
         pressing: BoundedProgram | None = None

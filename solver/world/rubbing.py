@@ -1,0 +1,226 @@
+"""Friction inside the joints of a mechanism's world: a law put to each stage, with all that holds from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from .. import catalogue
+from ..condensation.tree import Constraints as Seen
+from ..condensation.tree import Held, PosedTree
+from ..contact.laws.bearings import Bearing, Bearings
+from ..contact.laws.bisp import efforts
+from ..contact.laws.external import Answer, External
+from ..contact.laws.joint_contacts import JOINTS, LOOPS, Seat
+from ..contact.laws.joint_friction import JointFriction
+from ..coordinates.tree import Posture, Tree
+from ..errors import BadScene, StepFailed
+from ..job import schema
+from ..job.folder import Job, parameters
+from ..state import State, Vec
+from .constraints import Constraints, Outside
+
+if TYPE_CHECKING:
+    from .mechanism_build import Placed
+
+FRICTION = "joints.friction"  #: memory of friction along the lines of all bearings in the last step [N], (r,)
+
+
+class Rows:
+    """A stage as laws of friction inside joints see it, loops, drives, limits and contacts answered in passing."""
+
+    def __init__(self, posed: PosedTree, bearings: Bearings, outside: Outside | None) -> None:
+        self._posed, self._bearings, self.outside = posed, bearings, outside
+        at, tree = posed.lin.posture, posed.owner.tree
+        self.parent, self.dof, self.E, self.X, self.S = tree.parent, tree.dof, at.E, at.X, at.S
+        self.respond = posed.respond
+        self.free: Vec = posed.owner.factor.solve(posed.right)
+        self.answer: Answer | None = None
+        self._external: External | None = None
+        if outside is not None:
+            try:
+                self._external = External(posed.respond, outside.held, outside.pushed, outside.rubbed)
+            except ValueError as failure:
+                raise StepFailed(str(failure)) from failure
+            if len(outside.held.G):
+                self.respond = self._external.bilateral.respond
+
+    def solve(self, impulses: Vec) -> Vec:
+        """Rates (m,) with impulses on them, (m,), under all rows. [Thesis 3.9]"""
+        u = self.free + self._posed.respond(impulses) if impulses.any() else self.free
+        if self._external is None:
+            return u
+        self.answer = self._external.solve(u)
+        return self.answer.u
+
+    def reaction(self, u: Vec) -> Vec:
+        """What joints do to bodies, (n, 6): the rows' own impulses are known and taken out.
+
+        [Thesis 3.8, changed: the rows push as they do on the jointed bodies, not on bodies set free, so Jᵀ f_α = 0]
+        """
+        owner = self._posed.owner
+        out = owner.multiply(owner.tree.spread(self._posed.lin.posture, u)) - owner.wrench
+        if self.outside is not None and self.answer is not None:
+            out -= self.outside.on_bodies(self.answer, len(self.parent))
+        return out
+
+    def effort(self, u: Vec) -> Vec:
+        """What springs, motors, drives and limits do to rates, (m,)."""
+        out: Vec = self._posed.owner.pull - _times(self._posed, u)
+        if self.outside is not None and self.answer is not None:
+            out += self.outside.on_rates(self.answer, len(u))
+        return out
+
+    def in_loops(self) -> Vec | None:
+        """What each loop does to its body a, (l, 6)."""
+        if self.outside is None or self.answer is None or not len(self.outside.loops):
+            return None
+        loops = self.outside.loops
+        out = np.zeros((int(loops.owner.max()) + 1, 6))
+        np.add.at(out, loops.owner, self.answer.held[:len(loops), None] * loops.wrench[:, 0])
+        return out
+
+    @property
+    def momentum(self) -> Vec:
+        """w, with what springs and motors of joints do to the two bodies of each, (n, 6)."""
+        owner = self._posed.owner
+        out: Vec = owner.wrench + self._between(efforts(self, self._bearings, owner.pull))
+        return out
+
+    def free_answer(self, wrench: Vec) -> Vec:
+        """S⁻¹ of impulses on bodies that no joint holds, (n, 6, c)."""
+        owner, n = self._posed.owner, len(self.parent)
+        if not len(owner.springs) and not len(owner.joints.bodies):
+            return np.linalg.solve(owner.diagonal, wrench)
+        if self._dense is None:
+            columns = np.eye(6 * n).reshape(n, 6, 6 * n)
+            S = np.stack([owner.multiply(columns[:, :, c]) for c in range(6 * n)], axis=2)
+            directions = efforts_of_each(self, self._bearings)
+            across = np.stack([self._between(directions[:, :, k]).ravel() for k in range(directions.shape[2])])
+            stiff = np.stack([_times(self._posed, unit) for unit in np.eye(len(self.S))])
+            self._dense = cho_factor(S.reshape(6 * n, 6 * n) + across.T @ stiff @ across)
+        out: Vec = cho_solve(self._dense, wrench.reshape(6 * n, -1)).reshape(wrench.shape)
+        return out
+
+    _dense: tuple[Vec, bool] | None = None
+
+    def _between(self, wrench: Vec) -> Vec:
+        """Wrenches on the bodies below joints with their opposites on the parents, (n, 6)."""
+        out = wrench.copy()
+        inner = np.flatnonzero(self.parent >= 0)
+        np.subtract.at(out, self.parent[inner], np.matmul(wrench[inner][:, None, :], self.X[inner])[:, 0])
+        return out
+
+
+def efforts_of_each(posed: Rows, bearings: Bearings) -> Vec:
+    """Wrenches on the bodies below joints that do a unit effort to each rate, (n, 6, m)."""
+    return np.stack([efforts(posed, bearings, unit) for unit in np.eye(len(posed.S))], axis=2)
+
+
+def _times(posed: PosedTree, u: Vec) -> Vec:
+    """R u of joint springs, dampers and motors, (m,)."""
+    owner = posed.owner
+    out = np.zeros(len(u))
+    if not len(owner.joints.bodies):
+        return out
+    rates = np.diff(owner.tree.dof)
+    for count in np.unique(rates[rates > 0]):
+        joints = np.flatnonzero(rates == count)
+        entries = owner.tree.dof[joints][:, None] + np.arange(count)
+        out[entries] = np.matmul(owner.reduced[joints, :count, :count], u[entries][:, :, None])[:, :, 0]
+    return out
+
+
+@dataclass
+class RubbingJoints:
+    """What holds a mechanism, with friction inside its joints. Counts are of all stages since the world was built."""
+
+    tree: Tree
+    law: JointFriction
+    bearings: Bearings
+    outside: Constraints | None = None
+    stages: int = field(default=0, init=False)
+    passes: int = field(default=0, init=False)  #: of contact and friction
+    iterations: int = field(default=0, init=False)  #: of quadratic programs
+    unsettled: int = field(default=0, init=False)  #: stages whose passes ran out
+
+    def solve(self, posed: PosedTree, free: Vec) -> Held:
+        """Rates and impulses with friction, from the rates that forces alone would give, (m,). Raises StepFailed."""
+        rows = Rows(posed, self.bearings, None if self.outside is None else self.outside.rows(posed))
+        share = posed.stage.a * posed.stage.h
+        kept = posed.lin.memory.get(FRICTION)
+        rubbed = self.law.rub(rows, self.bearings, None if kept is None else share * kept)
+        self.stages, self.passes = self.stages + 1, self.passes + rubbed.passes
+        self.iterations += rubbed.iterations
+        self.unsettled += not rubbed.converged
+        memory: Mapping[str, Vec] = {FRICTION: rubbed.impulse / share}
+        if self.outside is None or rows.outside is None or rows.answer is None:
+            return Held(rubbed.u, memory=memory)
+        held = self.outside.answered(posed, rows.outside, rows.answer)
+        return replace(held, rates=rubbed.u, memory={**held.memory, **memory})
+
+    def close(self, state: State, posed: PosedTree) -> State:
+        """The state with loops closed and drives where they are told to be. Raises StepFailed."""
+        return state if self.outside is None else self.outside.close(state, posed)
+
+    def open_by(self, posture: Posture) -> Vec:
+        """What each loop is off by [m, rad], (l,)."""
+        return np.zeros(0) if self.outside is None else self.outside.open_by(posture)
+
+
+def rubbing_of(job: Job, placed: Sequence[Placed], tree: Tree, place: Mapping[str, int],
+               outside: Constraints | None) -> Seen | None:
+    """What holds the mechanisms with friction inside the joints that have a bearing; `outside` where none rubs.
+
+    Raises BadScene for a bearing where a joint has none, and for what the chosen law does not know.
+    """
+    entry = catalogue.find("joint_friction", job.scene.joint_friction.kind)
+    bearings = _bearings(placed, tree, place, outside)
+    law: JointFriction = entry.load()(parameters("joint_friction", job.scene.joint_friction))
+    if not bearings or law.rubs == "nothing":
+        return outside
+    if law.rubs == "joints":
+        beyond = [one for one in bearings if one.is_loop or one.seat.on_parent]
+        if beyond or outside is not None:
+            raise BadScene(f"{entry.label} know neither loops, drives, limits, contacts nor universal joints",
+                           "Choose BISP for the friction inside joints", where="$.joint_friction")
+    return RubbingJoints(tree, law, Bearings(bearings, tree.inertia, tree.in_child), outside)
+
+
+def _bearings(placed: Sequence[Placed], tree: Tree, place: Mapping[str, int],
+              outside: Constraints | None) -> list[Bearing]:
+    made: list[Bearing] = []
+    number = 0
+    for m, one in enumerate(placed):
+        for k, joint in enumerate(one.scene.joints):
+            if joint.friction is not None:
+                i = place[one.key(joint.child)]
+                for seat in _seats(JOINTS, "joint", joint.kind, joint.name, f"$.mechanisms[{m}].joints[{k}].friction"):
+                    frame = tree.in_parent[i] if seat.on_parent else tree.in_child[i]
+                    made.append(_bearing(joint.friction, seat, i, i, int(tree.parent[i]), frame))
+        for k, loop in enumerate(one.scene.loops):
+            if loop.friction is not None and outside is not None and outside.loops is not None:
+                loops = outside.loops
+                a, b = loops.body[number]
+                where = f"$.mechanisms[{m}].loops[{k}].friction"
+                made += [replace(_bearing(loop.friction, seat, number, int(a), int(b), loops.frame_b[number]),
+                                 is_loop=True)
+                         for seat in _seats(LOOPS, "loop", loop.kind, loop.name or str(k + 1), where)]
+            number += 1
+    return made
+
+
+def _seats(known: Mapping[str, tuple[Seat, ...]], family: str, kind: str, name: str, where: str) -> tuple[Seat, ...]:
+    if kind not in known:
+        label = catalogue.find(family, kind).label
+        raise BadScene(f'{family} "{name}" has friction, but the kind "{label}" has no bearing',
+                       "Take its friction away or choose another kind", where=where)
+    return known[kind]
+
+
+def _bearing(friction: schema.JointFriction, seat: Seat, place: int, body: int, other: int, frame: Vec) -> Bearing:
+    return Bearing(seat, friction.mu, friction.radius, friction.length, friction.points, place, body, other, frame)

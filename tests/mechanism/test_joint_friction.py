@@ -1,0 +1,158 @@
+"""Scenes with friction inside joints, through their integrators and beside all that holds from outside."""
+
+import numpy as np
+import pytest
+from mechanisms import mechanism_world
+from test_constraints import four_bar, hinge, rod
+
+from solver.contact.laws.bearings import Rubbing
+from solver.contact.laws.bisp import Bisp
+from solver.errors import BadScene
+from solver.world.rubbing import FRICTION, Rows, RubbingJoints
+
+BEARING = {"mu": 0.3, "radius": 0.04, "length": 0.1}
+BISP = {"kind": "bisp", "params": {"passes": 50, "agreement": 1e-8}}
+
+
+def world_of(folder, bodies, joints, law=BISP, **options):
+    return mechanism_world(folder, bodies, joints, joint_friction=law, **options)
+
+
+def pendulum(**friction):
+    """Two rods that hang out to the side."""
+    bodies = [rod("Upper", (0, 0), (0.5, 0)), rod("Lower", (0.5, 0), (1.0, 0))]
+    joints = [hinge("Top", "Upper", None, (0, 0), friction=BEARING | friction),
+              hinge("Middle", "Lower", "Upper", (0.5, 0), friction=BEARING | friction)]
+    return bodies, joints
+
+
+def ran(world, steps, h):
+    state = world.initial_state()
+    for _ in range(steps):
+        state = world.step(state, h)
+    return state
+
+
+def test_a_rough_pendulum_comes_to_rest_and_stays(tmp_path):
+    world = world_of(tmp_path, *pendulum(radius=0.1, mu=0.5))
+    state = ran(world, 900, 0.01)
+    assert np.abs(state.u).max() < 1e-6
+    assert abs(state.q[0] - 0.5 * np.pi) > 0.02  # it does not hang straight down: the pin holds it
+    still = state.q.copy()
+    for _ in range(50):
+        state = world.step(state, 0.01)
+    assert np.abs(state.q - still).max() < 1e-7
+    assert state.memory[FRICTION].shape == (2,)
+    law = world.constraints
+    assert isinstance(law, RubbingJoints) and law.unsettled == 0 and law.stages == 950 and law.passes < 6 * law.stages
+
+
+@pytest.mark.parametrize("integrator", ["backward_euler", "bdf2", "sdirk2"])
+def test_every_integrator_brakes_alike(tmp_path, integrator):
+    exact = ran(world_of(tmp_path / "fine", *pendulum(), integrator="semi_implicit"), 1000, 0.0005)
+    state = ran(world_of(tmp_path / "other", *pendulum(), integrator=integrator), 200, 0.0025)
+    plain = ran(world_of(tmp_path / "smooth", *pendulum(), {"kind": "none"}), 200, 0.0025)
+    away = np.abs(plain.q - exact.q).max()
+    assert np.abs(state.q - exact.q).max() < (0.25 if integrator == "backward_euler" else 0.05) * away
+
+
+def test_staggered_projections_agree_with_springs_and_motors_around(tmp_path):
+    bodies, joints = pendulum()
+    joints[0] |= {"stiffness": [20.0], "damping": [0.5]}
+    joints[1] |= {"motor": {"mode": {"kind": "servo", "params": {"stiffness": 5.0, "damping": 0.2}}, "target": [0.4]}}
+    springs = [{"point_a": [0.25, 0, 0], "point_b": [0.75, 0, 0.3], "body_a": "Upper", "body_b": "Lower",
+                "stiffness": 40.0, "damping": 1.0}]
+    bisp = world_of(tmp_path / "bisp", bodies, joints, springs=springs)
+    law = {"kind": "staggered", "params": {"passes": 300, "agreement": 1e-8}}
+    staggered = world_of(tmp_path / "sp", bodies, joints, law, springs=springs)
+    smooth = world_of(tmp_path / "none", bodies, joints, {"kind": "none"}, springs=springs)
+    state = ran(bisp, 20, 0.005)
+    one, other, plain = (world.step(state, 0.005).u for world in (bisp, staggered, smooth))
+    assert np.abs(plain - one).max() > 1e-4
+    assert np.abs(other - one).max() < 1e-4 * np.abs(plain - one).max()
+
+
+@pytest.mark.parametrize("driven", [False, True])
+def test_what_joints_carry_does_no_work_with_loops_and_drives(tmp_path, driven):
+    bodies, joints, loops = four_bar()
+    if driven:
+        joints[0] |= {"motor": {"mode": {"kind": "drive"}, "target": [0.0]}}
+    joints[1] |= {"stiffness": [3.0], "damping": [0.1]}
+    world = world_of(tmp_path, bodies, [joint | {"friction": BEARING} for joint in joints],
+                     loops=[loop | {"friction": BEARING} for loop in loops])
+    state = ran(world, 10, 0.005)
+    kept = world.condensation.last
+    rows = Rows(kept, world.constraints.bearings, world.constraints.outside.rows(kept))
+    at = Rubbing(world.constraints.bearings, rows.parent, rows.dof, rows.E, rows.X, rows.S)
+    along = 0.005 * state.memory[FRICTION]
+    u = rows.solve(at.rows.T @ along)
+    held = Bisp.carried(rows, at, u, along)
+    assert along.shape == (5,) and np.abs(along[:4]).min() > 0.0
+    assert np.abs(np.einsum("ma,ma->m", rows.S, held)).max() < 1e-10 * np.abs(held).max()
+    # the loop pulls on its two bodies as the joints feel it
+    assert np.abs(rows.in_loops()).max() > 1e-3
+
+
+def test_friction_in_the_loop_brakes_too(tmp_path):
+    bodies, joints, loops = four_bar()
+    energies = []
+    for k, friction in enumerate(({}, {"friction": BEARING})):
+        world = world_of(tmp_path / str(k), bodies, joints, BISP, loops=[loop | friction for loop in loops],
+                         integrator="sdirk2")
+        state = ran(world, 200, 0.005)
+        energies.append(world.energy(state) - world.energy(world.initial_state()))
+        assert world.poses(state)["loops"].max() < 1e-9
+    assert abs(energies[0]) < 0.01 and energies[1] < -0.05
+
+
+def test_more_friction_needs_more_torque(tmp_path):
+    """A crank driven at constant speed: the torque that the drive takes, averaged over a turn, rises with μ."""
+    torques = []
+    for k, mu in enumerate((0.0, 0.2, 0.4)):
+        bodies, joints, loops = four_bar()
+        bearing = BEARING | {"mu": mu}
+        turn = np.linspace(0.0, 2.0 * np.pi, 25)[:, None]
+        joints[0] |= {"motor": {"mode": {"kind": "drive"}, "target": "arrays/turn.npy"}}
+        world = world_of(tmp_path / str(k), bodies, [joint | {"friction": bearing} for joint in joints],
+                         loops=[loop | {"friction": bearing} for loop in loops], arrays={"turn": turn},
+                         end=25, samples=1)
+        state, effort = world.initial_state(), []
+        for _ in range(100):
+            state = world.step(state, 0.01)
+            effort.append(world.poses(state)["effort"][0])
+        torques.append(effort)
+    means = [np.mean(one[5:]) for one in torques]
+    assert means[0] < means[1] < means[2]
+    assert min(torques[0]) < 0.0  # the linkage pushes the motor where nothing rubs
+
+
+def test_the_same_bytes_twice_and_after_a_snapshot(tmp_path):
+    world, other = (world_of(tmp_path / name, *pendulum()) for name in ("one", "two"))
+    state = ran(world, 20, 0.01)
+    again = ran(other, 10, 0.01)
+    other.forget_past()
+    resumed = world_of(tmp_path / "three", *pendulum())
+    for _ in range(10):
+        again = resumed.step(again, 0.01)
+    assert state.q.tobytes() == again.q.tobytes() and state.u.tobytes() == again.u.tobytes()
+
+
+def test_a_joint_without_a_bearing_is_refused(tmp_path):
+    bodies, joints = pendulum()
+    joints[1] |= {"kind": "fixed"}
+    with pytest.raises(BadScene, match=r'Joint "Middle" has friction, but the kind "Fixed" has no bearing.*s\[1\]'):
+        world_of(tmp_path, bodies, joints)
+
+
+def test_staggered_projections_are_refused_where_they_know_nothing(tmp_path):
+    bodies, joints, loops = four_bar()
+    joints[0] |= {"friction": BEARING}
+    with pytest.raises(BadScene, match="Choose BISP"):
+        world_of(tmp_path, bodies, joints, {"kind": "staggered"}, loops=loops)
+
+
+def test_no_friction_is_asked_for(tmp_path):
+    bodies, joints = pendulum()
+    plain = world_of(tmp_path / "a", bodies, joints, {"kind": "none"})
+    smooth = world_of(tmp_path / "b", bodies, [{k: v for k, v in joint.items() if k != "friction"} for joint in joints])
+    assert not isinstance(plain.constraints, RubbingJoints) and not isinstance(smooth.constraints, RubbingJoints)
