@@ -17,6 +17,8 @@ from ..linear.tree import BodyNotPositiveDefinite, TreeFactor
 from ..state import State, Vec
 from .interface import Stage
 
+UNRESISTED = "its joint has a direction that nothing resists"
+
 
 @dataclass(frozen=True)
 class Moment:
@@ -166,8 +168,7 @@ class Jointed:
         try:
             self.factor.factor(at.X, at.S, self.diagonal, self.below, self.reduced, pairs, between)
         except BodyNotPositiveDefinite as failure:
-            raise StepFailed("its joint has a direction that nothing resists", self.tree.bodies[failure.body]
-                             ) from failure
+            raise StepFailed(UNRESISTED, self.tree.bodies[failure.body]) from failure
 
     def multiply(self, twist: Vec) -> Vec:
         """S φ, both (n, 6), with the blocks of the last stage."""

@@ -59,8 +59,9 @@ class JointForces:
             at_work[motor.rates] = True
         owner = np.repeat(np.arange(tree.count, dtype=np.int32), np.diff(tree.dof))
         self.bodies: Index = np.unique(owner[at_work]).astype(np.int32)  #: below joints with forces
-        self._still = np.zeros(tree.rates)
-        self._effort, self._scratch = np.zeros(tree.rates), np.zeros(tree.rates)
+        self.still: Vec = np.zeros(tree.rates)
+        self.effort: Vec = np.zeros(tree.rates)  #: of motors when asked last [N m, N], (m,)
+        self._scratch = np.zeros(tree.rates)
         self._blocks = np.zeros((tree.count, 6, 6))
 
     def at(self, time: float) -> None:
@@ -89,13 +90,13 @@ class JointForces:
         """
         if len(self.bodies):
             joint_forces(self.bodies, self._tree.dof, self.chart, q, u, centres, self.law, posture.subspace,
-                         self._still if moved is None else moved, share, ahead, felt, force, reduced, self._effort)
+                         self.still if moved is None else moved, share, ahead, felt, force, reduced, self.effort)
 
     def efforts(self, posture: Posture, q: Vec, u: Vec, centres: Vec, time: float) -> Vec:
         """What servos and speed motors do at `time`, (m,) [N m, N]: of balls torques about axes of the child."""
         self.at(time)
         self.add(posture, q, u, centres, None, 0.0, 0.0, 1.0, self._scratch, self._blocks)
-        return self._effort.copy()
+        return self.effort.copy()
 
     def energy(self, q: Vec, centres: Vec) -> float:
         """½ k (q − rest)² of all rates [J]; balls by their rotation vectors, so right where they rest at 0."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..state import Index, Vec
-from .rigid_kernels import CHILD_FIRST, PARENT_FIRST, WORLD, spring_energy, springs
+from .spring_kernels import CHILD_FIRST, PARENT_FIRST, WORLD, spring_energy, springs
 
 
 class Springs:
@@ -19,17 +19,17 @@ class Springs:
         self.body = np.ascontiguousarray(body, dtype=np.int32).reshape(-1, 2)
         self.point = np.ascontiguousarray(point, dtype=float).reshape(-1, 2, 3)
         self.law = np.ascontiguousarray(law, dtype=float).reshape(-1, 3)
-        self._slot = np.full(len(self.body), WORLD, dtype=np.int32)
-        self._still = np.zeros((len(parent), 6))
+        self.slot: Index = np.full(len(self.body), WORLD, dtype=np.int32)  #: where each one's block goes, (s,)
+        self.unmoved: Vec = np.zeros((len(parent), 6))
         far: dict[tuple[int, int], int] = {}
         for s, (a, b) in enumerate(self.body.tolist()):
             if a >= 0 and b >= 0:
                 if parent[a] == b:
-                    self._slot[s] = CHILD_FIRST
+                    self.slot[s] = CHILD_FIRST
                 elif parent[b] == a:
-                    self._slot[s] = PARENT_FIRST
+                    self.slot[s] = PARENT_FIRST
                 else:
-                    self._slot[s] = far.setdefault((a, b), len(far))
+                    self.slot[s] = far.setdefault((a, b), len(far))
         #: bodies that springs join beyond parent and child, (p, 2)
         self.pairs: Index = np.array(list(far), dtype=np.int32).reshape(-1, 2)
         self.between: Vec = np.zeros((len(far), 6, 6))  #: the matrix's blocks in their rows and columns
@@ -45,7 +45,7 @@ class Springs:
         f has the damping, 1 or 0.
         """
         self.between[:] = 0.0
-        springs(E, twist, self._still if moved is None else moved, self.body, self.point, self.law, self._slot, share,
+        springs(E, twist, self.unmoved if moved is None else moved, self.body, self.point, self.law, self.slot, share,
                 ahead, felt, wrench, diagonal, below, self.between)
 
     def energy(self, E: Vec) -> float:

@@ -1,0 +1,157 @@
+"""What a step of a mechanism costs: how it grows with the number of joints, and beside MuJoCo's.
+
+The chain of `chains`, at every size from the same posture and for the same few steps, which is a whole step each time:
+posture, forces, matrix, factor, solve, advance. Both programs in one process, taking turns, medians. Dense is what the
+same system costs when Jᵀ B J is formed and factored as a dense matrix, which is what stiffness between bodies asked for
+before the recursion took it in.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from solver import threads  # isort: skip  # first: it sets what numba and BLAS read
+
+import numpy as np
+import scipy.linalg
+
+from benchmarks.chains import Ours, Theirs
+from benchmarks.report import Claim, claim, emit
+
+STEPS = 20  #: from the start, in which springs stay pressed and both programs stay together
+SIZES = (10, 30, 100, 300, 1000, 3000, 10_000)
+DENSE = (10, 100, 300, 1000)
+HINGES = (10, 100, 200, 1000)
+BALLS = (10, 100, 1000)
+
+Part = tuple[list[Claim], dict[str, Any]]
+
+
+def say(*words: object) -> None:
+    print(*words, file=sys.stderr, flush=True)
+
+
+def step_ms(chains: list[Ours | Theirs], seconds: float, steps: int = STEPS) -> list[float]:
+    """Milliseconds of a step of each chain, medians over runs of `steps` steps that take turns; the first run warms."""
+    spent: list[list[float]] = [[] for _ in chains]
+    began = time.perf_counter()
+    while len(spent[0]) < 4 or time.perf_counter() - began < seconds:
+        for chain, times in zip(chains, spent):
+            chain.restart()
+            start = time.perf_counter()
+            for _ in range(steps):
+                chain.step()
+            times.append((time.perf_counter() - start) / steps * 1e3)
+    return [float(np.median(times[1:])) for times in spent]
+
+
+def dense_ms(chain: Ours) -> float:
+    """What forming and factoring the chain's matrix densely costs in each step, without anything else."""
+    tree, mechanism = chain.tree, chain.mechanism
+    chain.step()
+    posture = tree.posture(chain.state.q, chain.state.u, chain.state.memory)
+    n, m = tree.count, tree.rates
+    diagonal, below = mechanism.tree.inertia.copy(), np.zeros((n, 6, 6))
+    mechanism.springs.add(posture.E, posture.twist, None, 1e-2, 1e-4, 0.0, np.zeros((n, 6)), diagonal, below)
+    spent = []
+    for _ in range(4):
+        began = time.perf_counter()
+        J = tree.jacobian(posture).reshape(n, 6, m)
+        SJ = diagonal @ J
+        SJ[1:] += below[1:] @ J[:-1]
+        SJ[:-1] += np.swapaxes(below[1:], 1, 2) @ J[1:]
+        A = J.reshape(6 * n, m).T @ SJ.reshape(6 * n, m)
+        scipy.linalg.cho_factor(A, lower=True, overwrite_a=True, check_finite=False)
+        spent.append((time.perf_counter() - began) * 1e3)
+    return float(np.median(spent[1:]))
+
+
+def growth() -> Part:
+    """Time against the number of hinges."""
+    rows = {}
+    for count in SIZES:
+        chain = Ours(count, "hinge")
+        rows[count] = {"ms": step_ms([chain], 0.5)[0]}
+        if count in DENSE:
+            rows[count]["dense_ms"] = dense_ms(chain)
+        say(count, "hinges", rows[count])
+    large = [count for count in SIZES if count >= 100]
+    slope = np.polyfit(np.log(large), np.log([rows[count]["ms"] for count in large]), 1)[0]
+    return [claim("exponent", slope, "", "<= 1.1", "near linear")], {"ms_by_hinges": rows}
+
+
+def beside_mujoco() -> Part:
+    """The same chain, stepped by MuJoCo."""
+    try:
+        import mujoco
+    except ImportError:
+        return [], {"mujoco": "is not installed"}
+    rows: dict[str, Any] = {}
+    for joint, sizes in (("hinge", HINGES), ("ball", BALLS)):
+        for count in sizes:
+            pair: list[Ours | Theirs] = [Ours(count, joint), Theirs(count, joint)]
+            if joint == "ball" and count >= 1000:
+                ours, theirs = step_ms(pair[:1], 0.5)[0], once_ms(pair[1])
+            else:
+                ours, theirs = step_ms(pair, 1.0)
+            row = {"ours_ms": ours, "mujoco_ms": theirs, "ratio": theirs / ours, "apart_m": apart(count, joint)}
+            rows[f"{count} {joint}s"] = row
+            say(count, joint, row)
+    unstable = {name: blows_up(name) for name in ("EULER", "IMPLICITFAST", "IMPLICIT", "DISCRETE")}
+    claims = [claim(f"mujoco_ratio_{count}", rows[f"{count} hinges"]["ratio"], "times as fast", goal)
+              for count, goal in ((10, ">= 0.333"), (100, ">= 0.5"), (200, ">= 1"), (1000, ">= 20"))]
+    claims.append(claim("mujoco_ratio_1000_balls", rows["1000 balls"]["ratio"], "times as fast", ">= 20"))
+    return claims, {"mujoco": mujoco.__version__, "beside_mujoco": rows, "mujoco_blows_up_with": unstable}
+
+
+def once_ms(chain: Ours | Theirs) -> float:
+    """One step that takes seconds."""
+    began = time.perf_counter()
+    chain.step()
+    return (time.perf_counter() - began) * 1e3
+
+
+def apart(count: int, joint: str) -> float:
+    """How far the two programs' rods are from each other after a few steps [m]: whether it is the same chain."""
+    pair = Ours(count, joint), Theirs(count, joint)
+    for _ in range(1 if joint == "ball" and count >= 1000 else 5):
+        for chain in pair:
+            chain.step()
+    return float(np.abs(pair[0].places() - pair[1].places()).max())
+
+
+def blows_up(integrator: str) -> bool:
+    """Whether MuJoCo's integrator gives up a hundred hinges within a second."""
+    here = Path.cwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)  # it writes a log beside where it runs
+        try:
+            chain = Theirs(100, "hinge", integrator)
+            for _ in range(100):
+                chain.step()
+        finally:
+            os.chdir(here)
+    return chain.has_blown_up
+
+
+PARTS: tuple[Callable[[], Part], ...] = (growth, beside_mujoco)
+
+
+def main() -> None:
+    threads.configure(None)
+    claims, details = [], {}
+    for part in PARTS:
+        found, seen = part()
+        claims += found
+        details |= seen
+    emit("articulated", claims, details)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,171 @@
+"""Damped springs between points of rigid bodies. Twists and wrenches [angular; linear] stand in the bodies' frames."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..coordinates.tree_kernels import add, along, back, cross, load, scaled
+from ..threads import inlined, kernel
+
+WORLD, PARENT_FIRST, CHILD_FIRST = -1, -2, -3  #: slots of springs that are not between far bodies
+
+
+@inlined
+def _reach(E, i, p):  # type: ignore[no-untyped-def]
+    """Where point p of body i is."""
+    at = load(E, i)
+    return add(along(at, p), (at[3], at[7], at[11]))
+
+
+@inlined
+def _carried(E, i, p, twist):  # type: ignore[no-untyped-def]
+    """How point p of body i moves at twists (n, 6)."""
+    turn = cross((twist[i, 0], twist[i, 1], twist[i, 2]), p)
+    return along(load(E, i), add((twist[i, 3], twist[i, 4], twist[i, 5]), turn))
+
+
+@inlined
+def _way(E, i, p, direction, out):  # type: ignore[no-untyped-def]
+    """out (6,) with out · φ_i how fast point p moves along a direction."""
+    own = back(load(E, i), direction)
+    turn = cross(p, own)
+    for a in range(3):
+        out[a], out[3 + a] = turn[a], own[a]
+
+
+@inlined
+def _push(E, i, p, force, wrench):  # type: ignore[no-untyped-def]
+    """Adds a force at point p."""
+    own = back(load(E, i), force)
+    turn = cross(p, own)
+    for a in range(3):
+        wrench[i, a] += turn[a]
+        wrench[i, 3 + a] += own[a]
+
+
+@inlined
+def _stiffen(block, inward, way, sideways, p):  # type: ignore[no-untyped-def]
+    """Adds inward · way wayᵀ + sideways · Wᵀ W, W = R [−[p], 1], whatever the rotation R."""
+    for a in range(6):
+        for b in range(6):
+            block[a, b] += inward * way[a] * way[b]
+    if sideways != 0.0:
+        square = p[0] * p[0] + p[1] * p[1] + p[2] * p[2]
+        for a in range(3):
+            b, c = (a + 1) % 3, (a + 2) % 3
+            for d in range(3):
+                block[a, d] -= sideways * p[a] * p[d]
+            block[a, a] += sideways * square
+            block[3 + a, 3 + a] += sideways
+            # [p] and its transpose
+            block[a, 3 + b] -= sideways * p[c]
+            block[3 + b, a] -= sideways * p[c]
+            block[a, 3 + c] += sideways * p[b]
+            block[3 + c, a] += sideways * p[b]
+
+
+@inlined
+def _point_jacobian(E, i, p, out):  # type: ignore[no-untyped-def]
+    """W = R [−[p], 1], (3, 6): the velocity of point p."""
+    for axis in range(3):
+        row = (E[i, axis, 0], E[i, axis, 1], E[i, axis, 2])
+        turn = cross(p, row)
+        for a in range(3):
+            out[axis, a], out[axis, 3 + a] = turn[a], row[a]
+
+
+@kernel("void(f8[:,:,::1], f8[:,::1], f8[:,::1], i4[:,::1], f8[:,:,::1], f8[:,::1], i4[::1], f8, f8, f8,"
+        " f8[:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1])")
+def springs(  # type: ignore[no-untyped-def]
+    E, twist, moved, body, point, law, slot, share, ahead, felt, wrench, diagonal, below, far,
+):
+    """Adds share (f + K moved) of springs to the bodies' wrenches, and −share D − ahead K to the matrix's blocks.
+
+    The spring between points p of two bodies (s, 2, 3), −1 the world: tension k (l − l₀) along it, its rate times d
+    too, times `felt` (1 or 0). law: k, d, l₀, (s, 3). moved: twists times time [rad, m], (n, 6), which K meets. slot:
+    where the block between the two goes: WORLD, PARENT_FIRST, CHILD_FIRST or a row of `far`. Springs that are pressed
+    push sideways as they would turn over; this part of K, which is not definite, is left out.
+    """
+    first, second = np.empty(6), np.empty(6)
+    rows, columns = np.empty((3, 6)), np.empty((3, 6))
+    for s in range(body.shape[0]):
+        i, j = body[s, 0], body[s, 1]
+        p = (point[s, 0, 0], point[s, 0, 1], point[s, 0, 2])
+        q = (point[s, 1, 0], point[s, 1, 1], point[s, 1, 2])
+        start = _reach(E, i, p) if i >= 0 else p
+        end = _reach(E, j, q) if j >= 0 else q
+        stiffness, damping, rest = law[s, 0], law[s, 1], law[s, 2]
+        direction = add(end, scaled(-1.0, start))
+        length = math.sqrt(direction[0] ** 2 + direction[1] ** 2 + direction[2] ** 2)
+        tension = stiffness * (length - rest)
+        if length > 1.0e-12:
+            direction = scaled(1.0 / length, direction)
+            sideways = max(tension / length, 0.0)
+        else:  # of no length and no direction: pulls every way alike where that is its rest
+            direction = (0.0, 0.0, 1.0)
+            tension, sideways = 0.0, stiffness if rest == 0.0 else 0.0
+
+        # how its ends move apart
+        stretch, way = 0.0, (0.0, 0.0, 0.0)
+        if i >= 0:
+            _way(E, i, p, direction, first)
+            for a in range(6):
+                stretch -= first[a] * twist[i, a]
+            way = scaled(-1.0, _carried(E, i, p, moved))
+        if j >= 0:
+            _way(E, j, q, direction, second)
+            for a in range(6):
+                stretch += second[a] * twist[j, a]
+            way = add(way, _carried(E, j, q, moved))
+        inward = direction[0] * way[0] + direction[1] * way[1] + direction[2] * way[2]
+        pull = tension + felt * damping * stretch + (stiffness - sideways) * inward
+        force = scaled(share, add(scaled(sideways, way), scaled(pull, direction)))
+
+        lateral = ahead * sideways
+        axial = share * damping + ahead * stiffness - lateral
+        if i >= 0:
+            _push(E, i, p, force, wrench)
+            _stiffen(diagonal[i], axial, first, lateral, p)
+        if j >= 0:
+            _push(E, j, q, scaled(-1.0, force), wrench)
+            _stiffen(diagonal[j], axial, second, lateral, q)
+        where = slot[s]
+        if where == WORLD:
+            continue
+        # the block between both, in rows of the first body but where that is the other one's parent
+        block = below[i] if where == CHILD_FIRST else below[j] if where == PARENT_FIRST else far[where]
+        if lateral != 0.0:
+            _point_jacobian(E, i, p, rows)
+            _point_jacobian(E, j, q, columns)
+        for a in range(6):
+            for b in range(6):
+                entry = axial * first[a] * second[b]
+                if lateral != 0.0:
+                    entry += lateral * (rows[0, a] * columns[0, b] + rows[1, a] * columns[1, b]
+                                        + rows[2, a] * columns[2, b])
+                if where == PARENT_FIRST:
+                    block[b, a] -= entry
+                else:
+                    block[a, b] -= entry
+
+
+@kernel("f8(f8[:,:,::1], i4[:,::1], f8[:,:,::1], f8[:,::1])")
+def spring_energy(E, body, point, law):  # type: ignore[no-untyped-def]
+    """½ k (l − l₀)² of all springs [J]."""
+    energy = 0.0
+    for s in range(body.shape[0]):
+        square = 0.0
+        for axis in range(3):
+            reach = 0.0
+            for end in range(2):
+                i, sign = body[s, end], 2.0 * end - 1.0
+                if i < 0:
+                    reach += sign * point[s, end, axis]
+                else:
+                    reach += sign * (E[i, axis, 0] * point[s, end, 0] + E[i, axis, 1] * point[s, end, 1]
+                                     + E[i, axis, 2] * point[s, end, 2] + E[i, axis, 3])
+            square += reach * reach
+        energy += 0.5 * law[s, 0] * (math.sqrt(square) - law[s, 2])**2
+    return energy

@@ -1,0 +1,140 @@
+"""The step of a mechanism in one kernel: it takes the steps that the spine takes, and MuJoCo's where the two agree."""
+
+import numpy as np
+import pytest
+from mechanisms import double_pendulum, mechanism_world, random_free_tree
+
+from benchmarks import chains
+from solver.condensation.tree_step import TreeStep
+from solver.errors import StepFailed
+
+H = 1 / 240
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """How often the kernel's step was taken."""
+    times = []
+    inner = TreeStep.step
+
+    def counted(self, state, h):
+        times.append(h)
+        return inner(self, state, h)
+
+    monkeypatch.setattr(TreeStep, "step", counted)
+    return times
+
+
+def through_the_spine(world, state, h, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(TreeStep, "serves", staticmethod(lambda jointed: False))
+        return world.step(state, h)
+
+
+def springs():
+    """One to the world, one between neighbours; a soft one that is pulled and a stiff one that is pressed."""
+    return [{"body_a": "Upper", "point_a": [0.3, 0.1, 0.05], "body_b": "Lower", "point_b": [0.9, 0.0, 0.05],
+             "stiffness": 3e3, "damping": 5.0, "rest_length": 0.8},
+            {"body_a": "Upper", "point_a": [0.5, 0.0, 0.0], "point_b": [0.5, 0.2, 0.5], "stiffness": 200.0,
+             "damping": 1.0, "rest_length": 0.1}]
+
+
+def motored():
+    bodies, joints = double_pendulum()
+    joints[0] |= {"stiffness": [20.0], "damping": [0.5], "low": [-0.2], "high": [0.3]}
+    joints[1] |= {"motor": {"mode": {"kind": "servo", "params": {"stiffness": 50.0, "damping": 2.0}},
+                            "target": [0.7]}}
+    return bodies, joints
+
+
+def held_free_tree():
+    bodies, joints = random_free_tree()
+    joints[1] |= {"stiffness": [5.0, 3.0, 1.0], "damping": [0.1, 0.2, 0.3], "rest": [0.2, 0.1, -0.3]}
+    return bodies, joints
+
+
+@pytest.mark.parametrize("make, options", [
+    (double_pendulum, {}), (double_pendulum, {"springs": springs()}), (double_pendulum, {"springs": springs(),
+                                                                                         "beta": 1.7}),
+    (motored, {}), (motored, {"springs": springs()}), (random_free_tree, {}), (held_free_tree, {})])
+def test_it_steps_as_the_spine_does(make, options, tmp_path, asked, monkeypatch):
+    world = mechanism_world(tmp_path, *make(), **options)
+    quick = slow = world.initial_state()
+    for k in range(100):
+        quick, slow = world.step(quick, H), through_the_spine(world, slow, H, monkeypatch)
+        assert len(asked) == k + 1
+        assert np.abs(quick.q - slow.q).max() < 1e-11 * (1 + np.abs(slow.q).max())
+        assert np.abs(quick.u - slow.u).max() < 1e-10 * (1 + np.abs(slow.u).max())
+        assert quick.memory.keys() == slow.memory.keys()
+        assert quick.time == slow.time
+    assert np.abs(quick.q - world.q).max() > 0.1
+
+
+def test_balls_that_turn_far_are_charted_anew(tmp_path, asked):
+    world = mechanism_world(tmp_path, *random_free_tree())
+    state, turned = world.initial_state(), 0
+    for _ in range(200):
+        before = state.memory
+        state = world.step(state, H)
+        turned += state.memory is not before
+        assert np.linalg.norm(state.q[:3]) < 1.1
+    assert turned and len(asked) == 200
+
+
+def test_springs_between_far_bodies_go_through_the_spine(tmp_path, asked):
+    bodies, joints = random_free_tree()
+    spring = {"body_a": "Left", "point_a": [0.5, 0, 0], "body_b": "Right", "point_b": [-0.5, 0, 0], "stiffness": 100.0}
+    world = mechanism_world(tmp_path, bodies, joints, springs=[spring])
+    world.step(world.initial_state(), H)
+    assert not asked
+
+
+def test_other_integrators_go_through_the_spine(tmp_path, asked):
+    world = mechanism_world(tmp_path, *double_pendulum(), integrator="bdf2")
+    world.step(world.initial_state(), H)
+    assert not asked
+
+
+def test_it_keeps_no_past(tmp_path):
+    """The same state gives the same bytes, whatever was asked before."""
+    world = mechanism_world(tmp_path, *motored(), springs=springs())
+    start = world.initial_state()
+    kept = start.q.copy()
+    once = world.step(start, H)
+    world.step(world.step(once, H), 2 * H)
+    again = world.step(start, H)
+    assert np.array_equal(once.q, again.q) and np.array_equal(once.u, again.u)
+    assert np.array_equal(start.q, kept)
+
+
+@pytest.mark.parametrize("rate", [1e9, np.nan])
+def test_what_blows_up_is_refused_with_its_body(tmp_path, asked, rate):
+    world = mechanism_world(tmp_path, *double_pendulum(rates=(0.0, 0.0)))
+    start = world.initial_state()
+    start.u[1] = rate
+    with pytest.raises(StepFailed) as caught:
+        world.step(start, H)
+    assert caught.value.object in world.tree.bodies
+    assert asked
+
+
+def test_a_joint_that_nothing_resists_names_its_body(tmp_path):
+    world = mechanism_world(tmp_path, *double_pendulum())
+    world.tree.inertia[1] = 0.0
+    with pytest.raises(StepFailed, match="nothing resists") as caught:
+        world.step(world.initial_state(), H)
+    assert caught.value.object == "Robot/Lower"
+
+
+@pytest.mark.parametrize("joint", ["hinge", "ball"])
+def test_a_chain_with_pressed_springs_steps_as_mujocos(joint):
+    """Its integrator `discrete` takes M + h D + h² K with K along the springs, as we do where they are pressed."""
+    pytest.importorskip("mujoco")
+    ours, theirs = chains.Ours(12, joint), chains.Theirs(12, joint)
+    start = ours.places()
+    for _ in range(8):
+        ours.step()
+        theirs.step()
+        assert np.abs(ours.places() - theirs.places()).max() < 1e-13
+    assert np.abs(ours.places() - start).max() > 1e-3
+    assert not theirs.has_blown_up
