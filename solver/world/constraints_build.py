@@ -132,6 +132,9 @@ def _colliders(job: Job, placed: Sequence[Placed], tree: Tree, place: Mapping[st
         rough = 0.0 if ground.friction is None else float(
             parameters("friction", ground.friction)["friction_coefficient"])
     itself = np.array([one.scene.self_collisions for one in placed])
+    moving = [i for i in body if i >= 0]
+    if ground is None and not itself.any() and len(moving) == len(body) and len(np.unique(mechanism[moving])) < 2:
+        return None  # one mechanism alone whose bodies pass through each other
     return Colliders(Shapes.of(shapes), np.array(body, np.int32), np.array(offset), np.array(friction), tree.parent,
                      mechanism, itself, pairs, half_space, rough, motion)
 

@@ -41,7 +41,7 @@ def springs():
 
 def motored():
     bodies, joints = double_pendulum()
-    joints[0] |= {"stiffness": [20.0], "damping": [0.5], "low": [-0.2], "high": [0.3]}
+    joints[0] |= {"stiffness": [20.0], "damping": [0.5]}
     joints[1] |= {"motor": {"mode": {"kind": "servo", "params": {"stiffness": 50.0, "damping": 2.0}},
                             "target": [0.7]}}
     return bodies, joints
@@ -49,7 +49,8 @@ def motored():
 
 def held_free_tree():
     bodies, joints = random_free_tree()
-    joints[1] |= {"stiffness": [5.0, 3.0, 1.0], "damping": [0.1, 0.2, 0.3], "rest": [0.2, 0.1, -0.3]}
+    joints[1] |= {"stiffness": [5.0, 3.0, 1.0], "damping": [0.1, 0.2, 0.3], "rest": [0.2, 0.1, -0.3],
+                  "low": [-0.1, -0.2, -0.1], "high": [0.3, 0.2, 0.1]}
     return bodies, joints
 
 
@@ -138,3 +139,9 @@ def test_a_chain_with_pressed_springs_steps_as_mujocos(joint):
         assert np.abs(ours.places() - theirs.places()).max() < 1e-13
     assert np.abs(ours.places() - start).max() > 1e-3
     assert not theirs.has_blown_up
+
+
+@pytest.mark.parametrize("scene, looks", [({}, False), ({"ground": {"point": [0, 0, -9], "normal": [0, 0, 1]}}, True)])
+def test_one_mechanism_that_nothing_can_touch_looks_for_no_contacts(tmp_path, scene, looks):
+    world = mechanism_world(tmp_path, *double_pendulum(), **scene)
+    assert (world.constraints is not None) == looks
