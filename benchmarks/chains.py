@@ -2,9 +2,9 @@
 
 Rods of 0.1 m and 0.1 kg, joined end to end by hinges or balls, hang at 30° from gravity, the first from the world. A
 spring of 1e4 N/m and 10 N s/m joins points a quarter of a rod above the middles of neighbours and is a hundredth too
-long: with steps of 1/100 s explicit integration of it blows up. While the springs are pressed both take the very same
-steps, MuJoCo with its integrator `discrete`, which takes springs into the matrix; its others blow up. (It leaves out
-what a pulled spring does sideways, we take it in.)
+long: with steps of 1/100 s explicit integration of it blows up. MuJoCo has one integrator for that, `discrete`, which
+takes M + h D + h² K; its others blow up. From rest and while springs are pressed its step is the very one that ours is;
+pulled springs' sideways stiffness it leaves out, and we take gyroscopic torques midway.
 """
 
 from __future__ import annotations

@@ -197,7 +197,7 @@ class MechanismWorld:
         if type(self.integrator) is SemiImplicit and TreeStep.serves(self.condensation):
             after, calm = self._plain.step(state, h)
             if calm:
-                return after
+                return self.tree.home(after)
         else:
             # the protocol of integrators speaks of nodes; those for jointed bodies ask only what both worlds have
             after = self.integrator.step(cast(System, self), state, h)

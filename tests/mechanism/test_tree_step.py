@@ -71,15 +71,14 @@ def test_it_steps_as_the_spine_does(make, options, tmp_path, asked, monkeypatch)
     assert np.abs(quick.q - world.q).max() > 0.1
 
 
-def test_balls_that_turn_far_are_charted_anew(tmp_path, asked):
+def test_balls_turn_all_around(tmp_path, asked):
+    """Their charts go with them: a step ends at every chart's centre."""
     world = mechanism_world(tmp_path, *random_free_tree())
-    state, turned = world.initial_state(), 0
+    state = world.initial_state()
     for _ in range(200):
-        before = state.memory
         state = world.step(state, H)
-        turned += state.memory is not before
-        assert np.linalg.norm(state.q[:3]) < 1.1
-    assert turned and len(asked) == 200
+        assert not state.q[:3].any()
+    assert len(asked) == 200
 
 
 def test_springs_between_far_bodies_go_through_the_spine(tmp_path, asked):
@@ -129,15 +128,19 @@ def test_a_joint_that_nothing_resists_names_its_body(tmp_path):
 
 @pytest.mark.parametrize("joint", ["hinge", "ball"])
 def test_a_chain_with_pressed_springs_steps_as_mujocos(joint):
-    """Its integrator `discrete` takes M + h D + h² K with K along the springs, as we do where they are pressed."""
+    """Its integrator `discrete` takes M + h D + h² K with K along the springs, as we do where they are pressed.
+
+    From rest the step is the same; later ours takes the gyroscopic torque midway.
+    """
     pytest.importorskip("mujoco")
     ours, theirs = chains.Ours(12, joint), chains.Theirs(12, joint)
     start = ours.places()
-    for _ in range(8):
+    for k in range(8):
         ours.step()
         theirs.step()
-        assert np.abs(ours.places() - theirs.places()).max() < 1e-13
-    assert np.abs(ours.places() - start).max() > 1e-3
+        apart, moved = np.abs(ours.places() - theirs.places()).max(), np.abs(ours.places() - start).max()
+        assert apart < (1e-13 if k == 0 else 2e-3 * moved)
+    assert moved > 1e-3
     assert not theirs.has_blown_up
 
 
