@@ -60,7 +60,7 @@ def build(scene: bpy.types.Scene) -> None:
     stage.backdrop(scene, 4.0, 0.0, (0.16, 0.17, 0.19))
     stage.light(scene, "Key", (3.0, -3.6, 4.2), (0, -0.8, 0.8), 420.0, 1.6, (1.0, 0.93, 0.84))
     stage.light(scene, "Rim", (-3.0, 1.0, 3.0), (0, -0.8, 0.8), 260.0, 1.2, (0.80, 0.90, 1.0))
-    stage.camera(scene, (4.3, -6.4, 2.7), (0.0, -1.25, 1.12), 41.0)
+    stage.camera(scene, (4.3, -6.4, 2.7), (0.0, -1.2, 1.25), 38.0)
 
 
 def bones() -> dict[str, tuple]:
