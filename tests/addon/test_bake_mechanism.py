@@ -53,6 +53,35 @@ def test_bake_plays_what_the_cache_has_and_free_brings_all_back(scene):  # noqa:
     assert not list(folder.rglob("poses/*"))
 
 
+def test_a_soft_body_is_baked_with_the_bone_that_it_hangs_on(scene):  # noqa: F811
+    scene.frame_end = 4
+    rig = pendulum()
+    flesh = add_flesh(rig)
+    flesh.conjac.mesher, flesh.conjac.edge_length = "grid", 0.1
+    flesh.conjac.youngs_modulus = 1.0e5
+    bpy.context.view_layer.objects.active = flesh
+    assert bpy.ops.conjac.bake() == {"FINISHED"}
+    assert action.ours(rig) is not None and flesh.modifiers["ConJac"].type == "MESH_CACHE"
+    assert bake.status(flesh).state == bake.status(rig).state == "complete"
+    assert place.job_folder(flesh) == place.job_folder(rig)
+    # what is attached goes where its bone goes
+    local = np.array([[v.co.x, v.co.y, v.co.z] for v in flesh.data.vertices])
+    held = local[:, 0] < -0.29
+    at = {}
+    for frame in (1, 4):
+        scene.frame_set(frame)
+        evaluated = flesh.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        co = np.array([v.co for v in evaluated.data.vertices])
+        world = np.array(evaluated.matrix_world)
+        at[frame] = (co @ world[:3, :3].T + world[:3, 3])[held], world_of(rig, "B0")
+    moved = at[4][1] @ np.linalg.inv(at[1][1])
+    expected = at[1][0] @ moved[:3, :3].T + moved[:3, 3]
+    assert np.abs(at[4][0] - at[1][0]).max() > 5e-3 and at[4][0] == pytest.approx(expected, abs=2e-3)
+    bpy.context.view_layer.objects.active = flesh
+    bpy.ops.conjac.free_bake()
+    assert action.ours(rig) is None and "ConJac" not in flesh.modifiers
+
+
 def test_the_command_line_bakes_a_mechanism_once(scene, capsys):  # noqa: F811
     scene.frame_end = 3
     rig = pendulum()
