@@ -20,14 +20,14 @@ HEIGHT = 1.35
 def build(scene: bpy.types.Scene) -> None:
     """The whole scene, ready to bake."""
     stage.prepare(scene, END, 640, 400, ambient=0.3)
-    for name, x, radius, colour in (("Chain R", -1.15, RADIUS, (0.62, 0.36, 0.16)),
-                                    ("Chain 2R", 0.15, 2.0 * RADIUS, (0.05, 0.30, 0.36))):
+    for name, x, radius, colour in (("Chain R", -0.75, RADIUS, (0.62, 0.36, 0.16)),
+                                    ("Chain 2R", 0.5, 2.0 * RADIUS, (0.05, 0.30, 0.36))):
         rig = chain(scene, name, x, radius)
         links(scene, rig, radius, colour)
     stage.backdrop(scene, 1.8, 0.0, (0.16, 0.17, 0.19))
     stage.light(scene, "Key", (1.2, -2.4, 2.6), (0.0, 0, 1.0), 110.0, 0.8, (1.0, 0.93, 0.84))
     stage.light(scene, "Rim", (-1.8, 1.0, 2.2), (0.0, 0, 1.0), 70.0, 0.6, (0.80, 0.90, 1.0))
-    stage.camera(scene, (0.0, -3.3, 1.0), (0.0, 0.0, 0.88), 44.0)
+    stage.camera(scene, (0.15, -3.5, 1.0), (0.15, 0.0, 0.88), 40.0)
 
 
 def chain(scene: bpy.types.Scene, name: str, x: float, radius: float) -> bpy.types.Object:

@@ -82,8 +82,10 @@ class CONJAC_OT_jiggle(bpy.types.Operator):
         self.report({"INFO"}, f'"{obj.name}": {int(soft.sum())} vertices are soft, the others {how}')
         if self.nodes and not len(obj.conjac.handles):
             context.view_layer.objects.active = obj
+            # behind a window it goes on while the artist does
+            how_run = "EXEC_DEFAULT" if bpy.app.background else "INVOKE_DEFAULT"
             with context.temp_override(active_object=obj, object=obj):
-                bpy.ops.conjac.suggest_handles(count=self.nodes)
+                bpy.ops.conjac.suggest_handles(how_run, count=self.nodes)
 
 
 def attach(obj: bpy.types.Object, rig: bpy.types.Object, held: list[tuple[str, NDArray[np.int64]]]) -> None:

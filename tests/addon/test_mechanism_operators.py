@@ -129,6 +129,17 @@ def test_jiggle_holds_the_skin_by_its_bones_except_where_it_is_soft(scene, tmp_p
     assert [a.part for a in obj.conjac.attachments] == ["B0"]
 
 
+@pytest.mark.long
+def test_jiggle_suggests_dynamic_nodes_where_nothing_is_held(scene):  # noqa: F811
+    rig = add_chain(2)
+    obj = skinned(rig)
+    obj.conjac.mesher, obj.conjac.edge_length = "grid", 0.1
+    obj.vertex_groups.new(name="Soft").add([v.index for v in obj.data.vertices if v.co.z > 0], 1.0, "REPLACE")
+    bpy.ops.conjac.jiggle(nodes=2)
+    assert len(obj.conjac.handles) == 2
+    assert all(handle.object.matrix_world.translation.z > 0 for handle in obj.conjac.handles)
+
+
 def test_jiggle_without_a_mechanism_pins_to_the_animation(scene, tmp_path):  # noqa: F811
     rig = add_chain(2)
     rig.conjac.enabled = False
