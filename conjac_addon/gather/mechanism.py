@@ -150,12 +150,14 @@ class MechanismReader:
             if "stiffness" in joint and to_rest:
                 joint["rest"] = [0.0] * len(held.start)
             self._check_start(joint, held)
+            if "motor" not in joint:  # what is stiff cannot be driven
+                continue
             if follows(self._owner, self._plan[name]):
                 above = self._plan[name].parent
                 self._tracks[name] = JointTrack(held.plan.kind, held.frame, poses[index[name]],
                                                 None if above is None else poses[index[above]], held.turned)
                 self._readings[name] = []
-            elif "motor" in joint:
+            else:
                 self._targets[name] = []
         self._index = index
         if loops := source.loops():
@@ -170,10 +172,10 @@ class MechanismReader:
                    if not joint["low"][k] - 1.0e-4 <= start[k] <= joint["high"][k] + 1.0e-4]
         if outside:
             k = outside[0]
-            degrees = [57.29577951308232 * value for value in (start[k], joint["low"][k], joint["high"][k])]
-            self._source.notes.append(
-                f'"{self._owner.name}": "{joint["name"]}" begins at {degrees[0]:.4g}°, outside of its limits '
-                f"{degrees[1]:.4g}° to {degrees[2]:.4g}°, and is pulled in softly")
+            unit, factor = ("°", 57.29577951308232) if held.plan.rates[k] == "angle" else (" m", 1.0)
+            told = [f"{factor * value:.4g}{unit}" for value in (start[k], joint["low"][k], joint["high"][k])]
+            self._source.notes.append(f'"{self._owner.name}": "{joint["name"]}" begins at {told[0]}, outside of its '
+                                      f"limits {told[1]} to {told[2]}, and is pulled in softly")
 
     def _free(self, pose: Array) -> Held:
         """Of a driven body that nothing holds: its coordinates are read from where it begins."""

@@ -197,7 +197,7 @@ class Objects:
         return float(self._evaluation.evaluated(holder).conjac_motor_target)
 
     def measure(self) -> list[dict[str, Any]]:
-        """The shape of each body at the present frame; `arrays` of the shapes are kept until they are asked for."""
+        """The shape of each body at the present frame, with vertices and triangles as arrays."""
         return [self._shape(self.plan.objects[name]) for name in self.names]
 
     def held(self, name: str) -> Held | None:

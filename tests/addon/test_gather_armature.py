@@ -191,6 +191,16 @@ def test_following_the_animation_until_a_frame(scene, tmp_path):  # noqa: F811
         mechanism_of(rig, tmp_path / "early")
 
 
+def test_a_stiff_joint_follows_without_a_motor(scene, tmp_path):  # noqa: F811
+    rig = add_chain(4)
+    animate(rig)
+    rig.pose.bones["B2"].conjac.role = "none"
+    rig.conjac.mechanism.follow, rig.conjac.mechanism.let_go = True, 4
+    mechanism, _ = mechanism_of(rig, tmp_path / "job")
+    joints = {joint["child"]: joint for joint in mechanism["joints"]}
+    assert joints["B2"]["kind"] == "fixed" and "motor" not in joints["B2"] and joints["B3"]["motor"]["until"] == 4
+
+
 def test_turning_more_than_once_around_does_not_jump(scene, tmp_path):  # noqa: F811
     rig = add_chain(2)
     bone = rig.pose.bones["B1"]
