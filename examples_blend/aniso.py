@@ -51,12 +51,18 @@ def build(scene: bpy.types.Scene) -> None:
 
 
 def bar(scene: bpy.types.Scene, name: str, colour: tuple[float, float, float]) -> bpy.types.Object:
-    """A bar in a checker, its own origin in the middle of its bottom, which is pinned."""
-    body = grid_box(scene, name, CELLS, EDGE, (-SIDE / 2, -SIDE / 2, 0.0), checker)
+    """A bar in a checker with a stripe, its own origin in the middle of its bottom, which is pinned."""
+    body = grid_box(scene, name, CELLS, EDGE, (-SIDE / 2, -SIDE / 2, 0.0), striped)
     body.data.materials.append(stage.surface(f"{name} Light", colour, 0.4))
     body.data.materials.append(stage.surface(f"{name} Dark", tuple(0.4 * c for c in colour), 0.4))
+    body.data.materials.append(stage.surface(f"{name} Stripe", (0.85, 0.84, 0.78), 0.4))
     stage.paint(body, "Pin", [1.0 if vertex.co.z < EDGE / 2 else 0.0 for vertex in body.data.vertices])
     return body
+
+
+def striped(axis: int, cell: list[int]) -> int:
+    """A checker, and a light stripe up the front and the back and over the top: where it leans the bar has turned."""
+    return 2 if axis != 0 and cell[0] in (CELLS[0] // 2 - 1, CELLS[0] // 2) else checker(axis, cell)
 
 
 def settings(body: bpy.types.Object, field: str, axis: tuple[float, float, float]) -> None:

@@ -38,8 +38,8 @@ def build(scene: bpy.types.Scene) -> None:
     second_cut(scene, bar)
     settings(bar)
     stage.backdrop(scene, 0.6, FLOOR, (0.16, 0.17, 0.19))
-    stage.light(scene, "Key", (-0.1, -1.0, 0.9), (0.25, 0.0, -0.05), 45.0, 0.5, (1.0, 0.93, 0.84))
-    stage.light(scene, "Rim", (0.9, 0.6, 0.5), (0.25, 0.0, -0.05), 28.0, 0.4, (0.80, 0.90, 1.0))
+    stage.light(scene, "Key", (-0.1, -1.0, 0.9), (0.25, 0.0, -0.05), 24.0, 0.5, (1.0, 0.93, 0.84))
+    stage.light(scene, "Rim", (0.9, 0.6, 0.5), (0.25, 0.0, -0.05), 9.0, 0.4, (0.80, 0.90, 1.0))
     stage.camera(scene, (0.08, -1.5, 0.38), (0.28, 0.0, -0.075), 60.0)
 
 
@@ -98,4 +98,5 @@ def settings(bar: bpy.types.Object) -> None:
     soft.mesher, soft.edge_length = "grid", EDGE
     soft.youngs_modulus, soft.poisson_ratio, soft.density = 3.0e4, 0.4, 1000.0
     soft.step = 1.0 / 120.0
+    soft.keep_spin = True  # of the piece that falls
     soft.inside_material = stage.surface("Flesh", (0.55, 0.07, 0.05), 0.5)
