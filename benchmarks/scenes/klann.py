@@ -10,10 +10,17 @@ optimiser; size, masses and speed are ours.
 from __future__ import annotations
 
 import json
+import tempfile
+import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from benchmarks.report import Claim, claim
+from solver.job.load import load
+from solver.world.mechanism_build import build_mechanisms
 
 UNIT = 0.004  #: [m] of the published numbers
 CRANK = 17.5  #: radius
@@ -133,3 +140,44 @@ def job(folder: Path, mu: float = 0.0, seconds: float = 4.0, step: float = 0.01,
                         "friction": {"kind": "coulomb", "params": {"friction_coefficient": FLOOR}}},
              "time": {"start": 1, "end": end, "fps": FPS, "step": step, "samples_per_frame": SAMPLES}}
     (folder / "scene.json").write_text(json.dumps(scene), encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class Walk:
+    """What was measured of a walk, a row a step."""
+
+    time: np.ndarray  #: (k,) [s]
+    torque: np.ndarray  #: of the front and the rear motor, (k, 2) [N m]
+    frame: np.ndarray  #: place of the frame's middle, (k, 3) [m]
+    loops: float  #: what a loop was off by at most [m]
+    seconds: float  #: of computing, for all steps
+
+
+def walk(mu: float, seconds: float, h: float = 0.01) -> Walk:
+    """The walker at this μ in all bearings, steps of h seconds. Its readings are not timed."""
+    with tempfile.TemporaryDirectory(prefix="conjac-klann-") as name:
+        job(Path(name) / "job", mu, seconds)
+        world = build_mechanisms(load(Path(name) / "job"))
+        state, rows, spent, off = world.initial_state(), [], 0.0, 0.0
+        bodies = [body.partition("/")[2] for body in world.tree.bodies]
+        cranks = [int(world.tree.dof[bodies.index(f"{end} crank")]) for end in ("Front", "Rear")]
+        for _ in range(round(seconds / h)):
+            began = time.perf_counter()
+            state = world.step(state, h)
+            spent += time.perf_counter() - began
+            shown = world.poses(state)
+            off = max(off, float(shown["loops"].max()))
+            rows.append([state.time, *shown["effort"][cranks], *shown["pose"][0, :3, 3]])
+    table = np.array(rows)
+    return Walk(table[:, 0], table[:, 1:3], table[:, 3:], off, spent)
+
+
+def realtime(mu: float = 0.4, seconds: float = 3.0) -> tuple[list[Claim], dict[str, Any]]:
+    """How much faster than its own time the walker is computed with friction in all bearings and under its feet."""
+    walk(mu, 0.1)
+    runs = [walk(mu, seconds) for _ in range(3)]
+    rate = seconds / float(np.median([run.seconds for run in runs]))
+    last = runs[-1]
+    details = {"klann": {"mu": mu, "ms_per_step": 10.0 / rate, "loops_off_m": last.loops,
+                         "walked_m": float(last.frame[-1, 0] - last.frame[0, 0])}}
+    return [claim("klann_realtime", rate, "times real time", ">= 3")], details
