@@ -115,7 +115,8 @@ def _alike(bearings: Sequence[Bearing], inertia: Vec) -> Alike:
 def _coadjoint(frame: Vec) -> Vec:
     """Wrenches in a frame (4, 4) that stands in a body → wrenches in the body's own, (6, 6)."""
     turn, (x, y, z) = frame[:3, :3], frame[:3, 3]
-    out = np.kron(np.eye(2), turn)
+    out = np.zeros((6, 6))
+    out[:3, :3] = out[3:, 3:] = turn
     out[:3, 3:] = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]) @ turn
     return out
 

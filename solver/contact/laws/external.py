@@ -92,6 +92,7 @@ class External:
             own[np.diag_indices_from(own)] += INDETERMINATE * float(np.trace(own)) / max(len(own), 1) + _LEAST
         self._W = W
         self._last: tuple[Vec, Vec] | None = None
+        self._turned: tuple[Vec, Vec] | None = None  #: turn and W in it, of the first answer
 
     def solve(self, free: Vec, guess: tuple[Vec, Vec] | None = None) -> Answer:
         """The rates under all rows, from those without any, (m,). guess: impulses (pushed, rubbed) to start from;
@@ -119,19 +120,32 @@ class External:
     def _stagger(self, approach: Vec, slip: Vec, guess: tuple[Vec, Vec] | None) -> tuple[Vec, Vec, int]:
         """(push, rub, passes) at velocities along the rows without either."""
         p, k = self._p, self._k
+        low, high = self._pushed.low, self._pushed.high
+        if guess is not None and self._turned is not None:
+            # the same rows as a moment ago: from where they were
+            turn, W = self._turned
+            at = np.concatenate([approach, turn.T @ slip])
+            both = self._at_once(W, at, np.concatenate([guess[0], turn.T @ guess[1]]))
+            if both is not None:
+                return both[:p], turn @ both[p:], 1
         own, cross = self._W[:p, :p], self._W[:p, p:]
         contact = BoundedProgram(own, approach, None if guess is None else guess[0])
-        low, high = self._pushed.low, self._pushed.high
         push = contact.solve(approach, low, high)
         if not (self._rubbed.friction > 0.0).any() or not push[:k].any():
             return push, np.zeros(2 * k), 1
 
-        turn = _along(slip + cross.T @ push)
-        W = self._W.copy()
-        W[:p, p:] = cross = cross @ turn
-        W[p:, :p], W[p:, p:] = cross.T, turn.T @ W[p:, p:] @ turn
-        at = np.concatenate([approach, turn.T @ slip])
+        if self._turned is None:
+            turn = _along(slip + cross.T @ push)
+            W = self._W.copy()
+            W[:p, p:] = cross @ turn
+            W[p:, :p], W[p:, p:] = W[:p, p:].T, turn.T @ W[p:, p:] @ turn
+            self._turned = turn, W
+        turn, W = self._turned
+        cross, at = W[:p, p:], np.concatenate([approach, turn.T @ slip])
         slip = at[p:]
+        both = self._at_once(W, at, np.concatenate([push, np.zeros(2 * k)]))
+        if both is not None:
+            return both[:p], turn @ both[p:], 1
         rub = np.zeros(2 * k) if guess is None else turn.T @ guess[1]
         friction = BoundedProgram(W[p:, p:], slip, rub)
         size = float(np.abs(own @ push).max()) + _LEAST
