@@ -29,7 +29,7 @@ from solver import threads  # isort: skip  # first: it sets what numba and BLAS 
 import numpy as np
 
 from benchmarks.report import Claim, claim, emit
-from benchmarks.scenes import aniso, armadillo, barcut, bunny, dragon, refactor
+from benchmarks.scenes import aniso, armadillo, barcut, bunny, dragon, muscle, refactor
 from benchmarks.scenes.motion import TimeIsUp, rest_energy, run
 from benchmarks.scenes.reference import digest, of, reference
 from benchmarks.scenes.residual import gains
@@ -37,7 +37,7 @@ from benchmarks.scenes.scene import Scene, at_rest, in_balance
 from benchmarks.step import DRAGON
 
 BETAS = [round(0.1 * k, 1) for k in range(5, 61)]
-NAMES = ("twist", "hetero", "aniso", "barcut", "dragon", "bunny", "armadillo", "refactor")
+NAMES = ("twist", "hetero", "aniso", "barcut", "dragon", "bunny", "armadillo", "refactor", "muscle")
 STEPS = {"twist": (1e-2, 5e-3, 2e-3), "hetero": (1e-2, 5e-3), "aniso": (1e-2, 5e-3), "dragon": (1e-2, 5e-3)}
 CORRECTED = {"corrections": 2.0}
 H, NODES = 5e-3, 8  #: of the paper's comparison on the dragon
@@ -225,7 +225,7 @@ def aniso_claims(search: Search, row: dict[str, Any]) -> list[Claim]:
 CLAIMS = {"hetero": hetero_claims, "aniso": aniso_claims, "dragon": dragon_claims}
 #: scenes of another kind: their row and claims
 OTHERS = {"bunny": bunny.measured, "barcut": barcut.measured, "armadillo": armadillo.measured,
-          "refactor": refactor.measured}
+          "refactor": refactor.measured, "muscle": muscle.measured}
 
 
 def measure(name: str, until: float, folder: Path | None) -> tuple[dict[str, Any], list[Claim]]:
