@@ -81,7 +81,8 @@ class Arm:
                   "triangles": corners.reshape(-1, 3).astype(np.int32), "fibers": fibers, "belly": belly,
                   "origin": np.flatnonzero(m.along <= self.grown).astype(np.int32),
                   "insertion": np.flatnonzero(m.along >= 1.0 - self.grown).astype(np.int32),
-                  "activation": self.activation() if active else np.full(len(self.activation()), self.tone), "dynamic": np.array([m.middle], np.int32)}
+                  "activation": self.activation() if active else np.full(len(self.activation()), self.tone),
+                  "dynamic": np.array([m.middle], np.int32)}
         body = {
             "name": "Muscle", "surface": {"vertices": "arrays/vertices.npy", "triangles": "arrays/triangles.npy"},
             "tets": {"nodes": "arrays/nodes.npy", "tets": "arrays/tets.npy"},
