@@ -14,7 +14,7 @@ from ..forces.joint_forces import JointForces
 from ..forces.rigid_kernels import momentum
 from ..forces.springs import Springs
 from ..linear.tree import BodyNotPositiveDefinite, TreeFactor
-from ..state import State, Vec
+from ..state import Index, State, Vec
 from .interface import Stage
 
 UNRESISTED = "its joint has a direction that nothing resists"
@@ -39,6 +39,15 @@ class Held:
     on_bodies: Vec | None = None  #: impulses in the bodies' frames, (n, 6) [N m s, N s]
     on_rates: Vec | None = None  #: impulses on rates directly, (m,)
     memory: Mapping[str, Vec] = field(default_factory=dict)  #: for the State: multipliers, warm starts, efforts
+
+
+@dataclass(frozen=True)
+class OnBodies:
+    """What soft bodies add to a stage: S φ gets G φ, and w gets g, on some bodies' twists. [ConJac MUSCLE]"""
+
+    bodies: Index  #: (b,)
+    matrix: Vec  #: G, (6 b, 6 b)
+    impulse: Vec  #: g, (6 b,) [N m s, N s]
 
 
 class Constraints(Protocol):
@@ -114,6 +123,7 @@ class Jointed:
         self.tree, self.springs, self.joints, self.gravity, self.beta = tree, springs, joints, gravity, beta
         self.constraints: Constraints | None = None
         self.last: PosedTree | None = None
+        self.on_bodies: OnBodies | None = None  #: of the next stage; its factor has Jᵀ G J already
         self.factor = TreeFactor(tree.parent, tree.dof)
         n, m = tree.count, tree.rates
         self.diagonal: Vec = tree.inertia.copy()  #: S's blocks on bodies, (n, 6, 6)
@@ -130,6 +140,8 @@ class Jointed:
         kept = at.twist if stage.v_hat is lin.v else tree.spread(at, stage.v_hat, self._kept)
         momentum(at.E, at.twist, at.drift, kept, tree.inertia, self.gravity, share, stage.base is None, self.wrench)
         self._add_forces(lin, stage.time, moved, share, stage.stiffness_factor, 0.0)
+        if self.on_bodies is not None:
+            self.wrench[self.on_bodies.bodies] += self.on_bodies.impulse.reshape(-1, 6)
         self._factor(at)
         right = tree.gather(at, self.wrench, None, self._gathered)
         right += self.pull
@@ -173,6 +185,9 @@ class Jointed:
     def multiply(self, twist: Vec) -> Vec:
         """S φ, both (n, 6), with the blocks of the last stage."""
         out: Vec = np.einsum("nab,nb->na", self.diagonal, twist)
+        if self.on_bodies is not None:
+            bodies = self.on_bodies.bodies
+            out[bodies] += (self.on_bodies.matrix @ twist[bodies].ravel()).reshape(-1, 6)
         if len(self.springs):
             child = np.flatnonzero(self.tree.parent >= 0)
             parent = self.tree.parent[child]

@@ -50,9 +50,9 @@ def _check_hanging(scene: schema.Scene) -> None:
         label = catalogue.find("integrator", scene.integrator.kind).label
         raise refuse(f'{label} does not solve bones and "{hanging}", which hangs on them, at once', "$.integrator.kind",
                      f"Use {catalogue.find('integrator', 'semi_implicit').label}")
-    if scene.joint_friction.kind != "none":
-        raise refuse(f'friction inside joints does not feel what "{hanging}" pulls at them', "$.joint_friction.kind",
-                     "Use none, and damping of the joints")
+    if scene.joint_friction.kind == "staggered":
+        raise refuse(f'Staggered Projections does not feel what "{hanging}" pulls at its bones',
+                     "$.joint_friction.kind", "Use BISP")
     if scene.method.params.get("adaptive"):
         raise refuse(f'dynamic nodes cannot sleep where "{hanging}" hangs on bones', "$.method.params.adaptive",
                      "Switch it off")

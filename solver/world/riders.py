@@ -2,37 +2,81 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ..coordinates.attached import Attached
-from ..errors import BadScene
+from ..coordinates.prescribed import Motion
+from ..coordinates.tree import Tree
 from ..state import Index, Vec
 from .fields import Prepared
 from .mechanism import MechanismWorld
 
 
-def riders(prepared: list[Prepared], first: Index, rigid: MechanismWorld) -> Attached:
-    """The attached nodes of all bodies. first: of each body's nodes, (bodies + 1,).
+def rates_that_move(tree: Tree, bodies: Index) -> Index:
+    """Rates of the joints on the way from the world to these bodies, ascending."""
+    on_the_way: set[int] = set()
+    for body in {*bodies.tolist()}:
+        while body >= 0 and body not in on_the_way:
+            on_the_way.add(body)
+            body = int(tree.parent[body])
+    return np.array([rate for body in sorted(on_the_way) for rate in range(tree.dof[body], tree.dof[body + 1])],
+                    dtype=np.int32)
 
-    Raises BadScene where nodes follow a body that moves as told.
-    """
-    place: dict[tuple[str, str], int] = {}
-    for part in rigid.parts:
-        for name in part.bodies:
-            place[part.name, name] = int(rigid.shown.body[len(place)])
+
+@dataclass(frozen=True)
+class Riders:
+    """Attached nodes of all soft bodies."""
+
+    attached: Attached  #: to bodies that joints move
+    still: Index  #: to bodies that nothing moves
+    told: list[tuple[Index, Vec]]  #: to bodies that move as told: nodes, and the body at each sample, (T, 4, 4)
+
+    def led(self, rest: Vec, prescribed: Index, motion: Motion | None, interval: float) -> tuple[Index, Motion | None]:
+        """Prescribed nodes and their motion, with those added that no joint moves.
+
+        rest: (n, 3) [m]. prescribed, motion: what pins hold. interval: between samples [s].
+        """
+        nodes = np.concatenate([prescribed, self.still, *(nodes for nodes, _ in self.told)]).astype(np.int32)
+        if motion is None and not self.told:
+            return nodes, None
+        samples = len(motion.samples if motion is not None else self.told[0][1])
+        where = np.repeat(rest[None, nodes], samples, axis=0)
+        if motion is not None:
+            where[:, : len(prescribed)] = motion.samples
+        first = len(prescribed) + len(self.still)
+        for mine, frames in self.told:
+            moved = frames @ np.linalg.inv(frames[0])
+            where[:, first : first + len(mine)] = np.einsum("tij,nj->tni", moved[:, :3, :3], rest[mine]
+                                                            ) + moved[:, None, :3, 3]
+            first += len(mine)
+        return nodes, Motion(where, interval)
+
+
+def riders(prepared: list[Prepared], first: Index, rigid: MechanismWorld) -> Riders:
+    """The attached nodes of all bodies. first: of each body's nodes, (bodies + 1,)."""
+    place = {key: k for k, key in enumerate((part.name, body) for part in rigid.parts for body in part.bodies)}
     state = rigid.initial_state()
     E = rigid.tree.posture(state.q, state.u, state.memory).E
     nodes: list[Index] = [np.zeros(0, dtype=np.int32)]
     bodies: list[Index] = [np.zeros(0, dtype=np.int32)]
     places: list[Vec] = [np.zeros((0, 3))]
+    still: list[Index] = [np.zeros(0, dtype=np.int32)]
+    told = []
     for one, start in zip(prepared, first):
-        carriers = np.array([place[attach.mechanism, attach.body] for attach in one.body.attach], dtype=np.int32)
-        if (carriers < 0).any():
-            bad = int(np.flatnonzero(carriers < 0)[0])
-            raise BadScene(f'it is attached to "{one.body.attach[bad].body}", which moves as told',
-                           "Pin these nodes and move the pins", object=one.body.name, where=f"attach[{bad}].body")
-        if len(one.fields.attached):
-            nodes.append(one.fields.attached + np.int32(start))
-            bodies.append(carriers[one.fields.attached_by])
-            places.append(one.volume.nodes[one.fields.attached])
-    return Attached.at(np.concatenate(nodes), np.concatenate(bodies), np.concatenate(places), E)
+        for k, attach in enumerate(one.body.attach):
+            own = one.fields.attached[one.fields.attached_by == k]
+            shown = place[attach.mechanism, attach.body]
+            body = int(rigid.shown.body[shown])
+            mine = (own + start).astype(np.int32)
+            if body < 0:
+                told.append((mine, np.asarray(rigid.shown.obstacles[shown].samples)))
+            elif not len(rates_that_move(rigid.tree, np.array([body]))):
+                still.append(mine)
+            else:
+                nodes.append(mine)
+                bodies.append(np.full(len(mine), body, dtype=np.int32))
+                places.append(one.volume.nodes[own])
+    attached = Attached.at(np.concatenate(nodes), np.concatenate(bodies), np.concatenate(places), E)
+    return Riders(attached, np.concatenate(still), told)

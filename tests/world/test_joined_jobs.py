@@ -153,7 +153,7 @@ def test_a_free_fall_and_a_long_spin_keep_what_they_should(tmp_path):
 
 @pytest.mark.parametrize("path, value, said", [
     ("integrator", {"kind": "bdf2"}, "BDF2 does not solve bones and \"Ear\".*at once.*Use Semi-Implicit"),
-    ("joint_friction", {"kind": "bisp"}, "does not feel what \"Ear\" pulls"),
+    ("joint_friction", {"kind": "staggered"}, "does not feel what \"Ear\" pulls.*Use BISP"),
     ("method.params.adaptive", True, "cannot sleep where \"Ear\" hangs on bones"),
     ("mechanisms.0.joints", [], None),
 ])
@@ -167,13 +167,75 @@ def test_what_bones_and_flesh_cannot_do_is_said(tmp_path, path, value, said):
         load(job)
 
 
-def test_nodes_on_a_body_that_moves_as_told_are_refused(tmp_path):
+def test_nodes_on_a_body_that_moves_as_told_move_as_it_does(tmp_path):
+    """And those on a body that nothing moves stand still: neither costs a column."""
     job = arm_job(tmp_path)
-    np.save(job / "arrays" / "told.npy", np.tile(np.eye(4), (7, 1, 1)))
-    change(job, "mechanisms.0.joints", [])
+    turns = np.linspace(0.0, 0.6, 7)
+    frames = np.tile(np.eye(4), (7, 1, 1))
+    frames[:, 0, 0] = frames[:, 1, 1] = np.cos(turns)
+    frames[:, 0, 1], frames[:, 1, 0] = -np.sin(turns), np.sin(turns)
+    frames[:, :3, 3] = [0.2, 0.05, -0.05]
+    np.save(job / "arrays" / "told.npy", frames)
+    change(job, "mechanisms.0.joints", [{"name": "Shoulder", "child": "Upper", "kind": "fixed"}])
     change(job, "mechanisms.0.bodies.1.motion", "arrays/told.npy")
-    with pytest.raises(BadScene, match='attached to "Lower", which moves as told.*Pin these nodes'):
-        world_of(job)
+    world = world_of(job)
+    assert not isinstance(world, JoinedWorld) and world.soft.coordinates.carriers == 0
+    state = world.initial_state()
+    for _ in range(6):
+        state = world.step(state, 1 / 48)
+    x = world.soft.coordinates.place(world.parted(state)[0].q, state.time)
+    nodes, _ = box_tets(CELLS)
+    left, right = (np.load(job / "arrays" / f"{name}.npy") for name in ("left", "right"))
+    end = frames[-1, :3, :3] @ (nodes[right] - frames[0, :3, 3])[:, :, None]
+    assert x[left] == pytest.approx(nodes[left], abs=1e-14)
+    assert x[right] == pytest.approx(end[:, :, 0] + frames[0, :3, 3], abs=1e-12)
+
+    # with a hinge again both are there
+    change(job, "mechanisms.0.joints", [{"name": "Shoulder", "child": "Upper", "rotation": HINGE_ALONG_Y}])
+    world = world_of(job)
+    assert isinstance(world, JoinedWorld) and world.soft.coordinates.carriers == 1
+    state = world.step(world.initial_state(), 1 / 48)
+    assert len(world.soft.coordinates.prescribed) == len(left) + len(right) and np.abs(state.u[-1]) > 1e-3
+
+
+@pytest.mark.parametrize("method", ["vanilla", "conjac"])
+def test_joints_feel_what_flesh_pulls_at_their_bodies(tmp_path, method):
+    """With friction inside joints flesh acts on bodies, not on rates: the same motion, and joints carry the rest."""
+    jobs = [arm_job(tmp_path / kind, method=method, rate=(1.0, -2.0))
+            for kind in ("none", "bisp")]
+    change(jobs[1], "joint_friction", {"kind": "bisp"})
+    worlds = [world_of(job) for job in jobs]
+    assert [world.soft.coordinates.carriers for world in worlds] == [2, 12]
+    ends = []
+    for world in worlds:
+        state = world.initial_state()
+        for _ in range(8):
+            state = world.step(state, 1 / 48)
+        ends.append(state)
+    assert np.abs(ends[0].q - ends[1].q).max() <= 1e-9 and np.abs(ends[0].q[-2:]).min() > 0.02
+
+    # what joints carry pushes no hinge along its axis, and holds bones and flesh up against their weight
+    world, posed = worlds[1].jointed, worlds[1].jointed.condensation.last
+    u = ends[1].u[-2:]
+    reaction = posed.reaction(u)
+    scale = np.abs(reaction).max()
+    assert np.abs(world.tree.gather(posed.lin.posture, reaction)).max() <= 1e-9 * scale and scale > 1e-3
+
+
+def test_a_bearing_brakes_by_what_flesh_pulls(tmp_path):
+    """Without weight only the pull of stretched flesh loads the elbow, and its friction lets the arm swing less."""
+    swings = []
+    for mu in (0.0, 1.5):
+        job = arm_job(tmp_path / f"{mu}", rate=(0.0, 3.0), gravity=[0.0, 0.0, 0.0])
+        change(job, "joint_friction", {"kind": "bisp"})
+        change(job, "mechanisms.0.joints.1.friction", {"mu": mu, "radius": 0.02, "length": 0.04})
+        world = world_of(job)
+        state, angles = world.initial_state(), []
+        for _ in range(40):
+            state = world.step(state, 1 / 96)
+            angles.append(state.q[-1])
+        swings.append(np.abs(np.diff(angles)).sum())
+    assert swings[1] < 0.9 * swings[0]
 
 
 def test_a_step_that_fails_is_halved_and_names_the_body(tmp_path):
