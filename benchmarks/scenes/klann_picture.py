@@ -1,4 +1,4 @@
-"""Draws KLANN: a leg through a turn of its crank, and the torque of the motors over time at several μ; into docs/gallery.
+"""Draws KLANN: a leg through a turn of its crank, and its motors' torque at several μ; into docs/gallery.
 
     python -m benchmarks.scenes.klann_picture
 """
