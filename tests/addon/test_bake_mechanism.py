@@ -112,3 +112,23 @@ def test_a_bake_that_stops_shows_what_there_is(scene):  # noqa: F811
     assert world_of(rig, "B1")[2, 3] < -0.01
     scene.frame_end = 200
     assert rig.conjac.bake() == 0 and bake.status(rig).state == "complete"
+
+
+def test_rigid_body_objects_swing_on_their_empties(scene):  # noqa: F811
+    from test_gather_rigid import add_box, join, mechanism
+
+    scene.frame_end = 12
+    post, arm = add_box("Post", (0, 0, 2), active=False), add_box("Arm", (0.4, 0, 2))
+    join("HINGE", post, arm, (0, 0, 2), (np.pi / 2, 0, 0))
+    owner = mechanism()
+    assert bpy.ops.conjac.bake() == {"FINISHED"}
+    cache = place.cache_of(place.job_folder(owner))
+    names = cache.mechanisms()[0]["bodies"]
+    for frame in (1, 7, 12):
+        scene.frame_set(frame)
+        seen = np.array(arm.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world)
+        assert seen == pytest.approx(cache.poses(frame)["pose"][names.index("Arm")], abs=1e-5)
+    assert seen[2, 3] < 1.8 and np.linalg.norm(seen[:3, 3] - [0, 0, 2]) == pytest.approx(0.4, abs=1e-5)
+    assert bake.status(owner).state == "complete"
+    assert bpy.ops.conjac.free_bake() == {"FINISHED"}
+    assert arm.animation_data is None and tuple(arm.location) == pytest.approx((0.4, 0, 2))
