@@ -87,7 +87,7 @@ class Tree:
         centres: (s,), or the memory of a State that has them. into: an earlier posture whose arrays are taken.
         [Wang 2019]
         """
-        if isinstance(centres, Mapping):
+        if not isinstance(centres, np.ndarray):  # quicker to ask than whether it is a Mapping
             centres = centres.get(CENTRES, self.fresh)
         at = self.blank() if into is None else into
         for batch in self.batches:
@@ -131,7 +131,7 @@ class Tree:
         return self._on_own_charts(q, centres)[1]
 
     def _on_own_charts(self, q: Vec, centres: Vec | Mapping[str, Vec]) -> tuple[Vec, list[tuple[Index, Vec]]]:
-        if isinstance(centres, Mapping):
+        if not isinstance(centres, np.ndarray):  # quicker to ask than whether it is a Mapping
             centres = centres.get(CENTRES, self.fresh)
         out, slopes = q.copy(), []
         for batch in self.batches:

@@ -206,9 +206,10 @@ def _check_tree(mechanism: schema.Mechanism, where: str) -> None:
             raise refuse(f'"{joint.child}" hangs on two joints, "{first.name}" and "{joint.name}"',
                          f"{where}.joints[{i}].child", "Make one of them a loop")
         above[joint.child] = i
+    fine: set[str] = set()  # bodies whose way up is known to end
     for start, i in above.items():
         way, at = [start], mechanism.joints[i].parent
-        while at is not None and at in above:
+        while at is not None and at in above and at not in fine:
             way.append(at)
             if at == start:
                 raise refuse(f"the joints go around in a circle: {' on '.join(way)}", f"{where}.joints[{i}].parent",
@@ -216,6 +217,8 @@ def _check_tree(mechanism: schema.Mechanism, where: str) -> None:
             if len(way) > len(above):  # it ends in a circle of others, which tell of it
                 break
             at = mechanism.joints[above[at]].parent
+        else:
+            fine.update(way)
 
 
 def _check_loop(loop: schema.Loop, names: set[str], where: str) -> None:

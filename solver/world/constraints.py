@@ -43,6 +43,11 @@ class Outside:
     pushed: Pushed
     rubbed: Rubbed
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing holds or touches at all."""
+        return not (len(self.held.target) or len(self.pushed.target))
+
     def on_bodies(self, answer: Answer, bodies: int) -> Vec:
         """Impulses of rows on bodies, in their frames, (n, 6)."""
         out = self.contacts.wrenches(answer.pushed[:len(self.contacts)], bodies)
@@ -99,7 +104,8 @@ class Constraints:
         touching, contacts, along = None, none, none
         if self.colliders is not None:
             touching = self.colliders.find(at.E, at.twist, stage.time, stage.h)
-            contacts, along = touching.rows(at.E)
+            if len(touching):
+                contacts, along = touching.rows(at.E)
         N = self._jacobian(contacts, at)
         if touching is not None:
             # gaps are to where obstacles are at the stage's end, from where the stage is linearised
@@ -120,6 +126,8 @@ class Constraints:
     def solve(self, posed: PosedTree, free: Vec) -> Answered:
         """Rates and impulses under all rows, from the rates that forces alone would give, (m,). Raises StepFailed."""
         outside = self.rows(posed)
+        if self.drives is None and outside.is_empty:
+            return Answered(free)
         try:
             answer = External(posed.respond, outside.held, outside.pushed, outside.rubbed).solve(free)
         except ValueError as failure:

@@ -209,6 +209,10 @@ class MechanismWorld:
         return self.tree.home(after) if self.recentres else self.tree.recentre(after)
 
     def _refuse_blow_up(self, after: State) -> None:
+        # sums of squares bound every entry and take a microsecond; where they do not, each is looked at
+        turned = after.q[self._charted]
+        if after.u @ after.u < FASTEST and after.q @ after.q < np.inf and turned @ turned < CHART_ENDS:
+            return
         if not (np.isfinite(after.q).all() and np.isfinite(after.u).all()):
             bad = np.flatnonzero(~(np.isfinite(after.q) & np.isfinite(after.u)))[0]
             raise StepFailed("its motion is not a number", self._name_of_rate(bad))

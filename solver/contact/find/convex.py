@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from scipy.spatial import ConvexHull
@@ -38,8 +39,8 @@ class Convex:
     @classmethod
     def box(cls, size: Vec) -> Convex:
         """size: (3,), its whole extents."""
-        corners = np.stack(np.meshgrid(*[(-0.5, 0.5)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
-        return cls.hull(corners * np.asarray(size))
+        unit = _unit_box()
+        return cls(unit.points * np.asarray(size, dtype=float), 0.0, unit.faces, unit.edges)
 
     @classmethod
     def hull(cls, points: Vec) -> Convex:
@@ -57,6 +58,12 @@ class Convex:
                 sides.setdefault((min(a, b), max(a, b)), []).append(f)
         edges = tuple((a, b, on[0], on[1]) for (a, b), on in sides.items() if len(on) == 2)
         return cls(points, 0.0, faces, edges)
+
+
+@cache
+def _unit_box() -> Convex:
+    corners = np.stack(np.meshgrid(*[(-0.5, 0.5)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+    return Convex.hull(corners)
 
 
 def _far_apart(points: Vec, most: int) -> Index:
