@@ -77,6 +77,10 @@ def _check(obj: bpy.types.Object, used: list[bpy.types.PropertyGroup]) -> None:
 def check_bodies(obj: bpy.types.Object, holder: bpy.types.Object, bodies: set[str]) -> None:
     """Raises BadInput, NoSuchThing where a soft body hangs on what is no body of its mechanism."""
     _check(obj, [one for one in obj.conjac.attachments if one.object is not None])
+    if obj.parent == holder and obj.parent_type == "BONE":
+        raise BadInput(f'it is parented to the bone "{obj.parent_bone}", which the bake moves, so it would move twice',
+                       "Clear its parent and keep the transformation, or parent it to the armature as an object",
+                       obj.name)
     for one in obj.conjac.attachments:
         if one.object == holder and one.part not in bodies:
             raise BadInput(f'it is attached to "{one.part}" of "{holder.name}", which is left out of the simulation',

@@ -93,6 +93,10 @@ def test_what_cannot_hold_is_refused(scene, tmp_path):  # noqa: F811
     with pytest.raises(BadInput, match='"Flesh": it is attached to "B0" of "Rig", which is left out'):
         job_of(rig, tmp_path / "4")
     rig.pose.bones["B0"].conjac.role = "simulated"
+    flesh.parent, flesh.parent_type, flesh.parent_bone = rig, "BONE", "B0"
+    with pytest.raises(BadInput, match='"Flesh": it is parented to the bone "B0", which the bake moves'):
+        job_of(rig, tmp_path / "7")
+    flesh.parent = None
     first.object = add_chain(1, name="Other")
     with pytest.raises(BadInput, match='it is attached to "Other" and to "Rig", and they are baked apart'):
         job_of(members.owner(flesh), tmp_path / "5")
