@@ -260,10 +260,13 @@ def _info(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
     text = [f"{manifest['name']}: {status.text}",
             f"Frames {manifest['start']} to {manifest['end']} at {manifest['fps']:g} fps",
             *(f'Body "{name}": {count} vertices' for name, _, count in cache.bodies()),
+            *(f'Mechanism "{one["name"]}": {len(one["bodies"])} bodies, {len(one["joints"])} joints'
+              for one in cache.mechanisms()),
             *(f"From frame {run['from']} on {run['host']} with {run['backend']}, {run['at']}" for run in runs)]
     lines.say("\n".join(text), event="summary", state=status.state, done=status.done, total=status.total,
               text=status.text, changed=status.changed, name=manifest["name"], fps=manifest["fps"],
-              frames=[manifest["start"], manifest["end"]], bodies=manifest["bodies"], runs=runs)
+              frames=[manifest["start"], manifest["end"]], bodies=manifest["bodies"], mechanisms=cache.mechanisms(),
+              runs=runs)
     return status.text
 
 

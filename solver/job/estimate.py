@@ -17,7 +17,7 @@ from .. import catalogue
 from . import costs, hashes, stages
 from .folder import Job, parameters
 from .load import load
-from .schema import Body, step_size
+from .schema import Body, Mechanism, step_size
 
 TETS_PER_NODE = 4.5  # of a solid body; thin ones have fewer
 POSE_BYTES = 200  # of a rigid body in a frame: its pose and its joint's rates
@@ -35,6 +35,13 @@ class BodySize:
 
 
 @dataclass(frozen=True)
+class MechanismSize:
+    name: str
+    bodies: int
+    rates: int  #: what its joints may do, loops not counted
+
+
+@dataclass(frozen=True)
 class Estimate:
     """What `check` prints."""
 
@@ -47,6 +54,7 @@ class Estimate:
     total_s: float  #: of stepping, every frame
     cache_mb: float  #: frames on disk
     why_multigrid: str | None = None  #: why the bake will choose multigrid by itself
+    mechanisms: tuple[MechanismSize, ...] = ()
 
     def plain(self) -> dict[str, Any]:
         return asdict(self)
@@ -57,6 +65,7 @@ class Estimate:
             about = "" if body.exact else "about "
             said.append(f'Body "{body.name}": {body.vertices} vertices, {body.triangles} triangles, '
                         f"{about}{body.nodes} nodes, {about}{body.tets} tetrahedra")
+        said += [f'Mechanism "{one.name}": {one.bodies} bodies, {one.rates} joint rates' for one in self.mechanisms]
         if self.why_multigrid is not None:
             said.append(f"Linear solver: multigrid, since {self.why_multigrid}")
         return [*said, f"Memory: about {self.memory_mb:.0f} MB; frames on disk: {self.cache_mb:.0f} MB",
@@ -78,7 +87,16 @@ def estimate(path: Path | str) -> Estimate:
     rigid = sum(len(one.bodies) for one in job.scene.mechanisms)
     output = sum(size.vertices or size.nodes for size in sizes) * 12 + rigid * POSE_BYTES
     return Estimate(job.scene.name, sizes, (time.start, time.end), steps, (BASE_BYTES + cost.memory) / 1e6, step_s,
-                    step_s * steps * (len(job.frames) - 1), output * len(job.frames) / 1e6, because)
+                    step_s * steps * (len(job.frames) - 1), output * len(job.frames) / 1e6, because,
+                    tuple(mechanism_size(one) for one in job.scene.mechanisms))
+
+
+def mechanism_size(mechanism: Mechanism) -> MechanismSize:
+    """Counts of a mechanism; bodies that are no joint's child have six rates, those that move as told none."""
+    held = {joint.child for joint in mechanism.joints}
+    free = sum(body.name not in held and body.motion is None for body in mechanism.bodies)
+    rates = sum(len(catalogue.find("joint", joint.kind).rates) for joint in mechanism.joints)
+    return MechanismSize(mechanism.name, len(mechanism.bodies), rates + 6 * free)
 
 
 def body_size(job: Job, body: Body, tets_hash: str) -> BodySize:

@@ -72,7 +72,8 @@ def build_mechanisms(job: Job) -> MechanismWorld:
     jointed = Jointed(tree, springs, forces, np.array(scene.gravity, dtype=float), float(params["beta"]))
     limits = Limits.of(parameters("stage_solver", scene.stage_solver))
     entry = catalogue.find("integrator", scene.integrator.kind)
-    integrator = entry.load()(parameters("integrator", scene.integrator))
+    # rigid bodies keep their spin by themselves
+    integrator = entry.load()(parameters("integrator", scene.integrator) | {"keep_spin": False})
     world = MechanismWorld([_told(one, tree, place) for one in placed], _shown(job, placed, place), tree, jointed,
                            integrator, limits, q, u, scene.time.start, recentres=not entry.iterates)
     _soften_limits(world, joints, rates, placed)

@@ -11,7 +11,9 @@ from solver.cli import main
 from solver.errors import Diverged, StepFailed
 from solver.frames.read import Cache, file_of
 from solver.job.estimate import estimate
+from solver.job.load import load
 from solver.simulate import Timeline, advance_frame
+from solver.world.mechanism_build import build_mechanisms
 
 
 def baked(job, *arguments):
@@ -24,7 +26,7 @@ def poses_of(job):
 
 
 @pytest.mark.parametrize("integrator", ["semi_implicit", "bdf2"])
-def test_a_mechanism_bakes_to_poses_and_again_to_the_same_bytes(tmp_path, integrator):
+def test_a_mechanism_bakes_to_poses_and_again_to_the_same_bytes(tmp_path, integrator, capsys):
     jobs = [mechanism_job(tmp_path / name, *random_free_tree(), end=9, integrator=integrator) for name in "ab"]
     cache, _ = (baked(job) for job in jobs)
     assert cache.frames_done() == list(range(1, 10)) and cache.verify() == [] and cache.status().state == "complete"
@@ -38,6 +40,8 @@ def test_a_mechanism_bakes_to_poses_and_again_to_the_same_bytes(tmp_path, integr
     world = mechanism_world(tmp_path / "c", *random_free_tree(), end=9, integrator=integrator)
     state = run(world, 1 / 24, 8)
     assert frame["pose"] == pytest.approx(world.poses(state)["pose"], abs=1e-12)
+    assert main(["info", str(jobs[0])], read_stdin=False) == 0
+    assert 'Mechanism "Robot": 4 bodies, 4 joints' in capsys.readouterr().out
     first = np.load(file_of(cache.folder, "frame", 9))
     assert first.shape == (0, 3)
 
@@ -146,6 +150,18 @@ def test_an_estimate_counts_poses(tmp_path):
     few, many = (mechanism_job(tmp_path / str(count), [{"name": f"b{k}"} for k in range(count)], [])
                  for count in (2, 2000))
     assert estimate(many).cache_mb > 100 * estimate(few).cache_mb > 0
+    job = mechanism_job(tmp_path / "tree", *random_free_tree())
+    assert 'Mechanism "Robot": 4 bodies, 12 joint rates' in estimate(job).sentences()
+    assert 'Mechanism "Robot": 2 bodies, 12 joint rates' in estimate(few).sentences()
+
+
+def test_keep_spin_is_of_soft_bodies_alone(tmp_path):
+    """Rigid ones keep theirs; the switch may be on in a scene that has both."""
+    job = mechanism_job(tmp_path, *random_free_tree(), end=2)
+    plain = run(build_mechanisms(load(job)), 1 / 24, 3)
+    change(job, "integrator.params", {"keep_spin": True})
+    switched = run(build_mechanisms(load(job)), 1 / 24, 3)
+    assert (plain.q == switched.q).all()
 
 
 def test_an_obstacle_moves_as_told_and_a_loose_body_falls(tmp_path):

@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
-from mechanisms import HINGE_ALONG_Y, double_pendulum, mechanism_world, random_free_tree, run
+from mechanisms import HINGE_ALONG_Y, double_pendulum, mechanism_job, mechanism_world, random_free_tree, run
+from small_jobs import change
 
 from solver.condensation.interface import Stage
 from solver.coordinates.tree import CENTRES
 from solver.forces.springs import Springs
 from solver.integrators.interface import land, pose
+from solver.job.load import load
+from solver.world.mechanism_build import build_mechanisms
 
 
 def moving(world, seed=0):
@@ -216,6 +219,22 @@ def test_a_ball_is_pulled_to_its_target_and_kept_in_its_limits(tmp_path):
     world = mechanism_world(tmp_path, [body], [kept], gravity=[0, 0, 0])
     ends = [run(world, 1 / 200, steps) for steps in range(1, 80)]
     assert 0.5 < max(world.tree.absolute(state.q, state.memory)[2] for state in ends) < 0.6
+    # damped on the way in
+    assert -1.5 < min(world.tree.posture(state.q, state.u, state.memory).twist[0, 2] for state in ends) < -0.1
+
+
+def test_what_nothing_holds_has_no_constraints(tmp_path):
+    """A tree by itself in the air; with a ground, an obstacle, a second body that is free or its own bodies it has."""
+    tree = random_free_tree()
+    assert mechanism_world(tmp_path, *tree).constraints is None
+    ground = {"point": [0, 0, -9], "normal": [0, 0, 1]}
+    assert mechanism_world(tmp_path, *tree, ground=ground).constraints is not None
+    wall = [*tree[0], {"name": "Wall", "position": [5, 0, 0]}]
+    fixed = [*tree[1], {"name": "Weld", "kind": "fixed", "child": "Wall"}]
+    assert mechanism_world(tmp_path, wall, fixed).constraints is not None
+    job = mechanism_job(tmp_path, *tree)
+    change(job, "mechanisms.0.self_collisions", True)
+    assert build_mechanisms(load(job)).constraints is not None
 
 
 def test_a_step_by_land_is_the_worlds_step(tmp_path):

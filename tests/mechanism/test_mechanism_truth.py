@@ -151,6 +151,22 @@ def test_re_centring_of_charts_changes_no_motion(tmp_path):
         assert world.tree.posture(state.q, state.u, state.memory).twist[0, 2] == pytest.approx(3.0, abs=1e-10)
 
 
+def test_a_frame_in_a_corner_changes_no_motion(tmp_path):
+    """A rod given as a hull whose own frame stands at its end, turned, swings as the same rod given as a box."""
+    body, hinge = double_pendulum()[0][0], double_pendulum()[1][0]
+    corners = np.array(np.meshgrid([0.0, 0.6], [-0.05, 0.05], [-0.05, 0.05])).reshape(3, -1).T
+    turned = corners @ np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    hull = {"name": "Upper", "mass": 2.0, "shape": {"kind": "hull"}, "vertices": "arrays/corners.npy",
+            "rotation": [0.5**0.5, 0, 0, -(0.5**0.5)]}
+    box = mechanism_world(tmp_path / "box", [body], [hinge])
+    same = mechanism_world(tmp_path / "hull", [hull], [hinge], arrays={"corners": turned})
+    ends = [run(world, 1 / 100, 60) for world in (box, same)]
+    assert ends[1].q == pytest.approx(ends[0].q, rel=1e-9) and abs(ends[0].q[0]) > 1.0
+    shown = [world.poses(end)["pose"][0] for world, end in zip((box, same), ends)]
+    middle = shown[1] @ [*turned.mean(axis=0), 1.0]
+    assert middle == pytest.approx(shown[0][:, 3], abs=1e-9)
+
+
 def test_the_start_stands_where_the_scene_says(tmp_path):
     """Whatever the coordinates read there, and wherever a body's own frame and its centre of mass are."""
     bodies, joints = random_free_tree()
