@@ -113,11 +113,11 @@ def _alike(bearings: Sequence[Bearing], inertia: Vec) -> Alike:
 
 
 def _coadjoint(frame: Vec) -> Vec:
-    """Wrenches in a frame (4, 4) that stands in a body → wrenches in the body's own, (6, 6)."""
-    turn, (x, y, z) = frame[:3, :3], frame[:3, 3]
-    out = np.zeros((6, 6))
-    out[:3, :3] = out[3:, 3:] = turn
-    out[:3, 3:] = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]) @ turn
+    """Wrenches in frames (…, 4, 4) that stand in bodies → wrenches in the bodies' own, (…, 6, 6)."""
+    turn, place = frame[..., :3, :3], frame[..., :3, 3]
+    out = np.zeros((*frame.shape[:-2], 6, 6))
+    out[..., :3, :3] = out[..., 3:, 3:] = turn
+    out[..., :3, 3:] = np.cross(place[..., None, :], turn, axisb=-2, axisc=-2)
     return out
 
 
@@ -138,7 +138,7 @@ class Bearings:
             np.einsum("kla,kab,klb->kl", one.lead, one.weight, one.lead).ravel() for one in self.groups])
         self.weight: Vec = np.linalg.inv(inertia)  #: M⁻¹, (n, 6, 6)
         #: wrenches in the moving frame of the joint above each body → in the body's, (n, 6, 6)
-        self.at_joint = np.array([_coadjoint(frame) for frame in in_child]).reshape(-1, 6, 6)
+        self.at_joint = _coadjoint(in_child)
 
     def __len__(self) -> int:
         return sum(len(group.place) for group in self.groups)
@@ -162,6 +162,8 @@ class Rubbing:
         self._parent, self._X = parent, X
         #: the twist of `body` in the points' frame, (k, 6, 6), per group; None: it is there already
         self.into: list[Vec | None] = [self._into(group, E, X) for group in bearings.groups]
+        #: and its wrenches there
+        self._brought = [None if into is None else np.swapaxes(np.linalg.inv(into), 1, 2) for into in self.into]
         #: leads in the frames of `body`, (k, l, 6), per group
         self.leads = [group.lead if into is None else np.ascontiguousarray(group.lead @ into)
                       for group, into in zip(bearings.groups, self.into)]
@@ -182,9 +184,9 @@ class Rubbing:
         if not group.is_loop:
             return np.linalg.inv(X[group.body])
         padded = np.concatenate([E, np.eye(4)[None]])
-        relative = np.linalg.solve(padded[group.other], padded[group.body])
+        relative = np.linalg.solve(padded[group.body], padded[group.other])
         # twists transform as wrenches of the inverse motion do, transposed
-        return np.array([_coadjoint(one).T for one in np.linalg.inv(relative)])
+        return np.swapaxes(_coadjoint(relative), 1, 2)
 
     def _fill_loop_rows(self, group: Alike, lead: Vec, parent: Index, dof: Index, X: Vec, S: Vec, rows: Vec) -> None:
         each = lead.shape[1]
@@ -196,12 +198,12 @@ class Rubbing:
     def loads(self, carried: Vec, in_loops: Vec | None) -> list[Vec]:
         """α of all points, (k, p) each [N s], from what joints carry, (n, 6), and loops, (l, 6), in `body`'s frames."""
         out = []
-        for group, into in zip(self.bearings.groups, self.into):
-            wrench = (in_loops if group.is_loop else carried)
+        for group, brought in zip(self.bearings.groups, self._brought):
+            wrench = in_loops if group.is_loop else carried
             assert wrench is not None
             own = wrench[group.place]
-            if into is not None:  # power is the same in both frames: w = intoᵀ w′
-                own = np.linalg.solve(np.swapaxes(into, 1, 2), own[:, :, None])[:, :, 0]
+            if brought is not None:
+                own = np.matmul(brought, own[:, :, None])[:, :, 0]
             out.append(group.loads(own))
         return out
 

@@ -34,6 +34,7 @@ class Bisp:
         if not bearings.lines:
             return Rubbed(posed.solve(np.zeros(len(posed.S))), np.zeros(0), 0, 0, True)
         at = Rubbing(bearings, posed.parent, posed.dof, posed.E, posed.X, posed.S)
+        free = Free(posed, bearings)
         answer: Vec = posed.respond(np.ascontiguousarray(at.rows.T))
         W = at.rows @ answer
         soft = 0.5 * (W + W.T)
@@ -48,7 +49,7 @@ class Bisp:
             if done == self.passes:
                 break
             # contact: what each joint carries, and which points carry it
-            carried = self.carried(posed, at, u, along)
+            carried = self.carried(posed, at, u, along, free)
             if before is not None:
                 most_of_it = min(part, 1.0) * self.agreement * _size(bearings, carried)
                 if _size(bearings, carried - before) <= most_of_it:
@@ -72,7 +73,7 @@ class Bisp:
         return Rubbed(u, along, self.passes, program.iterations if program else 0, False, loads)
 
     @staticmethod
-    def carried(posed: PosedJoints, at: Rubbing, u: Vec, along: Vec) -> Vec:
+    def carried(posed: PosedJoints, at: Rubbing, u: Vec, along: Vec, free: Free | None = None) -> Vec:
         """What each joint does to the body below it by holding: springs, motors and friction taken out, (n, 6).
 
         The whole reaction of a leaf is its joint's; its opposite is taken from the parent, and so on to the root.
@@ -87,21 +88,34 @@ class Bisp:
         handed -= inside
         effort = posed.effort(u)
         if effort.any():
-            handed -= efforts(posed, at.bearings, effort)
+            handed -= (free or Free(posed, at.bearings)).wrenches(effort)
         return handed
 
 
-def efforts(posed: PosedJoints, bearings: Bearings, effort: Vec) -> Vec:
-    """Wrenches along the joints' free directions that do `effort`, (m,), to their rates: (n, 6) on the bodies below.
+class Free:
+    """The joints' free directions at one posture: wrenches along them, S (SᵀS)⁻¹ about each joint's origin."""
 
-    S (SᵀS)⁻¹ τ about the joint's origin: a hinge's motor is a torque about it and nothing besides.
-    """
-    out = np.zeros((len(posed.parent), 6))
-    for joints, entries, about in free_directions(posed, bearings):
-        share = np.linalg.solve(about @ np.swapaxes(about, 1, 2), effort[entries][:, :, None])
-        wrench = np.swapaxes(about, 1, 2) @ share
-        out[joints] = (bearings.at_joint[joints] @ wrench)[:, :, 0]
-    return out
+    def __init__(self, posed: PosedJoints, bearings: Bearings) -> None:
+        self._count = len(posed.parent)
+        self._parts = []
+        for joints, entries, about in free_directions(posed, bearings):
+            square = about @ np.swapaxes(about, 1, 2)
+            along = np.swapaxes(np.linalg.solve(square, about), 1, 2)
+            self._parts.append((joints, entries, bearings.at_joint[joints] @ along))
+
+    def wrenches(self, effort: Vec) -> Vec:
+        """Wrenches that do `effort`, (m,), to the rates: (n, 6) on the bodies below. A hinge's motor is a torque about
+        it and nothing besides.
+        """
+        out = np.zeros((self._count, 6))
+        for joints, entries, along in self._parts:
+            out[joints] = np.matmul(along, effort[entries][:, :, None])[:, :, 0]
+        return out
+
+
+def efforts(posed: PosedJoints, bearings: Bearings, effort: Vec) -> Vec:
+    """`Free.wrenches` asked once."""
+    return Free(posed, bearings).wrenches(effort)
 
 
 def _size(bearings: Bearings, wrench: Vec) -> float:
