@@ -24,6 +24,7 @@ import scipy.linalg
 from benchmarks.chains import Ours, Theirs
 from benchmarks.report import Claim, claim, emit
 from benchmarks.scenes import klann
+from benchmarks.scenes.chain import bisp_over_sp
 
 STEPS = 20  #: from the start, in which springs stay pressed and both programs stay together
 SIZES = (10, 30, 100, 300, 1000, 3000, 10_000)
@@ -136,7 +137,7 @@ def blows_up(integrator: str) -> bool:
     return chain.has_blown_up
 
 
-PARTS: tuple[Callable[[], Part], ...] = (growth, beside_mujoco, klann.realtime)
+PARTS: tuple[Callable[[], Part], ...] = (growth, beside_mujoco, klann.realtime, bisp_over_sp)
 
 
 def main() -> None:
