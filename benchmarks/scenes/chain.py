@@ -2,6 +2,7 @@
 
     python -m benchmarks.scenes.chain            when each hinge stops, with pins of radius R and 2R
     python -m benchmarks.scenes.chain staggered [LINKS …]     BISP beside Staggered Projections
+    python -m benchmarks.scenes.chain plot PNG   how fast each hinge turns
     python -m benchmarks.scenes.chain JOB [R]    writes the job folder, to be baked by `python -m solver bake JOB`
 
 Hinges near the root carry more and so are braked more: the chain stops from its root to its tip, and earlier with pins
@@ -138,7 +139,31 @@ def count(built: MechanismWorld) -> np.ndarray:
     return np.array([law.stages, law.passes, law.iterations, law.unsettled], dtype=float)
 
 
+def plot(path: Path) -> None:
+    """How fast each hinge turns, with pins of radius R and 2R."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, rows = plt.subplots(2, 1, figsize=(7.5, 5.0), sharex=True, layout="constrained")
+    for axes, radius in zip(rows, (RADIUS, 2.0 * RADIUS)):
+        u = rates(3.0, radius=radius)
+        t = np.arange(1, len(u) + 1) / (FPS * STEPS)
+        for k, one in enumerate(u.T):
+            axes.plot(t, one, color=plt.get_cmap("viridis")(k / (LINKS - 1)), linewidth=1.0,
+                      label=f"hinge {k + 1}" if k in (0, LINKS - 1) else None)
+        axes.set_ylabel("rad/s")
+        axes.set_title(f"pins of {1e3 * radius:g} mm", fontsize=10)
+        axes.legend(loc="upper right", fontsize=8)
+    rows[-1].set_xlabel("s")
+    figure.savefig(path, dpi=90)
+
+
 def main() -> int:
+    if sys.argv[1:2] == ["plot"]:
+        plot(Path(sys.argv[2]))
+        return 0
     if sys.argv[1:2] == ["staggered"]:
         for links in map(int, sys.argv[2:] or [LINKS]):
             for one_sided in (False, True):

@@ -129,6 +129,20 @@ def test_friction_is_within_its_bound_and_against_the_slip(seed):
     assert worst <= np.sqrt(2.0) + 1e-6
 
 
+@pytest.mark.parametrize("passes", [1, 2, 3, 5])
+def test_friction_is_within_its_bound_also_where_passes_run_out(passes):
+    rng = np.random.default_rng(1)
+    kinds = list(rng.permutation([*JOINTS, *JOINTS]))
+    tree = random_tree(rng, kinds)
+    q, u, centres = random_state(rng, tree)
+    posed = Dense(tree, q, 0.05 * u, 0.01, centres=centres)
+    table = bearings(tree, kinds_of(tree, kinds), 0.6, radius=0.2)
+    rubbed = Bisp({"passes": passes, "agreement": 1e-10}).rub(posed, table, None)
+    assert not rubbed.converged and rubbed.passes == passes
+    most = carried(posed, table, rubbed.u, rubbed.impulse)[0].bounds(rubbed.loads)
+    assert (np.abs(rubbed.impulse) <= most * (1.0 + 1e-12)).all()
+
+
 def stopping_time(mu, radius, angle, rod=1.0, width=0.1):
     """Of a rod on a pin with torque μ R |F_r|, F_r its exact radial load, by DOP853 from half swing to half swing."""
     inertia = (rod**2 + width**2) / 12.0 + 0.25 * rod**2  # about the pin, of one kilogram

@@ -35,7 +35,7 @@ def ran(world, steps, h):
 
 def test_a_rough_pendulum_comes_to_rest_and_stays(tmp_path):
     world = world_of(tmp_path, *pendulum(radius=0.1, mu=0.5))
-    state = ran(world, 900, 0.01)
+    state = ran(world, 500, 0.01)
     assert np.abs(state.u).max() < 1e-6
     assert abs(state.q[0] - 0.5 * np.pi) > 0.02  # it does not hang straight down: the pin holds it
     still = state.q.copy()
@@ -44,16 +44,16 @@ def test_a_rough_pendulum_comes_to_rest_and_stays(tmp_path):
     assert np.abs(state.q - still).max() < 1e-7
     assert state.memory[FRICTION].shape == (2,)
     law = world.constraints
-    assert isinstance(law, RubbingJoints) and law.unsettled == 0 and law.stages == 950 and law.passes < 6 * law.stages
+    assert isinstance(law, RubbingJoints) and law.unsettled == 0 and law.stages == 550 and law.passes < 6 * law.stages
 
 
-@pytest.mark.parametrize("integrator", ["backward_euler", "bdf2", "sdirk2"])
-def test_every_integrator_brakes_alike(tmp_path, integrator):
-    exact = ran(world_of(tmp_path / "fine", *pendulum(), integrator="semi_implicit"), 1000, 0.0005)
-    state = ran(world_of(tmp_path / "other", *pendulum(), integrator=integrator), 200, 0.0025)
-    plain = ran(world_of(tmp_path / "smooth", *pendulum(), {"kind": "none"}), 200, 0.0025)
+def test_every_integrator_brakes_alike(tmp_path):
+    exact = ran(world_of(tmp_path / "fine", *pendulum()), 600, 0.0005)
+    plain = ran(world_of(tmp_path / "smooth", *pendulum(), {"kind": "none"}), 600, 0.0005)
     away = np.abs(plain.q - exact.q).max()
-    assert np.abs(state.q - exact.q).max() < (0.25 if integrator == "backward_euler" else 0.05) * away
+    for integrator, most in (("backward_euler", 0.4), ("bdf2", 0.05), ("sdirk2", 0.05)):
+        state = ran(world_of(tmp_path / integrator, *pendulum(), integrator=integrator), 100, 0.003)
+        assert np.abs(state.q - exact.q).max() < most * away
 
 
 def test_staggered_projections_agree_with_springs_and_motors_around(tmp_path):
@@ -99,10 +99,10 @@ def test_friction_in_the_loop_brakes_too(tmp_path):
     for k, friction in enumerate(({}, {"friction": BEARING})):
         world = world_of(tmp_path / str(k), bodies, joints, BISP, loops=[loop | friction for loop in loops],
                          integrator="sdirk2")
-        state = ran(world, 200, 0.005)
+        state = ran(world, 80, 0.005)
         energies.append(world.energy(state) - world.energy(world.initial_state()))
         assert world.poses(state)["loops"].max() < 1e-9
-    assert abs(energies[0]) < 0.01 and energies[1] < -0.05
+    assert abs(energies[0]) < 0.01 and energies[1] < -0.02
 
 
 def test_more_friction_needs_more_torque(tmp_path):
