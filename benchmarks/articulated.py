@@ -78,7 +78,7 @@ def dense_ms(chain: Ours) -> float:
 def growth() -> Part:
     """Time against the number of hinges; the sizes take turns too, so that a busy machine bends no curve."""
     chains = [Ours(count, "hinge") for count in SIZES]
-    spent = dict(zip(SIZES, step_ms([*chains], 15.0)))
+    spent = dict(zip(SIZES, step_ms([*chains], 8.0)))
     dense = {chain.tree.count: dense_ms(chain) for chain in chains if chain.tree.count in DENSE}
     say("hinges, ms a step", spent, "dense", dense)
     large = [count for count in SIZES if count >= 100]
@@ -97,11 +97,11 @@ def beside_mujoco() -> Part:
         for count in sizes:
             ours, theirs = Ours(count, joint), Theirs(count, joint)
             if joint == "ball" and count >= 1000:  # a step takes it seconds
-                mine = step_ms([ours], 1.0, FEW)[0]
+                mine = step_ms([ours], 0.5, FEW)[0]
                 row = apart(ours, theirs)
                 row |= {"ours_ms": mine, "mujoco_ms": row["first_step_ms"]}
             else:
-                mine, other = step_ms([ours, theirs], 2.0, STEPS if joint == "hinge" and count < 1000 else FEW)
+                mine, other = step_ms([ours, theirs], 1.0, STEPS if joint == "hinge" and count < 1000 else FEW)
                 row = apart(ours, theirs) | {"ours_ms": mine, "mujoco_ms": other}
             row["ratio"] = row["mujoco_ms"] / row["ours_ms"]
             rows[f"{count} {joint}s"] = row
