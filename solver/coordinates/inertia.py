@@ -18,11 +18,16 @@ FLAT = 1.0e-6  #: a surface is flat where its thinnest extent is below this shar
 
 @dataclass(frozen=True)
 class Solid:
-    """What of a shape matters to its motion."""
+    """What of a shape matters to its motion. Raises BadScene where a mass or moment vanishes in rounding."""
 
     mass: float  #: [kg]
     centre: Vec  #: centre of mass in the shape's own frame, (3,) [m]
     inertia: Vec  #: about the centre, along the axes of the shape's frame, (3, 3) [kg m²]
+
+    def __post_init__(self) -> None:
+        if not (self.mass > 0.0 and (np.diagonal(self.inertia) > 0.0).all() and np.isfinite(self.inertia).all()):
+            raise BadScene("it is so small or so large that its mass or inertia is no number above zero",
+                           "Check its size and the units")
 
     def weighing(self, mass: float) -> Solid:
         """The same shape with this mass [kg]. Raises BadScene where it is no positive number."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from .. import catalogue
+from ..state import Vec
 from . import schema
 from .expect import check_array, check_choice, check_indices, check_vector, check_weights
 from .folder import FARTHEST, Job, refuse
 
 FLAT = 1.0e-6  #: a shape is flat where its least extent is below this share of its largest
-FEWEST_POINTS = 12  #: of a bearing
+FEWEST_POINTS, MOST_POINTS = 12, 1000  #: of a bearing
+RIGID = 1.0e-3  #: what a rotation's columns may differ from unit ones at right angles
 
 
 def check_mechanisms(job: Job) -> None:
@@ -139,7 +141,19 @@ def _check_body(job: Job, body: schema.RigidBody, where: str) -> None:
     if not 0.0 <= body.friction <= FARTHEST:
         raise refuse(f"{whose} has a friction of {body.friction:g}", f"{where}.friction", "Give it 0 or more")
     if body.motion is not None:
-        check_array(job, body.motion, f"{where}.motion", "f", (job.samples, 4, 4))
+        _check_motion(check_array(job, body.motion, f"{where}.motion", "f", (job.samples, 4, 4)), whose,
+                      f"{where}.motion")
+
+
+def _check_motion(motion: Vec, whose: str, where: str) -> None:
+    """Rotations and places at every sample, (T, 4, 4)."""
+    turn = motion[:, :3, :3]
+    off = np.abs(np.swapaxes(turn, 1, 2) @ turn - np.eye(3)).max(axis=(1, 2), initial=0.0)
+    bad = ~(off <= RIGID) | (motion[:, 3] != [0.0, 0.0, 0.0, 1.0]).any(axis=1)
+    bad |= np.linalg.det(turn) < 0.0
+    if bad.any():
+        raise refuse(f"the motion of {whose} scales, shears or mirrors it at sample {int(np.argmax(bad))}", where,
+                     "Give rotations and places alone, with (0, 0, 0, 1) as their last row")
 
 
 def _check_joint(job: Job, joint: schema.Joint, where: str) -> None:
@@ -195,6 +209,9 @@ def _check_bearing(friction: schema.JointFriction, whose: str, where: str) -> No
     if friction.points < FEWEST_POINTS:
         raise refuse(f"the bearing of {whose} touches at {friction.points} points", f"{where}.points",
                      f"Give it at least {FEWEST_POINTS}: with fewer the friction swings as the load turns")
+    if friction.points > MOST_POINTS:
+        raise refuse(f"the bearing of {whose} touches at {friction.points} points", f"{where}.points",
+                     f"Give it {MOST_POINTS} at most; a few dozen say the same")
 
 
 def _check_tree(mechanism: schema.Mechanism, where: str) -> None:

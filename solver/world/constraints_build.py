@@ -17,7 +17,7 @@ from ..contact.find.limits import Limits
 from ..contact.find.loops import Loops, frames_in_bodies
 from ..coordinates.prescribed import Motion
 from ..coordinates.tree import Tree
-from ..errors import BadInput
+from ..errors import BadInput, StepFailed
 from ..job import schema
 from ..job.folder import Job, parameters
 from ..state import Index, Vec
@@ -151,7 +151,10 @@ def notes_of(world: MechanismWorld, placed: Sequence[Placed], rates: Mapping[str
         notes = [f'"{one.scene.name}": joint "{joint.name}" starts outside its limits and is pulled in softly'
                  for one in placed for joint in one.scene.joints if outside & set(rates[one.key(joint.child)].tolist())]
     stage = Stage(1.0e-3, 1.0, 1.0, state.time, None, state.u, None)
-    names = constraints.redundant(world.condensation.pose(world.linearise(state), stage))
+    try:
+        names = constraints.redundant(world.condensation.pose(world.linearise(state), stage))
+    except (StepFailed, ValueError):  # the first step meets it again, where it is reported
+        names = []
     if names:
         notes.append(f"Loops hold what joints or other loops hold already, so they share the load: {', '.join(names)}")
     return notes

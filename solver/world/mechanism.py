@@ -200,7 +200,10 @@ class MechanismWorld:
                 return self.tree.home(after)
         else:
             # the protocol of integrators speaks of nodes; those for jointed bodies ask only what both worlds have
-            after = self.integrator.step(cast(System, self), state, h)
+            try:
+                after = self.integrator.step(cast(System, self), state, h)
+            except np.linalg.LinAlgError as failure:
+                raise StepFailed("the step's system of equations is singular") from failure
         self._refuse_blow_up(after)
         posed, constraints = self.condensation.last, self.constraints
         if posed is not None and posed.held is not None and constraints is not None:

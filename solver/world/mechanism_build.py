@@ -12,7 +12,7 @@ from .. import catalogue
 from ..condensation.tree import Jointed
 from ..coordinates.inertia import Solid
 from ..coordinates.prescribed import Motion
-from ..coordinates.tree import Tree
+from ..coordinates.tree import CENTRES, Tree
 from ..coordinates.tree_build import Body, Joint, build
 from ..errors import BadInput
 from ..forces import joint_kernels as columns
@@ -22,7 +22,7 @@ from ..job import schema
 from ..job.folder import Job, parameters
 from ..meshing.volume import Volume
 from ..nonlinear.limits import Limits
-from ..state import Index, State, Vec
+from ..state import Index, Vec
 from .beside import Beside
 from .constraints_build import constraints_of, notes_of
 from .mechanism import JointInWorld, MechanismInWorld, MechanismWorld, Shown
@@ -263,18 +263,18 @@ def _hard_limits(law: Vec, tree: Tree, balls: set[int]) -> tuple[Vec, Vec]:
 def _soften_limits(world: MechanismWorld, joints: dict[tuple[str, str], schema.Joint], rates: dict[str, Index],
                    placed: list[Placed]) -> None:
     """Stiffness of limits from what their joints move at the start; and say which are passed there."""
-    jointed, state = world.condensation, State(0.0, world.q, world.u, {})
+    jointed, state = world.condensation, world.initial_state()
     limited = np.flatnonzero(np.isfinite(jointed.joints.law[:, [columns.LOW, columns.HIGH]]).any(axis=1))
     if not len(limited):
         return
-    at = world.tree.posture(world.q, world.u, world.tree.fresh)
+    at = world.tree.posture(state.q, state.u, state.memory)
     jointed.factor.factor(at.X, at.S, world.tree.inertia, jointed.below, np.zeros_like(jointed.reduced))
     pushed = np.zeros((world.tree.rates, len(limited)))
     pushed[limited, np.arange(len(limited))] = 1.0
     inertia = np.zeros(world.tree.rates)
     inertia[limited] = 1.0 / jointed.factor.solve(pushed)[limited, np.arange(len(limited))]
     jointed.joints.soften_limits(inertia)
-    passed = set(jointed.joints.outside(state.q, world.tree.fresh).tolist())
+    passed = set(jointed.joints.outside(state.q, state.memory.get(CENTRES, world.tree.fresh)).tolist())
     for one in placed:
         for joint in one.scene.joints:
             if passed & set(rates[one.key(joint.child)].tolist()):

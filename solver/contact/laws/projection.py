@@ -32,4 +32,4 @@ def closed(q: Vec, u: Vec, place: Place, respond: Respond, tolerance: float = CL
             return q, rows.solve(u, target)[0]
         start = min(start, largest)
         q = q - rows.Y @ rows.multipliers(off)
-    raise StepFailed(f"a loop of joints stays open by {largest:.2g} m")
+    raise StepFailed(f"its loops and drives do not all hold at once: one stays open by {largest:.2g} m or rad")
