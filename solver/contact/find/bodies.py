@@ -52,9 +52,15 @@ class Touching:
 def tangents(normal: Vec) -> Vec:
     """Two unit vectors at right angles to each unit normal (k, 3) and to each other, (k, 2, 3)."""
     least = np.eye(3)[np.argmin(np.abs(normal), axis=1)]
-    first = np.cross(normal, least)
-    first /= np.linalg.norm(first, axis=1)[:, None]
-    return np.stack([first, np.cross(normal, first)], axis=1)
+    first = _crossed(normal, least)
+    first /= np.sqrt(np.einsum("ka,ka->k", first, first))[:, None]
+    return np.stack([first, _crossed(normal, first)], axis=1)
+
+
+def _crossed(a: Vec, b: Vec) -> Vec:
+    """a × b, all (k, 3); np.cross takes five times as long for a few."""
+    product: Vec = a[:, [1, 2, 0]] * b[:, [2, 0, 1]] - a[:, [2, 0, 1]] * b[:, [1, 2, 0]]
+    return product
 
 
 @dataclass(frozen=True)
