@@ -17,7 +17,7 @@ import bpy
 from . import addon
 
 FOLDER = Path(__file__).resolve().parent
-EXAMPLES = ("suzanne", "bar", "twist", "aniso", "hetero", "barcut", "drop", "ragdoll", "chain")
+EXAMPLES = ("suzanne", "bar", "twist", "aniso", "hetero", "barcut", "drop", "ragdoll", "chain", "muscle")
 
 
 def build(name: str, folder: Path = FOLDER) -> Path:

@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.scenes import muscle
 from solver.meshing.volume import boundary_faces
 
-PICTURE = Path(__file__).resolve().parents[2] / "docs" / "gallery" / "muscle.png"
+PICTURE = Path(__file__).resolve().parents[2] / "docs" / "gallery" / "muscle_activation.png"
 MOMENTS = (0.0, 0.4, 0.7, 3.0)  #: [s]
 H = 1.0 / 100.0
 
