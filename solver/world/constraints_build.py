@@ -22,11 +22,10 @@ from ..job import schema
 from ..job.folder import Job, parameters
 from ..state import Index, Vec
 from .constraints import Constraints
+from .placed import Placed, frame, inverse, target_of, until_of
 
 if TYPE_CHECKING:
     from .mechanism import MechanismWorld
-    from .mechanism_build import Placed
-
 
 def constraints_of(job: Job, placed: Sequence[Placed], tree: Tree, place: Mapping[str, int], q: Vec, law_low: Vec,
                    law_high: Vec) -> Constraints | None:
@@ -44,8 +43,6 @@ def constraints_of(job: Job, placed: Sequence[Placed], tree: Tree, place: Mappin
 
 
 def _loops(placed: Sequence[Placed], place: Mapping[str, int], E: Vec) -> Loops:
-    from .mechanism_build import frame
-
     kinds, body, frames, names = [], [], [], []
     for one in placed:
         for i, loop in enumerate(one.scene.loops):
@@ -69,8 +66,6 @@ def _moving(one: Placed, name: str, place: Mapping[str, int], what: str) -> int:
 
 
 def _drives(job: Job, placed: Sequence[Placed], place: Mapping[str, int]) -> list[Drive]:
-    from .mechanism_build import target_of, until_of
-
     drives = []
     for one in placed:
         for joint in one.scene.joints:
@@ -91,8 +86,6 @@ def convex_of(job: Job, body: schema.RigidBody) -> Convex:
 
 
 def _colliders(job: Job, placed: Sequence[Placed], tree: Tree, place: Mapping[str, int]) -> Colliders | None:
-    from .mechanism_build import inverse
-
     shapes: list[Convex] = []
     body: list[int] = []
     offset: list[Vec] = []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -23,9 +22,7 @@ from ..job import schema
 from ..job.folder import Job, parameters
 from ..state import State, Vec
 from .constraints import Constraints, Outside
-
-if TYPE_CHECKING:
-    from .mechanism_build import Placed
+from .placed import Placed
 
 FRICTION = "joints.friction"  #: memory of friction along the lines of all bearings in the last step [N], (r,)
 
