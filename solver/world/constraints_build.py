@@ -88,6 +88,7 @@ def convex_of(job: Job, body: schema.RigidBody) -> Convex:
 def _colliders(job: Job, placed: Sequence[Placed], tree: Tree, place: Mapping[str, int]) -> Colliders | None:
     shapes: list[Convex] = []
     body: list[int] = []
+    link: list[int] = []
     offset: list[Vec] = []
     friction: list[float] = []
     motion: dict[int, Motion] = {}
@@ -108,6 +109,7 @@ def _colliders(job: Job, placed: Sequence[Placed], tree: Tree, place: Mapping[st
                 motion[len(shapes)] = Motion(job.array(rigid.motion), 1.0 / (time.fps * time.samples_per_frame))
             shapes.append(convex_of(job, rigid))
             body.append(place[one.key(rigid.name)] if moves else -1)
+            link.append(place[one.key(rigid.name)] if rigid.name in one.bodies else -1)
             still = np.eye(4) if rigid.motion is not None else one.own[rigid.name]
             offset.append(inverse(one.bodies[rigid.name]) @ one.own[rigid.name] if moves else still)
             friction.append(rigid.friction)
@@ -129,7 +131,7 @@ def _colliders(job: Job, placed: Sequence[Placed], tree: Tree, place: Mapping[st
     if ground is None and not itself.any() and len(moving) == len(body) and len(np.unique(mechanism[moving])) < 2:
         return None  # one mechanism alone whose bodies pass through each other
     return Colliders(Shapes.of(shapes), np.array(body, np.int32), np.array(offset), np.array(friction), tree.parent,
-                     mechanism, itself, pairs, half_space, rough, motion)
+                     mechanism, itself, pairs, half_space, rough, motion, np.array(link, np.int32))
 
 
 def notes_of(world: MechanismWorld, placed: Sequence[Placed], rates: Mapping[str, Index]) -> list[str]:

@@ -202,3 +202,13 @@ def test_what_is_driven_all_the_way_goes_through_the_ground_and_its_limits_as_to
     assert at[0, 2, 3] == pytest.approx(0.15 - 0.5, abs=1e-9)
     assert np.arccos(at[1, 0, 0]) == pytest.approx(0.6, abs=1e-8)
     assert at[2, 2, 3] == pytest.approx(0.3 - 0.5 * 9.81 / 144, abs=2e-3)
+
+
+def test_a_link_passes_through_the_held_body_that_it_hangs_on(tmp_path):
+    bodies = [rod("arm", (0, -1), (0, 0)), rod("forearm", (0, 0), (1, 0))]
+    joints = [{**hinge("screwed", "arm", None, (0, 0)), "kind": "fixed"}, hinge("elbow", "forearm", "arm", (0, 0))]
+    free = built(tmp_path / "free", bodies, joints)
+    touching = built(tmp_path / "touching", [{**body, "is_collider": True} for body in bodies], joints)
+    fallen = run(free, 0.01, 20)
+    assert abs(fallen.q[0]) > 0.1
+    np.testing.assert_allclose(run(touching, 0.01, 20).q, fallen.q, atol=1e-12)

@@ -78,6 +78,8 @@ class Colliders:
     ground: HalfSpace | None = None
     ground_friction: float = 1.0  #: of the ground, as of a shape
     motion: dict[int, Motion] = field(default_factory=dict)  #: (4, 4) poses of shapes that move as told, by shape
+    #: place in the tree of each shape, also of bodies that are held and so are obstacles, (s,); `body` where left out
+    link: Index | None = None
 
     _reach: Vec = field(init=False, repr=False)  #: of each shape from its own origin [m], (s,)
     _room: dict[str, int] = field(init=False, repr=False, default_factory=lambda: {"pairs": 64, "contacts": 64})
@@ -101,8 +103,10 @@ class Colliders:
         bodies_kernels.boxes_around(shapes.point_start, x, shapes.radius, slack, box)
 
         order = np.argsort(box[:, 0], kind="stable")
+        link = self.body if self.link is None else self.link
         pairs = self._filled("pairs", lambda room: bodies_kernels.near_pairs(
-            box, order, self.body, self.mechanism, self.touches_itself, self.parent, self.apart, room[0]), 2)[0]
+            box, order, self.body, link, self.mechanism, self.touches_itself, self.parent, self.apart, room[0]),
+            2)[0]
         # broad phase order depends on where they are; that of contacts must not
         pairs = np.ascontiguousarray(pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))])
         shape, rows = self._filled("contacts", lambda room: bodies_kernels.pair_contacts(

@@ -21,12 +21,13 @@ def boxes_around(point_start, x, radius, slack, out):  # type: ignore[no-untyped
             out[s, a], out[s, 3 + a] = low - grown, high + grown
 
 
-@kernel("i8(f8[:,::1], i8[::1], i4[::1], i4[::1], b1[::1], i4[::1], i4[:,::1], i4[:,::1])")
-def near_pairs(box, order, body, mechanism, touches_itself, parent, apart, out):  # type: ignore[no-untyped-def]
+@kernel("i8(f8[:,::1], i8[::1], i4[::1], i4[::1], i4[::1], b1[::1], i4[::1], i4[:,::1], i4[:,::1])")
+def near_pairs(box, order, body, link, mechanism, touches_itself, parent, apart, out):  # type: ignore[no-untyped-def]
     """Pairs whose boxes overlap and that may touch, as far as out (k, 2) has room; returns how many there are.
 
-    order: shapes by their boxes' lower x. body −1: an obstacle. Neighbours in the tree and the pairs of bodies in
-    `apart` (p, 2) never touch, nor do bodies of one mechanism that does not touch itself.
+    order: shapes by their boxes' lower x. body −1: an obstacle. link: place in the tree, also of an obstacle that is a
+    body held all the way to the world, −1 of others. Neighbours in the tree and the pairs of `apart` (p, 2) never
+    touch, nor do moving bodies of one mechanism that does not touch itself.
     """
     count = 0
     for i in range(order.shape[0]):
@@ -40,14 +41,15 @@ def near_pairs(box, order, body, mechanism, touches_itself, parent, apart, out):
             a, b = body[s], body[t]
             if a == b:
                 continue
-            if a >= 0 and b >= 0:
-                if mechanism[a] == mechanism[b] and not touches_itself[mechanism[a]]:
-                    continue
-                if parent[a] == b or parent[b] == a:
+            if a >= 0 and b >= 0 and mechanism[a] == mechanism[b] and not touches_itself[mechanism[a]]:
+                continue
+            one, other = link[s], link[t]
+            if one >= 0 and other >= 0:
+                if parent[one] == other or parent[other] == one:
                     continue
                 kept = False
                 for k in range(apart.shape[0]):
-                    if (apart[k, 0] == a and apart[k, 1] == b) or (apart[k, 0] == b and apart[k, 1] == a):
+                    if (apart[k, 0] == one and apart[k, 1] == other) or (apart[k, 0] == other and apart[k, 1] == one):
                         kept = True
                         break
                 if kept:
