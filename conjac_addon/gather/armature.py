@@ -95,7 +95,7 @@ class Armature:
         """Where the bodies' own frames are in world at the present frame [m], (b, 4, 4)."""
         return np.array([self._bone(name)[0] for name in self.names]) @ self.offsets
 
-    def loops(self) -> list[dict[str, Any]]:
+    def loop_frames(self) -> list[Array]:
         """None: bones are a tree."""
         return []
 

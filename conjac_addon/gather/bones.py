@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import bpy
 
@@ -52,11 +53,22 @@ class BonePlan:
 
 
 @dataclass(frozen=True)
+class Closing:
+    """A joint beside the tree, which closes a ring of bodies."""
+
+    name: str
+    kind: str  #: a key of the catalogue's loops
+    bodies: tuple[str, ...]  #: two, or one that it holds to the world
+    part: Any  #: its settings, a CONJAC_Part
+
+
+@dataclass(frozen=True)
 class RigPlan:
     """The mechanism that an armature becomes."""
 
     bones: tuple[BonePlan, ...]  #: parents first
     notes: tuple[str, ...] = field(default=())  #: sentences for the artist
+    closing: tuple[Closing, ...] = ()  #: none: bones are a tree
 
     def __iter__(self) -> Iterator[BonePlan]:
         return iter(self.bones)

@@ -18,7 +18,7 @@ from .. import parts
 from .. import settings as properties
 from . import turns
 from .articulation import JointTrack, smooth
-from .bones import BonePlan, JointPlan
+from .bones import BonePlan, Closing, JointPlan
 
 Array = NDArray[np.float64]
 
@@ -50,7 +50,7 @@ class Source(Protocol):
     def motor_target(self, name: str) -> float: ...
     def measure(self) -> list[dict[str, Any]]: ...
     def held(self, name: str) -> Held | None: ...
-    def loops(self) -> list[dict[str, Any]]: ...
+    def loop_frames(self) -> list[Array]: ...
     def poses(self) -> Array: ...
 
 
@@ -70,7 +70,23 @@ def mechanism_settings(owner: bpy.types.Object, plan: Any, part_of: Callable[[st
         joint = _joint_settings(owner, one, part, scene)
         if joint is not None:
             joints.append(joint)
-    return {"name": owner.name, "bodies": bodies, "joints": joints, "self_collisions": settings.self_collisions}
+    loops = [_loop_settings(one, scene) for one in plan.closing]
+    return {"name": owner.name, "bodies": bodies, "joints": joints, **({"loops": loops} if loops else {}),
+            "self_collisions": settings.self_collisions}
+
+
+def _bearing(part: bpy.types.PropertyGroup, scene: bpy.types.Scene) -> dict[str, float]:
+    """Friction inside a joint, and where it rubs."""
+    return {"mu": properties.shortest(part.friction), "radius": properties.si(part, "bearing_radius", scene),
+            "length": properties.si(part, "bearing_length", scene)}
+
+
+def _loop_settings(one: Closing, scene: bpy.types.Scene) -> dict[str, Any]:
+    loop: dict[str, Any] = {"name": one.name, "kind": one.kind}
+    loop |= dict(zip(("body_a", "body_b"), one.bodies))
+    if one.part.friction:
+        loop["friction"] = _bearing(one.part, scene)
+    return loop
 
 
 def follows(owner: bpy.types.Object, one: BonePlan) -> bool:
@@ -96,9 +112,7 @@ def _joint_settings(owner: bpy.types.Object, one: BonePlan, part: bpy.types.Prop
     if plan.low:
         joint |= {"low": list(plan.low), "high": list(plan.high)}
     if part.friction and rates and one.joint is not None:
-        joint["friction"] = {"mu": properties.shortest(part.friction),
-                             "radius": properties.si(part, "bearing_radius", scene),
-                             "length": properties.si(part, "bearing_length", scene)}
+        joint["friction"] = _bearing(part, scene)
     if driven and rates:
         joint["motor"] = {"mode": {"kind": "drive", "params": {}},
                           **({} if one.animated else {"until": owner.conjac.mechanism.let_go})}
@@ -160,8 +174,8 @@ class MechanismReader:
             else:
                 self._targets[name] = []
         self._index = index
-        if loops := source.loops():
-            self.document["loops"] = loops
+        for loop, frame in zip(self.document.get("loops", []), source.loop_frames()):
+            loop |= {"position": frame[:3, 3].tolist(), "rotation": turns.quaternion(frame[:3, :3]).tolist()}
 
     def _check_start(self, joint: dict[str, Any], held: Held) -> None:
         """A start outside of the limits is allowed: the solver pulls it in softly. The artist is told."""

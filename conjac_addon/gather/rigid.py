@@ -14,7 +14,7 @@ from ...solver.errors import BadInput, BadMesh
 from .. import settings as properties
 from ..playback import action
 from . import turns
-from .bones import FREE, BonePlan, JointPlan
+from .bones import FREE, BonePlan, Closing, JointPlan
 from .evaluation import Evaluation, coordinates
 from .mechanism import Held
 from .mesh import triangles
@@ -27,6 +27,9 @@ KINDS = {"FIXED": ("fixed", 2, ""), "POINT": ("spherical", 2, "ball"), "HINGE": 
 
 #: which of them come into the tree of joints first: those that cannot close a ring, then those that close it worse
 _FIRST = ("FIXED", "SLIDER", "PISTON", "HINGE", "POINT")
+
+#: the loop that a hinge is where all of its ring are parallel: the others keep it in its plane already
+PLANAR = "point_on_line"
 
 #: Blender's switches and ends of limits, for each rate of a joint
 _LIMITS = {"HINGE": (("use_limit_ang_z", "limit_ang_z_lower", "limit_ang_z_upper", False),),
@@ -46,7 +49,7 @@ class ObjectsPlan:
             raise BadInput("it has no collection of objects", "Choose one under Mechanism", owner.name)
         self.objects = {obj.name: obj for obj in collection.all_objects
                         if obj.type == "MESH" and obj.rigid_body is not None}
-        self._empties = {obj.name: obj for obj in collection.all_objects
+        self.empties = {obj.name: obj for obj in collection.all_objects
                          if obj.rigid_body_constraint is not None and obj.rigid_body_constraint.enabled}
         if not any(is_active(obj) for obj in self.objects.values()):
             raise BadInput(f'no object of the collection "{collection.name}" is an active rigid body',
@@ -57,7 +60,7 @@ class ObjectsPlan:
                                "Clear its parent and keep the transformation", owner.name)
         self.notes: list[str] = []
         self.joint_of: dict[str, bpy.types.Object] = {}
-        self.closing: list[bpy.types.Object] = []
+        self.closing: list[Closing] = []
         self.bones = self._tree()
 
     def __iter__(self) -> Iterator[BonePlan]:
@@ -69,8 +72,8 @@ class ObjectsPlan:
 
     def _tree(self) -> list[BonePlan]:
         """A tree of joints, rooted in what stands or is animated; what is left over are loops."""
-        edges = sorted(((empty, *self._joined(empty)) for empty in self._empties.values()),
-                       key=lambda edge: _FIRST.index(edge[0].rigid_body_constraint.type))
+        edges = sorted(((empty, *self._joined(empty)) for empty in self.empties.values()),
+                       key=lambda edge: _order(edge[0]))
         # what stands is one with the world, so that no joint between two such is in the tree
         fixed = [name for name, obj in self.objects.items() if not is_active(obj)]
         group: dict[str | None, str | None] = {name: name for name in self.objects} | {None: None}
@@ -79,7 +82,7 @@ class ObjectsPlan:
         for empty, a, b in edges:
             if group[a] == group[b]:
                 if a != b and not {a, b} <= {None, *fixed}:
-                    self.closing.append(empty)
+                    self.closing.append(self._closing(empty))
                 continue
             old, new = (group[b], group[a]) if group[b] is not None else (group[a], group[b])
             group = {name: new if found == old else found for name, found in group.items()}
@@ -97,13 +100,17 @@ class ObjectsPlan:
                         self.joint_of[other] = empty
                         placed[other] = BonePlan(other, at, self._joint(empty), mass=self._mass(other))
                         reached.append(other)
-        for empty in self.closing:
-            kind = empty.rigid_body_constraint.type
-            if not KINDS[kind][2]:
-                raise BadInput(f'"{empty.name}" closes a ring of joints as {kind.title()}, which can only be done by '
-                               "Point and Hinge", "Change its type, or remove a constraint of the ring",
-                               self.owner.name)
         return list(placed.values())
+
+    def _closing(self, empty: bpy.types.Object) -> Closing:
+        constraint = empty.rigid_body_constraint
+        kind = constraint.type
+        loop = PLANAR if is_planar(empty) else KINDS[kind][2]
+        if not loop:
+            raise BadInput(f'"{empty.name}" closes a ring of joints as {kind.title()}, which can only be done by '
+                           "Point and Hinge", "Change its type, or remove a constraint of the ring", self.owner.name)
+        bodies = tuple(obj.name for obj in (constraint.object1, constraint.object2) if obj is not None)
+        return Closing(empty.name, loop, bodies, empty.conjac.part)
 
     def _joined(self, empty: bpy.types.Object) -> tuple[str | None, str | None]:
         constraint = empty.rigid_body_constraint
@@ -153,6 +160,16 @@ class ObjectsPlan:
         if not mass > 0.0:
             raise BadInput(f'"{name}" has no mass', "Give it one in its rigid body settings", self.owner.name)
         return mass
+
+
+def is_planar(empty: bpy.types.Object) -> bool:
+    """Whether a hinge is meant to close a ring of parallel ones."""
+    return empty.rigid_body_constraint.type == "HINGE" and bool(empty.conjac.part.planar)
+
+
+def _order(empty: bpy.types.Object) -> int:
+    """When it comes into the tree of joints: those last that close a ring best."""
+    return len(_FIRST) if is_planar(empty) else _FIRST.index(empty.rigid_body_constraint.type)
 
 
 def is_active(obj: bpy.types.Object) -> bool:
@@ -211,17 +228,9 @@ class Objects:
             frame[:3, :3] = frame[:3, [(first + 1) % 3, (first + 2) % 3, first]]
         return Held(one.joint, frame, np.zeros(len(one.joint.rates)), np.eye(3))
 
-    def loops(self) -> list[dict[str, Any]]:
-        found = []
-        for empty in self.plan.closing:
-            constraint = empty.rigid_body_constraint
-            bodies = [obj.name for obj in (constraint.object1, constraint.object2) if obj is not None]
-            frame = self._place(empty)
-            found.append({"name": empty.name, "kind": KINDS[constraint.type][2], "body_a": bodies[0],
-                          **({"body_b": bodies[1]} if len(bodies) == 2 else {}),
-                          "position": frame[:3, 3].tolist(),
-                          "rotation": turns.quaternion(frame[:3, :3]).tolist()})
-        return found
+    def loop_frames(self) -> list[Array]:
+        """Where the joints that close rings are in world at the present frame [m], (4, 4) each."""
+        return [self._place(self.plan.empties[one.name]) for one in self.plan.closing]
 
     def poses(self) -> Array:
         """Where the objects are in world at the present frame [m], (b, 4, 4), without scale."""

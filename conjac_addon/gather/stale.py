@@ -39,7 +39,7 @@ def changed_settings(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path
             was.clear()
             was.update(one)
             continue
-        if _names(was, "bodies") != _names(one, "bodies") or _names(was, "joints") != _names(one, "joints"):
+        if any(_names(was, family) != _names(one, family) for family in ("bodies", "joints", "loops")):
             changed.add("bones")
             old["mechanisms"], now["mechanisms"] = [], []
             break
@@ -90,6 +90,7 @@ _PROPERTIES = {"ground.stiffness": "ground_stiffness", "time.tolerance": "accura
 
 #: the same for what a mechanism says
 _WORDS = {"low": "Limits", "high": "Limits", "mu": "Joint Friction", "joints": "Joints", "until": "Let Go at",
+          "loops": "Joints",
           "radius": "Bearing Radius", "length": "Bearing Length", "mode": "Motor", "damping": "Damping",
           "stiffness": "Stiffness", "limit": "Largest Effort"}
 

@@ -113,7 +113,10 @@ def draw_joint(layout: bpy.types.UILayout, part: parts.CONJAC_Part, holder: bpy.
 
 def draw_empty(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """The joint that an Empty with a rigid body constraint is."""
-    draw_joint(layout, context.object.conjac.part, context.object)
+    obj = context.object
+    if obj.rigid_body_constraint is not None and obj.rigid_body_constraint.type == "HINGE":
+        layout.prop(obj.conjac.part, "planar")
+    draw_joint(layout, obj.conjac.part, obj)
 
 
 def draw_attach(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

@@ -1,5 +1,6 @@
 """The committed scenes of the paper, baked by Blender's own operator: they do what the paper says they do."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -85,3 +86,33 @@ def test_a_dropped_toy_lands_and_lies_on_the_ground(scene, tmp_path):  # noqa: F
     # a penalty lets it sink in by a few millimetres
     assert before.min() > 0.005 and abs(after.min()) < 0.006 and after.mean() < before.mean() - 0.01
     assert np.abs(seen_at(toy, 48) - seen_at(toy, 47)).max() * 24 < 0.05
+
+
+def test_the_walker_of_empties_walks_as_the_job_of_the_dissertation(scene, tmp_path):  # noqa: F811
+    from benchmarks.scenes import klann
+    from conjac.conjac_addon.bake import place
+    from conjac.examples_blend.klann import FRICTION
+    from solver.job.load import load
+    from solver.world.mechanism_build import build_mechanisms
+
+    last, h = 37, 1.0 / 96.0
+    bpy.ops.wm.open_mainfile(filepath=shutil.copy(FOLDER / "klann.blend", tmp_path))
+    scene = bpy.context.scene
+    scene.frame_end = last
+    owner = bpy.context.view_layer.objects.active
+    assert owner.name == "Mechanism" and bpy.ops.conjac.bake() == {"FINISHED"}
+    assert max(place.cache_of(place.job_folder(owner)).poses(frame)["loops"].max() for frame in (2, last)) < 1e-9
+    klann.job(tmp_path / "job", FRICTION, (last - 1) / 24, h)
+    world = build_mechanisms(load(tmp_path / "job"))
+    told = json.loads((tmp_path / "job" / "scene.json").read_text())["mechanisms"][0]["bodies"]
+    state, names = world.initial_state(), [body["name"] for body in told]
+    start = world.poses(state)["pose"][names.index("Frame")]
+    for _ in range(round((last - 1) / 24 / h)):
+        state = world.step(state, h)
+    reached = world.poses(state)["pose"]
+    assert reached[names.index("Frame"), 0, 3] - start[0, 3] > 0.2
+    scene.frame_set(last)
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    for name in ("Frame", "Rear crank", "Front left leg", "Rear right upper rocker"):
+        seen = np.array(bpy.data.objects[name].evaluated_get(depsgraph).matrix_world)
+        assert seen == pytest.approx(reached[names.index(name)], abs=1e-4), name

@@ -98,6 +98,30 @@ def test_rings_are_closed_by_loops(scene, tmp_path):  # noqa: F811
         job_of(owner, tmp_path / "sliders")
 
 
+def test_a_planar_ring_is_closed_where_the_artist_says(scene, tmp_path):  # noqa: F811
+    boxes = [add_box(f"Box {k}", (k, 0, 1)) for k in range(3)]
+    flat = (np.pi / 2, 0, 0)
+    closing = join("HINGE", boxes[0], boxes[1], (0.5, 0, 1), flat)
+    for a, b in ((1, 2), (2, 0)):
+        join("HINGE", boxes[a], boxes[b], (a + 0.5, 0, 1), flat)
+    owner = mechanism()
+    assert [one["kind"] for one in job_of(owner, tmp_path / "1")[0]["mechanisms"][0]["loops"]] == ["hinge"]
+    assert gather.changed_settings(owner, scene, tmp_path / "1") == []
+    part = closing.conjac.part
+    part.planar, part.friction, part.bearing_radius = True, 0.3, 0.01
+    assert gather.changed_settings(owner, scene, tmp_path / "1") != []
+    found = job_of(owner, tmp_path / "2")[0]["mechanisms"][0]
+    loop, = found["loops"]
+    assert (loop["name"], loop["kind"], loop["body_a"], loop["body_b"]) == (closing.name, "point_on_line", "Box 0",
+                                                                            "Box 1")
+    assert loop["position"] == pytest.approx([0.5, 0, 1]) and turn_of(loop)[:, 2] == pytest.approx([0, -1, 0], abs=1e-6)
+    assert loop["friction"]["mu"] == 0.3 and loop["friction"]["radius"] == pytest.approx(0.01)
+    assert {one["kind"] for one in found["joints"]} == {"revolute"} and len(found["joints"]) == 2
+    assert gather.changed_settings(owner, scene, tmp_path / "2") == []
+    part.friction = 0.4
+    assert gather.changed_settings(owner, scene, tmp_path / "2") == ["Joint Friction"]
+
+
 def test_animated_passive_bodies_are_driven(scene, tmp_path):  # noqa: F811
     crank = add_box("Crank", (0, 0, 1), active=False)
     arm = add_box("Arm", (0.3, 0, 1))

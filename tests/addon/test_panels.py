@@ -203,6 +203,10 @@ def test_every_setting_of_a_mechanism_can_be_reached(soft_cube):
     empty = bpy.context.object
     empty.conjac.enabled = True
     shown |= props(empty)
+    bpy.ops.rigidbody.world_add()
+    bpy.ops.object.empty_add()
+    bpy.ops.rigidbody.constraint_add(type="HINGE")
+    shown |= props(bpy.context.object)
     soft_cube.conjac.attachments.add().object = rig
     shown |= props(soft_cube)
     for group in (part, rig.conjac.mechanism, soft_cube.conjac.attachments[0]):
@@ -219,7 +223,9 @@ def test_an_empty_that_joins_rigid_bodies_shows_its_joint(soft_cube):
     assert drawn(empty) == []
     bpy.ops.rigidbody.constraint_add(type="HINGE")
     shown = {name for kind, name in drawn(empty) if kind == "prop"}
-    assert {"stiffness", "friction", "motor"} <= shown and "role" not in shown
+    assert {"stiffness", "friction", "motor", "planar"} <= shown and "role" not in shown
+    empty.rigid_body_constraint.type = "POINT"
+    assert ("prop", "planar") not in drawn(empty)
 
 
 def test_a_soft_body_that_hangs_on_a_mechanism_says_so(soft_cube):
