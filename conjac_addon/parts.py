@@ -85,7 +85,7 @@ class CONJAC_Part(bpy.types.PropertyGroup):
         name="Largest Effort", description="The motor pushes no harder than this, in N m or N; 0 means no limit",
         default=0.0, min=0.0, soft_max=1.0e4, precision=2, override=OVERRIDABLE)
     planar: bpy.props.BoolProperty(
-        name="Closes a Planar Ring", description="Where this hinge closes a ring of hinges that are all parallel, such "
+        name="Closes Planar Ring", description="Where this hinge closes a ring of hinges that are all parallel, such "
         "as a four-bar linkage, let it hold a point on the axis alone: the others keep the ring in its plane already",
         default=False, override=OVERRIDABLE)
 

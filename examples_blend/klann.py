@@ -1,7 +1,7 @@
 """klann.blend: a walker on six Klann linkages, of rigid body objects that Empties join. [Thesis Fig. 3.3]
 
 Bodies, hinges and where they stand are those of `benchmarks/scenes`. Each leg closes two rings, whose hinges are told
-so ("Closes a Planar Ring"); two cranks are driven along keyframes, and all bearings rub. Frame and cranks are drawn by
+so ("Closes Planar Ring"); two cranks are driven along keyframes, and all bearings rub. Frame and cranks are drawn by
 bars that hang on the bodies, as are the pins.
 """
 

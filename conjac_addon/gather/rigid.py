@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...solver.errors import BadInput, BadMesh
+from .. import parts
 from .. import settings as properties
 from ..playback import action
 from . import turns
@@ -110,7 +111,11 @@ class ObjectsPlan:
             raise BadInput(f'"{empty.name}" closes a ring of joints as {kind.title()}, which can only be done by '
                            "Point and Hinge", "Change its type, or remove a constraint of the ring", self.owner.name)
         bodies = tuple(obj.name for obj in (constraint.object1, constraint.object2) if obj is not None)
-        return Closing(empty.name, loop, bodies, empty.conjac.part)
+        part = empty.conjac.part
+        if part.motor != parts.NO_MOTOR or part.stiffness or part.damping:
+            self.notes.append(f'"{self.owner.name}": "{empty.name}" closes a ring of joints, where its motor, '
+                              "stiffness and damping do nothing; give them to another joint of the ring")
+        return Closing(empty.name, loop, bodies, part)
 
     def _joined(self, empty: bpy.types.Object) -> tuple[str | None, str | None]:
         constraint = empty.rigid_body_constraint

@@ -110,7 +110,9 @@ def test_a_planar_ring_is_closed_where_the_artist_says(scene, tmp_path):  # noqa
     part = closing.conjac.part
     part.planar, part.friction, part.bearing_radius = True, 0.3, 0.01
     assert gather.changed_settings(owner, scene, tmp_path / "1") != []
-    found = job_of(owner, tmp_path / "2")[0]["mechanisms"][0]
+    notes = []
+    found = job_of(owner, tmp_path / "2", notes)[0]["mechanisms"][0]
+    assert notes == []
     loop, = found["loops"]
     assert (loop["name"], loop["kind"], loop["body_a"], loop["body_b"]) == (closing.name, "point_on_line", "Box 0",
                                                                             "Box 1")
@@ -118,7 +120,9 @@ def test_a_planar_ring_is_closed_where_the_artist_says(scene, tmp_path):  # noqa
     assert loop["friction"]["mu"] == 0.3 and loop["friction"]["radius"] == pytest.approx(0.01)
     assert {one["kind"] for one in found["joints"]} == {"revolute"} and len(found["joints"]) == 2
     assert gather.changed_settings(owner, scene, tmp_path / "2") == []
-    part.friction = 0.4
+    part.friction, part.motor = 0.4, "drive"
+    job_of(owner, tmp_path / "3", notes)
+    assert len(notes) == 1 and f'"{closing.name}" closes a ring of joints, where its motor' in notes[0]
     assert gather.changed_settings(owner, scene, tmp_path / "2") == ["Joint Friction"]
 
 
