@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import bpy
@@ -36,7 +37,7 @@ def show(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, cache: Cac
                               holder.name)
         notes += _show_body(body, name, scene, folder, cache, key, run)
     show_mechanism(holder, scene, folder, cache, run)
-    return notes
+    return notes + efforts(holder, folder, cache, run)
 
 
 def show_mechanism(holder: bpy.types.Object, scene: bpy.types.Scene, folder: Path, cache: Cache,
@@ -46,6 +47,23 @@ def show_mechanism(holder: bpy.types.Object, scene: bpy.types.Scene, folder: Pat
     first, names = told["first"], tuple(told["bodies"])
     places = playback.Places(*run, names, lambda frame: cache.poses(frame)["pose"][first:first + len(names)])
     playback.mechanism.show(holder, places, folder / "arrays", cache.frames[0], properties.unit_scale(scene))
+
+
+def efforts(holder: bpy.types.Object, folder: Path, cache: Cache, run: tuple[int, int]) -> list[str]:
+    """A sentence that says how hard the motors of hinges and sliders had to push; none without such motors, or where
+    the job folder has lost what was baked."""
+    try:
+        baked = json.loads((folder / "scene.json").read_text(encoding="utf-8"))["mechanisms"][0]
+    except (OSError, ValueError, LookupError):
+        return []
+    motors = {joint["name"] for joint in baked["joints"] if "until" not in joint.get("motor", {"until": None})}
+    driven = [joint for joint in cache.mechanisms()[0]["joints"] if joint["count"] == 1 and joint["name"] in motors]
+    if not driven:
+        return []
+    pushed = np.abs([cache.poses(frame)["effort"] for frame in range(run[0], run[1] + 1)]).max(axis=0)
+    told = [f'"{joint["name"]}" {pushed[joint["first"]]:.3g} {"N" if joint["kind"] == "prismatic" else "N m"}'
+            for joint in driven]
+    return [f'"{holder.name}": the largest effort of its motors at whole frames: {", ".join(told)}']
 
 
 def _show_body(obj: bpy.types.Object, name: str, scene: bpy.types.Scene, folder: Path, cache: Cache, key: str,

@@ -90,7 +90,7 @@ def test_a_dropped_toy_lands_and_lies_on_the_ground(scene, tmp_path):  # noqa: F
 
 def test_the_walker_of_empties_walks_as_the_job_of_the_dissertation(scene, tmp_path):  # noqa: F811
     from benchmarks.scenes import klann
-    from conjac.conjac_addon.bake import place
+    from conjac.conjac_addon.bake import place, shown
     from conjac.examples_blend.klann import FRICTION
     from solver.job.load import load
     from solver.world.mechanism_build import build_mechanisms
@@ -101,7 +101,10 @@ def test_the_walker_of_empties_walks_as_the_job_of_the_dissertation(scene, tmp_p
     scene.frame_end = last
     owner = bpy.context.view_layer.objects.active
     assert owner.name == "Mechanism" and bpy.ops.conjac.bake() == {"FINISHED"}
-    assert max(place.cache_of(place.job_folder(owner)).poses(frame)["loops"].max() for frame in (2, last)) < 1e-9
+    folder = place.job_folder(owner)
+    told, = shown.efforts(owner, folder, place.cache_of(folder), (2, last))
+    assert '"Front crank" ' in told and " N m" in told and "rod" not in told
+    assert max(place.cache_of(folder).poses(frame)["loops"].max() for frame in (2, last)) < 1e-9
     klann.job(tmp_path / "job", FRICTION, (last - 1) / 24, h)
     world = build_mechanisms(load(tmp_path / "job"))
     told = json.loads((tmp_path / "job" / "scene.json").read_text())["mechanisms"][0]["bodies"]
