@@ -18,7 +18,7 @@ PARAMS = {"spectral_radius": 0.5, "modes": 4, "redecompose": 8, "exponential_tol
 def swung(key, steps):
     """Positions and rates of a bar that starts with a smooth twist and bend and swings for SPAN seconds."""
     nodes, tets = box((3, 1, 1), (0.12, 0.04, 0.04))
-    params = {param.key: PARAMS[param.key] for param in catalogue.find("integrator", key).params}
+    params = {param.key: PARAMS.get(param.key, param.default) for param in catalogue.find("integrator", key).params}
     pinned = np.flatnonzero(nodes[:, 0] < 1e-9)
     world = make(nodes, tets, young=2e3, gravity=(0, 0, -2), pinned=pinned, method="vanilla", beta=1.0,
                  project=False, integrator=key, tolerance=1e-12, **params)
