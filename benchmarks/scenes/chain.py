@@ -5,8 +5,8 @@
     python -m benchmarks.scenes.chain plot PNG   how fast each hinge turns
     python -m benchmarks.scenes.chain JOB [R]    writes the job folder, to be baked by `python -m solver bake JOB`
 
-Hinges near the root carry more and so are braked more: the chain stops from its root to its tip, and earlier with pins
-of twice the radius. Sizes, masses and μ are ours.
+Hinges near the root carry more and so are braked more: the root stops before the tip, and all hinges earlier, one after
+the other from the root, with pins of twice the radius. Sizes, masses and μ are ours.
 """
 
 from __future__ import annotations

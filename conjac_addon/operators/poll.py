@@ -28,11 +28,7 @@ def active_soft_body(cls: type[bpy.types.Operator], context: bpy.types.Context) 
 
 def soft_body_to_read(cls: type[bpy.types.Operator], context: bpy.types.Context) -> bpy.types.Object | None:
     """The same for a button that evaluates the object: Blender gives nothing new of a mesh in Edit Mode."""
-    obj = active_soft_body(cls, context)
-    if obj is not None and obj.mode == "EDIT":
-        cls.poll_message_set("Leave Edit Mode first")
-        return None
-    return obj
+    return _out_of_edit_mode(cls, active_soft_body(cls, context))
 
 
 def baked(cls: type[bpy.types.Operator], context: bpy.types.Context) -> bpy.types.Object | None:
@@ -44,11 +40,7 @@ def baked(cls: type[bpy.types.Operator], context: bpy.types.Context) -> bpy.type
 
 def to_read(cls: type[bpy.types.Operator], context: bpy.types.Context) -> bpy.types.Object | None:
     """The same for a button that evaluates the object."""
-    obj = baked(cls, context)
-    if obj is not None and obj.mode == "EDIT":
-        cls.poll_message_set("Leave Edit Mode first")
-        return None
-    return obj
+    return _out_of_edit_mode(cls, baked(cls, context))
 
 
 def active_mechanism(cls: type[bpy.types.Operator], context: bpy.types.Context) -> bpy.types.Object | None:
@@ -75,3 +67,10 @@ def active_armature(cls: type[bpy.types.Operator], context: bpy.types.Context) -
     else:
         return obj
     return None
+
+
+def _out_of_edit_mode(cls: type[bpy.types.Operator], obj: bpy.types.Object | None) -> bpy.types.Object | None:
+    if obj is not None and obj.mode == "EDIT":
+        cls.poll_message_set("Leave Edit Mode first")
+        return None
+    return obj

@@ -85,6 +85,7 @@ class Loading:
         finally:
             if self._second is not None:
                 self._second.kill()
+            self._errors.close()
         with suppress(OSError):
             self._mark.touch()
 
