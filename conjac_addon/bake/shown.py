@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import bpy
@@ -37,7 +36,8 @@ def show(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, cache: Cac
                               holder.name)
         notes += _show_body(body, name, scene, folder, cache, key, run)
     show_mechanism(holder, scene, folder, cache, run)
-    return notes + efforts(holder, folder, cache, run)
+    pushed = pushed_by(cache, run)
+    return notes + playback.effort.show(holder, pushed) + largest(holder, pushed)
 
 
 def show_mechanism(holder: bpy.types.Object, scene: bpy.types.Scene, folder: Path, cache: Cache,
@@ -49,21 +49,27 @@ def show_mechanism(holder: bpy.types.Object, scene: bpy.types.Scene, folder: Pat
     playback.mechanism.show(holder, places, folder / "arrays", cache.frames[0], properties.unit_scale(scene))
 
 
-def efforts(holder: bpy.types.Object, folder: Path, cache: Cache, run: tuple[int, int]) -> list[str]:
-    """A sentence that says how hard the motors of hinges and sliders had to push; none without such motors, or where
-    the job folder has lost what was baked."""
-    try:
-        baked = json.loads((folder / "scene.json").read_text(encoding="utf-8"))["mechanisms"][0]
-    except (OSError, ValueError, LookupError):
+def pushed_by(cache: Cache, run: tuple[int, int]) -> list[playback.effort.Pushed]:
+    """What joints with a motor or a drive did, at every frame after the first: what a drive took is known after a step.
+    """
+    assert cache.manifest is not None
+    motors = {joint["name"]: joint["motor"] for joint in cache.manifest["scene"]["mechanisms"][0]["joints"]
+              if "motor" in joint}
+    driven = [joint for joint in cache.mechanisms()[0]["joints"] if joint["count"] and joint["name"] in motors]
+    frames = np.arange(max(run[0], cache.frames[0] + 1), run[1] + 1, dtype=np.int32)
+    if not driven or not len(frames):
         return []
-    motors = {joint["name"] for joint in baked["joints"] if "until" not in joint.get("motor", {"until": None})}
-    driven = [joint for joint in cache.mechanisms()[0]["joints"] if joint["count"] == 1 and joint["name"] in motors]
-    if not driven:
-        return []
-    pushed = np.abs([cache.poses(frame)["effort"] for frame in range(run[0], run[1] + 1)]).max(axis=0)
-    told = [f'"{joint["name"]}" {pushed[joint["first"]]:.3g} {"N" if joint["kind"] == "prismatic" else "N m"}'
-            for joint in driven]
-    return [f'"{holder.name}": the largest effort of its motors at whole frames: {", ".join(told)}']
+    effort = np.array([cache.poses(frame)["effort"] for frame in frames.tolist()])
+    return [playback.effort.Pushed(joint["name"], joint["kind"], frames,
+                                   effort[:, joint["first"]:joint["first"] + joint["count"]],
+                                   lets_go="until" in motors[joint["name"]]) for joint in driven]
+
+
+def largest(holder: bpy.types.Object, pushed: list[playback.effort.Pushed]) -> list[str]:
+    """A sentence that says how hard the motors of hinges and sliders had to push; none without such motors."""
+    told = [f'"{one.name}" {np.abs(one.effort).max():.3g} {one.units[0]}' for one in pushed
+            if not one.lets_go and len(one.units) == 1]
+    return [f'"{holder.name}": the largest effort of its motors at whole frames: {", ".join(told)}'] if told else []
 
 
 def _show_body(obj: bpy.types.Object, name: str, scene: bpy.types.Scene, folder: Path, cache: Cache, key: str,

@@ -37,7 +37,11 @@ class CONJAC_OT_ragdoll(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         armature = context.active_object
-        armature.conjac.enabled, armature.conjac.use_ground = True, self.use_ground
+        settings = armature.conjac
+        settings.enabled, settings.use_ground = True, self.use_ground
+        if settings.friction == "none":
+            # as rough as obstacles, where a ground without friction would let it slide on without end
+            settings.friction, settings.friction_coefficient = "coulomb", settings.mechanism.contact_friction
         left_out = choose_bones(armature, self.smallest)
         try:
             damp(armature, context.scene)

@@ -10,7 +10,7 @@ import bpy
 
 from ...solver import catalogue
 from .. import members
-from . import action, liveliness, mechanism
+from . import action, effort, liveliness, mechanism
 from .cut_object import find as find_cut
 from .cut_object import make as make_cut
 from .cut_object import remove as hide_cut
@@ -21,8 +21,8 @@ from .pc2 import PC2
 from .shape_keys import set_aside as set_shape_keys_aside
 
 __all__ = [
-    "NAME", "PC2", "Frames", "Places", "check_count", "find", "find_cut", "formats", "hide", "hide_cut", "liveliness",
-    "make_cut", "mechanism", "only_above", "place", "run_from", "set_aside", "show",
+    "NAME", "PC2", "Frames", "Places", "check_count", "effort", "find", "find_cut", "formats", "hide", "hide_cut",
+    "liveliness", "make_cut", "mechanism", "only_above", "place", "run_from", "set_aside", "show",
 ]
 
 #: the add-on's own package: paths of export formats in the catalogue start here

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...solver.errors import BadInput
-from . import action
+from . import action, effort
 
 Array = NDArray[np.float64]
 
@@ -36,6 +36,8 @@ def show(owner: bpy.types.Object, places: Places, arrays: Path, start: int, scal
 
     Raises BadInput where bones or objects have gone or the arrays cannot be read.
     """
+    for obj in moved_by(owner):
+        effort.hide(obj)
     settings = owner.conjac.mechanism
     tolerance = settings.tolerance if settings.use_decimation else 0.0
     if owner.type == "ARMATURE":
@@ -58,16 +60,22 @@ def show(owner: bpy.types.Object, places: Places, arrays: Path, start: int, scal
 
 
 def hide(owner: bpy.types.Object) -> None:
-    """Take the keyframes of a bake away."""
+    """Take the keyframes of a bake away, and the graphs of its motors."""
     for obj in playing(owner):
         action.hide(obj)
+    for obj in moved_by(owner):
+        effort.hide(obj)
 
 
 def playing(owner: bpy.types.Object) -> list[bpy.types.Object]:
     """The objects that play keyframes of this mechanism's bake."""
+    return [obj for obj in moved_by(owner) if action.ours(obj) is not None]
+
+
+def moved_by(owner: bpy.types.Object) -> list[bpy.types.Object]:
+    """The objects that a bake of this mechanism may give keyframes: itself, and those of its collection."""
     collection = owner.conjac.mechanism.collection
-    candidates = [owner, *(collection.all_objects if collection is not None else ())]
-    return [obj for obj in candidates if action.ours(obj) is not None]
+    return [owner, *(collection.all_objects if collection is not None else ())]
 
 
 def _bones(armature: bpy.types.Object, places: Places, arrays: Path, start: int,

@@ -241,6 +241,8 @@ def draw_ground(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     layout.prop(settings, "ground_stiffness")
     layout.prop(settings, "friction")
     if settings.friction == "none":
+        if members.is_mechanism(context.object):
+            hint(layout, "What lies on it slides on without end: choose a Friction")
         return
     draw_params(layout, settings, "friction")
     integrator = chosen(settings, "integrator")

@@ -102,7 +102,7 @@ def test_the_walker_of_empties_walks_as_the_job_of_the_dissertation(scene, tmp_p
     owner = bpy.context.view_layer.objects.active
     assert owner.name == "Mechanism" and bpy.ops.conjac.bake() == {"FINISHED"}
     folder = place.job_folder(owner)
-    told, = shown.efforts(owner, folder, place.cache_of(folder), (2, last))
+    told, = shown.largest(owner, shown.pushed_by(place.cache_of(folder), (1, last)))
     assert '"Front crank" ' in told and " N m" in told and "rod" not in told
     assert max(place.cache_of(folder).poses(frame)["loops"].max() for frame in (2, last)) < 1e-9
     klann.job(tmp_path / "job", FRICTION, (last - 1) / 24, h)

@@ -7,7 +7,7 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from rig import add_armature, add_chain, job_of, scene  # noqa: E402, F401
+from rig import add_armature, add_chain, job_of, scene, world_of  # noqa: E402, F401
 
 from conjac.conjac_addon import gather  # noqa: E402
 from conjac.solver.job.load import load  # noqa: E402
@@ -37,6 +37,27 @@ def test_a_ragdoll_leaves_out_fingers_and_controls(scene, tmp_path):  # noqa: F8
     assert damping["Chest"] > damping["Head"] > 0.0 and damping["Hips"] == 0.0
     document, _ = job_of(rig, tmp_path)
     assert len(document["mechanisms"][0]["bodies"]) == 5
+
+
+def test_a_ragdoll_that_slides_on_the_ground_comes_to_rest(scene):  # noqa: F811
+    scene.frame_end = 14
+    rig = add_armature([("Log", (0, 0, 0.06), (0.5, 0, 0.06), None, False)])
+    rig.conjac.enabled = False
+    for frame, x in ((1, 0.0), (4, 0.125)):  # at 1 m/s on average
+        rig.location.x = x
+        rig.keyframe_insert("location", frame=frame)
+    active(rig)
+    assert bpy.ops.conjac.ragdoll(smallest=0.0) == {"FINISHED"}
+    assert bpy.ops.conjac.drive_then_let_go(frame=3) == {"FINISHED"}
+    assert (rig.conjac.friction, rig.conjac.friction_coefficient) == ("coulomb", 0.5)
+    assert bpy.ops.conjac.bake() == {"FINISHED"}
+
+    def place_at(frame):
+        scene.frame_set(frame)
+        return world_of(rig, "Log")[0, 3]
+
+    assert place_at(5) - place_at(4) > 0.01  # it slides on when it is let go
+    assert abs(place_at(14) - place_at(12)) < 1e-4  # and stops within v / (μ g), five frames
 
 
 def test_drive_by_animation_then_let_go(scene, tmp_path):  # noqa: F811
