@@ -7,7 +7,7 @@ import bpy
 from ...solver import catalogue
 from ...solver.errors import EXIT_COMPLETE, EXIT_STOPPED, ConJacError
 from .. import members, playback
-from ..operators.poll import baked, soft_body_to_read, to_read
+from ..operators.poll import baked, soft_body_to_read, to_read, unless
 from . import belongings, place, session, shown
 
 #: seconds between looks at the worker, and how long each may take: the window stays live
@@ -27,6 +27,11 @@ def running_bake(obj: bpy.types.Object | None) -> session.Bake | None:
     return None
 
 
+def is_baking(obj: bpy.types.Object) -> bool:
+    """Whether this Blender bakes it."""
+    return running_bake(obj) is not None
+
+
 class CONJAC_OT_bake(bpy.types.Operator):
     """Simulate the active soft body or mechanism and what hangs on it. A stopped bake goes on where it was"""
 
@@ -36,11 +41,7 @@ class CONJAC_OT_bake(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        obj = to_read(cls, context)
-        if obj is not None and running_bake(obj) is not None:
-            cls.poll_message_set("This object is being baked")
-            return False
-        return obj is not None
+        return unless(cls, to_read(cls, context), is_baking, "This object is being baked") is not None
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
         if bpy.app.background:
@@ -161,16 +162,8 @@ class CONJAC_OT_free_bake(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        obj = baked(cls, context)
-        if obj is None:
-            return False
-        if running_bake(obj) is not None:
-            cls.poll_message_set("Cancel the running bake first")
-            return False
-        if not _anything_baked(obj):
-            cls.poll_message_set("Nothing is baked")
-            return False
-        return True
+        obj = unless(cls, baked(cls, context), is_baking, "Cancel the running bake first")
+        return unless(cls, obj, lambda one: not _anything_baked(one), "Nothing is baked") is not None
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         return context.window_manager.invoke_confirm(self, event)
@@ -206,16 +199,9 @@ class CONJAC_OT_export(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        obj = soft_body_to_read(cls, context)
-        if obj is None:
-            return False
-        if running_bake(obj) is not None:
-            cls.poll_message_set("Wait for the running bake or cancel it")
-        elif not (place.job_folder(obj) / "cache" / "manifest.json").exists():
-            cls.poll_message_set("Nothing is baked")
-        else:
-            return True
-        return False
+        obj = unless(cls, soft_body_to_read(cls, context), is_baking, "Wait for the running bake or cancel it")
+        return unless(cls, obj, lambda one: not (place.job_folder(one) / "cache" / "manifest.json").exists(),
+                      "Nothing is baked") is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.active_object

@@ -2,7 +2,7 @@
 
 import bpy
 
-from .poll import active_soft_body
+from .poll import active_soft_body, in_object_mode
 
 UNDOABLE = {"REGISTER", "UNDO"}
 
@@ -14,11 +14,7 @@ class AddEntry:
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        obj = active_soft_body(cls, context)
-        if obj is not None and obj.mode != "OBJECT":
-            cls.poll_message_set("Go to Object Mode first")
-            return False
-        return obj is not None
+        return in_object_mode(cls, active_soft_body(cls, context)) is not None
 
 
 class RemoveEntry:

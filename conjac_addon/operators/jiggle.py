@@ -12,7 +12,7 @@ from ...solver.errors import BadInput
 from .. import members
 from .attach import rig_of
 from .entries import UNDOABLE
-from .poll import active_armature, active_mesh
+from .poll import active_armature, active_mesh, in_object_mode, unless
 
 #: vertex group that says what is soft, and what is put behind a bone's name for what it holds
 SOFT, HELD = "Soft", "{} Held"
@@ -36,15 +36,9 @@ class CONJAC_OT_jiggle(bpy.types.Operator):
         obj = context.active_object
         if obj is not None and obj.type == "ARMATURE":
             return active_armature(cls, context) is not None
-        if active_mesh(cls, context) is None:
-            return False
-        if rig_of(obj, context) is None:
-            cls.poll_message_set("No armature deforms it")
-            return False
-        if obj.mode != "OBJECT":
-            cls.poll_message_set("Go to Object Mode first")
-            return False
-        return True
+        skin = unless(cls, active_mesh(cls, context), lambda mesh: rig_of(mesh, context) is None,
+                      "No armature deforms it")
+        return in_object_mode(cls, skin) is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         active = context.active_object

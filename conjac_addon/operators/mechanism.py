@@ -5,7 +5,7 @@ import bpy
 from ...solver.errors import ConJacError
 from .. import gather, parts
 from .entries import UNDOABLE
-from .poll import active_armature, active_mechanism
+from .poll import active_armature, active_mechanism, unless
 
 #: damping of a joint, as a share of what would bring the part below it to rest without a swing
 CALM = 0.1
@@ -29,11 +29,8 @@ class CONJAC_OT_ragdoll(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        obj = active_armature(cls, context)
-        if obj is not None and not len(obj.data.bones):
-            cls.poll_message_set("The armature has no bones")
-            return False
-        return obj is not None
+        return unless(cls, active_armature(cls, context), lambda rig: not len(rig.data.bones),
+                      "The armature has no bones") is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         armature = context.active_object
@@ -112,11 +109,8 @@ class CONJAC_OT_drive_then_let_go(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        obj = active_mechanism(cls, context)
-        if obj is not None and obj.type != "ARMATURE":
-            cls.poll_message_set("Select an armature")
-            return False
-        return obj is not None
+        return unless(cls, active_mechanism(cls, context), lambda obj: obj.type != "ARMATURE",
+                      "Select an armature") is not None
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
         self.frame = context.scene.frame_current
@@ -140,11 +134,9 @@ class CONJAC_OT_copy_to_bones(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        obj = active_armature(cls, context)
-        if obj is not None and (obj.mode != "POSE" or context.active_pose_bone is None):
-            cls.poll_message_set("Choose bones in Pose Mode")
-            return False
-        return obj is not None
+        return unless(cls, active_armature(cls, context),
+                      lambda rig: rig.mode != "POSE" or context.active_pose_bone is None,
+                      "Choose bones in Pose Mode") is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         source = context.active_pose_bone

@@ -18,7 +18,7 @@ from ...solver.errors import ConJacError, Environment
 from .. import gather
 from ..bake import place
 from ..bake.worker import Worker
-from .poll import soft_body_to_read
+from .poll import soft_body_to_read, unless
 
 #: seconds between looks at the worker
 TICK = 0.1
@@ -42,11 +42,8 @@ class OnWorker:
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        obj = soft_body_to_read(cls, context)
-        if obj is not None and obj.session_uid in _running:
-            cls.poll_message_set("It is being worked on: wait for it or press Esc")
-            return False
-        return obj is not None
+        return unless(cls, soft_body_to_read(cls, context), lambda obj: obj.session_uid in _running,
+                      "It is being worked on: wait for it or press Esc") is not None
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
         if bpy.app.background:

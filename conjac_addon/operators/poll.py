@@ -1,76 +1,82 @@
 """Whether a button may be pressed, and the reason why not."""
 
+from collections.abc import Callable
+
 import bpy
 
 from .. import members
 
+Operator = type[bpy.types.Operator]
 
-def active_mesh(cls: type[bpy.types.Operator], context: bpy.types.Context) -> bpy.types.Object | None:
-    """The active object if it is a mesh that may be changed; else None, and the button says why it is grey."""
-    obj = context.active_object
-    if obj is None or obj.type != "MESH":
-        cls.poll_message_set("Select a mesh object")
-    elif not obj.is_editable:
-        cls.poll_message_set("The object is linked from another file; make it local or add a library override")
-    else:
+
+def unless(cls: Operator, obj: bpy.types.Object | None, wrong: Callable[[bpy.types.Object], bool],
+           why: str) -> bpy.types.Object | None:
+    """The object, unless something is wrong with it: then None, and the button says why it is grey."""
+    if obj is None or not wrong(obj):
         return obj
+    cls.poll_message_set(why)
     return None
 
 
-def active_soft_body(cls: type[bpy.types.Operator], context: bpy.types.Context) -> bpy.types.Object | None:
-    """The active object if it is a soft body; else None, and the button says why it is grey."""
-    obj = active_mesh(cls, context)
-    if obj is not None and not obj.conjac.enabled:
-        cls.poll_message_set("The active object is not a ConJac soft body; add one first")
+def _editable(cls: Operator, obj: bpy.types.Object, what: str) -> bpy.types.Object | None:
+    return unless(cls, obj, lambda one: not one.is_editable,
+                  f"{what} is linked from another file; make it local or add a library override")
+
+
+def active_mesh(cls: Operator, context: bpy.types.Context) -> bpy.types.Object | None:
+    """The active object if it is a mesh that may be changed."""
+    obj = context.active_object
+    if obj is None or obj.type != "MESH":
+        cls.poll_message_set("Select a mesh object")
         return None
-    return obj
+    return _editable(cls, obj, "The object")
 
 
-def soft_body_to_read(cls: type[bpy.types.Operator], context: bpy.types.Context) -> bpy.types.Object | None:
-    """The same for a button that evaluates the object: Blender gives nothing new of a mesh in Edit Mode."""
-    return _out_of_edit_mode(cls, active_soft_body(cls, context))
+def active_soft_body(cls: Operator, context: bpy.types.Context) -> bpy.types.Object | None:
+    """The active object if it is a soft body that may be changed."""
+    return unless(cls, active_mesh(cls, context), lambda obj: not obj.conjac.enabled,
+                  "The active object is not a ConJac soft body; add one first")
 
 
-def baked(cls: type[bpy.types.Operator], context: bpy.types.Context) -> bpy.types.Object | None:
-    """The active object if it has a bake, as a soft body or a mechanism; else None, and the button says why."""
+def active_mechanism(cls: Operator, context: bpy.types.Context) -> bpy.types.Object | None:
+    """The active object if it is a mechanism that may be changed."""
+    obj = context.active_object
+    if not members.is_mechanism(obj):
+        cls.poll_message_set("Select an armature with ConJac, or the Empty of a mechanism")
+        return None
+    return _editable(cls, obj, "The object")
+
+
+def active_armature(cls: Operator, context: bpy.types.Context) -> bpy.types.Object | None:
+    """The active object if it is an armature that may be changed, and no bone of it is being edited."""
+    obj = context.active_object
+    if obj is None or obj.type != "ARMATURE":
+        cls.poll_message_set("Select an armature")
+        return None
+    return out_of_edit_mode(cls, _editable(cls, obj, "The armature"))
+
+
+def baked(cls: Operator, context: bpy.types.Context) -> bpy.types.Object | None:
+    """The active object if it has a bake, as a soft body or a mechanism."""
     if not members.is_mechanism(context.active_object):
         return active_soft_body(cls, context)
     return active_mechanism(cls, context)
 
 
-def to_read(cls: type[bpy.types.Operator], context: bpy.types.Context) -> bpy.types.Object | None:
-    """The same for a button that evaluates the object."""
-    return _out_of_edit_mode(cls, baked(cls, context))
+def soft_body_to_read(cls: Operator, context: bpy.types.Context) -> bpy.types.Object | None:
+    """The active soft body, for a button that evaluates it."""
+    return out_of_edit_mode(cls, active_soft_body(cls, context))
 
 
-def active_mechanism(cls: type[bpy.types.Operator], context: bpy.types.Context) -> bpy.types.Object | None:
-    """The active object if it is a mechanism that may be changed; else None, and the button says why it is grey."""
-    obj = context.active_object
-    if not members.is_mechanism(obj):
-        cls.poll_message_set("Select an armature with ConJac, or the Empty of a mechanism")
-    elif not obj.is_editable:
-        cls.poll_message_set("The object is linked from another file; make it local or add a library override")
-    else:
-        return obj
-    return None
+def to_read(cls: Operator, context: bpy.types.Context) -> bpy.types.Object | None:
+    """The active soft body or mechanism, for a button that evaluates it."""
+    return out_of_edit_mode(cls, baked(cls, context))
 
 
-def active_armature(cls: type[bpy.types.Operator], context: bpy.types.Context) -> bpy.types.Object | None:
-    """The active object if it is an armature that may be changed; else None, and the button says why it is grey."""
-    obj = context.active_object
-    if obj is None or obj.type != "ARMATURE":
-        cls.poll_message_set("Select an armature")
-    elif not obj.is_editable:
-        cls.poll_message_set("The armature is linked from another file; make it local or add a library override")
-    elif obj.mode == "EDIT":
-        cls.poll_message_set("Leave Edit Mode first")
-    else:
-        return obj
-    return None
+def out_of_edit_mode(cls: Operator, obj: bpy.types.Object | None) -> bpy.types.Object | None:
+    """Blender gives nothing new of an object in Edit Mode."""
+    return unless(cls, obj, lambda one: one.mode == "EDIT", "Leave Edit Mode first")
 
 
-def _out_of_edit_mode(cls: type[bpy.types.Operator], obj: bpy.types.Object | None) -> bpy.types.Object | None:
-    if obj is not None and obj.mode == "EDIT":
-        cls.poll_message_set("Leave Edit Mode first")
-        return None
-    return obj
+def in_object_mode(cls: Operator, obj: bpy.types.Object | None) -> bpy.types.Object | None:
+    return unless(cls, obj, lambda one: one.mode != "OBJECT", "Go to Object Mode first")

@@ -13,9 +13,9 @@ from ...solver.errors import BadInput, Environment
 from ..settings import fields_in_use, painted_params
 from .entries import UNDOABLE
 from .on_worker import OnWorker, run, still_job, still_there, to_object
-from .poll import active_soft_body
+from .poll import active_soft_body, unless
 from .preview_objects import show_fibers, show_field, show_wire, transformed
-from .setup import PREVIEWS, remove_preview
+from .setup import previews, remove_preview
 
 FIBERS = "fibers"  #: of the menu of what can be shown
 
@@ -63,11 +63,8 @@ class CONJAC_OT_remove_previews(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        obj = active_soft_body(cls, context)
-        if obj is not None and not any(kind in child for child in obj.children for kind in PREVIEWS):
-            cls.poll_message_set("Nothing of it is shown")
-            return False
-        return obj is not None
+        return unless(cls, active_soft_body(cls, context), lambda obj: not previews(obj),
+                      "Nothing of it is shown") is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         remove_preview(context.active_object)

@@ -16,9 +16,9 @@ from .. import settings as properties
 from ..gather.bones import FREE
 from ..gather.in_memory import Arrays
 from .entries import UNDOABLE
-from .poll import active_mechanism
+from .poll import active_mechanism, out_of_edit_mode, unless
 from .preview_objects import show_lines
-from .setup import JOINTS, RIGID, remove_preview
+from .setup import JOINTS, RIGID, previews, remove_preview
 
 Array = NDArray[np.float64]
 
@@ -35,11 +35,7 @@ class CONJAC_OT_show_joints(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        obj = active_mechanism(cls, context)
-        if obj is not None and obj.mode == "EDIT":
-            cls.poll_message_set("Leave Edit Mode first")
-            return False
-        return obj is not None
+        return out_of_edit_mode(cls, active_mechanism(cls, context)) is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.active_object
@@ -69,11 +65,8 @@ class CONJAC_OT_remove_joints_preview(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        obj = active_mechanism(cls, context)
-        if obj is not None and not any(kind in child for child in obj.children for kind in (RIGID, JOINTS)):
-            cls.poll_message_set("Nothing of it is shown")
-            return False
-        return obj is not None
+        return unless(cls, active_mechanism(cls, context), lambda obj: not previews(obj, RIGID, JOINTS),
+                      "Nothing of it is shown") is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         remove_preview(context.active_object, RIGID, JOINTS)

@@ -8,7 +8,7 @@ from mathutils import Vector
 from ...solver import catalogue
 from .. import members, playback
 from .entries import UNDOABLE, AddEntry, RemoveEntry
-from .poll import active_mesh, active_soft_body, baked
+from .poll import active_mesh, active_soft_body, baked, unless
 
 #: custom properties by which previews are known: of tetrahedra, of fibres, of a map, of rigid bodies and their joints
 TETS, FIBERS, FIELD, RIGID, JOINTS = PREVIEWS = (
@@ -36,18 +36,22 @@ def middle_of(obj: bpy.types.Object) -> Vector:
     return obj.matrix_world @ (sum(corners, Vector()) / len(corners))
 
 
+def previews(obj: bpy.types.Object, *kinds: str) -> list[bpy.types.Object]:
+    """The objects that show something of this one, of all kinds or of those given."""
+    return [child for child in obj.children if any(kind in child for kind in kinds or PREVIEWS)]
+
+
 def remove_preview(obj: bpy.types.Object, *kinds: str) -> None:
     """Remove the objects that show something of this one, of all kinds or of those given."""
-    for child in obj.children:
-        if any(kind in child for kind in kinds or PREVIEWS):
-            mesh = child.data
-            colors = [material for material in mesh.materials if material is not None and FIELD in material]
-            bpy.data.objects.remove(child)
-            if mesh.users == 0:
-                bpy.data.meshes.remove(mesh)
-            for material in colors:
-                if material.users == 0:
-                    bpy.data.materials.remove(material)
+    for child in previews(obj, *kinds):
+        mesh = child.data
+        colors = [material for material in mesh.materials if material is not None and FIELD in material]
+        bpy.data.objects.remove(child)
+        if mesh.users == 0:
+            bpy.data.meshes.remove(mesh)
+        for material in colors:
+            if material.users == 0:
+                bpy.data.materials.remove(material)
 
 
 def add_handle_at(obj: bpy.types.Object, place: Sequence[float]) -> bpy.types.Object:
@@ -69,11 +73,8 @@ class CONJAC_OT_add_soft_body(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        obj = active_mesh(cls, context)
-        if obj is not None and obj.conjac.enabled:
-            cls.poll_message_set("The active object is a soft body already")
-            return False
-        return obj is not None
+        return unless(cls, active_mesh(cls, context), lambda obj: obj.conjac.enabled,
+                      "The active object is a soft body already") is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         for obj in {context.active_object, *context.selected_objects}:
@@ -91,13 +92,9 @@ class CONJAC_OT_remove(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        from ..bake.operators import running_bake
+        from ..bake.operators import is_baking
 
-        obj = baked(cls, context)
-        if obj is not None and running_bake(obj) is not None:
-            cls.poll_message_set("Cancel the running bake first")
-            return False
-        return obj is not None
+        return unless(cls, baked(cls, context), is_baking, "Cancel the running bake first") is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.active_object
