@@ -60,6 +60,10 @@ class CONJAC_Part(bpy.types.PropertyGroup):
     damping: bpy.props.FloatProperty(
         name="Damping", description="How hard the joint resists moving, in N m s per radian or N s per metre",
         default=0.0, min=0.0, soft_max=100.0, precision=3, override=OVERRIDABLE)
+    implicit: bpy.props.BoolProperty(
+        name="Implicit", description="Take stiffness and damping as they will be where a step ends, which is stable "
+        "however stiff they are. Off, they are taken where it starts: a swing keeps its energy, and steps have to be "
+        "short", default=True, override=OVERRIDABLE)
     friction: bpy.props.FloatProperty(
         name="Friction", description="Coefficient of the friction inside the joint's bearing",
         default=0.0, min=0.0, soft_max=1.0, precision=3, override=OVERRIDABLE)
@@ -81,6 +85,9 @@ class CONJAC_Part(bpy.types.PropertyGroup):
     motor_damping: bpy.props.FloatProperty(
         name="Motor Damping", description="How hard it resists being too fast or slow, in N m s per radian or N s per "
         "metre", default=10.0, min=0.0, soft_max=1.0e3, precision=2, override=OVERRIDABLE)
+    motor_implicit: bpy.props.BoolProperty(
+        name="Implicit Motor", description="Take the motor's pull as it will be where a step ends, which is stable "
+        "however stiff it is. Off, it is taken where the step starts", default=True, override=OVERRIDABLE)
     motor_limit: bpy.props.FloatProperty(
         name="Largest Effort", description="The motor pushes no harder than this, in N m or N; 0 means no limit",
         default=0.0, min=0.0, soft_max=1.0e4, precision=2, override=OVERRIDABLE)

@@ -109,6 +109,8 @@ def _joint_settings(owner: bpy.types.Object, one: BonePlan, part: bpy.types.Prop
         value = properties.shortest(getattr(part, key))
         if value and one.joint is not None:
             joint[key] = [value] * len(rates)
+            if not part.implicit:
+                joint["implicit"] = False
     if plan.low:
         joint |= {"low": list(plan.low), "high": list(plan.high)}
     if part.friction and rates and one.joint is not None:
@@ -120,6 +122,8 @@ def _joint_settings(owner: bpy.types.Object, one: BonePlan, part: bpy.types.Prop
         params = {"servo": ("motor_stiffness", "motor_damping"), "speed": ("motor_damping",)}.get(part.motor, ())
         joint["motor"] = {"mode": {"kind": part.motor, "params": {
             name.removeprefix("motor_"): properties.shortest(getattr(part, name)) for name in params}}}
+        if part.motor != "drive" and not part.motor_implicit:
+            joint["motor"]["implicit"] = False
         if part.motor_limit:
             joint["motor"]["limit"] = properties.shortest(part.motor_limit)
     return joint

@@ -92,7 +92,7 @@ _PROPERTIES = {"ground.stiffness": "ground_stiffness", "time.tolerance": "accura
 _WORDS = {"low": "Limits", "high": "Limits", "mu": "Joint Friction", "joints": "Joints", "until": "Let Go at",
           "loops": "Joints",
           "radius": "Bearing Radius", "length": "Bearing Length", "mode": "Motor", "damping": "Damping",
-          "stiffness": "Stiffness", "limit": "Largest Effort"}
+          "stiffness": "Stiffness", "implicit": "Implicit", "limit": "Largest Effort"}
 
 
 def _label(path: str) -> str:

@@ -96,6 +96,8 @@ def draw_joint(layout: bpy.types.UILayout, part: parts.CONJAC_Part, holder: bpy.
     column = layout.column(align=True)
     column.prop(part, "stiffness")
     column.prop(part, "damping")
+    if part.stiffness or part.damping:
+        layout.prop(part, "implicit")
     layout.prop(part, "friction")
     if part.friction:
         column = layout.column(align=True)
@@ -108,6 +110,7 @@ def draw_joint(layout: bpy.types.UILayout, part: parts.CONJAC_Part, holder: bpy.
             layout.prop(part, "motor_stiffness")
         if part.motor != "drive":
             layout.prop(part, "motor_damping")
+            layout.prop(part, "motor_implicit")
         layout.prop(part, "motor_limit")
 
 

@@ -46,6 +46,8 @@ class Stage:
     w: Vec | None  #: velocities of the prescribed nodes [m/s], (p, 3); None where all are still
     beta: float = 1.0  #: on K of a linearised stage alone [ConJac 10]
     inertia: float = 1.0  #: on M; 0 asks for balance
+    #: coordinates and rates at which explicit forces are taken; None: where the stage is linearised
+    foreseen: tuple[Vec, Vec] | None = None
 
     @property
     def stiffness_factor(self) -> float:

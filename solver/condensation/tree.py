@@ -10,6 +10,7 @@ import numpy as np
 
 from ..coordinates.tree import CENTRES, Posture, Tree
 from ..errors import StepFailed
+from ..forces.explicit import ExplicitForces
 from ..forces.joint_forces import JointForces
 from ..forces.rigid_kernels import momentum
 from ..forces.springs import Springs
@@ -118,9 +119,11 @@ class Jointed:
 
     sleep = None
 
-    def __init__(self, tree: Tree, springs: Springs, joints: JointForces, gravity: Vec, beta: float) -> None:
-        """gravity: (3,) [m/s²]. beta: on K of semi-implicit Euler."""
+    def __init__(self, tree: Tree, springs: Springs, joints: JointForces, gravity: Vec, beta: float,
+                 explicit: ExplicitForces | None = None) -> None:
+        """gravity: (3,) [m/s²]. beta: on K of semi-implicit Euler. explicit: forces that no matrix has."""
         self.tree, self.springs, self.joints, self.gravity, self.beta = tree, springs, joints, gravity, beta
+        self.explicit = explicit
         self.constraints: Constraints | None = None
         self.last: PosedTree | None = None
         self.on_bodies: OnBodies | None = None  #: of the next stage; its factor has Jᵀ G J already
@@ -132,6 +135,8 @@ class Jointed:
         self.wrench: Vec = np.zeros((n, 6))  #: w
         self.pull: Vec = np.zeros(m)  #: r
         self._kept, self._moved, self._gathered = np.zeros((n, 6)), np.zeros((n, 6)), np.zeros((n, 6))
+        self._foreseen = tree.blank()
+        self._taken: Stage | None = None  #: that whose explicit forces are known
 
     def pose(self, lin: Moment, stage: Stage) -> PosedTree:
         """Fill and factor. Raises NotPositiveDefinite, StepFailed that names the body whose joint is at fault."""
@@ -140,6 +145,7 @@ class Jointed:
         kept = at.twist if stage.v_hat is lin.v else tree.spread(at, stage.v_hat, self._kept)
         momentum(at.E, at.twist, at.drift, kept, tree.inertia, self.gravity, share, stage.base is None, self.wrench)
         self._add_forces(lin, stage.time, moved, share, stage.stiffness_factor, 0.0)
+        self._add_explicit(lin, stage, share)
         if self.on_bodies is not None:
             self.wrench[self.on_bodies.bodies] += self.on_bodies.impulse.reshape(-1, 6)
         self._factor(at)
@@ -154,6 +160,11 @@ class Jointed:
         self._kept[:] = 0.0
         momentum(at.E, at.twist, at.drift, self._kept, tree.inertia, self.gravity, 1.0, False, self.wrench)
         self._add_forces(lin, time, None, 1.0, 0.0, 1.0)
+        if self.explicit is not None:
+            self.explicit.take(at, lin.q, lin.v, lin.memory.get(CENTRES, tree.fresh), time, 1.0)
+            self._taken = None
+            self.wrench += self.explicit.wrench
+            self.pull += self.explicit.pull
         right = tree.gather(at, self.wrench, None, self._gathered)
         right += self.pull
         self.diagonal[:], self.below[:], self.reduced[:] = tree.inertia, 0.0, 0.0
@@ -170,10 +181,27 @@ class Jointed:
             self.below[:] = 0.0
             bodies_moved = None if moved is None else tree.spread(at, moved, self._moved)
             self.springs.add(at.E, at.twist, bodies_moved, share, ahead, felt, self.wrench, self.diagonal, self.below)
+        if self.explicit is not None:
+            self.pull[:] = 0.0  # what explicit forces were in the last stage
         if len(self.joints.bodies):
             self.joints.at(time)
             self.joints.add(at, lin.q, lin.v, lin.memory.get(CENTRES, tree.fresh), moved, share, ahead, felt,
                             self.pull, self.reduced)
+
+    def _add_explicit(self, lin: Moment, stage: Stage, share: float) -> None:
+        """What explicit forces add to the right side: where the stage says, the same in all its iterations."""
+        explicit, tree = self.explicit, self.tree
+        if explicit is None:
+            return
+        if stage is not self._taken:
+            self._taken = stage
+            at, (q, u) = lin.posture, (lin.q, lin.v)
+            if stage.foreseen is not None:
+                q, u = stage.foreseen
+                at = tree.posture(q, u, lin.memory, self._foreseen)
+            explicit.take(at, q, u, lin.memory.get(CENTRES, tree.fresh), stage.time, share)
+        self.wrench += explicit.wrench
+        self.pull += explicit.pull
 
     def _factor(self, at: Posture) -> None:
         pairs, between = (self.springs.pairs, self.springs.between) if len(self.springs.pairs) else (None, None)

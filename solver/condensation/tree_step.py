@@ -81,7 +81,7 @@ def step_tree(  # type: ignore[no-untyped-def]
 
 
 class TreeStep:
-    """Steps of a mechanism on which nothing acts but forces, without springs between far bodies. [Thesis 3.6]"""
+    """Steps of a mechanism on which only implicit forces act, without springs between far bodies. [Thesis 3.6]"""
 
     def __init__(self, jointed: Jointed) -> None:
         self._jointed, at = jointed, jointed.tree.blank()
@@ -98,7 +98,7 @@ class TreeStep:
     @staticmethod
     def serves(jointed: Jointed) -> bool:
         """Whether a mechanism is of this kind."""
-        return jointed.constraints is None and not len(jointed.springs.pairs)
+        return jointed.constraints is None and jointed.explicit is None and not len(jointed.springs.pairs)
 
     def step(self, state: State, h: float) -> tuple[State, bool]:
         """The state after h seconds, and whether it is calm: else its rates and charts are to be looked at.

@@ -92,10 +92,15 @@ class JointForces:
             joint_forces(self.bodies, self._tree.dof, self.chart, q, u, centres, self.law, posture.subspace,
                          self.still if moved is None else moved, share, ahead, felt, force, reduced, self.effort)
 
+    def forces(self, posture: Posture, q: Vec, u: Vec, centres: Vec, share: float) -> Vec:
+        """share f, damping in it, (m,) [N m s, N s]; written anew by the next call."""
+        self.add(posture, q, u, centres, None, share, 0.0, 1.0, self._scratch, self._blocks)
+        return self._scratch
+
     def efforts(self, posture: Posture, q: Vec, u: Vec, centres: Vec, time: float) -> Vec:
         """What servos and speed motors do at `time`, (m,) [N m, N]: of balls torques about axes of the child."""
         self.at(time)
-        self.add(posture, q, u, centres, None, 0.0, 0.0, 1.0, self._scratch, self._blocks)
+        self.forces(posture, q, u, centres, 0.0)
         return self.effort.copy()
 
     def energy(self, q: Vec, centres: Vec) -> float:

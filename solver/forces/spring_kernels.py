@@ -151,6 +151,33 @@ def springs(  # type: ignore[no-untyped-def]
                     block[a, b] -= entry
 
 
+@kernel("void(f8[:,:,::1], f8[:,::1], i4[:,::1], f8[:,:,::1], f8[:,::1], f8, f8[:,::1])")
+def spring_forces(E, twist, body, point, law, share, wrench):  # type: ignore[no-untyped-def]
+    """Adds share f of springs to the bodies' wrenches, damping in it, nothing to a matrix. Arrays as of `springs`."""
+    for s in range(body.shape[0]):
+        i, j = body[s, 0], body[s, 1]
+        p = (point[s, 0, 0], point[s, 0, 1], point[s, 0, 2])
+        q = (point[s, 1, 0], point[s, 1, 1], point[s, 1, 2])
+        start = _reach(E, i, p) if i >= 0 else p
+        end = _reach(E, j, q) if j >= 0 else q
+        direction = add(end, scaled(-1.0, start))
+        length = math.sqrt(direction[0] ** 2 + direction[1] ** 2 + direction[2] ** 2)
+        if length <= 1.0e-12:  # of no length and no direction
+            continue
+        direction = scaled(1.0 / length, direction)
+        way = (0.0, 0.0, 0.0)
+        if i >= 0:
+            way = scaled(-1.0, _carried(E, i, p, twist))
+        if j >= 0:
+            way = add(way, _carried(E, j, q, twist))
+        stretch = direction[0] * way[0] + direction[1] * way[1] + direction[2] * way[2]
+        force = scaled(share * (law[s, 0] * (length - law[s, 2]) + law[s, 1] * stretch), direction)
+        if i >= 0:
+            _push(E, i, p, force, wrench)
+        if j >= 0:
+            _push(E, j, q, scaled(-1.0, force), wrench)
+
+
 @kernel("f8(f8[:,:,::1], i4[:,::1], f8[:,:,::1], f8[:,::1])")
 def spring_energy(E, body, point, law):  # type: ignore[no-untyped-def]
     """½ k (l − l₀)² of all springs [J]."""

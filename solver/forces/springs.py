@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..state import Index, Vec
-from .spring_kernels import CHILD_FIRST, PARENT_FIRST, WORLD, spring_energy, springs
+from .spring_kernels import CHILD_FIRST, PARENT_FIRST, WORLD, spring_energy, spring_forces, springs
 
 
 class Springs:
@@ -47,6 +47,10 @@ class Springs:
         self.between[:] = 0.0
         springs(E, twist, self.unmoved if moved is None else moved, self.body, self.point, self.law, self.slot, share,
                 ahead, felt, wrench, diagonal, below, self.between)
+
+    def add_forces(self, E: Vec, twist: Vec, share: float, wrench: Vec) -> None:
+        """Add share f to wrenches (n, 6), damping in it, and nothing to a matrix."""
+        spring_forces(E, twist, self.body, self.point, self.law, share, wrench)
 
     def energy(self, E: Vec) -> float:
         """[J]"""

@@ -53,7 +53,9 @@ class BDF2:
         base = coordinates.advance(state.q, state.q - state.memory[POSITIONS], 1.0 / 3.0)
         v0 = system.velocity(state)
         v_hat: Vec = v0 + (v0 - coordinates.spread(state.memory[RATES], None)) / 3.0
-        stage = stage_at(system, h, 2.0 / 3.0, 2.0 / 3.0, state.time + h, base, v_hat)
+        # what explicit forces see of the stage's end is right to second order, and an undamped spring loses energy
+        foreseen = coordinates.advance(base, state.u, 2.0 / 3.0 * h), 2.0 * state.u - state.memory[RATES]
+        stage = stage_at(system, h, 2.0 / 3.0, 2.0 / 3.0, state.time + h, base, v_hat, foreseen)
         if not self.linearised:
             return system.reach(stage, state)
         return land(system, pose(system, system.linearise(state, stage.time), stage), stage, state)

@@ -73,9 +73,10 @@ class Integrator(Protocol):
         """The state after h seconds. Raises StepFailed; the old state is still good."""
 
 
-def stage_at(system: System, h: float, a: float, b: float, time: float, base: Vec, v_hat: Vec) -> Stage:
-    """A stage whose prescribed nodes move as they do at its `time`."""
-    return Stage(h, a, b, time, base, v_hat, system.coordinates.prescribed_rate(time))
+def stage_at(system: System, h: float, a: float, b: float, time: float, base: Vec, v_hat: Vec,
+             foreseen: tuple[Vec, Vec] | None = None) -> Stage:
+    """A stage whose prescribed nodes move as they do at its `time`; foreseen: where explicit forces are taken."""
+    return Stage(h, a, b, time, base, v_hat, system.coordinates.prescribed_rate(time), foreseen=foreseen)
 
 
 def pose(system: System, lin: Linearised, stage: Stage) -> Posed:

@@ -20,6 +20,8 @@ class RungeKutta:
     order = 2
     remembers: tuple[str, ...] = ()
     table: Sequence[Sequence[float]] = ()  #: row i has i + 1 weights
+    #: where each stage takes explicit forces, 0 at the step's start, 1 at the last stage's end; empty: all at the start
+    foresight: Sequence[float] = ()
     linearised = False
     equal_steps = False
     #: C / (C + 1/12), C the first term of e^z − R(z) over z³: what a step errs over how far the trapezoidal rule is off
@@ -35,14 +37,15 @@ class RungeKutta:
         accelerations: list[Vec] = []
         posed: Posed | None = None
         share = 0.0
-        for row in self.table:
+        for i, row in enumerate(self.table):
             if row[-1] == 0.0:
                 rates.append(state.u)
                 accelerations.append(system.acceleration(state))
                 continue
             base = system.coordinates.advance(state.q, _blend(row, rates, state.u), h)
             stage = stage_at(system, h, row[-1], row[-1], state.time + h * sum(row), base,
-                             v0 + h * _blend(row, accelerations, v0))
+                             v0 + h * _blend(row, accelerations, v0),
+                             _foreseen(state, after, self.foresight[i] if self.foresight else 0.0))
             if self.linearised:
                 # one factor has one damping, which keeps the order in the middle of the stages that it serves
                 middle = state.time + 0.5 * h if self._has_one_factor else stage.time
@@ -67,6 +70,13 @@ class RungeKutta:
 def _posed(system: System, last: Posed | None, at: State, stage: Stage, time: float) -> Posed:
     """A stage on the last one's factor, or linearised anew where it stands, with the damping of `time`."""
     return pose(system, system.linearise(at, time), stage) if last is None else last.again(stage)
+
+
+def _foreseen(start: State, last: State, ahead: float) -> tuple[Vec, Vec]:
+    """Coordinates and rates on the line from one state to another."""
+    if ahead == 0.0:
+        return start.q, start.u
+    return start.q + ahead * (last.q - start.q), start.u + ahead * (last.u - start.u)
 
 
 def _blend(row: Sequence[float], values: Sequence[Vec], like: Vec) -> Vec:

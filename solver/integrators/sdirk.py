@@ -20,9 +20,13 @@ class SDIRK(RungeKutta):
 
 
 class SDIRK2(RungeKutta):
-    """A backward Euler stage to α h, α = 1 − 1/√2, then the step. [Thesis C.7] [Thesis C.8]"""
+    """A backward Euler stage to α h, α = 1 − 1/√2, then the step.
+
+    Explicit forces are those of the pair of order 2 that has this table. [Thesis C.7] [Thesis C.8] [Ascher 1997]
+    """
 
     table = ((ALPHA,), (1.0 - ALPHA, ALPHA))
+    foresight = (0.0, 0.5 / ALPHA**2)
     error_share = ERROR_SHARE
 
 

@@ -202,6 +202,7 @@ class Motor(Strict):
     target: Array | list[float] = field(default_factory=list)  #: (T, k), or k numbers [rad, m or their rates]
     until: int | None = None  #: frame from which it lets go
     limit: float | None = None  #: largest effort [N m or N]
+    implicit: bool = True  #: pulls as it will at the step's end; else as it does at its start. Not of the mode "drive"
 
 
 class Joint(Strict):
@@ -221,6 +222,7 @@ class Joint(Strict):
     stiffness: list[float] = field(default_factory=list)  #: [N m/rad or N/m]; 0
     damping: list[float] = field(default_factory=list)  #: [N m s/rad or N s/m]; 0
     rest: list[float] = field(default_factory=list)  #: where the stiffness pulls to [rad or m]; `start`
+    implicit: bool = True  #: stiffness and damping are what they will be at the step's end; else at its start
     low: list[float] = field(default_factory=list)  #: limits [rad or m]
     high: list[float] = field(default_factory=list)
     motor: Motor | None = None
@@ -249,6 +251,7 @@ class Spring(Strict):
     body_b: str | None = None
     damping: float = 0.0  #: [N s/m]
     rest_length: float | None = None  #: [m]; that of the start where left out
+    implicit: bool = True  #: pulls as it will at the step's end; else as it does at its start
 
 
 class Mechanism(Strict):

@@ -196,6 +196,9 @@ def _check_motor(job: Job, motor: schema.Motor, whose: str, rates: int, where: s
     if motor.until is not None and motor.until <= job.scene.time.start:
         raise refuse(f"the motor of {whose} lets go at frame {motor.until}, before anything moves", f"{where}.until",
                      "Let it go later, or leave the motor out")
+    if not motor.implicit and motor.mode.kind == "drive":
+        raise refuse(f"the drive of {whose} is explicit, but it is no force: it moves exactly as told",
+                     f"{where}.implicit", "Leave `implicit` out, or use a servo")
     if motor.limit is not None and not 0.0 < motor.limit <= FARTHEST:
         raise refuse(f"the motor of {whose} has a largest effort of {motor.limit:g}", f"{where}.limit",
                      "Give it more than 0")

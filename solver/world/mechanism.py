@@ -250,9 +250,10 @@ class MechanismWorld:
         name = failure.object
         if name is None and len(state.u):
             name = self._name_of_rate(int(np.argmax(np.abs(state.u))))
-        return Diverged(f"the motion could not be solved: {failure}",
-                        "Lower the step, raise the damping of its joint or give thin bodies more mass; earlier frames "
-                        "are kept", name, frame)
+        remedy = ("Lower the step, raise the damping of its joint or give thin bodies more mass"
+                  if self.condensation.explicit is None else
+                  "Lower the step, or make explicit springs, joints and motors implicit")
+        return Diverged(f"the motion could not be solved: {failure}", f"{remedy}; earlier frames are kept", name, frame)
 
     def output(self, state: State, frame: int) -> Vec:
         """Vertices: none, (0, 3)."""
@@ -262,20 +263,24 @@ class MechanismWorld:
         """What a frame shows: pose (b, 4, 4) of the bodies' own frames in world, rates (m,), effort (m,) of motors
         [N m, N], loops (l,), what each loop is off by [m]."""
         at = self.tree.posture(state.q, state.u, state.memory, self._postures[1])
-        joints, constraints = self.condensation.joints, self.constraints
-        effort = state.memory.get(EFFORT, np.zeros(len(state.u))) + joints.efforts(
-            at, state.q, state.u, state.memory.get(CENTRES, self.tree.fresh), state.time)
+        jointed, constraints = self.condensation, self.constraints
+        effort = state.memory.get(EFFORT, np.zeros(len(state.u)))
+        for joints in (jointed.joints, *(() if jointed.explicit is None else (jointed.explicit.joints,))):
+            effort = effort + joints.efforts(at, state.q, state.u, state.memory.get(CENTRES, self.tree.fresh),
+                                             state.time)
         loops = np.zeros(0) if constraints is None else constraints.open_by(at)
         return {"pose": self.shown.poses(at.E, state.time), "rates": state.u, "effort": effort, "loops": loops}
 
     def energy(self, state: State) -> float:
         """Of motion, height, springs and joint springs [J]; heights count from the world's origin."""
         at = self.tree.posture(state.q, state.u, state.memory, self._postures[1])
-        mass = self.tree.inertia[:, 5, 5]
+        jointed, mass = self.condensation, self.tree.inertia[:, 5, 5]
+        centres = state.memory.get(CENTRES, self.tree.fresh)
         moving = 0.5 * float(np.einsum("na,nab,nb->", at.twist, self.tree.inertia, at.twist))
-        height = -float(np.einsum("n,na,a->", mass, at.E[:, :3, 3], self.condensation.gravity))
-        return moving + height + self.condensation.springs.energy(at.E) + self.condensation.joints.energy(
-            state.q, state.memory.get(CENTRES, self.tree.fresh))
+        height = -float(np.einsum("n,na,a->", mass, at.E[:, :3, 3], jointed.gravity))
+        explicit = 0.0 if jointed.explicit is None else jointed.explicit.energy(at.E, state.q, centres)
+        return (moving + height + jointed.springs.energy(at.E) + jointed.joints.energy(state.q, centres)
+                + explicit)
 
     def liveliness(self, state: State) -> Vec | None:
         """Nothing sleeps."""

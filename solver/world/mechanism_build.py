@@ -13,6 +13,7 @@ from ..coordinates.tree import CENTRES, Tree
 from ..coordinates.tree_build import Body, Joint, build
 from ..errors import BadInput
 from ..forces import joint_kernels as columns
+from ..forces.explicit import ExplicitForces
 from ..forces.joint_forces import JointForces, MotorOverTime, no_law
 from ..forces.springs import Springs
 from ..job import schema
@@ -22,6 +23,7 @@ from ..nonlinear.limits import Limits
 from ..state import Index, Vec
 from .beside import Beside
 from .constraints_build import constraints_of, notes_of
+from .explicit_steps import notes_of_explicit
 from .mechanism import JointInWorld, MechanismInWorld, MechanismWorld, Shown
 from .placed import Placed, frame, inverse, place_mechanism, target_of, until_of
 from .rubbing import rubbing_of
@@ -40,20 +42,19 @@ def build_mechanisms(job: Job) -> MechanismWorld:
              for one in placed for joint in one.scene.joints}
 
     balls = {first for batch in tree.batches if batch.centres.shape[1] for first in batch.entries[:, 0].tolist()}
-    u, law, motors = np.zeros(tree.rates), no_law(tree.rates), []
+    u = np.zeros(tree.rates)
     for one in placed:
         for joint in one.scene.joints:
-            of = rates[one.key(joint.child)]
             if joint.rate:
-                u[of] = joint.rate
-            _fill_law(law, of, joint, q[of])
-            if joint.motor is not None:
-                motors += _motor(job, joint.motor, of, law, of[0] in balls)
+                u[rates[one.key(joint.child)]] = joint.rate
+    law, motors = _law(job, placed, rates, q, balls, implicit=True)
     low, high = _hard_limits(law, tree, balls)
     forces = JointForces(tree, law, motors)
-    springs = _springs(placed, place, tree.parent)
+    explicit = ExplicitForces(tree, _springs(placed, place, tree.parent, implicit=False),
+                              JointForces(tree, *_law(job, placed, rates, q, balls, implicit=False)))
     params = parameters("method", scene.method)
-    jointed = Jointed(tree, springs, forces, np.array(scene.gravity, dtype=float), float(params["beta"]))
+    jointed = Jointed(tree, _springs(placed, place, tree.parent, implicit=True), forces,
+                      np.array(scene.gravity, dtype=float), float(params["beta"]), explicit if len(explicit) else None)
     limits = Limits.of(parameters("stage_solver", scene.stage_solver))
     entry = catalogue.find("integrator", scene.integrator.kind)
     # rigid bodies keep their spin by themselves
@@ -63,6 +64,7 @@ def build_mechanisms(job: Job) -> MechanismWorld:
     _soften_limits(world, joints, rates, placed)
     jointed.constraints = constraints_of(job, placed, tree, place, q, low, high)
     world.notes += notes_of(world, placed, rates)
+    world.notes += notes_of_explicit(world, schema.step_size(scene.time.fps, scene.time.step)[1])
     jointed.constraints = rubbing_of(job, placed, tree, place, jointed.constraints)
     return world
 
@@ -106,10 +108,26 @@ def _tree(placed: list[Placed]) -> tuple[Tree, Vec]:
     return replace(tree, in_child=tree.in_child @ turned), q
 
 
-def _fill_law(law: Vec, rates: Index, joint: schema.Joint, start: Vec) -> None:
-    law[rates, columns.REST] = start
-    for column, values in ((columns.STIFFNESS, joint.stiffness), (columns.DAMPING, joint.damping),
-                           (columns.REST, joint.rest), (columns.LOW, joint.low), (columns.HIGH, joint.high)):
+def _law(job: Job, placed: list[Placed], rates: dict[str, Index], start: Vec, balls: set[int],
+         implicit: bool) -> tuple[Vec, list[MotorOverTime]]:
+    """What acts on rates directly, (m, 12), and motors: those that are implicit, limits among them, or the others."""
+    law, motors = no_law(len(start)), list[MotorOverTime]()
+    for one in placed:
+        for joint in one.scene.joints:
+            of = rates[one.key(joint.child)]
+            if joint.implicit == implicit:
+                law[of, columns.REST] = start[of]
+                _fill(law, of, (columns.STIFFNESS, joint.stiffness), (columns.DAMPING, joint.damping),
+                      (columns.REST, joint.rest))
+            if implicit:
+                _fill(law, of, (columns.LOW, joint.low), (columns.HIGH, joint.high))
+            if joint.motor is not None and joint.motor.implicit == implicit:
+                motors += _motor(job, joint.motor, of, law, of[0] in balls)
+    return law, motors
+
+
+def _fill(law: Vec, rates: Index, *given: tuple[int, list[float]]) -> None:
+    for column, values in given:
         if values:
             law[rates, column] = values
 
@@ -123,12 +141,15 @@ def _motor(job: Job, motor: schema.Motor, rates: Index, law: Vec, is_ball: bool)
     return [MotorOverTime(rates, target_of(job, motor), mode.stiffness, mode.damping, until_of(job, motor), is_ball)]
 
 
-def _springs(placed: list[Placed], place: dict[str, int], parent: Index) -> Springs:
+def _springs(placed: list[Placed], place: dict[str, int], parent: Index, implicit: bool) -> Springs:
+    """The springs that are implicit, or the others."""
     body: list[list[int]] = []
     point: list[list[Vec]] = []
     law: list[list[float]] = []
     for one in placed:
         for spring in one.scene.springs:
+            if spring.implicit != implicit:
+                continue
             ends: list[tuple[int, Vec]] = []
             for name, world in ((spring.body_a, spring.point_a), (spring.body_b, spring.point_b)):
                 at = np.array([*world, 1.0])

@@ -133,6 +133,14 @@ def test_settings_of_a_bone(scene, tmp_path):  # noqa: F811
                               "limit": 20.0, "target": [0.5]}
     assert matrix(joint["rotation"])[:, 2] == pytest.approx(world_of(rig, "B1")[:3, 2], abs=1e-6)
     assert job.scene.mechanisms[0].bodies[2].shape.kind == "sphere"
+    assert gather.changed_settings(rig, scene, tmp_path / "job") == []
+    part.implicit = part.motor_implicit = False
+    assert gather.changed_settings(rig, scene, tmp_path / "job") == ["Implicit"]
+    joint = mechanism_of(rig, tmp_path / "explicit")[0]["joints"][0]
+    assert joint["implicit"] is joint["motor"]["implicit"] is False
+    part.stiffness, part.damping, part.motor = 0.0, 0.0, "drive"
+    joint = mechanism_of(rig, tmp_path / "drive")[0]["joints"][0]
+    assert "implicit" not in joint and "implicit" not in joint["motor"]
 
 
 def test_keyframes_of_a_motors_target_are_followed(scene, tmp_path):  # noqa: F811

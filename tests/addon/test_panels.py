@@ -197,7 +197,7 @@ def test_every_setting_of_a_mechanism_can_be_reached(soft_cube):
     rig = mechanism()
     part = rig.pose.bones[0].conjac
     shown = props(rig)
-    part.joint, part.motor, part.friction = "revolute", "servo", 0.1
+    part.joint, part.motor, part.friction, part.stiffness = "revolute", "servo", 0.1, 1.0
     shown |= props(rig)
     bpy.ops.object.empty_add()
     empty = bpy.context.object

@@ -1,0 +1,35 @@
+"""Springs and joint forces that are taken where a stage is told to: none of them is in its matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..coordinates.tree import Posture, Tree
+from ..state import Vec
+from .joint_forces import JointForces
+from .springs import Springs
+
+
+class ExplicitForces:
+    """Impulses of explicit forces, held through all iterations of a stage."""
+
+    def __init__(self, tree: Tree, springs: Springs, joints: JointForces) -> None:
+        """springs, joints: those that are explicit, and no others."""
+        self.springs, self.joints = springs, joints
+        self.wrench: Vec = np.zeros((tree.count, 6))  #: on bodies, in their frames [N m s, N s]
+        self.pull: Vec = np.zeros(tree.rates)  #: on rates
+
+    def __len__(self) -> int:
+        return len(self.springs) + len(self.joints.bodies)
+
+    def energy(self, E: Vec, q: Vec, centres: Vec) -> float:
+        """[J], with the bodies at E (n, 4, 4) and joints at q (m,)."""
+        return self.springs.energy(E) + self.joints.energy(q, centres)
+
+    def take(self, at: Posture, q: Vec, u: Vec, centres: Vec, time: float, share: float) -> None:
+        """Impulses of `share` seconds at q and u, (m,), where the bodies are at `at`; motors want what they do at
+        `time` [s]."""
+        self.wrench[:] = 0.0
+        self.springs.add_forces(at.E, at.twist, share, self.wrench)
+        self.joints.at(time)
+        self.pull[:] = self.joints.forces(at, q, u, centres, share)
