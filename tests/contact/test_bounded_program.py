@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from solver.contact.laws import qp
 from solver.contact.laws.qp import BoundedProgram
 from solver.errors import StepFailed
 
@@ -23,13 +24,26 @@ def assert_is_minimum(W, s, low, high, x, tolerance=1e-9):
     assert (slope[(x >= high) & (low < high)] < tolerance).all()
 
 
-@pytest.mark.parametrize("k", [1, 4, 60, 200])
+@pytest.mark.parametrize("k", [1, 4, 20, 60, 200])
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e7])
 def test_minimum_in_any_unit(k, scale):
     W, s, bound = program(k, scale=scale)
     x = BoundedProgram(W, s).solve(s, -bound, bound)
     assert_is_minimum(W, s, -bound, bound, x)
     assert k < 60 or (np.abs(x) == bound).any() and (np.abs(x) < bound).any()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_newtons_method_finds_the_minimum_of_the_active_set(seed, monkeypatch):
+    W, s, bound = program(30, seed)
+    quick = BoundedProgram(W, s)
+    answers = [quick.solve(share * s, -bound, bound) for share in (1.0, 1.5, -0.5)]
+    assert quick._model is None
+    monkeypatch.setattr(qp, "FEW_FREE", -1)
+    sure = BoundedProgram(W, s)
+    for share, answer in zip((1.0, 1.5, -0.5), answers):
+        assert np.allclose(sure.solve(share * s, -bound, bound), answer, rtol=0, atol=1e-9 * bound.max())
+    assert sure._model is not None
 
 
 def test_tiny_impulses_are_found_as_well_as_large_ones():
@@ -88,5 +102,6 @@ def test_what_is_not_finite_is_refused():
     with pytest.raises(StepFailed, match="not finite"):
         BoundedProgram(W, s).solve(np.array([np.nan, 0.0, 0.0]), -bound, bound)
     with pytest.raises(StepFailed, match="flag -5"):
-        BoundedProgram(np.array([[1.0, 2.0], [2.0, 1.0]]), s[:2]).solve(s[:2], -bound[:2], bound[:2])
+        never = np.full(2, np.inf)
+        BoundedProgram(np.array([[1.0, 2.0], [2.0, 1.0]]), s[:2]).solve(s[:2], -never, never)
     assert BoundedProgram(np.zeros((0, 0)), np.zeros(0)).solve(np.zeros(0), np.zeros(0), np.zeros(0)).shape == (0,)

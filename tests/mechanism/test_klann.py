@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.scenes import klann
+from solver.condensation.interface import Stage
 from solver.job.load import load
 from solver.world.mechanism_build import build_mechanisms
 
@@ -40,3 +41,13 @@ def test_the_walker_walks_with_its_loops_closed(tmp_path):
     assert at[2, 2] > 0.99  # level
     # without friction in its bearings the motor is pushed in part of each step
     assert min(efforts[60:]) < 0.0 < max(efforts[60:])
+
+
+def test_many_columns_are_answered_as_one_by_one(tmp_path):
+    world = walker(tmp_path)
+    lin = world.linearise(world.initial_state())
+    posed = world.condensation.pose(lin, Stage(0.01, 1.0, 1.0, 0.01, None, lin.v, None, 1.0))
+    impulses = np.random.default_rng(0).normal(size=(32, 40))
+    each = np.stack([posed.respond(one) for one in impulses.T], axis=1)
+    assert posed.respond(impulses) == pytest.approx(each, abs=1e-11 * np.abs(each).max())
+    assert posed.respond(impulses[:, 0]) == pytest.approx(each[:, 0], abs=1e-11 * np.abs(each).max())

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...state import Vec
+from .agreement_kernels import UNSETTLED, agree
 from .bilateral import Bilateral, Respond
 from .qp import BoundedProgram
 
@@ -69,15 +70,19 @@ class External:
 
     def __init__(self, respond: Respond, held: Held, pushed: Pushed, rubbed: Rubbed) -> None:
         """respond: A⁻¹ on rates, or M⁻¹ on twists with rows on those. Raises ValueError where a row is not finite."""
-        self.bilateral = Bilateral(held.G, respond, held.compliance)
         self._held, self._pushed, self._rubbed = held, pushed, rubbed
         self._k, self._p = len(rubbed.friction), len(pushed.target)
-        rows = np.concatenate([pushed.N, rubbed.T])
+        rows, r = np.concatenate([pushed.N, rubbed.T]), len(held.G)
         if not len(rows):
+            self.bilateral = Bilateral(held.G, respond, held.compliance)
             return
         self._rows = rows
-        free = respond(np.ascontiguousarray(rows.T))
-        self._Y: Vec = free - self.bilateral.Y @ self.bilateral.multipliers(held.G @ free) if len(held.G) else free
+        answer = respond(np.ascontiguousarray(np.concatenate([held.G, rows]).T))
+        free = answer[:, r:]
+        self.bilateral = Bilateral(held.G, respond, held.compliance, np.ascontiguousarray(answer[:, :r]))
+        #: what loops and drives do against each row's impulse of one, (r, p + 2 k)
+        self._led: Vec = self.bilateral.multipliers(held.G @ free)
+        self._Y: Vec = free - self.bilateral.Y @ self._led if r else free
         W = rows @ self._Y
         W = 0.5 * (W + W.T)
         # what drives move all the way answers no push: it goes on as told, and is pushed as if it were free
@@ -110,12 +115,8 @@ class External:
         impulse = np.concatenate([push, rub])
         if len(self._held.G):
             # what contacts push is answered by the loops
-            held = held - self.bilateral.multipliers(self._held.G @ self._plain(impulse))
+            held = held - self._led @ impulse
         return Answer(u + self._Y @ impulse, held, push, rub, passes)
-
-    def _plain(self, impulse: Vec) -> Vec:
-        """A⁻¹ of the rows' impulses without the loops' answer, (m,)."""
-        return self.bilateral.plain(np.ascontiguousarray((self._rows.T @ impulse)[:, None]))[:, 0]
 
     def _stagger(self, approach: Vec, slip: Vec, guess: tuple[Vec, Vec] | None) -> tuple[Vec, Vec, int]:
         """(push, rub, passes) at velocities along the rows without either."""
@@ -162,42 +163,13 @@ class External:
         return push, turn @ rub, passes
 
     def _at_once(self, W: Vec, at: Vec, impulse: Vec) -> Vec | None:
-        """Where contact and friction agree, by Newton's method on who pushes, who sticks and who slides, (p + 2 k,).
+        """Where contact and friction agree, by Newton's method from `impulse`, which is written over, (p + 2 k,).
 
         at: velocities without impulses. None where these do not settle, as in a jam that has no or many answers.
         """
-        p, friction = self._p, self._rubbed.friction
-        low, high = self._pushed.low, self._pushed.high
-        mu, of = np.repeat(friction, 2), np.repeat(np.arange(self._k), 2)
-        step, rows = 1.0 / W.diagonal(), np.arange(len(W))
-        before: Vec | None = None
-        for _ in range(NEWTON):
-            tried = impulse - step * (W @ impulse + at)
-            # −1 and 1 at a bound, 0 where the row's velocity vanishes
-            most = mu * np.maximum(tried[of], 0.0)
-            side = np.concatenate([np.where(tried[:p] <= low, -1, np.where(tried[:p] >= high, 1, 0)),
-                                   np.where(tried[p:] < -most, -1, np.where(tried[p:] > most, 1, 0))])
-            if before is not None and np.array_equal(side, before):
-                # to the last digit within the bounds
-                impulse[:p] = np.where(side[:p] < 0, low, np.where(side[:p] > 0, high, np.clip(impulse[:p], low, high)))
-                most = mu * np.maximum(impulse[of], 0.0)
-                impulse[p:] = np.clip(impulse[p:], -most, most)
-                return impulse
-            before = side
-            matrix, right = W.copy(), -at
-            bound = np.flatnonzero(side)
-            matrix[bound] = 0.0
-            matrix[bound, rows[bound]] = 1.0
-            pushing = bound[bound < p]
-            right[pushing] = np.where(side[pushing] < 0, low[pushing], high[pushing])
-            rubbing = bound[bound >= p]
-            right[rubbing] = 0.0
-            matrix[rubbing, of[rubbing - p]] = -side[rubbing] * mu[rubbing - p]
-            try:
-                impulse = np.linalg.solve(matrix, right)
-            except np.linalg.LinAlgError:
-                return None
-        return None
+        side = np.empty(len(W), dtype=np.int64)
+        taken = agree(W, at, self._pushed.low, self._pushed.high, self._rubbed.friction, NEWTON, len(W), impulse, side)
+        return None if taken == UNSETTLED else impulse
 
 
 def _along(slip: Vec) -> Vec:
