@@ -4,7 +4,7 @@
     python -m benchmarks.run --all     all of them, and writes docs/benchmarks.md
     python -m benchmarks.run --write NAME …     these, and writes docs/benchmarks.md with what the others said last
 
-What each said last is kept in build/benchmarks, so a quiet hour may go to those that need it. A claim that does not
+What each said last is kept in benchmarks/said, so a quiet hour may go to those that need it. A claim that does not
 hold stands in the table as it is; only a benchmark that crashes is an error.
 """
 
@@ -17,9 +17,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from benchmarks import tables
+
 ROOT = Path(__file__).resolve().parent.parent
-KEPT = ROOT / "build" / "benchmarks"
-NOT_BENCHMARKS = {"armadillo", "chains", "report", "run", "timed_solver", "vanilla"}
+KEPT = ROOT / "benchmarks" / "said"
+NOT_BENCHMARKS = {"armadillo", "chains", "report", "run", "tables", "timed_solver", "vanilla"}
 
 
 def names() -> list[str]:
@@ -37,7 +39,8 @@ def run(name: str) -> dict[str, Any]:
         raise RuntimeError(f"benchmark {name} failed with exit code {ran.returncode}")
     answer: dict[str, Any] = json.loads(said[-1])
     KEPT.mkdir(parents=True, exist_ok=True)
-    (KEPT / f"{name}.json").write_text(json.dumps(answer, ensure_ascii=False), encoding="utf-8")
+    said_last = json.dumps(answer, ensure_ascii=False, indent=1) + "\n"
+    (KEPT / f"{name}.json").write_text(said_last, encoding="utf-8")
     return answer
 
 
@@ -48,7 +51,7 @@ def kept() -> list[dict[str, Any]]:
 
 
 def table(answers: list[dict[str, Any]]) -> str:
-    """docs/benchmarks.md: claim, ours, goal, paper, and the machine each was measured on."""
+    """docs/benchmarks.md: claim, ours, goal, paper, the machine each was measured on, and what else was measured."""
     rows = ["# Benchmarks", "",
             "Written by `make benchmarks`; every row is one run on the machine below it. A claim that does not hold "
             "stands as it is.", ""]
@@ -63,6 +66,7 @@ def table(answers: list[dict[str, Any]]) -> str:
         rows += ["", f"{facts['cpu']}, {facts['cores']} cores, {facts['memory_gb']} GB, {facts['system']}, "
                      f"Python {facts['python']}, numpy {facts['numpy']}, scipy {facts['scipy']}, "
                      f"numba {facts['numba']}, scikit-sparse {facts['scikit-sparse']}.", ""]
+        rows += tables.rows(answer["details"])
     return "\n".join(rows)
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from benchmarks import report, run
+from benchmarks import report, run, tables
 
 
 @pytest.mark.parametrize("value, goal, holds", [(1.08, "<= 1.08", True), (1.09, "<= 1.08", False),
@@ -29,3 +29,13 @@ def test_the_line_and_the_table(capsys):
     assert answer["details"] == {"runs": 5} and answer["machine"]["cores"] >= 1
     assert "DOES NOT HOLD" in said.err
     assert "| `vanilla_ms` | 93.25 ms | <= 90 | 120 | **no** |" in run.table([answer])
+
+
+def test_what_else_was_measured_becomes_tables():
+    told = {"peer": "4.0", "dragon": {"vertices": 9932, "paper": {"beta": 3.7}, "reference": None,
+                                      "vanilla h 0.005": {"beta": 1.0, "ms_a_step": 71.25, "curve": [0.0] * 40}}}
+    lines = tables.rows(told)
+    assert lines == [
+        "peer: 4.0.", "", "### dragon", "", "vertices: 9932.", "", "| | beta | ms a step |", "| --- | --- | --- |",
+        "| paper | 3.7 |  |", "| reference |  |  |", "| vanilla h 0.005 | 1 | 71.25 |", ""]
+    assert tables.rows({}) == []
