@@ -48,6 +48,7 @@ class Additive:
 
     order = 2
     remembers: tuple[str, ...] = (BASIS, AGE)
+    linear_euler = False
     linearised = False  #: the stage is solved once, linearised where it starts
     printed = False
 

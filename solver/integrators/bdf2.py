@@ -23,6 +23,7 @@ class BDF2:
     linearised = False
     equal_steps = True
     remembers: tuple[str, ...] = (POSITIONS, RATES, STEP, TOUCHING)
+    linear_euler = False
 
     def __init__(self, params: dict[str, float]) -> None:
         """No parameters."""

@@ -19,6 +19,7 @@ class ERE:
 
     order = 2
     remembers: tuple[str, ...] = ()
+    linear_euler = False
 
     def __init__(self, params: dict[str, float]) -> None:
         """params: exponential_tolerance, the error of φ₁ that is left, as a share of the velocities."""

@@ -21,6 +21,7 @@ class GeneralizedAlpha:
 
     order = 2
     remembers: tuple[str, ...] = (ACCELERATION,)
+    linear_euler = False
 
     def __init__(self, params: dict[str, float]) -> None:
         """params: spectral_radius, what a step leaves of an infinitely fast wobble: 1 all, 0 nothing."""

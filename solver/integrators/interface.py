@@ -66,6 +66,7 @@ class Integrator(Protocol):
 
     order: int  #: of accuracy; a test measures it
     remembers: tuple[str, ...]  #: keys of the memory by which it goes on from earlier steps
+    linear_euler: bool  #: (M − hD − βh²K) u = M u⁰ + h f and nothing besides: a world may have this step in one kernel
 
     def __init__(self, params: dict[str, float]) -> None: ...
 

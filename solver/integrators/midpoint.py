@@ -11,6 +11,7 @@ class Midpoint:
 
     order = 2
     remembers: tuple[str, ...] = ()
+    linear_euler = False
 
     def __init__(self, params: dict[str, float]) -> None:
         """No parameters."""

@@ -17,6 +17,7 @@ class Quasistatic:
 
     order = 1
     remembers: tuple[str, ...] = ()
+    linear_euler = False
 
     def __init__(self, params: dict[str, float]) -> None:
         """No parameters."""

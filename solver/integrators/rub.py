@@ -4,22 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
 from ..condensation.interface import Posed, Stage
-from ..contact.laws.interface import Rubbing, along
+from ..contact.find.half_space import HalfSpace
+from ..contact.laws.interface import Friction, Rubbing, along
+from ..contact.laws.penalty import Penalty
+from ..coordinates.free_nodes import FreeNodes
 from ..state import State, Vec
-
-if TYPE_CHECKING:
-    from .interface import System
-
 
 FORCE = "friction.force"  #: memory of the last stage's friction on all nodes [N], (n, 3), where a law starts from
 
 
-def rub(system: System, posed: Posed, stage: Stage, u: Vec, memory: Mapping[str, Vec]) -> Vec | None:
+class Ground(Protocol):
+    """What rubs: nodes on a ground."""
+
+    coordinates: FreeNodes
+    mass: Vec  #: lumped [kg], (n,)
+    ground: tuple[HalfSpace, Penalty] | None
+    friction: Friction | None  #: of the ground
+
+
+def rub(system: Ground, posed: Posed, stage: Stage, u: Vec, memory: Mapping[str, Vec]) -> Vec | None:
     """Impulses of friction on all nodes, (n, 3) [N s], at the stage's rates u (3 f,); None where nothing rubs.
 
     Contacts are those at which the stage was linearised, and their normal impulses what the penalty gives over the
@@ -57,7 +65,7 @@ def remember(after: State, stage: Stage, impulses: Vec | None) -> State:
     return replace(after, memory={**after.memory, FORCE: impulses / (stage.a * stage.h)})
 
 
-def _force(system: System, memory: Mapping[str, Vec]) -> Vec:
+def _force(system: Ground, memory: Mapping[str, Vec]) -> Vec:
     """What the memory has of friction, (n, 3) [N]."""
     known = memory.get(FORCE)
     shape = (len(system.mass), 3)

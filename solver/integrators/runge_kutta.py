@@ -19,6 +19,7 @@ class RungeKutta:
 
     order = 2
     remembers: tuple[str, ...] = ()
+    linear_euler = False
     table: Sequence[Sequence[float]] = ()  #: row i has i + 1 weights
     #: where each stage takes explicit forces, 0 at the step's start, 1 at the last stage's end; empty: all at the start
     foresight: Sequence[float] = ()

@@ -19,6 +19,7 @@ class SemiImplicit:
     def __init__(self, params: dict[str, float]) -> None:
         """params: keep_spin, whether what flies freely keeps its angular momentum. β and γ are the method's."""
         self._keeps_spin = bool(params.get("keep_spin", False))
+        self.linear_euler = not self._keeps_spin
         self._free: tuple[LooseParts, list[Index]] | None = None
 
     def step(self, system: System, state: State, h: float) -> State:

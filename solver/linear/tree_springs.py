@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 import scipy.linalg
@@ -10,9 +10,6 @@ import scipy.linalg
 from ..errors import StepFailed
 from ..state import Index, Vec
 from .interface import NotPositiveDefinite
-
-if TYPE_CHECKING:
-    from .tree import TreeFactor
 
 TOLERANCE = 1.0e-11  #: what is left over of a right-hand side, both in the preconditioner's norm
 MOST = 1000  #: iterations
@@ -24,6 +21,19 @@ LARGEST = 1_000_000  #: most columns times bodies, 48 MB
 NOTHING = 1.0e-14  #: singular values of a block below this share of the largest are none
 
 
+class Factored(Protocol):
+    """T, factored: what follows the tree."""
+
+    parent: Index  #: (n,)
+    dof: Index  #: (n + 1,)
+
+    def substitute(self, u: Vec, wrench: Vec | None = None) -> Vec:
+        """u ← T⁻¹ (u + Jᵀ wrench), (m, c); returns J u, (n, c, 6)."""
+
+    def multiply(self, parts: tuple[Vec, Vec, Vec], pairs: Index, blocks: Vec, u: Vec, out: Vec) -> Vec:
+        """out = A u, (m, c), from diagonal, below and reduced blocks, pairs (s, 2) and their blocks (s, 6, 6)."""
+
+
 class FarSprings:
     """Conjugate gradients for A = T + O, T what follows the tree and O the far springs' blocks off the diagonal.
 
@@ -32,7 +42,7 @@ class FarSprings:
     [Thesis 3.6, changed: the projected block Jacobi preconditioner keeps the blocks between neighbours]
     """
 
-    def __init__(self, tree: TreeFactor, parts: tuple[Vec, Vec, Vec], pairs: Index, blocks: Vec) -> None:
+    def __init__(self, tree: Factored, parts: tuple[Vec, Vec, Vec], pairs: Index, blocks: Vec) -> None:
         """tree: factored. parts: its diagonal, below and reduced blocks. pairs: (s, 2). blocks: (s, 6, 6).
 
         Raises NotPositiveDefinite.
@@ -113,7 +123,7 @@ class Terms:
 class Border:
     """(T + F D Fᵀ)⁻¹ = T⁻¹ − Z (D + FᵀZ)⁻¹ Zᵀ, Z = T⁻¹ F, D = ±1: all p of Terms and then all n in F."""
 
-    def __init__(self, tree: TreeFactor, terms: Terms) -> None:
+    def __init__(self, tree: Factored, terms: Terms) -> None:
         """Raises NotPositiveDefinite where A is not, though T is."""
         count = len(terms.first)
         self._terms = terms

@@ -31,6 +31,7 @@ class WithSoft:
 
     order = 1
     remembers: tuple[str, ...] = ()
+    linear_euler = False
 
     def __init__(self, factor: Stiffened, rates: Index) -> None:
         """rates: on which soft bodies act, (c,)."""

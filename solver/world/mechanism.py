@@ -17,7 +17,6 @@ from ..coordinates.tree import CENTRES, Tree
 from ..errors import Diverged, StepFailed
 from ..integrators.control import Controller
 from ..integrators.interface import Integrator, System
-from ..integrators.semi_implicit import SemiImplicit
 from ..nonlinear.limits import Limits
 from ..state import Index, State, Vec
 
@@ -194,7 +193,7 @@ class MechanismWorld:
 
     def step(self, state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
-        if type(self.integrator) is SemiImplicit and TreeStep.serves(self.condensation):
+        if self.integrator.linear_euler and TreeStep.serves(self.condensation):
             after, calm = self._plain.step(state, h)
             if calm:
                 return self.tree.home(after)
