@@ -111,11 +111,11 @@ class ObjectsPlan:
             raise BadInput(f'"{empty.name}" closes a ring of joints as {kind.title()}, which can only be done by '
                            "Point and Hinge", "Change its type, or remove a constraint of the ring", self.owner.name)
         bodies = tuple(obj.name for obj in (constraint.object1, constraint.object2) if obj is not None)
-        part = empty.conjac.part
-        if part.motor != parts.NO_MOTOR or part.stiffness or part.damping:
-            self.notes.append(f'"{self.owner.name}": "{empty.name}" closes a ring of joints, where its motor, '
-                              "stiffness and damping do nothing; give them to another joint of the ring")
-        return Closing(empty.name, loop, bodies, part)
+        lost = _of_joints_alone(empty)
+        if lost:
+            self.notes.append(f'"{self.owner.name}": "{empty.name}" closes a ring of joints, where these of its '
+                              f"settings do nothing: {', '.join(lost)}; give them to another joint of the ring")
+        return Closing(empty.name, loop, bodies, empty.conjac.part)
 
     def _joined(self, empty: bpy.types.Object) -> tuple[str | None, str | None]:
         constraint = empty.rigid_body_constraint
@@ -172,9 +172,19 @@ def is_planar(empty: bpy.types.Object) -> bool:
     return empty.rigid_body_constraint.type == "HINGE" and bool(empty.conjac.part.planar)
 
 
-def _order(empty: bpy.types.Object) -> int:
-    """When it comes into the tree of joints: those last that close a ring best."""
-    return len(_FIRST) if is_planar(empty) else _FIRST.index(empty.rigid_body_constraint.type)
+def _order(empty: bpy.types.Object) -> tuple[int, bool]:
+    """When it comes into the tree of joints: those last that close a ring best, and lose nothing by it."""
+    kind = len(_FIRST) if is_planar(empty) else _FIRST.index(empty.rigid_body_constraint.type)
+    return kind, not _of_joints_alone(empty)
+
+
+def _of_joints_alone(empty: bpy.types.Object) -> list[str]:
+    """What an Empty says that a loop does not do."""
+    constraint, part = empty.rigid_body_constraint, empty.conjac.part
+    says = {"limits": any(getattr(constraint, switch) for switch, *_ in _LIMITS.get(constraint.type, ())),
+            "motor": part.motor != parts.NO_MOTOR, "stiffness": part.stiffness > 0.0,
+            "damping": part.damping > 0.0}
+    return [word for word, is_said in says.items() if is_said]
 
 
 def is_active(obj: bpy.types.Object) -> bool:

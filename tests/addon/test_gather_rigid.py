@@ -98,6 +98,21 @@ def test_rings_are_closed_by_loops(scene, tmp_path):  # noqa: F811
         job_of(owner, tmp_path / "sliders")
 
 
+def test_a_ring_is_closed_where_nothing_is_lost(scene, tmp_path):  # noqa: F811
+    """By the one hinge without limits, motor and stiffness, wherever it stands in the list."""
+    boxes = [add_box(f"Box {k}", (k, 0, 1)) for k in range(3)]
+    hinges = [join("HINGE", boxes[a], boxes[(a + 1) % 3], (a + 0.5, 0, 1), (np.pi / 2, 0, 0)) for a in range(3)]
+    owner, notes = mechanism(), []
+    for plain in hinges:
+        for empty in hinges:
+            empty.rigid_body_constraint.use_limit_ang_z = empty is hinges[0] and empty is not plain
+            empty.conjac.part.stiffness = 2.0 if empty is not hinges[0] and empty is not plain else 0.0
+        hinges[0].conjac.part.motor = "none" if plain is hinges[0] else "servo"
+        found = job_of(owner, tmp_path / plain.name, notes)[0]["mechanisms"][0]
+        assert [loop["name"] for loop in found["loops"]] == [plain.name] and notes == []
+        assert sum("low" in joint for joint in found["joints"]) == (plain is not hinges[0])
+
+
 def test_a_planar_ring_is_closed_where_the_artist_says(scene, tmp_path):  # noqa: F811
     boxes = [add_box(f"Box {k}", (k, 0, 1)) for k in range(3)]
     flat = (np.pi / 2, 0, 0)
@@ -121,8 +136,10 @@ def test_a_planar_ring_is_closed_where_the_artist_says(scene, tmp_path):  # noqa
     assert {one["kind"] for one in found["joints"]} == {"revolute"} and len(found["joints"]) == 2
     assert gather.changed_settings(owner, scene, tmp_path / "2") == []
     part.friction, part.motor = 0.4, "drive"
+    closing.rigid_body_constraint.use_limit_ang_z = True
     job_of(owner, tmp_path / "3", notes)
-    assert len(notes) == 1 and f'"{closing.name}" closes a ring of joints, where its motor' in notes[0]
+    assert notes == [f'"{owner.name}": "{closing.name}" closes a ring of joints, where these of its settings do '
+                     "nothing: limits, motor; give them to another joint of the ring"]
     assert gather.changed_settings(owner, scene, tmp_path / "2") == ["Joint Friction"]
 
 
