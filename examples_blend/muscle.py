@@ -1,8 +1,8 @@
 """muscle.blend: a biceps bends the elbow of an arm, lets go, and bends it again. MUSCLE in three dimensions.
 
 An armature of two bones, of which the lower one is simulated on a hinge and the upper one is left out: it stands. The
-muscle is a soft body, pinned above and attached to the forearm below. Its fibers' activation has keyframes, and one
-dynamic node lies in its belly.
+elbow bends from straight to 150 degrees and no further, as ours do. The muscle is a soft body, pinned above and
+attached to the forearm below. Its fibers' activation has keyframes, and one dynamic node lies in its belly.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ ACTIVE = {1: 0.02, 6: 0.02, 20: 1.0, 44: 1.0, 52: 0.05, 66: 0.05, 80: 0.7}  #: a
 SHOULDER, ELBOW = Vector((0.0, 0.0, 0.60)), Vector((0.0, 0.0, 0.30))
 FORE = Vector((cos(-1.2), 0.0, sin(-1.2)))  #: which way the forearm points
 LENGTH = 0.25  #: of the forearm [m]
-ORIGIN, INSERTION = Vector((0.022, 0.0, 0.58)), ELBOW + 0.045 * FORE + Vector((0.016, 0.0, 0.006))
+BENT = 0.5 * pi - 1.2  #: by how much the elbow is bent at rest [rad]
+MOST = 5.0 / 6.0 * pi  #: how far it bends [rad]
+ORIGIN, INSERTION = Vector((0.036, 0.0, 0.58)), ELBOW + 0.045 * FORE + Vector((0.016, 0.0, 0.006))
 ROWS, SIDES, TIP, WIDE = 28, 20, 0.007, 0.026
 
 
@@ -33,7 +35,7 @@ def build(scene: bpy.types.Scene) -> None:
     stage.backdrop(scene, 1.2, 0.0, (0.16, 0.17, 0.19))
     stage.light(scene, "Key", (0.7, -1.2, 1.3), (0.08, 0, 0.35), 28.0, 0.5, (1.0, 0.93, 0.84))
     stage.light(scene, "Rim", (-0.8, 0.5, 0.9), (0.08, 0, 0.35), 18.0, 0.4, (0.80, 0.90, 1.0))
-    stage.camera(scene, (0.10, -1.45, 0.42), (0.10, 0.0, 0.34), 50.0)
+    stage.camera(scene, (0.10, -1.45, 0.40), (0.10, 0.0, 0.335), 72.0)
 
 
 def arm(scene: bpy.types.Scene) -> bpy.types.Object:
@@ -56,6 +58,9 @@ def arm(scene: bpy.types.Scene) -> bpy.types.Object:
     part = rig.pose.bones["Forearm"].conjac
     part.shape, part.radius, part.mass, part.joint, part.axis = "capsule", 0.012, 1.2, "revolute", "Z"
     part.damping = 0.1
+    fore = rig.pose.bones["Forearm"]
+    # turning about its Z bends it back: straight at the upper end, 150 degrees at the lower one
+    fore.use_ik_limit_z, fore.ik_min_z, fore.ik_max_z = True, BENT - MOST, BENT
     rig.hide_render = True
     return rig
 

@@ -1,14 +1,9 @@
 """The examples are what they say, and the committed files are what build.py makes."""
 
-import json
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from example_files import committed_and_built
 
-ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ("suzanne", "bar", "twist", "aniso", "hetero", "barcut", "drop")
 
 FACTS = """
@@ -60,15 +55,7 @@ print("FACTS" + json.dumps(facts))
 @pytest.fixture(scope="module")
 def facts(tmp_path_factory):
     """What stands in the committed files and in freshly built ones."""
-    folder = tmp_path_factory.mktemp("examples")
-    subprocess.run([sys.executable, "-m", "examples_blend.build", *EXAMPLES, "--folder", str(folder)], cwd=ROOT,
-                   check=True, capture_output=True)
-    paths = [str(where / f"{name}.blend") for where in (ROOT / "examples_blend", folder) for name in EXAMPLES]
-    ran = subprocess.run([sys.executable, "-c", FACTS, *paths], cwd=ROOT, capture_output=True, text=True)
-    assert ran.returncode == 0, ran.stderr
-    told = json.loads(next(line for line in ran.stdout.splitlines() if line.startswith("FACTS"))[5:])
-    return {(kind, name): told[str(where / f"{name}.blend")]
-            for kind, where in (("committed", ROOT / "examples_blend"), ("built", folder)) for name in EXAMPLES}
+    return committed_and_built(EXAMPLES, FACTS, tmp_path_factory.mktemp("examples"))
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -1,0 +1,21 @@
+"""What stands in the committed .blend examples, beside what their build scripts make."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def committed_and_built(names, script, folder):
+    """{("committed" | "built", name): facts}. script: prints "FACTS" and the JSON of {path: facts} for its arguments.
+    """
+    subprocess.run([sys.executable, "-m", "examples_blend.build", *names, "--folder", str(folder)], cwd=ROOT,
+                   check=True, capture_output=True)
+    places = {"committed": ROOT / "examples_blend", "built": folder}
+    paths = {(kind, name): str(where / f"{name}.blend") for kind, where in places.items() for name in names}
+    ran = subprocess.run([sys.executable, "-c", script, *paths.values()], cwd=ROOT, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    told = json.loads(next(line for line in ran.stdout.splitlines() if line.startswith("FACTS"))[5:])
+    return {key: told[path] for key, path in paths.items()}
