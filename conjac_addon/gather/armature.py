@@ -36,6 +36,9 @@ class Armature:
     def __init__(self, evaluation: Evaluation) -> None:
         self._evaluation = evaluation
         self.object = evaluation.object
+        if self.object.data.pose_position == "REST":
+            raise BadInput("it is shown in Rest Position, where no pose plays",
+                           "Choose Pose Position in its Object Data properties", self.object.name)
         self.object.update_tag()  # Blender does not notice a setting of a bone that a script has changed
         self.plan = bones.plan(self.object)
         self.names = [one.name for one in self.plan]
@@ -57,8 +60,13 @@ class Armature:
         lengths = [self._length(name, scale[1]) for name, (_, scale) in zip(self.names, frames)]
         ends = np.array([[pose[:3, 3], pose[:3, 3] + length * pose[:3, 1]]
                          for (pose, _), length in zip(frames, lengths)])
+        whole = np.linalg.norm(np.array(self.evaluated().matrix_world)[:3, :3], axis=0)
+        even = np.ptp(whole) <= UNEVEN * whole.max()
+        if not even:
+            self.notes.append(f'"{self.object.name}": it is scaled unevenly, so its bones will play askew; apply its '
+                              "scale (Object > Apply > Scale)")
         for name, (_, scale) in zip(self.names, frames):
-            if np.ptp(scale) > UNEVEN * scale.max() and self.object.pose.bones[name].children:
+            if even and np.ptp(scale) > UNEVEN * scale.max() and self.object.pose.bones[name].children:
                 self.notes.append(f'"{self.object.name}": the bone "{name}" is scaled unevenly, so those below it will '
                                   "play askew; give it the same scale on every axis")
         settings, scene = self.object.conjac.mechanism, self._evaluation.scene
@@ -116,6 +124,10 @@ class Armature:
         armature = self._evaluation.evaluated(self.object)
         matrix = np.array(armature.matrix_world, dtype=np.float64) @ np.array(armature.pose.bones[name].matrix)
         matrix[:3] *= self._evaluation.scale
+        if matrix[:3, 0] @ np.cross(matrix[:3, 1], matrix[:3, 2]) < 0.0:
+            raise BadInput(f'the bone "{name}" is mirrored by a negative scale',
+                           "Apply the armature's scale (Object > Apply > Scale) and let its bones have scales above "
+                           "zero", self.object.name, self._evaluation.scene.frame_current)
         try:
             rotation, scale = turns.split(matrix)
         except ValueError as error:

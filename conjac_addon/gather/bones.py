@@ -87,8 +87,9 @@ def plan(armature: bpy.types.Object) -> RigPlan:
                        "Set the role of some bones to Simulated", armature.name)
     found: dict[str, BonePlan] = {}
     off = action.switched_off(armature)
+    copies = _copies(armature, wanted, off)
     for bone in by_depth(armature):
-        above = _held_by(armature, bone, wanted, off)
+        above = _held_by(armature, bone, wanted, off, copies if bone.name in wanted else {})
         if bone.name in wanted:
             found[bone.name] = _body(armature, bone, above, bone.conjac.role == parts.ANIMATED, off)
         elif above is not None and any(child.name in wanted for child in bone.children_recursive):
@@ -146,11 +147,24 @@ def _parents_first(armature: bpy.types.Object, bodies: list[BonePlan]) -> list[B
     return placed
 
 
-def _held_by(armature: bpy.types.Object, bone: bpy.types.PoseBone, wanted: set[str], off: Off) -> str | None:
-    """The nearest body above: the parent or its parents, else the target of a Child Of constraint."""
+def _copies(armature: bpy.types.Object, wanted: set[str], off: Off) -> dict[str, str]:
+    """Bodies by the bone that they copy: in rigs such as Rigify's, bones that deform are no children of each other but
+    of other bones, which their parents copy."""
+    return {constraint.subtarget: bone.name for bone in armature.pose.bones if bone.name in wanted
+            for constraint in bone.constraints if constraint.type == "COPY_TRANSFORMS"
+            and constraint.target == armature and constraint.subtarget and _is_on(bone, constraint, off)}
+
+
+def _held_by(armature: bpy.types.Object, bone: bpy.types.PoseBone, wanted: set[str], off: Off,
+             copies: dict[str, str]) -> str | None:
+    """The nearest body above, which is the parent or one of its parents, or copies it; else the target of a Child Of
+    constraint."""
     for above in bone.parent_recursive:
         if above.name in wanted:
             return above.name
+        copy = copies.get(above.name, bone.name)
+        if copy != bone.name and bone not in armature.pose.bones[copy].parent_recursive:
+            return copy
     for constraint in bone.constraints:
         if (constraint.type == "CHILD_OF" and _is_on(bone, constraint, off) and constraint.target == armature
                 and constraint.subtarget in wanted and constraint.subtarget != bone.name):

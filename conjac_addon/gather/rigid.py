@@ -272,7 +272,10 @@ class Objects:
         matrix = self._evaluation.to_world(obj)
         if not len(local):
             raise BadMesh("its mesh has no vertices", "Add geometry to it", obj.name)
-        own = local @ (np.linalg.inv(self._place(obj)) @ matrix)[:3, :3].T
+        to_own = (np.linalg.inv(self._place(obj)) @ matrix)[:3, :3]
+        own = local @ to_own.T
+        if np.linalg.det(to_own) < 0.0:
+            corners = corners[:, ::-1]  # a mirrored mesh is turned inside out
         kind = obj.rigid_body.collision_shape
         low, high = own.min(axis=0), own.max(axis=0)
         centred = bool((np.abs(low + high) < 1.0e-3 * (high - low).max()).all())

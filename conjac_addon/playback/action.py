@@ -66,7 +66,8 @@ def hide(obj: bpy.types.Object) -> None:
     if action is None:
         return
     _bring_back(obj, action)
-    bpy.data.actions.remove(action)
+    if action.users == 0:  # a duplicate of the object may play it too
+        bpy.data.actions.remove(action)
 
 
 def ours(obj: bpy.types.Object) -> bpy.types.Action | None:

@@ -56,6 +56,9 @@ def show(owner: bpy.types.Object, places: Places, arrays: Path, start: int, scal
             continue
         basis = world[:, k].copy()
         basis[:, :3, 3] /= scale
+        # bodies are never mirrored; objects that are have a turn that their negative scale makes this one
+        _, y, z = np.sign(obj.scale)
+        basis[:, :3, :3] *= [y * z, y, z]
         action.show(obj, places.first, [action.Track("", basis)], tolerance)
 
 

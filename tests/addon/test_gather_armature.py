@@ -269,6 +269,45 @@ def test_loose_bones_and_child_of(scene, tmp_path):  # noqa: F811
         mechanism_of(rig, tmp_path / "ring")
 
 
+def test_deforming_bones_of_a_control_rig_hang_together(scene, tmp_path):  # noqa: F811
+    """As Rigify makes them: limbs are children of bones that the deforming spine copies."""
+    spine, limb = ((0, 0, 1), (0, 0, 1.4)), ((0.1, 0, 1), (0.1, 0, 0.5))
+    rig, notes = add_armature([
+        ("root", (0, 0, 0), (0, 1, 0), None, False), ("ORG-spine", *spine, "root", False),
+        ("MCH-hip", *limb, "ORG-spine", False), ("ORG-thigh", *limb, "MCH-hip", False),
+        ("DEF-spine", *spine, "root", False), ("DEF-thigh", *limb, "ORG-thigh", False),
+        ("DEF-shin", (0.1, 0, 0.5), (0.1, 0, 0.1), "DEF-thigh", True)]), []
+    for name in ("spine", "thigh"):
+        copy = rig.pose.bones[f"DEF-{name}"].constraints.new("COPY_TRANSFORMS")
+        copy.target, copy.subtarget = rig, f"ORG-{name}"
+    for bone in rig.data.bones:
+        bone.use_deform = bone.name.startswith("DEF")
+    assert bpy.ops.conjac.ragdoll(smallest=0.0) == {"FINISHED"}
+    mechanism, _ = mechanism_of(rig, tmp_path / "job", notes)
+    assert [body["name"] for body in mechanism["bodies"]] == ["DEF-spine", "DEF-thigh", "DEF-shin"] and not notes
+    assert [(j["child"], j["parent"]) for j in mechanism["joints"]] == [("DEF-thigh", "DEF-spine"),
+                                                                       ("DEF-shin", "DEF-thigh")]
+    # a copy that is switched off holds nothing
+    rig.pose.bones["DEF-spine"].constraints[0].mute = True
+    mechanism, _ = mechanism_of(rig, tmp_path / "off", notes)
+    assert [j["child"] for j in mechanism["joints"]] == ["DEF-shin"] and "hang on nothing" in notes[0]
+
+
+def test_what_plays_nothing_or_plays_askew_is_told(scene, tmp_path):  # noqa: F811
+    rig, notes = add_chain(2), []
+    rig.data.pose_position = "REST"
+    with pytest.raises(BadInput, match='"Rig": it is shown in Rest Position, where no pose plays'):
+        mechanism_of(rig, tmp_path / "rest")
+    rig.data.pose_position = "POSE"
+    rig.scale = (-1.0, 1.0, 1.0)
+    with pytest.raises(BadInput, match='"Rig", frame 1: the bone "B0" is mirrored by a negative scale'):
+        mechanism_of(rig, tmp_path / "mirrored")
+    rig.scale = (1.0, 2.0, 1.0)
+    mechanism_of(rig, tmp_path / "uneven", notes)
+    assert notes == ['"Rig": it is scaled unevenly, so its bones will play askew; apply its scale (Object > Apply > '
+                     'Scale)']
+
+
 def test_what_cannot_be_simulated_is_refused_by_the_bones_name(scene, tmp_path):  # noqa: F811
     rig = add_chain(2)
     bone = rig.pose.bones["B1"]

@@ -181,9 +181,11 @@ def test_what_is_no_mechanism_is_refused(scene, tmp_path):  # noqa: F811
         job_of(owner, tmp_path / "5")
 
 
-def test_objects_play_and_come_back(scene, tmp_path):  # noqa: F811
+@pytest.mark.parametrize("signs", [(1, 1, 1), (-1, 1, 1), (1, -1, 1), (-1, -1, -1)])
+def test_objects_play_and_come_back_also_mirrored_ones(scene, tmp_path, signs):  # noqa: F811
     box, still = add_box("Box", (1, 2, 3)), add_box("Still", (0, 0, 0), active=False)
-    box.rotation_mode, box.scale = "QUATERNION", (1.0, 2.0, 1.0)
+    box.rotation_mode, box.scale = "QUATERNION", np.array([1.0, 2.0, 1.0]) * signs
+    box.rigid_body.collision_shape = "MESH"  # a closed surface that must not be read inside out
     owner = mechanism()
     document, _ = job_of(owner, tmp_path)
     names = tuple(body["name"] for body in document["mechanisms"][0]["bodies"])

@@ -129,6 +129,22 @@ def test_everything_comes_back_when_it_is_freed(scene, tmp_path, animated):  # n
     assert state_of(rig) == before
 
 
+def test_freeing_one_of_two_that_share_an_action_leaves_the_other(scene, tmp_path):  # noqa: F811
+    rig = loose_rig()
+    document, _ = job_of(rig, tmp_path)
+    places = places_of(document["mechanisms"][0])
+    playback.mechanism.show(rig, places, tmp_path / "arrays", 1, 1.0)
+    twin = rig.copy()
+    scene.collection.objects.link(twin)
+    assert action.ours(twin) == action.ours(rig)
+    assert_shown(twin, scene, document["mechanisms"][0], tmp_path / "arrays", places)
+    playback.hide(rig)
+    assert action.ours(rig) is None and action.ours(twin) is not None
+    assert_shown(twin, scene, document["mechanisms"][0], tmp_path / "arrays", places)
+    playback.hide(twin)
+    assert not bpy.data.actions
+
+
 def test_gathering_again_reads_the_artists_own_animation(scene, tmp_path):  # noqa: F811
     rig = loose_rig()
     limit = rig.pose.bones["Arm"].constraints.new("LIMIT_ROTATION")
