@@ -51,23 +51,24 @@ class Outside:
     def on_bodies(self, answer: Answer, bodies: int) -> Vec:
         """Impulses of rows on bodies, in their frames, (n, 6)."""
         out = self.contacts.wrenches(answer.pushed[:len(self.contacts)], bodies)
-        out += self.along.wrenches(answer.rubbed, bodies)
-        out += self.loops.wrenches(answer.held[:len(self.loops)], bodies)
-        return out
+        self.along.wrenches(answer.rubbed, bodies, out)
+        return self.loops.wrenches(answer.held[:len(self.loops)], bodies, out)
 
     def on_rates(self, answer: Answer, rates: int) -> Vec:
         """Impulses of drives and limits, (m,)."""
         out = self.effort(answer, rates)
         first = len(self.contacts)
-        impulse = self.limits.rate_factor * answer.pushed[first:first + len(self.limits)]
-        np.add.at(out, self.limits.rate, impulse)
+        if len(self.limits):
+            impulse = self.limits.rate_factor * answer.pushed[first:first + len(self.limits)]
+            np.add.at(out, self.limits.rate, impulse)
         return out
 
     def effort(self, answer: Answer, rates: int) -> Vec:
         """Impulses of drives alone, (m,)."""
         out = np.zeros(rates)
         out[self.drives.rate] = answer.held[len(self.loops):]
-        out[self.limited.rate] += answer.pushed[len(self.contacts) + len(self.limits):]
+        if len(self.limited):
+            out[self.limited.rate] += answer.pushed[len(self.contacts) + len(self.limits):]
         return out
 
 

@@ -12,6 +12,7 @@ from .. import catalogue
 from ..condensation.tree import Constraints as Seen
 from ..condensation.tree import Held, PosedTree
 from ..contact.laws.bearings import Bearing, Bearings
+from ..contact.laws.bearings_kernels import add_lines
 from ..contact.laws.bisp import efforts
 from ..contact.laws.external import Answer, External
 from ..contact.laws.joint_contacts import JOINTS, LOOPS, Seat
@@ -77,9 +78,13 @@ class Rows:
         if self.outside is None or self.answer is None or not len(self.outside.loops):
             return None
         loops = self.outside.loops
-        out = np.zeros((int(loops.owner.max()) + 1, 6))
-        np.add.at(out, loops.owner, self.answer.held[:len(loops), None] * loops.wrench[:, 0])
+        if self._on_a is None:
+            self._on_a = np.ascontiguousarray(loops.wrench[:, :1])
+        out = np.zeros((int(loops.owner[-1]) + 1, 6))
+        add_lines(loops.owner, self.answer.held[:len(loops), None], self._on_a, 1.0, out)
         return out
+
+    _on_a: Vec | None = None  #: the loops' wrenches on their bodies a, (r, 1, 6)
 
     @property
     def momentum(self) -> Vec:

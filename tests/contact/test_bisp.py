@@ -122,9 +122,9 @@ def test_friction_is_within_its_bound_and_against_the_slip(seed):
     assert slides.any() and (~slides).any()
     worst = 0.0
     for group, load, along in zip(table.groups, loads, table.split(rubbed.impulse)):
-        if len(group.first) == len(group.line) > 1:
+        if group.lead.shape[1] == len(group.line) > 1:
             both = np.linalg.norm(along.reshape(len(along), -1, 2), axis=2)
-            worst = max(worst, float((both / np.maximum(group.bounds(load)[:, ::2], 1e-300)).max()))
+            worst = max(worst, float((both / np.maximum(group.bounds(load)[0][:, ::2], 1e-300)).max()))
     print(f"two tangents: {worst:.3f} of the circular cone")
     assert worst <= np.sqrt(2.0) + 1e-6
 

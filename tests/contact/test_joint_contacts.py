@@ -57,9 +57,8 @@ def friction_of(one, mu, wrench):
     bearing = Bearing(JOINTS["revolute"][0], mu, RADIUS, LENGTH, 12, 0, 0, -1, np.eye(4))
     table = Bearings([bearing], np.eye(6)[None], np.eye(4)[None])
     group = replace(table.groups[0], out=one.out, surface=one.surface, point=one.point, ratio=one.ratio,
-                    start=np.flatnonzero(np.diff(one.surface, prepend=-1)),
-                    first=np.flatnonzero(np.diff(one.line, prepend=-1)))
-    return group.summed(group.bounds(load_of(one, wrench)[None]))[0]
+                    line=one.line, lead=one.lead[None])
+    return group.bounds(load_of(one, wrench)[None])[1][0]
 
 
 @pytest.mark.parametrize("points", [12, 14, 24])

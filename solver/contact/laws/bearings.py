@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...state import Index, Vec
-from .bearings_kernels import fill_lines, opposed
+from .bearings_kernels import add_lines, bound_tangents, bring, fill_lines, opposed, point_loads
 from .joint_contacts import ContactPoints, Seat, Shape
 from .rows_kernels import fill_jacobian
 
 #: of trace(N M⁻¹ Nᵀ) over its rows: small against what points carry, large against rounding
 REGULARISATION = 1.0e-9
 TINY = float(np.finfo(float).tiny)
+THERE = np.zeros((0, 6, 6))  #: wrenches stand in the points' frame already
 
 
 @dataclass(frozen=True)
@@ -53,36 +54,32 @@ class Alike:
     mu: Vec  #: (k, 1)
     out: Vec  #: direction in which each point presses, in the joint's frame, (p, 3)
     surface: Index  #: (p,)
-    start: Index  #: each surface's first point
     tangent: Vec  #: (k, t, 6)
     point: Index  #: (t,)
     line: Index  #: (t,)
-    first: Index  #: each line's first tangent, (l,)
     ratio: Vec  #: (t,)
     lead: Vec  #: (k, l, 6)
     weight: Vec  #: M⁻¹ of the body in which the points are fixed, (k, 6, 6)
 
-    def loads(self, wrench: Vec) -> Vec:
+    def loads(self, wrench: Vec, place: Index | None = None, brought: Vec | None = None) -> Vec:
         """α of each point from wrenches [N m s, N s] in the points' frame, (k, 6): (k, p) [N s].
 
+        place: rows of `wrench` to be taken, (k,), brought: into the points' frame, (k, 6, 6); none where they stand so.
         −N (NᵀN + ε M)⁻¹ f, which is −(N M⁻¹ Nᵀ + ε)⁻¹ N M⁻¹ f. [Thesis 3.7, changed: sign, ε relative to the trace]
         """
-        alpha: Vec = np.matmul(self.carry, wrench[:, :, None])[:, :, 0]
+        alpha: Vec = np.empty(self.carry.shape[:2])
+        place = np.arange(len(alpha), dtype=np.int32) if place is None else place
+        point_loads(place, wrench, THERE if brought is None else brought, self.carry, alpha)
         return alpha
 
-    def bounds(self, load: Vec) -> Vec:
-        """μ |α| of each tangent, scaled so that a surface's loads add up to the force that it carries, (k, t)."""
-        size = np.abs(load)
-        force = np.add.reduceat(load[:, :, None] * self.out, self.start, axis=1)
-        whole = np.add.reduceat(size, self.start, axis=1)
-        share = self.mu * np.sqrt(np.einsum("ksa,ksa->ks", force, force)) / np.maximum(whole, TINY)
-        bound: Vec = (share[:, self.surface] * size)[:, self.point]
-        return bound
-
-    def summed(self, impulse: Vec) -> Vec:
-        """What impulses along tangents, (k, t), are along their lines, (k, l)."""
-        total: Vec = np.add.reduceat(self.ratio * impulse, self.first, axis=1)
-        return total
+    def bounds(self, load: Vec) -> tuple[Vec, Vec]:
+        """μ |α| of each tangent, scaled so that a surface's loads add up to the force that it carries, (k, t), and
+        those of the lines, along which the tangents' are summed, (k, l).
+        """
+        k = len(load)
+        tangents, lines = np.empty((k, len(self.point))), np.empty((k, self.lead.shape[1]))
+        bound_tangents(load, self.mu, self.out, self.surface, self.point, self.ratio, self.line, tangents, lines)
+        return tangents, lines
 
 
 def _alike(bearings: Sequence[Bearing], inertia: Vec) -> Alike:
@@ -105,10 +102,9 @@ def _alike(bearings: Sequence[Bearing], inertia: Vec) -> Alike:
         on_other=on_other, is_loop=first.is_loop, normal=normal, both_ways=shape.both_ways,
         carry=np.matmul(-normal, inverse), epsilon=epsilon,
         mu=np.array([[one.mu] for one in bearings]), out=shape.out, surface=shape.surface,
-        start=np.flatnonzero(np.diff(shape.surface, prepend=-1)).astype(np.int32),
         tangent=np.array([c.tangent @ a.T for c, a in zip(contacts, motion)]),
         point=shape.point, line=shape.line,
-        first=np.flatnonzero(np.diff(shape.line, prepend=-1)).astype(np.int32), ratio=shape.ratio,
+        ratio=shape.ratio,
         lead=np.array([c.lead @ a.T for c, a in zip(contacts, motion)]), weight=np.linalg.inv(mass))
 
 
@@ -161,9 +157,14 @@ class Rubbing:
         self.bearings, self.count = bearings, len(parent)
         self._parent, self._X = parent, X
         #: the twist of `body` in the points' frame, (k, 6, 6), per group; None: it is there already
-        self.into: list[Vec | None] = [self._into(group, E, X) for group in bearings.groups]
-        #: and its wrenches there
-        self._brought = [None if into is None else np.swapaxes(np.linalg.inv(into), 1, 2) for into in self.into]
+        self.into: list[Vec | None] = []
+        self._brought: list[Vec | None] = []  #: and its wrenches there
+        for group in bearings.groups:
+            into, brought = np.empty((2, len(group.body), 6, 6)) if group.on_other else (None, None)
+            if into is not None:
+                bring(E, group.body, group.other, into, brought)
+            self.into.append(into)
+            self._brought.append(brought)
         #: leads in the frames of `body`, (k, l, 6), per group
         self.leads = [group.lead if into is None else np.ascontiguousarray(group.lead @ into)
                       for group, into in zip(bearings.groups, self.into)]
@@ -178,16 +179,6 @@ class Rubbing:
                 fill_lines(dof, S, group.body, lead, rows)
             start = end
 
-    def _into(self, group: Alike, E: Vec, X: Vec) -> Vec | None:
-        if not group.on_other:
-            return None
-        if not group.is_loop:
-            return np.linalg.inv(X[group.body])
-        padded = np.concatenate([E, np.eye(4)[None]])
-        relative = np.linalg.solve(padded[group.body], padded[group.other])
-        # twists transform as wrenches of the inverse motion do, transposed
-        return np.swapaxes(_coadjoint(relative), 1, 2)
-
     def _fill_loop_rows(self, group: Alike, lead: Vec, parent: Index, dof: Index, X: Vec, S: Vec, rows: Vec) -> None:
         each = lead.shape[1]
         body = np.repeat(np.stack([group.body, group.other], axis=1), each, axis=0).astype(np.int32)
@@ -201,16 +192,12 @@ class Rubbing:
         for group, brought in zip(self.bearings.groups, self._brought):
             wrench = in_loops if group.is_loop else carried
             assert wrench is not None
-            own = wrench[group.place]
-            if brought is not None:
-                own = np.matmul(brought, own[:, :, None])[:, :, 0]
-            out.append(group.loads(own))
+            out.append(group.loads(wrench, group.place, brought))
         return out
 
     def bounds(self, loads: Sequence[Vec]) -> Vec:
         """μ |α| of the tangents summed to the bounds of their lines, flat (r,) [N s]."""
-        parts = [group.summed(group.bounds(load)).ravel() for group, load in zip(self.bearings.groups, loads)]
-        return np.concatenate(parts)
+        return np.concatenate([group.bounds(load)[1].ravel() for group, load in zip(self.bearings.groups, loads)])
 
     def wrenches(self, along: Vec) -> tuple[Vec, Vec | None]:
         """What impulses along lines, flat (r,), do: (n, 6) on the body below each joint, its opposite on the parent
@@ -218,14 +205,13 @@ class Rubbing:
         """
         joints, loops = np.zeros((self.count, 6)), None
         for group, lead, one in zip(self.bearings.groups, self.leads, self.bearings.split(along)):
-            wrench = np.matmul(one[:, None, :], lead)[:, 0]
             if not group.is_loop:
-                joints[group.place] += wrench  # a joint is in a group once
+                add_lines(group.place, one, lead, 1.0, joints)
                 continue
-            loops = np.zeros((self.count + 1, 6)) if loops is None else loops
-            np.add.at(loops, group.body, wrench)
-            np.add.at(loops, group.other, -np.matmul(one[:, None, :], group.lead)[:, 0])
-        return joints, None if loops is None else loops[:-1]
+            loops = np.zeros((self.count, 6)) if loops is None else loops
+            add_lines(group.body, one, lead, 1.0, loops)
+            add_lines(group.other, one, group.lead, -1.0, loops)
+        return joints, loops
 
     def opposed(self, wrench: Vec) -> Vec:
         """Wrenches on the bodies below joints, with the opposite on their parents, both (n, 6)."""

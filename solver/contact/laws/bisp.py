@@ -7,7 +7,8 @@ import numpy as np
 from ...coordinates import tree_kernels
 from ...state import Vec
 from .bearings import Bearings, Rubbing
-from .joint_friction import PosedJoints, Rubbed, free_directions
+from .bearings_kernels import add_lines, free_wrenches, size_in
+from .joint_friction import PosedJoints, Rubbed
 from .qp import BoundedProgram
 
 SOFTENED = 1.0e-8  #: of what the pin's body alone gives way: what tells rows apart that say the same or are driven
@@ -51,8 +52,8 @@ class Bisp:
             # contact: what each joint carries, and which points carry it
             carried = self.carried(posed, at, u, along, free)
             if before is not None:
-                most_of_it = min(part, 1.0) * self.agreement * _size(bearings, carried)
-                if _size(bearings, carried - before) <= most_of_it:
+                most_of_it = min(part, 1.0) * self.agreement * size_in(carried, bearings.weight)
+                if size_in(carried - before, bearings.weight) <= most_of_it:
                     return Rubbed(u, along, done + 1, program.iterations if program else 0, True, loads)
             before = carried
             loads = at.loads(carried, posed.in_loops())
@@ -97,30 +98,22 @@ class Free:
 
     def __init__(self, posed: PosedJoints, bearings: Bearings) -> None:
         self._count = len(posed.parent)
-        self._parts = []
-        for joints, entries, about in free_directions(posed, bearings):
-            square = about @ np.swapaxes(about, 1, 2)
-            along = np.swapaxes(np.linalg.solve(square, about), 1, 2)
-            self._parts.append((joints, entries, bearings.at_joint[joints] @ along))
+        self._body = np.repeat(np.arange(self._count, dtype=np.int32), np.diff(posed.dof))  #: below each rate
+        self._along: Vec = np.empty((len(posed.S), 1, 6))
+        free_wrenches(posed.dof, posed.S, bearings.at_joint, self._along)
 
     def wrenches(self, effort: Vec) -> Vec:
         """Wrenches that do `effort`, (m,), to the rates: (n, 6) on the bodies below. A hinge's motor is a torque about
         it and nothing besides.
         """
         out = np.zeros((self._count, 6))
-        for joints, entries, along in self._parts:
-            out[joints] = np.matmul(along, effort[entries][:, :, None])[:, :, 0]
+        add_lines(self._body, effort[:, None], self._along, 1.0, out)
         return out
 
 
 def efforts(posed: PosedJoints, bearings: Bearings, effort: Vec) -> Vec:
     """`Free.wrenches` asked once."""
     return Free(posed, bearings).wrenches(effort)
-
-
-def _size(bearings: Bearings, wrench: Vec) -> float:
-    """Norm of wrenches (n, 6) in M⁻¹."""
-    return float(np.sqrt(np.einsum("na,nab,nb->", wrench, bearings.weight, wrench)))
 
 
 def _part(off: Vec, last: Vec, part: float) -> float:

@@ -33,12 +33,10 @@ class BoundedProgram:
         bounds that it lay on are tried first; it saves time, the minimum does not depend on it.
         Raises ValueError where a number is not finite.
         """
-        diagonal: Vec = np.ascontiguousarray(W.diagonal())
-        if not (np.isfinite(W).all() and (diagonal > 0.0).all()):
+        if not (np.isfinite(W).all() and (W.diagonal() > 0.0).all()):
             raise ValueError("a quadratic program needs a finite W with a positive diagonal")
         self._W: Vec = np.ascontiguousarray(W)
-        self._each: Vec = 1.0 / np.sqrt(diagonal)
-        self._size = max(float(np.abs(self._each * slip).max(initial=0.0)), TINY)
+        self._typical = slip
         self._guess = guess
         self._side = np.zeros(len(W), dtype=np.int64)  #: on which bound the last answer lies, −1, 0 or 1
         self._few = True  #: whether Newton's method has settled so far
@@ -63,16 +61,18 @@ class BoundedProgram:
         return self._by_active_set(slip, low, high)
 
     def _by_active_set(self, slip: Vec, low: Vec, high: Vec) -> Vec:
-        size = self._size * self._each
-        s, above, below = self._each * slip / self._size, high / size, low / size
+        each: Vec = 1.0 / np.sqrt(self._W.diagonal())
+        typical = max(float(np.abs(each * self._typical).max(initial=0.0)), TINY)
+        size = typical * each
+        s, above, below = each * slip / typical, high / size, low / size
         if self._model is None:
-            self._model = self._begun(self._scaled(), s, above, below, self._active(low, high))
+            self._model = self._begun(each[:, None] * self._W * each, s, above, below, self._active(low, high))
         else:
             self._model.update(f=s, bupper=above, blower=below)
         x, _, flag, said = self._model.solve()
         self.iterations += int(said["iterations"])
         if flag < 1:  # rows that nearly say the same: told further apart, from the start
-            softer, none = self._scaled() + SOFTER * np.eye(len(s)), np.zeros(len(s), dtype=np.int32)
+            softer, none = each[:, None] * self._W * each + SOFTER * np.eye(len(s)), np.zeros(len(s), dtype=np.int32)
             self._model = self._begun(softer, s, above, below, none)
             x, _, flag, said = self._model.solve()
             self.iterations += int(said["iterations"])
@@ -82,11 +82,6 @@ class BoundedProgram:
         pressed = said["lam"]
         answer: Vec = np.where(pressed > 0.0, high, np.where(pressed < 0.0, low, np.clip(size * x, low, high)))
         return answer
-
-    def _scaled(self) -> Vec:
-        """W with a diagonal of ones."""
-        scaled: Vec = self._each[:, None] * self._W * self._each
-        return scaled
 
     def _begun(self, W: Vec, s: Vec, above: Vec, below: Vec, active: np.ndarray) -> daqp.Model:
         model = daqp.Model()

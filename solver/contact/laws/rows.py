@@ -42,9 +42,12 @@ class Rows:
         on_rates: Vec = on_bodies + self.rate_factor * np.append(u, 0.0)[self.rate]
         return on_rates
 
-    def wrenches(self, multiplier: Vec, bodies: int) -> Vec:
-        """Σ wrench λ on each body, (n, 6): the rows' share of its impulse; rows on rates give none."""
-        out = np.zeros((bodies, 6))
+    def wrenches(self, multiplier: Vec, bodies: int, out: Vec | None = None) -> Vec:
+        """Σ wrench λ on each body, (n, 6): the rows' share of its impulse; rows on rates give none.
+
+        out: what it is added to where it is given, (n, 6).
+        """
+        out = np.zeros((bodies, 6)) if out is None else out
         add_wrenches(self.body, self.wrench, multiplier, out)
         return out
 

@@ -84,7 +84,7 @@ class Staggered:
                     break
             before = pressed
             loads = bearings_loads(bearings, alpha)
-            most = np.concatenate([group.bounds(load).ravel() for group, load in zip(bearings.groups, loads)])
+            most = np.concatenate([group.bounds(load)[0].ravel() for group, load in zip(bearings.groups, loads)])
             slip = friction.rows @ (free + moved)
             rubbing = rubbing or BoundedProgram(friction.program, slip, beta)
             beta = rubbing.solve(slip, -most, most)
