@@ -57,27 +57,27 @@ class Armature:
     def measure(self) -> list[dict[str, Any]]:
         """Shape and, where a skin tells it, mass of each body at the present frame, for scene.json."""
         frames = [self._bone(name) for name in self.names]
-        lengths = [self._length(name, scale[1]) for name, (_, scale) in zip(self.names, frames)]
-        ends = np.array([[pose[:3, 3], pose[:3, 3] + length * pose[:3, 1]]
-                         for (pose, _), length in zip(frames, lengths)])
+        # from a bone's head to its tail along its own Y, against it where the rig is mirrored
+        along = [self._along(name, scale[1]) for name, (_, scale) in zip(self.names, frames)]
+        ends = np.array([[pose[:3, 3], pose[:3, 3] + way * pose[:3, 1]] for (pose, _), way in zip(frames, along)])
         whole = np.linalg.norm(np.array(self.evaluated().matrix_world)[:3, :3], axis=0)
         even = np.ptp(whole) <= UNEVEN * whole.max()
         if not even:
             self.notes.append(f'"{self.object.name}": it is scaled unevenly, so its bones will play askew; apply its '
                               "scale (Object > Apply > Scale)")
         for name, (_, scale) in zip(self.names, frames):
-            if even and np.ptp(scale) > UNEVEN * scale.max() and self.object.pose.bones[name].children:
+            if even and np.ptp(scale) > UNEVEN * np.abs(scale).max() and self.object.pose.bones[name].children:
                 self.notes.append(f'"{self.object.name}": the bone "{name}" is scaled unevenly, so those below it will '
                                   "play askew; give it the same scale on every axis")
         settings, scene = self.object.conjac.mechanism, self._evaluation.scene
         around = skin.volumes(self._evaluation, self.names, ends) if settings.use_skin else {}
         found = []
-        for k, (name, length) in enumerate(zip(self.names, lengths)):
-            part = self.part(name)
+        for k, (name, way) in enumerate(zip(self.names, along)):
+            part, length = self.part(name), abs(way)
             radius = properties.si(part, "radius", scene)
             if not radius:
                 radius = skin.radius_of(around[name], length) if name in around else THIN * length
-            self.offsets[k] = turns.pose(ALONG, np.array([0.0, 0.5 * length, 0.0]))
+            self.offsets[k] = turns.pose(ALONG, np.array([0.0, 0.5 * way, 0.0]))
             body: dict[str, Any] = {"shape": _SHAPES[part.shape](float(radius), float(length))}
             if not part.mass and name in around:
                 body["mass"] = properties.shortest(settings.density) * around[name]
@@ -124,10 +124,6 @@ class Armature:
         armature = self._evaluation.evaluated(self.object)
         matrix = np.array(armature.matrix_world, dtype=np.float64) @ np.array(armature.pose.bones[name].matrix)
         matrix[:3] *= self._evaluation.scale
-        if matrix[:3, 0] @ np.cross(matrix[:3, 1], matrix[:3, 2]) < 0.0:
-            raise BadInput(f'the bone "{name}" is mirrored by a negative scale',
-                           "Apply the armature's scale (Object > Apply > Scale) and let its bones have scales above "
-                           "zero", self.object.name, self._evaluation.scene.frame_current)
         try:
             rotation, scale = turns.split(matrix)
         except ValueError as error:
@@ -149,9 +145,10 @@ class Armature:
                      @ np.linalg.inv(np.array(held_by.bone.matrix_local, dtype=np.float64)))
         return turns.split(above @ rest)[0]
 
-    def _length(self, name: str, scale: float) -> float:
+    def _along(self, name: str, scale: float) -> float:
+        """Where a bone's tail is on its own Y [m]."""
         length = float(self.object.pose.bones[name].bone.length * scale)
-        if not length > SHORTEST:
+        if not abs(length) > SHORTEST:
             raise BadInput(f'the bone "{name}" has no length', "Give it one in Edit Mode, or set its role to Left Out",
                            self.object.name)
         return length

@@ -21,14 +21,15 @@ KINDS = {"EMPTY": "plane", "MESH": "sheet"}
 
 def cut_settings(obj: bpy.types.Object) -> list[dict[str, Any]]:
     """What scene.json's body says of its cuts as far as it follows from settings alone."""
-    return [{"frame": cut.frame, "kind": KINDS[cut.object.type]} for cut in obj.conjac.cuts if cut.object is not None]
+    return [{"frame": cut.frame, "kind": KINDS[cut.object.type]} for cut in obj.conjac.cuts
+            if cut.object is not None and cut.object.type in KINDS]
 
 
 class Cuts:
     """The cuts of an evaluation's object; `see` is to be called at every whole frame."""
 
     def __init__(self, evaluation: Evaluation, store: Store, frames: tuple[int, int]) -> None:
-        """Raises BadInput where a cut has no object or would never be seen between the first and the last frame."""
+        """Raises BadInput where a cut has no object that cuts or would never be seen between first and last frame."""
         self._evaluation, self._store = evaluation, store
         obj, (start, end) = evaluation.object, frames
         self._cuts = [(cut.frame, cut.object) for cut in obj.conjac.cuts]
@@ -36,6 +37,9 @@ class Cuts:
             if cutter is None:
                 raise BadInput(f"its cut at frame {frame} has no object that cuts",
                                "Choose an Empty or a mesh, or remove the cut", obj.name)
+            if cutter.type not in KINDS:
+                raise BadInput(f'it cuts "{obj.name}" and is a {cutter.type.title()}', "Choose an Empty or a mesh, or "
+                               "remove the cut", cutter.name)
             if not start <= frame < end:
                 raise BadInput(f"its cut at frame {frame} would never be seen: it is baked from frame {start} to {end}",
                                f"Cut from frame {start} to {end - 1}", obj.name)

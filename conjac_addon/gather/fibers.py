@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ...solver import catalogue
 from ...solver.errors import BadInput
+from ..handles import has_curves
 from .evaluation import Evaluation
 
 ATTRIBUTE = "conjac_fiber"  #: vector attribute of the vertices, in object space
@@ -68,6 +69,10 @@ def _combed(evaluation: Evaluation, mesh: bpy.types.Mesh, store: Store) -> dict[
     if obj is None:
         raise BadInput("it has no curves to take the direction of its fibers from",
                        "Choose an object with curves, or another direction of the fibers", evaluation.object.name)
+    if not has_curves(None, obj):
+        raise BadInput(f'it gives the fibers of "{evaluation.object.name}" their direction and is a '
+                       f"{obj.type.title()} without curves", "Choose hair, a curve, or a mesh of edges", obj.name)
+    evaluation.check_enabled(obj, f'it gives the fibers of "{evaluation.object.name}" their direction')
     evaluated = evaluation.evaluated(obj)
     ends = _hair(evaluated.data) if obj.type == "CURVES" else _edges(evaluated)
     along = ends[:, 1] - ends[:, 0]

@@ -22,6 +22,8 @@ class GroundPlane:
         self._evaluation = evaluation
         if self._object is not None and self._object == evaluation.object:
             raise BadInput("it is its own ground", "Choose another object as ground", evaluation.object.name)
+        if self._object is not None:
+            evaluation.check_enabled(self._object, f'it is the ground of "{evaluation.object.name}"')
         self._height = settings.si(body_settings, "ground_height", evaluation.scene)
         self.point, self.normal = self._plane()
         self.moves = False

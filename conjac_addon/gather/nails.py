@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ...solver.errors import BadInput
 from .. import settings as properties
+from ..handles import is_empty
 from .evaluation import Evaluation
 
 Store = Callable[[str, NDArray[Any]], str]
@@ -34,6 +35,9 @@ class Nails:
             if nail.object is None:
                 raise BadInput(f"its nail at frame {nail.frame} has no Empty", "Choose an Empty, or remove the nail",
                                obj.name)
+            if not is_empty(None, nail.object):
+                raise BadInput(f'it is a nail of "{obj.name}" and a {nail.object.type.title()}', "Choose an Empty, or "
+                               "remove the nail", nail.object.name)
             if not start <= nail.frame < end:
                 raise BadInput(f"its nail at frame {nail.frame} would hold nothing: it is baked from frame {start} to "
                                f"{end}", f"Drive it in from frame {start} to {end - 1}", obj.name)

@@ -255,6 +255,7 @@ class Objects:
         return ObjectsPlayback()
 
     def _place(self, obj: bpy.types.Object) -> Array:
+        """World place of an object's own axes [m], (4, 4), without scale."""
         matrix = self._evaluation.to_world(obj)
         try:
             return turns.pose(turns.split(matrix)[0], matrix[:3, 3])

@@ -12,18 +12,21 @@ SMALL = 1.0e-8
 
 
 def split(matrix: Array) -> tuple[Array, Array]:
-    """Rotation (3, 3) and scale (3,) of a matrix (4, 4) or (3, 3). Its Y axis keeps its direction, as a bone's does.
+    """Rotation (3, 3) and scale (3,) of a matrix (4, 4) or (3, 3). Its Y axis stays on its line, as a bone's does.
 
-    Raises ValueError where an axis has no length, or a number is none.
+    Of a matrix that mirrors all three scales are negative, as Blender itself takes it apart: angles about the axes then
+    count as they do without the mirror. Raises ValueError where an axis has no length, or a number is none.
     """
     columns = matrix[:3, :3]
-    scale = np.linalg.norm(columns, axis=0)
-    if not np.isfinite(matrix).all() or not (scale > 0.0).all():
-        raise ValueError("it has no size or is not a number")
-    along = columns[:, 1] / scale[1]
-    side = np.cross(along, columns[:, 2])
+    if not np.isfinite(matrix).all():
+        raise ValueError("it is not a number")
+    scale = np.linalg.norm(columns, axis=0) * (-1.0 if np.linalg.det(columns) < 0.0 else 1.0)
+    if not scale.all():
+        raise ValueError("it has no size")
+    along, third = columns[:, 1] / scale[1], columns[:, 2] / scale[2]
+    side = np.cross(along, third)
     length = np.linalg.norm(side)
-    if not length > 1.0e-9 * scale[2]:
+    if not length > 1.0e-9:
         raise ValueError("it is flat")
     side = side / length
     return np.stack([side, along, np.cross(side, along)], axis=1), scale

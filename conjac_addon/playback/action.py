@@ -183,6 +183,7 @@ def _remove_curves(obj: bpy.types.Object, tracks: Sequence[Track]) -> None:
 def _key(obj: bpy.types.Object, track: Track, first: int, tolerance: float) -> None:
     part, name = _part(obj, track.bone), track.bone or "Object Transforms"
     scale = np.linalg.norm(track.basis[:, :3, :3], axis=1)
+    scale *= np.where(np.linalg.det(track.basis[:, :3, :3]) < 0.0, -1.0, 1.0)[:, None]  # of a mirror, all three
     rotations = track.basis[:, :3, :3] / scale[:, None, :]
     curves.write(obj, _path(track.bone, "location"), name, first, track.basis[:, :3, 3], tolerance)
     turns = curves.quaternions(rotations)

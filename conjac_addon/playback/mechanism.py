@@ -57,8 +57,8 @@ def show(owner: bpy.types.Object, places: Places, arrays: Path, start: int, scal
         basis = world[:, k].copy()
         basis[:, :3, 3] /= scale
         # bodies are never mirrored; objects that are have a turn that their negative scale makes this one
-        _, y, z = np.sign(obj.scale)
-        basis[:, :3, :3] *= [y * z, y, z]
+        x, y, z = np.sign(np.array(obj.scale) * np.array(obj.delta_scale))
+        basis[:, :3, :3] *= [y * z, z * x, x * y]
         action.show(obj, places.first, [action.Track("", basis)], tolerance)
 
 

@@ -179,3 +179,57 @@ def test_a_disk_that_fills_up_keeps_the_old_job(soft_cube, tmp_path):
         signal.signal(signal.SIGXFSZ, handler)
     assert {path: path.read_bytes() for path in tmp_path.rglob("*.*")} == before
     assert bpy.context.scene.frame_current == 1
+
+
+def linked(name, data):
+    obj = bpy.data.objects.new(name, data)
+    bpy.context.scene.collection.objects.link(obj)
+    return obj
+
+
+def wire(name):
+    """A mesh of one edge, as combed fibers follow it."""
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata([(0, 0, 0), (1, 0, 0)], [(0, 1)], [])
+    return linked(name, mesh)
+
+
+def combed_by(body, comb):
+    body.conjac.fiber_material, body.conjac.fiber_field = "afung", "combed"
+    body.conjac.fiber_curves_object = comb
+
+
+def test_fibers_of_curves_that_stand_still_unseen(soft_cube, refused):
+    comb = wire("Comb")
+    combed_by(soft_cube, comb)
+    comb.hide_viewport = True
+    comb.location.x = 5.0  # which Blender does not look at while it is disabled
+    assert refused(soft_cube).startswith('"Comb": it gives the fibers of "Cube" their direction and is disabled')
+    comb.hide_viewport = False
+    bpy.context.scene.collection.objects.unlink(comb)
+    assert "not in the scene" in refused(soft_cube)
+
+
+def test_objects_of_the_wrong_type_that_only_a_script_can_choose(soft_cube, refused):
+    camera = linked("Camera", bpy.data.cameras.new("Camera"))
+    combed_by(soft_cube, camera)
+    assert refused(soft_cube) == ('"Camera": it gives the fibers of "Cube" their direction and is a Camera without '
+                                  "curves. Choose hair, a curve, or a mesh of edges.")
+    soft_cube.conjac.fiber_material = "none"
+    soft_cube.conjac.nails.add().object = camera
+    assert refused(soft_cube) == ('"Camera": it is a nail of "Cube" and a Camera. Choose an Empty, or remove the nail.')
+    soft_cube.conjac.nails.clear()
+    cut = soft_cube.conjac.cuts.add()
+    cut.frame, cut.object = 2, camera
+    assert refused(soft_cube) == ('"Camera": it cuts "Cube" and is a Camera. Choose an Empty or a mesh, or remove the '
+                                  "cut.")
+    from conjac.conjac_addon import bake
+
+    assert bake.status(soft_cube).state == "none"  # the panel that asks at every redraw does not stumble
+
+
+def test_a_ground_that_is_disabled_and_would_stay_where_it_was(soft_cube, refused):
+    ground = linked("Floor", None)
+    soft_cube.conjac.use_ground, soft_cube.conjac.ground_object = True, ground
+    ground.hide_viewport = True
+    assert '"Floor": it is the ground of "Cube" and is disabled in viewports' in refused(soft_cube)
