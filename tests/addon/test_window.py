@@ -162,8 +162,9 @@ bpy.app.timers.register(tick, first_interval=1.0)
 """
 
 
-def in_a_window(script, tmp_path):
-    """What Blender says while it runs a script behind its window."""
+def in_a_window(script, tmp_path, screen="1600x2400"):
+    """What Blender says while it runs a script behind its window; its own size is a tall one, that shows every section.
+    """
     if not WINDOW.exists() or platform.machine() != "x86_64" or not sys.platform.startswith("linux"):
         pytest.skip("the tool that opens a window for the bpy wheel is not here")
     if shutil.which("xvfb-run") is None:
@@ -174,9 +175,8 @@ def in_a_window(script, tmp_path):
     runtime.mkdir(mode=0o700)
     environment = os.environ | {"XDG_RUNTIME_DIR": str(runtime), "LIBGL_ALWAYS_SOFTWARE": "1",
                                 "BLENDER_USER_RESOURCES": str(tmp_path / "user")}
-    # a tall screen, so that every section is on it
-    screen = ["xvfb-run", "-a", "-s", "-screen 0 1600x2400x24 +extension GLX"]
-    run = subprocess.run([*screen, sys.executable, str(WINDOW), str(path)], env=environment, capture_output=True,
+    window = ["xvfb-run", "-a", "-s", f"-screen 0 {screen}x24 +extension GLX"]
+    run = subprocess.run([*window, sys.executable, str(WINDOW), str(path)], env=environment, capture_output=True,
                          text=True, timeout=240)
     said = run.stdout + run.stderr
     for complaint in ("Traceback", "rna_uiItem", "unknown operator", "not found"):

@@ -1,0 +1,144 @@
+"""A ragdoll in a real window: baked behind it, cancelled, gone on with, played, undone and freed."""
+
+import pytest
+from test_window import in_a_window
+
+SCRIPT = """
+import os, sys
+sys.path.insert(0, {tests!r})
+import conftest, bpy, conjac
+import numpy as np
+from conjac.conjac_addon import bake
+from conjac.conjac_addon.bake import place, session
+from conjac.conjac_addon.playback import action
+conjac.register()
+bpy.context.preferences.view.show_splash = False
+NAMES = ("Hips", "Chest", "Arm")
+
+def press(operator, how="INVOKE_DEFAULT", **options):
+    window = bpy.context.window_manager.windows[0]
+    area = next(area for area in window.screen.areas if area.type == "VIEW_3D")
+    region = next(region for region in area.regions if region.type == "WINDOW")
+    with bpy.context.temp_override(window=window, screen=window.screen, area=area, region=region):
+        return operator(how, True, **options)
+
+def make_rig():
+    data = bpy.data.armatures.new("Rig")
+    rig = bpy.data.objects.new("Rig", data)
+    rig.location.z = 1.0
+    bpy.context.scene.collection.objects.link(rig)
+    for one in bpy.context.scene.objects:
+        one.select_set(one == rig)
+    bpy.context.view_layer.objects.active = rig
+    press(bpy.ops.object.mode_set, "EXEC_DEFAULT", mode="EDIT")
+    for k, name in enumerate(NAMES):
+        bone = data.edit_bones.new(name)
+        bone.head, bone.tail = (0.3 * k, 0, 0), (0.3 * k + 0.3, 0, 0)
+        bone.parent = data.edit_bones[k - 1] if k else None
+    press(bpy.ops.object.mode_set, "EXEC_DEFAULT", mode="OBJECT")
+    return rig
+
+def height_at(frame):
+    bpy.context.scene.frame_set(frame)
+    rig = bpy.data.objects["Rig"].evaluated_get(bpy.context.evaluated_depsgraph_get())
+    return (rig.matrix_world @ rig.pose.bones["Arm"].matrix).translation.z
+
+def running():
+    return next(iter(session.running.values()), None)
+
+def artist():
+    # what an artist does, a yield for each look at the window
+    scene, rig = bpy.context.scene, make_rig()
+    scene.frame_end = 100
+    yield
+    assert press(bpy.ops.conjac.ragdoll) == {{"FINISHED"}}
+    rig.conjac.step = 1 / 1920
+    yield
+    assert press(bpy.ops.conjac.bake) == {{"RUNNING_MODAL"}}
+    seen = []
+    while running() is not None and (running().progress.frame or 0) < 8:
+        seen.append(bake.status(rig).fraction)
+        yield
+    status = bake.status(rig)
+    assert status.state == "baking" and status.mine and status.total == 100 and 8 <= status.done < 100, status
+    assert len({{one for one in seen if one is not None}}) > 2, seen
+    assert action.ours(rig) is None  # keyframes come when it has ended
+    assert not bpy.ops.conjac.free_bake.poll() and not bpy.ops.conjac.bake.poll()
+    assert press(bpy.ops.conjac.cancel) == {{"FINISHED"}}
+    while session.running:
+        yield
+    rig = bpy.data.objects["Rig"]
+    done = bake.status(rig).done
+    assert bake.status(rig).state == "partial" and 8 <= done < 100
+    assert action.ours(rig) is not None and height_at(8) < 0.98
+    kept = (place.job_folder(rig) / "cache" / "poses" / "000008.npz").stat().st_mtime_ns
+
+    # Bake goes on where it was
+    yield
+    assert press(bpy.ops.conjac.bake) == {{"RUNNING_MODAL"}}
+    while session.running:
+        yield
+    rig = bpy.data.objects["Rig"]
+    assert bake.status(rig).state == "complete", bake.status(rig)
+    assert (place.job_folder(rig) / "cache" / "poses" / "000008.npz").stat().st_mtime_ns == kept
+    cache = place.cache_of(place.job_folder(rig))
+    offset = np.load(place.job_folder(rig) / "arrays" / "mechanism_offsets.npy")[2]
+    for frame in (1, 20, 100):
+        told = (cache.poses(frame)["pose"][2] @ np.linalg.inv(offset))[2, 3]
+        assert abs(height_at(frame) - told) < 1e-4, (frame, told, height_at(frame))
+    lies = height_at(100)
+    assert lies < 0.3
+    yield
+
+    # playback
+    scene.frame_set(1)
+    press(bpy.ops.screen.animation_play)
+    while scene.frame_current < 12:
+        yield
+    press(bpy.ops.screen.animation_cancel, "EXEC_DEFAULT", restore_frame=False)
+    yield
+
+    # undo takes the keyframes away and not the frames on disk; redo brings them back
+    press(bpy.ops.ed.undo, "EXEC_DEFAULT")
+    yield
+    rig = bpy.data.objects["Rig"]
+    first = action.ours(rig)
+    assert bake.status(rig).state == "complete"
+    assert first is None or height_at(100) != lies, "nothing was undone"
+    press(bpy.ops.ed.redo, "EXEC_DEFAULT")
+    yield
+    rig = bpy.data.objects["Rig"]
+    assert action.ours(rig) is not None and abs(height_at(100) - lies) < 1e-6
+    yield
+    assert press(bpy.ops.conjac.free_bake, "EXEC_DEFAULT") == {{"FINISHED"}}
+    rig = bpy.data.objects["Rig"]
+    assert bake.status(rig).state == "none" and action.ours(rig) is None and abs(height_at(50) - 1.0) < 1e-6
+    yield
+    press(bpy.ops.ed.undo, "EXEC_DEFAULT")  # of Free: the keyframes are back, the frames are gone for good
+    yield
+    rig = bpy.data.objects["Rig"]
+    assert abs(height_at(100) - lies) < 1e-6 and bake.status(rig).state == "none"
+    yield
+    print("ragdoll baked", flush=True)
+
+steps = artist()
+
+def tick():
+    try:
+        next(steps)
+    except StopIteration:
+        os._exit(0)
+    except BaseException:
+        import traceback
+        traceback.print_exc()
+        os._exit(1)
+    return 0.05
+
+bpy.app.timers.register(tick, first_interval=1.0)
+"""
+
+
+@pytest.mark.long
+def test_a_ragdoll_is_baked_cancelled_played_undone_and_freed_behind_a_live_window(tmp_path):
+    said = in_a_window(SCRIPT, tmp_path, screen="800x600")
+    assert "ragdoll baked" in said, said
