@@ -216,8 +216,10 @@ class CONJAC_OT_export(bpy.types.Operator):
 
 
 def _anything_baked(obj: bpy.types.Object) -> bool:
+    """On the disk, or on the object: one that was renamed still plays the bake of its old name."""
     folder = place.job_folder(obj)
-    return (folder / "cache" / "manifest.json").exists() or (folder / belongings.LIST).exists()
+    return ((folder / "cache" / "manifest.json").exists() or (folder / belongings.LIST).exists()
+            or playback.plays(members.owner(obj)))
 
 
 classes = (CONJAC_OT_bake, CONJAC_OT_pause, CONJAC_OT_cancel, CONJAC_OT_free_bake, CONJAC_OT_export)

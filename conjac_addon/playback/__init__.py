@@ -22,7 +22,7 @@ from .shape_keys import set_aside as set_shape_keys_aside
 
 __all__ = [
     "NAME", "PC2", "Frames", "Places", "check_count", "effort", "find", "find_cut", "formats", "hide", "hide_cut",
-    "liveliness", "make_cut", "mechanism", "only_above", "place", "run_from", "set_aside", "show",
+    "liveliness", "make_cut", "mechanism", "only_above", "place", "plays", "run_from", "set_aside", "show",
 ]
 
 #: the add-on's own package: paths of export formats in the catalogue start here
@@ -58,6 +58,11 @@ def hide(obj: bpy.types.Object) -> None:
     liveliness.hide(obj)
     for kind in formats().values():
         kind().hide(obj)
+
+
+def plays(obj: bpy.types.Object) -> bool:
+    """Whether the object, or what belongs to its mechanism, plays keyframes or a cache of ours."""
+    return bool(mechanism.playing(obj)) if members.is_mechanism(obj) else find(obj) is not None
 
 
 @contextmanager

@@ -53,6 +53,15 @@ def test_bake_plays_what_the_cache_has_and_free_brings_all_back(scene):  # noqa:
     assert not list(folder.rglob("poses/*"))
 
 
+def test_a_renamed_armature_can_be_freed_of_what_it_plays(scene):  # noqa: F811
+    rig = pendulum(1)
+    assert bpy.ops.conjac.bake() == {"FINISHED"}
+    rig.name = "Puppet"
+    assert bake.status(rig).state == "none" and action.ours(rig) is not None
+    assert bpy.ops.conjac.free_bake() == {"FINISHED"}
+    assert rig.animation_data is None and not bpy.data.actions and not bpy.ops.conjac.free_bake.poll()
+
+
 def test_a_soft_body_is_baked_with_the_bone_that_it_hangs_on(scene):  # noqa: F811
     scene.frame_end = 4
     rig = pendulum()
