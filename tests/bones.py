@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
-from solver.integrators.joined import Bodies
+from solver.coordinates.attached import Bodies
 from solver.state import State
 
 DOWN = np.array([0.0, 0.0, -9.81])
@@ -106,12 +106,13 @@ class Chain:
             b += J.T @ (M @ phi + h * (ad(phi).T @ M @ phi + weight - M @ c))
         return A, b
 
-    def step(self, state, h, joined):
-        A, b = self.equations(state, h)
-        A, b = A + joined.matrix, b + joined.impulse
-        self.last = A
-        u = np.linalg.solve(A, b)
-        return u, self.advance(state, u, h)
+    def carrying(self, u):
+        return u
+
+    def solve(self, state, stage, joined):
+        A, b = self.equations(state, stage.h)
+        self.last = A + joined.matrix
+        return np.linalg.solve(self.last, b + joined.impulse)
 
     def give(self):
         return np.linalg.inv(self.last)

@@ -98,13 +98,8 @@ class Joined:
 
     matrix: Vec  #: G = (C; J_a)ᵀ S (C; J_a), symmetric, (c, c)
     impulse: Vec  #: g = (C; J_a)ᵀ (M v̂ + a h f − S w), (c,)
-    columns: Vec  #: C, (3 f, c)
+    columns: Vec  #: C, (3 f, c); its transpose brings impulses on the free nodes to g
     moving: Callable[[Vec], tuple[Posed, Stage]]  #: the same stage where the joints' rates are known, (c,)
-
-    def from_free(self, impulses: Vec) -> Vec:
-        """What impulses on the free nodes, (3 f,) [N s], add to g, (c,)."""
-        out: Vec = self.columns.T @ impulses
-        return out
 
 
 class Posed(Protocol):

@@ -6,11 +6,23 @@ coordinates of joints, and their velocities are unknowns of the step, J_a u.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ..state import Index, Vec
 from .free_nodes import FreeNodes
 from .prescribed import Motion
+
+
+@dataclass(frozen=True)
+class Bodies:
+    """Where rigid bodies are and how joints' rates move them, at one moment."""
+
+    E: Vec  #: body to world, (n, 4, 4)
+    twists: Vec  #: J, twists [ω; ν] in the bodies' own frames for each rate that moves attached nodes, (n, 6, c)
+    twist: Vec  #: J u, (n, 6)
+    drift: Vec  #: J̇ u, (n, 6)
 
 
 class Attached:
@@ -73,6 +85,10 @@ class RidingNodes(FreeNodes):
         """Where attached nodes are [m] and how fast they move there [m/s], both (a, 3)."""
         self._positions, self._velocities = positions, velocities
 
+    def ride_on(self, bodies: Bodies) -> None:
+        """They are where the bodies are."""
+        self.ride(self.attached.positions(bodies.E), self.attached.velocities(bodies.E, bodies.twist))
+
     def where_prescribed(self, time: float) -> Vec:
         own = self._still[: self._own] if self.motion is None else self.motion.at(time)
         return np.concatenate([own, self._positions])
@@ -89,6 +105,12 @@ class RidingNodes(FreeNodes):
         """Velocity of the prescribed nodes at `time`, (p, 3) [m/s], those included that bodies carry."""
         own = np.zeros((self._own, 3)) if self.motion is None else self.motion.velocity(time)
         return np.concatenate([own, self._velocities])
+
+    def told_rate(self, time: float) -> Vec | None:
+        """The same with zero where bodies carry nodes, as `prescribed_velocity`; None where nothing moves as told."""
+        if self.motion is None:
+            return None
+        return np.concatenate([self.motion.velocity(time), np.zeros_like(self._velocities)])
 
     def carried(self, columns: Vec) -> Vec:
         """Velocities of the prescribed nodes, (p, 3, c), from those of the attached ones, (a, 3, c)."""

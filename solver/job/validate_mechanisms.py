@@ -48,10 +48,6 @@ def _check_hanging(scene: schema.Scene) -> None:
     hanging = next((body.name for body in scene.bodies if body.attach), None)
     if hanging is None:
         return
-    if scene.integrator.kind != "semi_implicit":
-        label = catalogue.find("integrator", scene.integrator.kind).label
-        raise refuse(f'{label} does not solve bones and "{hanging}", which hangs on them, at once', "$.integrator.kind",
-                     f"Use {catalogue.find('integrator', 'semi_implicit').label}")
     if scene.joint_friction.kind == "staggered":
         raise refuse(f'Staggered Projections does not feel what "{hanging}" pulls at its bones',
                      "$.joint_friction.kind", "Use BISP")

@@ -38,10 +38,15 @@ class Stiffened:
         """How often `factor` was called."""
         return self._inner.factored
 
-    def add(self, rates: Index, matrix: Vec) -> None:
-        """G (c, c) on these unknowns (c,) from the next factor on."""
+    def add(self, rates: Index, matrix: Vec) -> Vec:
+        """G on these unknowns (c,) from the next factor on: the nearest to `matrix` that is positive semi-definite.
+
+        Returns G − matrix, (c, c).
+        """
         values, vectors = scipy.linalg.eigh(matrix)
         self._rates, self._root = rates, vectors * np.sqrt(np.maximum(values, 0.0))
+        lifted: Vec = (vectors * np.maximum(-values, 0.0)) @ vectors.T
+        return lifted
 
     def factor(self, *values: Any) -> None:
         """A's values, as its own factor takes them. Raises what it raises."""

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 
-from ..assembly.linearised import Linearised
-from ..condensation.interface import Condensation, Evaluate, Posed, Stage
-from ..coordinates.free_nodes import FreeNodes
+from ..condensation.interface import Evaluate, Stage
 from ..errors import StepFailed
 from ..linear.interface import NotPositiveDefinite
 from ..state import State, Vec
 from .limits import Limits
 
-#: f, K and D at positions and velocities (n, 3); K is negative semi-definite if projected
-Linearise = Callable[[Vec, Vec, bool], Linearised]
+
+class Balancing(Protocol):
+    """What an iteration asks of a linearised stage."""
+
+    def solve(self) -> Vec:
+        """Rates, (m,) [m/s, rad/s]."""
+
+    def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
+        """Coordinates (m_q,) at these rates, nearer to the balance of what has no inertia of its own."""
+
+
+#: the stage linearised at coordinates q and rates u, with K negative semi-definite where the last argument says so.
+#: Raises NotPositiveDefinite
+PoseAt = Callable[[Vec, Vec, bool], Balancing]
 
 FAR, TRUE, PROJECTED = range(3)  #: which stiffness a stage stands on
 SETTLE = 2  #: quasi-Newton steps towards balance after each solve
@@ -23,24 +34,20 @@ NEAR = 0.3  #: of the first change of positions: from there on the true stiffnes
 SHORTEST = 1.0 / 64.0  #: share of an iteration that is taken where the next one is no smaller
 
 
-def reach(condensation: Condensation, coordinates: FreeNodes, linearise: Linearise, evaluate: Evaluate, stage: Stage,
-          start: State, limits: Limits, extent: float) -> State:
+def reach(pose_at: PoseAt, evaluate: Evaluate, stage: Stage, start: State, limits: Limits, extent: float,
+          who: str = "dynamic nodes and balance") -> State:
     """The state at the end of a stage, from the rates of `start` on: velocities v = J(x) v_d + w with
     Jᵀ (M (v − v̂) − a h (f(x) + D v)) = 0, and positions x in which the quasistatic nodes balance. Raises StepFailed.
 
     Each iteration is a linearised stage at the last positions, on a factor of its own, which then lets the quasistatic
-    nodes settle. extent: of the body [m]. The iteration ends where positions change by the tolerance, as a share of the
-    first change and of 1e-3 of the extent. [ConJac 11, changed: iterated]
+    nodes settle. extent: of the body [m]. who: is named where it fails. The iteration ends where coordinates change by
+    the tolerance, as a share of the first change and of 1e-3 of the extent.
+    [ConJac 11, changed: iterated]
     """
     base = start.q if stage.base is None else stage.base
     reached = stage.b * stage.h
-
-    def posed_at(q: Vec, u: Vec, project: bool) -> Posed:
-        x, v = coordinates.place(q, stage.time), coordinates.spread(u, stage.w)
-        return condensation.pose(linearise(x, v, project), stage)
-
     u, offset = start.u, np.zeros_like(base)
-    q = coordinates.advance(base, u, reached)
+    q = base + reached * u
     first = last = change = np.inf
     share, stiffness = 1.0, FAR
     for _ in range(limits.iterations):
@@ -49,12 +56,12 @@ def reach(condensation: Condensation, coordinates: FreeNodes, linearise: Lineari
         if stiffness == FAR and last < NEAR * first:
             stiffness, last = TRUE, np.inf
         try:
-            posed = posed_at(q, u, project=stiffness != TRUE)
+            posed = pose_at(q, u, stiffness != TRUE)
             ahead = posed.solve() - u
             # what the last iteration settled is where this one begins to
-            moved = coordinates.advance(base, u + share * ahead, reached) + offset
+            moved = base + reached * (u + share * ahead) + offset
             settled = posed.settle(moved, u + share * ahead, evaluate, SETTLE)
-        except NotPositiveDefinite as failure:
+        except (NotPositiveDefinite, np.linalg.LinAlgError) as failure:
             if stiffness != TRUE:
                 raise StepFailed("the system matrix is not positive definite") from failure
             stiffness = PROJECTED
@@ -68,5 +75,5 @@ def reach(condensation: Condensation, coordinates: FreeNodes, linearise: Lineari
             break
         share = max(0.5 * share, SHORTEST) if change > last else min(1.0, 1.5 * share)
         last = change
-    raise StepFailed(f"dynamic nodes and balance did not agree in {limits.iterations} iterations; "
+    raise StepFailed(f"{who} did not agree in {limits.iterations} iterations; "
                      f"positions still change by {change:.3g} m")

@@ -2,54 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
 
-from ..condensation.interface import Joined, Stage
+from .. import catalogue
+from ..condensation.interface import Joined, Posed, Stage
+from ..condensation.together import Together
 from ..condensation.tree import OnBodies
-from ..coordinates.attached import RidingNodes
+from ..coordinates.attached import Bodies, RidingNodes
 from ..coordinates.free_nodes import FreeNodes
 from ..coordinates.prescribed import Motion
+from ..coordinates.tree import PAIRS
 from ..errors import StepFailed
-from ..integrators.joined import Bodies, JoinedSemiImplicit, place_on
+from ..integrators.interface import System
+from ..integrators.joined import JoinedSemiImplicit
+from ..integrators.rub import remember, rub
 from ..job.folder import Job
 from ..linear.stiffened import Stiffened
 from ..meshing.volume import Volume
+from ..nonlinear.coupled import SETTLE, reach
 from ..state import Index, State, Vec
 from .beside import Beside
 from .build import assemble, prepare_all
 from .fields import Prepared
-from .mechanism import MechanismWorld
+from .mechanism import MechanismWorld, Rates
 from .riders import rates_that_move, riders
 from .volumes import Stage as Report
 
-
-class WithSoft:
-    """Semi-implicit Euler of a mechanism, with the G and g of soft bodies on some of its rates. [Thesis 3.6]"""
-
-    order = 1
-    remembers: tuple[str, ...] = ()
-    linear_euler = False
-
-    def __init__(self, factor: Stiffened, rates: Index) -> None:
-        """rates: on which soft bodies act, (c,)."""
-        self.factor, self.rates = factor, rates
-        self.matrix: Vec = np.zeros((len(rates), len(rates)))  #: G of the next step
-        self.impulse: Vec = np.zeros(len(rates))  #: g, but for what the condensation is given on bodies
-        self.found: Vec = np.zeros(len(rates))  #: those rates as the last step found them
-
-    def step(self, system: Any, state: State, h: float) -> State:
-        """The state after h seconds. Raises StepFailed; the old state is still good."""
-        lin = system.linearise(state)
-        self.factor.add(self.rates, self.matrix)
-        stage = Stage(h, 1.0, 1.0, state.time + h, None, lin.v, None, system.condensation.beta)
-        posed = system.condensation.pose(lin, stage)
-        posed.right[self.rates] += self.impulse
-        u = posed.solve()
-        self.found = u[self.rates]
-        return State(state.time + h, system.coordinates.advance(state.q, u, h), u, state.memory)
+HISTORIES = [key for pair in PAIRS for key in pair]  #: keys of the memory that have as many values as q
 
 
 class Skeleton:
@@ -63,11 +45,9 @@ class Skeleton:
         """bodies: those that carry nodes. From now on the world's steps have soft bodies in them."""
         self.world, tree = world, world.tree
         self._bodies, self._by_body = np.unique(bodies).astype(np.int32), by_body
-        rates = rates_that_move(tree, self._bodies)
-        factor = Stiffened(world.condensation.factor)
-        world.condensation.factor = cast(Any, factor)
-        self._integrator = WithSoft(factor, rates)
-        world.integrator = cast(Any, self._integrator)
+        self._rates = rates = rates_that_move(tree, self._bodies)
+        self._factor = Stiffened(world.condensation.factor)
+        world.condensation.factor = cast(Any, self._factor)
         self._unit = np.zeros((tree.rates, len(rates)))
         self._unit[rates, np.arange(len(rates))] = 1.0
         self._twists = np.zeros((tree.count, 6, 6 * len(self._bodies)))
@@ -86,37 +66,54 @@ class Skeleton:
             moved = self._twists
         return Bodies(at.E, moved, at.twist, at.drift)
 
-    def step(self, state: State, h: float, joined: Joined) -> tuple[Vec, State]:
-        """As `Bones` says; from where `bodies` was asked last. Raises StepFailed."""
-        integrator = self._integrator
-        integrator.matrix = self._map.T @ joined.matrix @ self._map
+    def carrying(self, u: Vec) -> Vec:
+        """As `Bones` says."""
+        out: Vec = self._map @ u[self._rates]
+        return out
+
+    def solve(self, state: State, stage: Stage, joined: Joined) -> Vec:
+        """As `Bones` says. [Thesis 3.6]"""
+        lifted = self._factor.add(self._rates, self._map.T @ joined.matrix @ self._map)
+        condensation = self.world.condensation
         if self._by_body:
-            self.world.condensation.on_bodies = OnBodies(self._bodies, joined.matrix, joined.impulse)
-        else:
-            integrator.impulse = joined.impulse
-        after = self.world.step(state, h)
-        return self._map @ integrator.found, after
+            condensation.on_bodies = OnBodies(self._bodies, joined.matrix, joined.impulse)
+        posed = condensation.pose(self.world.linearise(state), stage)
+        if not self._by_body:
+            posed.right[self._rates] += self._map.T @ joined.impulse
+        # what makes G positive does nothing at the rates where all is linearised, so a stage keeps its root
+        posed.right[self._rates] += lifted @ state.u[self._rates]
+        return posed.solve()
+
+    def advance(self, state: State, u: Vec, h: float) -> State:
+        """As `MovedBones` says."""
+        q = self.world.coordinates.advance(state.q, u, h)
+        return self.world.land(State(state.time + h, q, u, state.memory))
 
     def give(self) -> Vec:
         """As `Bones` says."""
-        give: Vec = self._integrator.factor.solve(self._unit)[self._integrator.rates]
+        give: Vec = self._factor.solve(self._unit)[self._rates]
         return self._map @ give @ self._map.T
 
 
 @dataclass
 class JoinedWorld(Beside):
-    """Soft bodies of which some hang on bones, and all mechanisms, in one system."""
+    """Soft bodies of which some hang on bones, and all mechanisms, in one system.
+
+    To an integrator that solves its stages to their root it is one system whose coordinates are those of both, q̇ = u.
+    """
 
     by_body: bool = False  #: whether the mechanisms have to know what soft bodies do to each body
+    iterates: bool = False  #: whether the integrator solves its stages to their root
 
     def __post_init__(self) -> None:
-        self._coordinates = cast(RidingNodes, self.soft.coordinates)
-        self._skeleton = Skeleton(self.jointed, self._coordinates.attached.bodies, self.by_body)
-        self._step = JoinedSemiImplicit()
+        self.coordinates = Rates()
+        self._flesh = cast(RidingNodes, self.soft.coordinates)
+        self._skeleton = Skeleton(self.jointed, self._flesh.attached.bodies, self.by_body)
+        self._cut = 3 * len(self._flesh.free)
 
     @property
     def notes(self) -> list[str]:
-        riding = self._coordinates.attached
+        riding = self._flesh.attached
         return [*self.soft.notes, *self.jointed.notes,
                 f"{len(riding.nodes)} soft nodes ride on {len(np.unique(riding.bodies))} rigid bodies, and both are "
                 "solved at once"]
@@ -124,23 +121,98 @@ class JoinedWorld(Beside):
     def initial_state(self) -> State:
         """The state at the start frame, joints as they are told and soft bodies on them. Raises Diverged."""
         joints = self.jointed.initial_state()
-        place_on(self._coordinates, self._skeleton.bodies(joints))
+        self._flesh.ride_on(self._skeleton.bodies(joints))
         return self.joined(self.soft.initial_state(), joints)
 
     def parted(self, state: State) -> tuple[State, State]:
         """The soft bodies' state and the joints'; attached nodes are where the latter has them from now on."""
         soft, joints = super().parted(state)
-        place_on(self._coordinates, self._skeleton.bodies(joints))
+        flesh, bones = dict(soft.memory), dict(joints.memory)
+        for key in HISTORIES:
+            if key in flesh:
+                bones[key], flesh[key] = flesh[key][self._cut :], flesh[key][: self._cut]
+        soft, joints = replace(soft, memory=flesh), replace(joints, memory=bones)
+        self._flesh.ride_on(self._skeleton.bodies(joints))
         return soft, joints
+
+    def joined(self, soft: State, jointed: State) -> State:
+        """One state of both, and one history."""
+        flesh, bones = dict(soft.memory), dict(jointed.memory)
+        for key in HISTORIES:
+            if key in bones:
+                flesh[key] = np.concatenate([flesh[key], bones.pop(key)])
+        return super().joined(replace(soft, memory=flesh), replace(jointed, memory=bones))
 
     def step(self, state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
         try:
-            soft, joints = self._step.step(self.soft, self._skeleton, *self.parted(state), h)
+            if self.iterates:
+                # the protocol of integrators speaks of nodes; those for jointed bodies ask only what all worlds have
+                soft, joints = self.parted(self.soft.integrator.step(cast(System, self), state, h))
+                joints = self.jointed.land(joints)
+            else:
+                soft, joints = JoinedSemiImplicit().step(self.soft, self._skeleton, *self.parted(state), h)
         except np.linalg.LinAlgError as failure:
             raise StepFailed("the step's system of equations is singular") from failure
         self.soft.refuse_blow_up(soft)
         return self.joined(soft, joints)
+
+    # what integrators ask
+
+    def velocity(self, state: State) -> Vec:
+        """Of the free nodes, (3 f,) [m/s], and the joints' rates, (m,)."""
+        return state.u
+
+    def touching(self, state: State) -> Index:
+        """Nodes that touch the ground, ascending."""
+        return self.soft.touching(self.parted(state)[0])
+
+    def reach(self, stage: Stage, start: State, held: None = None) -> State:
+        """The end of a stage of both at once: M (u − û) = a h f(q, u), q = base + b h u. Raises StepFailed.
+
+        With ConJac the quasistatic nodes balance there, as they do without bones. [ConJac MUSCLE]
+        """
+        cut, flesh = self._cut, self._flesh
+        base = start.q if stage.base is None else stage.base
+        of_flesh = replace(stage, base=base[:cut], v_hat=flesh.spread(stage.v_hat[:cut], None),
+                           w=flesh.told_rate(stage.time))
+        of_joints = replace(stage, base=base[cut:], v_hat=stage.v_hat[cut:])
+        soft, joints = self.parted(start)
+
+        # damping is that of where both will be by then
+        ahead = self.coordinates.advance(joints.q, joints.u, stage.time - start.time)
+        flesh.ride_on(self._skeleton.bodies(replace(joints, q=ahead)))
+        damped = self.soft.damped_through(of_flesh, soft)
+
+        def pose_at(q: Vec, u: Vec, project: bool) -> Together:
+            where = State(stage.time, q[cut:], u[cut:], joints.memory)
+            at = self._skeleton.bodies(where)
+            flesh.ride_on(at)
+            x, v = flesh.place(q[:cut], stage.time), flesh.spread(u[:cut], of_flesh.w)
+            lin = replace(self.soft.linearise_at(x, v, stage.time, project), damped=damped, memory=soft.memory)
+            return Together(self.soft, self._skeleton, at, lin, of_flesh, where, of_joints)
+
+        after = reach(pose_at, self.soft.evaluate, stage, start, self.soft.stage_solver.limits, self.soft.extent,
+                      "flesh and bones")
+        if self.soft.friction is None or not len(self.touching(after)):
+            return remember(after, stage, None)
+        return self._rub(pose_at(after.q, after.u, self.soft.project), stage, after)
+
+    def _rub(self, posed: Together, stage: Stage, after: State) -> State:
+        """The end of a stage that was solved without friction of the ground, posed there, and with it to first order.
+
+        Raises StepFailed.
+        """
+        alone = posed.solve()
+        impulses = rub(self.soft, cast(Posed, posed), posed.stage, after.u[: self._cut], after.memory)
+        if impulses is None:
+            return remember(after, stage, None)
+        under = posed.under(impulses)
+        change = under.solve() - alone
+        q, u = self.coordinates.advance(after.q, change, stage.b * stage.h), after.u + change
+        # friction is among the loads that balance
+        return remember(State(after.time, under.settle(q, u, self.soft.evaluate, SETTLE), u, after.memory), stage,
+                        impulses)
 
     def deformation(self, before: State, after: State) -> float:
         """What a step's velocities change an edge by at most, as a share of its length."""
@@ -155,7 +227,9 @@ def build_joined(job: Job, report: Report, volumes: list[Volume], rigid: Mechani
     by_body = job.scene.joint_friction.kind != "none"
     riding = Riding(prepared, rigid, 1.0 / (job.scene.time.fps * job.scene.time.samples_per_frame), by_body)
     soft = assemble(job, prepared, riding.coordinates)
-    return JoinedWorld(soft, rigid, by_body) if len(riding.riders) else Beside(soft, rigid)
+    if not len(riding.riders):
+        return Beside(soft, rigid)
+    return JoinedWorld(soft, rigid, by_body, catalogue.find("integrator", job.scene.integrator.kind).iterates)
 
 
 class Riding:

@@ -203,6 +203,13 @@ class MechanismWorld:
                 after = self.integrator.step(cast(System, self), state, h)
             except np.linalg.LinAlgError as failure:
                 raise StepFailed("the step's system of equations is singular") from failure
+        return self.land(after)
+
+    def land(self, after: State) -> State:
+        """The end of a step with what must hold exactly held, maybe on other charts. Raises StepFailed.
+
+        It is that of the stage that was posed last.
+        """
         self._refuse_blow_up(after)
         posed, constraints = self.condensation.last, self.constraints
         if posed is not None and posed.held is not None and constraints is not None:

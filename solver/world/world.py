@@ -14,7 +14,7 @@ from ..assembly.edges import Edges
 from ..assembly.linearised import Linearised
 from ..assembly.pattern import NodeSum
 from ..condensation.full import Full
-from ..condensation.interface import Condensation, Stage
+from ..condensation.interface import Condensation, Posed, Stage
 from ..contact.find.half_space import HalfSpace
 from ..contact.laws.interface import Friction
 from ..contact.laws.penalty import Penalty
@@ -247,21 +247,31 @@ class World:
 
         held: directions in which velocities are given; full space alone, as is what a stage solver chooses.
         """
-        # held fixed through the stage, where the start will be by then: where the start is would cost an order
-        damped = self._damped(start, stage.time) if stage.inertia else None
+        damped = self.damped_through(stage, start)
 
-        def linearise(x: Vec, v: Vec, project: bool) -> Linearised:
+        def linearise(q: Vec, u: Vec, project: bool) -> Linearised:
+            x, v = self.coordinates.place(q, stage.time), self.coordinates.spread(u, stage.w)
             return replace(self.linearise_at(x, v, stage.time, project), damped=damped, memory=start.memory)
+
+        def pose_at(q: Vec, u: Vec, project: bool) -> Posed:
+            return self.condensation.pose(linearise(q, u, project), stage)
 
         if isinstance(self.condensation, Full):
             after = self._reach_in_full(stage, start, damped, held)
         else:
-            after = reach_coupled(self.condensation, self.coordinates, linearise, self.evaluate, stage, start,
-                                  self.stage_solver.limits, max(body.size for body in self.parts))
+            after = reach_coupled(pose_at, self.evaluate, stage, start, self.stage_solver.limits, self.extent)
         if self.friction is None or not len(self.touching(after)):
             return remember(after, stage, None)
-        x, v = self.coordinates.place(after.q, stage.time), self.coordinates.spread(after.u, stage.w)
-        return rub_at_the_end(self, linearise(x, v, self.project), stage, after)
+        return rub_at_the_end(self, linearise(after.q, after.u, self.project), stage, after)
+
+    def damped_through(self, stage: Stage, start: State) -> Damped | None:
+        """D through a whole stage, held fixed where the start will be by then: where that is would cost an order."""
+        return self._damped(start, stage.time) if stage.inertia else None
+
+    @property
+    def extent(self) -> float:
+        """Of the largest body [m]."""
+        return max(body.size for body in self.parts)
 
     def _reach_in_full(self, stage: Stage, start: State, damped: Damped | None, held: Held | None) -> State:
         """The same where the unknowns are the velocities of every free node."""

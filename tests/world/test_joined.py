@@ -9,9 +9,10 @@ from bones import Chain, Link
 
 from solver.condensation.full import Full
 from solver.condensation.interface import Stage
+from solver.condensation.together import Together
 from solver.coordinates.attached import Attached
 from solver.coordinates.prescribed import Motion
-from solver.integrators.joined import JoinedSemiImplicit, Together, place_on
+from solver.integrators.joined import JoinedSemiImplicit
 from solver.integrators.rub import FORCE
 
 Y = np.array([0.0, 1.0, 0.0])
@@ -41,7 +42,7 @@ def joined(links=(UPPER, LOWER), *, on=lambda x: x[:, 0] < 0.03, other=None, met
         dynamic = np.setdiff1d(np.arange(len(nodes)), np.concatenate([carried, still]))
     world = make(nodes, tets, attached=attached, rates=chain.m, method=method, gravity=gravity, pinned=still,
                  dynamic=NONE if dynamic is None else dynamic, **choices)
-    place_on(world.coordinates, chain.bodies(joints))
+    world.coordinates.ride_on(chain.bodies(joints))
     return world, chain, world.initial_state(), joints
 
 
@@ -62,17 +63,17 @@ def test_nodes_give_way_with_the_bones_that_they_hang_on(method):
     some = [nearest(box((4, 2, 2), tuple(BAR))[0], [0.12, 0.02, 0.02])]
     world, chain, state, joints = joined(method=method, dynamic=some if method == "conjac" else None)
     state, joints = steps(world, chain, state, joints, H, 3)
-    at, attached = chain.bodies(joints), world.coordinates.attached
-    place_on(world.coordinates, at)
+    at = chain.bodies(joints)
+    world.coordinates.ride_on(at)
     lin = world.linearise(state)
     stage = Stage(H, 1.0, 1.0, state.time + H, None, lin.v, None, world.condensation.beta)
-    together = world.condensation.join(lin, stage, world.coordinates.carried(attached.columns(at.E, at.twists)))
-    rates, _ = chain.step(joints, H, together)
+    together = Together(world, chain, at, lin, stage, joints, replace(stage, v_hat=joints.u))
+    together.solve()
     nodes = world.coordinates.free[[0, 7, 20]]
     impulses = np.random.default_rng(2).normal(size=(3, 3))
     everywhere = np.zeros_like(world.rest)
     everywhere[nodes] = impulses
-    give = Together(together.moving(rates)[0], together, chain, world.coordinates.free).compliance(nodes)(impulses)
+    give = together.compliance(nodes)(impulses)
     (_, without), (_, beneath) = (by_dense_algebra(world, chain, state, joints, impulses=i) for i in (0.0, everywhere))
     dense = (beneath - without).reshape(-1, 3)[[0, 7, 20]]
     assert np.abs(give - dense).max() <= 1e-9 * np.abs(dense).max()
@@ -86,7 +87,7 @@ def by_dense_algebra(world, chain, state, joints, damped=None, w=None, impulses=
     """Rates of the joints and velocities of the free nodes after a step. w: of all nodes; impulses on them (n, 3)."""
     # the velocity map of all nodes from dynamic nodes and joints, and what is prescribed
     coordinates, at = world.coordinates, chain.bodies(joints)
-    place_on(coordinates, at)
+    coordinates.ride_on(at)
     x = coordinates.place(state.q, state.time)
     attached, free = coordinates.attached, coordinates.free
     K, f = stiffness(world, x, state.time)
@@ -211,7 +212,7 @@ def test_a_stiff_soft_bar_swings_as_a_compound_pendulum(method, dynamic):
 
 
 def momentum(world, chain, state, joints):
-    place_on(world.coordinates, chain.bodies(joints))
+    world.coordinates.ride_on(chain.bodies(joints))
     x, v = world.coordinates.place(state.q, state.time), world.velocity(state)
     p = world.mass[:, None] * v
     return chain.momentum(joints) + np.concatenate([p.sum(axis=0), np.cross(x, p).sum(axis=0)])
@@ -223,7 +224,7 @@ def test_momentum_of_a_free_flight_is_kept_to_first_order(method):
     for count in (20, 40, 80):
         world, chain, state, joints = joined((FLYING, TAIL), method=method, gravity=(0, 0, 0))
         joints = replace(joints, u=np.array([1.0, 2.0, -1.5, 0.3, -0.2, 0.4, 3.0]))
-        place_on(world.coordinates, chain.bodies(joints))
+        world.coordinates.ride_on(chain.bodies(joints))
         rigid = np.cross(joints.u[:3], world.rest - FLYING.after) + joints.u[3:6]
         state = replace(state, u=rigid[world.coordinates.free].ravel())
         before = momentum(world, chain, state, joints)

@@ -1,0 +1,254 @@
+"""Flesh on bones with integrators that solve their stages: against dense Newton on all unknowns, and their order."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from bodies import NONE, nearest, rows, stiffness
+from bones import Chain, Link
+from small_jobs import box_tets, change
+from test_joined_jobs import BOX, CELLS, arm_job, world_of
+
+from solver.condensation.full import Full
+from solver.coordinates.attached import Attached
+from solver.integrators.rub import FORCE
+
+H = 1 / 48
+SOLVED = ("backward_euler", "bdf2", "sdirk2")
+TIGHT = {"kind": "newton_d", "params": {"tolerance": 1e-11}}
+ALPHA = 1.0 - np.sqrt(0.5)
+
+
+def arm(folder, kind, method="vanilla", **more):
+    return arm_job(folder, method=method, integrator={"kind": kind}, stage_solver=TIGHT,
+                   **{"rate": (1.0, -2.0), **more})
+
+
+class Dense:
+    """The arm of `arm_job` as equations. Unknowns are rates, (f + m,), of balanced nodes their coordinates.
+
+    Bones are those of the tests, written from the recursion alone; of the solver only f and K of elements are asked.
+    """
+
+    def __init__(self, folder, world):
+        inertia = [m / 12 * np.array([2 * 0.05**2, 0.2**2 + 0.05**2, 0.2**2 + 0.05**2]) for m in (0.3, 0.2)]
+        y, half = np.array([0, 1.0, 0]), np.array([0.1, 0, 0])
+        self.chain = Chain([Link(-1, np.array([-0.1, 0.05, -0.05]), half, y, 0.3, inertia[0]),
+                            Link(0, half, half, y, 0.2, inertia[1])])
+        left, right = (np.load(folder / "arrays" / f"{name}.npy") for name in ("left", "right"))
+        both = np.concatenate([left, right])
+        self.attached = Attached.at(both, np.repeat([0, 1], [len(left), len(right)]).astype(np.int32),
+                                    box_tets(CELLS)[0][both], self.chain.bodies(self.chain.start([0.0, 0.0])).E)
+        self.world, free = world.soft, np.setdiff1d(np.arange(len(world.soft.rest)), both)
+        self.world.project = False
+        self.free = rows(free)
+        conjac = not isinstance(self.world.condensation, Full)
+        self.balanced = rows(np.setdiff1d(free, self.world.condensation.mesh.dynamic)) if conjac else NONE
+        self.place = np.searchsorted(self.free, self.balanced)  # among the unknowns
+
+    def at(self, unknowns, base, reached):
+        """q, u, and what is there."""
+        m, u, q = self.chain.m, unknowns.copy(), base + reached * unknowns
+        q[self.place] = unknowns[self.place]
+        joints = replace(self.chain.start([0.0, 0.0]), q=q[-m:], u=u[-m:])
+        at = self.chain.bodies(joints)
+        x, nodes = np.empty(3 * len(self.world.rest)), rows(self.attached.nodes)
+        x[self.free], x[nodes] = q[:-m], self.attached.positions(at.E).ravel()
+        J = np.zeros((len(x), len(u)))
+        J[self.free, np.arange(len(self.free))] = 1.0
+        J[nodes, -m:] = self.attached.columns(at.E, at.twists).reshape(-1, m)
+        force = self.world.evaluate(x.reshape(-1, 3), x, 0.0)[0].ravel()
+        if len(self.balanced):
+            # balanced nodes follow: their columns go, and the others' reach them
+            K, b = stiffness(self.world, x.reshape(-1, 3))[0], self.balanced
+            J[:, self.place], u[self.place], others = 0.0, 0.0, np.setdiff1d(np.arange(len(x)), b)
+            J[b] = -np.linalg.solve(K[np.ix_(b, b)], K[np.ix_(b, others)] @ J[others])
+            u[self.place] = J[b] @ u
+        return q, u, J, force, joints, at
+
+    def residual(self, unknowns, base, kept, share, reached):
+        """Of M (u − û) = a h f on the unknowns; of balanced nodes their force."""
+        _, u, J, force, joints, at = self.at(unknowns, base, reached)
+        m, mass, nodes = self.chain.m, np.repeat(self.world.mass, 3), rows(self.attached.nodes)
+        kept_there = np.zeros(len(mass))
+        kept_there[self.free], kept_there[nodes] = kept[:-m], J[nodes, -m:] @ kept[-m:]
+        turning = np.zeros(len(mass))
+        turning[nodes] = self.attached.accelerations(at.E, at.twist, at.drift).ravel()
+        own = u.copy()
+        own[self.place] = 0.0
+        out = J.T @ (mass * (J @ own - kept_there + share * turning) - share * force)
+        M, b = self.chain.equations(joints, 1.0)
+        out[-m:] += M @ (u[-m:] - kept[-m:]) - share * (b - M @ u[-m:])
+        out[self.place] = share * force[self.balanced]
+        return out
+
+    def stage(self, start, base, kept, share, reached):
+        """Coordinates and rates at the root, by Newton's method with differences."""
+        unknowns = start.copy()
+        unknowns[self.place] = (base + reached * start)[self.place]
+
+        def left(y):
+            return self.residual(y, base, kept, share, reached)
+
+        for i in range(30):
+            here = left(unknowns)
+            if i in (0, 3):
+                slope = np.stack([(left(unknowns + step) - here) / 1e-7 for step in 1e-7 * np.eye(len(start))], axis=1)
+            change = np.linalg.solve(slope, -here)
+            unknowns = unknowns + change
+            if np.abs(change).max() < 1e-11:
+                return self.at(unknowns, base, reached)[:2]
+        raise AssertionError(f"dense Newton still changes by {np.abs(change).max()}")
+
+    def step(self, kind, q, u, past=None):
+        if kind == "sdirk2":
+            first = self.stage(u, q, u, ALPHA * H, ALPHA * H)[1]
+            share = (1.0 - ALPHA) / ALPHA
+            return self.stage(first, q + H * (1.0 - ALPHA) * first, u + share * (first - u), ALPHA * H, ALPHA * H)
+        if kind == "bdf2" and past is not None:
+            return self.stage(u, q + (q - past[0]) / 3.0, u + (u - past[1]) / 3.0, 2 * H / 3, 2 * H / 3)
+        return self.stage(u, q, u, H, H)
+
+
+@pytest.mark.parametrize("kind, method", [("backward_euler", "vanilla"), ("bdf2", "vanilla"), ("sdirk2", "vanilla"),
+                                          ("bdf2", "conjac")])
+def test_a_step_is_that_of_dense_newton(tmp_path, kind, method):
+    world = world_of(arm(tmp_path, kind, method))
+    before = world.initial_state()
+    for _ in range(3):
+        past, before = before, world.step(before, H)
+    after = world.step(before, H)
+    dense = Dense(tmp_path, world)
+    q, u = dense.step(kind, before.q, before.u, (past.q, past.u))
+    assert np.abs(after.q - q).max() <= 1e-8 * np.abs(q).max()
+    assert np.abs(after.u - u).max() <= 1e-8 * np.abs(u).max()
+    assert np.abs(after.q - before.q).max() > 1e-2
+
+
+def end_of(folder, kind, steps, method, seconds=0.2):
+    soft = {"bodies.0.material.params": {"youngs_modulus": 4e3, "poisson_ratio": 0.4},
+            "bodies.0.damping": {"kind": "rayleigh", "params": {"stiffness_damping": 0.01}}}
+    world = world_of(arm(folder, kind, method, rate=(0.0, 0.0), gravity=[0.0, 0.0, -9.81], **soft))
+    state = world.initial_state()
+    for k in range(steps):
+        state = world.step(replace(state, time=k * seconds / steps), seconds / steps)
+    return state.q
+
+
+@pytest.mark.parametrize("method", [pytest.param("vanilla", marks=pytest.mark.long), "conjac"])
+def test_the_order_is_that_of_the_method(tmp_path, method):
+    """An arm that falls through more than half a radian and pulls at its flesh."""
+    exact = end_of(tmp_path / "exact", "sdirk2", 128, method)
+    assert np.abs(exact[-2:]).max() > 0.5
+    for kind, order in (("backward_euler", 1), ("bdf2", 2), ("sdirk2", 2)):
+        first, second = (end_of(tmp_path / f"{kind}{steps}", kind, steps, method) - exact for steps in (16, 32))
+        for of in (slice(None, -2), slice(-2, None)):
+            assert np.log2(np.abs(first[of]).max() / np.abs(second[of]).max()) == pytest.approx(order, abs=0.25)
+
+
+def test_an_arm_comes_to_rest_at_the_same_angles_with_all_integrators(tmp_path):
+    ends = []
+    for kind in ("semi_implicit", *SOLVED):
+        job = arm_job(tmp_path / kind, integrator={"kind": kind}, gravity=[0.0, 0.0, -9.81])
+        for k in range(2):
+            change(job, f"mechanisms.0.joints.{k}.damping", [0.6])
+        change(job, "bodies.0.damping", {"kind": "rayleigh", "params": {"stiffness_damping": 0.02}})
+        world = world_of(job)
+        state = world.initial_state()
+        for k in range(140):
+            state = world.step(replace(state, time=k / 12), 1 / 12)
+        assert np.abs(state.u).max() < 2e-6
+        ends.append(state.q[-2:])
+    assert np.abs(ends[0]).min() > 0.04
+    assert np.abs(np.array(ends) - ends[0]).max() <= 1e-6
+
+
+def thrown(folder, kind, method, steps, h=1 / 100):
+    """Flesh under a bone that flies, both thrown along a ground on which the flesh rubs: world and all states."""
+    job = arm_job(folder, method=method, integrator={"kind": kind}, gravity=[0.0, 0.0, -9.81],
+                  ground={"point": [0.0, 0.0, -0.001], "normal": [0.0, 0.0, 1.0], "stiffness": 500.0,
+                          "friction": {"kind": "coulomb", "params": {"friction_coefficient": 0.5}}})
+    nodes, _ = box_tets(CELLS)
+    np.save(job / "arrays" / "left.npy", np.flatnonzero(nodes[:, 2] > nodes[:, 2].max() - 1e-9).astype(np.int32))
+    if method == "conjac":
+        np.save(job / "arrays" / "dynamic.npy", np.array([nearest(nodes, [x, 0.05, 0.0]) for x in (0.0, 0.1, 0.2)],
+                                                         np.int32))
+    change(job, "bodies.0.attach", [{"mechanism": "Arm", "body": "Upper", "nodes": "arrays/left.npy"}])
+    bone = {"name": "Upper", "position": [0.1, 0.05, 0.1], "mass": 0.3, "shape": BOX, "is_collider": False}
+    change(job, "mechanisms", [{"name": "Arm", "bodies": [bone], "joints": [
+        {"name": "Flight", "child": "Upper", "kind": "free", "position": bone["position"],
+         "rate": [0.0, 0.0, 0.0, 0.3, 0.0, 0.0]}]}])
+    world = world_of(job)
+    soft, joints = world.parted(world.initial_state())
+    states = [world.joined(replace(soft, u=np.tile([0.3, 0.0, 0.0], len(soft.u) // 3)), joints)]
+    for k in range(steps):
+        states.append(world.step(replace(states[-1], time=k * h), h))
+    return world, states
+
+
+def forward(world, state):
+    """Momentum along x of flesh and bone [N s]."""
+    soft, joints = world.parted(state)
+    at = world.jointed.tree.posture(joints.q, joints.u, joints.memory)
+    of_bone = 0.3 * (at.E[0, :3, :3] @ at.twist[0, 3:])[0]
+    return float(world.soft.mass @ world.soft.velocity(soft)[:, 0]) + of_bone
+
+
+@pytest.mark.parametrize("kind, method", [("backward_euler", "vanilla"), ("backward_euler", "conjac"),
+                                          ("bdf2", "vanilla"), ("sdirk2", "conjac")])
+def test_bones_feel_what_rubs_on_the_flesh(tmp_path, kind, method):
+    world, states = thrown(tmp_path, kind, method, 70)
+    before, after = states[5:7]
+    force = after.memory[FORCE]
+    assert forward(world, after) < 0.95 * 0.3 * (0.3 + world.soft.mass.sum()) and force[:, 0].sum() < -0.1
+    if kind == "backward_euler":
+        # what both lose is what the ground took
+        lost = forward(world, after) - forward(world, before)
+        assert lost == pytest.approx(force[:, 0].sum() / 100, rel=5e-4)
+    # in the end it stands on its ground, and wobbles
+    feet = world.soft.rest[:, 2] < 1e-9
+    places = [world.soft.coordinates.place(world.parted(state)[0].q, state.time)[feet, 0] for state in states]
+    slid, later = (places[50] - places[0]).mean(), (places[70] - places[50]).mean()
+    assert 0.005 < slid < 0.03 and abs(later) < 0.2 * slid
+
+
+def test_a_bearing_in_a_solved_stage_feels_what_flesh_pulls(tmp_path):
+    """With μ = 0 flesh acts on bodies, else on rates: the same motion. With μ the arm swings less."""
+    ends = []
+    for name, friction, mu in (("rates", "none", 0.0), ("bodies", "bisp", 0.0), ("rubs", "bisp", 1.5)):
+        job = arm(tmp_path / name, "bdf2", "conjac", joint_friction={"kind": friction})
+        if mu:
+            change(job, "mechanisms.0.joints.1.friction", {"mu": mu, "radius": 0.02, "length": 0.04})
+        world = world_of(job)
+        state, angles = world.initial_state(), []
+        for k in range(16):
+            state = world.step(replace(state, time=k * H), H)
+            angles.append(state.q[-1])
+        ends.append((state.q, np.abs(np.diff(angles)).sum()))
+    assert np.abs(ends[0][0] - ends[1][0]).max() <= 1e-8
+    assert ends[2][1] < 0.9 * ends[0][1]
+
+
+def test_a_history_goes_over_to_new_charts(tmp_path):
+    """Flesh and bones that turn through the air for half a second: BDF2 keeps their spin, chart after chart."""
+    world = world_of(arm_job(tmp_path, kind="free", integrator={"kind": "bdf2"}, gravity=[0.0, 0.0, 0.0]))
+    tree, state = world.jointed.tree, world.initial_state()
+    soft, joints = world.parted(state)
+    x, spin, u = world.soft.coordinates.place(soft.q, 0.0), np.array([1.0, 2.0, 6.0]), np.zeros_like(joints.u)
+    u[:3] = spin
+    state = world.joined(replace(soft, u=np.cross(spin, x)[world.soft.coordinates.free].ravel()), replace(joints, u=u))
+
+    def angular(state):
+        soft, joints = world.parted(state)
+        at, total = tree.posture(joints.q, joints.u, joints.memory), np.zeros(3)
+        for R, t, I, phi in zip(at.E[:, :3, :3], at.E[:, :3, 3], tree.inertia, at.twist):
+            h = I @ phi
+            total += R @ h[:3] + np.cross(t, R @ h[3:])
+        x, v = world.soft.coordinates.place(soft.q, soft.time), world.soft.velocity(soft)
+        return total + np.cross(x, world.soft.mass[:, None] * v).sum(axis=0)
+
+    first = angular(state)
+    for k in range(48):
+        state = world.step(replace(state, time=k / 96), 1 / 96)
+    assert np.abs(state.memory["jointed.joints.centres"]).max() > 0.5  # the chart was moved
+    assert np.linalg.norm(angular(state) - first) < 0.01 * np.linalg.norm(first)
