@@ -104,4 +104,4 @@ def fewer_colours(picture: Path, path: Path) -> None:
     rare = whole.quantize(256 - COMMON, Image.Quantize.MAXCOVERAGE).getpalette()[: 3 * (256 - COMMON)]
     palette = Image.new("P", (1, 1))
     palette.putpalette(common + rare)
-    whole.quantize(palette=palette, dither=Image.Dither.NONE).save(path, optimize=True)
+    whole.quantize(palette=palette, dither=Image.Dither.FLOYDSTEINBERG).save(path, optimize=True)
