@@ -20,6 +20,9 @@ AUTOMATIC = "auto"
 #: shapes that a bone may have without a mesh of its own
 BONE_SHAPES = ("capsule", "box", "sphere")
 
+#: points at which a bearing touches: with fewer its friction swings as the load turns
+FEWEST_POINTS = 12
+
 #: what a joint is told to do besides being pushed
 NO_MOTOR = "none"
 
@@ -73,6 +76,10 @@ class CONJAC_Part(bpy.types.PropertyGroup):
     bearing_length: bpy.props.FloatProperty(
         name="Bearing Length", description="Length of the joint's bearing along its axis", default=0.04,
         min=1.0e-5, soft_max=0.5, precision=4, unit="LENGTH", override=OVERRIDABLE)
+    bearing_points: bpy.props.IntProperty(
+        name="Bearing Points", description="At how many points the bearing touches: more follow a load evenly that "
+        "turns around it, and take longer", default=FEWEST_POINTS, min=FEWEST_POINTS, max=1000, soft_max=64,
+        override=OVERRIDABLE)
     motor: bpy.props.EnumProperty(
         name="Motor", description="What moves the joint by itself", default=NO_MOTOR, override=OVERRIDABLE,
         items=[(NO_MOTOR, "None", "Nothing does"),
@@ -95,6 +102,38 @@ class CONJAC_Part(bpy.types.PropertyGroup):
         name="Closes Planar Ring", description="Where this hinge closes a ring of hinges that are all parallel, such "
         "as a four-bar linkage, let it hold a point on the axis alone: the others keep the ring in its plane already",
         default=False, override=OVERRIDABLE)
+
+
+class CONJAC_Spring(bpy.types.PropertyGroup):
+    """A damped spring between points of two parts. `name` says which, for the list."""
+
+    first: bpy.props.StringProperty(
+        name="First", description="Bone or rigid body object at one end", override=OVERRIDABLE)
+    first_point: bpy.props.FloatVectorProperty(
+        name="At", description="Where it is held: from the middle of the bone or the origin of the object, along its "
+        "own axes", size=3, subtype="XYZ", unit="LENGTH", override=OVERRIDABLE)
+    second: bpy.props.StringProperty(
+        name="Second", description="Bone or rigid body object at the other end; empty holds it in the world",
+        override=OVERRIDABLE)
+    second_point: bpy.props.FloatVectorProperty(
+        name="At", description="Where it is held: from the middle of the bone or the origin of the object, along its "
+        "own axes; a place in the world where Second is empty", size=3, subtype="XYZ", unit="LENGTH",
+        override=OVERRIDABLE)
+    stiffness: bpy.props.FloatProperty(
+        name="Stiffness", description="How hard it pulls, in N per metre", default=1000.0, min=0.0, soft_max=1.0e6,
+        precision=2, override=OVERRIDABLE)
+    damping: bpy.props.FloatProperty(
+        name="Damping", description="How hard it resists being stretched, in N s per metre", default=1.0, min=0.0,
+        soft_max=1.0e4, precision=3, override=OVERRIDABLE)
+    as_placed: bpy.props.BoolProperty(
+        name="Rests as Placed", description="It pulls back to the length that it has at the first frame", default=True,
+        override=OVERRIDABLE)
+    rest_length: bpy.props.FloatProperty(
+        name="Rest Length", description="Length at which it does not pull", default=0.1, min=0.0, soft_max=10.0,
+        precision=4, unit="LENGTH", override=OVERRIDABLE)
+    implicit: bpy.props.BoolProperty(
+        name="Implicit", description="Take its pull as it will be where a step ends, which is stable however stiff it "
+        "is. Off, it is taken where the step starts", default=True, override=OVERRIDABLE)
 
 
 class CONJAC_Attachment(bpy.types.PropertyGroup):
@@ -141,9 +180,14 @@ class CONJAC_Mechanism(bpy.types.PropertyGroup):
         name="Contact Friction", description="Coulomb's coefficient where its bodies touch something", default=0.5,
         min=0.0, soft_max=1.5, precision=3, override=OVERRIDABLE)
     joint_friction: bpy.props.EnumProperty(
-        name="Joint Friction", description="How friction inside joints is computed", default="none",
+        name="Joint Friction", description="How friction inside joints is computed", default="bisp",
         override=OVERRIDABLE, items=[(entry.key, entry.label, entry.sentence)
                                      for entry in catalogue.menu("joint_friction").values()])
+    springs: bpy.props.CollectionProperty(
+        name="Springs", description="Damped springs between points of its parts", type=CONJAC_Spring,
+        override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})
+    active_spring: bpy.props.IntProperty(name="Active Spring", description="The spring whose settings are shown",
+                                         default=0, min=0, override=OVERRIDABLE)
     use_decimation: bpy.props.BoolProperty(
         name="Fewer Keyframes", description="Leave keyframes out where the curve stays near enough without them",
         default=False, override=OVERRIDABLE)
@@ -152,7 +196,7 @@ class CONJAC_Mechanism(bpy.types.PropertyGroup):
         default=0.001, min=1.0e-6, soft_max=0.1, precision=5, override=OVERRIDABLE)
 
 
-classes = (CONJAC_Part, CONJAC_Attachment, CONJAC_Mechanism)
+classes = (CONJAC_Part, CONJAC_Spring, CONJAC_Attachment, CONJAC_Mechanism)
 
 
 def register() -> None:

@@ -103,6 +103,10 @@ class Armature:
         """Where the bodies' own frames are in world at the present frame [m], (b, 4, 4)."""
         return np.array([self._bone(name)[0] for name in self.names]) @ self.offsets
 
+    def middles(self) -> Array:
+        """Where the bones' own axes are in world, moved to their middles [m], (b, 4, 4)."""
+        return self.poses() @ np.linalg.inv(turns.pose(ALONG, np.zeros(3)))
+
     def loop_frames(self) -> list[Array]:
         """None: bones are a tree."""
         return []

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Any
 
 import bpy
@@ -98,7 +99,8 @@ def plan(armature: bpy.types.Object) -> RigPlan:
             wanted.add(bone.name)
             notes.append(f'"{armature.name}": the bone "{bone.name}" is left out between two that are not, so it is '
                          f'stiff with "{above}"')
-    useful = _needed(found, holding)
+    ends = {name for spring in armature.conjac.mechanism.springs for name in (spring.first, spring.second)}
+    useful = _needed(found, holding | ends)
     loose = [one.name for one in useful if one.parent is None and not one.animated]
     if len(loose) > 1:
         names = ", ".join(f'"{name}"' for name in loose[:4]) + (" and others" if len(loose) > 4 else "")
@@ -111,14 +113,25 @@ def by_depth(armature: bpy.types.Object) -> list[bpy.types.PoseBone]:
     """Pose bones, each after its parent, in the armature's order."""
     depth: dict[str, int] = {}
     for bone in armature.pose.bones:
-        depth[bone.name] = len(bone.parent_recursive)
+        # up to the first whose depth is known, and back
+        way = [bone, *takewhile(lambda one: one.name not in depth, ancestors(bone))]
+        top = way[-1].parent
+        for step, one in enumerate(reversed(way)):
+            depth.setdefault(one.name, (depth[top.name] + 1 if top is not None else 0) + step)
     return sorted(armature.pose.bones, key=lambda bone: depth[bone.name])
+
+
+def ancestors(bone: bpy.types.PoseBone) -> Iterator[bpy.types.PoseBone]:
+    """Its parents, the nearest first. `parent_recursive` finds all of them before the first is looked at."""
+    while bone.parent is not None:
+        bone = bone.parent
+        yield bone
 
 
 def _needed(found: dict[str, BonePlan], holding: set[str]) -> list[BonePlan]:
     """Without animated bones that take nothing along: these go where their animation goes anyway.
 
-    holding: those that soft bodies hang on.
+    holding: those that soft bodies and springs hang on.
     """
     held = {one.parent for one in found.values() if not one.animated} | holding
     kept: dict[str, BonePlan] = {}
@@ -159,7 +172,7 @@ def _held_by(armature: bpy.types.Object, bone: bpy.types.PoseBone, wanted: set[s
              copies: dict[str, str]) -> str | None:
     """The nearest body above, which is the parent or one of its parents, or copies it; else the target of a Child Of
     constraint."""
-    for above in bone.parent_recursive:
+    for above in ancestors(bone):
         if above.name in wanted:
             return above.name
         copy = copies.get(above.name, bone.name)
@@ -184,6 +197,14 @@ def _body(armature: bpy.types.Object, bone: bpy.types.PoseBone, above: str | Non
         held = kind not in (parts.AUTOMATIC, "free") and not animated
         return BonePlan(bone.name, None, _joint_of(armature, bone, off) if held else None, animated)
     return BonePlan(bone.name, above, _joint_of(armature, bone, off), animated)
+
+
+def joint_of(armature: bpy.types.Object, bone: bpy.types.PoseBone) -> JointPlan | None:
+    """How one bone may move against what holds it, as far as its own settings say; None where they cannot be."""
+    try:
+        return _joint_of(armature, bone, action.switched_off(armature))
+    except BadInput:
+        return None
 
 
 def _joint_of(armature: bpy.types.Object, bone: bpy.types.PoseBone, off: Off) -> JointPlan:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...solver.errors import BadInput
 from .. import members, playback, settings
-from . import stack
+from . import stack, turns
 
 Array = NDArray[np.float64]
 
@@ -67,7 +67,10 @@ class Evaluation:
         """Object space [Blender units] → world space [m] at the present frame, (4, 4). Raises BadInput if singular."""
         of = obj or self.object
         matrix = np.array(self.evaluated(of).matrix_world, dtype=np.float64)
-        if not np.isfinite(matrix).all() or np.linalg.matrix_rank(matrix[:3, :3], tol=1e-12) < 3:
+        if not np.abs(matrix).max() < turns.FARTHEST:
+            raise BadInput("it stands at a place that is not a number or too far away",
+                           "Look at its location, constraints and drivers", of.name, self.scene.frame_current)
+        if np.linalg.matrix_rank(matrix[:3, :3], tol=1e-12) < 3:
             raise BadInput("its scale is zero on an axis, so the result could not be brought back to its own space",
                            "Give it a scale above zero on every axis", of.name, self.scene.frame_current)
         matrix[:3] *= self.scale

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...solver.errors import BadInput
 from .. import parts
 from .. import settings as properties
-from . import turns
+from . import springs, turns
 from .articulation import JointTrack, smooth
 from .bones import BonePlan, Closing, JointPlan
 
@@ -52,6 +52,7 @@ class Source(Protocol):
     def held(self, name: str) -> Held | None: ...
     def loop_frames(self) -> list[Array]: ...
     def poses(self) -> Array: ...
+    def middles(self) -> Array: ...
 
 
 def mechanism_settings(owner: bpy.types.Object, plan: Any, part_of: Callable[[str], bpy.types.PropertyGroup],
@@ -70,15 +71,17 @@ def mechanism_settings(owner: bpy.types.Object, plan: Any, part_of: Callable[[st
         joint = _joint_settings(owner, one, part, scene)
         if joint is not None:
             joints.append(joint)
-    loops = [_loop_settings(one, scene) for one in plan.closing]
-    return {"name": owner.name, "bodies": bodies, "joints": joints, **({"loops": loops} if loops else {}),
-            "self_collisions": settings.self_collisions}
+    lists = {"loops": [_loop_settings(one, scene) for one in plan.closing],
+             "springs": springs.spring_settings(owner, {body["name"] for body in bodies}, scene)}
+    return {"name": owner.name, "bodies": bodies, "joints": joints, "self_collisions": settings.self_collisions,
+            **{key: said for key, said in lists.items() if said}}
 
 
 def _bearing(part: bpy.types.PropertyGroup, scene: bpy.types.Scene) -> dict[str, float]:
     """Friction inside a joint, and where it rubs."""
     return {"mu": properties.shortest(part.friction), "radius": properties.si(part, "bearing_radius", scene),
-            "length": properties.si(part, "bearing_length", scene)}
+            "length": properties.si(part, "bearing_length", scene),
+            **({"points": part.bearing_points} if part.bearing_points != parts.FEWEST_POINTS else {})}
 
 
 def _loop_settings(one: Closing, scene: bpy.types.Scene) -> dict[str, Any]:
@@ -129,12 +132,22 @@ def _joint_settings(owner: bpy.types.Object, one: BonePlan, part: bpy.types.Prop
     return joint
 
 
+def motor_words(plan: JointPlan) -> str:
+    """What the one target of a motor is at a joint of several freedoms, "" where it has one."""
+    rates = plan.rates
+    if len(rates) < 2:
+        return ""
+    what = "the angle about" if rates[0] == "angle" else "the way along"
+    others = "the other is" if len(rates) == 2 else f"the other {len(rates) - 1} are"
+    return f"{what} its {'XYZ'[plan.axes[0]]}; {others} held as at the start"
+
+
 class MechanismReader:
     """Reads one mechanism over the samples of a bake. `begin` at the start frame, then `sample` at each of them."""
 
     def __init__(self, source: Source, owner: bpy.types.Object, job: Keeps, scene: bpy.types.Scene,
                  start: int) -> None:
-        self._source, self._owner, self._job, self._start = source, owner, job, start
+        self._source, self._owner, self._job, self._start, self._scene = source, owner, job, start, scene
         self._plan: dict[str, BonePlan] = {one.name: one for one in source.plan}
         self.document = mechanism_settings(owner, source.plan, source.part, scene)
         self._held: dict[str, Held] = {}
@@ -178,6 +191,11 @@ class MechanismReader:
             else:
                 self._targets[name] = []
         self._index = index
+        for spring, ends in zip(self.document.get("springs", []),
+                                springs.ends(self._owner, dict(zip(source.names, source.middles())),
+                                             self._scene)):
+            spring |= {"point_a": ends[0].tolist(), "point_b": ends[1].tolist()}
+        self._tell()
         for loop, frame in zip(self.document.get("loops", []), source.loop_frames()):
             loop |= {"position": frame[:3, 3].tolist(), "rotation": turns.quaternion(frame[:3, :3]).tolist()}
 
@@ -194,6 +212,19 @@ class MechanismReader:
             told = [f"{factor * value:.4g}{unit}" for value in (start[k], joint["low"][k], joint["high"][k])]
             self._source.notes.append(f'"{self._owner.name}": "{joint["name"]}" begins at {told[0]}, outside of its '
                                       f"limits {told[1]} to {told[2]}, and is pulled in softly")
+
+    def _tell(self) -> None:
+        """Say what of the settings does nothing, or other than it looks."""
+        told, owner = self._source.notes.append, self._owner
+        rubbing = [one["name"] for one in (*self.document["joints"], *self.document.get("loops", []))
+                   if "friction" in one]
+        if rubbing and owner.conjac.mechanism.joint_friction == "none":
+            told(f'"{owner.name}": the friction of "{rubbing[0]}"' + (" and others" if len(rubbing) > 1 else "")
+                 + " does nothing, since Joint Friction of the mechanism is None; choose BISP")
+        for joint in self.document["joints"]:
+            words = motor_words(self._held[joint["child"]].plan) if "motor" in joint else ""
+            if words and not follows(owner, self._plan[joint["child"]]):
+                told(f'"{owner.name}": the motor of "{joint["name"]}" has one target: {words}')
 
     def _free(self, pose: Array) -> Held:
         """Of a driven body that nothing holds: its coordinates are read from where it begins."""
@@ -214,7 +245,11 @@ class MechanismReader:
             self._readings[name].append(track.read(poses[self._index[name]],
                                                    None if above is None else poses[self._index[above]]))
         for name, values in self._targets.items():
-            values.append(self._source.motor_target(name))
+            target = self._source.motor_target(name)
+            if not abs(target) < turns.FARTHEST:
+                raise BadInput(f'the motor of "{name}" has a target that is not a number or too large',
+                               "Look at its keyframes and drivers", self._owner.name, self._scene.frame_current)
+            values.append(target)
 
     def finish(self) -> dict[str, Any]:
         """The mechanism of scene.json; its arrays are in the job folder."""

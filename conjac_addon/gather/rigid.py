@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from types import TracebackType
 from typing import Any
 
@@ -121,7 +122,8 @@ class ObjectsPlan:
         constraint = empty.rigid_body_constraint
         if constraint.type not in KINDS:
             raise BadInput(f'the constraint of "{empty.name}" is of type {constraint.type.replace("_", " ").title()}',
-                           "Use Fixed, Point, Hinge, Slider or Piston", self.owner.name)
+                           "Use Fixed, Point, Hinge, Slider or Piston; springs are added under Springs",
+                           self.owner.name)
         names = []
         for obj in (constraint.object1, constraint.object2):
             if obj is not None and obj.name not in self.objects:
@@ -136,8 +138,7 @@ class ObjectsPlan:
 
     def _joint(self, empty: bpy.types.Object) -> JointPlan:
         constraint = empty.rigid_body_constraint
-        kind, axis, _ = KINDS[constraint.type]
-        ends = []
+        found, ends = joint_of(empty), []
         scale = properties.unit_scale(bpy.context.scene)
         for switch, low, high, is_length in _LIMITS.get(constraint.type, ()):
             if getattr(constraint, switch):
@@ -148,10 +149,9 @@ class ObjectsPlan:
                 ends.append(tuple(pair))
             else:
                 ends.append((-FREE, FREE))
-        axes = (axis,) if kind not in ("fixed", "spherical") else (0, 1, 2)
         if all(abs(end) == FREE for pair in ends for end in pair):
-            return JointPlan(kind, axes)
-        return JointPlan(kind, axes, tuple(low for low, _ in ends), tuple(high for _, high in ends))
+            return found
+        return replace(found, low=tuple(low for low, _ in ends), high=tuple(high for _, high in ends))
 
     def _root(self, name: str) -> BonePlan:
         obj = self.objects[name]
@@ -165,6 +165,14 @@ class ObjectsPlan:
         if not mass > 0.0:
             raise BadInput(f'"{name}" has no mass', "Give it one in its rigid body settings", self.owner.name)
         return mass
+
+
+def joint_of(empty: bpy.types.Object) -> JointPlan | None:
+    """The joint that an Empty's constraint is, without its limits. None where there is none like it."""
+    kind, axis, _ = KINDS.get(empty.rigid_body_constraint.type, ("", 0, ""))
+    if not kind:
+        return None
+    return JointPlan(kind, (axis,) if kind not in ("fixed", "spherical") else (0, 1, 2))
 
 
 def is_planar(empty: bpy.types.Object) -> bool:
@@ -250,6 +258,10 @@ class Objects:
     def poses(self) -> Array:
         """Where the objects are in world at the present frame [m], (b, 4, 4), without scale."""
         return np.array([self._place(self.plan.objects[name]) for name in self.names])
+
+    def middles(self) -> Array:
+        """The same: points of an object count from its origin."""
+        return self.poses()
 
     def playback(self) -> ObjectsPlayback:
         return ObjectsPlayback()

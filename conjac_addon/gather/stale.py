@@ -69,7 +69,8 @@ _NOT_COMPARED = re.compile(
     r"|bodies\.\d+\.attach\.\d+\.weights|bodies\.\d+\.(cuts|nails)\.\d+\.(?!frame|kind|until|radius)"
     r"|ground\.(point|normal|motion)"
     r"|mechanisms\.\d+\.bodies\.\d+\.(position|rotation|shape|vertices|triangles|motion)"
-    r"|mechanisms\.\d+\.(joints|loops)\.\d+\.(position|rotation|start|rest|motor\.target)")
+    r"|mechanisms\.\d+\.(joints|loops)\.\d+\.(position|rotation|start|rest|motor\.target)"
+    r"|mechanisms\.\d+\.springs\.\d+\.point_[ab]")
 _MASS = re.compile(r"mechanisms\.\d+\.bodies\.\d+\.mass")
 
 
@@ -91,8 +92,8 @@ _PROPERTIES = {"ground.stiffness": "ground_stiffness", "time.tolerance": "accura
 #: the same for what a mechanism says
 _WORDS = {"low": "Limits", "high": "Limits", "mu": "Joint Friction", "joints": "Joints", "until": "Let Go at",
           "loops": "Joints",
-          "radius": "Bearing Radius", "length": "Bearing Length", "mode": "Motor", "damping": "Damping",
-          "stiffness": "Stiffness", "implicit": "Implicit", "limit": "Largest Effort"}
+          "radius": "Bearing Radius", "length": "Bearing Length", "points": "Bearing Points", "mode": "Motor",
+          "damping": "Damping", "stiffness": "Stiffness", "implicit": "Implicit", "limit": "Largest Effort"}
 
 
 def _label(path: str) -> str:
@@ -100,6 +101,8 @@ def _label(path: str) -> str:
     if path.endswith(".npy"):
         return path.rpartition("/")[2].removesuffix(".npy").replace("_", " ").title()
     keys = [key for key in path.partition(' of "')[0].split(".") if key != "kind" and not key.isdigit()]
+    if keys[0] == "mechanisms" and "springs" in keys:
+        return "Springs"
     if keys[0] == "mechanisms" and keys[-1] in _WORDS:
         return _WORDS[keys[-1]]
     name = _PROPERTIES.get(".".join(keys), keys[-1])

@@ -7,6 +7,9 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+#: numbers from here on [m, rad, and without unit] are no place to be
+FARTHEST = 1.0e30
+
 #: below this angle [rad] a rotation is taken to first order
 SMALL = 1.0e-8
 
@@ -18,8 +21,8 @@ def split(matrix: Array) -> tuple[Array, Array]:
     count as they do without the mirror. Raises ValueError where an axis has no length, or a number is none.
     """
     columns = matrix[:3, :3]
-    if not np.isfinite(matrix).all():
-        raise ValueError("it is not a number")
+    if not np.abs(matrix).max() < FARTHEST:
+        raise ValueError("it is not a number or too far away")
     scale = np.linalg.norm(columns, axis=0) * (-1.0 if np.linalg.det(columns) < 0.0 else 1.0)
     if not scale.all():
         raise ValueError("it has no size")

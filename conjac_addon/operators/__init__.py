@@ -1,6 +1,6 @@
 """Setting soft bodies and mechanisms up: add, paint, handles, joints, previews, remove. Baking is in bake/."""
 
-from . import attach, cuts, jiggle, mechanism, nails, preview, preview_joints, setup, suggest
+from . import attach, cuts, jiggle, mechanism, nails, preview, preview_joints, setup, springs, suggest
 
-classes = (*setup.classes, *cuts.classes, *nails.classes, *attach.classes, *mechanism.classes, *jiggle.classes,
-           *preview.classes, *preview_joints.classes, *suggest.classes)
+classes = (*setup.classes, *cuts.classes, *nails.classes, *attach.classes, *mechanism.classes, *springs.classes,
+           *jiggle.classes, *preview.classes, *preview_joints.classes, *suggest.classes)

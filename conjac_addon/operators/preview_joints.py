@@ -27,7 +27,7 @@ ROUND = 24
 
 
 class CONJAC_OT_show_joints(bpy.types.Operator):
-    """Show the rigid bodies of the active mechanism, the axes of its joints and their limits at the present frame"""
+    """Show the rigid bodies of the active mechanism, the axes of its joints, their limits and its springs now"""
 
     bl_idname = "conjac.show_joints"
     bl_label = "Show Bodies and Joints"
@@ -49,6 +49,7 @@ class CONJAC_OT_show_joints(bpy.types.Operator):
         to_object = np.linalg.inv(np.array(obj.matrix_world, dtype=np.float64))
         bodies = [line for body in mechanism["bodies"] for line in outline(body, arrays)]
         joints = [line for joint in mechanism["joints"] for line in axes(joint, mechanism)]
+        joints += [np.array([spring["point_a"], spring["point_b"]]) for spring in mechanism.get("springs", [])]
         for label, kind, lines in (("Bodies", RIGID, bodies), ("Joints", JOINTS, joints)):
             if lines:
                 world = np.concatenate(lines) / scale

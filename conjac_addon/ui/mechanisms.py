@@ -5,6 +5,9 @@ from __future__ import annotations
 import bpy
 
 from .. import members, parts
+from ..gather import bones, rigid
+from ..gather.bones import JointPlan
+from ..gather.mechanism import motor_words
 from .text import hint
 
 
@@ -62,6 +65,33 @@ def draw_hanging(layout: bpy.types.UILayout, context: bpy.types.Context) -> None
     layout.operator("conjac.jiggle", icon="MOD_CLOTH")
 
 
+def draw_springs(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Damped springs between its parts: a list, and the one that is chosen in it."""
+    obj, settings = context.object, context.object.conjac.mechanism
+    row = layout.row()
+    row.template_list("UI_UL_list", "conjac_springs", settings, "springs", settings, "active_spring", rows=3)
+    column = row.column(align=True)
+    column.operator("conjac.add_spring", text="", icon="ADD")
+    column.operator("conjac.remove_spring", text="", icon="REMOVE")
+    if settings.active_spring >= len(settings.springs):
+        hint(layout, "Select what to join, and press +")
+        return
+    spring = settings.springs[settings.active_spring]
+    for end in ("first", "second"):
+        if obj.type == "ARMATURE":
+            layout.prop_search(spring, end, obj.data, "bones")
+        elif settings.collection is not None:
+            layout.prop_search(spring, end, settings.collection, "all_objects")
+        layout.prop(spring, f"{end}_point")
+    column = layout.column(align=True)
+    column.prop(spring, "stiffness")
+    column.prop(spring, "damping")
+    layout.prop(spring, "implicit")
+    layout.prop(spring, "as_placed")
+    if not spring.as_placed:
+        layout.prop(spring, "rest_length")
+
+
 def active_bone(context: bpy.types.Context) -> bpy.types.PoseBone | None:
     """The pose bone that the armature's active bone is."""
     obj = context.object
@@ -86,13 +116,15 @@ def draw_bone(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         layout.prop(part, "joint")
         if part.joint not in (parts.AUTOMATIC, "fixed", "spherical", "free", "translational", "free_planar"):
             layout.prop(part, "axis")
-        draw_joint(layout, part, bone)
+        draw_joint(layout, part, bone, bones.joint_of(bone.id_data, bone))
+        if part.friction and bone.id_data.conjac.mechanism.joint_friction == "none":
+            hint(layout, "Friction does nothing: Joint Friction of the mechanism is None")
     layout.operator("conjac.copy_to_bones", icon="COPYDOWN")
 
 
-def draw_joint(layout: bpy.types.UILayout, part: parts.CONJAC_Part, holder: bpy.types.PoseBone | bpy.types.Object
-               ) -> None:
-    """What a joint does by itself: springs, friction, a motor. holder: what has the motor's target."""
+def draw_joint(layout: bpy.types.UILayout, part: parts.CONJAC_Part, holder: bpy.types.PoseBone | bpy.types.Object,
+               plan: JointPlan | None) -> None:
+    """What a joint does by itself: springs, friction, a motor. holder: what has the motor's target; plan: its kind."""
     column = layout.column(align=True)
     column.prop(part, "stiffness")
     column.prop(part, "damping")
@@ -103,9 +135,13 @@ def draw_joint(layout: bpy.types.UILayout, part: parts.CONJAC_Part, holder: bpy.
         column = layout.column(align=True)
         column.prop(part, "bearing_radius")
         column.prop(part, "bearing_length")
+        column.prop(part, "bearing_points")
     layout.prop(part, "motor")
     if part.motor != parts.NO_MOTOR:
         layout.prop(holder, "conjac_motor_target")
+        words = motor_words(plan) if plan is not None else ""
+        if words:
+            hint(layout, f"Target is {words}")
         if part.motor == "servo":
             layout.prop(part, "motor_stiffness")
         if part.motor != "drive":
@@ -119,7 +155,8 @@ def draw_empty(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     obj = context.object
     if obj.rigid_body_constraint is not None and obj.rigid_body_constraint.type == "HINGE":
         layout.prop(obj.conjac.part, "planar")
-    draw_joint(layout, obj.conjac.part, obj)
+    plan = rigid.joint_of(obj) if obj.rigid_body_constraint is not None else None
+    draw_joint(layout, obj.conjac.part, obj, plan)
 
 
 def draw_attach(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

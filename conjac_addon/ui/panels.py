@@ -30,6 +30,7 @@ SECTIONS = (
     Section("bone", "Bone", mechanisms.draw_bone, open=True, of=(ARMATURE,)),
     Section("letting_go", "Drive and Let Go", mechanisms.draw_letting_go, mechanisms.draw_letting_go_header,
             of=(ARMATURE,)),
+    Section("springs", "Springs", mechanisms.draw_springs, of=(MECHANISM,)),
     Section("hanging", "Soft Bodies", mechanisms.draw_hanging, of=(MECHANISM,)),
     Section("joint", "Joint", mechanisms.draw_empty, open=True, of=(JOINT,)),
     Section("motion", "Motion", sections.draw_motion, open=True, of=(BODY, MECHANISM)),

@@ -224,7 +224,9 @@ def build_joined(job: Job, report: Report, volumes: list[Volume], rigid: Mechani
     """The world of soft bodies of which some hang on a mechanism. Raises as `build.build` does."""
     prepared = prepare_all(job, report, volumes)
     report("world", None, None, "Analysing the stiffness matrix")
-    by_body = job.scene.joint_friction.kind != "none"
+    bearings = [joint.friction for one in job.scene.mechanisms for joint in one.joints]
+    bearings += [loop.friction for one in job.scene.mechanisms for loop in one.loops]
+    by_body = job.scene.joint_friction.kind != "none" and any(one is not None for one in bearings)
     riding = Riding(prepared, rigid, 1.0 / (job.scene.time.fps * job.scene.time.samples_per_frame), by_body)
     soft = assemble(job, prepared, riding.coordinates)
     if not len(riding.riders):

@@ -30,6 +30,11 @@ class FakeLayout:
         self._icon(words)
         self.log.append(("prop", name))
 
+    def template_list(self, kind, name, data, entries, where, active, **words):
+        assert kind == "UI_UL_list" and name and set(words) <= {"rows"}
+        assert entries in data.bl_rna.properties and active in where.bl_rna.properties
+        self.log.extend([("prop", entries), ("prop", active)])
+
     def prop_search(self, data, name, where, collection, **words):
         assert name in data.bl_rna.properties and collection in where.bl_rna.properties, name
         self._icon(words)
@@ -198,6 +203,7 @@ def test_every_setting_of_a_mechanism_can_be_reached(soft_cube):
     part = rig.pose.bones[0].conjac
     shown = props(rig)
     part.joint, part.motor, part.friction, part.stiffness = "revolute", "servo", 0.1, 1.0
+    rig.conjac.mechanism.springs.add().as_placed = False
     shown |= props(rig)
     bpy.ops.object.empty_add()
     empty = bpy.context.object
@@ -209,7 +215,7 @@ def test_every_setting_of_a_mechanism_can_be_reached(soft_cube):
     shown |= props(bpy.context.object)
     soft_cube.conjac.attachments.add().object = rig
     shown |= props(soft_cube)
-    for group in (part, rig.conjac.mechanism, soft_cube.conjac.attachments[0]):
+    for group in (part, rig.conjac.mechanism, rig.conjac.mechanism.springs[0], soft_cube.conjac.attachments[0]):
         assert set(group.bl_rna.properties.keys()) - {"rna_type", "name"} <= shown
     assert "conjac_motor_target" in shown
     assert {"step", "use_ground", "integrator", "cache_folder", "frame_start"} <= shown

@@ -1,0 +1,57 @@
+"""Springs of a mechanism: between which parts they are, and where their ends stand when the bake begins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ...solver.errors import BadInput
+from .. import settings as properties
+
+Array = NDArray[np.float64]
+
+
+def spring_settings(owner: bpy.types.Object, bodies: set[str], scene: bpy.types.Scene) -> list[dict[str, Any]]:
+    """What scene.json says of them as far as it follows from settings alone. Raises BadInput where an end is no body.
+    """
+    return [_said(owner, spring, bodies, scene) for spring in owner.conjac.mechanism.springs]
+
+
+def _said(owner: bpy.types.Object, spring: bpy.types.PropertyGroup, bodies: set[str],
+          scene: bpy.types.Scene) -> dict[str, Any]:
+    part = "bone" if owner.type == "ARMATURE" else "object"
+    if not spring.first:
+        raise BadInput(f"one of its springs has no first {part}", "Choose one under Springs, or remove the spring",
+                       owner.name)
+    for name in (spring.first, spring.second):
+        if name and name not in bodies:
+            raise BadInput(f'its spring "{spring.name}" ends in "{name}", which is no simulated {part} of it',
+                           "Choose another one under Springs, or simulate that one", owner.name)
+    if spring.first == spring.second:
+        raise BadInput(f'both ends of its spring "{spring.name}" are in "{spring.first}"',
+                       f"Choose another {part} for one of them under Springs", owner.name)
+    said: dict[str, Any] = {"body_a": spring.first, "stiffness": properties.shortest(spring.stiffness),
+                            "damping": properties.shortest(spring.damping)}
+    if spring.second:
+        said["body_b"] = spring.second
+    if not spring.as_placed:
+        said["rest_length"] = properties.si(spring, "rest_length", scene)
+    if not spring.implicit:
+        said["implicit"] = False
+    return said
+
+
+def ends(owner: bpy.types.Object, middles: Mapping[str, Array], scene: bpy.types.Scene) -> list[tuple[Array, Array]]:
+    """Both ends of each spring in world [m]. middles: name → where its points are counted from, (4, 4) [m]."""
+    scale = properties.unit_scale(scene)
+
+    def point(name: str, at: bpy.types.bpy_prop_array) -> Array:
+        local = scale * np.array(at, dtype=np.float64)
+        return middles[name][:3, :3] @ local + middles[name][:3, 3] if name else local
+
+    return [(point(spring.first, spring.first_point), point(spring.second, spring.second_point))
+            for spring in owner.conjac.mechanism.springs]
