@@ -41,6 +41,7 @@ class Held:
     on_bodies: Vec | None = None  #: impulses in the bodies' frames, (n, 6) [N m s, N s]
     on_rates: Vec | None = None  #: impulses on rates directly, (m,)
     memory: Mapping[str, Vec] = field(default_factory=dict)  #: for the State: multipliers, warm starts, efforts
+    is_impact: bool = False  #: of a stage to be solved to its root: whether contacts or limits made the velocity jump
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Stiffness, damping, limits and motors of joints, all that acts on rates directly."""
+"""Stiffness, damping and motors of joints, all that acts on rates directly."""
 
 from __future__ import annotations
 
@@ -13,10 +13,6 @@ from ..coordinates.tree import Posture, Tree
 from ..state import Index, Vec
 from .joint_kernels import (
     DAMPING,
-    HIGH,
-    LIMIT_DAMPING,
-    LIMIT_STIFFNESS,
-    LOW,
     MOTOR_DAMPING,
     MOTOR_LIMIT,
     MOTOR_STIFFNESS,
@@ -27,8 +23,7 @@ from .joint_kernels import (
     joint_forces,
 )
 
-LIMIT_PERIOD = 0.1  #: [s] in which a joint that has run into its soft limit would swing back, were it not damped
-COLUMNS = 12
+COLUMNS = 8
 
 
 @dataclass(frozen=True)
@@ -47,14 +42,14 @@ class JointForces:
     """f_u of the joints that have any; its K and D are negative semi-definite. [Thesis 3.6]"""
 
     def __init__(self, tree: Tree, law: Vec, motors: Sequence[MotorOverTime] = ()) -> None:
-        """law: (m, 12), columns as in joint_kernels; those of motors are written here, but for their limits."""
+        """law: (m, 8), columns as in joint_kernels; those of motors are written here, but for their limits."""
         self.law, self.motors = law, list(motors)
         self._tree = tree
         self.chart: Index = np.full(tree.count, -1, dtype=np.int32)
         for batch in tree.batches:
             if batch.centres.shape[1]:
                 self.chart[batch.bodies] = batch.centres[:, 0]
-        at_work = (law[:, [STIFFNESS, DAMPING]] != 0.0).any(axis=1) | np.isfinite(law[:, [LOW, HIGH]]).any(axis=1)
+        at_work = (law[:, [STIFFNESS, DAMPING]] != 0.0).any(axis=1)
         for motor in self.motors:
             at_work[motor.rates] = True
         owner = np.repeat(np.arange(tree.count, dtype=np.int32), np.diff(tree.dof))
@@ -107,24 +102,13 @@ class JointForces:
         """½ k (q − rest)² of all rates [J]; balls by their rotation vectors, so right where they rest at 0."""
         return 0.5 * float(np.sum(self.law[:, STIFFNESS] * (self.readings(q, centres) - self.law[:, REST]) ** 2))
 
-    def soften_limits(self, inertia: Vec) -> None:
-        """Give limits their stiffness, from what each rate moves, (m,) [kg m², kg]: as much at any size."""
-        swing = 2.0 * np.pi / LIMIT_PERIOD
-        self.law[:, LIMIT_STIFFNESS] = inertia * swing**2
-        self.law[:, LIMIT_DAMPING] = 2.0 * inertia * swing
-
-    def outside(self, q: Vec, centres: Vec) -> Index:
-        """Rates whose limits are passed at q, ascending."""
-        place = self.readings(q, centres)
-        return np.flatnonzero((place < self.law[:, LOW]) | (place > self.law[:, HIGH])).astype(np.int32)
-
     def readings(self, q: Vec, centres: Vec) -> Vec:
-        """What limits and springs read, (m,) [rad, m]: q, and of charted rotations all of the rotation vector."""
+        """What springs read, (m,) [rad, m]: q, and of charted rotations all of the rotation vector."""
         return self._tree.absolute(q, centres)
 
 
 def no_law(rates: int) -> Vec:
-    """The law of rates on which nothing acts, (m, 12)."""
+    """The law of rates on which nothing acts, (m, 8)."""
     law = np.zeros((rates, COLUMNS))
-    law[:, LOW], law[:, HIGH], law[:, MOTOR_LIMIT] = -np.inf, np.inf, np.inf
+    law[:, MOTOR_LIMIT] = np.inf
     return law

@@ -1,4 +1,4 @@
-"""Forces on the rates of joints: stiffness, damping, limits and motors."""
+"""Forces on the rates of joints: stiffness, damping and motors."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import numpy as np
 from ..threads import inlined, kernel
 
 #: columns of a rate's law
-(STIFFNESS, DAMPING, REST, LOW, HIGH, LIMIT_STIFFNESS, LIMIT_DAMPING, MOTOR_STIFFNESS, MOTOR_DAMPING, MOTOR_LIMIT,
- TARGET, TARGET_RATE) = range(12)
+STIFFNESS, DAMPING, REST, MOTOR_STIFFNESS, MOTOR_DAMPING, MOTOR_LIMIT, TARGET, TARGET_RATE = range(8)
 
 
 @inlined
@@ -40,10 +39,10 @@ def logarithm(a):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def terms(law, k, off, turned, place, rate):  # type: ignore[no-untyped-def]
+def terms(law, k, off, turned, rate):  # type: ignore[no-untyped-def]
     """(force without what is linear in the rate, stiffness, damping, effort of the motor) of one rate.
 
-    off: place less rest. turned: place less target. place: what limits read. A motor at its limit has no stiffness.
+    off: place less rest. turned: place less target. A motor at its limit has no stiffness.
     """
     stiffness, damping = law[k, STIFFNESS], law[k, DAMPING]
     force = -stiffness * off
@@ -56,17 +55,6 @@ def terms(law, k, off, turned, place, rate):  # type: ignore[no-untyped-def]
     else:
         effort = math.copysign(law[k, MOTOR_LIMIT], effort)
         force += effort
-    over = max(place - law[k, HIGH], 0.0) + min(place - law[k, LOW], 0.0)
-    if over != 0.0:
-        inward, swing = math.copysign(rate, rate * over), 2.0 * law[k, LIMIT_STIFFNESS] / law[k, LIMIT_DAMPING]
-        spring = law[k, LIMIT_STIFFNESS]
-        # damped on the way in alone, and no more than is pressed: without a jump where it begins, and never sticky
-        if inward > swing * abs(over):
-            spring += law[k, LIMIT_DAMPING] * swing
-        elif inward > 0.0:
-            damping += law[k, LIMIT_DAMPING]
-        force -= spring * over
-        stiffness += spring
     return force, stiffness, damping, effort
 
 
@@ -95,7 +83,6 @@ def joint_forces(  # type: ignore[no-untyped-def]
                            exponential(q[first], q[first + 1], q[first + 2]))
             rest = exponential(law[first, REST], law[first + 1, REST], law[first + 2, REST])
             goal = exponential(law[first, TARGET], law[first + 1, TARGET], law[first + 2, TARGET])
-            place = logarithm(turn)
             off = logarithm(product((rest[0], -rest[1], -rest[2], -rest[3]), turn))
             turned = logarithm(product((goal[0], -goal[1], -goal[2], -goal[3]), turn))
             for a in range(3):
@@ -105,11 +92,11 @@ def joint_forces(  # type: ignore[no-untyped-def]
                 step = (subspace[first, a] * moved[first] + subspace[first + 1, a] * moved[first + 1]
                         + subspace[first + 2, a] * moved[first + 2])
                 if a == 0:
-                    found = terms(law, k, off[0], turned[0], place[0], rate)
+                    found = terms(law, k, off[0], turned[0], rate)
                 elif a == 1:
-                    found = terms(law, k, off[1], turned[1], place[1], rate)
+                    found = terms(law, k, off[1], turned[1], rate)
                 else:
-                    found = terms(law, k, off[2], turned[2], place[2], rate)
+                    found = terms(law, k, off[2], turned[2], rate)
                 torque[a] = found[0] - found[1] * step - felt * found[2] * rate
                 block[a] = share * found[2] + ahead * found[1]
                 effort[k] = found[3]
@@ -126,7 +113,7 @@ def joint_forces(  # type: ignore[no-untyped-def]
                     reduced[i, a, b] = total
         for a in range(ball, count):
             k = first + a
-            found = terms(law, k, q[k] - law[k, REST], q[k] - law[k, TARGET], q[k], u[k])
+            found = terms(law, k, q[k] - law[k, REST], q[k] - law[k, TARGET], u[k])
             force[k] = share * (found[0] - found[1] * moved[k] - felt * found[2] * u[k])
             reduced[i, a, a] = share * found[2] + ahead * found[1]
             effort[k] = found[3]

@@ -11,7 +11,7 @@ import numpy as np
 from ..condensation.tree import Held as Answered
 from ..contact.find.bodies import Colliders, Touching
 from ..contact.find.drives import Drives
-from ..contact.find.limits import Limits
+from ..contact.find.limits import BallLimits, Limits
 from ..contact.find.loops import Loops
 from ..contact.laws.bilateral import Bilateral
 from ..contact.laws.external import Answer, External, Held, Pushed, Rubbed
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from ..condensation.tree import PosedTree
 
 PUSH_OUT = 1.0  #: [m/s] at which bodies that overlap part, at most
+IMPACT = 3.0  #: times what forces change along contacts and limits in a stage: what these change more is an impact
+STILL = 1.0e-6  #: of the velocities along them: a smaller change is none
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,17 @@ class Outside:
     pushed: Pushed
     rubbed: Rubbed
 
+    def is_impact(self, answer: Answer, free: Vec, kept: Vec) -> bool:
+        """Whether a contact or a limit made the velocity jump. free: rates that forces alone would give, (m,). kept:
+        those that inertia would keep."""
+        count = len(self.contacts) + len(self.limits)
+        pressing = answer.pushed[:count] > 0.0
+        if not pressing.any():
+            return False
+        before, by_forces, by_rows = (self.pushed.N[:count] @ way for way in (kept, free - kept, answer.u - free))
+        least = IMPACT * np.abs(by_forces).max() + STILL * np.abs(before).max()
+        return bool(by_rows[pressing].max() > least)
+
     @property
     def is_empty(self) -> bool:
         """Whether nothing holds or touches at all."""
@@ -52,15 +65,18 @@ class Outside:
         """Impulses of rows on bodies, in their frames, (n, 6)."""
         out = self.contacts.wrenches(answer.pushed[:len(self.contacts)], bodies)
         self.along.wrenches(answer.rubbed, bodies, out)
+        if len(self.limits):
+            first = len(self.contacts)
+            self.limits.wrenches(answer.pushed[first:first + len(self.limits)], bodies, out)
         return self.loops.wrenches(answer.held[:len(self.loops)], bodies, out)
 
     def on_rates(self, answer: Answer, rates: int) -> Vec:
-        """Impulses of drives and limits, (m,)."""
+        """Impulses of drives and of limits but those of balls, (m,)."""
         out = self.effort(answer, rates)
-        first = len(self.contacts)
         if len(self.limits):
+            first, of_rates = len(self.contacts), self.limits.rate >= 0
             impulse = self.limits.rate_factor * answer.pushed[first:first + len(self.limits)]
-            np.add.at(out, self.limits.rate, impulse)
+            np.add.at(out, self.limits.rate[of_rates], impulse[of_rates])
         return out
 
     def effort(self, answer: Answer, rates: int) -> Vec:
@@ -80,6 +96,7 @@ class Constraints:
     loops: Loops | None = None
     drives: Drives | None = None
     limits: Limits | None = None
+    ball_limits: BallLimits | None = None
     colliders: Colliders | None = None
 
     def __post_init__(self) -> None:
@@ -113,6 +130,9 @@ class Constraints:
             parting = -(touching.gap + N @ (base - lin.q)) / ahead
             contacts = contacts.aimed(np.minimum(parting, contacts.target + PUSH_OUT))
         limits = none if self.limits is None else self.limits.rows(lin.q, lin.v, base, ahead)
+        if self.ball_limits is not None:
+            of_balls = self.ball_limits.rows(lin.q, lin.v, base, ahead, lin.memory.get(CENTRES, tree.fresh), at.X)
+            limits = together([limits, of_balls])
         pushes = together([contacts, limits, limited])
         effort = most * share
         first = len(contacts) + len(limits)
@@ -133,15 +153,16 @@ class Constraints:
             answer = External(posed.respond, outside.held, outside.pushed, outside.rubbed).solve(free)
         except ValueError as failure:
             raise StepFailed(str(failure)) from failure
-        return self.answered(posed, outside, answer)
+        return self.answered(posed, outside, answer, free)
 
-    def answered(self, posed: PosedTree, outside: Outside, answer: Answer) -> Answered:
-        """What the posed stage and the State keep of an answer."""
+    def answered(self, posed: PosedTree, outside: Outside, answer: Answer, free: Vec) -> Answered:
+        """What the posed stage and the State keep of an answer; free: the rates without any row, (m,)."""
         n, m = self.tree.count, self.tree.rates
         memory: Mapping[str, Vec] = {}
         if self.drives is not None:
             memory = {EFFORT: outside.effort(answer, m) / (posed.stage.a * posed.stage.h)}
-        return Answered(answer.u, outside.on_bodies(answer, n), outside.on_rates(answer, m), memory)
+        return Answered(answer.u, outside.on_bodies(answer, n), outside.on_rates(answer, m), memory,
+                        posed.stage.base is not None and outside.is_impact(answer, free, posed.stage.v_hat))
 
     def close(self, state: State, posed: PosedTree) -> State:
         """The state with loops closed and drives where they are told to be. Raises StepFailed."""
@@ -157,6 +178,15 @@ class Constraints:
         out = np.zeros(len(self.loops.names))
         np.maximum.at(out, self.loops.loop, np.abs(self.loops.rows(posture.E)[1]))
         return out
+
+    def outside(self, state: State) -> set[int]:
+        """Rates whose limits are passed; of a ball its first."""
+        found = set[int]()
+        if self.limits is not None:
+            found |= set(self.limits.outside(state.q).tolist())
+        if self.ball_limits is not None:
+            found |= set(self.ball_limits.outside(state.q, state.memory.get(CENTRES, self.tree.fresh)).tolist())
+        return found
 
     def redundant(self, posed: PosedTree) -> list[str]:
         """Names of loops that, at a stage's posture, hold what joints or other loops hold already."""

@@ -13,7 +13,7 @@ from ..contact.find.bodies import Colliders
 from ..contact.find.convex import BY_SIZE, Convex, Shapes
 from ..contact.find.drives import Drive, Drives
 from ..contact.find.half_space import HalfSpace
-from ..contact.find.limits import Limits
+from ..contact.find.limits import BallLimits, Limits
 from ..contact.find.loops import Loops, frames_in_bodies
 from ..coordinates.prescribed import Motion
 from ..coordinates.tree import Tree
@@ -27,19 +27,29 @@ from .placed import Placed, frame, inverse, target_of, until_of
 if TYPE_CHECKING:
     from .mechanism import MechanismWorld
 
-def constraints_of(job: Job, placed: Sequence[Placed], tree: Tree, place: Mapping[str, int], q: Vec, law_low: Vec,
-                   law_high: Vec) -> Constraints | None:
-    """What holds the mechanisms besides forces; None where nothing does. q: where they start, (m,).
-
-    law_low, law_high: limits of all rates, (m,). Raises BadInput.
-    """
+def constraints_of(job: Job, placed: Sequence[Placed], tree: Tree, place: Mapping[str, int], q: Vec
+                   ) -> Constraints | None:
+    """What holds the mechanisms besides forces; None where nothing does. q: where they start, (m,). Raises BadInput."""
     at = tree.posture(q, np.zeros(tree.rates), tree.fresh)
     loops = _loops(placed, place, at.E)
     drives = Drives(tree, _drives(job, placed, place))
-    limits = Limits.of(law_low, law_high)
+    bounds = _bounds(placed, tree, place)
+    limits, ball_limits = Limits.of(tree, *bounds), BallLimits.of(tree, *bounds)
     colliders = _colliders(job, placed, tree, place)
-    parts = (loops if len(loops) else None, drives if len(drives) else None, limits if len(limits) else None, colliders)
+    parts = (loops if len(loops) else None, drives if len(drives) else None, limits if len(limits) else None,
+             ball_limits if len(ball_limits) else None, colliders)
     return None if all(part is None for part in parts) else Constraints(tree, *parts)
+
+
+def _bounds(placed: Sequence[Placed], tree: Tree, place: Mapping[str, int]) -> tuple[Vec, Vec]:
+    """Lower and upper limits of all rates, infinite for none, (m,) both."""
+    low, high = np.full(tree.rates, -np.inf), np.full(tree.rates, np.inf)
+    for one in placed:
+        for joint in one.scene.joints:
+            if joint.low:
+                i = place[one.key(joint.child)]
+                low[tree.dof[i]:tree.dof[i + 1]], high[tree.dof[i]:tree.dof[i + 1]] = joint.low, joint.high
+    return low, high
 
 
 def _loops(placed: Sequence[Placed], place: Mapping[str, int], E: Vec) -> Loops:
@@ -139,12 +149,10 @@ def notes_of(world: MechanismWorld, placed: Sequence[Placed], rates: Mapping[str
     constraints = world.constraints
     if not isinstance(constraints, Constraints):
         return []
-    notes = []
-    limits, state = constraints.limits, world.initial_state()
-    if limits is not None:
-        outside = set(limits.outside(world.q).tolist())
-        notes = [f'"{one.scene.name}": joint "{joint.name}" starts outside its limits and is pulled in softly'
-                 for one in placed for joint in one.scene.joints if outside & set(rates[one.key(joint.child)].tolist())]
+    state = world.initial_state()
+    outside = constraints.outside(state)
+    notes = [f'"{one.scene.name}": joint "{joint.name}" starts outside its limits and is pulled in softly'
+             for one in placed for joint in one.scene.joints if outside & set(rates[one.key(joint.child)].tolist())]
     stage = Stage(1.0e-3, 1.0, 1.0, state.time, None, state.u, None)
     try:
         names = constraints.redundant(world.condensation.pose(world.linearise(state), stage))

@@ -15,6 +15,7 @@ from ..condensation.tree_step import TreeStep
 from ..coordinates.prescribed import Motion
 from ..coordinates.tree import CENTRES, Tree
 from ..errors import Diverged, StepFailed
+from ..integrators.backward_euler import BackwardEuler
 from ..integrators.control import Controller
 from ..integrators.interface import Integrator, System
 from ..nonlinear.limits import Limits
@@ -114,6 +115,7 @@ class MechanismWorld:
             batch.entries[:, :3].ravel() for batch in self.tree.batches if batch.centres.shape[1]])
         self._owner = np.repeat(np.arange(self.tree.count), np.diff(self.tree.dof))
         self.iterations = 0  #: of all stages that were solved to their root
+        self.impacts = 0  #: of stages that were solved to their root
 
     @cached_property
     def _plain(self) -> TreeStep:
@@ -184,6 +186,8 @@ class MechanismWorld:
             change = float(np.abs(after - u).max(initial=0.0))
             u, first = after, max(first, change)
             if change <= max(self.limits.tolerance * first, ROUNDING * float(np.abs(u).max(initial=0.0))):
+                answered = None if self.condensation.last is None else self.condensation.last.held
+                self.impacts += answered is not None and answered.is_impact
                 return State(stage.time, base + share * u, u, start.memory)
             if not change <= FASTEST:
                 break
@@ -200,7 +204,7 @@ class MechanismWorld:
         else:
             # the protocol of integrators speaks of nodes; those for jointed bodies ask only what both worlds have
             try:
-                after = self.integrator.step(cast(System, self), state, h)
+                after = self._step(cast(System, self), state, h)
             except np.linalg.LinAlgError as failure:
                 raise StepFailed("the step's system of equations is singular") from failure
         return self.land(after)
@@ -216,6 +220,18 @@ class MechanismWorld:
             after = replace(after, memory={**after.memory, **posed.held.memory})
             after = constraints.close(after, posed)
         return self.tree.home(after) if self.recentres else self.tree.recentre(after)
+
+    def _step(self, system: System, state: State, h: float) -> State:
+        """The integrator's step; backward Euler's where something struck in it, on which the past says nothing.
+
+        Methods of order 2 carry a jump of the velocities on into their next stages, and what struck would bounce off.
+        """
+        impacts = self.impacts
+        after = self.integrator.step(system, state, h)
+        if self.impacts == impacts or self.integrator.order == 1:
+            return after
+        memory = {key: value for key, value in state.memory.items() if key not in self.integrator.remembers}
+        return BackwardEuler({}).step(system, replace(state, memory=memory), h)
 
     def _refuse_blow_up(self, after: State) -> None:
         # sums of squares bound every entry and take a microsecond; where they do not, each is looked at

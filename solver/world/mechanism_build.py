@@ -9,7 +9,7 @@ import numpy as np
 from .. import catalogue
 from ..condensation.tree import Jointed
 from ..coordinates.prescribed import Motion
-from ..coordinates.tree import CENTRES, Tree
+from ..coordinates.tree import Tree
 from ..coordinates.tree_build import Body, Joint, build
 from ..errors import BadInput
 from ..forces import joint_kernels as columns
@@ -35,7 +35,6 @@ def build_mechanisms(job: Job) -> MechanismWorld:
     scene = job.scene
     placed = [place_mechanism(job, i, one) for i, one in enumerate(scene.mechanisms)]
     tree, q = _tree(placed)
-    joints = {(one.scene.name, joint.name): joint for one in placed for joint in one.scene.joints}
     place = {name: i for i, name in enumerate(tree.bodies)}
     rates = {one.key(joint.child): np.arange(tree.dof[place[one.key(joint.child)]],
                                              tree.dof[place[one.key(joint.child)] + 1], dtype=np.int32)
@@ -47,22 +46,20 @@ def build_mechanisms(job: Job) -> MechanismWorld:
         for joint in one.scene.joints:
             if joint.rate:
                 u[rates[one.key(joint.child)]] = joint.rate
-    law, motors = _law(job, placed, rates, q, balls, implicit=True)
-    low, high = _hard_limits(law, tree, balls)
-    forces = JointForces(tree, law, motors)
+    springs, forces = (_springs(placed, place, tree.parent, implicit=True),
+                       JointForces(tree, *_law(job, placed, rates, q, balls, implicit=True)))
     explicit = ExplicitForces(tree, _springs(placed, place, tree.parent, implicit=False),
                               JointForces(tree, *_law(job, placed, rates, q, balls, implicit=False)))
     params = parameters("method", scene.method)
-    jointed = Jointed(tree, _springs(placed, place, tree.parent, implicit=True), forces,
-                      np.array(scene.gravity, dtype=float), float(params["beta"]), explicit if len(explicit) else None)
+    jointed = Jointed(tree, springs, forces, np.array(scene.gravity, dtype=float), float(params["beta"]),
+                      explicit if len(explicit) else None)
     limits = Limits.of(parameters("stage_solver", scene.stage_solver))
     entry = catalogue.find("integrator", scene.integrator.kind)
     # rigid bodies keep their spin by themselves
     integrator = entry.load()(parameters("integrator", scene.integrator) | {"keep_spin": False})
     world = MechanismWorld([_told(one, tree, place) for one in placed], _shown(job, placed, place), tree, jointed,
                            integrator, limits, q, u, scene.time.start, recentres=not entry.iterates)
-    _soften_limits(world, joints, rates, placed)
-    jointed.constraints = constraints_of(job, placed, tree, place, q, low, high)
+    jointed.constraints = constraints_of(job, placed, tree, place, q)
     world.notes += notes_of(world, placed, rates)
     world.notes += notes_of_explicit(world, schema.step_size(scene.time.fps, scene.time.step)[1])
     jointed.constraints = rubbing_of(job, placed, tree, place, jointed.constraints)
@@ -110,26 +107,20 @@ def _tree(placed: list[Placed]) -> tuple[Tree, Vec]:
 
 def _law(job: Job, placed: list[Placed], rates: dict[str, Index], start: Vec, balls: set[int],
          implicit: bool) -> tuple[Vec, list[MotorOverTime]]:
-    """What acts on rates directly, (m, 12), and motors: those that are implicit, limits among them, or the others."""
+    """What acts on rates directly, (m, 8), and motors: those that are implicit, or the others."""
     law, motors = no_law(len(start)), list[MotorOverTime]()
     for one in placed:
         for joint in one.scene.joints:
             of = rates[one.key(joint.child)]
             if joint.implicit == implicit:
                 law[of, columns.REST] = start[of]
-                _fill(law, of, (columns.STIFFNESS, joint.stiffness), (columns.DAMPING, joint.damping),
-                      (columns.REST, joint.rest))
-            if implicit:
-                _fill(law, of, (columns.LOW, joint.low), (columns.HIGH, joint.high))
+                for column, values in ((columns.STIFFNESS, joint.stiffness), (columns.DAMPING, joint.damping),
+                                       (columns.REST, joint.rest)):
+                    if values:
+                        law[of, column] = values
             if joint.motor is not None and joint.motor.implicit == implicit:
                 motors += _motor(job, joint.motor, of, law, of[0] in balls)
     return law, motors
-
-
-def _fill(law: Vec, rates: Index, *given: tuple[int, list[float]]) -> None:
-    for column, values in given:
-        if values:
-            law[rates, column] = values
 
 
 def _motor(job: Job, motor: schema.Motor, rates: Index, law: Vec, is_ball: bool) -> list[MotorOverTime]:
@@ -195,35 +186,3 @@ def _shown(job: Job, placed: list[Placed], place: dict[str, int]) -> Shown:
             body.append(place[one.key(rigid.name)])
             own.append(inverse(one.bodies[rigid.name]) @ one.own[rigid.name])
     return Shown(np.array(body, np.int32), np.array(own).reshape(-1, 4, 4), obstacles)
-
-
-def _hard_limits(law: Vec, tree: Tree, balls: set[int]) -> tuple[Vec, Vec]:
-    """Limits that rows hold, (m,) both: of all rates but those of balls, whose coordinates say no angle."""
-    hard = np.ones(tree.rates, dtype=bool)
-    for first in balls:
-        hard[first:first + 3] = False
-    low, high = np.where(hard, law[:, columns.LOW], -np.inf), np.where(hard, law[:, columns.HIGH], np.inf)
-    law[hard, columns.LOW], law[hard, columns.HIGH] = -np.inf, np.inf
-    return low, high
-
-
-def _soften_limits(world: MechanismWorld, joints: dict[tuple[str, str], schema.Joint], rates: dict[str, Index],
-                   placed: list[Placed]) -> None:
-    """Stiffness of limits from what their joints move at the start; and say which are passed there."""
-    jointed, state = world.condensation, world.initial_state()
-    limited = np.flatnonzero(np.isfinite(jointed.joints.law[:, [columns.LOW, columns.HIGH]]).any(axis=1))
-    if not len(limited):
-        return
-    at = world.tree.posture(state.q, state.u, state.memory)
-    jointed.factor.factor(at.X, at.S, world.tree.inertia, jointed.below, np.zeros_like(jointed.reduced))
-    pushed = np.zeros((world.tree.rates, len(limited)))
-    pushed[limited, np.arange(len(limited))] = 1.0
-    inertia = np.zeros(world.tree.rates)
-    inertia[limited] = 1.0 / jointed.factor.solve(pushed)[limited, np.arange(len(limited))]
-    jointed.joints.soften_limits(inertia)
-    passed = set(jointed.joints.outside(state.q, state.memory.get(CENTRES, world.tree.fresh)).tolist())
-    for one in placed:
-        for joint in one.scene.joints:
-            if passed & set(rates[one.key(joint.child)].tolist()):
-                world.notes.append(f'"{one.scene.name}": joint "{joint.name}" starts outside its limits and is pulled '
-                                   "in softly")

@@ -162,7 +162,7 @@ class RubbingJoints:
         memory: Mapping[str, Vec] = {FRICTION: rubbed.impulse / share}
         if self.outside is None or rows.outside is None or rows.answer is None:
             return Held(rubbed.u, memory=memory)
-        held = self.outside.answered(posed, rows.outside, rows.answer)
+        held = self.outside.answered(posed, rows.outside, rows.answer, rows.free)
         return replace(held, rates=rubbed.u, memory={**held.memory, **memory})
 
     def close(self, state: State, posed: PosedTree) -> State:
