@@ -47,8 +47,8 @@ class Together:
     """[A_m + G] u = b_m + g on the joints' rates u, then v = C u + v₀ on the soft bodies' nodes. [ConJac MUSCLE]
 
     Its unknowns are the free nodes' velocities and then the joints' rates. Left out of the matrix is what the joints'
-    turning does to the pull of attached nodes, ∂J_aᵀ/∂q f_a, and to inertia: terms of order h² where it is asked once,
-    and nothing where it is asked until it stays.
+    turning does to the pull of attached nodes, ∂J_aᵀ/∂q f_a, and to inertia: a linearised step errs by terms of order
+    h², a stage that is iterated to its root takes a few more iterations.
     """
 
     posed: Posed  #: the flesh's part at the rates that `solve` found

@@ -155,6 +155,7 @@ class JoinedWorld(Beside):
         except np.linalg.LinAlgError as failure:
             raise StepFailed("the step's system of equations is singular") from failure
         self.soft.refuse_blow_up(soft)
+        self.soft.note_remarks()
         return self.joined(soft, joints)
 
     # what integrators ask
@@ -176,7 +177,8 @@ class JoinedWorld(Beside):
         base = start.q if stage.base is None else stage.base
         of_flesh = replace(stage, base=base[:cut], v_hat=flesh.spread(stage.v_hat[:cut], None),
                            w=flesh.told_rate(stage.time))
-        of_joints = replace(stage, base=base[cut:], v_hat=stage.v_hat[cut:])
+        foreseen = None if stage.foreseen is None else (stage.foreseen[0][cut:], stage.foreseen[1][cut:])
+        of_joints = replace(stage, base=base[cut:], v_hat=stage.v_hat[cut:], foreseen=foreseen)
         soft, joints = self.parted(start)
 
         # damping is that of where both will be by then

@@ -312,14 +312,17 @@ class World:
             except NotPositiveDefinite as failure:
                 raise StepFailed("the system matrix is not positive definite") from failure
             self.refuse_blow_up(after)
-            if self.linear.remarks:
-                self.notes += self.linear.remarks
-                self.linear.remarks.clear()
+            self.note_remarks()
             if sleep is None:
                 return after
             # nodes that this step awakens are awake from its start
             state, done = sleep.judge(state, after, h, self.stretching, self.integrator.remembers)
         return state
+
+    def note_remarks(self) -> None:
+        """What the linear solver had to say goes to the notes."""
+        self.notes += self.linear.remarks
+        self.linear.remarks.clear()
 
     def stretching(self, x: Vec, v: Vec) -> Vec:
         """V mean|Ṡ| of each element, (e,) [m³/s], at positions x [m] and velocities v [m/s], (n, 3). [Thesis 4.17]"""
