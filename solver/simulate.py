@@ -50,6 +50,7 @@ class World(Protocol):
     def controller(self, tolerance: float, largest: int) -> Controller: ...
     def error(self, before: State, after: State, h: float) -> float: ...
     def deformation(self, before: State, after: State) -> float: ...
+    def refuse_haste(self, after: State, h: float) -> None: ...  #: raises StepFailed where a shorter step is needed
     def explain(self, failure: StepFailed, state: State, frame: int) -> Diverged: ...
 
 
@@ -213,12 +214,16 @@ def advance(world: World, state: State, h: float, frame: int, stop: Stop = lambd
             halvings: int = HALVINGS, halved: Halved | None = None, largest: float = 0.0) -> State:
     """One step; halved where it cannot be solved, and given up with the world's advice when that does not help.
 
-    One that deforms the body by more than `largest` is halved too, and the shortest taken as they are.
+    One that deforms the body by more than `largest`, or in which rigid bodies turn too far, is halved too, and the
+    shortest taken as they are.
     """
     if stop():
         raise Stopped(f"stopped before frame {frame} was done", "Resume to go on")
     try:
-        return stepped(world, state, h, largest if halvings else 0.0)
+        after = stepped(world, state, h, largest if halvings else 0.0)
+        if halvings:
+            world.refuse_haste(after, h)
+        return after
     except StepFailed as failure:
         if halvings == 0:
             raise world.explain(failure, state, frame) from failure

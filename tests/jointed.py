@@ -3,15 +3,27 @@
 from dataclasses import replace
 
 import numpy as np
-from trees import bias
+from scipy.optimize import root
 
 from solver.contact.laws.bearings import Bearing, Bearings
 from solver.contact.laws.joint_contacts import JOINTS
 from solver.coordinates.tree_build import Body, Joint, build
 
 
+def flown(inertia, start, twist, end, h, gravity):
+    """Momentum of bodies, (n, 6), in their frames at `end`, after they flew freely from `start` with these twists."""
+    out = np.empty((len(twist), 6))
+    for i, (I, (E0, E1)) in enumerate(zip(inertia, zip(start, end))):
+        omega = twist[i, :3]
+        middle = root(lambda w, I=I[:3, :3], omega=omega: 2 * I @ (w - omega) + h * np.cross(w, I @ w), omega,
+                      tol=1e-14).x
+        out[i, :3] = I[:3, :3] @ (2 * middle - omega)
+        out[i, 3:] = I[3, 3] * E1[:3, :3].T @ (E0[:3, :3] @ twist[i, 3:] + h * np.asarray(gravity))
+    return out
+
+
 class Dense:
-    """(Jᵀ M J + S_u) u = Jᵀ (M (J u⁰ − h J̇u) + h f) + b_u, all dense. f: gravity and Coriolis."""
+    """(Jᵀ M J + S_u) u = Jᵀ (M V̂ + h f) + b_u, all dense; V̂ as `flown` says, f: gravity."""
 
     def __init__(self, tree, q, u, h, gravity=(0.0, 0.0, -9.81), centres=None, stiff=None, push=None):
         """stiff: S_u beside the bodies' own, (m, m). push: b_u, (m,) [N m s, N s]."""
@@ -21,8 +33,8 @@ class Dense:
         self.stiff = np.zeros((m, m)) if stiff is None else stiff
         self.push = np.zeros(m) if push is None else push
         self.J = tree.jacobian(at)
-        self.momentum = (np.einsum("nab,nb->na", tree.inertia, at.twist - h * at.drift)
-                         + h * bias(tree, at, gravity))
+        earlier = tree.posture(q - h * u, u, tree.fresh if centres is None else centres)
+        self.momentum = flown(tree.inertia, earlier.E, earlier.twist, at.E, h, gravity)
         self.M = np.zeros((6 * tree.count, 6 * tree.count))
         for i in range(tree.count):
             self.M[6 * i:6 * i + 6, 6 * i:6 * i + 6] = tree.inertia[i]

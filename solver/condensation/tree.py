@@ -12,7 +12,7 @@ from ..coordinates.tree import CENTRES, Posture, Tree
 from ..errors import StepFailed
 from ..forces.explicit import ExplicitForces
 from ..forces.joint_forces import JointForces
-from ..forces.rigid_kernels import momentum
+from ..forces.rigid_kernels import free_flight, momentum
 from ..forces.springs import Springs
 from ..linear.tree import BodyNotPositiveDefinite, TreeFactor
 from ..state import Index, State, Vec
@@ -146,15 +146,14 @@ class Jointed:
         self.wrench: Vec = np.zeros((n, 6))  #: w
         self.pull: Vec = np.zeros(m)  #: r
         self._kept, self._moved, self._gathered = np.zeros((n, 6)), np.zeros((n, 6)), np.zeros((n, 6))
-        self._foreseen = tree.blank()
+        self._earlier, self._foreseen = tree.blank(), tree.blank()
         self._taken: Stage | None = None  #: that whose explicit forces are known
 
     def pose(self, lin: Moment, stage: Stage) -> PosedTree:
         """Fill and factor. Raises NotPositiveDefinite, StepFailed that names the body whose joint is at fault."""
         tree, at, share = self.tree, lin.posture, stage.a * stage.h
         moved = None if stage.base is None else stage.base - lin.q
-        kept = at.twist if stage.v_hat is lin.v else tree.spread(at, stage.v_hat, self._kept)
-        momentum(at.E, at.twist, at.drift, kept, tree.inertia, self.gravity, share, stage.base is None, self.wrench)
+        self._set_momentum(lin, stage, share)
         self._add_forces(lin, stage.time, moved, share, stage.stiffness_factor, 0.0)
         self._add_explicit(lin, stage, share)
         if self.on_bodies is not None:
@@ -165,11 +164,23 @@ class Jointed:
         self.last = PosedTree(self, lin, stage, right)
         return self.last
 
+    def _set_momentum(self, lin: Moment, stage: Stage, share: float) -> None:
+        """The right side of bodies alone: what they keep of their momentum, and their weight."""
+        tree, at = self.tree, lin.posture
+        if stage.base is not None:
+            kept = tree.spread(at, stage.v_hat, self._kept)
+            momentum(at.E, at.twist, at.drift, kept, tree.inertia, self.gravity, share, self.wrench)
+            return
+        # semi-implicit: the rates were solved for where the joints stood a step ago, and the momentum they have there
+        # flies on; −h J̇u, the same to first order, would feed a chain that whips with energy
+        earlier = tree.posture(lin.q - stage.h * stage.v_hat, stage.v_hat, lin.memory, self._earlier)
+        free_flight(at.E, earlier.E, earlier.twist, tree.inertia, self.gravity, stage.h, self.wrench)
+
     def acceleration(self, lin: Moment, time: float) -> Vec:
         """u̇ = M_r⁻¹ f_r, (m,)."""
         at, tree = lin.posture, self.tree
         self._kept[:] = 0.0
-        momentum(at.E, at.twist, at.drift, self._kept, tree.inertia, self.gravity, 1.0, False, self.wrench)
+        momentum(at.E, at.twist, at.drift, self._kept, tree.inertia, self.gravity, 1.0, self.wrench)
         self._add_forces(lin, time, None, 1.0, 0.0, 1.0)
         if self.explicit is not None:
             self.explicit.take(at, lin.q, lin.v, lin.memory.get(CENTRES, tree.fresh), time, 1.0)

@@ -15,7 +15,7 @@ from ..coordinates.tree import CENTRES
 from ..coordinates.tree_kernels import pose
 from ..errors import StepFailed
 from ..forces.joint_kernels import joint_forces
-from ..forces.rigid_kernels import momentum
+from ..forces.rigid_kernels import free_flight
 from ..forces.spring_kernels import springs
 from ..linear.tree_kernels import TREE, eliminate, substitute
 from ..state import State
@@ -29,21 +29,26 @@ CALM_RATE = 1.0e4  #: [rad/s or m/s]
 @kernel(f"i8({TREE}, f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1],"
         " f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8[::1], i4[:,::1], f8[:,:,::1], f8[:,::1],"
         " i4[::1], f8[:,::1], f8[:,:,::1], i4[::1], i4[::1], f8[:,::1], f8[::1], f8[::1], f8[::1], f8[:,:,::1],"
-        " f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8[:,::1], f8, f8, f8[::1], f8[::1], f8[::1],"
-        " f8[::1], f8[:,::1])")
+        " f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[:,::1], f8[:,:,::1],"
+        " f8[:,::1], f8, f8, f8[::1], f8[::1], f8[::1], f8[::1], f8[:,::1])")
 def step_tree(  # type: ignore[no-untyped-def]
     parent, dof, in_parent, in_child, from_child, place, subspace, bend, E, X, S, twist, drift, inertia, gravity,
     body, point, law, slot, unmoved, between, bodies, chart, rates_law, still, pull, effort, blocks, below, reduced,
-    G, L, loads, wrench, h, ahead, centres, q, u, next_q, next_u,
+    G, L, loads, wrench, earlier_place, earlier_subspace, earlier, moved, h, ahead, centres, q, u, next_q, next_u,
 ):
     """Where the joints are h seconds on, next_q (m,) and next_u (m, 1), from their places, filled at q and u (m,).
+
+    earlier_place, earlier_subspace: the same h seconds ago, at q − h u; `earlier` (n, 4, 4) and `moved` (n, 6) are
+    written: where bodies stood then and the twists that u made there.
 
     Returns CALM, LIVELY where a rate is fast or no number or a chart's end is nearer than its centre, or the body whose
     pivot is not positive. ahead: β h². The other arrays are those of Tree, Posture, Springs, JointForces and Jointed.
     """
     n = parent.shape[0]
+    pose(parent, dof, in_parent, in_child, from_child, earlier_place, earlier_subspace, bend, u, earlier, X, S, moved,
+         drift)
     pose(parent, dof, in_parent, in_child, from_child, place, subspace, bend, u, E, X, S, twist, drift)
-    momentum(E, twist, drift, twist, inertia, gravity, h, 1, wrench)
+    free_flight(E, earlier, moved, inertia, gravity, h, wrench)
     for i in range(n):
         for a in range(6):
             for b in range(6):
@@ -84,8 +89,9 @@ class TreeStep:
     """Steps of a mechanism on which only implicit forces act, without springs between far bodies. [Thesis 3.6]"""
 
     def __init__(self, jointed: Jointed) -> None:
-        self._jointed, at = jointed, jointed.tree.blank()
+        self._jointed, at, earlier = jointed, jointed.tree.blank(), jointed.tree.blank()
         self._places = at.place, at.subspace, at.bend
+        self._earlier = earlier.place, earlier.subspace, earlier.bend
         tree, joints, held = jointed.tree, jointed.joints, jointed.springs
         n, m = tree.count, tree.rates
         self._arrays = (
@@ -93,7 +99,8 @@ class TreeStep:
             at.E, at.X, at.S, at.twist, at.drift, tree.inertia, jointed.gravity, held.body, held.point, held.law,
             held.slot, held.unmoved, held.between, joints.bodies, joints.chart, joints.law, joints.still, jointed.pull,
             joints.effort, np.zeros((n, 6, 6)), np.zeros((n, 6, 6)), jointed.reduced, np.zeros((m, 6)),
-            np.zeros((m, 6)), np.zeros((n, 1, 6)), np.zeros((n, 6)))
+            np.zeros((m, 6)), np.zeros((n, 1, 6)), np.zeros((n, 6)), earlier.place, earlier.subspace, earlier.E,
+            earlier.twist)
 
     @staticmethod
     def serves(jointed: Jointed) -> bool:
@@ -108,7 +115,9 @@ class TreeStep:
         jointed, q, u, time = self._jointed, state.q, state.u, state.time + h
         tree = jointed.tree
         centres = state.memory.get(CENTRES, tree.fresh)
+        before = q - h * u
         for batch in tree.batches:
+            batch.kind.fill(batch.bodies, tree.dof, before, u, tree.start, centres, *self._earlier)
             batch.kind.fill(batch.bodies, tree.dof, q, u, tree.start, centres, *self._places)
         if jointed.joints.motors:
             jointed.joints.at(time)

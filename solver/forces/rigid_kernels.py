@@ -42,13 +42,11 @@ def tumbled(I, i, x, y, z, h):  # type: ignore[no-untyped-def]
     return a, b, c
 
 
-@kernel("void(f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8[::1], f8, i8, f8[:,::1])")
-def momentum(E, twist, drift, kept, inertia, gravity, share, tumbling, out):  # type: ignore[no-untyped-def]
+@kernel("void(f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8[::1], f8, f8[:,::1])")
+def momentum(E, twist, drift, kept, inertia, gravity, share, out):  # type: ignore[no-untyped-def]
     """M kept + share (weight + ad(φ)ᵀ M φ − M J̇u) of each body into out (n, 6) [N m s, N s].
 
-    Blocks of M are an inertia and a mass. kept: twists (n, 6) whose momentum stays. share: [s]. tumbling: 1 takes the
-    gyroscopic torque midway through `share`, as each body would turn by itself, and not at its start: as right to
-    first order, and what tumbles freely gains no energy from step to step.
+    Blocks of M are an inertia and a mass. kept: twists (n, 6) whose momentum stays. share: [s].
     """
     for i in range(E.shape[0]):
         mass = inertia[i, 3, 3]
@@ -57,24 +55,47 @@ def momentum(E, twist, drift, kept, inertia, gravity, share, tumbling, out):  # 
         spin0 = inertia[i, 0, 0] * w0 + inertia[i, 0, 1] * w1 + inertia[i, 0, 2] * w2
         spin1 = inertia[i, 1, 0] * w0 + inertia[i, 1, 1] * w1 + inertia[i, 1, 2] * w2
         spin2 = inertia[i, 2, 0] * w0 + inertia[i, 2, 1] * w1 + inertia[i, 2, 2] * w2
-        g0, g1, g2 = w0, w1, w2
-        if tumbling:
-            g0, g1, g2 = tumbled(inertia, i, w0, w1, w2, share)
-            spin0 = inertia[i, 0, 0] * g0 + inertia[i, 0, 1] * g1 + inertia[i, 0, 2] * g2
-            spin1 = inertia[i, 1, 0] * g0 + inertia[i, 1, 1] * g1 + inertia[i, 1, 2] * g2
-            spin2 = inertia[i, 2, 0] * g0 + inertia[i, 2, 1] * g1 + inertia[i, 2, 2] * g2
         k0 = kept[i, 0] - share * drift[i, 0]
         k1 = kept[i, 1] - share * drift[i, 1]
         k2 = kept[i, 2] - share * drift[i, 2]
         out[i, 0] = (inertia[i, 0, 0] * k0 + inertia[i, 0, 1] * k1 + inertia[i, 0, 2] * k2
-                     - share * (g1 * spin2 - g2 * spin1))
+                     - share * (w1 * spin2 - w2 * spin1))
         out[i, 1] = (inertia[i, 1, 0] * k0 + inertia[i, 1, 1] * k1 + inertia[i, 1, 2] * k2
-                     - share * (g2 * spin0 - g0 * spin2))
+                     - share * (w2 * spin0 - w0 * spin2))
         out[i, 2] = (inertia[i, 2, 0] * k0 + inertia[i, 2, 1] * k1 + inertia[i, 2, 2] * k2
-                     - share * (g0 * spin1 - g1 * spin0))
+                     - share * (w0 * spin1 - w1 * spin0))
         g0 = E[i, 0, 0] * gravity[0] + E[i, 1, 0] * gravity[1] + E[i, 2, 0] * gravity[2]
         g1 = E[i, 0, 1] * gravity[0] + E[i, 1, 1] * gravity[1] + E[i, 2, 1] * gravity[2]
         g2 = E[i, 0, 2] * gravity[0] + E[i, 1, 2] * gravity[1] + E[i, 2, 2] * gravity[2]
         out[i, 3] = mass * (kept[i, 3] + share * (g0 - (w1 * v2 - w2 * v1) - drift[i, 3]))
         out[i, 4] = mass * (kept[i, 4] + share * (g1 - (w2 * v0 - w0 * v2) - drift[i, 4]))
         out[i, 5] = mass * (kept[i, 5] + share * (g2 - (w0 * v1 - w1 * v0) - drift[i, 5]))
+
+
+@kernel("void(f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[::1], f8, f8[:,::1])")
+def free_flight(E, earlier, moved, inertia, gravity, h, out):  # type: ignore[no-untyped-def]
+    """M V̂ + h weight of each body into out (n, 6) [N m s, N s], in its frame at E: what it would have by itself.
+
+    V̂ is the twist `moved` (n, 6) that it had where it stood h seconds ago, at `earlier` (n, 4, 4), after free flight:
+    its centre goes straight on, it turns by the midpoint rule. Neither changes its energy.
+    """
+    for i in range(E.shape[0]):
+        mass = inertia[i, 3, 3]
+        w0, w1, w2 = moved[i, 0], moved[i, 1], moved[i, 2]
+        g0, g1, g2 = tumbled(inertia, i, w0, w1, w2, h)
+        spin0 = inertia[i, 0, 0] * g0 + inertia[i, 0, 1] * g1 + inertia[i, 0, 2] * g2
+        spin1 = inertia[i, 1, 0] * g0 + inertia[i, 1, 1] * g1 + inertia[i, 1, 2] * g2
+        spin2 = inertia[i, 2, 0] * g0 + inertia[i, 2, 1] * g1 + inertia[i, 2, 2] * g2
+        out[i, 0] = (inertia[i, 0, 0] * w0 + inertia[i, 0, 1] * w1 + inertia[i, 0, 2] * w2
+                     - h * (g1 * spin2 - g2 * spin1))
+        out[i, 1] = (inertia[i, 1, 0] * w0 + inertia[i, 1, 1] * w1 + inertia[i, 1, 2] * w2
+                     - h * (g2 * spin0 - g0 * spin2))
+        out[i, 2] = (inertia[i, 2, 0] * w0 + inertia[i, 2, 1] * w1 + inertia[i, 2, 2] * w2
+                     - h * (g0 * spin1 - g1 * spin0))
+        v0, v1, v2 = moved[i, 3], moved[i, 4], moved[i, 5]
+        p0 = earlier[i, 0, 0] * v0 + earlier[i, 0, 1] * v1 + earlier[i, 0, 2] * v2 + h * gravity[0]
+        p1 = earlier[i, 1, 0] * v0 + earlier[i, 1, 1] * v1 + earlier[i, 1, 2] * v2 + h * gravity[1]
+        p2 = earlier[i, 2, 0] * v0 + earlier[i, 2, 1] * v1 + earlier[i, 2, 2] * v2 + h * gravity[2]
+        out[i, 3] = mass * (E[i, 0, 0] * p0 + E[i, 1, 0] * p1 + E[i, 2, 0] * p2)
+        out[i, 4] = mass * (E[i, 0, 1] * p0 + E[i, 1, 1] * p1 + E[i, 2, 1] * p2)
+        out[i, 5] = mass * (E[i, 0, 2] * p0 + E[i, 1, 2] * p1 + E[i, 2, 2] * p2)

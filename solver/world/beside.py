@@ -87,6 +87,10 @@ class Beside:
     def error(self, before: State, after: State, h: float) -> float:
         return self.soft.error(self.parted(before)[0], self.parted(after)[0], h)
 
+    def refuse_haste(self, after: State, h: float) -> None:
+        """As the mechanisms do."""
+        self.jointed.refuse_haste(self.parted(after)[1], h)
+
     def deformation(self, before: State, after: State) -> float:
         return self.soft.deformation(self.parted(before)[0], self.parted(after)[0])
 

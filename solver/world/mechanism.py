@@ -24,6 +24,7 @@ from ..state import Index, State, Vec
 EFFORT = "mechanism.effort"  #: memory of what drives did in the last step [N m, N], (m,)
 FASTEST = 1.0e7  #: [rad/s or m/s]; a rate beyond it has blown up
 CHART_ENDS = 6.0  #: [rad] from the centre of a chart of rotations, which is singular at 2π
+FARTHEST = 0.5  #: [rad] a body and its path may turn by in a semi-implicit step
 ROUNDING = 1.0e-12  #: of the rates: a smaller change is none
 
 
@@ -100,7 +101,7 @@ class MechanismWorld:
     u: Vec  #: how fast, (m,)
     start_frame: int
     #: after every step: an integrator that takes its forces where the step starts sees no curved chart then, which
-    #: would give energy to what tumbles
+    #: would give energy to what tumbles; and the step was straight on the chart that it ends on, too
     recentres: bool = False
     notes: list[str] = field(default_factory=list)
 
@@ -266,6 +267,25 @@ class MechanismWorld:
     def deformation(self, before: State, after: State) -> float:
         """Rigid bodies do not deform."""
         return 0.0
+
+    def refuse_haste(self, after: State, h: float) -> None:
+        """Raises StepFailed where a semi-implicit step of h seconds to `after` turned a body and its path too far.
+
+        The forces of such a step do much more or less work than is right, and a long chain that whips gains energy. A
+        wheel may turn as fast as it likes, its centre goes straight on.
+        """
+        if not self.recentres or h * np.abs(after.u) @ self.tree.angular < FARTHEST:
+            return
+        end = self.tree.posture(after.q, after.u, after.memory, self._postures[0])
+        start = self.tree.posture(after.q - h * after.u, after.u, after.memory, self._postures[1])
+        straight = h * np.einsum("nab,nb->na", start.E[:, :3, :3], start.twist[:, 3:])
+        beside = np.linalg.norm(end.E[:, :3, 3] - start.E[:, :3, 3] - straight, axis=1)
+        # of an arc that turns by t, the end is t/2 of its length beside the straight way
+        bent = 2.0 * beside / np.maximum(np.linalg.norm(straight, axis=1), np.finfo(float).tiny)
+        turned = np.minimum(bent, h * np.linalg.norm(start.twist[:, :3], axis=1))
+        if len(turned) and turned.max() > FARTHEST:
+            body = int(np.argmax(turned))
+            raise StepFailed(f"its path turned by {turned[body]:.1f} radians", self.tree.bodies[body])
 
     def explain(self, failure: StepFailed, state: State, frame: int) -> Diverged:
         """The error for the artist: which body, at which frame, and what helps."""

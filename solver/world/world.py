@@ -335,6 +335,9 @@ class World:
         """Chooses steps of which none errs by more than `tolerance`; largest: number of largest steps in a frame."""
         return Controller(tolerance, self.integrator.order, self._adaptive.equal_steps, largest)
 
+    def refuse_haste(self, after: State, h: float) -> None:
+        """Never: how far a step may go is said by its error and by what deforms."""
+
     def deformation(self, before: State, after: State) -> float:
         """What a step's velocities change an edge by at most, turning included, as a share of its length.
 
