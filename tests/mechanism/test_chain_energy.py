@@ -82,7 +82,7 @@ def test_a_chain_whose_pins_rub_only_loses_energy(tmp_path):
     rubbing, plain = gains(world, 0.01, 4.0), gains(smooth, 0.01, 1.0)
     assert rubbing.max() <= 0.0
     # on the first fall, on which both take the same way
-    assert (rubbing[:50] <= plain[:50] + 1e-9).all() and rubbing[40] < plain[40] - 0.5
+    assert (rubbing[:50] <= plain[:50] + 1e-5).all() and rubbing[40] < plain[40] - 0.5
 
 
 def seen_where_solved(world, state, h):
