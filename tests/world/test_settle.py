@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 from bodies import box, make, nearest, positions, run
 
+from solver.errors import StepFailed
+from solver.simulate import Halved, Timeline, advance_frame
 from solver.state import State
 
 H = 1 / 100
+LONG = 1 / 24
 
 
 def hanging(corrections, **more):
@@ -84,18 +87,34 @@ def test_the_resting_shape_is_vanillas():
     assert np.abs(state.q - rest.q).max() <= 1e-6 * 0.12
 
 
-def test_a_violent_release_stays_finite():
-    """A bar pulled to twice its length and twisted, let go at once."""
-    world = hanging(2)
+def released(world):
+    """A bar pulled to twice its length and twisted, as it is let go."""
     nodes = world.rest
     stretch = nodes * [2.2, 0.8, 0.8]
     turn = 3.0 * nodes[:, 0] / 0.24
     y, z = stretch[:, 1] - 0.024, stretch[:, 2] - 0.024
     x = np.stack([stretch[:, 0], 0.024 + np.cos(turn) * y - np.sin(turn) * z,
                   0.024 + np.sin(turn) * y + np.cos(turn) * z], 1)
-    state = State(0.0, x[world.coordinates.free].ravel(), np.zeros(3 * len(world.coordinates.free)))
-    state = run(world, 100, H, state)
-    assert np.ptp(positions(world, state), axis=0).max() < 0.6
+    return State(0.0, x[world.coordinates.free].ravel(), np.zeros(3 * len(world.coordinates.free)))
+
+
+def test_corrections_keep_a_violent_release_finite_that_blows_up_without():
+    """At a frame of 1/24 s a step."""
+    plain, corrected = hanging(0), hanging(2)
+    with pytest.raises(StepFailed, match="times its size"):
+        run(plain, 24, LONG, released(plain))
+    state = run(corrected, 48, LONG, released(corrected))
+    assert np.ptp(positions(corrected, state), axis=0).max() < 0.3  # at rest it is 0.25 long
+
+
+def test_automatic_substeps_keep_the_same_release_finite():
+    """One step a frame, shorter ones while it snaps back, without corrections."""
+    world = hanging(0)
+    line, halved, state = Timeline(1, 49, 24.0, LONG, 100, largest_deformation=0.5), Halved(), released(world)
+    for frame in range(2, 50):
+        state = advance_frame(world, state, line, frame, halved=halved)
+    assert np.ptp(positions(world, state), axis=0).max() < 0.3
+    assert halved and min(h for h, _ in halved) >= LONG / 32
 
 
 @pytest.mark.parametrize("h", [1 / 30, 1 / 240])
