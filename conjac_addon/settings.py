@@ -225,6 +225,9 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
     ground_stiffness: bpy.props.FloatProperty(
         name="Stiffness", description="How hard the ground pushes back at each node, in N/m",
         default=1.0e3, precision=1, min=1.0e-6, soft_min=1.0, soft_max=1.0e6, override=OVERRIDABLE)
+    ground_tangential_share: bpy.props.FloatProperty(
+        name="Tangential Share", description="Share of the stiffness along the ground: it drags on what touches, "
+        "whatever its load; 0.1 in the ConJac paper", default=0.0, min=0.0, max=1.0, override=OVERRIDABLE)
 
     fiber_curves_object: bpy.props.PointerProperty(
         name="Curves", description="Hair, a curve, or a mesh of edges that the fibers follow",

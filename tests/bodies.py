@@ -31,7 +31,7 @@ def make(nodes, tets, *, young=3e4, poisson=0.4, density=1000.0, dynamic=NONE, p
          adaptive=False, threshold=0.02, window=0.1, attached=None, rates=0, **params):
     """attached: nodes that rigid bodies carry, moved by so many rates of joints.
     damping: (kind, α, β), or a list of such for as many equal pieces of the tets. friction: (kind, μ).
-    params: of the integrator."""
+    ground: (height, stiffness of a node, its tangential share if any). params: of the integrator."""
     young = np.broadcast_to(np.asarray(young, float), len(tets))
     poisson = np.broadcast_to(np.asarray(poisson, float), len(tets))
     laws = [] if damping is None else damping if isinstance(damping, list) else [damping]
@@ -55,7 +55,7 @@ def make(nodes, tets, *, young=3e4, poisson=0.4, density=1000.0, dynamic=NONE, p
               "adaptive": adaptive, "liveliness_threshold": threshold, "liveliness_window": window}
     condensation = catalogue.find("method", method).load()(mesh, solver, choice)
     plane = None if ground is None else (HalfSpace(np.array([0, 0, ground[0]]), np.array([0, 0, 1.0])),
-                                         Penalty(ground[1]))
+                                         Penalty(*ground[1:]))
     law = friction and catalogue.find("friction", friction[0]).load()({"friction_coefficient": friction[1]})
     body = BodyInWorld("box", slice(0, len(nodes)), float(np.linalg.norm(np.ptp(nodes, axis=0))), None, None)
     return World([body], elastic, coordinates, condensation, find_integrator(integrator, params),

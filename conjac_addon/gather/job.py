@@ -154,7 +154,8 @@ def job_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
         if scene.use_gravity else [0.0, 0.0, 0.0],
     }
     if settings.use_ground:
-        document["ground"] = {"stiffness": properties.si(settings, "ground_stiffness", scene)}
+        document["ground"] = {"stiffness": properties.si(settings, "ground_stiffness", scene),
+                              "tangential_share": properties.shortest(settings.ground_tangential_share)}
         if settings.friction != "none":
             document["ground"]["friction"] = choice(settings, "friction", scene)
     if members.is_mechanism(obj):

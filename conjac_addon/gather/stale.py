@@ -87,7 +87,8 @@ def _flat(value: Any, path: str = "") -> dict[str, Any]:
 
 
 #: properties that are not called as their field in scene.json
-_PROPERTIES = {"ground.stiffness": "ground_stiffness", "time.tolerance": "accuracy"}
+_PROPERTIES = {"ground.stiffness": "ground_stiffness", "ground.tangential_share": "ground_tangential_share",
+               "time.tolerance": "accuracy"}
 
 #: the same for what a mechanism says
 _WORDS = {"low": "Limits", "high": "Limits", "mu": "Joint Friction", "joints": "Joints", "until": "Let Go at",

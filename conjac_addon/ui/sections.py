@@ -239,6 +239,7 @@ def draw_ground(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     if settings.ground_object is None:
         layout.prop(settings, "ground_height")
     layout.prop(settings, "ground_stiffness")
+    layout.prop(settings, "ground_tangential_share")
     layout.prop(settings, "friction")
     if settings.friction == "none":
         if members.is_mechanism(context.object):

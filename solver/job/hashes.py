@@ -44,6 +44,7 @@ WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "fra
          "method.kind": "method", "integrator.kind": "integrator",
          "stage_solver.kind": "stage solver", "linear_solver": "linear solver",
          "gravity": "gravity", "ground": "ground", "ground.motion": "motion of the ground",
+         "ground.tangential_share": "tangential share",
          "friction.kind": "friction",
          "surface": "mesh", "surface.to_object": "motion of the object", "tets": "volume mesh",
          "mesher.kind": "mesher", "material.kind": "material", "damping.kind": "damping law",

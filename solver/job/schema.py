@@ -70,11 +70,12 @@ class Painted(Strict):
 
 
 class Ground(Strict):
-    """A half space that pushes back: f = -k (n . (x - x_s)) n. [ConJac BUNNY, changed: α = 0]"""
+    """A half space that pushes back: f = -k (n . (x - x_s)) n. [ConJac BUNNY, changed: α may be 0]"""
 
     point: Vector
     normal: Vector
     stiffness: Positive = 1.0e3  #: N/m per node
+    tangential_share: Annotated[float, Meta(ge=0, le=1)] = 0.0  #: of the stiffness, along the ground: it drags
     motion: Array | None = None  #: (T, 3) positions of `point`, where it moves; along itself too, as a belt does
     friction: Choice | None = None  #: without it nothing is held against sliding
 

@@ -84,7 +84,7 @@ def assemble(job: Job, prepared: list[Prepared], riding: Riding | None = None) -
         motion = scene.ground.motion
         moving = None if motion is None else Motion(job.array(motion), interval)
         ground = (HalfSpace(np.array(scene.ground.point), np.array(scene.ground.normal), moving),
-                  Penalty(scene.ground.stiffness))
+                  Penalty(scene.ground.stiffness, scene.ground.tangential_share))
         if scene.ground.friction is not None:
             friction = catalogue.find("friction", scene.ground.friction.kind).load()(
                 parameters("friction", scene.ground.friction))

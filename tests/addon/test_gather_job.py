@@ -377,6 +377,8 @@ def test_changed_settings_are_named(soft_cube, tmp_path):
     settings.property_unset("youngs_modulus_high")
     settings.friction_coefficient = 0.9
     assert gather.changed_settings(soft_cube, scene, tmp_path) == ["Accuracy", "Friction Coefficient"]
+    settings.ground_tangential_share = 0.1
+    assert "Tangential Share" in gather.changed_settings(soft_cube, scene, tmp_path)
     settings.method, settings.ground_stiffness, settings.friction = "vanilla", 7.0, "filter"
     assert {"Method", "Friction"} <= set(gather.changed_settings(soft_cube, scene, tmp_path))
 

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from bodies import box, make
 
 from solver.contact.find.half_space import HalfSpace
 from solver.contact.laws.penalty import Penalty
 from solver.coordinates.prescribed import Motion
+from solver.state import State
 
 POINT, NORMAL = np.array([0.1, 0.2, -0.3]), np.array([1.0, -2.0, 2.0])
 GROUND, LAW = HalfSpace(POINT, NORMAL), Penalty(700.0)
@@ -46,6 +48,16 @@ def test_stiffness_is_the_slope_of_force_and_negative(nodes):
     assert np.linalg.eigvalsh(blocks).max() <= 1e-9
 
 
+def test_a_tangential_share_adds_to_the_stiffness_along_the_ground_alone(nodes):
+    unit, both = NORMAL / 3.0, []
+    for share in (0.0, 0.1):
+        blocks = np.zeros((len(nodes), 3, 3))
+        Penalty(700.0, share).add_stiffness(GROUND.find(nodes, 0.0), blocks)
+        both.append(blocks[GROUND.find(nodes, 0.0).nodes])
+    added = both[1] - both[0]
+    assert np.abs(added + 70.0 * (np.eye(3) - np.outer(unit, unit))).max() <= 1e-9
+
+
 def test_it_pushes_out_of_the_ground_and_never_along_it(nodes):
     unit = NORMAL / 3.0
     gap = (nodes - POINT) @ unit
@@ -61,3 +73,16 @@ def test_a_moving_plane_is_where_its_motion_is(nodes):
     still = HalfSpace(path[2], NORMAL).find(nodes, 0.0)
     assert np.array_equal(there.nodes, still.nodes) and np.array_equal(there.gap, still.gap)
     assert len(there.nodes) > len(GROUND.find(nodes, 0.0).nodes)
+
+
+def test_a_tangential_share_drags_on_what_slides_whatever_its_load():
+    """A stiff block without weight, by one step: (M + k' β h² α) u = M v, k' that of all nodes that touch."""
+    nodes, tets = box((3, 3, 2), (0.06, 0.06, 0.04))
+    h, beta, share, stiffness = 5e-3, 0.5, 0.1, 100.0
+    world = make(nodes, tets, young=1e7, method="vanilla", beta=beta, gravity=(0, 0, 0),
+                 ground=(1e-6, stiffness, share))
+    thrown = np.tile([0.3, 0.0, 0.0], len(nodes)).ravel()
+    after = world.step(State(0.0, nodes.ravel().copy(), thrown), h)
+    speed = world.mass @ after.u.reshape(-1, 3)[:, 0] / world.mass.sum()
+    drag = stiffness * share * beta * h**2 * 16 / world.mass.sum()
+    assert speed == pytest.approx(0.3 / (1.0 + drag), rel=1e-3) and drag > 0.01

@@ -1,20 +1,23 @@
-"""A spring against the gap, along the normal only."""
+"""A spring against the gap."""
 
 from __future__ import annotations
+
+import numpy as np
 
 from ...state import Vec
 from ..find.half_space import Contacts
 
 
 class Penalty:
-    """f = −k (n · (x − x_s)) n, K = ∂f/∂x = −k n nᵀ (negative semi-definite).
+    """f = −k (n · (x − x_s)) n, K = −k (n nᵀ + α (1 − n nᵀ)), negative semi-definite.
 
-    A tangential share of K without its force would drag; it comes with friction. [ConJac BUNNY, changed: α = 0]
+    For α = 0 K is ∂f/∂x. What α adds has no force: a semi-implicit step feels it as a drag of β h α k on each touching
+    node, whatever its load, and methods that iterate to the end do not feel it. [ConJac BUNNY, changed: α may be 0]
     """
 
-    def __init__(self, stiffness: float) -> None:
-        """stiffness: k of one node [N/m]."""
-        self.stiffness = stiffness
+    def __init__(self, stiffness: float, tangential: float = 0.0) -> None:
+        """stiffness: k of one node [N/m]. tangential: α, from 0 to 1."""
+        self.stiffness, self.tangential = stiffness, tangential
 
     def energy(self, contacts: Contacts) -> float:
         """½ k gap² of all pairs [J]."""
@@ -26,4 +29,6 @@ class Penalty:
 
     def add_stiffness(self, contacts: Contacts, blocks: Vec) -> None:
         """Add to the nodes' own blocks of K, (n, 3, 3) [N/m]."""
-        blocks[contacts.nodes] -= self.stiffness * contacts.normal[:, :, None] * contacts.normal[:, None, :]
+        across = contacts.normal[:, :, None] * contacts.normal[:, None, :]
+        along = np.eye(3) - across
+        blocks[contacts.nodes] -= self.stiffness * (across + self.tangential * along)
