@@ -182,7 +182,9 @@ def dragon_claims(search: Search, row: dict[str, Any]) -> list[Claim]:
         one, other = step_ratio(search.scene, ("vanilla", 0, {"beta": equal["beta"]}),
                                 ("conjac", NODES, {"beta": lively.beta, **CORRECTED}), (equal["h"], H))
         equal |= {"vanilla_ms": round(one, 1), "conjac_ms": round(other, 1), "ratio": equal["steps"] * one / other}
-    row["corrections"] = said = gains(dragon.scene(GENTLE), NODES)
+    row["corrections, gentle pull"] = said = gains(dragon.scene(GENTLE), NODES)
+    # a single step of γ = 1/3 does not survive the whole pull, so the states are those of two corrections
+    row["corrections, whole pull"] = gains(search.scene, NODES, motion="2 corrections")
     worst = Found(np.inf, np.nan, np.nan, np.nan)
     vanilla, lively = vanilla or worst, lively or worst
     return [
@@ -202,7 +204,7 @@ def same_rest(scene: Scene) -> float:
 
 
 def turns() -> dict[str, float]:
-    """Degrees by which the top of ANISO's bar turns in balance, by the direction of its fibres."""
+    """Degrees by which the bottom of ANISO's bar turns in balance, by the direction of its fibres."""
     out = {}
     for direction in aniso.FIBERS:
         scene = aniso.scene(direction)
@@ -218,7 +220,8 @@ def aniso_claims(search: Search, row: dict[str, Any]) -> list[Claim]:
     row["turn_degrees"] = told = turns()
     straight = max(abs(told["horizontal"]), abs(told["vertical"]))
     return [claim("helix_turn", abs(told["helical"]) / max(straight, 1e-3), "times a straight fiber's", ">= 10",
-                  "twists")]
+                  "twists"),
+            claim("helix_degrees", abs(told["helical"]), "degrees", ">= 20", "twists")]
 
 
 #: what scenes of steps and β claim besides their row

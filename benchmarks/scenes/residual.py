@@ -28,11 +28,13 @@ def left(world: World, q: np.ndarray, time: float) -> np.ndarray:
     return np.linalg.norm(force[world.condensation.inner], axis=1)  # type: ignore[attr-defined]
 
 
-def gains(scene: Scene, count: int, choices: dict[str, dict[str, float]] = CHOICES) -> dict[str, Any]:
-    """Each choice on the same states, one step from each: those of the first choice's own motion, β = 1.
+def gains(scene: Scene, count: int, choices: dict[str, dict[str, float]] = CHOICES,
+          motion: str | None = None) -> dict[str, Any]:
+    """Each choice on the same states, one step from each: those of one choice's own motion, β = 1.
 
-    On one motion the gain is that of the corrections alone. Median over steps of the median and of the largest force
-    over nodes, and of the time of a step; gains and time are the claimed choice's against the first one.
+    motion: that choice, None: the first. On one motion the gain is that of the corrections alone. Median over steps of
+    the median and of the largest force over nodes, and of the time of a step; gains and time are the claimed choice's
+    against the first one.
     """
     worlds = {name: scene.world("conjac", count, beta=1.0, **params) for name, params in choices.items()}
     first = next(iter(choices))
@@ -47,7 +49,7 @@ def gains(scene: Scene, count: int, choices: dict[str, dict[str, float]] = CHOIC
             if i >= WARM:
                 forces = left(world, after[name].q, after[name].time)
                 seen[name].append((float(np.median(forces)), float(forces.max()), 1e3 * spent))
-        state = replace(after[first], time=(i + 1) * H)
+        state = replace(after[motion or first], time=(i + 1) * H)
     rows = {name: dict(zip(("median_N", "worst_N", "ms"), (float(f"{x:.4g}") for x in np.median(many, axis=0))))
             for name, many in seen.items()}
     base, ours = rows[first], rows[CLAIMED]
