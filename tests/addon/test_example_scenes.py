@@ -33,22 +33,23 @@ def baked(name, last, folder):
 def test_only_the_helix_turns_and_the_diagonal_leans(scene, tmp_path):  # noqa: F811
     bars = baked("aniso", 5, tmp_path)
 
-    def top(bar):
-        """(degrees by which its top has turned, how far it has moved)."""
+    def bottom(bar):
+        """(degrees by which its bottom has turned, how far it has moved)."""
         rest, x = rest_of(bar), seen_at(bar, 5)
-        chosen = rest[:, 2] > rest[:, 2].max() - 1e-6
+        chosen = rest[:, 2] < rest[:, 2].min() + 1e-6
         moved = (x - rest)[chosen].mean(axis=0)
         before, after = (p[chosen, :2] - p[chosen, :2].mean(axis=0) for p in (rest, x))
         cross = before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0]
         return np.degrees(np.arctan2(cross.sum(), (before * after).sum())), moved
 
-    seen = {name: top(bar) for name, bar in bars.items()}
+    seen = {name: bottom(bar) for name, bar in bars.items()}
     turned = {name: turn for name, (turn, _) in seen.items()}
-    assert turned["Helical"] > 4.0, turned
+    assert turned["Helical"] > 25.0, turned
     assert max(abs(turned["Horizontal"]), abs(turned["Vertical"])) < 0.05 * turned["Helical"], turned
     sideways = {name: np.hypot(*moved[:2]) for name, (_, moved) in seen.items()}
     assert sideways["Diagonal"] > 3 * max(sideways["Horizontal"], sideways["Vertical"]), sideways
-    assert all(moved[2] < -1e-4 for _, moved in seen.values())
+    down = {name: -moved[2] for name, (_, moved) in seen.items()}
+    assert down["Horizontal"] > down["Diagonal"] > down["Helical"] > 5 * down["Vertical"] > 0.01, down
 
 
 def test_bars_of_one_two_and_four_nodes_follow_their_bones_alike(scene, tmp_path):  # noqa: F811

@@ -8,7 +8,7 @@ import pytest
 from benchmarks.scenes import aniso, hetero, twist
 from benchmarks.scenes.scene import at_rest, in_balance
 
-SMALL = {"cells": (6, 6, 19), "edge": 0.003}
+SMALL = {"cells": (6, 6, 19), "edge": 0.02}
 
 
 @pytest.mark.parametrize("scene", [twist, hetero, aniso])
@@ -43,7 +43,7 @@ def test_the_moved_end_of_twist_turns_by_half_a_turn_and_comes_back():
 
 
 def turned(field):
-    """(Degrees by which the top turns in balance, the scene, positions)."""
+    """(Degrees by which the bottom turns in balance, the scene, positions)."""
     scene = aniso.of(field, **SMALL)
     x = in_balance(scene.world("vanilla"), scene.nodes.copy())
     return np.degrees(aniso.turn(scene, x)), scene, x
@@ -52,19 +52,19 @@ def turned(field):
 def test_only_helical_fibers_twist_the_bar_and_the_other_hand_the_other_way():
     right, _, _ = turned(aniso.FIBERS["helical"])
     left, _, _ = turned({"kind": "helix", "params": {**aniso.FIBERS["helical"]["params"], "fiber_angle": -pi / 4}})
-    assert right > 1.0  # fibres that are pressed wind up
+    assert right > 20.0  # fibres that are pulled unwind
     assert left == pytest.approx(-right, rel=0.1)
     for name in ("horizontal", "vertical"):
         straight, scene, x = turned(aniso.FIBERS[name])
         assert abs(straight) < 0.02 * right
-        assert x[:, 2].max() < scene.nodes[:, 2].max() - 1e-4  # it sags all the same
+        assert x[:, 2].min() < 1.01 * scene.nodes[:, 2].min()  # it is stretched all the same
 
 
 def test_diagonal_fibers_make_the_bar_lean_and_do_not_twist_it():
     degrees, scene, x = turned(aniso.FIBERS["diagonal"])
-    top = scene.nodes[:, 2] > scene.nodes[:, 2].max() - 1e-9
-    along, across = (x - scene.nodes)[top, :2].mean(axis=0)
-    assert abs(along) > 5e-4 and abs(across) < 0.2 * abs(along) and abs(degrees) < 0.5
+    low = scene.nodes[:, 2] < scene.nodes[:, 2].min() + 1e-9
+    along, across = (x - scene.nodes)[low, :2].mean(axis=0)
+    assert abs(along) > 5e-3 and abs(across) < 0.2 * abs(along) and abs(degrees) < 0.5
 
 
 def test_the_resting_shape_of_layers_is_vanillas_and_the_lower_soft_layer_bulges_more():
@@ -81,7 +81,7 @@ def test_the_resting_shape_of_layers_is_vanillas_and_the_lower_soft_layer_bulges
 
 
 def test_a_conjac_bar_of_helical_fibers_comes_to_rest_as_vanilla_does():
-    scene = aniso.of(aniso.FIBERS["helical"], cells=(4, 4, 12), edge=0.0045)
+    scene = aniso.of(aniso.FIBERS["helical"], cells=(4, 4, 12), edge=0.03)
     target = in_balance(scene.world("vanilla"), scene.nodes.copy())
     x = at_rest(scene)
     assert aniso.turn(scene, x) == pytest.approx(aniso.turn(scene, target), rel=1e-4)
