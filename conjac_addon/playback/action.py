@@ -120,9 +120,9 @@ def _found(obj: bpy.types.Object, tracks: Sequence[Track]) -> dict[str, Any]:
     for owner in [obj, *(obj.pose.bones if obj.pose is not None else ())]:
         name = owner.name if owner != obj else ""
         # inverse kinematics moves bones far above the one that has it
-        reaches = name and any(above.name in bones for above in owner.parent_recursive)
         constraints += [[name, one.name] for one in owner.constraints if not one.mute
-                        and (name in bones or (reaches and one.type in {"IK", "SPLINE_IK"}))]
+                        and (name in bones or (name and one.type in {"IK", "SPLINE_IK"}
+                                               and any(above.name in bones for above in owner.parent_recursive)))]
     paths = {_path(bone, channel) for bone in bones for channel in CHANNELS}
     data = obj.animation_data
     drivers = [[driver.data_path, driver.array_index] for driver in data.drivers

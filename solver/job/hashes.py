@@ -212,8 +212,8 @@ def changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
 
 
 def _differences(old: Flat, new: Flat, readers: Mapping[str, str], whose: str) -> list[str]:
-    names = [*new, *(name for name in old if name not in new)]
-    return [plain_name(name, {**old, **new}) + whose for name in names
+    names, both = [*new, *(name for name in old if name not in new)], {**old, **new}
+    return [plain_name(name, both) + whose for name in names
             if old.get(name) != new.get(name) and reader(name, readers)]
 
 

@@ -1,5 +1,7 @@
 """Each stage's hash depends on what that stage reads and on nothing else, and a change is told in plain names."""
 
+import time
+
 import msgspec
 import numpy as np
 import pytest
@@ -139,3 +141,13 @@ def test_every_field_of_the_schema_has_its_stage():
         names = {field.name for field in msgspec.structs.fields(struct)} - {"bodies", "mechanisms"}
         assert {name: reader(name, readers) for name in names}.keys() == names
         assert set(readers.values()) <= {*STAGES, ""}
+
+
+def test_what_changed_of_thousands_of_springs_is_told_at_once():
+    def plain(stiffness):
+        springs = {f"springs.{k}.{key}": stiffness for k in range(4000) for key in ("stiffness", "damping")}
+        return {"scene": {}, "bodies": {}, "mechanisms": {"Chain": springs}}
+
+    began = time.process_time()
+    assert changed(plain(1.0), plain(2.0)) == ['springs of "Chain"']
+    assert time.process_time() - began < 1.0  # all names beside each name would take longer by thousands
