@@ -17,8 +17,8 @@ import bpy
 from . import addon
 
 FOLDER = Path(__file__).resolve().parent
-EXAMPLES = ("suzanne", "bar", "twist", "aniso", "hetero", "barcut", "drop", "ragdoll", "chain", "muscle",
-            "klann")
+EXAMPLES = ("suzanne", "bar", "twist", "aniso", "hetero", "barcut", "drop", "ragdoll", "chain", "links", "muscle",
+            "muscle2d", "klann")
 
 
 def build(name: str, folder: Path = FOLDER) -> Path:

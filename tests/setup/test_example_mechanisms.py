@@ -3,7 +3,7 @@
 import pytest
 from example_files import committed_and_built
 
-EXAMPLES = ("ragdoll", "chain", "muscle", "klann")
+EXAMPLES = ("ragdoll", "chain", "links", "muscle", "muscle2d", "klann")
 
 FACTS = """
 import json, sys
