@@ -37,7 +37,8 @@ from solver.coordinates.prescribed import Motion
 from solver.forces.elastic import Elastic
 from solver.linear.choose import choose
 from solver.meshing.volume import face_parts, tet_volumes
-from solver.world.world import BodyInWorld, World, lumped_mass
+from solver.world.bodies import BodyInWorld, lumped_mass
+from solver.world.world import World
 
 SECONDS, H = 0.4, 0.01
 SHIFT, PER_SECOND = 0.02, 5.0  #: half of how far the base moves [m], how often [1/s]

@@ -44,7 +44,8 @@ from solver.nonlinear.kept_factor import KeptFactor
 from solver.nonlinear.newton_frozen import NewtonFrozen
 from solver.nonlinear.problem import StageProblem
 from solver.state import State
-from solver.world.world import BodyInWorld, World, lumped_mass
+from solver.world.bodies import BodyInWorld, lumped_mass
+from solver.world.world import World
 
 CELLS, CELL, H, STEPS = (44, 14, 14), 0.00703, 0.05, 100
 CLAIMED = ("newton_d", "newton_l0", "qlb")

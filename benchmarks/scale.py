@@ -31,7 +31,8 @@ from solver.linear.choose import choose
 from solver.meshing.grid import box_tets
 from solver.meshing.volume import face_parts, tet_volumes
 from solver.nonlinear.newton import NewtonDirect
-from solver.world.world import BodyInWorld, World, lumped_mass
+from solver.world.bodies import BodyInWorld, lumped_mass
+from solver.world.world import World
 
 WIDTHS = (16, 20, 26, 35)  #: cubes across a bar: 98k, 192k, 422k and 1.03M tetrahedra
 DIRECT_WIDTHS = (16, 20, 26)

@@ -30,7 +30,8 @@ from solver.linear.choose import choose
 from solver.meshing.grid import box_tets
 from solver.meshing.volume import face_parts, tet_volumes
 from solver.nonlinear.newton import NewtonDirect
-from solver.world.world import BodyInWorld, World, lumped_mass
+from solver.world.bodies import BodyInWorld, lumped_mass
+from solver.world.world import World
 
 DRAGON = Path(__file__).resolve().parents[2] / "shared" / "meshes" / "tets" / "dragon.npz"
 GRID_GFLOP = 13.9  #: of a factorization in METIS's order, whatever order is used

@@ -12,7 +12,8 @@ from solver.forces.elastic import Elastic
 from solver.linear.choose import choose
 from solver.meshing.volume import face_parts, tet_volumes
 from solver.nonlinear.newton import NewtonDirect
-from solver.world.world import BodyInWorld, World, lumped_mass
+from solver.world.bodies import BodyInWorld, lumped_mass
+from solver.world.world import World
 
 
 def vanilla(nodes: np.ndarray, tets: np.ndarray, pinned: np.ndarray, young: float, poisson: float, *,

@@ -13,7 +13,8 @@ from solver.linear.choose import choose
 from solver.meshing.grid import box_tets
 from solver.meshing.volume import face_parts, tet_volumes
 from solver.nonlinear.newton import NewtonDirect
-from solver.world.world import BodyInWorld, World, lumped_mass
+from solver.world.bodies import BodyInWorld, lumped_mass
+from solver.world.world import World
 
 MATERIAL = catalogue.find("material", "stable_neo_hookean").load()
 NONE = np.zeros(0, dtype=np.int32)

@@ -32,7 +32,8 @@ from solver.forces.elastic import Elastic
 from solver.linear.choose import choose
 from solver.meshing.volume import face_parts, tet_volumes
 from solver.nonlinear.newton import NewtonDirect
-from solver.world.world import BodyInWorld, World, lumped_mass
+from solver.world.bodies import BodyInWorld, lumped_mass
+from solver.world.world import World
 
 PICTURE = Path(__file__).resolve().parents[2] / "docs" / "gallery" / "armadillo_metric.png"
 H, BETA, YOUNG, POISSON = 1 / 100, 0.5, 6e4, 0.49

@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import scipy.linalg
 
 from ..state import Index, Vec
 from .interface import Compliance
 
-if TYPE_CHECKING:
-    from .conjac import PosedConJac
 
+def compliance(jacobian: Vec, basis: Vec, reduced: Vec, rows: Index) -> Compliance:
+    """J (JᵀSJ)⁻¹ Jᵀ on some rows and columns of free nodes, (c,), as a product of small dense factors.
 
-def compliance(posed: PosedConJac, nodes: Index) -> Compliance:
-    """J (JᵀSJ)⁻¹ Jᵀ on the rows and columns of some free nodes, (c,), as a product of small dense factors."""
-    size, count = len(posed.jacobian) // 3, posed.basis.shape[1]
-    rows = posed.owner.pattern.position[nodes]
+    jacobian: of the quasistatic rows on the kept ones, (3 q, 3 k). basis: kept velocities from the reduced unknowns,
+    (3 k, r). reduced: JᵀSJ in those, (r, r).
+    """
+    size, count = len(jacobian) // 3, basis.shape[1]
     inner = rows < size
-    reach = np.empty((len(nodes), 3, count))
-    reach[inner] = posed.jacobian.reshape(size, 3, len(posed.basis))[rows[inner]] @ posed.basis
-    reach[~inner] = posed.basis.reshape(len(posed.basis) // 3, 3, count)[rows[~inner] - size]
-    reach = reach.reshape(3 * len(nodes), count)
+    reach = np.empty((len(rows), 3, count))
+    reach[inner] = jacobian.reshape(size, 3, len(basis))[rows[inner]] @ basis
+    reach[~inner] = basis.reshape(len(basis) // 3, 3, count)[rows[~inner] - size]
+    reach = reach.reshape(3 * len(rows), count)
     if count:
-        reach = scipy.linalg.solve_triangular(np.linalg.cholesky(posed.reduced), reach.T, lower=True).T
+        reach = scipy.linalg.solve_triangular(np.linalg.cholesky(reduced), reach.T, lower=True).T
 
     def respond(impulses: Vec) -> Vec:
         changed: Vec = (reach @ (reach.T @ impulses.ravel())).reshape(-1, 3)

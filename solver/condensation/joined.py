@@ -11,9 +11,9 @@ import scipy.linalg
 from ..state import Vec
 from .follow import Follow
 from .interface import Joined, Stage
+from .posed import PosedConJac
 
 if TYPE_CHECKING:
-    from .conjac import PosedConJac
     from .full import PosedFull
 
 

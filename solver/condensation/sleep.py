@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,9 +18,7 @@ from ..state import Index, Mask, State, Vec
 from .hold import Hold, rows_of
 from .interface import Mesh, Stage
 from .liveliness import AWAKE, DOZING, DROWSY, LEVEL, MOVED, WAKE, Liveliness, Stretching
-
-if TYPE_CHECKING:
-    from .conjac import PosedConJac
+from .posed import PosedConJac
 
 #: a factor serves sleeping nodes until an edge has changed by this share of its length. Relaxing by a share γ of a
 #: Newton step converges as long as K has not doubled or so

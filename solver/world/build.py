@@ -19,9 +19,10 @@ from ..job.folder import Job, parameters
 from ..linear.choose import choose
 from ..meshing.volume import Volume, face_parts, tet_volumes
 from ..state import Index, Vec
+from .bodies import BodyInWorld, lumped_mass
 from .fields import Prepared, prepare
 from .volumes import Stage, volumes_of
-from .world import BodyInWorld, World, lumped_mass
+from .world import World
 
 #: coordinates from rest positions (n, 3), pinned nodes, their motion, and the first node of each body
 Riding = Callable[[Vec, Index, Motion | None, Index], FreeNodes]

@@ -19,7 +19,6 @@ from ..contact.find.half_space import HalfSpace
 from ..contact.laws.interface import Friction
 from ..contact.laws.penalty import Penalty
 from ..coordinates.free_nodes import FreeNodes
-from ..embedding.bind import Embedding
 from ..errors import Diverged, StepFailed
 from ..forces.elastic import Elastic
 from ..integrators.control import Adaptive, Controller
@@ -33,36 +32,13 @@ from ..nonlinear.interface import StageSolver
 from ..nonlinear.problem import StageProblem
 from ..nonlinear.problem import System as StageSystem
 from ..state import Index, Mask, State, Vec
+from .bodies import BodyInWorld
 
 if TYPE_CHECKING:
     from ..assembly.tangent import Tangent
 
 CLAMPED = 1.0e-9  #: of an element's trace: a smaller change is rounding
 BLOW_UP = 1.0e3  #: a body this many times its rest size has blown up
-
-
-@dataclass(frozen=True)
-class BodyInWorld:
-    """Where one body stands in the world's arrays, and how its output is made."""
-
-    name: str
-    nodes: slice
-    size: float  #: rest diagonal [m]
-    embedding: Embedding | None  #: of the artist's mesh; without one the nodes are the output
-    to_object: Vec | None  #: world to object space at each frame, (frames, 4, 4)
-
-    def output(self, x: Vec, frame: int) -> Vec:
-        """Vertices in object space at the frame-th frame, counted from 0, (v, 3)."""
-        points = x[self.nodes] if self.embedding is None else self.embedding.apply(x[self.nodes])
-        if self.to_object is None:
-            return points
-        matrix = self.to_object[min(frame, len(self.to_object) - 1)]
-        local: Vec = points @ matrix[:3, :3].T + matrix[:3, 3]
-        return local
-
-    @property
-    def vertices(self) -> int:
-        return self.nodes.stop - self.nodes.start if self.embedding is None else len(self.embedding.tet)
 
 
 @dataclass
@@ -418,10 +394,3 @@ def _traces(blocks: Vec) -> Vec:
     """Of K of each element from its pairs of corners, since its rows add up to nothing, (e,) [N/m]."""
     traces: Vec = -2.0 * blocks[:, :, [0, 4, 8]].sum(axis=(1, 2))
     return traces
-
-
-def lumped_mass(nodes: Vec, tets: Index, volumes: Vec, density: Vec) -> Vec:
-    """A quarter of each element's mass to each corner, (n,) [kg]. volumes (e,) [m³], density (e,) [kg/m³]."""
-    quarter: Any = np.repeat(volumes * density / 4.0, 4)
-    mass: Vec = np.bincount(tets.ravel(), quarter, minlength=len(nodes))  # type: ignore[assignment]
-    return mass

@@ -1,0 +1,42 @@
+"""Soft bodies as the world has them: where they stand in its arrays, what is shown of them, what they weigh."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..embedding.bind import Embedding
+from ..state import Index, Vec
+
+
+@dataclass(frozen=True)
+class BodyInWorld:
+    """Where one body stands in the world's arrays, and how its output is made."""
+
+    name: str
+    nodes: slice
+    size: float  #: rest diagonal [m]
+    embedding: Embedding | None  #: of the artist's mesh; without one the nodes are the output
+    to_object: Vec | None  #: world to object space at each frame, (frames, 4, 4)
+
+    def output(self, x: Vec, frame: int) -> Vec:
+        """Vertices in object space at the frame-th frame, counted from 0, (v, 3)."""
+        points = x[self.nodes] if self.embedding is None else self.embedding.apply(x[self.nodes])
+        if self.to_object is None:
+            return points
+        matrix = self.to_object[min(frame, len(self.to_object) - 1)]
+        local: Vec = points @ matrix[:3, :3].T + matrix[:3, 3]
+        return local
+
+    @property
+    def vertices(self) -> int:
+        return self.nodes.stop - self.nodes.start if self.embedding is None else len(self.embedding.tet)
+
+
+def lumped_mass(nodes: Vec, tets: Index, volumes: Vec, density: Vec) -> Vec:
+    """A quarter of each element's mass to each corner, (n,) [kg]. volumes (e,) [m³], density (e,) [kg/m³]."""
+    quarter: Any = np.repeat(volumes * density / 4.0, 4)
+    mass: Vec = np.bincount(tets.ravel(), quarter, minlength=len(nodes))  # type: ignore[assignment]
+    return mass
