@@ -55,6 +55,8 @@ class Dense:
     def effort(self, u):
         return self.push - self.stiff @ u
 
+    besides = None
+
     def in_loops(self):
         return None
 

@@ -17,6 +17,7 @@ from ..contact.laws.bisp import efforts
 from ..contact.laws.external import Answer, External
 from ..contact.laws.joint_contacts import JOINTS, LOOPS, Seat
 from ..contact.laws.joint_friction import JointFriction
+from ..contact.laws.staggered import Besides
 from ..coordinates.tree import Posture, Tree
 from ..errors import BadScene, StepFailed
 from ..job import schema
@@ -85,6 +86,13 @@ class Rows:
         return out
 
     _on_a: Vec | None = None  #: the loops' wrenches on their bodies a, (r, 1, 6)
+
+    @property
+    def besides(self) -> Besides | None:
+        """Loops and contacts, for laws that take the bodies apart."""
+        outside = self.outside
+        return None if outside is None else Besides(outside.loops, outside.contacts, outside.along,
+                                                    outside.rubbed.friction)
 
     @property
     def momentum(self) -> Vec:
@@ -187,8 +195,10 @@ def rubbing_of(job: Job, placed: Sequence[Placed], tree: Tree, place: Mapping[st
         return outside
     if law.rubs == "joints":
         beyond = [one for one in bearings if one.is_loop or one.seat.on_parent]
-        if beyond or outside is not None:
-            raise BadScene(f"{entry.label} know neither loops, drives, limits, contacts nor universal joints",
+        moved = () if outside is None else (outside.drives, outside.limits, outside.ball_limits)
+        if beyond or any(part is not None for part in moved):
+            raise BadScene(f"{entry.label} know neither drives nor limits, and no friction in loops and universal "
+                           "joints",
                            "Choose BISP for the friction inside joints", where="$.joint_friction")
     return RubbingJoints(tree, law, Bearings(bearings, tree.inertia, tree.in_child), outside)
 

@@ -144,9 +144,39 @@ def test_a_joint_without_a_bearing_is_refused(tmp_path):
         world_of(tmp_path, bodies, joints)
 
 
-def test_staggered_projections_are_refused_where_they_know_nothing(tmp_path):
+@pytest.mark.parametrize("what", ["ring", "ground"])
+def test_staggered_projections_agree_in_a_ring_and_on_the_ground(tmp_path, what):
+    """A four-bar linkage that swings, two rods of which one has come down on rough ground and slides."""
+    if what == "ring":
+        bodies, joints, loops = four_bar()
+        joints, ground, steps = [{**joint, "friction": BEARING} for joint in joints], None, 40
+    else:
+        (bodies, joints), loops, steps = pendulum(), [], 51
+        bodies = [{**body, "is_collider": True} for body in bodies]
+        ground = {"point": [0, 0, -0.35], "normal": [0, 0, 1],
+                  "friction": {"kind": "coulomb", "params": {"friction_coefficient": 0.4}}}
+    laws = {"bisp": BISP, "none": {"kind": "none"},
+            "staggered": {"kind": "staggered", "params": {"passes": 1000, "agreement": 1e-8}}}
+    worlds = {name: world_of(tmp_path / name, bodies, joints, law, loops=loops, ground=ground)
+              for name, law in laws.items()}
+    state = ran(worlds["bisp"], steps, 0.005)
+    u = {name: world.step(state, 0.005).u for name, world in worlds.items()}
+    rows = worlds["bisp"].condensation.constraints.outside.rows(worlds["bisp"].condensation.last)
+    assert len(rows.loops) == (2 if what == "ring" else 0) and (len(rows.contacts) > 0) == (what == "ground")
+    changed = np.abs(u["none"] - u["bisp"]).max()
+    assert changed > 1e-4 and np.abs(u["staggered"] - u["bisp"]).max() < 1e-3 * changed
+
+
+@pytest.mark.parametrize("beyond", ["loop", "limits", "drive"])
+def test_staggered_projections_are_refused_where_they_know_nothing(tmp_path, beyond):
     bodies, joints, loops = four_bar()
     joints[0] |= {"friction": BEARING}
+    if beyond == "loop":
+        loops[0]["friction"] = BEARING
+    elif beyond == "limits":
+        joints[1] |= {"low": [-1.0], "high": [1.0]}
+    else:
+        joints[1] |= {"motor": {"mode": {"kind": "drive"}, "target": [0.0]}}
     with pytest.raises(BadScene, match="Choose BISP"):
         world_of(tmp_path, bodies, joints, {"kind": "staggered"}, loops=loops)
 

@@ -77,7 +77,8 @@ def free_directions(posed: PosedJoints, bearings: Bearings) -> Iterator[tuple[In
 class JointFriction(Protocol):
     """Friction inside joints and loops. A law keeps nothing from step to step; its last impulses come back to it."""
 
-    rubs: str  #: "nothing", "joints" alone or with "everything" else that holds bodies: loops, drives, contacts
+    #: "nothing", "joints" of one bearing beside loops and contacts, or "everything": drives and limits beside them too
+    rubs: str
 
     def __init__(self, params: dict[str, float]) -> None: ...
 

@@ -12,6 +12,17 @@ from ...state import Index, Vec
 from .bearings import REGULARISATION, TINY, Bearings
 from .joint_friction import PosedJoints, Rubbed, free_directions
 from .qp import BoundedProgram
+from .rows import Rows
+
+
+@dataclass(frozen=True)
+class Besides:
+    """What holds and touches bodies besides joints. The c contacts rub along two rows each."""
+
+    loops: Rows
+    contacts: Rows
+    along: Rows
+    friction: Vec  #: μ of the contacts, (c,)
 
 
 class PosedBodies(PosedJoints, Protocol):
@@ -24,12 +35,17 @@ class PosedBodies(PosedJoints, Protocol):
     def free_answer(self, wrench: Vec) -> Vec:
         """S⁻¹ of impulses on bodies, (n, 6, c)."""
 
+    @property
+    def besides(self) -> Besides | None:
+        """Loops and contacts; None without."""
+
 
 @dataclass(frozen=True)
 class Table:
     """r rows of wrenches on two bodies as dense matrices, and what they do."""
 
     rows: Vec  #: (r, 6 n)
+    target: Vec  #: velocities that they have to have, or at least, (r,)
     answer: Vec  #: S⁻¹ rowsᵀ, (6 n, r)
     program: Vec  #: rows S⁻¹ rowsᵀ, regularised, (r, r)
 
@@ -57,9 +73,13 @@ class Staggered:
         free = posed.free_answer(posed.momentum[:, :, None])[:, :, 0].ravel()
         contact, low = self._contact(posed, bearings)
         friction = self._friction(posed, bearings)
-        beta = np.zeros(len(friction.rows)) if guess is None or len(guess) != len(friction.rows) else guess
+        lines, besides = bearings.lines, posed.besides
+        beta = np.zeros(len(friction.rows))
+        if guess is not None and len(guess) == lines:
+            beta[:lines] = guess
+        mu = np.zeros(0) if besides is None else besides.friction
         high = np.full(len(low), np.inf)
-        factor = None if self.one_sided else cho_factor(contact.program)
+        factor = None if self.one_sided or len(mu) else cho_factor(contact.program)
         pressing: BoundedProgram | None = None
         rubbing: BoundedProgram | None = None
         alpha: Vec | None = None
@@ -68,8 +88,8 @@ class Staggered:
         converged, passes = False, 0
         for _ in range(self.passes):
             passes += 1
-            slip = contact.rows @ (free + friction.answer @ beta)
-            if self.one_sided:
+            slip = contact.rows @ (free + friction.answer @ beta) - contact.target
+            if factor is None:
                 pressing = pressing or BoundedProgram(contact.program, slip)
                 alpha = pressing.solve(slip, low, high)
             else:
@@ -84,22 +104,24 @@ class Staggered:
                     break
             before = pressed
             loads = bearings_loads(bearings, alpha)
-            most = np.concatenate([group.bounds(load)[0].ravel() for group, load in zip(bearings.groups, loads)])
-            slip = friction.rows @ (free + moved)
+            most = np.concatenate([*(group.bounds(load)[0].ravel() for group, load in zip(bearings.groups, loads)),
+                                   np.repeat(mu * np.maximum(alpha[len(alpha) - len(mu):], 0.0), 2)])
+            slip = friction.rows @ (free + moved) - friction.target
             rubbing = rubbing or BoundedProgram(friction.program, slip, beta)
             beta = rubbing.solve(slip, -most, most)
         assert alpha is not None
         iterations = sum(program.iterations for program in (pressing, rubbing) if program is not None)
         twist = (free + friction.answer @ beta + contact.answer @ alpha).reshape(-1, 6)
-        return Rubbed(rates_of(posed, bearings, twist), beta, passes, iterations, converged, loads)
+        return Rubbed(rates_of(posed, bearings, twist), beta[:lines], passes, iterations, converged, loads)
 
     def _contact(self, posed: PosedBodies, bearings: Bearings) -> tuple[Table, Vec]:
-        """Normals of all bearings and what else joints hold, and the least that each may press, (r,)."""
+        """Normals of all bearings, what else joints hold, loops, contacts; and the least that each may press, (r,)."""
         tables, low, soft = [], [], []
         seated: set[int] = set()
         for group in bearings.groups:
             tables.append(self._between(posed, group.place, group.normal))
-            low.append(np.tile(np.where(group.both_ways > 0, -np.inf, 0.0), len(group.place)))
+            both_ways = (group.both_ways > 0) | (not self.one_sided)
+            low.append(np.tile(np.where(both_ways, -np.inf, 0.0), len(group.place)))
             soft.append(np.repeat(group.epsilon, group.normal.shape[1]))
             seated |= {int(i) for i in group.place}
         for i in range(len(posed.parent)):
@@ -109,18 +131,31 @@ class Staggered:
             tables.append(self._between(posed, np.array([i], dtype=np.int32), held.T[None]))
             low.append(np.full(held.shape[1], -np.inf))
             soft.append(np.full(held.shape[1], REGULARISATION * np.trace(held.T @ bearings.weight[i] @ held) / 6.0))
-        return self._table(posed, tables, np.concatenate(soft)), np.concatenate(low)
+        target = np.zeros(sum(len(table) for table in tables))
+        if posed.besides is not None:
+            for rows, least in ((posed.besides.loops, -np.inf), (posed.besides.contacts, 0.0)):
+                tables.append(_on_bodies(rows, len(posed.parent)))
+                low.append(np.full(len(rows), least))
+                soft.append(_softened(rows, bearings))
+                target = np.concatenate([target, rows.target])
+        return self._table(posed, tables, np.concatenate(soft), target), np.concatenate(low)
 
     def _friction(self, posed: PosedBodies, bearings: Bearings) -> Table:
-        """Tangents of all bearings."""
+        """Tangents of all bearings and contacts."""
         tables = [self._between(posed, group.place, group.tangent) for group in bearings.groups]
         soft = [REGULARISATION * np.repeat(
             np.trace(group.tangent @ bearings.weight[group.body] @ np.swapaxes(group.tangent, 1, 2), axis1=1, axis2=2)
             / group.tangent.shape[1], group.tangent.shape[1]) for group in bearings.groups]
+        target = np.zeros(sum(len(table) for table in tables))
+        if posed.besides is not None:
+            along = posed.besides.along
+            tables.append(_on_bodies(along, len(posed.parent)))
+            soft.append(_softened(along, bearings))
+            target = np.concatenate([target, along.target])
         if not tables:
             none = np.zeros((0, 6 * len(posed.parent)))
-            return Table(none, none.T, np.zeros((0, 0)))
-        return self._table(posed, tables, np.concatenate(soft))
+            return Table(none, target, none.T, np.zeros((0, 0)))
+        return self._table(posed, tables, np.concatenate(soft), target)
 
     @staticmethod
     def _between(posed: PosedBodies, joints: Index, wrench: Vec) -> Vec:
@@ -134,14 +169,30 @@ class Staggered:
         return rows.reshape(k * p, -1)
 
     @staticmethod
-    def _table(posed: PosedBodies, tables: list[Vec], soft: Vec) -> Table:
+    def _table(posed: PosedBodies, tables: list[Vec], soft: Vec, target: Vec) -> Table:
         rows = np.concatenate(tables)
         n = len(posed.parent)
         answer = posed.free_answer(np.ascontiguousarray(rows.T).reshape(n, 6, -1)).reshape(6 * n, -1)
         program = rows @ answer
         program = 0.5 * (program + program.T)
         program[np.diag_indices_from(program)] += soft + TINY
-        return Table(rows, answer, program)
+        return Table(rows, target, answer, program)
+
+
+def _on_bodies(rows: Rows, bodies: int) -> Vec:
+    """Rows on bodies as a dense matrix, (r, 6 n)."""
+    out = np.zeros((len(rows), bodies, 6))
+    for side in range(2):
+        there = np.flatnonzero(rows.body[:, side] >= 0)
+        out[there, rows.body[there, side]] += rows.wrench[there, side]
+    return out.reshape(len(rows), 6 * bodies)
+
+
+def _softened(rows: Rows, bearings: Bearings) -> Vec:
+    """A share of what the bodies alone would give way, (r,)."""
+    own = np.where(rows.body[:, :, None] >= 0, rows.wrench, 0.0)
+    out: Vec = REGULARISATION * np.einsum("rsa,rsab,rsb->r", own, bearings.weight[rows.body], own)
+    return out
 
 
 def bearings_loads(bearings: Bearings, alpha: Vec) -> list[Vec]:
