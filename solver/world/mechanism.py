@@ -116,7 +116,7 @@ class MechanismWorld:
             batch.entries[:, :3].ravel() for batch in self.tree.batches if batch.centres.shape[1]])
         self._owner = np.repeat(np.arange(self.tree.count), np.diff(self.tree.dof))
         self.iterations = 0  #: of all stages that were solved to their root
-        self.impacts = 0  #: of stages that were solved to their root
+        self.impacts = 0  #: such stages in which something struck
 
     @cached_property
     def _plain(self) -> TreeStep:
