@@ -53,8 +53,9 @@ class Motion:
         """Change per interval at sample i: the slope of the polynomial through the five samples around it."""
         count = min(5, len(self.samples))
         first = min(max(i - count // 2, 0), len(self.samples) - count)
-        slope: Vec = np.tensordot(_SLOPES[count][i - first], self.samples[first : first + count], axes=1)
-        return slope
+        around = self.samples[first : first + count]
+        slope: Vec = _SLOPES[count][i - first] @ around.reshape(count, -1)
+        return slope.reshape(around.shape[1:])
 
 
 def _slope_weights(count: int) -> Vec:

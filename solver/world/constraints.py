@@ -16,7 +16,7 @@ from ..contact.find.loops import Loops
 from ..contact.laws.bilateral import Bilateral
 from ..contact.laws.external import Answer, External, Held, Pushed, Rubbed
 from ..contact.laws.projection import closed
-from ..contact.laws.rows import Rows, together
+from ..contact.laws.rows import Rows, no_rows, together
 from ..coordinates.tree import CENTRES, Posture, Tree
 from ..errors import StepFailed
 from ..state import State, Vec
@@ -25,6 +25,7 @@ from .mechanism import EFFORT
 if TYPE_CHECKING:
     from ..condensation.tree import PosedTree
 
+NO_ROWS = no_rows()
 PUSH_OUT = 1.0  #: [m/s] at which bodies that overlap part, at most
 IMPACT = 3.0  #: times what forces change along contacts and limits in a stage: what these change more is an impact
 STILL = 1.0e-6  #: of the velocities along them: a smaller change is none
@@ -108,7 +109,7 @@ class Constraints:
         at, tree, share = lin.posture, self.tree, stage.a * stage.h
         ahead = stage.b * stage.h
         base = lin.q if stage.base is None else stage.base
-        none = together([])
+        none = NO_ROWS
 
         loops = none if self.loops is None else self.loops.rows(at.E)[0]
         drives, limited, most = none, none, np.zeros(0)
@@ -116,31 +117,29 @@ class Constraints:
             centres = lin.memory.get(CENTRES, tree.fresh)
             drives = self.drives.rows(stage.time, centres, False)[0]
             limited, _, most = self.drives.rows(stage.time, centres, True)
-        both = together([loops, drives])
-        held = Held(self._jacobian(both, at), both.target, both.compliance)
+        held = Held(self._jacobian(at, loops, drives), _joined(loops.target, drives.target),
+                    _joined(loops.compliance, drives.compliance))
 
         touching, contacts, along = None, none, none
         if self.colliders is not None:
             touching = self.colliders.find(at.E, at.twist, stage.time, stage.h)
             if len(touching):
                 contacts, along = touching.rows(at.E)
-        N = self._jacobian(contacts, at)
-        if touching is not None:
-            # gaps are to where obstacles are at the stage's end, from where the stage is linearised
-            parting = -(touching.gap + N @ (base - lin.q)) / ahead
-            contacts = contacts.aimed(np.minimum(parting, contacts.target + PUSH_OUT))
         limits = none if self.limits is None else self.limits.rows(lin.q, lin.v, base, ahead)
         if self.ball_limits is not None:
             of_balls = self.ball_limits.rows(lin.q, lin.v, base, ahead, lin.memory.get(CENTRES, tree.fresh), at.X)
             limits = together([limits, of_balls])
-        pushes = together([contacts, limits, limited])
+        N = self._jacobian(at, contacts, limits, limited)
+        if touching is not None:
+            # gaps are to where obstacles are at the stage's end, from where the stage is linearised
+            parting = -(touching.gap + N[:len(contacts)] @ (base - lin.q)) / ahead
+            contacts = contacts.aimed(np.minimum(parting, contacts.target + PUSH_OUT))
         effort = most * share
         first = len(contacts) + len(limits)
         low = np.concatenate([np.zeros(first), -effort])
         high = np.concatenate([np.full(first, np.inf), effort])
-        pushed = Pushed(np.concatenate([N, self._jacobian(limits, at), self._jacobian(limited, at)]), pushes.target,
-                        low, high)
-        rubbed = Rubbed(self._jacobian(along, at), along.target,
+        pushed = Pushed(N, np.concatenate([contacts.target, limits.target, limited.target]), low, high)
+        rubbed = Rubbed(self._jacobian(at, along), along.target,
                         np.zeros(0) if touching is None else touching.friction)
         return Outside(loops, drives, contacts, along, limits, limited, touching, held, pushed, rubbed)
 
@@ -192,23 +191,30 @@ class Constraints:
         """Names of loops that, at a stage's posture, hold what joints or other loops hold already."""
         if self.loops is None:
             return []
-        G = self._jacobian(self.loops.rows(posed.lin.posture.E)[0], posed.lin.posture)
+        G = self._jacobian(posed.lin.posture, self.loops.rows(posed.lin.posture.E)[0])
         return self.loops.said(Bilateral(G, posed.respond, np.zeros(len(G))).redundant)
 
     def _place(self, q: Vec, state: State) -> tuple[Vec, Vec, Vec]:
         """What must hold exactly: by how much it is off at q, its rows there, and the rates that these have."""
         at = self.tree.posture(q, state.u, state.memory, self._posture)
-        tables, off = [], []
+        loops, drives, off, late = NO_ROWS, NO_ROWS, np.zeros(0), np.zeros(0)
         if self.loops is not None:
-            rows, open_by = self.loops.rows(at.E)
-            tables.append(rows)
-            off.append(open_by)
+            loops, off = self.loops.rows(at.E)
         if self.drives is not None:
-            rows, wanted, _ = self.drives.rows(state.time, state.memory.get(CENTRES, self.tree.fresh), False)
-            tables.append(rows)
-            off.append(q[rows.rate] - wanted)
-        both = together(tables)
-        return np.concatenate(off), self._jacobian(both, at), both.target
+            drives, wanted, _ = self.drives.rows(state.time, state.memory.get(CENTRES, self.tree.fresh), False)
+            late = q[drives.rate] - wanted
+        return _joined(off, late), self._jacobian(at, loops, drives), _joined(loops.target, drives.target)
 
-    def _jacobian(self, rows: Rows, at: Posture) -> Vec:
-        return rows.jacobian(self.tree.parent, self.tree.dof, at.X, at.S)
+    def _jacobian(self, at: Posture, *tables: Rows) -> Vec:
+        """Rows of all tables in rates, one table below the other, (r, m)."""
+        out, first = np.empty((sum(map(len, tables)), self.tree.rates)), 0
+        for rows in tables:
+            if len(rows):
+                rows.jacobian(self.tree.parent, self.tree.dof, at.X, at.S, out[first:first + len(rows)])
+                first += len(rows)
+        return out
+
+
+def _joined(one: Vec, other: Vec) -> Vec:
+    """One after the other; not copied where there is only one."""
+    return np.concatenate([one, other]) if len(one) and len(other) else one if len(one) else other

@@ -26,7 +26,6 @@ from .constraints_build import constraints_of, notes_of
 from .explicit_steps import notes_of_explicit
 from .mechanism import JointInWorld, MechanismInWorld, MechanismWorld, Shown
 from .placed import Placed, frame, inverse, place_mechanism, target_of, until_of
-from .rubbing import rubbing_of
 from .volumes import Stage
 
 
@@ -62,7 +61,12 @@ def build_mechanisms(job: Job) -> MechanismWorld:
     jointed.constraints = constraints_of(job, placed, tree, place, q)
     world.notes += notes_of(world, placed, rates)
     world.notes += notes_of_explicit(world, schema.step_size(scene.time.fps, scene.time.step)[1])
-    jointed.constraints = rubbing_of(job, placed, tree, place, jointed.constraints)
+    bearings = [held.friction for one in placed for held in one.scene.joints]
+    bearings += [held.friction for one in placed for held in one.scene.loops]
+    if any(bearings):
+        from .rubbing import rubbing_of  # its kernels are compiled where something rubs
+
+        jointed.constraints = rubbing_of(job, placed, tree, place, jointed.constraints)
     return world
 
 

@@ -38,29 +38,12 @@ class Touching:
 
         Their velocities are those of the first side against the second; targets are what an obstacle's motion is.
         """
-        axes = np.empty((len(self), 3, 3))
-        axes[:, 0], axes[:, 1:] = self.normal, tangents(self.normal)
-        wrench = np.empty((3 * len(self), 2, 6))
-        bodies_kernels.contact_wrenches(E, self.body, self.point, axes, wrench)
-        target = np.einsum("kra,ka->kr", axes, self.obstacle)
-        each, owner = wrench.reshape(-1, 3, 2, 6), np.arange(len(self), dtype=np.int32)
-        return (on_bodies(self.body, each[:, 0], target[:, 0], owner),
-                on_bodies(np.repeat(self.body, 2, axis=0), each[:, 1:].reshape(-1, 2, 6), target[:, 1:].ravel(),
-                          np.repeat(owner, 2)))
-
-
-def tangents(normal: Vec) -> Vec:
-    """Two unit vectors at right angles to each unit normal (k, 3) and to each other, (k, 2, 3)."""
-    least = np.eye(3)[np.argmin(np.abs(normal), axis=1)]
-    first = _crossed(normal, least)
-    first /= np.sqrt(np.einsum("ka,ka->k", first, first))[:, None]
-    return np.stack([first, _crossed(normal, first)], axis=1)
-
-
-def _crossed(a: Vec, b: Vec) -> Vec:
-    """a × b, all (k, 3); np.cross takes five times as long for a few."""
-    product: Vec = a[:, [1, 2, 0]] * b[:, [2, 0, 1]] - a[:, [2, 0, 1]] * b[:, [1, 2, 0]]
-    return product
+        k = len(self)
+        wrench, target = np.empty((3 * k, 2, 6)), np.empty(3 * k)
+        bodies_kernels.contact_wrenches(E, self.body, self.point, self.normal, self.obstacle, wrench, target)
+        owner = np.arange(k, dtype=np.int32)
+        return (on_bodies(self.body, wrench[:k], target[:k], owner),
+                on_bodies(np.repeat(self.body, 2, axis=0), wrench[k:], target[k:], np.repeat(owner, 2)))
 
 
 @dataclass(frozen=True)
@@ -82,6 +65,9 @@ class Colliders:
     link: Index | None = None
 
     _reach: Vec = field(init=False, repr=False)  #: of each shape from its own origin [m], (s,)
+    _around: Vec = field(init=False, repr=False)  #: and from that of its body, (s,)
+    _movers: Index = field(init=False, repr=False)  #: shapes of bodies
+    _rough: Vec = field(init=False, repr=False)  #: friction of all shapes, then of the ground, (s + 1,)
     _room: dict[str, int] = field(init=False, repr=False, default_factory=lambda: {"pairs": 64, "contacts": 64})
 
     def __post_init__(self) -> None:
@@ -89,6 +75,9 @@ class Colliders:
         farthest = np.zeros(len(self.shapes))
         np.maximum.at(farthest, self.shapes.owner, np.linalg.norm(self.shapes.points, axis=1))
         object.__setattr__(self, "_reach", reach + farthest)
+        object.__setattr__(self, "_around", self._reach + np.linalg.norm(self.offset[:, :3, 3], axis=1))
+        object.__setattr__(self, "_movers", np.flatnonzero(self.body >= 0))
+        object.__setattr__(self, "_rough", np.append(self.friction, self.ground_friction))
 
     def find(self, E: Vec, twist: Vec, time: float, h: float) -> Touching:
         """What touches, or may within h seconds; bodies at E (n, 4, 4) with twists (n, 6), at `time` [s]."""
@@ -129,29 +118,26 @@ class Colliders:
             self._room[what] = 2 * count
 
     def _poses(self, E: Vec, time: float) -> Vec:
-        moves = self.body >= 0
-        pose = self.offset.copy()
-        pose[moves] = E[self.body[moves]] @ self.offset[moves]
+        pose, movers = self.offset.copy(), self._movers
+        pose[movers] = E[self.body[movers]] @ self.offset[movers]
         for s, motion in self.motion.items():
             pose[s] = motion.at(time) @ self.offset[s]
         return pose
 
     def _slack(self, pose: Vec, twist: Vec, time: float, h: float) -> Vec:
         """How far each shape may get in h seconds, and a little [m], (s,)."""
-        speed = np.linalg.norm(twist[:, 3:], axis=1), np.linalg.norm(twist[:, :3], axis=1)
-        reach = self._reach + np.linalg.norm(self.offset[:, :3, 3], axis=1)
-        moves = self.body >= 0
-        fast = np.where(moves, speed[0][self.body] + reach * speed[1][self.body], 0.0) if len(twist) else 0.0 * reach
+        speed = np.sqrt(np.add.reduceat(twist * twist, (0, 3), axis=1))[self.body[self._movers]]
+        fast = np.zeros(len(self.body))
+        fast[self._movers] = speed[:, 1] + self._around[self._movers] * speed[:, 0]
         for s, motion in self.motion.items():
             rate = motion.velocity(time)
-            fast[s] = np.linalg.norm(rate[:3, 3]) + np.linalg.norm(rate[:3, :3]) * reach[s]
+            fast[s] = np.linalg.norm(rate[:3, 3]) + np.linalg.norm(rate[:3, :3]) * self._around[s]
         slack: Vec = NEAR * self._reach + h * fast
         return slack
 
     def _table(self, shape: Index, rows: Vec, pose: Vec, time: float) -> Touching:
         first, second = shape[:, 0], shape[:, 1]
         body = np.stack([self.body[first], np.where(second >= 0, self.body[second], -1)], axis=1).astype(np.int32)
-        rough = np.append(self.friction, self.ground_friction)
         obstacle = np.zeros((len(rows), 3))
         if self.ground is not None:
             obstacle[second < 0] = self.ground.velocity(time)
@@ -162,4 +148,4 @@ class Colliders:
                 obstacle[on] = rows[on, :3] @ rate[:3, :3].T + rate[:3, 3]
         return Touching(shape, np.ascontiguousarray(body), np.ascontiguousarray(rows[:, :3]),
                         np.ascontiguousarray(rows[:, 3:6]), np.ascontiguousarray(rows[:, 6]),
-                        np.sqrt(rough[first] * rough[second]), obstacle)
+                        np.sqrt(self._rough[first] * self._rough[second]), obstacle)

@@ -122,15 +122,33 @@ def ground_contacts(normal, height, body, radius, slack, point_start, x, shape, 
     return count
 
 
-@kernel("void(f8[:,:,::1], i4[:,::1], f8[:,::1], f8[:,:,::1], f8[:,:,::1])")
-def contact_wrenches(E, body, point, axes, out):  # type: ignore[no-untyped-def]
-    """out (3 k, 2, 6): rows 3 i … 3 i + 2 of contact i are forces along axes[i] (k, 3, 3), on its first body and back
-    on its second."""
-    for i in range(body.shape[0]):
+@kernel("void(f8[:,:,::1], i4[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8[::1])")
+def contact_wrenches(E, body, point, normal, obstacle, out, target):  # type: ignore[no-untyped-def]
+    """out (3 k, 2, 6): forces along the k normals and then along two tangents of each, at right angles to each other,
+    on a contact's first body and back on its second. target (3 k,): what the rows make of `obstacle` (k, 3).
+    """
+    k = body.shape[0]
+    axes = np.empty((3, 3))
+    for i in range(k):
+        least = 0
+        for a in range(3):
+            axes[0, a] = normal[i, a]
+            axes[1, a] = 0.0
+            if abs(normal[i, a]) < abs(normal[i, least]):
+                least = a
+        # n × e along the axis e that it is farthest from, then n × that
+        ahead, behind = (least + 1) % 3, (least + 2) % 3
+        size = np.sqrt(normal[i, ahead] * normal[i, ahead] + normal[i, behind] * normal[i, behind])
+        axes[1, ahead], axes[1, behind] = normal[i, behind] / size, -normal[i, ahead] / size
+        for a in range(3):
+            b, c = (a + 1) % 3, (a + 2) % 3
+            axes[2, a] = axes[0, b] * axes[1, c] - axes[0, c] * axes[1, b]
         for row in range(3):
-            f0, f1, f2 = axes[i, row, 0], axes[i, row, 1], axes[i, row, 2]
+            to = i if row == 0 else k + 2 * i + row - 1
+            f0, f1, f2 = axes[row, 0], axes[row, 1], axes[row, 2]
+            target[to] = f0 * obstacle[i, 0] + f1 * obstacle[i, 1] + f2 * obstacle[i, 2]
             for side in range(2):
-                w = out[3 * i + row, side]
+                w = out[to, side]
                 b = body[i, side]
                 for a in range(6):
                     w[a] = 0.0

@@ -33,6 +33,8 @@ class Drives:
         self._tree, self._drives = tree, list(drives)
         self._charts: list[tuple[Charted, Index] | None] = []
         self._time, self._told = np.nan, [(np.zeros(0), np.zeros(0))] * len(self._drives)
+        #: rows at that time, limited or not, of joints whose charts never move
+        self._known: dict[bool, tuple[Rows, Vec, Vec]] = {}
         for drive in self._drives:
             batch, place = next((batch, int(np.flatnonzero(batch.bodies == drive.body)[0]))
                                 for batch in tree.batches if drive.body in batch.bodies)
@@ -52,6 +54,9 @@ class Drives:
         if time != self._time:
             self._time = time
             self._told = [(drive.target.at(time), drive.target.velocity(time)) for drive in self._drives]
+            self._known = {}
+        if limited in self._known:
+            return self._known[limited]
         rates, places, speeds, most, owner = [], [], [], [], []
         for i, (drive, chart) in enumerate(zip(self._drives, self._charts)):
             if time >= drive.until or (drive.limit < np.inf) != limited:
@@ -70,4 +75,7 @@ class Drives:
         count = len(rates)
         rows = on_rates(np.array(rates, np.int32), np.ones(count), np.concatenate([*speeds, np.zeros(0)]),
                         np.array(owner, np.int32))
-        return rows, np.concatenate([*places, np.zeros(0)]), np.array(most)
+        answer = rows, np.concatenate([*places, np.zeros(0)]), np.array(most)
+        if not any(self._charts):
+            self._known[limited] = answer
+        return answer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -47,6 +47,13 @@ class Loops:
     loop: Index  #: of each row, (r,)
     axis: Index  #: of b's frame, 0 … 2; 3 … 5 where it is a's Z that stays at right angles to it, (r,)
 
+    _closed: Rows = field(init=False, repr=False)  #: what of the rows is the same wherever the bodies are
+
+    def __post_init__(self) -> None:
+        r = len(self.loop)
+        rows = on_bodies(self.body[self.loop], np.zeros((r, 2, 6)), np.zeros(r), self.loop)
+        object.__setattr__(self, "_closed", rows)
+
     @classmethod
     def of(cls, kinds: Sequence[Kind], body: Index, frame_a: Vec, frame_b: Vec, names: Sequence[str]) -> Loops:
         """kinds: one a loop, with `along` and `across`; the others as the fields."""
@@ -68,7 +75,7 @@ class Loops:
         off = np.empty(len(self))
         wrench = np.empty((len(self), 2, 6))
         fill_loops(E, self.body, self.frame_a, self.frame_b, self.loop, self.axis, off, wrench)
-        return on_bodies(self.body[self.loop], wrench, np.zeros(len(self)), self.loop), off
+        return self._closed.turned(wrench), off
 
     def said(self, rows: Index) -> list[str]:
         """Names of the loops that these rows are of, each once."""

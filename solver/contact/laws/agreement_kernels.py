@@ -10,7 +10,7 @@ UNSETTLED = -1  #: what `agree` says instead of a number of iterations
 
 
 @kernel("i8(f8[:,::1], f8[::1], f8[::1], f8[::1], f8[::1], i8, i8, f8[::1], i8[::1])",
-        fastmath={"contract", "reassoc"})
+        fastmath={"contract"})
 def agree(W, at, low, high, friction, iterations, most_free, x, side):  # type: ignore[no-untyped-def]
     """x with W x + at = 0 in every row, or with x on its bound and the row's velocity to the bound's outer side.
 
@@ -21,95 +21,81 @@ def agree(W, at, low, high, friction, iterations, most_free, x, side):  # type: 
     Returns how many iterations it took, UNSETTLED where these run out, where a matrix is singular or where more than
     `most_free` impulses are on no bound.
     """
-    size, p, k = x.shape[0], low.shape[0], friction.shape[0]
-    pairs_pivots = k > 0
-    tried, free, place = np.empty(size), np.empty(size, np.int64), np.empty(size, np.int64)
+    size, p, symmetric = x.shape[0], low.shape[0], friction.shape[0] == 0
+    tried, least, most, slide = np.empty(size), np.empty(size), np.empty(size), np.empty(size)
+    free, place, of = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
     for i in range(size):
         side[i] = 2
+        of[i] = (i - p) // 2  # what pushes where this rubs stands before it
+        if i < p:
+            least[i], most[i], of[i] = low[i], high[i], i
     for iteration in range(iterations):
+        same, count = True, 0
         for i in range(size):
             velocity = at[i]
             for j in range(size):
                 velocity += W[i, j] * x[j]
             tried[i] = x[i] - velocity / W[i, i]
-        same, count = True, 0
-        for i in range(size):
-            if i < p:
-                least, most = low[i], high[i]
-            else:
-                most = friction[(i - p) // 2] * max(tried[(i - p) // 2], 0.0)
-                least = -most
+            if i >= p:
+                most[i] = friction[of[i]] * max(tried[of[i]], 0.0)
+                least[i] = -most[i]
             now = 0
-            if i < p and (tried[i] <= least or least == most) or tried[i] < least:
+            if tried[i] < least[i] or i < p and (tried[i] == least[i] or least[i] == most[i]):
                 now = -1
-            elif i < p and tried[i] >= most or tried[i] > most:
+            elif tried[i] > most[i] or i < p and tried[i] == most[i]:
                 now = 1
-            if now != side[i]:
-                same = False
+            same = same and now == side[i]
             side[i] = now
             if now == 0:
                 free[count], place[i] = i, count
                 count += 1
         if same:
             for i in range(size):
-                if i < p:
-                    least, most = low[i], high[i]
-                else:
-                    most = friction[(i - p) // 2] * max(x[(i - p) // 2], 0.0)
-                    least = -most
-                if i < p and side[i] != 0:
-                    x[i] = least if side[i] < 0 else most
-                else:
-                    x[i] = min(max(x[i], least), most)
+                if i >= p:
+                    most[i] = friction[of[i]] * max(x[of[i]], 0.0)
+                    least[i] = -most[i]
+                x[i] = min(max(x[i], least[i]), most[i])
             return iteration
         if count > most_free:
             return UNSETTLED
 
         # what is on a bound is known, or as many times what pushes there: what is left is W on the others
+        for i in range(size):
+            if side[i] != 0:
+                x[i] = least[i] if side[i] < 0 else most[i]
+                if i >= p:
+                    slide[i] = side[i] * friction[of[i]]
+                    x[i] = slide[i] * x[of[i]]
         matrix = np.zeros((count, count + 1))
         for r in range(count):
             row, to = W[free[r]], matrix[r]
-            right = -at[free[r]]
+            to[count] = -at[free[r]]
             for j in range(size):
                 if side[j] == 0:
                     to[place[j]] += row[j]
-                elif j < p:
-                    right -= row[j] * (low[j] if side[j] < 0 else high[j])
+                elif side[of[j]] == 0:
+                    to[place[of[j]]] += slide[j] * row[j]
                 else:
-                    of = (j - p) // 2
-                    slides = row[j] * side[j] * friction[of]
-                    if side[of] == 0:
-                        to[place[of]] += slides
-                    else:
-                        right -= slides * (low[of] if side[of] < 0 else high[of])
-            to[count] = right
+                    to[count] -= row[j] * x[j]
         for c in range(count):
             best = c
-            if pairs_pivots:
-                for r in range(c + 1, count):
-                    if abs(matrix[r, c]) > abs(matrix[best, c]):
-                        best = r
-            if matrix[best, c] == 0.0 or not pairs_pivots and not matrix[c, c] > 0.0:
-                return UNSETTLED
-            if best != c:
-                for j in range(c, count + 1):
-                    matrix[c, j], matrix[best, j] = matrix[best, j], matrix[c, j]
-            pivot = matrix[c]
             for r in range(c + 1, count):
-                if matrix[r, c] != 0.0:
-                    share = matrix[r, c] / pivot[c]
-                    for j in range(c + 1, count + 1):
-                        matrix[r, j] -= share * pivot[j]
+                if not symmetric and abs(matrix[r, c]) > abs(matrix[best, c]):
+                    best = r
+            if matrix[best, c] == 0.0 or symmetric and not matrix[c, c] > 0.0:
+                return UNSETTLED
+            for j in range(c, count + 1):
+                matrix[c, j], matrix[best, j] = matrix[best, j], matrix[c, j]
+            for r in range(c + 1, count):
+                share = matrix[r, c] / matrix[c, c]
+                for j in range(c + 1, count + 1):
+                    matrix[r, j] -= share * matrix[c, j]
         for r in range(count - 1, -1, -1):
-            value = matrix[r, count]
             for j in range(r + 1, count):
-                value -= matrix[r, j] * matrix[j, count]
-            matrix[r, count] = value / matrix[r, r]
+                matrix[r, count] -= matrix[r, j] * matrix[j, count]
+            matrix[r, count] /= matrix[r, r]
             x[free[r]] = matrix[r, count]
-        for i in range(size):
+        for i in range(p, size):
             if side[i] != 0:
-                if i < p:
-                    x[i] = low[i] if side[i] < 0 else high[i]
-                else:
-                    x[i] = side[i] * friction[(i - p) // 2] * x[(i - p) // 2]
+                x[i] = slide[i] * x[of[i]]
     return UNSETTLED

@@ -39,7 +39,7 @@ class Bisp:
         answer: Vec = posed.respond(np.ascontiguousarray(at.rows.T))
         W = at.rows @ answer
         soft = 0.5 * (W + W.T)
-        soft[np.diag_indices_from(W)] += SOFTENED * bearings.slack
+        np.einsum("ii->i", soft)[:] += SOFTENED * bearings.slack
         along = np.zeros(bearings.lines) if guess is None or len(guess) != bearings.lines else guess
         program: BoundedProgram | None = None
         before: Vec | None = None

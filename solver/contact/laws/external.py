@@ -88,13 +88,14 @@ class External:
         # what drives move all the way answers no push: it goes on as told, and is pushed as if it were free
         alone = np.einsum("ij,ji->i", rows, free)
         told = W.diagonal() <= TOLD * alone
-        self._Y[:, told] = 0.0
-        W[told], W[:, told] = 0.0, 0.0
-        W[told, told] = alone[told]
+        if told.any():
+            self._Y[:, told] = 0.0
+            W[told], W[:, told] = 0.0, 0.0
+            W[told, told] = alone[told]
         p = self._p
         for part in (slice(0, p), slice(p, len(W))):
-            own = W[part, part]
-            own[np.diag_indices_from(own)] += INDETERMINATE * float(np.trace(own)) / max(len(own), 1) + _LEAST
+            diagonal = np.einsum("ii->i", W[part, part])
+            diagonal += INDETERMINATE * float(diagonal.sum()) / max(len(diagonal), 1) + _LEAST
         self._W = W
         self._last: tuple[Vec, Vec] | None = None
         self._turned: tuple[Vec, Vec] | None = None  #: turn and W in it, of the first answer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -53,7 +53,11 @@ class Rows:
 
     def aimed(self, target: Vec) -> Rows:
         """The same rows with other targets, (r,)."""
-        return replace(self, target=target)
+        return Rows(self.body, self.wrench, self.rate, self.rate_factor, target, self.compliance, self.owner)
+
+    def turned(self, wrench: Vec) -> Rows:
+        """The same rows with other wrenches, (r, 2, 6)."""
+        return Rows(self.body, wrench, self.rate, self.rate_factor, self.target, self.compliance, self.owner)
 
 
 def on_bodies(body: Index, wrench: Vec, target: Vec, owner: Index) -> Rows:
