@@ -126,8 +126,8 @@ class CONJAC_Spring(bpy.types.PropertyGroup):
         name="Damping", description="How hard it resists being stretched, in N s per metre", default=1.0, min=0.0,
         soft_max=1.0e4, precision=3, override=OVERRIDABLE)
     as_placed: bpy.props.BoolProperty(
-        name="Rests as Placed", description="It pulls back to the length that it has at the first frame", default=True,
-        override=OVERRIDABLE)
+        name="Keep Placed Length", description="It pulls back to the length that it has at the first frame",
+        default=True, override=OVERRIDABLE)
     rest_length: bpy.props.FloatProperty(
         name="Rest Length", description="Length at which it does not pull", default=0.1, min=0.0, soft_max=10.0,
         precision=4, unit="LENGTH", override=OVERRIDABLE)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from benchmarks.scenes.muscle import Arm
 
 END = 84
-SHEET = (1, 12, 18, 30, 44, 50, 56, 84)
+SHEET = (1, 18, 44, 56)
 ACTIVE = {1: 0.02, 6: 0.02, 20: 1.0, 40: 1.0, 46: 0.02}  #: activation at frames
 HIGH = Vector((0.0, 0.0, 0.32))  #: where the shoulder is
 
