@@ -15,7 +15,7 @@ LAYERS = (7, 7, 6, 7, 7)  #: cells of each, from the bottom, stiff ones first
 SIDE, HEIGHT = CELLS[0] * EDGE, CELLS[2] * EDGE
 END = 48
 JERK = {1: 0.0, 4: 0.0, 7: 0.04, 10: -0.03, 13: 0.0, END: 0.0}  #: of the base along X [m], by frame
-SHEET = (1, 6, 8, 10, 12, 15, 19, 48)  #: frames of the contact sheet
+SHEET = (1, 7, 10, 13, 16, 24, 32, 40)  #: frames of the contact sheet
 
 
 def build(scene: bpy.types.Scene) -> None:
