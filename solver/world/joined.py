@@ -148,7 +148,7 @@ class JoinedWorld(Beside):
         try:
             if self.iterates:
                 # the protocol of integrators speaks of nodes; those for jointed bodies ask only what all worlds have
-                soft, joints = self.parted(self.soft.integrator.step(cast(System, self), state, h))
+                soft, joints = self.parted(self.jointed.integrated(cast(System, self), state, h))
                 joints = self.jointed.land(joints)
             else:
                 soft, joints = JoinedSemiImplicit().step(self.soft, self._skeleton, *self.parted(state), h)
@@ -196,6 +196,7 @@ class JoinedWorld(Beside):
 
         after = reach(pose_at, self.soft.evaluate, stage, start, self.soft.stage_solver.limits, self.soft.extent,
                       "flesh and bones")
+        self.jointed.count_impact()
         if self.soft.friction is None or not len(self.touching(after)):
             return remember(after, stage, None)
         return self._rub(pose_at(after.q, after.u, self.soft.project), stage, after)

@@ -187,8 +187,7 @@ class MechanismWorld:
             change = float(np.abs(after - u).max(initial=0.0))
             u, first = after, max(first, change)
             if change <= max(self.limits.tolerance * first, ROUNDING * float(np.abs(u).max(initial=0.0))):
-                answered = None if self.condensation.last is None else self.condensation.last.held
-                self.impacts += answered is not None and answered.is_impact
+                self.count_impact()
                 return State(stage.time, base + share * u, u, start.memory)
             if not change <= FASTEST:
                 break
@@ -205,7 +204,7 @@ class MechanismWorld:
         else:
             # the protocol of integrators speaks of nodes; those for jointed bodies ask only what both worlds have
             try:
-                after = self._step(cast(System, self), state, h)
+                after = self.integrated(cast(System, self), state, h)
             except np.linalg.LinAlgError as failure:
                 raise StepFailed("the step's system of equations is singular") from failure
         return self.land(after)
@@ -222,7 +221,12 @@ class MechanismWorld:
             after = constraints.close(after, posed)
         return self.tree.home(after) if self.recentres else self.tree.recentre(after)
 
-    def _step(self, system: System, state: State, h: float) -> State:
+    def count_impact(self) -> None:
+        """Call where a stage is solved: whether in what was posed last contacts or limits made the velocity jump."""
+        answered = None if self.condensation.last is None else self.condensation.last.held
+        self.impacts += answered is not None and answered.is_impact
+
+    def integrated(self, system: System, state: State, h: float) -> State:
         """The integrator's step; backward Euler's where something struck in it, on which the past says nothing.
 
         Methods of order 2 carry a jump of the velocities on into their next stages, and what struck would bounce off.

@@ -261,3 +261,16 @@ def test_a_history_goes_over_to_new_charts(tmp_path):
         state = world.step(replace(state, time=k / 96), 1 / 96)
     assert np.abs(state.memory["jointed.joints.centres"]).max() > 0.5  # the chart was moved
     assert np.linalg.norm(angular(state) - first) < 0.01 * np.linalg.norm(first)
+
+
+@pytest.mark.parametrize("kind", ["backward_euler", "sdirk2"])
+def test_an_elbow_with_flesh_on_it_stays_within_its_limit(tmp_path, kind):
+    job = arm_job(tmp_path, integrator={"kind": kind}, rate=(0.0, -3.0))
+    change(job, "mechanisms.0.joints.1.low", [-0.03])
+    change(job, "mechanisms.0.joints.1.high", [1.0])
+    world = world_of(job)
+    state, angles = world.initial_state(), []
+    for k in range(6):
+        state = world.step(replace(state, time=k * H), H)
+        angles.append(state.q[-1])
+    assert -0.03 - 1e-9 <= min(angles) < -0.029 and angles[-1] > -0.02
