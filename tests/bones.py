@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
+from jointed import flown
 
 from solver.coordinates.attached import Bodies
 from solver.state import State
@@ -96,14 +97,14 @@ class Chain:
         return Bodies(E, twists, phi, c)
 
     def equations(self, state, h):
-        """M_r and M_r u + h f_r."""
-        at = self.bodies(state)
+        """M_r and Jᵀ of what bodies have that flew on from where they were h seconds ago, h f_r in it."""
+        at, earlier = self.bodies(state), self.bodies(self.advance(state, state.u, -h))
+        inertia = np.array([np.diag([*link.inertia, *([link.mass] * 3)]) for link in self.links])
+        kept = flown(inertia, earlier.E, earlier.twist, at.E, h, self.gravity)
         A, b = h * self.friction * np.eye(self.m), np.zeros(self.m)
-        for link, E, J, phi, c in zip(self.links, at.E, at.twists, at.twist, at.drift):
-            M = np.diag([*link.inertia, *([link.mass] * 3)])
-            weight = np.concatenate([np.zeros(3), link.mass * E[:3, :3].T @ self.gravity])
+        for J, M, momentum in zip(at.twists, inertia, kept):
             A += J.T @ M @ J
-            b += J.T @ (M @ phi + h * (ad(phi).T @ M @ phi + weight - M @ c))
+            b += J.T @ momentum
         return A, b
 
     def carrying(self, u):
