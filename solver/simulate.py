@@ -37,6 +37,8 @@ class World(Protocol):
     @property
     def notes(self) -> list[str]: ...  #: sentences for the user; a step may add to them
     @property
+    def summary(self) -> list[str]: ...  #: sentences about all steps so far, for the log's end
+    @property
     def backend(self) -> str: ...  #: what solves the linear systems
     @property
     def mechanisms(self) -> list[dict[str, Any]]: ...  #: names of rigid bodies and joints, for the manifest
@@ -153,6 +155,8 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
         now = time.perf_counter()
         left = (now - began) / (frame - first) * (timeline.end - frame)
         report(frame, (now - frame_began) * 1e3, left)
+    for note in world.summary:
+        log(note)
     return state
 
 

@@ -15,6 +15,7 @@ class Springs:
     """Masses with frequencies w [1/s], damping d [1/s]; the coordinate is the height [m] of each."""
 
     backend = "exact"
+    summary: list[str] = []
 
     def __init__(self, frequencies=(3.0, 7.0, 11.0), damping=0.5, too_long=None, explodes_at=None):
         self.w, self.d = np.array(frequencies), damping

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -41,7 +41,8 @@ class Held:
     on_bodies: Vec | None = None  #: impulses in the bodies' frames, (n, 6) [N m s, N s]
     on_rates: Vec | None = None  #: impulses on rates directly, (m,)
     memory: Mapping[str, Vec] = field(default_factory=dict)  #: for the State: multipliers, warm starts, efforts
-    is_impact: bool = False  #: of a stage to be solved to its root: whether contacts or limits made the velocity jump
+    unsettled: Sequence[str] = ()  #: which frictions' passes ran out before they agreed
+    owed: Vec | None = None  #: rates that positions owe and velocities never see, (m,); None for none
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,15 @@ class OnBodies:
 class Constraints(Protocol):
     """What holds or brakes rates besides forces: loops, drives, limits, contacts, friction inside joints.
 
-    It keeps nothing between stages but what it gives to the State's memory.
+    It keeps nothing between steps but what it gives to the State's memory.
     """
+
+    @property
+    def pushing(self) -> Index:
+        """Which contacts and limits pushed in the last stage, (k, 3); equal where the same ones did."""
+
+    def begin(self, lin: Moment, time: float, h: float) -> None:
+        """A step of h seconds starts at `time` [s]: what its stages have in common. lin: where it starts."""
 
     def solve(self, posed: PosedTree, free: Vec) -> Held:
         """Rates (m,) and impulses, from the rates that forces alone would give. Raises StepFailed.
@@ -83,6 +91,7 @@ class PosedTree:
         self.owner, self.lin, self.stage = owner, lin, stage
         self.right = right  #: b, (m,)
         self.held: Held | None = None  #: of the last `solve`
+        self._free: Vec = np.zeros(0)  #: rates that forces alone gave there, (m,)
         self._inverse: Vec | None = None  #: A⁻¹, (m, m)
 
     def solve(self) -> Vec:
@@ -90,8 +99,13 @@ class PosedTree:
         free: Vec = self.owner.factor.solve(self.right)
         if self.owner.constraints is None:
             return free
+        self._free = free
         self.held = self.owner.constraints.solve(self, free)
         return self.held.rates
+
+    def size(self, u: Vec) -> float:
+        """The largest rate of the stage, be it held or not: what rounding errors in u are a share of."""
+        return max(float(np.abs(u).max(initial=0.0)), float(np.abs(self._free).max(initial=0.0)))
 
     def respond(self, impulses: Vec) -> Vec:
         """Δu = A⁻¹ b of impulses on the rates, both (m,) or (m, c).
@@ -115,8 +129,8 @@ class PosedTree:
         return out
 
     def correction(self, u: Vec) -> Vec:
-        """Nothing is owed: joints have no part without inertia."""
-        return np.zeros(len(u))
+        """What bodies that overlap owe to be apart, (m,): joints have no part without inertia that owes anything."""
+        return np.zeros(len(u)) if self.held is None or self.held.owed is None else self.held.owed
 
     def settle(self, q: Vec, u: Vec, evaluate: object, corrections: int | None = None) -> Vec:
         return q

@@ -37,6 +37,10 @@ class Beside:
                 "Soft bodies and mechanisms are simulated side by side and do not touch each other"]
 
     @property
+    def summary(self) -> list[str]:
+        return [*self.soft.summary, *self.jointed.summary]
+
+    @property
     def backend(self) -> str:
         return self.soft.backend
 

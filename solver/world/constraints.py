@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..condensation.tree import Held as Answered
-from ..contact.find.bodies import Colliders, Touching
+from ..contact.find.bodies import Colliders, Table
 from ..contact.find.drives import Drives
 from ..contact.find.limits import BallLimits, Limits
 from ..contact.find.loops import Loops
@@ -19,16 +19,14 @@ from ..contact.laws.projection import closed
 from ..contact.laws.rows import Rows, no_rows, together
 from ..coordinates.tree import CENTRES, Posture, Tree
 from ..errors import StepFailed
-from ..state import State, Vec
-from .mechanism import EFFORT
+from ..state import Index, Mask, State, Vec
+from .mechanism import CONTACTS, EFFORT
 
 if TYPE_CHECKING:
-    from ..condensation.tree import PosedTree
+    from ..condensation.tree import Moment, PosedTree
 
 NO_ROWS = no_rows()
-PUSH_OUT = 1.0  #: [m/s] at which bodies that overlap part, at most
-IMPACT = 3.0  #: times what forces change along contacts and limits in a stage: what these change more is an impact
-STILL = 1.0e-6  #: of the velocities along them: a smaller change is none
+NOTHING = np.zeros((0, 3), dtype=np.int32)
 
 
 @dataclass(frozen=True)
@@ -41,21 +39,11 @@ class Outside:
     along: Rows
     limits: Rows
     limited: Rows  #: drives with a largest effort
-    touching: Touching | None
+    names: Index  #: of contacts and limits: who each one is in every stage of a step, (c, 3)
+    parting: Vec | None  #: targets of all pushes for positions, (p,); None where they are those of velocities
     held: Held
     pushed: Pushed
     rubbed: Rubbed
-
-    def is_impact(self, answer: Answer, free: Vec, kept: Vec) -> bool:
-        """Whether a contact or a limit made the velocity jump. free: rates that forces alone would give, (m,). kept:
-        those that inertia would keep."""
-        count = len(self.contacts) + len(self.limits)
-        pressing = answer.pushed[:count] > 0.0
-        if not pressing.any():
-            return False
-        before, by_forces, by_rows = (self.pushed.N[:count] @ way for way in (kept, free - kept, answer.u - free))
-        least = IMPACT * np.abs(by_forces).max() + STILL * np.abs(before).max()
-        return bool(by_rows[pressing].max() > least)
 
     @property
     def is_empty(self) -> bool:
@@ -80,6 +68,16 @@ class Outside:
             np.add.at(out, self.limits.rate[of_rates], impulse[of_rates])
         return out
 
+    def pushing(self, answer: Answer) -> Index:
+        """Names of the contacts and limits that push, (k, 3)."""
+        pushing: Index = self.names[answer.pushed[:len(self.names)] > 0.0]
+        return pushing
+
+    def owed(self, external: External, free: Vec, answer: Answer) -> Vec | None:
+        """What positions have to move on besides the answer to `free`, both (m,), where bodies overlap; None where they
+        do not. Raises StepFailed."""
+        return None if self.parting is None else external.solve(free, parting=self.parting).u - answer.u
+
     def effort(self, answer: Answer, rates: int) -> Vec:
         """Impulses of drives alone, (m,)."""
         out = np.zeros(rates)
@@ -91,7 +89,11 @@ class Outside:
 
 @dataclass
 class Constraints:
-    """Rows of a mechanism's world, found anew in every stage. What is None is not there."""
+    """Rows of a mechanism's world. What is None is not there.
+
+    Loops, drives and limits are found anew wherever a stage is linearised, contacts once where a step begins: a table
+    that changed while a stage is iterated would leave nothing to settle to.
+    """
 
     tree: Tree
     loops: Loops | None = None
@@ -102,6 +104,13 @@ class Constraints:
 
     def __post_init__(self) -> None:
         self._posture = self.tree.blank()
+        self._table: Table | None = None  #: of the step that was begun
+        self.pushing: Index = NOTHING  #: which contacts and limits pushed in the last stage, (k, 3)
+
+    def begin(self, lin: Moment, time: float, h: float) -> None:
+        """Find what touches, or may within a step of h seconds that starts at `time` [s], for all its stages."""
+        if self.colliders is not None:
+            self._table = self.colliders.table(self.tree, lin.posture, lin.q, time + h, h)
 
     def rows(self, posed: PosedTree) -> Outside:
         """All rows at the stage's posture. [Thesis 3.8]"""
@@ -120,48 +129,59 @@ class Constraints:
         held = Held(self._jacobian(at, loops, drives), _joined(loops.target, drives.target),
                     _joined(loops.compliance, drives.compliance))
 
-        touching, contacts, along = None, none, none
+        contacts, along, names, apart = none, none, [NOTHING], None
+        N, T, friction = np.zeros((0, tree.rates)), np.zeros((0, tree.rates)), np.zeros(0)
         if self.colliders is not None:
-            touching = self.colliders.find(at.E, at.twist, stage.time, stage.h)
-            if len(touching):
-                contacts, along = touching.rows(at.E)
-        limits = none if self.limits is None else self.limits.rows(lin.q, lin.v, base, ahead)
+            # where no step was begun contacts are those of where the stage is linearised, and nobody asks what is owed
+            table = None if stage.base is None else self._table
+            begun = table is not None or stage.base is None
+            if table is None:
+                table = self.colliders.table(tree, at, lin.q, stage.time, stage.h)
+            calm, apart = table.parting(base, stage.time, ahead)
+            if apart is not None and not begun:
+                calm, apart = apart, None
+            contacts, along, N, T = table.normals.aimed(calm), table.tangents, table.N, table.T
+            names, friction = [table.names], table.friction
+        limits = none
+        if self.limits is not None:
+            limits = self.limits.rows(lin.q, lin.v, base, ahead)
+            names.append(_named(-2, limits.rate, limits.rate_factor < 0.0))
         if self.ball_limits is not None:
             of_balls = self.ball_limits.rows(lin.q, lin.v, base, ahead, lin.memory.get(CENTRES, tree.fresh), at.X)
+            names.append(_named(-3, of_balls.owner, np.zeros(len(of_balls))))
             limits = together([limits, of_balls])
-        N = self._jacobian(at, contacts, limits, limited)
-        if touching is not None:
-            # gaps are to where obstacles are at the stage's end, from where the stage is linearised
-            parting = -(touching.gap + N[:len(contacts)] @ (base - lin.q)) / ahead
-            contacts = contacts.aimed(np.minimum(parting, contacts.target + PUSH_OUT))
         effort = most * share
         first = len(contacts) + len(limits)
         low = np.concatenate([np.zeros(first), -effort])
         high = np.concatenate([np.full(first, np.inf), effort])
-        pushed = Pushed(N, np.concatenate([contacts.target, limits.target, limited.target]), low, high)
-        rubbed = Rubbed(self._jacobian(at, along), along.target,
-                        np.zeros(0) if touching is None else touching.friction)
-        return Outside(loops, drives, contacts, along, limits, limited, touching, held, pushed, rubbed)
+        targets = np.concatenate([contacts.target, limits.target, limited.target])
+        pushed = Pushed(np.concatenate([N, self._jacobian(at, limits, limited)]), targets, low, high)
+        parting = None if apart is None else np.concatenate([apart, targets[len(apart):]])
+        return Outside(loops, drives, contacts, along, limits, limited, np.concatenate(names), parting, held, pushed,
+                       Rubbed(T, along.target, friction))
 
     def solve(self, posed: PosedTree, free: Vec) -> Answered:
         """Rates and impulses under all rows, from the rates that forces alone would give, (m,). Raises StepFailed."""
         outside = self.rows(posed)
         if self.drives is None and outside.is_empty:
+            self.pushing = NOTHING
             return Answered(free)
         try:
-            answer = External(posed.respond, outside.held, outside.pushed, outside.rubbed).solve(free)
+            external = External(posed.respond, outside.held, outside.pushed, outside.rubbed)
         except ValueError as failure:
             raise StepFailed(str(failure)) from failure
-        return self.answered(posed, outside, answer, free)
+        answer = external.solve(free)
+        return self.answered(posed, outside, answer, outside.owed(external, free, answer))
 
-    def answered(self, posed: PosedTree, outside: Outside, answer: Answer, free: Vec) -> Answered:
-        """What the posed stage and the State keep of an answer; free: the rates without any row, (m,)."""
+    def answered(self, posed: PosedTree, outside: Outside, answer: Answer, owed: Vec | None) -> Answered:
+        """What the posed stage and the State keep of an answer; owed: what positions move on besides, (m,)."""
         n, m = self.tree.count, self.tree.rates
+        self.pushing = outside.pushing(answer)
         memory: Mapping[str, Vec] = {}
         if self.drives is not None:
             memory = {EFFORT: outside.effort(answer, m) / (posed.stage.a * posed.stage.h)}
         return Answered(answer.u, outside.on_bodies(answer, n), outside.on_rates(answer, m), memory,
-                        posed.stage.base is not None and outside.is_impact(answer, free, posed.stage.v_hat))
+                        () if answer.settled else (CONTACTS,), owed)
 
     def close(self, state: State, posed: PosedTree) -> State:
         """The state with loops closed and drives where they are told to be. Raises StepFailed."""
@@ -218,3 +238,9 @@ class Constraints:
 def _joined(one: Vec, other: Vec) -> Vec:
     """One after the other; not copied where there is only one."""
     return np.concatenate([one, other]) if len(one) and len(other) else one if len(one) else other
+
+
+def _named(kind: int, number: Index, end: Mask | Vec) -> Index:
+    """Names of rows, (r, 3)."""
+    named: Index = np.stack([np.full(len(number), kind), number, end], axis=1).astype(np.int32)
+    return named

@@ -86,7 +86,9 @@ class Skeleton:
 
     def advance(self, state: State, u: Vec, h: float) -> State:
         """As `MovedBones` says."""
-        q = self.world.coordinates.advance(state.q, u, h)
+        posed = self.world.condensation.last
+        assert posed is not None
+        q = self.world.coordinates.advance(state.q, u + posed.correction(u), h)
         return self.world.land(State(state.time + h, q, u, state.memory))
 
     def give(self) -> Vec:
@@ -196,7 +198,7 @@ class JoinedWorld(Beside):
 
         after = reach(pose_at, self.soft.evaluate, stage, start, self.soft.stage_solver.limits, self.soft.extent,
                       "flesh and bones")
-        self.jointed.count_impact()
+        self.jointed.count_impact(joints)
         if self.soft.friction is None or not len(self.touching(after)):
             return remember(after, stage, None)
         return self._rub(pose_at(after.q, after.u, self.soft.project), stage, after)

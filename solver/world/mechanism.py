@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -21,10 +22,15 @@ from ..integrators.interface import Integrator, System
 from ..nonlinear.limits import Limits
 from ..state import Index, State, Vec
 
+PUSHING = "mechanism.pushing"  #: memory of which contacts and limits pushed in the last step, (k, 3)
 EFFORT = "mechanism.effort"  #: memory of what drives did in the last step [N m, N], (m,)
+CONTACTS, BEARINGS = "contacts", "bearings"  #: frictions whose passes may run out
+UNSETTLED = ((BEARINGS, "Friction inside joints", "raise Passes of the joint friction or lower the step"),
+             (CONTACTS, "Contact and friction of what touches", "lower the step"))
 FASTEST = 1.0e7  #: [rad/s or m/s]; a rate beyond it has blown up
 CHART_ENDS = 6.0  #: [rad] from the centre of a chart of rotations, which is singular at 2π
 FARTHEST = 0.5  #: [rad] a body and its path may turn by in a semi-implicit step
+PATIENCE = 20  #: iterations in which what a stage still changes should be halved at least
 ROUNDING = 1.0e-12  #: of the rates: a smaller change is none
 
 
@@ -116,7 +122,8 @@ class MechanismWorld:
             batch.entries[:, :3].ravel() for batch in self.tree.batches if batch.centres.shape[1]])
         self._owner = np.repeat(np.arange(self.tree.count), np.diff(self.tree.dof))
         self.iterations = 0  #: of all stages that were solved to their root
-        self.impacts = 0  #: such stages in which something struck
+        self.steps, self.unsettled = 0, Counter[str]()  #: with constraints; of these, by what did not settle
+        self.impacts = 0  #: stages solved to their root in which something struck or came off
 
     @cached_property
     def _plain(self) -> TreeStep:
@@ -131,6 +138,12 @@ class MechanismWorld:
     def bodies(self) -> list[tuple[str, int, int]]:
         """Of meshes that are shown: none, a mechanism's output are poses."""
         return []
+
+    @property
+    def summary(self) -> list[str]:
+        """Sentences about the steps so far: how many had a friction that did not settle."""
+        return [f"{what} did not settle in {self.unsettled[key]} of {self.steps} steps: {remedy}"
+                for key, what, remedy in UNSETTLED if self.unsettled[key]]
 
     @property
     def mechanisms(self) -> list[dict[str, object]]:
@@ -180,18 +193,23 @@ class MechanismWorld:
         """
         base = start.q if stage.base is None else stage.base
         stage = replace(stage, base=base)
-        u, first, share = start.u, 0.0, stage.b * stage.h
+        u, share, changes = start.u, stage.b * stage.h, list[float]()
+        q = base + share * u
         for _ in range(self.limits.iterations):
-            after = self.condensation.pose(self._moment(base + share * u, u, start), stage).solve()
+            posed = self.condensation.pose(self._moment(q, u, start), stage)
+            after = posed.solve()
             self.iterations += 1
-            change = float(np.abs(after - u).max(initial=0.0))
-            u, first = after, max(first, change)
-            if change <= max(self.limits.tolerance * first, ROUNDING * float(np.abs(u).max(initial=0.0))):
-                self.count_impact()
-                return State(stage.time, base + share * u, u, start.memory)
-            if not change <= FASTEST:
+            changes.append(float(np.abs(after - u).max(initial=0.0)))
+            u = after
+            q = base + share * (u + posed.correction(u))
+            if changes[-1] <= max(self.limits.tolerance * max(changes), ROUNDING * posed.size(u)):
+                self.count_impact(start)
+                return State(stage.time, q, u, start.memory)
+            # those left over would take more iterations than there are
+            slow = len(changes) > PATIENCE and changes[-1] > 0.5 * changes[-1 - PATIENCE]
+            if slow or not changes[-1] <= FASTEST:
                 break
-        raise StepFailed(f"the joints did not settle in {self.limits.iterations} iterations")
+        raise StepFailed(f"the joints did not settle in {len(changes)} iterations")
 
     # what the loop asks
 
@@ -217,14 +235,21 @@ class MechanismWorld:
         self._refuse_blow_up(after)
         posed, constraints = self.condensation.last, self.constraints
         if posed is not None and posed.held is not None and constraints is not None:
-            after = replace(after, memory={**after.memory, **posed.held.memory})
+            self.steps += 1
+            self.unsettled.update(posed.held.unsettled)
+            memory = {**after.memory, **posed.held.memory}
+            if not self.recentres:
+                memory[PUSHING] = constraints.pushing.astype(float)
+            after = replace(after, memory=memory)
             after = constraints.close(after, posed)
         return self.tree.home(after) if self.recentres else self.tree.recentre(after)
 
-    def count_impact(self) -> None:
-        """Call where a stage is solved: whether in what was posed last contacts or limits made the velocity jump."""
-        answered = None if self.condensation.last is None else self.condensation.last.held
-        self.impacts += answered is not None and answered.is_impact
+    def count_impact(self, start: State) -> None:
+        """Call where a stage is solved: whether other contacts and limits push in it than in the step before. Velocities
+        jump where they come, and where one pushed by more than holds what rests it will be gone."""
+        held = self.constraints
+        pushed = start.memory.get(PUSHING, np.zeros((0, 3)))
+        self.impacts += held is not None and not np.array_equal(held.pushing, pushed)
 
     def integrated(self, system: System, state: State, h: float) -> State:
         """The integrator's step; backward Euler's where something struck in it, on which the past says nothing.
@@ -232,6 +257,8 @@ class MechanismWorld:
         Methods of order 2 carry a jump of the velocities on into their next stages, and what struck would bounce off.
         """
         impacts = self.impacts
+        if self.constraints is not None and not self.recentres and system is cast(System, self):
+            self.constraints.begin(self.linearise(state), state.time, h)
         after = self.integrator.step(system, state, h)
         if self.impacts == impacts or self.integrator.order == 1:
             return after

@@ -10,7 +10,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from .. import catalogue
 from ..condensation.tree import Constraints as Seen
-from ..condensation.tree import Held, PosedTree
+from ..condensation.tree import Held, Moment, PosedTree
 from ..contact.laws.bearings import Bearing, Bearings
 from ..contact.laws.bearings_kernels import add_lines
 from ..contact.laws.bisp import efforts
@@ -22,8 +22,9 @@ from ..coordinates.tree import Posture, Tree
 from ..errors import BadScene, StepFailed
 from ..job import schema
 from ..job.folder import Job, parameters
-from ..state import State, Vec
-from .constraints import Constraints, Outside
+from ..state import Index, State, Vec
+from .constraints import NOTHING, Constraints, Outside
+from .mechanism import BEARINGS
 from .placed import Placed
 
 FRICTION = "joints.friction"  #: memory of friction along the lines of all bearings in the last step [N], (r,)
@@ -39,6 +40,7 @@ class Rows:
         self.respond = posed.respond
         self.free: Vec = posed.owner.factor.solve(posed.right)
         self.answer: Answer | None = None
+        self._asked: Vec = self.free  #: of what it is the answer
         self._external: External | None = None
         if outside is not None:
             try:
@@ -53,8 +55,14 @@ class Rows:
         u = self.free + self._posed.respond(impulses) if impulses.any() else self.free
         if self._external is None:
             return u
-        self.answer = self._external.solve(u)
+        self._asked, self.answer = u, self._external.solve(u)
         return self.answer.u
+
+    def owed(self) -> Vec | None:
+        """What positions have to move on besides the last answer, (m,); None for nothing. Raises StepFailed."""
+        if self.outside is None or self._external is None or self.answer is None:
+            return None
+        return self.outside.owed(self._external, self._asked, self.answer)
 
     def reaction(self, u: Vec) -> Vec:
         """What joints do to bodies, (n, 6): the rows' own impulses are known and taken out.
@@ -158,6 +166,16 @@ class RubbingJoints:
     iterations: int = field(default=0, init=False)  #: of quadratic programs
     unsettled: int = field(default=0, init=False)  #: stages whose passes ran out
 
+    @property
+    def pushing(self) -> Index:
+        """Which contacts and limits pushed in the last stage, (k, 3)."""
+        return NOTHING if self.outside is None else self.outside.pushing
+
+    def begin(self, lin: Moment, time: float, h: float) -> None:
+        """Find what touches, or may within a step of h seconds that starts at `time` [s], for all its stages."""
+        if self.outside is not None:
+            self.outside.begin(lin, time, h)
+
     def solve(self, posed: PosedTree, free: Vec) -> Held:
         """Rates and impulses with friction, from the rates that forces alone would give, (m,). Raises StepFailed."""
         rows = Rows(posed, self.bearings, None if self.outside is None else self.outside.rows(posed))
@@ -168,10 +186,12 @@ class RubbingJoints:
         self.iterations += rubbed.iterations
         self.unsettled += not rubbed.converged
         memory: Mapping[str, Vec] = {FRICTION: rubbed.impulse / share}
+        unsettled = () if rubbed.converged else (BEARINGS,)
         if self.outside is None or rows.outside is None or rows.answer is None:
-            return Held(rubbed.u, memory=memory)
-        held = self.outside.answered(posed, rows.outside, rows.answer, rows.free)
-        return replace(held, rates=rubbed.u, memory={**held.memory, **memory})
+            return Held(rubbed.u, memory=memory, unsettled=unsettled)
+        held = self.outside.answered(posed, rows.outside, rows.answer, rows.owed())
+        return replace(held, rates=rubbed.u, memory={**held.memory, **memory},
+                       unsettled=(*held.unsettled, *unsettled))
 
     def close(self, state: State, posed: PosedTree) -> State:
         """The state with loops closed and drives where they are told to be. Raises StepFailed."""

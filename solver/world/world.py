@@ -379,6 +379,11 @@ class World:
         return None
 
     @property
+    def summary(self) -> list[str]:
+        """Nothing to say of all steps."""
+        return []
+
+    @property
     def mechanisms(self) -> list[dict[str, Any]]:
         return []
 

@@ -2,12 +2,16 @@
 
 import numpy as np
 import pytest
-from mechanisms import mechanism_world
+from mechanisms import mechanism_job, mechanism_world
 from test_constraints import four_bar, hinge, rod
 
 from solver.contact.laws.bearings import Rubbing
 from solver.contact.laws.bisp import Bisp
 from solver.errors import BadScene
+from solver.frames.write import FrameStore
+from solver.job.load import load
+from solver.simulate import Timeline, simulate
+from solver.world.mechanism_build import build_mechanisms
 from solver.world.rubbing import FRICTION, Rows, RubbingJoints
 
 BEARING = {"mu": 0.3, "radius": 0.04, "length": 0.1}
@@ -186,3 +190,65 @@ def test_no_friction_is_asked_for(tmp_path):
     plain = world_of(tmp_path / "a", bodies, joints, {"kind": "none"})
     smooth = world_of(tmp_path / "b", bodies, [{k: v for k, v in joint.items() if k != "friction"} for joint in joints])
     assert not isinstance(plain.constraints, RubbingJoints) and not isinstance(smooth.constraints, RubbingJoints)
+
+
+def test_friction_that_does_not_settle_is_said_once_with_its_steps(tmp_path):
+    law = {"kind": "bisp", "params": {"passes": 2, "agreement": 1e-12}}
+    world = world_of(tmp_path / "a", *pendulum(), law)
+    ran(world, 30, 0.01)
+    rubs = world.constraints
+    assert isinstance(rubs, RubbingJoints) and 0 < rubs.unsettled <= 30
+    assert world.summary == [f"Friction inside joints did not settle in {rubs.unsettled} of 30 steps: "
+                             "raise Passes of the joint friction or lower the step"]
+    calm = world_of(tmp_path / "b", *pendulum())
+    ran(calm, 30, 0.01)
+    assert calm.summary == []
+    told: list[str] = []
+    job = load(mechanism_job(tmp_path / "c", *pendulum(), joint_friction=law))
+    simulate(build_mechanisms(job), Timeline.of(job.scene.time), FrameStore(job.cache), log=told.append)
+    assert len([line for line in told if "did not settle in" in line]) == 1
+
+
+@pytest.mark.parametrize("kind", ["revolute", "spherical", "cylindrical"])
+@pytest.mark.parametrize("ground", [{}, {"ground": {"point": [0, 0, -0.5], "normal": [0, 0, 1]}}])
+def test_no_bearing_brakes_by_more_than_its_load_allows_at_the_defaults(tmp_path, kind, ground):
+    """|β| ≤ μ |α| of each line's tangents along a run, α the loads that bound it in the last pass."""
+    length, friction = 0.3, {"mu": 0.5, "radius": 0.03, "length": 0.05}
+    bodies = [{**rod(f"L{i}", (length * i, 0), (length * (i + 1), 0)), "is_collider": True} for i in range(4)]
+    joints = [{"name": f"J{i}", "child": f"L{i}", "parent": f"L{i - 1}" if i else None, "kind": kind,
+               "position": [length * i, 0, 0], "rotation": [0.5**0.5, -0.4, 0.3, 0.2], "friction": friction}
+              for i in range(4)]
+    world = world_of(tmp_path, bodies, joints, {"kind": "bisp"}, **ground)
+    law, seen = world.constraints, []
+    rub = law.law.rub
+
+    def spied(rows, bearings, guess):
+        answer = rub(rows, bearings, guess)
+        at = Rubbing(bearings, rows.parent, rows.dof, rows.E, rows.X, rows.S)
+        seen.append((np.abs(answer.impulse), at.bounds(answer.loads)))
+        return answer
+
+    law.law.rub = spied
+    ran(world, 60, 1 / 240)
+    for impulse, bound in seen:
+        assert (impulse - bound).max() <= 1e-8 * bound.max()
+    assert len(seen) == 60 and np.mean([(impulse > 0.99 * bound).any() for impulse, bound in seen]) > 0.5
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit", "bdf2"])
+def test_without_friction_it_is_the_plain_step_beside_loops_limits_and_contacts(tmp_path, integrator):
+    """μ = 0: BISP's own way through all that holds from outside leads where the plain one does."""
+    bodies, joints, loops = four_bar()
+    flap = [rod("Flap", (2.0, 0), (2.4, 0)), {**rod("Stone", (3.0, 0), (3.4, 0.1)), "is_collider": True}]
+    joints += [hinge("Stop", "Flap", None, (2.0, 0), low=[-1.0], high=[0.2])]
+    ends = []
+    for name, law in (("plain", {"kind": "none"}), ("bisp", BISP)):
+        world = world_of(tmp_path / name, bodies + flap, [joint | {"friction": BEARING | {"mu": 0.0}}
+                                                          for joint in joints], law, loops=loops,
+                         ground={"point": [0, 0, -0.3], "normal": [0, 0, 1], "friction": {
+                             "kind": "coulomb", "params": {"friction_coefficient": 0.5}}}, integrator=integrator)
+        assert isinstance(world.constraints, RubbingJoints) == (name == "bisp")
+        ends.append(ran(world, 80, 0.005))
+    assert ends[0].q[int(world.tree.dof[list(world.tree.bodies).index("Robot/Flap")])] == pytest.approx(0.2, abs=1e-6)
+    np.testing.assert_allclose(ends[1].q, ends[0].q, atol=1e-8)
+    np.testing.assert_allclose(ends[1].u, ends[0].u, atol=1e-6)

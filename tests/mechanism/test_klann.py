@@ -51,3 +51,20 @@ def test_many_columns_are_answered_as_one_by_one(tmp_path):
     each = np.stack([posed.respond(one) for one in impulses.T], axis=1)
     assert posed.respond(impulses) == pytest.approx(each, abs=1e-11 * np.abs(each).max())
     assert posed.respond(impulses[:, 0]) == pytest.approx(each[:, 0], abs=1e-11 * np.abs(each).max())
+
+
+def test_rough_bearings_make_it_harder_to_walk(tmp_path):
+    """The torque of both motors, its mean over the second half of a stride and more, rises with μ."""
+    torques = []
+    for mu in (0.0, 0.2, 0.4):
+        world = walker(tmp_path / str(mu), mu)
+        cranks = [int(world.tree.dof[list(world.tree.bodies).index(f"Klann/{end} crank")]) for end in ("Front", "Rear")]
+        state, efforts = world.initial_state(), []
+        for _ in range(150):
+            state = world.step(state, 0.01)
+            shown = world.poses(state)
+            assert shown["loops"].max() < 1e-9
+            efforts.append(shown["effort"][cranks].sum())
+        assert world.summary == []
+        torques.append(float(np.mean(efforts[45:])))  # half a turn of the cranks
+    assert 0.0 < torques[0] < torques[1] - 0.5 and torques[1] < torques[2] - 0.5

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...coordinates.prescribed import Motion
+from ...coordinates.tree import Posture, Tree
 from ...state import Index, Mask, Vec
 from ..laws.rows import Rows, on_bodies
 from . import bodies_kernels, convex_kernels
@@ -16,6 +17,9 @@ from .convex import Shapes
 from .half_space import HalfSpace
 
 NEAR = 1.0e-3  #: of a shape's reach: nearer than this, it touches whatever its speed
+PUSH_OUT = 1.0  #: [m/s] at which bodies that overlap part, at most
+
+UNSEEN = 1.0e-3  #: [m/s] that bodies may keep when they have parted
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,43 @@ class Touching:
         owner = np.arange(k, dtype=np.int32)
         return (on_bodies(self.body, wrench[:k], target[:k], owner),
                 on_bodies(np.repeat(self.body, 2, axis=0), wrench[k:], target[k:], np.repeat(owner, 2)))
+
+    def names(self) -> Index:
+        """Shapes of each contact and its place among those of the two, (k, 3)."""
+        row = np.arange(len(self), dtype=np.int32)
+        begins = np.ones(len(self), dtype=bool)
+        begins[1:] = (self.shape[1:] != self.shape[:-1]).any(axis=1)
+        return np.column_stack([self.shape, row - np.maximum.accumulate(np.where(begins, row, 0))]).astype(np.int32)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Contacts as all stages of a step see them: rows of where they were found, in which gaps are linear."""
+
+    normals: Rows
+    tangents: Rows
+    N: Vec  #: Jacobian of the normals, (k, m)
+    T: Vec  #: and of the tangents, (2 k, m)
+    gap: Vec  #: between bodies where the step starts and obstacles where it ends [m], (k,)
+    friction: Vec  #: Coulomb's coefficient, (k,)
+    names: Index  #: both shapes, −1 for the ground, and the place among the contacts of the two, (k, 3)
+    q: Vec  #: coordinates where it was found, (m,)
+    end: float  #: of the step [s]
+    h: float  #: its length [s]
+
+    def parting(self, base: Vec, time: float, ahead: float) -> tuple[Vec, Vec | None]:
+        """Least velocities N u at which no gap is closed in a stage that ends at `time` [s] in base + ahead u, (k,),
+        and those with which positions have to move on besides; None where these are the same.
+
+        base: (m,). ahead: [s]. What overlaps where the step starts parts at PUSH_OUT at most and is at rest when it
+        has: a velocity would throw it up. Nothing parts because an earlier stage has gone too far.
+        """
+        led = self.normals.target
+        gap = self.gap + led * (self.end - time)
+        apart = np.minimum(np.maximum(-self.gap - led * self.h, 0.0) / self.h, PUSH_OUT)
+        wanted: Vec = -(gap + self.N @ (base - self.q)) / ahead
+        calm = np.minimum(wanted, led + np.minimum(apart, UNSEEN))
+        return calm, None if float(apart.max(initial=0.0)) <= UNSEEN else np.minimum(wanted, led + apart)
 
 
 @dataclass(frozen=True)
@@ -107,6 +148,14 @@ class Colliders:
                 normal, height, self.body, shapes.radius, slack, shapes.point_start, x, room[0], room[1]), 2, 7)
             shape, rows = np.concatenate([below, shape]), np.concatenate([more, rows])
         return self._table(shape, rows, pose, time)
+
+    def table(self, tree: Tree, at: Posture, q: Vec, end: float, h: float) -> Table:
+        """What touches at a posture with coordinates q (m,), or may until `end`, h seconds on, as all stages see it."""
+        found = self.find(at.E, at.twist, end, h)
+        normals, along = found.rows(at.E)
+        return Table(normals, along, normals.jacobian(tree.parent, tree.dof, at.X, at.S),
+                     along.jacobian(tree.parent, tree.dof, at.X, at.S), found.gap, found.friction, found.names(), q,
+                     end, h)
 
     def _filled(self, what: str, fill: Callable[[list[Any]], int], *widths: int) -> list[Any]:
         """Tables that a kernel fills; made larger and filled again where it has found more than there was room for."""

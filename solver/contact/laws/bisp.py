@@ -54,6 +54,12 @@ class Bisp:
             if before is not None:
                 most_of_it = min(part, 1.0) * self.agreement * size_in(carried, bearings.weight)
                 if size_in(carried - before, bearings.weight) <= most_of_it:
+                    # bounds were met half-way: now none is beyond what the loads of this very pass allow
+                    loads = at.loads(carried, posed.in_loops())
+                    bound = at.bounds(loads)
+                    if (np.abs(along) > bound).any():
+                        along = np.clip(along, -bound, bound)
+                        u = posed.solve(at.rows.T @ along)
                     return Rubbed(u, along, done + 1, program.iterations if program else 0, True, loads)
             before = carried
             loads = at.loads(carried, posed.in_loops())

@@ -56,6 +56,7 @@ class Answer:
     pushed: Vec  #: (p,)
     rubbed: Vec  #: along the rows of `Rubbed`, (2 k,)
     passes: int  #: of contact and friction
+    settled: bool = True  #: whether these agree
 
 
 class External:
@@ -100,9 +101,9 @@ class External:
         self._last: tuple[Vec, Vec] | None = None
         self._turned: tuple[Vec, Vec] | None = None  #: turn and W in it, of the first answer
 
-    def solve(self, free: Vec, guess: tuple[Vec, Vec] | None = None) -> Answer:
+    def solve(self, free: Vec, guess: tuple[Vec, Vec] | None = None, parting: Vec | None = None) -> Answer:
         """The rates under all rows, from those without any, (m,). guess: impulses (pushed, rubbed) to start from;
-        without one, those of the last answer. Raises StepFailed."""
+        without one, those of the last answer. parting: other targets of the rows that push, (p,). Raises StepFailed."""
         u, held = free, np.zeros(0)
         if len(self._held.G):
             u, held = self.bilateral.solve(free, self._held.target)
@@ -110,17 +111,18 @@ class External:
             return Answer(u, held, np.zeros(0), np.zeros(0), 0)
         along = self._rows @ u
         p = self._p
-        push, rub, passes = self._stagger(along[:p] - self._pushed.target, along[p:] - self._rubbed.target,
+        wanted = self._pushed.target if parting is None else parting
+        push, rub, passes = self._stagger(along[:p] - wanted, along[p:] - self._rubbed.target,
                                           guess or self._last)
         self._last = push, rub
         impulse = np.concatenate([push, rub])
         if len(self._held.G):
             # what contacts push is answered by the loops
             held = held - self._led @ impulse
-        return Answer(u + self._Y @ impulse, held, push, rub, passes)
+        return Answer(u + self._Y @ impulse, held, push, rub, min(passes, PASSES), passes <= PASSES)
 
     def _stagger(self, approach: Vec, slip: Vec, guess: tuple[Vec, Vec] | None) -> tuple[Vec, Vec, int]:
-        """(push, rub, passes) at velocities along the rows without either."""
+        """(push, rub, passes) at velocities along the rows without either; PASSES + 1 where these ran out."""
         p, k = self._p, self._k
         low, high = self._pushed.low, self._pushed.high
         if guess is not None and self._turned is not None:
@@ -161,6 +163,8 @@ class External:
             if both is not None:
                 push, rub = both[:p], both[p:]
                 break
+        else:
+            passes += 1
         return push, turn @ rub, passes
 
     def _at_once(self, W: Vec, at: Vec, impulse: Vec) -> Vec | None:
