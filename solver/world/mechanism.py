@@ -245,8 +245,10 @@ class MechanismWorld:
         return self.tree.home(after) if self.recentres else self.tree.recentre(after)
 
     def count_impact(self, start: State) -> None:
-        """Call where a stage is solved: whether other contacts and limits push in it than in the step before. Velocities
-        jump where they come, and where one pushed by more than holds what rests it will be gone."""
+        """Call where a stage is solved: whether other contacts and limits push in it than in the step before.
+
+        Velocities jump where they come, and where one pushed by more than holds what rests it will be gone.
+        """
         held = self.constraints
         pushed = start.memory.get(PUSHING, np.zeros((0, 3)))
         self.impacts += held is not None and not np.array_equal(held.pushing, pushed)
