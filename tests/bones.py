@@ -97,21 +97,32 @@ class Chain:
         return Bodies(E, twists, phi, c)
 
     def equations(self, state, h):
-        """M_r and Jᵀ of what bodies have that flew on from where they were h seconds ago, h f_r in it."""
-        at, earlier = self.bodies(state), self.bodies(self.advance(state, state.u, -h))
-        inertia = np.array([np.diag([*link.inertia, *([link.mass] * 3)]) for link in self.links])
-        kept = flown(inertia, earlier.E, earlier.twist, at.E, h, self.gravity)
+        """M_r and M_r u + h f_r."""
+        at = self.bodies(state)
         A, b = h * self.friction * np.eye(self.m), np.zeros(self.m)
-        for J, M, momentum in zip(at.twists, inertia, kept):
+        for link, E, J, phi, c in zip(self.links, at.E, at.twists, at.twist, at.drift):
+            M = self.inertia(link)
+            weight = np.concatenate([np.zeros(3), link.mass * E[:3, :3].T @ self.gravity])
             A += J.T @ M @ J
-            b += J.T @ momentum
+            b += J.T @ (M @ phi + h * (ad(phi).T @ M @ phi + weight - M @ c))
         return A, b
+
+    def of_a_step(self, state, h):
+        """The same of a semi-implicit step, in which bodies fly on from where they were h seconds ago."""
+        at, earlier = self.bodies(state), self.bodies(self.advance(state, state.u, -h))
+        inertia = np.array([self.inertia(link) for link in self.links])
+        kept = flown(inertia, earlier.E, earlier.twist, at.E, h, self.gravity)
+        return self.equations(state, h)[0], np.einsum("nab,na->b", np.array(at.twists), kept)
+
+    @staticmethod
+    def inertia(link):
+        return np.diag([*link.inertia, *([link.mass] * 3)])
 
     def carrying(self, u):
         return u
 
     def solve(self, state, stage, joined):
-        A, b = self.equations(state, stage.h)
+        A, b = self.of_a_step(state, stage.h)
         self.last = A + joined.matrix
         return np.linalg.solve(self.last, b + joined.impulse)
 

@@ -108,7 +108,7 @@ def by_dense_algebra(world, chain, state, joints, damped=None, w=None, impulses=
     v = world.velocity(state)
     v[attached.nodes] -= H * attached.accelerations(at.E, at.twist, at.drift)
     A, b = J.T @ S @ J, J.T @ (M @ v.ravel() + H * f - S @ w + np.ravel(impulses + np.zeros_like(x)))
-    of_joints = chain.equations(joints, H)
+    of_joints = chain.of_a_step(joints, H)
     A[3 * len(own):, 3 * len(own):] += of_joints[0]
     b[3 * len(own):] += of_joints[1]
     u = np.linalg.solve(A, b)
