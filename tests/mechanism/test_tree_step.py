@@ -49,8 +49,8 @@ def motored():
 
 def held_free_tree():
     bodies, joints = random_free_tree()
-    joints[1] |= {"stiffness": [5.0, 3.0, 1.0], "damping": [0.1, 0.2, 0.3], "rest": [0.2, 0.1, -0.3],
-                  "low": [-0.1, -0.2, -0.1], "high": [0.3, 0.2, 0.1]}
+    joints[1] |= {"stiffness": [5.0, 3.0, 1.0], "damping": [0.1, 0.2, 0.3],
+                  "rest": [0.2, 0.1, -0.3]}
     return bodies, joints
 
 
