@@ -39,3 +39,8 @@ def test_what_else_was_measured_becomes_tables():
         "peer: 4.0.", "", "### dragon", "", "vertices: 9932.", "", "| | beta | ms a step |", "| --- | --- | --- |",
         "| paper | 3.7 |  |", "| reference |  |  |", "| vanilla h 0.005 | 1 | 71.25 |", ""]
     assert tables.rows({}) == []
+
+
+def test_the_page_is_what_the_benchmarks_said_last():
+    page = (run.ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    assert page == run.table(run.kept())
