@@ -144,7 +144,8 @@ def end_of(folder, kind, steps, method, seconds=0.2):
     return state.q
 
 
-@pytest.mark.parametrize("method", [pytest.param("vanilla", marks=pytest.mark.long), "conjac"])
+@pytest.mark.long
+@pytest.mark.parametrize("method", ["vanilla", "conjac"])
 def test_the_order_is_that_of_the_method(tmp_path, method):
     """An arm that falls through more than half a radian and pulls at its flesh."""
     exact = end_of(tmp_path / "exact", "sdirk2", 128, method)
