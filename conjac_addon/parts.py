@@ -8,6 +8,7 @@ import bpy
 
 from ..solver import catalogue
 from .handles import is_armature
+from .menus import Item, item, items, worded
 
 OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 
@@ -27,11 +28,10 @@ FEWEST_POINTS = 12
 NO_MOTOR = "none"
 
 
-def _menu(family: str, name: str, description: str, first: tuple, keys: tuple[str, ...] = ()) -> Any:
-    """A menu of a catalogue's family, or of some keys of it, with an entry of our own on top."""
-    entries = [entry for entry in catalogue.menu(family).values() if not keys or entry.key in keys]
+def _menu(family: str, name: str, description: str, first: Item) -> Any:
+    """A menu of a catalogue's family with an entry of our own on top."""
     return bpy.props.EnumProperty(name=name, description=description, default=first[0], override=OVERRIDABLE,
-                                  items=[first, *((entry.key, entry.label, entry.sentence) for entry in entries)])
+                                  items=[first, *items(catalogue.menu(family).values())])
 
 
 class CONJAC_Part(bpy.types.PropertyGroup):
@@ -39,12 +39,12 @@ class CONJAC_Part(bpy.types.PropertyGroup):
 
     role: bpy.props.EnumProperty(
         name="Role", description="What this bone is to the mechanism", default=SIMULATED, override=OVERRIDABLE,
-        items=[(SIMULATED, "Simulated", "A rigid body that falls, swings and is pushed"),
-               (ANIMATED, "Animated", "A rigid body that follows its animation and takes the others along"),
-               (LEFT_OUT, "Left Out", "No body: it goes where its parent goes")])
+        items=[item(SIMULATED, "Simulated", "A rigid body that falls, swings and is pushed", 0),
+               item(ANIMATED, "Animated", "A rigid body that follows its animation and takes the others along", 1),
+               item(LEFT_OUT, "Left Out", "No body: it goes where its parent goes", 2)])
     shape: bpy.props.EnumProperty(
         name="Shape", description="Shape of the rigid body around the bone", default="capsule", override=OVERRIDABLE,
-        items=[(key, catalogue.find("shape", key).label, "Along the bone" if key != "sphere" else "Around its middle")
+        items=[worded("shape", key, "Along the bone" if key != "sphere" else "Around its middle")
                for key in BONE_SHAPES])
     radius: bpy.props.FloatProperty(
         name="Radius", description="How thick the shape is on each side of the bone; 0 takes it from the skin",
@@ -53,10 +53,11 @@ class CONJAC_Part(bpy.types.PropertyGroup):
         name="Mass", description="Mass of the body; 0 takes it from the volume of the skin or of the shape",
         default=0.0, min=0.0, soft_max=100.0, precision=3, unit="MASS", override=OVERRIDABLE)
     joint: _menu("joint", "Joint", "How it can move against its parent",
-                 (AUTOMATIC, "Automatic", "From rotation limits, locks and limits of IK, and parents"))
+                 item(AUTOMATIC, "Automatic", "From rotation limits, locks and limits of IK, and parents", 0))
     axis: bpy.props.EnumProperty(
         name="Axis", description="Axis of the bone about which a hinge turns, or along which a slider moves",
-        default="X", override=OVERRIDABLE, items=[(axis, axis, f"The bone's own {axis}") for axis in "XYZ"])
+        default="X", override=OVERRIDABLE,
+        items=[item(axis, axis, f"The bone's own {axis}", k) for k, axis in enumerate("XYZ")])
     stiffness: bpy.props.FloatProperty(
         name="Stiffness", description="How hard the joint pulls back to its pose, in N m per radian or N per metre",
         default=0.0, min=0.0, soft_max=1000.0, precision=3, override=OVERRIDABLE)
@@ -82,10 +83,10 @@ class CONJAC_Part(bpy.types.PropertyGroup):
         override=OVERRIDABLE)
     motor: bpy.props.EnumProperty(
         name="Motor", description="What moves the joint by itself", default=NO_MOTOR, override=OVERRIDABLE,
-        items=[(NO_MOTOR, "None", "Nothing does"),
-               ("servo", "Servo", "A spring that pulls towards the target; keyframes of the target are followed"),
-               ("speed", "Speed", "A push towards a speed"),
-               ("drive", "Drive", "Exactly as told, whatever it takes")])
+        items=[item(NO_MOTOR, "None", "Nothing does", 0),
+               worded("motor", "servo", "A spring that pulls towards the target; keyframes of the target are followed"),
+               worded("motor", "speed", "A push towards a speed"),
+               worded("motor", "drive", "Exactly as told, whatever it takes")])
     motor_stiffness: bpy.props.FloatProperty(
         name="Motor Stiffness", description="How hard a servo pulls, in N m per radian or N per metre",
         default=100.0, min=0.0, soft_max=1.0e4, precision=2, override=OVERRIDABLE)
@@ -166,8 +167,8 @@ class CONJAC_Mechanism(bpy.types.PropertyGroup):
         default=True, override=OVERRIDABLE)
     pull_to: bpy.props.EnumProperty(
         name="Stiffness Pulls to", description="Which pose stiff joints go back to", default="start",
-        override=OVERRIDABLE, items=[("start", "Start Pose", "The pose at the first frame"),
-                                     ("rest", "Rest Pose", "The pose of the armature's Edit Mode")])
+        override=OVERRIDABLE, items=[item("start", "Start Pose", "The pose at the first frame", 0),
+                                     item("rest", "Rest Pose", "The pose of the armature's Edit Mode", 1)])
     follow: bpy.props.BoolProperty(
         name="Follow Animation", description="Drive every simulated bone along its animation, and then let go",
         default=False, override=OVERRIDABLE)
@@ -181,8 +182,7 @@ class CONJAC_Mechanism(bpy.types.PropertyGroup):
         min=0.0, soft_max=1.5, precision=3, override=OVERRIDABLE)
     joint_friction: bpy.props.EnumProperty(
         name="Joint Friction", description="How friction inside joints is computed", default="bisp",
-        override=OVERRIDABLE, items=[(entry.key, entry.label, entry.sentence)
-                                     for entry in catalogue.menu("joint_friction").values()])
+        override=OVERRIDABLE, items=items(catalogue.menu("joint_friction").values()))
     springs: bpy.props.CollectionProperty(
         name="Springs", description="Damped springs between points of its parts", type=CONJAC_Spring,
         override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})

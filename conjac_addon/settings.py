@@ -14,14 +14,15 @@ from ..solver import catalogue
 from ..solver.catalogue import Entry, Param
 from . import compat, parts
 from .handles import can_cut, has_curves, is_empty, painted_names
+from .menus import Item, default, item, items
 
 #: families whose choice is a menu and whose parameters are settings
 FAMILIES = ("method", "material", "fiber_material", "fiber_field", "damping", "carry", "friction", "mesher",
             "integrator", "stage_solver")
 
 #: those of which an artist may choose none, and what the menu says of that
-OPTIONAL = {"fiber_material": ("none", "None", "The same in every direction"),
-            "friction": ("none", "None", "It slides without end")}
+OPTIONAL = {"fiber_material": item("none", "None", "The same in every direction", 0),
+            "friction": item("none", "None", "It slides without end", 0)}
 
 #: a parameter's unit → Blender's unit; what is not here is shown as a plain number, its unit in the tooltip
 BLENDER_UNITS = {"m": "LENGTH", "m/s": "VELOCITY", "m/s²": "ACCELERATION", "s": "TIME_ABSOLUTE", "rad": "ROTATION"}
@@ -142,11 +143,10 @@ def _number(param: Param, **changed: Any) -> Any:
     return bpy.props.FloatProperty(unit=unit, precision=1 if param.default >= 100.0 else 3, **words)
 
 
-def _menu(family: str, name: str, description: str, default: str, first: tuple = ()) -> Any:
+def _menu(family: str, name: str, description: str, default: str, first: tuple[Item, ...] = ()) -> Any:
     """A menu of one catalogue family; the identifiers are the catalogue's keys."""
-    items = [*first, *((entry.key, entry.label, entry.sentence) for entry in catalogue.menu(family).values())]
-    return bpy.props.EnumProperty(name=name, description=description, items=items, default=default,
-                                  override=OVERRIDABLE)
+    return bpy.props.EnumProperty(name=name, description=description, default=default, override=OVERRIDABLE,
+                                  items=[*first, *items(catalogue.menu(family).values())])
 
 
 class CONJAC_Handle(bpy.types.PropertyGroup):
@@ -259,10 +259,10 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
         name="Suggestions", description="How many dynamic nodes Suggest Dynamic Nodes adds", default=4, min=1,
         soft_max=16, max=1000, override=OVERRIDABLE)
 
-    export: _menu("export", "Format", "What the bake leaves behind for playback and rendering", "pc2")
+    export: _menu("export", "Format", "What the bake leaves behind for playback and rendering", default("export"))
     linear_solver: _menu(
         "linear_solver", "Linear Solver", "Which library factors the matrix of each step", "auto",
-        (("auto", "Automatic", "The fastest one that is installed; multigrid for meshes too large to factor"),))
+        (item("auto", "Automatic", "The fastest one that is installed; multigrid for meshes too large to factor", 0),))
     cache_folder: bpy.props.StringProperty(
         name="Cache Folder", description="Folder that holds a folder of results for each baked object",
         default="//conjac_cache/", subtype="DIR_PATH", override=OVERRIDABLE, **compat.RELATIVE_PATH)
@@ -270,22 +270,21 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
 
 def _made_from_catalogue() -> dict[str, Any]:
     """The properties that the catalogue declares, by name."""
-    first = {family: next(iter(catalogue.family(family))) for family in FAMILIES}
     made: dict[str, Any] = {
-        "method": _menu("method", "Method", "How the motion is computed", first["method"]),
-        "material": _menu("material", "Material", "How the body resists being deformed", first["material"]),
-        "damping": _menu("damping", "Damping Law", "What the material itself loses when it moves", first["damping"]),
-        "carry": _menu("carry", "Inside", "What maps of the material do below the surface", first["carry"]),
+        "method": _menu("method", "Method", "How the motion is computed", default("method")),
+        "material": _menu("material", "Material", "How the body resists being deformed", default("material")),
+        "damping": _menu("damping", "Damping Law", "What the material itself loses when it moves", default("damping")),
+        "carry": _menu("carry", "Inside", "What maps of the material do below the surface", default("carry")),
         "fiber_material": _menu("fiber_material", "Fibers", "What fibers add to the material", "none",
                                 (OPTIONAL["fiber_material"],)),
         "friction": _menu("friction", "Friction", "What holds the body against sliding on the ground", "none",
                           (OPTIONAL["friction"],)),
         "fiber_field": _menu("fiber_field", "Fiber Direction", "Which way the fibers run in the rest shape",
-                             first["fiber_field"]),
-        "mesher": _menu("mesher", "Mesher", "How the volume is filled with tetrahedra", first["mesher"]),
-        "integrator": _menu("integrator", "Integrator", "How a step advances in time", first["integrator"]),
+                             default("fiber_field")),
+        "mesher": _menu("mesher", "Mesher", "How the volume is filled with tetrahedra", default("mesher")),
+        "integrator": _menu("integrator", "Integrator", "How a step advances in time", default("integrator")),
         "stage_solver": _menu("stage_solver", "Stage Solver", "How an integrator that iterates finds its steps",
-                              first["stage_solver"]),
+                              default("stage_solver")),
         catalogue.DENSITY.key: _number(catalogue.DENSITY),
     }
     for entry in _entries():

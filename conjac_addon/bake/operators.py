@@ -7,6 +7,7 @@ import bpy
 from ...solver import catalogue
 from ...solver.errors import EXIT_COMPLETE, EXIT_STOPPED, ConJacError
 from .. import members, playback
+from ..menus import items
 from ..operators.poll import baked, soft_body_to_read, to_read, unless
 from . import belongings, place, session, shown
 
@@ -195,7 +196,7 @@ class CONJAC_OT_export(bpy.types.Operator):
 
     format: bpy.props.EnumProperty(
         name="Format", description="How the baked frames are kept",
-        items=[(entry.key, entry.label, entry.sentence) for entry in catalogue.family("export").values()])
+        items=items(catalogue.family("export").values()))
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

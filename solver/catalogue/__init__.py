@@ -2,6 +2,9 @@
 
 The scene schema, Blender's menus and properties, the manual's tables and the property tests all read this package,
 so a new material, joint or integrator is one new file and one entry here. Nothing branches on a key.
+
+Saved files keep an entry's number: a new entry takes the next one of its family, wherever it stands in the menu, and
+the number of one that went is never given again. Where a menu offers to choose nothing, that is number 0.
 """
 
 from __future__ import annotations

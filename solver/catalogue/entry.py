@@ -45,6 +45,7 @@ class Entry:
     reads: tuple[str, ...] = ()  #: of a cut or a shape: the fields of scene.json that it stands in
     rates: tuple[str, ...] = ()  #: of a joint: "angle" or "length" of each of its rates, in their order
     jointed: bool = False  #: of an integrator: it moves jointed rigid bodies too
+    number: int | None = None  #: in its family for ever, for files that keep the choice; None for maps of fields
 
     def load(self, package: str | None = None) -> Any:
         """The class or function behind this entry, imported now. `package` is the root its path starts from."""

@@ -1,0 +1,31 @@
+"""Items of Blender's menus. A .blend keeps the number of the one that was chosen, so each has one for ever."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..solver import catalogue
+from ..solver.catalogue import Entry
+
+#: identifier, label, tooltip, icon, number
+Item = tuple[str, str, str, str, int | None]
+
+
+def item(key: str, label: str, sentence: str, number: int | None) -> Item:
+    return key, label, sentence, "NONE", number
+
+
+def items(entries: Iterable[Entry]) -> list[Item]:
+    """A menu of catalogue entries, called by their keys."""
+    return [item(entry.key, entry.label, entry.sentence, entry.number) for entry in entries]
+
+
+def worded(family: str, key: str, sentence: str) -> Item:
+    """One catalogue entry with a tooltip of our own."""
+    entry = catalogue.find(family, key)
+    return item(key, entry.label, sentence, entry.number)
+
+
+def default(family: str) -> str:
+    """What a menu stands at where nobody chose: number 0, as a file does not keep what was never touched."""
+    return next(entry.key for entry in catalogue.menu(family).values() if entry.number == 0)
