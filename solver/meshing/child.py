@@ -6,6 +6,7 @@ import io
 import json
 import os
 import queue
+import signal
 import subprocess
 import sys
 import tempfile
@@ -24,10 +25,12 @@ from ..state import Index, Vec
 
 Report = Callable[[float | None, str], None]
 
-BOOT = Path(__file__).with_name("child_boot.py")
+BOOT = Path(__file__).with_name("child_boot.py")  # watches over the other, which meshes
+MESH = Path(__file__).with_name("child_mesh.py")
 MAGIC = b"\x00conjac-mesher\x00"
 HELLO_SECONDS = 60.0
 POLL_SECONDS = 0.25
+END_SECONDS = 5.0  # that the child has to kill its mesher
 
 
 class ChildFailed(Exception):
@@ -56,8 +59,9 @@ def python_commands() -> list[list[str]]:
 
 
 @contextmanager
-def _started() -> Iterator[tuple[subprocess.Popen[bytes], queue.Queue[tuple[str, bytes]]]]:
-    """A child that has said hello in this Python's name, and what its pipes bring. Killed at the end, come what may."""
+def _started() -> Iterator[tuple[subprocess.Popen[bytes], list[str], queue.Queue[tuple[str, bytes]]]]:
+    """A child that has said hello in this Python's name, the command that starts its mesher in the same way, and what
+    its pipes bring. Killed with its mesher at the end, come what may."""
     options: dict[str, Any] = {"start_new_session": True}  # so that Ctrl-C in a terminal asks us, not the mesher
     if sys.platform == "win32":
         options = {"creationflags": subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP}
@@ -71,23 +75,40 @@ def _started() -> Iterator[tuple[subprocess.Popen[bytes], queue.Queue[tuple[str,
             except OSError as error:
                 tried.append(f"{command[0]} ({error.strerror})")
                 continue
+            messages, readers = _listen(child)
             try:
-                messages = _listen(child)
                 if _said_hello(messages):
-                    yield child, messages
+                    yield child, [str(MESH) if word == str(BOOT) else word for word in command], messages
                     return
             finally:
-                child.kill()
-                child.wait()
-                for pipe in (child.stdin, child.stdout, child.stderr):
-                    with suppress(OSError):
-                        pipe.close()  # type: ignore[union-attr]
+                _end(child, readers)
             tried.append(command[0])
     raise Environment("no Python was found to run the mesher in", f"Tried {', '.join(tried) or 'nothing'}")
 
 
-def _listen(child: subprocess.Popen[bytes]) -> queue.Queue[tuple[str, bytes]]:
-    """Threads that empty both pipes into one queue, so that the child never blocks on a full one."""
+def _end(child: subprocess.Popen[bytes], readers: list[threading.Thread]) -> None:
+    """Kill the child and its mesher, where they still run, and wait until both have gone."""
+    assert child.stdin is not None and child.stdout is not None and child.stderr is not None
+    with suppress(OSError):
+        child.stdin.close()  # which tells it to kill its mesher and end
+    if child.poll() is None:
+        if sys.platform != "win32":
+            with suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
+        else:
+            with suppress(subprocess.TimeoutExpired):
+                child.wait(END_SECONDS)
+            child.kill()
+    child.wait()
+    for reader in readers:  # the mesher holds the other end of their pipes
+        reader.join(END_SECONDS)
+    for pipe in (child.stdout, child.stderr):
+        with suppress(OSError):
+            pipe.close()
+
+
+def _listen(child: subprocess.Popen[bytes]) -> tuple[queue.Queue[tuple[str, bytes]], list[threading.Thread]]:
+    """A queue, and the threads that empty both pipes into it, so that the child never blocks on a full one."""
     messages: queue.Queue[tuple[str, bytes]] = queue.Queue()
 
     def empty(pipe: IO[bytes], kind: str) -> None:
@@ -96,9 +117,11 @@ def _listen(child: subprocess.Popen[bytes]) -> queue.Queue[tuple[str, bytes]]:
                 messages.put((kind, part))
         messages.put((kind + "-end", b""))
 
-    for pipe, kind in ((child.stdout, "answer"), (child.stderr, "print")):
-        threading.Thread(target=empty, args=(pipe, kind), daemon=True).start()
-    return messages
+    readers = [threading.Thread(target=empty, args=(pipe, kind), daemon=True)
+               for pipe, kind in ((child.stdout, "answer"), (child.stderr, "print"))]
+    for reader in readers:
+        reader.start()
+    return messages, readers
 
 
 def _said_hello(messages: queue.Queue[tuple[str, bytes]]) -> bool:
@@ -132,18 +155,19 @@ def run_mesher(mesher: Any, vertices: Vec, triangles: Index, settings: Mapping[s
     package, _, rest = type(mesher).__module__.partition(".meshing")
     ours = package == __package__.partition(".meshing")[0]
     root = Path(__file__).resolve().parents[1]
-    header = json.dumps({
-        "sys_path": [str(root.parent), *(p for p in sys.path if p)], "size": packed.tell(), "settings": dict(settings),
-        "module": f"{root.name}.meshing{rest}" if ours else type(mesher).__module__, "name": type(mesher).__name__,
-    }).encode()
-
-    with _started() as (child, messages):
+    with _started() as (child, command, messages):
         assert child.stdin is not None
+        header = json.dumps({
+            "command": command, "sys_path": [str(root.parent), *(p for p in sys.path if p)], "size": packed.tell(),
+            "settings": dict(settings), "name": type(mesher).__name__,
+            "module": f"{root.name}.meshing{rest}" if ours else type(mesher).__module__,
+        }).encode()
         request = len(header).to_bytes(8, "little") + header + packed.getvalue()
         with suppress(OSError):  # a child that died at once is reported below
             child.stdin.write(request)
             child.stdin.flush()
         answer, printed = _follow(mesher, messages, seconds, report)
+        answer = answer.partition(MAGIC)[2]  # what is before it was printed by the Python that was started
         if len(answer) < 8 or len(answer) < 8 + int.from_bytes(answer[:8], "little"):
             child.wait()
             raise ChildFailed(_last_words(child.returncode, printed))

@@ -1,12 +1,14 @@
-"""What runs in the mesher's process. Started by path, without the package around it.
+"""The process that watches over a mesher. Started by path, without the package around it.
 
-The bytes on the real standard output are the answer alone; whatever a mesher prints there goes to standard error.
-The process ends when its standard input does, so that it never outlives the one who asked.
+It says hello, passes what it is asked on to `child_mesh.py` in a process of its own, and ends as that one ends. When
+its standard input ends, the one who asked has gone, and the mesher is killed. Two processes, since meshers hold
+Python's lock for minutes, and no thread of theirs could look.
 """
 
-import io
 import json
 import os
+import signal
+import subprocess
 import sys
 import threading
 
@@ -25,38 +27,39 @@ def read_exactly(size: int) -> bytes:
     return b"".join(parts)
 
 
-def end_with_the_parent() -> None:
-    """Wait for the end of standard input, then end the process, whatever the mesher is doing."""
+def end_with_the_parent(mesher: "subprocess.Popen[bytes]") -> None:
+    """Wait for the end of standard input, then kill the mesher, whatever it is doing."""
     while os.read(0, 4096):
         pass
+    mesher.kill()
     os._exit(75)
 
 
+def end_as(code: int) -> None:
+    """End with the mesher's exit code, or by the signal that ended it."""
+    if code < 0:
+        if -code != signal.SIGKILL:
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    os._exit(code - (1 << 32) if code > 0x7FFFFFFF else code)
+
+
 def main() -> None:
-    answer = os.dup(1)
-    os.dup2(2, 1)
-    os.write(answer, MAGIC + sys.implementation.cache_tag.encode() + b"\n")
+    os.write(1, MAGIC + sys.implementation.cache_tag.encode() + b"\n")
+    size = read_exactly(8)
+    header = read_exactly(int.from_bytes(size, "little"))
+    asked = json.loads(header)
+    request = size + header + read_exactly(asked["size"])
 
-    header = json.loads(read_exactly(int.from_bytes(read_exactly(8), "little")))
-    sys.path[:0] = header["sys_path"]
-    import importlib
-
-    import numpy as np
-
-    with np.load(io.BytesIO(read_exactly(header["size"])), allow_pickle=False) as arrays:
-        vertices, triangles = arrays["vertices"], arrays["triangles"]
-    threading.Thread(target=end_with_the_parent, daemon=True).start()
-
-    mesher = getattr(importlib.import_module(header["module"]), header["name"])()
-    nodes, tets = mesher.mesh(vertices, triangles, header["settings"])
-    packed = io.BytesIO()
-    np.savez(packed, nodes=np.asarray(nodes, dtype=np.float64), tets=np.asarray(tets, dtype=np.int64))
-    data = packed.getvalue()
-    data = len(data).to_bytes(8, "little") + data
-    while data:
-        data = data[os.write(answer, data[:1 << 20]):]
-    # native libraries may hang or crash when they are unloaded: the answer is out, so leave at once
-    os._exit(0)
+    mesher = subprocess.Popen(asked["command"], stdin=subprocess.PIPE)
+    threading.Thread(target=end_with_the_parent, args=(mesher,), daemon=True).start()
+    assert mesher.stdin is not None
+    try:
+        mesher.stdin.write(request)
+        mesher.stdin.flush()
+    except OSError:
+        pass  # it died at once: its exit code says how
+    end_as(mesher.wait())
 
 
 main()

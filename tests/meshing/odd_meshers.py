@@ -1,5 +1,6 @@
 """Meshers that misbehave in their own process, for the tests of what watches over them."""
 
+import ctypes
 import os
 import time
 
@@ -47,6 +48,14 @@ class Hangs(Odd):
     def mesh(self, vertices, triangles, settings):
         print("half", os.getpid(), flush=True)
         time.sleep(600)
+
+
+class Clutches(Odd):
+    """Works without ever letting another Python thread run, as native meshers do."""
+
+    def mesh(self, vertices, triangles, settings):
+        os.write(2, b"half %d\n" % os.getpid())
+        ctypes.PyDLL(None).sleep(600)
 
 
 class AbortsOnce(Prints):

@@ -54,11 +54,12 @@ def test_crash_is_told_with_the_last_words(box):
         run(odd_meshers.Raises(), box)
 
 
-def test_hanging_mesher_is_killed_in_time(box):
+@pytest.mark.parametrize("mesher", [odd_meshers.Hangs, odd_meshers.Clutches])
+def test_hanging_mesher_is_killed_in_time(box, mesher):
     said = []
     start = time.monotonic()
     with pytest.raises(ChildTooSlow, match="within 2 s"):
-        run(odd_meshers.Hangs(), box, seconds=2.0, report=lambda done, words: said.append(words))
+        run(mesher(), box, seconds=2.0, report=lambda done, words: said.append(words))
     assert time.monotonic() - start < 10.0
     assert not alive(int(said[-1].split()[1]))
 
@@ -76,14 +77,15 @@ def test_what_the_report_raises_stops_the_mesher(box):
     assert not alive(pids[0])
 
 
-def test_mesher_does_not_outlive_the_one_who_asked(tmp_path):
+@pytest.mark.parametrize("mesher", ["Hangs", "Clutches"])
+def test_mesher_does_not_outlive_the_one_who_asked(tmp_path, mesher):
     script = tmp_path / "asker.py"
     script.write_text(
         f"import sys\nsys.path[:0] = {[str(ROOT), str(Path(__file__).parent)]!r}\n"
         "import numpy as np, odd_meshers\n"
         "from solver.meshing.child import run_mesher\n"
         "tell = lambda done, words: words and print(words, flush=True)\n"
-        "run_mesher(odd_meshers.Hangs(), np.zeros((3, 3)), np.zeros((1, 3), dtype=np.int32), {}, 600.0, tell)\n")
+        f"run_mesher(odd_meshers.{mesher}(), np.zeros((3, 3)), np.zeros((1, 3), dtype=np.int32), {{}}, 600.0, tell)\n")
     with subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True) as asker:
         pid = int(asker.stdout.readline().split()[1])
         asker.send_signal(signal.SIGKILL)
