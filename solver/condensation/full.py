@@ -13,7 +13,6 @@ from ..coordinates.rigid import LooseParts
 from ..linear.interface import LinearSolver
 from ..state import Index, Vec
 from .interface import Compliance, Evaluate, Joined, Mesh, Stage
-from .joined import join_full
 from .load import Loads
 
 if TYPE_CHECKING:
@@ -118,3 +117,41 @@ class Full:
         mass = np.repeat(lin.mass[free], 3)
         return Tangent(lin, free, mass, force[free].ravel() / mass, pulled,
                        FreeProduct(self.pattern.matrix().copy(), self.rank))
+
+
+def join_full(posed: PosedFull, stage: Stage, carried: Vec) -> Joined:
+    """Joint rates as a dense border of Vanilla's matrix, and its Schur complement on the kept factor.
+
+    carried: velocities of the prescribed nodes for each rate of the joints, (p, 3, c).
+    """
+    owner, lin = posed.owner, posed.lin
+    coordinates = owner.mesh.coordinates
+    free, count = coordinates.free, carried.shape[2]
+
+    # C = −S_ff⁻¹ S_fa J_a; M couples no node with another
+    columns = np.zeros((len(lin.x), 3, count))
+    columns[coordinates.prescribed] = carried
+    pulled = stage.stiffness_and_share(lin) * owner.loads.pulls(lin, carried)
+    if lin.damped is not None and lin.damped.has_blocks:
+        pulled += stage.a * stage.h * lin.damped.multiply(columns)
+    response = posed.respond(pulled[free].reshape(-1, count))
+    columns[free] = response.reshape(-1, 3, count)
+
+    alone = np.zeros((len(lin.x), 3, 1))
+    alone[free, :, 0] = posed.solve().reshape(-1, 3)
+    if stage.w is not None:
+        alone[coordinates.prescribed, :, 0] = stage.w
+
+    # G and g stand in the rows of the nodes that joints carry: in the others' nothing is left
+    rows = owner.loads.on_prescribed(lin, stage, np.concatenate([columns, alone], axis=2))
+    onto = carried.reshape(-1, count)
+    rows = onto.T @ rows.reshape(len(onto), count + 1)
+    momentum = owner.loads.momentum(lin, stage)[coordinates.prescribed]
+    impulse = onto.T @ momentum.ravel() - rows[:, count]
+
+    def moving(u: Vec) -> tuple[PosedFull, Stage]:
+        known = stage.moving(carried @ u)
+        return posed.again(known), known
+
+    matrix = rows[:, :count]
+    return Joined(0.5 * (matrix + matrix.T), impulse, response, moving)

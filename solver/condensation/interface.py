@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from ..assembly.linearised import Linearised
@@ -63,6 +63,10 @@ class Stage:
         """M with the drag that D has at single nodes, (n,) [kg]."""
         inert = self.inertia * lin.mass
         return inert if lin.damped is None else inert + self.a * self.h * lin.damped.drag
+
+    def moving(self, w: Vec) -> Stage:
+        """The same where prescribed nodes move at w (p, 3) [m/s] besides."""
+        return replace(self, w=w if self.w is None else self.w + w)
 
     def fill(self, pattern: Pattern, lin: Linearised) -> None:
         """Write M − a h D − β a b h² K into the pattern."""

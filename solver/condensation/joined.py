@@ -1,9 +1,8 @@
-"""Soft bodies whose nodes joints carry, eliminated down to the joints' rates."""
+"""ConJac whose nodes joints carry, eliminated down to the joints' rates."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.linalg
@@ -12,46 +11,6 @@ from ..state import Vec
 from .follow import Follow
 from .interface import Joined, Stage
 from .posed import PosedConJac
-
-if TYPE_CHECKING:
-    from .full import PosedFull
-
-
-def join_full(posed: PosedFull, stage: Stage, carried: Vec) -> Joined:
-    """Joint rates as a dense border of Vanilla's matrix, and its Schur complement on the kept factor.
-
-    carried: velocities of the prescribed nodes for each rate of the joints, (p, 3, c).
-    """
-    owner, lin = posed.owner, posed.lin
-    coordinates = owner.mesh.coordinates
-    free, count = coordinates.free, carried.shape[2]
-
-    # C = −S_ff⁻¹ S_fa J_a; M couples no node with another
-    columns = np.zeros((len(lin.x), 3, count))
-    columns[coordinates.prescribed] = carried
-    pulled = stage.stiffness_and_share(lin) * owner.loads.pulls(lin, carried)
-    if lin.damped is not None and lin.damped.has_blocks:
-        pulled += stage.a * stage.h * lin.damped.multiply(columns)
-    response = posed.respond(pulled[free].reshape(-1, count))
-    columns[free] = response.reshape(-1, 3, count)
-
-    alone = np.zeros((len(lin.x), 3, 1))
-    alone[free, :, 0] = posed.solve().reshape(-1, 3)
-    if stage.w is not None:
-        alone[coordinates.prescribed, :, 0] = stage.w
-
-    # G and g stand in the rows of the nodes that joints carry: in the others' nothing is left
-    rows = owner.loads.on_prescribed(lin, stage, np.concatenate([columns, alone], axis=2))
-    onto = carried.reshape(-1, count)
-    rows = onto.T @ rows.reshape(len(onto), count + 1)
-    momentum = owner.loads.momentum(lin, stage)[coordinates.prescribed]
-    impulse = onto.T @ momentum.ravel() - rows[:, count]
-
-    def moving(u: Vec) -> tuple[PosedFull, Stage]:
-        known = _with_rates(stage, carried @ u)
-        return posed.again(known), known
-
-    return Joined(_symmetric(rows[:, :count]), impulse, response, moving)
 
 
 def join_conjac(posed: PosedConJac, carried: Vec) -> Joined:
@@ -95,20 +54,10 @@ def join_conjac(posed: PosedConJac, carried: Vec) -> Joined:
         response = response - np.concatenate([posed.jacobian @ kept, kept])
 
     def moving(u: Vec) -> tuple[PosedConJac, Stage]:
-        known, follow = _with_rates(stage, carried @ u), Follow(carry.rows @ u, carry.left @ u)
+        known, follow = stage.moving(carried @ u), Follow(carry.rows @ u, carry.left @ u)
         if posed.follow is not None:
             follow = Follow(posed.follow.rows + follow.rows, posed.follow.left + follow.left)
         return owner.load(replace(posed, stage=known, follow=follow)), known
 
     free = response.reshape(-1, 3, count)[owner.to_free].reshape(-1, count)
-    return Joined(_symmetric(matrix), impulse, free, moving)
-
-
-def _with_rates(stage: Stage, w: Vec) -> Stage:
-    """The stage where prescribed nodes move at w (p, 3) besides."""
-    return replace(stage, w=w if stage.w is None else stage.w + w)
-
-
-def _symmetric(matrix: Vec) -> Vec:
-    out: Vec = 0.5 * (matrix + matrix.T)
-    return out
+    return Joined(0.5 * (matrix + matrix.T), impulse, free, moving)

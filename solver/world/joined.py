@@ -7,31 +7,33 @@ from typing import Any, cast
 
 import numpy as np
 
-from .. import catalogue
 from ..condensation.interface import Joined, Posed, Stage
 from ..condensation.together import Together
 from ..condensation.tree import OnBodies
 from ..coordinates.attached import Bodies, RidingNodes
-from ..coordinates.free_nodes import FreeNodes
-from ..coordinates.prescribed import Motion
-from ..coordinates.tree import PAIRS
+from ..coordinates.tree import PAIRS, Tree
 from ..errors import StepFailed
 from ..integrators.interface import System
 from ..integrators.joined import JoinedSemiImplicit
 from ..integrators.rub import remember, rub
-from ..job.folder import Job
 from ..linear.stiffened import Stiffened
-from ..meshing.volume import Volume
 from ..nonlinear.coupled import SETTLE, reach
 from ..state import Index, State, Vec
 from .beside import Beside
-from .build import assemble, prepare_all
-from .fields import Prepared
 from .mechanism import MechanismWorld, Rates
-from .riders import rates_that_move, riders
-from .volumes import Stage as Report
 
 HISTORIES = [key for pair in PAIRS for key in pair]  #: keys of the memory that have as many values as q
+
+
+def rates_that_move(tree: Tree, bodies: Index) -> Index:
+    """Rates of the joints on the way from the world to these bodies, ascending."""
+    on_the_way: set[int] = set()
+    for body in {*bodies.tolist()}:
+        while body >= 0 and body not in on_the_way:
+            on_the_way.add(body)
+            body = int(tree.parent[body])
+    return np.array([rate for body in sorted(on_the_way) for rate in range(tree.dof[body], tree.dof[body + 1])],
+                    dtype=np.int32)
 
 
 class Skeleton:
@@ -223,37 +225,3 @@ class JoinedWorld(Beside):
         """What a step's velocities change an edge by at most, as a share of its length."""
         start, _ = super().parted(before)
         return self.soft.deformation(start, self.parted(after)[0])
-
-
-def build_joined(job: Job, report: Report, volumes: list[Volume], rigid: MechanismWorld) -> Beside:
-    """The world of soft bodies of which some hang on a mechanism. Raises as `build.build` does."""
-    prepared = prepare_all(job, report, volumes)
-    report("world", None, None, "Analysing the stiffness matrix")
-    bearings = [joint.friction for one in job.scene.mechanisms for joint in one.joints]
-    bearings += [loop.friction for one in job.scene.mechanisms for loop in one.loops]
-    by_body = job.scene.joint_friction.kind != "none" and any(one is not None for one in bearings)
-    riding = Riding(prepared, rigid, 1.0 / (job.scene.time.fps * job.scene.time.samples_per_frame), by_body)
-    soft = assemble(job, prepared, riding.coordinates)
-    if not len(riding.riders):
-        return Beside(soft, rigid)
-    return JoinedWorld(soft, rigid, by_body, catalogue.find("integrator", job.scene.integrator.kind).iterates)
-
-
-class Riding:
-    """Makes the coordinates of soft bodies of which some hang on a mechanism."""
-
-    def __init__(self, prepared: list[Prepared], rigid: MechanismWorld, interval: float, by_body: bool) -> None:
-        """interval: between samples of what moves as told [s]."""
-        self._prepared, self._rigid, self._interval, self._by_body = prepared, rigid, interval, by_body
-        self.riders: Index = np.zeros(0, dtype=np.int32)  #: nodes on bodies that joints move
-
-    def coordinates(self, rest: Vec, prescribed: Index, motion: Motion | None, first: Index) -> FreeNodes:
-        """Nodes on bodies that nothing moves, or that move as told, are prescribed; the others ride."""
-        on = riders(self._prepared, first, self._rigid)
-        nodes, motion = on.led(rest, prescribed, motion, self._interval)
-        self.riders = on.attached.nodes
-        if not len(self.riders):
-            return FreeNodes(rest, nodes, motion)
-        tree, bodies = self._rigid.tree, on.attached.bodies
-        columns = 6 * len(np.unique(bodies)) if self._by_body else len(rates_that_move(tree, bodies))
-        return RidingNodes(rest, nodes, motion, on.attached, columns)

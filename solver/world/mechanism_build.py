@@ -64,7 +64,7 @@ def build_mechanisms(job: Job) -> MechanismWorld:
     bearings = [held.friction for one in placed for held in one.scene.joints]
     bearings += [held.friction for one in placed for held in one.scene.loops]
     if any(bearings):
-        from .rubbing import rubbing_of  # its kernels are compiled where something rubs
+        from .bearings_build import rubbing_of  # its kernels are compiled where something rubs
 
         jointed.constraints = rubbing_of(job, placed, tree, place, jointed.constraints)
     return world
@@ -75,7 +75,7 @@ def build_with_soft(job: Job, report: Stage, volumes: list[Volume]) -> Beside:
     from .build import build as build_soft
 
     if any(body.attach for body in job.scene.bodies):
-        from .joined import build_joined
+        from .joined_build import build_joined
 
         return build_joined(job, report, volumes, build_mechanisms(job))
     return Beside(build_soft(job, report, volumes), build_mechanisms(job))

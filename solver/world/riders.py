@@ -8,21 +8,10 @@ import numpy as np
 
 from ..coordinates.attached import Attached
 from ..coordinates.prescribed import Motion
-from ..coordinates.tree import Tree
 from ..state import Index, Vec
 from .fields import Prepared
+from .joined import rates_that_move
 from .mechanism import MechanismWorld
-
-
-def rates_that_move(tree: Tree, bodies: Index) -> Index:
-    """Rates of the joints on the way from the world to these bodies, ascending."""
-    on_the_way: set[int] = set()
-    for body in {*bodies.tolist()}:
-        while body >= 0 and body not in on_the_way:
-            on_the_way.add(body)
-            body = int(tree.parent[body])
-    return np.array([rate for body in sorted(on_the_way) for rate in range(tree.dof[body], tree.dof[body + 1])],
-                    dtype=np.int32)
 
 
 @dataclass(frozen=True)
