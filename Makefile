@@ -2,6 +2,7 @@
 #   make bake          the example, from .blend to Alembic and a picture of 8 frames in out/
 #   make test          lint, types and the suite (15 minutes at most on two cores);  make test-all: the long ones too
 #   make test-blender VERSION=5.2.3      tests/addon in another Blender (4.2.0 or later), with its Python and numpy
+#   make mutants       breaks lines that tests once did not notice, one at a time: which breaks survive (NAMES="word …")
 #   make bench NAME=step      one benchmark;   make benchmarks: all of them, into docs/benchmarks.md
 #   make equations     every equation of the papers and the line that implements it
 #   make manual        docs/settings.md from the catalogue, and the integrators' damping curves
@@ -18,7 +19,7 @@ GALLERY := twist aniso hetero barcut drop ragdoll chain links muscle muscle2d kl
 SCENES := suzanne bar $(GALLERY)
 EXAMPLES := $(SCENES:%=examples_blend/%.blend)
 
-.PHONY: help setup bake gallery examples test test-all test-blender lint types equations manual bench benchmarks extension clean
+.PHONY: help setup bake gallery examples test test-all test-blender mutants lint types equations manual bench benchmarks extension clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -52,6 +53,9 @@ test-all: setup lint types
 test-blender: setup
 	@test -n "$(VERSION)" || { echo "make test-blender VERSION=4.2.0, 5.0.1, 5.2.3, ... (whatever pip finds of bpy)"; exit 2; }
 	$(PY) scripts/test_blender.py $(VERSION) -n $(WORKERS) -m "not long" tests/addon
+
+mutants: setup
+	$(PY) scripts/mutants.py $(NAMES)
 
 lint: setup
 	$(PY) -m ruff check .

@@ -39,7 +39,6 @@ class Held:
 
     rates: Vec  #: (m,)
     on_bodies: Vec | None = None  #: impulses in the bodies' frames, (n, 6) [N m s, N s]
-    on_rates: Vec | None = None  #: impulses on rates directly, (m,)
     memory: Mapping[str, Vec] = field(default_factory=dict)  #: for the State: multipliers, warm starts, efforts
     unsettled: Sequence[str] = ()  #: which frictions' passes ran out before they agreed
     owed: Vec | None = None  #: rates that positions owe and velocities never see, (m,); None for none

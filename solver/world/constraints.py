@@ -175,12 +175,11 @@ class Constraints:
 
     def answered(self, posed: PosedTree, outside: Outside, answer: Answer, owed: Vec | None) -> Answered:
         """What the posed stage and the State keep of an answer; owed: what positions move on besides, (m,)."""
-        n, m = self.tree.count, self.tree.rates
         self.pushing = outside.pushing(answer)
         memory: Mapping[str, Vec] = {}
         if self.drives is not None:
-            memory = {EFFORT: outside.effort(answer, m) / (posed.stage.a * posed.stage.h)}
-        return Answered(answer.u, outside.on_bodies(answer, n), outside.on_rates(answer, m), memory,
+            memory = {EFFORT: outside.effort(answer, self.tree.rates) / (posed.stage.a * posed.stage.h)}
+        return Answered(answer.u, outside.on_bodies(answer, self.tree.count), memory,
                         () if answer.settled else (CONTACTS,), owed)
 
     def close(self, state: State, posed: PosedTree) -> State:

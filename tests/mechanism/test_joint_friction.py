@@ -97,6 +97,29 @@ def test_what_joints_carry_does_no_work_with_loops_and_drives(tmp_path, driven):
     assert np.abs(rows.in_loops()).max() > 1e-3
 
 
+@pytest.mark.parametrize("integrator", ["semi_implicit", "bdf2"])
+def test_a_bearing_feels_what_a_stop_holds_as_it_feels_a_spring(tmp_path, integrator):
+    """A weight that spins on a sleeve and hangs beside it: whether a stop or a spring keeps it from sliding down, the
+    sleeve carries the same and brakes alike. A motor against a stop turns nothing, and brakes nothing besides."""
+    weight = 2.0 * 9.81
+    bodies = [{"name": "Weight", "mass": 2.0, "position": [0.2, 0, 0], "is_collider": False,
+               "shape": {"kind": "box", "params": {"size_x": 0.3, "size_y": 0.1, "size_z": 0.1}}}]
+    ends = []
+    for name, held in (("stop", {"low": [-1e3, 0.0], "high": [1e3, 1.0]}),
+                       ("spring", {"stiffness": [0.0, 1e5], "rest": [0.0, weight / 1e5]})):
+        joints = [{"name": "Sleeve", "kind": "cylindrical", "child": "Weight", "rate": [3.0, 0.0],
+                   "friction": BEARING | {"mu": 0.1}, **held}]
+        world = world_of(tmp_path / name, bodies, joints, integrator=integrator)
+        state, rates = world.initial_state(), []
+        for _ in range(60):
+            state = world.step(state, 0.005)
+            rates.append(state.u[0])
+        assert abs(state.q[1]) < 1e-6
+        ends.append(rates)
+    assert 0.5 < ends[0][-1] < 2.5
+    assert ends[0] == pytest.approx(ends[1], rel=1e-3)
+
+
 def test_friction_in_the_loop_brakes_too(tmp_path):
     bodies, joints, loops = four_bar()
     energies = []

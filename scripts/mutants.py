@@ -1,0 +1,147 @@
+"""Breaks the code one line at a time and says which breaks no test notices: `make mutants`.
+
+    python scripts/mutants.py [WORD …] [--list] [--folder build/mutants] [--seconds 900]
+
+Each mutant of scripts/mutants.toml is a file, a text that stands in it once, what replaces it, and the tests that
+should notice. They run in a copy of the tree, one mutant at a time; first all of them unbroken, so that one that is
+caught was caught by its change. WORDs choose mutants by their names, files and tests. Standard library only.
+
+Exit codes: 0 all are caught, 1 some survive, 2 a text is not found once or a test fails where nothing is broken.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+LIST = Path(__file__).with_suffix(".toml")
+NO_TESTS = 5  #: pytest's exit code where none was found
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change that some test has to notice."""
+
+    name: str
+    file: str  #: from the tree's root
+    old: str  #: stands in the file once
+    new: str
+    tests: tuple[str, ...]  #: files, nodes, or options of pytest
+
+
+def mutants(path: Path = LIST) -> list[Mutant]:
+    """Those of the list, in its order. Raises SystemExit where two have one name."""
+    told = tomllib.loads(path.read_text(encoding="utf-8"))["mutant"]
+    found = [Mutant(**{**one, "tests": tuple(one["tests"])}) for one in told]
+    names = [one.name for one in found]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise SystemExit(f"mutants: named twice: {', '.join(twice)}")
+    return found
+
+
+def broken(mutant: Mutant, root: Path) -> str:
+    """The file's text with the change. Raises ValueError where the old text does not stand there once."""
+    path = root / mutant.file
+    if not path.is_file():
+        raise ValueError(f'"{mutant.name}": there is no {mutant.file}')
+    text = path.read_text(encoding="utf-8")
+    if text.count(mutant.old) != 1:
+        raise ValueError(f'"{mutant.name}": its text stands {text.count(mutant.old)} times in {mutant.file}, not once')
+    return text.replace(mutant.old, mutant.new)
+
+
+def copy_tree(folder: Path) -> None:
+    """Make `folder` what the working tree is, files that git does not know left out. Files that are alike keep their
+    times, by which numba knows what it has compiled."""
+    listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
+                            capture_output=True, check=True).stdout.decode().split("\0")
+    wanted = {name for name in listed if name and (ROOT / name).is_file()}
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in wanted:
+        source, target = ROOT / name, folder / name
+        content = source.read_bytes()
+        if not target.is_file() or target.read_bytes() != content:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+    for path in [*folder.rglob("*.py"), *folder.rglob("*.toml")]:
+        if ".venv" not in path.parts and path.relative_to(folder).as_posix() not in wanted:
+            path.unlink()
+    venv = folder / ".venv"
+    if not venv.exists() and (ROOT / ".venv").exists():
+        venv.symlink_to((ROOT / ".venv").resolve())
+
+
+def run(tests: tuple[str, ...], folder: Path, seconds: float) -> tuple[int | None, str]:
+    """(pytest's exit code, None where it took too long; the end of what it said)."""
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "--tb=line", "-p", "no:cacheprovider", *tests]
+    # kernels of mutants are kept apart from those of the user; bytecode knows a changed file by its whole seconds alone
+    environment = {**os.environ, "XDG_CACHE_HOME": str(folder.parent / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment.pop("NUMBA_CACHE_DIR", None)
+    try:
+        ran = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=seconds)
+    except subprocess.TimeoutExpired:
+        return None, f"took longer than {seconds:g} seconds"
+    return ran.returncode, "\n".join((ran.stdout + ran.stderr).strip().splitlines()[-6:])
+
+
+def judge(chosen: list[Mutant], folder: Path, seconds: float) -> int:
+    """Run them all; prints a line for each. The exit code."""
+    wrong = []
+    for tests in dict.fromkeys(one.tests for one in chosen):
+        code, said = run(tests, folder, seconds)
+        if code != 0:
+            wrong.append(tests)
+            print(f"BROKEN    {' '.join(tests)} fails where nothing was changed\n{said}", flush=True)
+    survivors = 0
+    for one in chosen:
+        if one.tests in wrong:
+            continue
+        path = folder / one.file
+        kept, times = path.read_bytes(), path.stat()
+        path.write_text(broken(one, folder), encoding="utf-8")
+        try:
+            code, said = run(one.tests, folder, seconds)
+        finally:
+            path.write_bytes(kept)
+            os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+        survivors += code == 0
+        if code == NO_TESTS:
+            wrong.append(one.tests)
+        verdict = {0: "SURVIVES", NO_TESTS: "BROKEN"}.get(code, "caught")  # type: ignore[arg-type]
+        print(f"{verdict:9} {one.name}   [{one.file}]", flush=True)
+    tried = sum(one.tests not in wrong for one in chosen)
+    print(f"{tried - survivors} of {tried} are caught, {survivors} survive, {len(chosen) - tried} could not be tried")
+    return 2 if wrong else 1 if survivors else 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("words", nargs="*", help="of names, files or tests; all where left out")
+    parser.add_argument("--list", action="store_true", help="say which there are, and run nothing")
+    parser.add_argument("--folder", type=Path, default=ROOT / "build" / "mutants" / "tree", help="of the copy")
+    parser.add_argument("--seconds", type=float, default=900.0, help="for the tests of one, at most")
+    asked = parser.parse_args()
+    chosen = [one for one in mutants() if not asked.words or any(
+        word in f"{one.name} {one.file} {' '.join(one.tests)}" for word in asked.words)]
+    try:
+        for one in chosen:
+            broken(one, ROOT)
+    except ValueError as error:
+        print(f"mutants: {error}", file=sys.stderr)
+        return 2
+    if asked.list:
+        print("\n".join(f"{one.name}   [{one.file}]" for one in chosen))
+        return 0
+    copy_tree(asked.folder)
+    return judge(chosen, asked.folder, asked.seconds)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
