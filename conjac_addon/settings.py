@@ -12,7 +12,7 @@ import bpy
 
 from ..solver import catalogue
 from ..solver.catalogue import Entry, Param
-from . import compat, parts
+from . import compat, identity, parts
 from .handles import can_cut, has_curves, is_empty, painted_names
 from .menus import Item, default, item, items
 
@@ -266,6 +266,8 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
     cache_folder: bpy.props.StringProperty(
         name="Cache Folder", description="Folder that holds a folder of results for each baked object",
         default="//conjac_cache/", subtype="DIR_PATH", override=OVERRIDABLE, **compat.RELATIVE_PATH)
+    cache: bpy.props.PointerProperty(
+        name="Cache", description="Which bake it plays", type=identity.CONJAC_Cache, override=OVERRIDABLE)
 
 
 def _made_from_catalogue() -> dict[str, Any]:
@@ -311,7 +313,7 @@ def _exact_defaults() -> dict[str, float | int | bool]:
 _DEFAULTS = _exact_defaults()
 CONJAC_Settings.__annotations__.update(_made_from_catalogue())
 
-classes = (*parts.classes, CONJAC_Handle, CONJAC_Cut, CONJAC_Nail, CONJAC_Settings)
+classes = (*parts.classes, *identity.classes, CONJAC_Handle, CONJAC_Cut, CONJAC_Nail, CONJAC_Settings)
 
 
 def register() -> None:

@@ -8,7 +8,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from ..settings import CONJAC_Settings
-from . import cli, operators, session
+from . import cli, operators, place, session
 from .place import is_temporary, job_folder
 from .session import bake_object
 from .status import Status, status
@@ -32,10 +32,16 @@ def _stop_before_load(*_: Any) -> None:
     session.stop_all()
 
 
+@persistent
+def _forget_after_load(*_: Any) -> None:
+    place.forget()
+
+
 def register() -> None:
     # `obj.conjac.bake()` in scripts: gathering reads the settings, so they may not know of baking
     CONJAC_Settings.bake = _bake
     bpy.app.handlers.load_pre.append(_stop_before_load)
+    bpy.app.handlers.load_post.append(_forget_after_load)
     cli.register()
 
 
@@ -43,6 +49,9 @@ def unregister() -> None:
     session.stop_all()
     if _stop_before_load in bpy.app.handlers.load_pre:
         bpy.app.handlers.load_pre.remove(_stop_before_load)
+    if _forget_after_load in bpy.app.handlers.load_post:
+        bpy.app.handlers.load_post.remove(_forget_after_load)
+    place.forget()
     cli.unregister()
     if hasattr(CONJAC_Settings, "bake"):
         del CONJAC_Settings.bake  # Blender keeps the class, which would keep bpy: see handles.py

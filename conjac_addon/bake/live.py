@@ -56,7 +56,7 @@ class LiveFrames:
         obj, scene = self._bake.object(), self._bake.scene()
         if self._writer is None:
             playback.check_count(obj, len(positions))
-            base = place.playback_path(obj)
+            base = place.playback_path(obj, self._bake.folder)
             file = base.with_name(base.name + playback.PC2.suffix)
             belongings.add(self._bake.folder, file)
             self._writer = pc2.Writer(file, self._next)

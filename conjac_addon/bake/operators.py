@@ -9,7 +9,7 @@ from ...solver.errors import EXIT_COMPLETE, EXIT_STOPPED, ConJacError
 from .. import members, playback
 from ..menus import items
 from ..operators.poll import baked, soft_body_to_read, to_read, unless
-from . import belongings, place, session, shown
+from . import belongings, home, place, session, shown
 
 #: seconds between looks at the worker, and how long each may take: the window stays live
 TICK, BUDGET = 0.1, 0.05
@@ -24,7 +24,7 @@ LOOKING = frozenset({"MOUSEMOVE", "MIDDLEMOUSE", "WHEELUPMOUSE", "WHEELDOWNMOUSE
 def running_bake(obj: bpy.types.Object | None) -> session.Bake | None:
     """The bake of this object that this Blender runs."""
     if members.is_soft_body(obj) or members.is_mechanism(obj):
-        return session.running.get(place.job_folder(obj))
+        return session.running_bake(obj)
     return None
 
 
@@ -179,6 +179,7 @@ class CONJAC_OT_free_bake(bpy.types.Operator):
                     playback.hide_cut(one)
                 playback.hide(one)
             freed += belongings.free(folder)
+            home.forget(folder)
         except ConJacError as error:
             error.object = error.object or obj.name
             self.report({"ERROR"}, str(error))

@@ -1,31 +1,113 @@
-"""Where the job folder and the results of an object lie."""
+"""Where the job folder and the results of an object lie, and whose they are.
+
+A folder is made at an object's first bake and kept on the object from then on, so that the object, its .blend and the
+folder may get other names. `home.json` in it says whose it is: an object that only plays it, as it is a copy, an
+override or in a .blend that was saved as another one, gets a folder of its own at its first bake.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import itertools
+import os
 import re
 import unicodedata
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import bpy
 
 from ...solver.frames.read import Cache
-from .. import members
+from .. import identity, members
+from ..playback.paths import relative
+from . import home
+
+
+@dataclass(frozen=True)
+class Place:
+    """The job folder that an object plays, or would bake into."""
+
+    folder: Path
+    uuid: str  #: of the object that it belongs to; "" where nobody has it yet
+    own: bool  #: this object may write there
+
+
+#: tells a .blend that was never saved from the next one
+_session = uuid.uuid4().hex
+
+#: folders by session_uid of the object, as given in this session: undo does not take files back
+_given: dict[int, Path] = {}
 
 
 def job_folder(obj: bpy.types.Object) -> Path:
-    """The object's own folder inside the cache folder of its settings: <.blend>_<object>-<digest>.
+    """The folder that an object plays, or that its first bake will make: <cache folder>/<.blend>_<object>-<digest>.
 
     A soft body that hangs on a mechanism is baked with it and has no folder of its own. A .blend that was never saved
     has no "//": a folder that lives as long as this Blender stands in for it.
     """
+    return of(obj).folder
+
+
+def of(obj: bpy.types.Object) -> Place:
+    """Where the object's bake lies, and whether it is its own. Cheap enough for every redraw."""
     obj = members.owner(obj)
-    chosen = obj.conjac.cache_folder or "//"
-    blend = bpy.data.filepath
-    root = Path(bpy.app.tempdir, "conjac_cache") if is_temporary(obj) else Path(bpy.path.abspath(chosen))
-    library = obj.library.filepath if obj.library else ""
-    readable = f"{safe_name(Path(blend).stem or 'untitled')}_{safe_name(obj.name)}"
-    return root / f"{readable}-{_digest(Path(blend).name, library, obj.name)}"
+    given = _given.get(obj.session_uid)
+    if given is not None:
+        return Place(given, identity.of(obj), True)
+    cache = obj.conjac.cache
+    if cache.uuid and cache.folder:
+        folder = Path(os.path.normpath(bpy.path.abspath(cache.folder, library=identity.library_of(obj))))
+        own = not identity.is_shared(obj) and _is_ours(folder, cache.uuid)
+        return Place(folder, cache.uuid, own)
+    return vacant(obj)
+
+
+def vacant(obj: bpy.types.Object) -> Place:
+    """The folder that the object's first bake makes. One that is there already and says that it is this object's is
+    taken up: its .blend was not saved after the bake, or it is from before folders said whose they are.
+    """
+    own = identity.of(obj)
+    for folder in _candidates(obj):
+        said = home.read(folder)
+        if said is None:
+            return Place(folder, own, True)
+        if said.uuid == own or (not own and said.object == obj.name and not _is_anothers(obj, said.uuid)):
+            if home.is_of(folder, said, bpy.data.filepath, _session):
+                return Place(folder, said.uuid, True)
+    raise AssertionError("there is no end of candidates")
+
+
+def take(obj: bpy.types.Object) -> Place:
+    """The object's own folder, from now on: made where it had none, or only played another one's. Raises
+    CacheUnwritable.
+    """
+    obj = members.owner(obj)
+    found = of(obj)
+    if not found.own:
+        identity.give(obj, uuid.uuid4().hex)
+        found = vacant(obj)
+    keep(obj, found.folder, identity.give(obj, found.uuid))
+    home.write(found.folder, found.uuid or identity.of(obj), obj.name, bpy.data.filepath, _session)
+    return Place(found.folder, identity.of(obj), True)
+
+
+def keep(obj: bpy.types.Object, folder: Path, own: str) -> None:
+    """Write on the object that it has a folder of its own."""
+    identity.give(obj, own)
+    _given[obj.session_uid] = folder
+    written = relative(folder)
+    if obj.conjac.cache.folder != written:
+        obj.conjac.cache.folder = written
+
+
+def forget() -> None:
+    """Another .blend takes this one's place: what it says of its objects counts."""
+    global _session
+    _given.clear()
+    identity.forget()
+    _session = uuid.uuid4().hex
 
 
 def is_temporary(obj: bpy.types.Object) -> bool:
@@ -33,14 +115,41 @@ def is_temporary(obj: bpy.types.Object) -> bool:
     return not bpy.data.filepath and (members.owner(obj).conjac.cache_folder or "//").startswith("//")
 
 
-def playback_path(obj: bpy.types.Object) -> Path:
-    """Path, without a suffix, of the files that play the bake."""
-    return job_folder(obj) / safe_name(obj.name)
+def playback_path(obj: bpy.types.Object, folder: Path | None = None) -> Path:
+    """Path, without a suffix, of the files that play the bake. folder: of the bake, where it is known."""
+    return (folder or job_folder(obj)) / safe_name(obj.name)
 
 
 def cache_of(folder: Path) -> Cache:
     """The frames of a job folder, as they are now."""
     return Cache(folder / "cache")
+
+
+def root_of(obj: bpy.types.Object) -> Path:
+    """The cache folder that the artist has chosen; one in Blender's temporary folder for a .blend never saved."""
+    if is_temporary(obj):
+        return Path(bpy.app.tempdir, "conjac_cache")
+    return Path(bpy.path.abspath(obj.conjac.cache_folder or "//"))
+
+
+def _is_ours(folder: Path, written: str) -> bool:
+    """Whether a folder that an object of this .blend names is this .blend's too, and not of one it was saved from."""
+    said = home.read(folder)
+    return said is None or (said.uuid == written and home.is_of(folder, said, bpy.data.filepath, _session))
+
+
+def _is_anothers(obj: bpy.types.Object, written: str) -> bool:
+    return identity.was_seen(written) or any(one.conjac.cache.uuid == written for one in bpy.data.objects if one != obj)
+
+
+def _candidates(obj: bpy.types.Object) -> Iterator[Path]:
+    """Folders that the object may have, best first: two files may have one name, and two objects in time."""
+    root, blend = root_of(obj), bpy.data.filepath
+    library = obj.library.filepath if obj.library else ""
+    readable = f"{safe_name(Path(blend).stem or 'untitled')}_{safe_name(obj.name)}"
+    yield root / f"{readable}-{_digest(Path(blend).name, library, obj.name)}"
+    for count in itertools.count(2):
+        yield root / f"{readable}-{_digest(os.path.normpath(blend), library, obj.name)}-{count}"
 
 
 def safe_name(name: str) -> str:

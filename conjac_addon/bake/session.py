@@ -6,7 +6,6 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import bpy
@@ -20,7 +19,7 @@ from ...solver.errors import (
     Environment,
     NoSuchThing,
 )
-from .. import gather, members, prefs
+from .. import gather, identity, members, prefs
 from . import place
 from .live import LiveFrames
 from .progress import Progress, after, remaining
@@ -35,8 +34,8 @@ TICK = 0.1
 #: seconds for which a wait in the foreground looks for the next message
 WAIT = 0.2
 
-#: the bakes of this Blender, by job folder
-running: dict[Path, Bake] = {}
+#: the bakes of this Blender, by session_uid of the object: it may be renamed meanwhile, and its folder move
+running: dict[int, Bake] = {}
 
 
 class Bake:
@@ -49,7 +48,6 @@ class Bake:
     def __init__(self, obj: bpy.types.Object, scene: bpy.types.Scene, frames: tuple[int, int] | None = None,
                  key: str | None = None) -> None:
         obj = members.owner(obj)
-        self.folder = place.job_folder(obj)
         self.name, self.frames, self.key = obj.name, frames, key or ""
         self.progress, self.exit_code = Progress(), None
         self.worker: Worker | None = None
@@ -57,10 +55,14 @@ class Bake:
         self._object, self._scene = obj.session_uid, scene.session_uid
         self._cancelled = self._paused = False
         self._report: Callable[[str], None] = lambda text: None
-        if self.folder in running or place.cache_of(self.folder).status().state == "baking":
+        found = place.of(obj)
+        if self._object in running or (found.own and place.cache_of(found.folder).status().state == "baking"):
             raise CacheBusy("it is being baked already", "Wait for that bake or cancel it", self.name)
+        self.folder = place.take(obj).folder
+        for one in members.soft_bodies(obj, scene):
+            identity.give(one)
         self._steps = self._run()
-        running[self.folder] = self
+        running[self._object] = self
 
     def tick(self, budget: float = 0.04) -> bool:
         """Work for about `budget` seconds, less where there is nothing to do. Returns whether the bake goes on."""
@@ -116,7 +118,7 @@ class Bake:
 
     def close(self) -> None:
         """End at once whatever still runs."""
-        running.pop(self.folder, None)
+        running.pop(self._object, None)
         self._steps.close()
         if self.worker is not None and self.worker.exit_code is None:
             self.worker.stop()
@@ -269,6 +271,11 @@ def stop_all() -> None:
     """End every bake of this Blender. Their frames stay."""
     for one in list(running.values()):
         one.close()
+
+
+def running_bake(obj: bpy.types.Object) -> Bake | None:
+    """The bake of this Blender that the object is in."""
+    return running.get(members.owner(obj).session_uid)
 
 
 def _found(collection: Any, uid: int, name: str) -> Any:

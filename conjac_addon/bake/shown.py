@@ -75,7 +75,7 @@ def largest(holder: bpy.types.Object, pushed: list[playback.effort.Pushed]) -> l
 def _show_body(obj: bpy.types.Object, name: str, scene: bpy.types.Scene, folder: Path, cache: Cache, key: str,
                run: tuple[int, int]) -> list[str]:
     """One soft body, called `name` in the cache."""
-    key, base = key or obj.conjac.export, place.playback_path(obj)
+    key, base = key or obj.conjac.export, place.playback_path(obj, folder)
     frames = playback.Frames(*run, lambda frame: body_at(cache, name, frame))
     cuts = cache.cuts.get(name)
     if cuts is None:

@@ -11,7 +11,7 @@ import bpy
 from ...solver.errors import ConJacError
 from .. import gather, members
 from . import place
-from .session import running
+from .session import running_bake
 
 
 @dataclass(frozen=True)
@@ -39,14 +39,14 @@ _seen: dict[Path, tuple[tuple, float, Status]] = {}
 
 def status(obj: bpy.types.Object) -> Status:
     """How the object's bake stands. Cheap enough for every redraw."""
-    folder = place.job_folder(obj)
-    bake = running.get(folder)
+    bake = running_bake(obj)
     if bake is not None:
         told = bake.progress
         if told.first is None or told.last is None:
             return Status("baking", text=told.text, fraction=told.fraction, mine=True)
         done = 0 if told.frame is None else told.frame - told.first + 1
         return Status("baking", done, told.last - told.first + 1, told.left_s, told.text, told.fraction, mine=True)
+    folder = place.job_folder(obj)
     found = _of_folder(folder)
     if found.state in ("partial", "complete"):
         obj = members.owner(obj)

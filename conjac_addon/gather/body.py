@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 
 from ...solver import catalogue
+from .. import identity
 from .. import settings as properties
 from . import attach, fibers, maps
 from .cuts import Cuts, cut_settings
@@ -36,7 +37,7 @@ def body_settings(obj: bpy.types.Object, scene: bpy.types.Scene) -> dict[str, An
     settings = obj.conjac
     of: Callable[[str], dict[str, Any]] = lambda family: choice(settings, family, scene)  # noqa: E731
     body: dict[str, Any] = {
-        "name": obj.name, "surface": {}, "mesher": of("mesher"), "material": of("material"),
+        "name": obj.name, "uuid": identity.of(obj), "surface": {}, "mesher": of("mesher"), "material": of("material"),
         "damping": of("damping"), "carry": of("carry"),
         "density": properties.si(settings, catalogue.DENSITY.key, scene),
         "painted": {}, "dynamic": {}, "pin": {}, **fibers.fiber_settings(obj, of),

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...solver import catalogue
 from ...solver.errors import BadInput
-from .. import members
+from .. import identity, members
 from .. import settings as properties
 from . import attach, obstacles, sources
 from .body import BodyReader, body_settings, choice
@@ -141,7 +141,7 @@ def job_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
     start, end = frames or frame_range(obj, scene)
     document: dict[str, Any] = {
         "version": catalogue.SCENE_VERSION,
-        "name": scene.name,
+        "name": scene.name, "uuid": identity.of(obj),
         "time": {"start": start, "end": end, "fps": fps, "samples_per_frame": settings.samples_per_frame,
                  "step": properties.whole_steps(properties.si(settings, "step", scene), fps),
                  "tolerance": properties.si(settings, "accuracy", scene),

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...solver.errors import BadInput
-from .. import parts
+from .. import identity, parts
 from .. import settings as properties
 from . import springs, turns
 from .articulation import JointTrack, smooth
@@ -73,8 +73,8 @@ def mechanism_settings(owner: bpy.types.Object, plan: Any, part_of: Callable[[st
             joints.append(joint)
     lists = {"loops": [_loop_settings(one, scene) for one in plan.closing],
              "springs": springs.spring_settings(owner, {body["name"] for body in bodies}, scene)}
-    return {"name": owner.name, "bodies": bodies, "joints": joints, "self_collisions": settings.self_collisions,
-            **{key: said for key, said in lists.items() if said}}
+    return {"name": owner.name, "uuid": identity.of(owner), "bodies": bodies, "joints": joints,
+            "self_collisions": settings.self_collisions, **{key: said for key, said in lists.items() if said}}
 
 
 def _bearing(part: bpy.types.PropertyGroup, scene: bpy.types.Scene) -> dict[str, float]:

@@ -31,9 +31,12 @@ def changed_settings(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path
         return []  # the bake says what is wrong
     changed = set()
     for family, label in (("bodies", "soft_bodies"), ("mechanisms", "mechanism")):
-        if _names(old, family) != _names(now, family):
+        paired = _paired(old.get(family, []), now.get(family, []))
+        if paired is None:
             changed.add(label)
             old[family], now[family] = [], []
+        else:
+            now[family] = paired
     for was, one in zip(old.get("mechanisms", []), now.get("mechanisms", [])):
         if "bodies" not in one:  # obstacles, which are read from the scene
             was.clear()
@@ -49,8 +52,9 @@ def changed_settings(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path
             # what the skin weighs is not known without a look at it
             if not (_MASS.fullmatch(path) and path not in after):
                 changed.add(path)
-    of_bodies = members.soft_bodies(obj, scene)
-    for owner, body in zip(of_bodies, old.get("bodies", [])):
+    owners = {one.name: one for one in members.soft_bodies(obj, scene)}
+    for same, body in zip(now["bodies"], old.get("bodies", [])):
+        owner = owners[same["name"]]
         for key, blend in body.get("painted", {}).items():
             for end, name in (("low", key), ("high", f"{key}_high")):
                 if blend.get(end) != map_end(owner, scene, name):
@@ -65,13 +69,26 @@ def labels(paths: Iterable[str]) -> list[str]:
 
 #: what scene_settings does not know: it is read from the scene
 _NOT_COMPARED = re.compile(
-    r"bodies\.\d+\.(surface|painted|dynamic|pin|fibers|fiber_vectors|fiber_curves|fiber_activation)\b"
+    r"(bodies\.\d+\.|mechanisms\.\d+\.)?(name|uuid)$|bodies\.\d+\.attach\.\d+\.mechanism|bodies\.\d+\.(surface|painted|dynamic|pin|fibers|fiber_vectors|fiber_curves|fiber_activation)\b"
     r"|bodies\.\d+\.attach\.\d+\.weights|bodies\.\d+\.(cuts|nails)\.\d+\.(?!frame|kind|until|radius)"
     r"|ground\.(point|normal|motion)"
     r"|mechanisms\.\d+\.bodies\.\d+\.(position|rotation|shape|vertices|triangles|motion)"
     r"|mechanisms\.\d+\.(joints|loops)\.\d+\.(position|rotation|start|rest|motor\.target)"
     r"|mechanisms\.\d+\.springs\.\d+\.point_[ab]")
 _MASS = re.compile(r"mechanisms\.\d+\.bodies\.\d+\.mass")
+
+
+def _paired(old: list[dict[str, Any]], now: list[dict[str, Any]]) -> list[dict[str, Any]] | None:
+    """Those of now in the order of the old ones, which may have had other names; None where they are others."""
+    if len(old) != len(now):
+        return None
+    if len(now) == 1:  # a copy may look at the bake of what it was copied from
+        return now
+    by_uuid = {one["uuid"]: one for one in now if one.get("uuid")}
+    by_name = {one["name"]: one for one in now}
+    paired = [by_uuid.get(one.get("uuid")) or by_name.get(one.get("name")) for one in old]
+    found = [one for one in paired if one is not None]
+    return found if len({id(one) for one in found}) == len(old) else None
 
 
 def _names(document: dict[str, Any], family: str) -> list[str]:

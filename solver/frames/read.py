@@ -136,6 +136,11 @@ class Cache:
         """Every frame that the scene has. Empty where nothing was baked."""
         return range(self.manifest["start"], self.manifest["end"] + 1) if self.manifest else range(0)
 
+    @property
+    def uuid(self) -> str:
+        """Of the object that the cache belongs to; "" where none was given."""
+        return str(self.manifest.get("uuid", "")) if self.manifest else ""
+
     def bodies(self) -> list[tuple[str, int, int]]:
         """(name, first vertex, number of vertices) of every body."""
         return [(b["name"], b["first"], b["count"]) for b in self.manifest["bodies"]] if self.manifest else []
@@ -356,11 +361,13 @@ def different(old: Any, new: Any, path: str = "") -> list[str]:
     """Dotted paths of what differs between two plain JSON values; a list of bodies is told by their names."""
     if isinstance(old, dict) and isinstance(new, dict):
         names = [*new, *(key for key in old if key not in new)]
-        return [found for key in names if key not in ("name", "version")
+        return [found for key in names if key not in ("name", "uuid", "version")
                 for found in different(old.get(key), new.get(key), f"{path}.{key}" if path else key)]
     if path in ("bodies", "mechanisms") and isinstance(old, list) and isinstance(new, list) and all(
             isinstance(one, dict) for one in (*old, *new)):
-        if [body.get("name") for body in old] != [body.get("name") for body in new]:
+        # told apart by UUIDs, where both have them, as names may change; one that is alone is itself
+        key = "uuid" if all(one.get("uuid") for one in (*old, *new)) else "name"
+        if len(old) != len(new) or (len(new) > 1 and [one.get(key) for one in old] != [one.get(key) for one in new]):
             return [path]
         return [f'{found} of "{body.get("name")}"' for was, body in zip(old, new) for found in different(was, body)]
     return [] if old == new else [path]

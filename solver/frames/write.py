@@ -92,7 +92,8 @@ class FrameStore:
                "versions": {"python": platform.python_version(), **versions}}
         time, old = job.scene.time, self.cache.manifest
         manifest = {
-            "format": FORMAT, "name": job.scene.name, "start": time.start, "end": time.end, "fps": time.fps,
+            "format": FORMAT, "name": job.scene.name, "uuid": job.scene.uuid,
+            "start": time.start, "end": time.end, "fps": time.fps,
             "bodies": [{"name": name, "first": start, "count": count} for name, start, count in bodies],
             "hashes": hashes.hashes(read).plain(), "settings": read.plain(), "scene": job.raw,
             "sources": {name: source(job.array_path(name), content) for name, content in read.digests.items()},

@@ -23,19 +23,20 @@ STAGES = ("mesh", "tets", "fields", "solve")
 FORMAT = {"mesh": 1, "tets": 1, "fields": 1, "solve": 1}  #: raise one when that stage's result changes its meaning
 
 #: stage that reads a setting, by prefix; "" is read by no stage
-SCENE_READERS = {"version": "", "name": "", "time": "solve", "method": "solve", "integrator": "solve",
+SCENE_READERS = {"version": "", "name": "", "uuid": "", "time": "solve", "method": "solve", "integrator": "solve",
                  "stage_solver": "solve", "linear_solver": "solve", "gravity": "solve", "ground": "solve",
                  "friction": "solve",  # of the ground
                  "joint_friction": "solve",
                  "seed": ""}  # went before anything was random; older caches still name it
-BODY_READERS = {"name": "solve", "surface": "mesh", "surface.to_object": "solve", "tets": "mesh", "mesher": "tets",
-                "material": "fields", "damping": "solve", "painted": "fields", "carry": "fields", "density": "fields",
+BODY_READERS = {"name": "solve", "uuid": "", "surface": "mesh", "surface.to_object": "solve", "tets": "mesh",
+                "mesher": "tets", "material": "fields", "damping": "solve", "painted": "fields", "carry": "fields",
+                "density": "fields",
                 "dynamic": "fields", "pin": "fields",
                 "fiber_material": "fields", "fiber_field": "fields", "fibers": "fields", "fiber_vectors": "fields",
                 "fiber_curves": "fields", "fiber_activation": "solve", "cuts": "solve", "nails": "solve",
                 "attach": "solve"}
-MECHANISM_READERS = {"name": "solve", "bodies": "solve", "joints": "solve", "loops": "solve", "springs": "solve",
-                     "self_collisions": "solve"}
+MECHANISM_READERS = {"name": "solve", "uuid": "", "bodies": "solve", "joints": "solve", "loops": "solve",
+                     "springs": "solve", "self_collisions": "solve"}
 
 #: plain names of what is not a catalogue parameter; the rest is called by its path
 WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "frame rate", "time.step": "step",

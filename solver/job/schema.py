@@ -150,6 +150,7 @@ class Attach(Strict):
 
 class Body(Strict):
     name: str
+    uuid: str = ""  #: of the artist's object, whatever it is called
     surface: Surface | None = None
     tets: Tets | None = None
     mesher: Choice = field(default_factory=lambda: Choice(kind="tetwild"))
@@ -260,6 +261,7 @@ class Mechanism(Strict):
 
     name: str
     bodies: list[RigidBody]
+    uuid: str = ""  #: of the armature or the Empty that stands for it
     joints: list[Joint] = field(default_factory=list)
     loops: list[Loop] = field(default_factory=list)
     springs: list[Spring] = field(default_factory=list)
@@ -270,6 +272,7 @@ class Scene(Strict):
     version: int
     name: str
     time: Time
+    uuid: str = ""  #: of the object that the cache belongs to
     bodies: list[Body] = field(default_factory=list)  #: soft ones; may be empty where there are mechanisms
     mechanisms: list[Mechanism] = field(default_factory=list)
     method: Choice = field(default_factory=lambda: Choice(kind="conjac"))

@@ -1,0 +1,89 @@
+"""`home.json` in a job folder: which object of which .blend bakes into it.
+
+The .blend is kept relative to the folder, so that both may be moved together. One that is gone was renamed or deleted:
+whoever has the UUID then is the owner.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from ...solver.errors import CacheUnwritable
+from ..playback.pc2 import replace
+
+FILE = "home.json"
+
+
+@dataclass(frozen=True)
+class Home:
+    """What the file says."""
+
+    uuid: str
+    object: str  #: its name when this was written, for people and for objects whose UUID was never saved
+    blend: str  #: path from the folder; "" for one that was never saved
+    session: str = ""  #: of the Blender that has the unsaved .blend
+
+
+#: what was read of each folder, and when the file changed last
+_seen: dict[Path, tuple[int, Home | None]] = {}
+
+
+def read(folder: Path) -> Home | None:
+    """What a folder says; None where it says nothing. Cheap enough for every redraw."""
+    path = folder / FILE
+    try:
+        stamp = path.stat().st_mtime_ns
+    except OSError:
+        return None
+    known = _seen.get(path)
+    if known is None or known[0] != stamp:
+        try:
+            known = stamp, Home(**json.loads(path.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError):
+            known = stamp, None
+        _seen[path] = known
+    return known[1]
+
+
+def write(folder: Path, uuid: str, name: str, blend: str, session: str) -> None:
+    """Say whose the folder is. blend: absolute path, "" for one that was never saved. Raises CacheUnwritable."""
+    home = Home(uuid, name, _from(folder, blend), "" if blend else session)
+    if read(folder) == home:
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        fresh = folder / f"{FILE}.new"
+        fresh.write_text(json.dumps(asdict(home), ensure_ascii=False), encoding="utf-8")
+        replace(fresh, folder / FILE)
+    except OSError as error:
+        raise CacheUnwritable(f"the folder {folder} cannot be written ({error.strerror or error})",
+                              "Choose another cache folder") from error
+
+
+def forget(folder: Path) -> None:
+    """The folder is nobody's any more."""
+    (folder / FILE).unlink(missing_ok=True)
+
+
+def is_of(folder: Path, home: Home, blend: str, session: str) -> bool:
+    """Whether the folder is this .blend's: it says so, or the .blend that it names is gone."""
+    if not home.blend:
+        return not blend and home.session == session
+    named = Path(os.path.normpath(folder / home.blend))
+    try:
+        return os.path.samefile(named, blend) if blend else False
+    except OSError:
+        return str(named) == os.path.normpath(blend) or not named.exists()
+
+
+def _from(folder: Path, blend: str) -> str:
+    """The .blend as seen from the folder; its absolute path where it is on another drive."""
+    if not blend:
+        return ""
+    try:
+        return Path(os.path.relpath(blend, folder)).as_posix()
+    except ValueError:
+        return blend
