@@ -9,6 +9,7 @@ from ...solver.errors import EXIT_COMPLETE, EXIT_STOPPED, ConJacError
 from .. import members, playback
 from ..menus import items
 from ..operators.poll import baked, soft_body_to_read, to_read, unless
+from ..redraw import redraw_panels
 from . import belongings, home, place, session, shown
 
 #: seconds between looks at the worker, and how long each may take: the window stays live
@@ -93,14 +94,14 @@ class CONJAC_OT_bake(bpy.types.Operator):
         context.window_manager.progress_update(progress.fraction or 0.0)
         if context.workspace is not None:
             context.workspace.status_text_set(f"ConJac: {self._bake.sentence()}. Esc cancels")
-        redraw(context)
+        redraw_panels()
 
     def _finish(self, context: bpy.types.Context) -> set[str]:
         context.window_manager.event_timer_remove(self._timer)
         context.window_manager.progress_end()
         if context.workspace is not None:
             context.workspace.status_text_set(None)
-        redraw(context)
+        redraw_panels()
         return self._result(self._bake)
 
     def _result(self, bake: session.Bake) -> set[str]:
@@ -111,14 +112,6 @@ class CONJAC_OT_bake(bpy.types.Operator):
                     bake.progress.error or f'"{bake.name}": {bake.progress.text}')
         # frames that came are on the object, so there is something to undo
         return {"FINISHED"} if bake.progress.frame is not None else {"CANCELLED"}
-
-
-def redraw(context: bpy.types.Context) -> None:
-    """Draw the panels again that show a bake."""
-    for window in context.window_manager.windows:
-        for area in window.screen.areas:
-            if area.type in ("VIEW_3D", "PROPERTIES"):
-                area.tag_redraw()
 
 
 class _OnRunningBake:

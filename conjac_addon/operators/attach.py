@@ -2,6 +2,7 @@
 
 import bpy
 
+from ..redraw import redraw_panels
 from .entries import AddEntry, RemoveEntry
 
 
@@ -17,6 +18,7 @@ class CONJAC_OT_add_attachment(AddEntry, bpy.types.Operator):
         one.object = rig_of(obj, context)
         if one.object is not None and one.object.data.bones.active is not None:
             one.part = one.object.data.bones.active.name
+        redraw_panels()
         return {"FINISHED"}
 
 

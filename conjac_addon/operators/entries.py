@@ -2,6 +2,7 @@
 
 import bpy
 
+from ..redraw import redraw_panels
 from .poll import active_soft_body, in_object_mode
 
 UNDOABLE = {"REGISTER", "UNDO"}
@@ -35,4 +36,5 @@ class RemoveEntry:
             self.report({"ERROR"}, f"There are only {len(entries)} {self.entries}.")
             return {"CANCELLED"}
         entries.remove(self.index)
+        redraw_panels()
         return {"FINISHED"}

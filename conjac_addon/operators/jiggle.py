@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ...solver.errors import BadInput
 from .. import members
+from ..redraw import redraw_panels
 from .attach import rig_of
 from .entries import UNDOABLE
 from .poll import active_armature, active_mesh, in_object_mode, unless
@@ -55,6 +56,7 @@ class CONJAC_OT_jiggle(bpy.types.Operator):
                 self.report({"ERROR"}, str(error))
                 return {"CANCELLED"}
         context.view_layer.objects.active = active
+        redraw_panels()
         return {"FINISHED"}
 
     def _soften(self, context: bpy.types.Context, obj: bpy.types.Object, rig: bpy.types.Object) -> None:

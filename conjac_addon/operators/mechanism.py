@@ -4,6 +4,7 @@ import bpy
 
 from ...solver.errors import ConJacError
 from .. import gather, parts
+from ..redraw import redraw_panels
 from .entries import UNDOABLE
 from .poll import active_armature, active_mechanism, unless
 
@@ -46,6 +47,7 @@ class CONJAC_OT_ragdoll(bpy.types.Operator):
             self.report({"WARNING"}, str(error))
         self.report({"INFO"}, f'"{armature.name}": {len(armature.pose.bones) - len(left_out)} bones are simulated'
                     + (f", {len(left_out)} are left out" if left_out else ""))
+        redraw_panels()
         return {"FINISHED"}
 
 
@@ -122,6 +124,7 @@ class CONJAC_OT_drive_then_let_go(bpy.types.Operator):
         data = obj.animation_data
         if data is None or (data.action is None and not len(data.nla_tracks)):
             self.report({"WARNING"}, f'"{obj.name}" has no animation to follow: it is held still until it is let go')
+        redraw_panels()
         return {"FINISHED"}
 
 

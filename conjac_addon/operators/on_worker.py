@@ -18,6 +18,7 @@ from ...solver.errors import ConJacError, Environment
 from .. import gather
 from ..bake import place
 from ..bake.worker import Worker
+from ..redraw import redraw_panels
 from .poll import soft_body_to_read, unless
 
 #: seconds between looks at the worker
@@ -84,6 +85,8 @@ class OnWorker:
         context.window_manager.event_timer_remove(self._timer)
         if context.workspace is not None:
             context.workspace.status_text_set(None)
+        # a handle or a wire has come, and a button is no longer grey
+        redraw_panels()
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         steps = self.work(context.active_object, context.scene, wait=TICK)

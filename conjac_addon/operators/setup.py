@@ -7,6 +7,7 @@ from mathutils import Vector
 
 from ...solver import catalogue
 from .. import members, playback
+from ..redraw import redraw_panels
 from .entries import UNDOABLE, AddEntry, RemoveEntry
 from .poll import active_mesh, active_soft_body, baked, unless
 
@@ -80,6 +81,7 @@ class CONJAC_OT_add_soft_body(bpy.types.Operator):
         for obj in {context.active_object, *context.selected_objects}:
             if obj.type == "MESH" and obj.is_editable:
                 obj.conjac.enabled = True
+        redraw_panels()
         return {"FINISHED"}
 
 
@@ -103,6 +105,7 @@ class CONJAC_OT_remove(bpy.types.Operator):
             playback.hide_cut(obj)
         remove_preview(obj)
         obj.conjac.enabled = False
+        redraw_panels()
         return {"FINISHED"}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bpy
 
+from ..redraw import redraw_panels
 from .entries import UNDOABLE
 from .poll import active_mechanism, out_of_edit_mode, unless
 
@@ -26,6 +27,7 @@ class CONJAC_OT_add_spring(bpy.types.Operator):
             add_spring(obj, first, second)
         if not pairs:
             self.report({"INFO"}, "Nothing was selected to join: choose both ends under Springs")
+        redraw_panels()
         return {"FINISHED"}
 
 
@@ -73,6 +75,7 @@ class CONJAC_OT_remove_spring(bpy.types.Operator):
         last = len(settings.springs) - 1
         settings.springs.remove(min(settings.active_spring, last))
         settings.active_spring = max(0, min(settings.active_spring, last - 1))
+        redraw_panels()
         return {"FINISHED"}
 
 

@@ -1,6 +1,15 @@
-"""Panels: thin views of the settings and of what is on disk."""
+"""Panels and menus: thin views of the settings and of what is on disk."""
 
-from .damping import unregister
-from .panels import classes
+from . import advice, damping, menus, panels
 
-__all__ = ["classes", "unregister"]
+classes = (*panels.classes, *menus.classes)
+
+
+def register() -> None:
+    menus.register()
+
+
+def unregister() -> None:
+    menus.unregister()
+    advice.unregister()
+    damping.unregister()

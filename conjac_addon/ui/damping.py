@@ -15,6 +15,7 @@ import bpy
 import bpy.utils.previews
 
 from ...solver import catalogue
+from ..redraw import redraw_panels
 from ..settings import property_name, whole_steps
 from .text import paragraph
 
@@ -140,10 +141,7 @@ def make_wanted() -> None:
         if len(_numbers) > MOST:
             oldest = next(iter(_numbers))
             del _numbers[oldest], _pictures[str(oldest)]
-    for window in bpy.context.window_manager.windows:
-        for area in window.screen.areas:
-            if area.type in {"VIEW_3D", "PROPERTIES"}:
-                area.tag_redraw()
+    redraw_panels()
 
 
 def pixels(key: Key) -> Any:

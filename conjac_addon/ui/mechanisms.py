@@ -159,6 +159,12 @@ def draw_empty(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     draw_joint(layout, obj.conjac.part, obj, plan)
 
 
+def is_skinned(obj: bpy.types.Object) -> bool:
+    """Whether an armature deforms or carries a mesh, so that its bones can hold what is not soft."""
+    return (obj.parent is not None and obj.parent.type == "ARMATURE"
+            or any(modifier.type == "ARMATURE" and modifier.object is not None for modifier in obj.modifiers))
+
+
 def draw_attach(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """What of a soft body follows bones."""
     obj, settings = context.object, context.object.conjac
@@ -176,6 +182,8 @@ def draw_attach(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         if one.object is not None and not members.is_mechanism(one.object):
             hint(column, f"{one.object.name} is no mechanism: add ConJac to it")
     layout.operator("conjac.add_attachment", icon="BONE_DATA")
+    if is_skinned(obj):
+        layout.operator("conjac.jiggle", icon="MOD_CLOTH")
     holder = members.owner(obj)
     if holder != obj:
         hint(layout, f"Baked together with {holder.name}, with its step, ground and frames")

@@ -10,7 +10,7 @@ from ...solver.catalogue import Entry
 from .. import bake, members
 from ..bake.progress import remaining
 from ..settings import default_group, fields_in_use, frame_range, is_chosen, maps_in_use, property_name
-from . import damping
+from . import advice, damping, mechanisms
 from .text import hint, paragraph
 
 STATE_ICONS = {"none": "RADIOBUT_OFF", "partial": "PAUSE", "complete": "CHECKMARK", "stale": "FILE_REFRESH",
@@ -24,33 +24,54 @@ def draw_body(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         _draw_beginning(layout, obj)
         return
     status = bake.status(obj)
+    _draw_buttons(layout, status)
+    # below the buttons, which stay where they are however long the sentence is
     if status.state == "baking":
         layout.progress(factor=status.fraction or 0.0, text=status.text + remaining(status.left_s))
-        if status.mine:
-            row = layout.row(align=True)
-            row.operator("conjac.pause", icon="PAUSE", text="Pause")
-            row.operator("conjac.cancel", icon="CANCEL", text="Cancel")
-        else:
+        if not status.mine:
             hint(layout, "Another program bakes it: pause or cancel it there")
     else:
         paragraph(layout, status.text, STATE_ICONS[status.state])
-        row = layout.row(align=True)
-        row.operator("conjac.bake", icon="PHYSICS", text="Resume" if status.state == "partial" else "Bake")
-        row.operator("conjac.free_bake", icon="TRASH", text="")
         if status.state == "complete" and obj.mode != "OBJECT":
             # comparing them takes an evaluation, so the state above knows of settings and vertex counts alone
             hint(layout, "Changes of shape and paint show after the next bake")
+        _draw_advice(layout, obj)
     holder = members.owner(obj)
     if holder != obj:
         hint(layout, f"It hangs on {holder.name} and is baked with it")
     layout.operator("conjac.remove", icon="X", text="Remove Soft Body" if obj.type == "MESH" else "Remove Mechanism")
 
 
+def _draw_buttons(layout: bpy.types.UILayout, status: bake.Status) -> None:
+    """The row of a bake: begin it and free it, or hold it."""
+    row = layout.row(align=True)
+    if status.state != "baking":
+        row.operator("conjac.bake", icon="PHYSICS", text="Resume" if status.state == "partial" else "Bake")
+        row.operator("conjac.free_bake", icon="TRASH", text="")
+    elif status.mine:
+        row.operator("conjac.pause", icon="PAUSE", text="Pause")
+        row.operator("conjac.cancel", icon="CANCEL", text="Cancel")
+
+
+def _draw_advice(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
+    """What the bake would not show, each with the button that mends it."""
+    for one in advice.known(obj):
+        column = layout.column(align=True)
+        paragraph(column, one.text, "INFO")
+        if one.operator == "conjac.suggest_handles":
+            column.operator(one.operator, text=one.button).count = obj.conjac.suggestions
+        elif one.operator:
+            column.operator(one.operator, text=one.button)
+
+
 def _draw_beginning(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
     """What an object can become."""
     if obj.type == "MESH":
         layout.operator("conjac.add_soft_body", icon="ADD")
+        if mechanisms.is_skinned(obj):
+            layout.operator("conjac.jiggle", icon="MOD_CLOTH")
     if obj.type == "ARMATURE":
+        layout.operator("conjac.jiggle", icon="MOD_CLOTH")
         layout.operator("conjac.ragdoll", icon="OUTLINER_OB_ARMATURE")
     if obj.rigid_body is not None:
         layout.operator("conjac.mechanism_from_rigid_bodies", icon="RIGID_BODY")
@@ -137,7 +158,7 @@ def draw_maps(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     row = layout.row(align=True)
     row.operator("conjac.suggest_handles", text="Suggest", icon="LIGHT").count = settings.suggestions
     row.prop(settings, "suggestions", text="Nodes")
-    if not len(settings.handles) and settings.dynamic_group not in obj.vertex_groups:
+    if advice.is_quasistatic(obj):
         hint(layout, "No dynamic node: quasistatic, in balance, without swinging")
 
 

@@ -1,11 +1,19 @@
-"""Sentences in panels, in as many lines as they need."""
+"""Sentences in panels, in as many lines as the panel's width makes of them."""
 
+import functools
 import textwrap
 
+import blf
 import bpy
 
-#: letters that fit into a line of the sidebar as wide as Blender opens it
+#: letters in a line where there is no region to measure, about those of a sidebar as wide as Blender opens it
 LINE = 34
+
+#: Blender's unit of width, of a button's height, at a scale of one [pixels]
+UNIT = 20.0
+
+#: units beside the text of a label: margins of panel and label; the tabs of a sidebar; the icon in front
+MARGINS, TABS, ICON = 1.8, 1.0, 1.0
 
 
 def hint(layout: bpy.types.UILayout, text: str) -> None:
@@ -18,5 +26,37 @@ def hint(layout: bpy.types.UILayout, text: str) -> None:
 def paragraph(layout: bpy.types.UILayout, text: str, icon: str = "NONE") -> None:
     """A sentence in as many lines as it needs: Blender's labels do not wrap, they are cut."""
     column = layout.column(align=True)
-    for number, line in enumerate(textwrap.wrap(text, LINE)):
+    for number, line in enumerate(lines(text, bpy.context.region, icon != "NONE")):
         column.label(text=line, icon=icon if number == 0 or icon == "NONE" else "BLANK1")
+
+
+def lines(text: str, region: bpy.types.Region | None, has_icon: bool = False) -> tuple[str, ...]:
+    """A sentence as the lines that fit into a region; without one, lines of `LINE` letters."""
+    if region is None or region.type not in {"UI", "WINDOW"}:
+        return tuple(textwrap.wrap(text, LINE))
+    preferences = bpy.context.preferences
+    scale = preferences.system.ui_scale
+    # a panel may be zoomed: its text is laid out as if it were not
+    view = region.view2d
+    width = view.region_to_view(region.width, 0)[0] - view.region_to_view(0, 0)[0]
+    beside = MARGINS + (TABS if region.type == "UI" else 0.0) + (ICON if has_icon else 0.0)
+    return fitted(text, round(width - beside * UNIT * scale), round(preferences.ui_styles[0].widget.points * scale))
+
+
+@functools.lru_cache(maxsize=512)
+def fitted(text: str, width: int, points: int) -> tuple[str, ...]:
+    """A sentence as lines that are `width` pixels wide at most; a longer word has a line of its own."""
+    found: list[str] = []
+    for word in text.split():
+        longer = f"{found[-1]} {word}" if found else ""
+        if longer and _length(longer, points) <= width:
+            found[-1] = longer
+        else:
+            found.append(word)
+    return tuple(found)
+
+
+def _length(text: str, points: int) -> float:
+    """Pixels of a line in the font of Blender's labels."""
+    blf.size(0, points)
+    return float(blf.dimensions(0, text)[0])

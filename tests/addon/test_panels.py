@@ -55,6 +55,18 @@ class FakeLayout:
         self._icon(words)
         self.log.append(("label", text))
 
+    def menu(self, name, **words):
+        assert hasattr(bpy.types, name), name
+        self.log.append(("menu", name))
+
+    def operator_menu_enum(self, idname, name, **words):
+        module, _, short = idname.partition(".")
+        assert name in getattr(getattr(bpy.ops, module), short).get_rna_type().properties, name
+        self.log.append(("operator", idname))
+
+    def separator(self, **words):
+        assert set(words) <= {"factor", "type"}
+
     def template_icon(self, icon_value=0, scale=1.0):
         self.log.append(("picture", icon_value))
 
@@ -71,6 +83,15 @@ class Context:
 
 def panels():
     return [cls for cls in bpy.types.Panel.__subclasses__() if cls.__name__.startswith("CONJAC_")]
+
+
+def advised(obj):
+    """What all panels draw once the timer has looked at the object, which a background Blender does not let run."""
+    from conjac.conjac_addon.ui import advice
+
+    drawn(obj)
+    advice.look()
+    return drawn(obj)
 
 
 def drawn(obj, place="view3d"):
@@ -178,6 +199,8 @@ def test_every_operator_has_a_button(soft_cube):
     bpy.context.view_layer.objects.active = soft_cube
     bpy.ops.rigidbody.object_add()
     buttons |= {name for kind, name in drawn(soft_cube) if kind == "operator"}
+    soft_cube.conjac.enabled = True
+    buttons |= {name for kind, name in advised(soft_cube) if kind == "operator"}
     for rig in (mechanism(), mechanism()):
         buttons |= {name for kind, name in drawn(rig) if kind == "operator"}
         rig.conjac.enabled = False
@@ -256,7 +279,11 @@ def test_the_hints_an_artist_needs(soft_cube):
 
     assert "bend too stiffly" in labels() and "6 layers" in labels()
     assert "quasistatic" in labels()
-    soft_cube.vertex_groups.new(name="Dynamic")
+    group = soft_cube.vertex_groups.new(name="Dynamic")
+    advised(soft_cube)
+    assert "quasistatic" in labels()  # nothing is painted yet
+    group.add([0], 1.0, "REPLACE")
+    advised(soft_cube)
     assert "quasistatic" not in labels()
 
 

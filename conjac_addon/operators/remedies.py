@@ -1,0 +1,84 @@
+"""What the status box offers where a bake would show nothing: a ground to fall on, a mesh fine enough to bend."""
+
+from __future__ import annotations
+
+import bmesh
+import bpy
+from mathutils import Vector
+
+from .. import members
+from ..redraw import redraw_panels
+from .entries import UNDOABLE
+from .poll import active_mesh, baked, in_object_mode, unless
+
+
+class CONJAC_OT_add_ground(bpy.types.Operator):
+    """Let the active object fall on a plane at height 0, or at its lowest point where that is below"""
+
+    bl_idname = "conjac.add_ground"
+    bl_label = "Add Ground"
+    bl_options = UNDOABLE
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return unless(cls, baked(cls, context), lambda obj: members.owner(obj).conjac.use_ground,
+                      "It has a ground already: see Ground") is not None
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        obj = members.owner(context.active_object)
+        if not obj.is_editable:
+            self.report({"ERROR"}, f'"{obj.name}" is linked from another file: make it local or add a library override')
+            return {"CANCELLED"}
+        settings = obj.conjac
+        settings.use_ground = True
+        if settings.ground_object is None:
+            settings.ground_height = min(settings.ground_height, lowest(obj, context.scene))
+        if members.is_mechanism(obj) and settings.friction == "none":
+            # as a ragdoll has it: without, what lies on the ground slides on without end
+            settings.friction, settings.friction_coefficient = "coulomb", settings.mechanism.contact_friction
+        self.report({"INFO"}, f'"{obj.name}" falls on a plane now: its height and friction stand under Ground')
+        redraw_panels()
+        return {"FINISHED"}
+
+
+def lowest(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
+    """Height of the lowest corner of what is baked with an object, as it stands now, in Blender units."""
+    shown = [one for one in members.members(obj, scene) if one.type != "EMPTY"]
+    if obj.type == "EMPTY" and obj.conjac.mechanism.collection is not None:
+        shown += [one for one in obj.conjac.mechanism.collection.all_objects if one.type == "MESH"]
+    corners = [one.matrix_world @ Vector(corner) for one in shown for corner in one.bound_box]
+    return min((corner.z for corner in corners), default=0.0)
+
+
+class CONJAC_OT_subdivide(bpy.types.Operator):
+    """Cut the faces of the active mesh finer, in the shape they have: between its vertices a mesh cannot bend"""
+
+    bl_idname = "conjac.subdivide"
+    bl_label = "Subdivide to Bend"
+    bl_options = UNDOABLE
+
+    cuts: bpy.props.IntProperty(name="Cuts", description="How many cuts each edge gets", default=5, min=1, max=100,
+                                soft_max=12)
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        obj = in_object_mode(cls, active_mesh(cls, context))
+        return unless(cls, obj, lambda one: not one.data.is_editable,
+                      "The mesh is linked from another file: make it local first") is not None
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        mesh = context.active_object.data
+        before = len(mesh.vertices)
+        changed = bmesh.new()
+        try:
+            changed.from_mesh(mesh)
+            bmesh.ops.subdivide_edges(changed, edges=changed.edges[:], cuts=self.cuts, use_grid_fill=True)
+            changed.to_mesh(mesh)
+        finally:
+            changed.free()
+        mesh.update()
+        self.report({"INFO"}, f'"{mesh.name}": {len(mesh.vertices)} vertices, where there were {before}')
+        return {"FINISHED"}
+
+
+classes = (CONJAC_OT_add_ground, CONJAC_OT_subdivide)

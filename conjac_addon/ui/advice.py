@@ -1,0 +1,164 @@
+"""What a bake would not show, and the button that mends it: nothing wobbles, it falls for ever, too few vertices.
+
+Looking at weights takes time, so a timer looks, after a panel was drawn; drawing only shows what was last found.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import bpy
+
+from ...solver import catalogue
+from ...solver.errors import BadInput
+from .. import members
+from ..gather import count_at_mark, sources
+from ..gather.maps import PAINTED
+from ..gather.stack import above
+from ..redraw import redraw_panels
+from ..settings import is_chosen
+
+#: a mesh of fewer vertices is called too coarse to be seen bending: a cube with four cuts an edge has more
+FEW = 60
+
+#: seconds for which what was found is believed, and at least so many times what the look took
+FRESH, TIMES = 0.5, 20.0
+
+#: seconds after which an object that is shown no more is forgotten
+FORGOTTEN = 60.0
+
+#: what a modifier may do to weights above the mark, so that those of the mesh itself say nothing
+_REWEIGH = frozenset({"NODES", "VERTEX_WEIGHT_EDIT", "VERTEX_WEIGHT_MIX", "VERTEX_WEIGHT_PROXIMITY", "DATA_TRANSFER"})
+
+
+@dataclass(frozen=True)
+class Advice:
+    """One sentence for the status box."""
+
+    key: str
+    text: str  #: without a full stop
+    operator: str = ""  #: what mends it
+    button: str = ""
+
+
+_found: dict[int, tuple[float, tuple[Advice, ...]]] = {}  #: by session_uid: until when it is believed, what was found
+_shown: dict[int, float] = {}  #: by session_uid: when a panel last showed it
+
+
+def known(obj: bpy.types.Object) -> tuple[Advice, ...]:
+    """What was last found of an object, nothing before the first look; a timer looks again."""
+    until, advice = _found.get(obj.session_uid, (0.0, ()))
+    _shown[obj.session_uid] = time.monotonic()
+    # a background Blender has no panels to draw
+    if not bpy.app.background and not bpy.app.timers.is_registered(look):
+        bpy.app.timers.register(look, first_interval=max(0.02, until - time.monotonic()))
+    return advice
+
+
+def is_quasistatic(obj: bpy.types.Object) -> bool:
+    """Whether no dynamic node is known of; before the first look by the names of its groups alone."""
+    if obj.session_uid in _found:
+        return any(one.key == "wobble" for one in known(obj))
+    return (moves_dynamic_nodes(obj) and not len(obj.conjac.handles)
+            and obj.conjac.dynamic_group not in obj.vertex_groups)
+
+
+def look() -> None:
+    """Look at the objects that panels have shown, and draw the panels again where something is new."""
+    now, changed = time.monotonic(), False
+    objects = {obj.session_uid: obj for obj in bpy.data.objects if obj.session_uid in _shown}
+    for uid, when in list(_shown.items()):
+        if uid not in objects or now - when > FORGOTTEN:
+            _shown.pop(uid)
+            _found.pop(uid, None)
+            continue
+        _, before = _found.get(uid, (0.0, ()))
+        began = time.monotonic()
+        advice = tuple(look_at(objects[uid], bpy.context.scene))
+        ended = time.monotonic()
+        _found[uid] = ended + max(FRESH, TIMES * (ended - began)), advice
+        changed |= advice != before
+    if changed:
+        redraw_panels()
+
+
+def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
+    """What a bake of the object would not show. Reads its weights, so never while a panel is drawn."""
+    if members.is_soft_body(obj):
+        if moves_dynamic_nodes(obj) and has_dynamic_node(obj) is False:
+            yield Advice("wobble", "Nothing will wobble: it has no dynamic node", "conjac.suggest_handles", "Suggest")
+        if members.owner(obj) == obj and is_pulled(scene) and not obj.conjac.use_ground and is_held(obj) is False:
+            yield Advice("falls", "It falls for ever: nothing holds it", "conjac.add_ground", "Add Ground")
+        count = count_at_mark(obj)
+        if count is not None and count < FEW:
+            yield Advice("coarse", f"Only {count} vertices: too few to be seen bending", "conjac.subdivide",
+                         "Subdivide")
+        if sum(map(members.is_soft_body, scene.objects)) > 1:
+            yield Advice("apart", "Soft bodies do not touch each other yet")
+    elif members.is_mechanism(obj):
+        settings = obj.conjac
+        if is_pulled(scene) and not settings.use_ground and settings.mechanism.obstacles is None and hangs_free(obj):
+            yield Advice("falls", "It falls for ever: nothing holds it", "conjac.add_ground", "Add Ground")
+
+
+def is_pulled(scene: bpy.types.Scene) -> bool:
+    """Whether gravity acts."""
+    return bool(scene.use_gravity and scene.gravity.length > 0.0)
+
+
+def moves_dynamic_nodes(obj: bpy.types.Object) -> bool:
+    """Whether only dynamic nodes swing: not where every node does."""
+    settings = members.owner(obj).conjac
+    return not (catalogue.find("method", settings.method).full_space
+                or catalogue.find("integrator", settings.integrator).full_space)
+
+
+def has_dynamic_node(obj: bpy.types.Object) -> bool | None:
+    """Whether a handle or a painted spot picks one; None where only an evaluation could tell."""
+    return any(handle.object is not None for handle in obj.conjac.handles) or is_painted(obj, "dynamic")
+
+
+def is_held(obj: bpy.types.Object) -> bool | None:
+    """Whether a pin, a bone or a nail holds it; None where only an evaluation could tell."""
+    settings = obj.conjac
+    if any(one.object is not None for one in (*settings.nails, *settings.attachments)):
+        return True
+    return is_painted(obj, "pin")
+
+
+def is_painted(obj: bpy.types.Object, key: str) -> bool | None:
+    """Whether a map is painted above half anywhere; None where only an evaluation could tell."""
+    settings, mesh = obj.conjac, obj.data
+    name = getattr(settings, f"{key}_group")
+    if any(modifier.type in _REWEIGH for modifier in above(obj)) and (
+            name in obj.vertex_groups or is_chosen(settings, catalogue.maps()[key])):
+        return None
+    attribute = mesh.attributes.get(name) if name else None
+    if attribute is not None and attribute.domain == "POINT" and attribute.data_type == "FLOAT":
+        return any(one.value > PAINTED for one in attribute.data)
+    group = obj.vertex_groups.get(name)
+    if group is None:
+        return False
+    return any(element.group == group.index and element.weight > PAINTED
+               for vertex in mesh.vertices for element in vertex.groups)
+
+
+def hangs_free(mechanism: bpy.types.Object) -> bool:
+    """Whether nothing holds any part of a mechanism, nor moves it by animation."""
+    if any(not (spring.first and spring.second) for spring in mechanism.conjac.mechanism.springs):
+        return False  # a spring to the world
+    try:
+        plan, _ = sources.plan(mechanism)
+    except BadInput:
+        return False  # the bake says what is wrong
+    return all(one.joint is None and not one.animated for one in plan if one.parent is None)
+
+
+def unregister() -> None:
+    """Drop the timer and what was found."""
+    if bpy.app.timers.is_registered(look):
+        bpy.app.timers.unregister(look)
+    _found.clear()
+    _shown.clear()

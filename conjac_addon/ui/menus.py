@@ -1,0 +1,77 @@
+"""The menu ConJac in the 3D View's own menus: every operator has a line there, so that F3 finds it."""
+
+from collections.abc import Callable
+
+import bpy
+
+from .. import members
+
+#: menus of the 3D View that have it at their end, one a mode
+HOSTS = ("VIEW3D_MT_object", "VIEW3D_MT_pose", "VIEW3D_MT_paint_weight")
+
+#: operators in the order of the menu, None for a line between them
+BEGINNINGS = ("add_soft_body", "jiggle", "ragdoll", "mechanism_from_rigid_bodies", None)
+RUNS = ("bake", "pause", "cancel", "free_bake", None)
+BODIES = ("suggest_handles", "add_handle", "add_attachment", "add_cut", "add_nail", "add_ground", "subdivide",
+          "preview_tets", "remove_previews", None)
+MECHANISMS = ("add_spring", "remove_spring", "copy_to_bones", "drive_then_let_go", "show_joints",
+              "remove_joints_preview", None)
+
+#: operators that need a choice, as a menu of its own: name → property
+CHOICES = {"add_group": "map", "preview_field": "field", "export": "format"}
+
+#: operators that take away the last entry of a list of the soft body
+ENTRIES = {"remove_handle": "handles", "remove_attachment": "attachments", "remove_cut": "cuts",
+           "remove_nail": "nails"}
+
+
+class CONJAC_MT_object(bpy.types.Menu):
+    """All that ConJac does with the active object"""
+
+    bl_idname = "CONJAC_MT_object"
+    bl_label = "ConJac"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, obj = self.layout, context.active_object
+        layout.operator_context = "INVOKE_REGION_WIN"
+        for name in (*BEGINNINGS, *RUNS, *BODIES):
+            _line(layout, name)
+        for name, prop in CHOICES.items():
+            layout.operator_menu_enum(f"conjac.{name}", prop)
+        for name, entries in ENTRIES.items():
+            count = len(getattr(obj.conjac, entries)) if members.is_soft_body(obj) else 0
+            layout.operator(f"conjac.{name}").index = max(count - 1, 0)
+        layout.separator()
+        for name in (*MECHANISMS, "remove"):
+            _line(layout, name)
+
+
+def _line(layout: bpy.types.UILayout, name: str | None) -> None:
+    if name is None:
+        layout.separator()
+    else:
+        layout.operator(f"conjac.{name}")
+
+
+def draw_entry(self: bpy.types.Menu, _context: bpy.types.Context) -> None:
+    """The line that opens the menu."""
+    self.layout.separator()
+    self.layout.menu(CONJAC_MT_object.bl_idname)
+
+
+def register() -> None:
+    for name in HOSTS:
+        _host(name)(draw_entry)
+
+
+def unregister() -> None:
+    for name in HOSTS:
+        _host(name, "remove")(draw_entry)
+
+
+def _host(name: str, verb: str = "append") -> Callable[..., None]:
+    found: Callable[..., None] = getattr(getattr(bpy.types, name), verb)
+    return found
+
+
+classes = (CONJAC_MT_object,)

@@ -1,0 +1,149 @@
+"""The status box says what a bake would not show, and its button mends it."""
+
+import bpy
+import pytest
+from test_panels import advised, drawn
+
+
+def keys(obj):
+    """What a look at the object finds."""
+    from conjac.conjac_addon.ui import advice
+
+    return [one.key for one in advice.look_at(obj, bpy.context.scene)]
+
+
+def told(obj):
+    return " ".join(text for kind, text in advised(obj) if kind == "label")
+
+
+def test_a_new_soft_body_is_told_what_a_bake_would_not_show(soft_cube):
+    log = advised(soft_cube)
+    labels = " ".join(text for kind, text in log if kind == "label")
+    assert "Nothing will wobble" in labels and "It falls for ever" in labels and "Only 8 vertices" in labels
+    buttons = [name for kind, name in log if kind == "operator"]
+    assert {"conjac.suggest_handles", "conjac.add_ground", "conjac.subdivide"} <= set(buttons[:6])
+    assert "touch each other" not in labels
+
+
+def test_drawing_looks_at_nothing(soft_cube, monkeypatch):
+    from conjac.conjac_addon.ui import advice
+
+    def looked(*_):
+        raise AssertionError("a panel looked at weights")
+
+    monkeypatch.setattr(advice, "look_at", looked)
+    assert drawn(soft_cube)
+
+
+def test_only_a_dynamic_node_wobbles(soft_cube):
+    group = soft_cube.vertex_groups.new(name="Dynamic")
+    assert "wobble" in keys(soft_cube)  # nothing is painted in it
+    group.add([0], 0.4, "REPLACE")
+    assert "wobble" in keys(soft_cube)
+    group.add([0], 0.6, "REPLACE")
+    assert "wobble" not in keys(soft_cube)
+    soft_cube.vertex_groups.remove(group)
+    handle = soft_cube.conjac.handles.add()
+    assert "wobble" in keys(soft_cube)  # it names no Empty
+    handle.object = bpy.data.objects.new("Handle", None)
+    assert "wobble" not in keys(soft_cube)
+    soft_cube.conjac.handles.clear()
+    soft_cube.conjac.method = "vanilla"
+    assert "wobble" not in keys(soft_cube)
+
+
+def test_weights_that_modifiers_make_are_not_judged(soft_cube):
+    soft_cube.vertex_groups.new(name="Dynamic")
+    soft_cube.modifiers.new("Fill", "VERTEX_WEIGHT_EDIT")
+    assert "wobble" in keys(soft_cube)  # it stands below what is simulated
+    soft_cube.modifiers.new("Round", "CAST")
+    assert "wobble" not in keys(soft_cube)
+
+
+def test_an_attribute_picks_nodes_as_a_group_does(soft_cube):
+    attribute = soft_cube.data.attributes.new("Spots", "FLOAT", "POINT")
+    soft_cube.conjac.dynamic_group = "Spots"
+    assert "wobble" in keys(soft_cube)
+    attribute.data[3].value = 1.0
+    assert "wobble" not in keys(soft_cube)
+
+
+def test_what_is_held_or_lies_on_a_ground_does_not_fall(soft_cube):
+    group = soft_cube.vertex_groups.new(name="Pin")
+    assert "falls" in keys(soft_cube)
+    group.add([0], 1.0, "REPLACE")
+    assert "falls" not in keys(soft_cube)
+    soft_cube.vertex_groups.remove(group)
+    bpy.context.scene.use_gravity = False
+    assert "falls" not in keys(soft_cube)
+    bpy.context.scene.use_gravity = True
+    soft_cube.conjac.nails.add().object = bpy.data.objects.new("Nail", None)
+    assert "falls" not in keys(soft_cube)
+
+
+@pytest.mark.parametrize("height, plane", [(0.0, -1.0), (5.0, 0.0)])
+def test_a_ground_is_added_below_the_body(soft_cube, height, plane):
+    soft_cube.location.z = height
+    bpy.context.view_layer.update()
+    assert bpy.ops.conjac.add_ground() == {"FINISHED"}
+    assert soft_cube.conjac.use_ground and soft_cube.conjac.ground_height == pytest.approx(plane)
+    assert "falls" not in keys(soft_cube) and not bpy.ops.conjac.add_ground.poll()
+
+
+def test_subdivide_keeps_shape_keys_weights_and_uvs(soft_cube):
+    soft_cube.shape_key_add(name="Basis")
+    soft_cube.shape_key_add(name="Up").data[0].co.z += 1.0
+    soft_cube.vertex_groups.new(name="Pin").add(range(8), 1.0, "REPLACE")
+    size = tuple(soft_cube.dimensions)
+    assert bpy.ops.conjac.subdivide() == {"FINISHED"}
+    mesh = soft_cube.data
+    assert len(mesh.vertices) == 6 * 49 - 12 * 7 + 8 and not mesh.validate()
+    bpy.context.view_layer.update()
+    assert tuple(soft_cube.dimensions) == pytest.approx(size)
+    assert all(vertex.groups and vertex.groups[0].weight == pytest.approx(1.0) for vertex in mesh.vertices)
+    assert len(mesh.uv_layers) == 1 and len(mesh.shape_keys.key_blocks["Up"].data) == len(mesh.vertices)
+    rise = [up.co.z - low.co.z for up, low in zip(mesh.shape_keys.key_blocks["Up"].data,
+                                                mesh.shape_keys.key_blocks["Basis"].data)]
+    assert max(rise) == pytest.approx(1.0) and 0.0 < sorted(rise)[-2] < 1.0
+    assert "coarse" not in keys(soft_cube)
+
+
+def test_two_soft_bodies_are_told_that_they_do_not_touch(soft_cube):
+    bpy.ops.mesh.primitive_uv_sphere_add()
+    assert "touch each other" not in told(soft_cube)
+    bpy.context.object.conjac.enabled = True
+    assert "Soft bodies do not touch each other yet" in told(soft_cube)
+
+
+def test_a_rig_that_nothing_holds_falls_for_ever(addon):
+    bpy.ops.object.armature_add()
+    rig = bpy.context.object
+    bpy.ops.conjac.ragdoll(use_ground=False)
+    assert keys(rig) == ["falls"]
+    rig.pose.bones[0].conjac.joint = "spherical"  # to the world
+    assert keys(rig) == []
+    rig.pose.bones[0].conjac.joint = "auto"
+    assert bpy.ops.conjac.add_ground() == {"FINISHED"}
+    assert keys(rig) == [] and rig.conjac.friction == "coulomb"
+
+
+def test_objects_that_hang_on_the_world_do_not_fall_for_ever(addon):
+    bpy.ops.rigidbody.world_add()
+    bpy.ops.mesh.primitive_cube_add()
+    cube = bpy.context.object
+    bpy.ops.rigidbody.object_add()
+    bpy.ops.conjac.mechanism_from_rigid_bodies()
+    owner = bpy.context.object
+    assert keys(owner) == ["falls"]
+    bpy.ops.object.empty_add()
+    joint = bpy.context.object
+    bpy.ops.rigidbody.constraint_add(type="HINGE")
+    joint.rigid_body_constraint.object1 = cube
+    owner.conjac.mechanism.collection.objects.link(joint)
+    assert keys(owner) == []
+
+
+def test_what_a_mechanism_lacks_is_not_looked_for_where_its_plan_is_wrong(addon):
+    bpy.ops.object.empty_add()
+    bpy.context.object.conjac.enabled = True  # no collection
+    assert keys(bpy.context.object) == []

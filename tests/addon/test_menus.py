@@ -1,0 +1,64 @@
+"""F3 finds what stands in a menu: every operator has a line in Object > ConJac, and buttons where artists look."""
+
+import bpy
+import pytest
+from test_panels import Context, FakeLayout, drawn
+
+
+def in_menu(obj):
+    """Operators of the menu, as it is drawn for an active object."""
+    from conjac.conjac_addon.ui import menus
+
+    log = []
+    menu = type("Menu", (), {"layout": FakeLayout(log)})()
+    menus.CONJAC_MT_object.draw(menu, Context(obj))
+    return [name for kind, name in log if kind == "operator"]
+
+
+def test_every_operator_has_a_line_in_the_object_menu(soft_cube):
+    lines = in_menu(soft_cube)
+    assert sorted(lines) == sorted(f"conjac.{name}" for name in dir(bpy.ops.conjac))
+    assert in_menu(None) == lines
+
+
+def test_the_menu_hangs_in_the_menus_of_the_3d_view_as_long_as_conjac_is_registered(addon):
+    from conjac.conjac_addon.ui import menus
+
+    def hung(name):
+        return menus.draw_entry in getattr(bpy.types, name).draw._draw_funcs
+
+    assert all(map(hung, menus.HOSTS)) and "VIEW3D_MT_object" in menus.HOSTS
+    addon.unregister()
+    assert not any(map(hung, menus.HOSTS))
+    addon.register()
+
+
+@pytest.mark.parametrize("name", ["add_soft_body", "add_attachment", "add_ground", "remove"])
+def test_what_only_changes_settings_draws_the_panels_again(soft_cube, name, monkeypatch):
+    from conjac.conjac_addon.operators import attach, remedies, setup
+
+    drawn_again = []
+    for module in (attach, remedies, setup):
+        monkeypatch.setattr(module, "redraw_panels", lambda: drawn_again.append(name))
+    soft_cube.conjac.enabled = name != "add_soft_body"
+    assert getattr(bpy.ops.conjac, name)() == {"FINISHED"}
+    assert drawn_again == [name]
+
+
+def skinned():
+    """A cube that an armature deforms, which is no ragdoll."""
+    bpy.ops.object.armature_add()
+    rig = bpy.context.object
+    bpy.ops.mesh.primitive_cube_add()
+    cube = bpy.context.object
+    cube.modifiers.new("Armature", "ARMATURE").object = rig
+    return cube, rig
+
+
+def test_any_skinned_mesh_and_its_rig_can_jiggle(addon):
+    cube, rig = skinned()
+    assert ("operator", "conjac.jiggle") in drawn(cube) and ("operator", "conjac.jiggle") in drawn(rig)
+    cube.conjac.enabled = True
+    assert ("operator", "conjac.jiggle") in drawn(cube)
+    bpy.ops.mesh.primitive_cube_add()
+    assert ("operator", "conjac.jiggle") not in drawn(bpy.context.object)
