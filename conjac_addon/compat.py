@@ -17,6 +17,11 @@ _FLIPS_BY_NAME = bpy.types.MeshCacheModifier.bl_rna.properties["flip_axis"].type
 NO_FLIP: Any = set() if _FLIPS_BY_NAME else (False, False, False)
 
 
+def identifier(modifier: bpy.types.Modifier) -> int:
+    """A number that stays a modifier's own in its stack whatever it is called; 0 where this Blender tells none."""
+    return int(getattr(modifier, "persistent_uid", 0))
+
+
 def fcurves(owner: bpy.types.ID) -> list[bpy.types.FCurve]:
     """The animation curves of a data-block; actions have slots from 4.4 on, and nothing else from 5.0 on."""
     return [curve for curves in _curve_lists(owner) for curve in curves]

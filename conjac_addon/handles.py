@@ -35,6 +35,12 @@ def painted_names(settings: Any, context: Any, _typed: str) -> list[str]:
     return sorted({*obj.vertex_groups.keys(), *(name for name in attributes if not name.startswith("."))})
 
 
+def keep_identifier(settings: Any, _context: Any) -> None:
+    """Update of the name of a modifier: keep Blender's number of it too, which a new name does not change."""
+    named = settings.id_data.modifiers.get(settings.simulate_after)
+    settings.simulate_after_uid = getattr(named, "persistent_uid", 0)
+
+
 def is_armature(_settings: Any, candidate: Any) -> bool:
     """Poll of a pointer to an object: an armature, or the Empty of a mechanism."""
     return candidate.type == "ARMATURE" or (candidate.type == "EMPTY" and candidate.conjac.enabled)

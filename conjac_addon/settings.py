@@ -13,7 +13,7 @@ import bpy
 from ..solver import catalogue
 from ..solver.catalogue import Entry, Param
 from . import compat, identity, parts
-from .handles import can_cut, has_curves, is_empty, painted_names
+from .handles import can_cut, has_curves, is_empty, keep_identifier, painted_names
 from .menus import Item, default, item, items
 
 #: families whose choice is a menu and whose parameters are settings
@@ -213,6 +213,13 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
         override=OVERRIDABLE)
     frame_end: bpy.props.IntProperty(
         name="End", description="Last frame that is baked", default=72, override=OVERRIDABLE)
+
+    simulate_after: bpy.props.StringProperty(
+        name="Simulate After", description="The modifier whose result is simulated, by its name; MESH for the mesh "
+        "itself; empty for what suits the stack", default="", update=keep_identifier, override=OVERRIDABLE)
+    simulate_after_uid: bpy.props.IntProperty(
+        name="Simulate After", description="Blender's own number of that modifier, which a new name does not change",
+        default=0, options={"HIDDEN"}, override=OVERRIDABLE)
 
     use_ground: bpy.props.BoolProperty(
         name="Ground", description="Push the body back above a plane", default=False, override=OVERRIDABLE)

@@ -7,6 +7,7 @@ from typing import Any
 import bpy
 from bpy.app.handlers import persistent
 
+from .. import members, playback
 from ..settings import CONJAC_Settings
 from . import cli, operators, place, session
 from .place import is_temporary, job_folder
@@ -33,24 +34,31 @@ def _stop_before_load(*_: Any) -> None:
 
 
 @persistent
-def _forget_after_load(*_: Any) -> None:
+def _after_load(*_: Any) -> None:
+    """What plays a bake was known by its name alone in files from before it had a sign of its own."""
     place.forget()
+    for obj in bpy.data.objects:
+        if members.is_soft_body(obj) or playback.shows_cut(obj):
+            playback.adopt(obj)
+
+
+#: what is called when, by the name of Blender's list
+HANDLERS = {"load_pre": _stop_before_load, "load_post": _after_load}
 
 
 def register() -> None:
     # `obj.conjac.bake()` in scripts: gathering reads the settings, so they may not know of baking
     CONJAC_Settings.bake = _bake
-    bpy.app.handlers.load_pre.append(_stop_before_load)
-    bpy.app.handlers.load_post.append(_forget_after_load)
+    for name, handler in HANDLERS.items():
+        getattr(bpy.app.handlers, name).append(handler)
     cli.register()
 
 
 def unregister() -> None:
     session.stop_all()
-    if _stop_before_load in bpy.app.handlers.load_pre:
-        bpy.app.handlers.load_pre.remove(_stop_before_load)
-    if _forget_after_load in bpy.app.handlers.load_post:
-        bpy.app.handlers.load_post.remove(_forget_after_load)
+    for name, handler in HANDLERS.items():
+        if handler in getattr(bpy.app.handlers, name):
+            getattr(bpy.app.handlers, name).remove(handler)
     place.forget()
     cli.unregister()
     if hasattr(CONJAC_Settings, "bake"):

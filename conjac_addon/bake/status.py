@@ -9,7 +9,7 @@ from pathlib import Path
 import bpy
 
 from ...solver.errors import ConJacError
-from .. import gather, members
+from .. import gather, members, playback
 from . import place
 from .session import running_bake
 
@@ -57,6 +57,8 @@ def status(obj: bpy.types.Object) -> Status:
         if found.vertices and count not in (None, found.vertices):
             return replace(found, state="stale",
                            text=f"Baked with {found.vertices} vertices, the mesh has {count} now; bake again")
+        if not playback.plays(obj):
+            return replace(found, state="stale", text="There are baked frames, but nothing plays them; bake again")
     return found
 
 

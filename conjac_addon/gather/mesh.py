@@ -42,7 +42,7 @@ def surface(mesh: bpy.types.Mesh, to_world: NDArray[np.float64],
     width = np.linalg.svd(used - used.mean(axis=0), compute_uv=False)
     if width[2] <= FLAT * width[0]:
         raise BadMesh("the mesh is flat, it has no volume", "Give it thickness, for example with a Solidify modifier "
-                      "that is applied or stands above ConJac", name)
+                      "that Simulate After names in the Volume panel", name)
     # a mirrored object turns its faces inside out
     if np.linalg.det(to_world[:3, :3]) < 0.0:
         corners = corners[:, ::-1]
@@ -65,13 +65,13 @@ def check_stack(evaluation: Evaluation, count: int, export: str) -> None:
     for modifier in stack.above(obj):
         if stack.renders_differently(modifier):
             raise BadInput(f'the modifier "{modifier.name}" above ConJac gives other vertices in renders than in the '
-                           "viewport", "Set both alike, or move it below the ConJac modifier", obj.name)
+                           "viewport", "Set both alike, or choose one before it under Simulate After", obj.name)
     if export == "shapekeys" and count != len(obj.data.vertices):
         culprit = next((m.name for m in stack.above(obj) if stack.may_change_count(m)), None)
         raise BadInput(
             f"shape keys need the {len(obj.data.vertices)} vertices of the mesh itself, but "
             f'{f"the modifier “{culprit}”" if culprit else "a modifier"} above ConJac makes {count} of them',
-            "Apply it, move it below ConJac, or choose PC2 or Alembic", obj.name)
+            "Apply it, choose one before it under Simulate After, or choose PC2 or Alembic", obj.name)
 
 
 def count_changed(evaluation: Evaluation, start: int, frame: int, subframe: float, counts: tuple[int, int]) -> BadInput:
@@ -82,7 +82,7 @@ def count_changed(evaluation: Evaluation, start: int, frame: int, subframe: floa
     culprit = next((name for name in at_start if at_start[name] != at_frame[name]), None)
     who = f'the modifier "{culprit}" above ConJac changes' if culprit else "something above ConJac changes"
     return BadInput(f"{who} the number of vertices from {counts[0]} to {counts[1]}",
-                    "Apply it, remove its animation, or move it below the ConJac modifier", obj.name, frame)
+                    "Apply it, remove its animation, or choose one before it under Simulate After", obj.name, frame)
 
 
 def _counts_below_each(evaluation: Evaluation, frame: int, subframe: float) -> dict[str, int]:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import bpy
 
-from ..playback.modifier import CORRECTIONS, RIGS, place
+from ..playback.modifier import place
+from ..playback.simulate_after import CORRECTIONS, RIGS
 
 #: modifiers that neither move vertices nor change their number
 PASSIVE = frozenset({

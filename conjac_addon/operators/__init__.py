@@ -1,6 +1,20 @@
 """Setting soft bodies and mechanisms up: add, paint, handles, joints, previews, remove. Baking is in bake/."""
 
-from . import attach, cuts, jiggle, mechanism, nails, preview, preview_joints, remedies, setup, springs, suggest
+from . import (
+    attach,
+    cuts,
+    jiggle,
+    mechanism,
+    nails,
+    preview,
+    preview_joints,
+    remedies,
+    setup,
+    simulate_after,
+    springs,
+    suggest,
+)
 
 classes = (*setup.classes, *cuts.classes, *nails.classes, *attach.classes, *mechanism.classes, *springs.classes,
-           *jiggle.classes, *preview.classes, *preview_joints.classes, *suggest.classes, *remedies.classes)
+           *jiggle.classes, *preview.classes, *preview_joints.classes, *suggest.classes, *remedies.classes,
+           *simulate_after.classes)

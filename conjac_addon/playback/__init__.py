@@ -14,15 +14,18 @@ from . import action, effort, liveliness, mechanism
 from .cut_object import find as find_cut
 from .cut_object import make as make_cut
 from .cut_object import remove as hide_cut
+from .cut_object import shows_cut
 from .frames import Frames, run_from
 from .mechanism import Places
-from .modifier import NAME, check_count, find, only_above, place
+from .modifier import NAME, adopt, check_count, find, only_above, place
 from .pc2 import PC2
+from .shape_keys import is_ours as plays_shape_keys
 from .shape_keys import set_aside as set_shape_keys_aside
 
 __all__ = [
-    "NAME", "PC2", "Frames", "Places", "check_count", "effort", "find", "find_cut", "formats", "hide", "hide_cut",
-    "liveliness", "make_cut", "mechanism", "only_above", "place", "plays", "run_from", "set_aside", "show",
+    "NAME", "PC2", "Frames", "Places", "adopt", "check_count", "effort", "find", "find_cut", "formats", "hide",
+    "hide_cut", "liveliness", "make_cut", "mechanism", "only_above", "place", "plays", "run_from", "set_aside", "show",
+    "shows_cut",
 ]
 
 #: the add-on's own package: paths of export formats in the catalogue start here
@@ -61,8 +64,10 @@ def hide(obj: bpy.types.Object) -> None:
 
 
 def plays(obj: bpy.types.Object) -> bool:
-    """Whether the object, or what belongs to its mechanism, plays keyframes or a cache of ours."""
-    return bool(mechanism.playing(obj)) if members.is_mechanism(obj) else find(obj) is not None
+    """Whether the object, or what belongs to its mechanism, plays keyframes, shape keys or a cache of ours."""
+    if members.is_mechanism(obj):
+        return bool(mechanism.playing(obj))
+    return find(obj) is not None or plays_shape_keys(obj)
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ...solver.errors import BadMesh
 from ...solver.frames.read import CutMade
 from .. import compat
-from . import modifier
+from . import modifier, simulate_after
 
 #: custom properties: on the object that plays, whose cuts it shows; on the artist's, how it was shown before
 SHOWS, WAS_SHOWN = "conjac_shows_cuts_of", "conjac_was_shown"
@@ -29,6 +29,11 @@ Positions = NDArray[np.float32]
 def find(obj: bpy.types.Object) -> bpy.types.Object | None:
     """The object that plays the cuts of this one, or None."""
     return next((one for one in bpy.data.objects if one.get(SHOWS) == obj), None)
+
+
+def shows_cut(obj: bpy.types.Object) -> bool:
+    """Whether it plays the cuts of another one."""
+    return SHOWS in obj
 
 
 def make(obj: bpy.types.Object, mesh: bpy.types.Mesh, mirrored: bool, cuts: Sequence[CutMade]) -> bpy.types.Object:
@@ -56,6 +61,7 @@ def make(obj: bpy.types.Object, mesh: bpy.types.Mesh, mirrored: bool, cuts: Sequ
         shown[SHOWS] = obj
         for above in list(shown.modifiers)[: modifier.place(obj) + (modifier.find(obj) is not None)]:
             shown.modifiers.remove(above)
+        shown.conjac.simulate_after = simulate_after.MESH  # what is left stands below
         for collection in obj.users_collection:
             collection.objects.link(shown)
     old = shown.data

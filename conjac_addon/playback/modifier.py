@@ -1,6 +1,8 @@
-"""The cache modifier named "ConJac", which marks the stack.
+"""The cache modifier that plays a bake, which marks the stack.
 
-What stands above it is the simulation's input in each frame, what stands below it is applied to the result.
+What stands above it is the simulation's input in each frame, what stands below it is applied to the result. It is known
+by a number in a field of its own that has no say in what it plays: so it may be renamed, moved, copied and saved, and
+on a library override Blender keeps neither its identifier nor a custom property.
 """
 
 from __future__ import annotations
@@ -11,77 +13,87 @@ from contextlib import contextmanager
 import bpy
 
 from ...solver.errors import BadMesh
-from ..settings import is_chosen, maps_in_use
+from . import simulate_after
+from .simulate_after import CACHES
 
 NAME = "ConJac"
 
-#: modifiers that read a baked cache; one of these under our name is the mark
-CACHES = frozenset({"MESH_CACHE", "MESH_SEQUENCE_CACHE"})
-
-#: modifiers that animate the shape: the simulation's input
-RIGS = CACHES | frozenset({
-    "ARMATURE", "CAST", "CLOTH", "CURVE", "HOOK", "LAPLACIANDEFORM", "LATTICE", "MESH_DEFORM", "SHRINKWRAP",
-    "SIMPLE_DEFORM", "SOFT_BODY", "SURFACE_DEFORM", "WARP", "WAVE",
-})
-
-#: modifiers that belong to the rig above them where they follow it directly
-CORRECTIONS = frozenset({"CORRECTIVE_SMOOTH", "LAPLACIANSMOOTH", "SMOOTH", "DISPLACE"})
+#: type of modifier → the field and the number by which it is ours. A time that is read where play_mode is "CUSTOM" and
+#: time_mode "TIME" alone, and the float32 after 1 as the factor of velocities that the file does not have
+SIGNS = {"MESH_CACHE": ("eval_time", 67.578125), "MESH_SEQUENCE_CACHE": ("velocity_scale", 1.0 + 2.0**-23)}
 
 
 def find(obj: bpy.types.Object) -> bpy.types.Modifier | None:
     """The object's cache modifier, or None."""
-    modifier = obj.modifiers.get(NAME)
-    return modifier if modifier is not None and modifier.type in CACHES else None
+    return next((modifier for modifier in obj.modifiers if is_signed(modifier)), None)
+
+
+def is_signed(modifier: bpy.types.Modifier) -> bool:
+    """Whether a modifier plays a bake of ours, whatever it is called."""
+    field, number = SIGNS.get(modifier.type, ("", 0.0))
+    return bool(field) and getattr(modifier, field) == number
+
+
+def adopt(obj: bpy.types.Object) -> None:
+    """Sign the cache modifier of a file from before there were signs: there the name was all it was known by."""
+    named = obj.modifiers.get(NAME)
+    if named is not None and named.type in CACHES and find(obj) is None:
+        _sign(named)
+
+
+def _sign(modifier: bpy.types.Modifier) -> None:
+    field, number = SIGNS[modifier.type]
+    setattr(modifier, field, number)
 
 
 def place(obj: bpy.types.Object) -> int:
-    """Index in the stack where the cache modifier stands, or would be put: after the last deforming modifier.
-
-    After Geometry Nodes too where a map is named that only these can make.
-    """
+    """Index in the stack where the cache modifier stands, or would be put."""
     mark = find(obj)
-    if mark is not None:
-        return list(obj.modifiers).index(mark)
-    types = [modifier.type for modifier in obj.modifiers]
-    inputs = RIGS | {"NODES"} if needs_a_map(obj) else RIGS
-    after = max((index + 1 for index, kind in enumerate(types) if kind in inputs), default=0)
-    while 0 < after < len(types) and types[after] in CORRECTIONS:
-        after += 1
-    return after
-
-
-def needs_a_map(obj: bpy.types.Object) -> bool:
-    """Whether a modifier has to make one of the object's maps: it is neither a vertex group nor an attribute."""
-    settings = getattr(obj, "conjac", None)  # a script may show frames with the extension switched off
-    if settings is None:
-        return False
-    named = (getattr(settings, f"{entry.key}_group") for entry in maps_in_use(settings).values()
-             if is_chosen(settings, entry))
-    return any(name not in obj.vertex_groups and name not in obj.data.attributes for name in named)
+    return simulate_after.index(obj) if mark is None else list(obj.modifiers).index(mark)
 
 
 def put(obj: bpy.types.Object, kind: str) -> bpy.types.Modifier:
     """The cache modifier, of type `kind`, at its place; one of another type is replaced where it stands."""
-    mark, index = find(obj), place(obj)
+    mark, index, name = find(obj), place(obj), NAME
     if mark is not None and mark.type != kind:
+        name = mark.name  # the artist may have given it another
         _drop(obj, mark)
         mark = None
     if mark is None:
-        mark = obj.modifiers.new(NAME, kind)
+        mark = obj.modifiers.new(name, kind)
         if mark is None:
             raise BadMesh("Blender adds no modifier to it", "Make it local or add a library override", obj.name)
         # another modifier may have our name already, and then Blender gave this one another
-        if mark.name != NAME:
-            obj.modifiers[NAME].name = f"{NAME} (Other)"
-            mark.name = NAME
-        obj.modifiers.move(len(obj.modifiers) - 1, index)
+        if mark.name != name:
+            obj.modifiers[name].name = f"{name} (Other)"
+            mark.name = name
+        _sign(mark)
+        _move(obj, mark, index)
     return mark
 
 
-def remove(obj: bpy.types.Object) -> None:
-    """Take the cache modifier away, if there is one."""
+def _move(obj: bpy.types.Object, mark: bpy.types.Modifier, index: int) -> None:
+    """Put the cache modifier where `index` other ones stand above it.
+
+    Blender keeps pinned modifiers behind all others, and a new one before them.
+    """
+    others = [modifier for modifier in obj.modifiers if modifier != mark]
+    mark.use_pin_to_last = index > 0 and others[index - 1].use_pin_to_last
+    obj.modifiers.move(list(obj.modifiers).index(mark), index)
+
+
+def follow_choice(obj: bpy.types.Object) -> None:
+    """Put the cache modifier, if there is one, where Simulate After says."""
     mark = find(obj)
     if mark is not None:
+        _move(obj, mark, simulate_after.index(obj, without=mark))
+
+
+def remove(obj: bpy.types.Object) -> None:
+    """Take the cache modifier away, if there is one. Where it stood is remembered: the next bake stands there again."""
+    mark = find(obj)
+    if mark is not None:
+        simulate_after.remember(obj, mark)
         _drop(obj, mark)
 
 

@@ -18,7 +18,7 @@ MECHANISMS = ("add_spring", "remove_spring", "copy_to_bones", "drive_then_let_go
               "remove_joints_preview", None)
 
 #: operators that need a choice, as a menu of its own: name → property
-CHOICES = {"add_group": "map", "preview_field": "field", "export": "format"}
+CHOICES = {"simulate_after": "after", "add_group": "map", "preview_field": "field", "export": "format"}
 
 #: operators that take away the last entry of a list of the soft body
 ENTRIES = {"remove_handle": "handles", "remove_attachment": "attachments", "remove_cut": "cuts",

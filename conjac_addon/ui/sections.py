@@ -9,6 +9,7 @@ from ...solver import catalogue
 from ...solver.catalogue import Entry
 from .. import bake, members
 from ..bake.progress import remaining
+from ..operators import simulate_after
 from ..settings import default_group, fields_in_use, frame_range, is_chosen, maps_in_use, property_name
 from . import advice, damping, mechanisms
 from .text import hint, paragraph
@@ -243,8 +244,14 @@ def draw_nails(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 
 def draw_volume(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """The mesher, and what its tetrahedra cost."""
+    """What is filled, the mesher, and what its tetrahedra cost."""
     settings = context.object.conjac
+    if len(context.object.modifiers):
+        row = layout.split(factor=0.4)
+        row.alignment = "RIGHT"
+        row.label(text="Simulate After")
+        row.operator_menu_enum("conjac.simulate_after", "after", text=simulate_after.label(context.object),
+                               icon="MODIFIER")
     layout.prop(settings, "mesher")
     draw_params(layout, settings, "mesher")
     layout.operator("conjac.preview_tets", icon="MESH_ICOSPHERE")

@@ -1,0 +1,67 @@
+"""Choose where in the stack of modifiers the simulation stands, before the first bake or after it."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..playback import modifier, simulate_after
+from .entries import UNDOABLE
+from .poll import active_soft_body, unless
+
+AUTOMATIC = "AUTOMATIC"
+
+#: Blender does not keep the words of a menu that is made when it opens
+_items: list[tuple[str, str, str]] = []
+
+
+def label(obj: bpy.types.Object) -> str:
+    """What the simulation comes after, as a panel says it."""
+    others = _others(obj)
+    after = modifier.place(obj)
+    return others[after - 1].name if after else "Mesh"
+
+
+def _others(obj: bpy.types.Object) -> list[bpy.types.Modifier]:
+    """All its modifiers but the one that plays the bake."""
+    return [one for one in obj.modifiers if not modifier.is_signed(one)]
+
+
+def _choices(_self: bpy.types.OperatorProperties, context: bpy.types.Context) -> list[tuple[str, str, str]]:
+    obj = context.object if context is not None else None
+    _items[:] = [
+        (AUTOMATIC, "Automatic", "After what deforms the mesh, before what makes more geometry of it, such as "
+         "Subdivision; after a Mirror or Solidify without which there is no body"),
+        (simulate_after.MESH, "Mesh", "Simulate the mesh itself; all modifiers are applied to the result")]
+    if obj is not None:
+        _items.extend((one.name, one.name, f"Simulate what {one.name} makes; what follows it is applied to the result")
+                      for one in _others(obj))
+    return _items
+
+
+class CONJAC_OT_simulate_after(bpy.types.Operator):
+    """Choose the modifier whose result is simulated; those below it are applied to what is baked"""
+
+    bl_idname = "conjac.simulate_after"
+    bl_label = "Simulate After"
+    bl_options = UNDOABLE
+    bl_property = "after"
+
+    after: bpy.props.EnumProperty(name="After", description="The modifier whose result is simulated", items=_choices)
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        from ..bake.operators import is_baking
+
+        return unless(cls, active_soft_body(cls, context), is_baking, "Cancel the running bake first") is not None
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        obj = context.object
+        if self.after == AUTOMATIC:
+            obj.conjac.simulate_after = simulate_after.AUTOMATIC
+        else:
+            simulate_after.choose(obj, None if self.after == simulate_after.MESH else obj.modifiers[self.after])
+        modifier.follow_choice(obj)
+        return {"FINISHED"}
+
+
+classes = (CONJAC_OT_simulate_after,)
