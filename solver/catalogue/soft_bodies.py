@@ -96,6 +96,10 @@ EDGE_LENGTH = Param("edge_length", "Edge Length",
                     "Target edge length of the tetrahedra, 0 picks a twentieth of the box diagonal",
                     0.0, "m", 0.0, None, 0.0, 1.0)
 
+SHEET_THICKNESS = Param("sheet_thickness", "Sheet Thickness",
+                        "What open sheets and loose faces are thickened to before they are filled; 0 refuses them",
+                        0.0, "m", 0.0, None, 0.0, 0.1)
+
 ENTRIES: tuple[Entry, ...] = (
     Entry("method", "conjac", "condensation.conjac:ConJac", "ConJac",
           "Large steps that stay lively: a few dynamic nodes move, the rest follows in balance",
@@ -245,9 +249,10 @@ ENTRIES: tuple[Entry, ...] = (
           "The paper's: brakes each touching node by itself, so what should stand on a slope creeps",
           (FRICTION_COEFFICIENT,), number=2),
     Entry("mesher", "tetwild", "meshing.tetwild:TetWild", "fTetWild",
-          "Meshes open, self-intersecting and dirty surfaces", (EDGE_LENGTH,), number=0),
+          "Meshes open, self-intersecting and dirty surfaces", (EDGE_LENGTH, SHEET_THICKNESS), number=0),
     Entry("mesher", "tetgen", "meshing.tetgen:TetGen", "TetGen",
-          "Fast, for clean closed surfaces; needs the optional tetgen package", (EDGE_LENGTH,), number=1),
+          "Fast, for clean closed surfaces; needs the optional tetgen package", (EDGE_LENGTH, SHEET_THICKNESS),
+          number=1),
     Entry("mesher", "grid", "meshing.grid:Grid", "Box Grid",
           "Six tetrahedra a cell, for axis-aligned boxes", (EDGE_LENGTH,), number=2),
     Entry("cut", "plane", "reshape.cuts.plane:Plane", "Plane", "All along a plane, however wide the body is",

@@ -7,11 +7,13 @@ in order of magnitude, no promise.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import catalogue
 from . import costs, hashes, stages
@@ -20,6 +22,8 @@ from .load import load
 from .schema import Body, Mechanism, step_size
 
 TETS_PER_NODE = 4.5  # of a solid body; thin ones have fewer
+ACROSS_THIN = 4.5  # edges of a thin body are no longer than so many times its thickness, or they would leave it
+UNSURE = 2.0  # a guess may be off by so many times
 POSE_BYTES = 200  # of a rigid body in a frame: its pose and its joint's rates
 BASE_BYTES = 250e6  # Python with its libraries
 
@@ -32,6 +36,16 @@ class BodySize:
     nodes: int
     tets: int
     exact: bool  #: counted, not guessed from the surface
+    least_tets: int  #: how far off the guess may be
+    most_tets: int
+
+    @property
+    def sentence(self) -> str:
+        start = f'Body "{self.name}": {self.vertices} vertices, {self.triangles} triangles, '
+        if self.exact:
+            return f"{start}{self.nodes} nodes, {self.tets} tetrahedra"
+        return (f"{start}about {self.nodes} nodes, about {self.tets} tetrahedra "
+                f"(from {self.least_tets} to {self.most_tets})")
 
 
 @dataclass(frozen=True)
@@ -61,10 +75,7 @@ class Estimate:
 
     def sentences(self) -> list[str]:
         said = [f"{self.name}: frames {self.frames[0]} to {self.frames[1]}, {self.steps_per_frame} steps each"]
-        for body in self.bodies:
-            about = "" if body.exact else "about "
-            said.append(f'Body "{body.name}": {body.vertices} vertices, {body.triangles} triangles, '
-                        f"{about}{body.nodes} nodes, {about}{body.tets} tetrahedra")
+        said += [body.sentence for body in self.bodies]
         said += [f'Mechanism "{one.name}": {one.bodies} bodies, {one.rates} joint rates' for one in self.mechanisms]
         if self.why_multigrid is not None:
             said.append(f"Linear solver: multigrid, since {self.why_multigrid}")
@@ -105,19 +116,37 @@ def body_size(job: Job, body: Body, tets_hash: str) -> BodySize:
     if body.surface is not None:
         vertices, triangles = job.array(body.surface.vertices), job.array(body.surface.triangles)
     of_surface = (body.name, len(vertices), len(triangles))
-    if body.tets is not None:
-        return BodySize(*of_surface, len(job.array(body.tets.nodes)), len(job.array(body.tets.tets)), True)
     made = stages.kept(job, "tets", body.name, tets_hash)
+    if body.tets is not None:
+        nodes, tets = len(job.array(body.tets.nodes)), len(job.array(body.tets.tets))
+        return BodySize(*of_surface, nodes, tets, True, tets, tets)
     if made is not None and {"nodes", "tets"} <= made.keys():
-        return BodySize(*of_surface, len(made["nodes"]), len(made["tets"]), True)
+        return BodySize(*of_surface, len(made["nodes"]), len(made["tets"]), True, len(made["tets"]), len(made["tets"]))
 
+    coarse, tets = guessed_tets(vertices, triangles, parameters("mesher", body.mesher))
+    return BodySize(*of_surface, max(4, round(tets / TETS_PER_NODE)), tets, False, max(1, round(coarse / UNSURE)),
+                    round(tets * UNSURE))
+
+
+def guessed_tets(vertices: NDArray[Any], triangles: NDArray[Any], params: Mapping[str, float | bool]
+                 ) -> tuple[int, int]:
+    """About how many tetrahedra fill a surface: at least, if none is smaller than asked for, and as thin as it is.
+
+    vertices: (n, 3) [m]; triangles: (m, 3); params: of the mesher.
+    """
     corners = (vertices - vertices.mean(axis=0))[triangles]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     volume = abs(float(np.einsum("ij,ij->", normals, corners[:, 0]))) / 6
     area = float(np.linalg.norm(normals, axis=1).sum()) / 2
-    edge = float(parameters("mesher", body.mesher).get("edge_length", 0.0))
-    edge = edge or float(np.linalg.norm(np.ptp(vertices, axis=0))) / 20
-    # a regular tetrahedron fills edge³ / 6√2; the surface adds some two for each of its triangles of that size
-    full = 6 * math.sqrt(2) * volume / edge**3 + 2 * area / (math.sqrt(3) / 4 * edge**2) if edge > 0 else 0
-    tets = max(6, round(full))
-    return BodySize(*of_surface, max(4, round(tets / TETS_PER_NODE)), tets, False)
+    edge = float(params.get("edge_length", 0.0)) or float(np.linalg.norm(np.ptp(vertices, axis=0))) / 20
+    if not area or not edge:
+        return 6, 6
+    sheet = float(params.get("sheet_thickness", 0.0))
+    if 2 * volume / area < sheet:
+        volume, area = area * sheet, 2 * area
+    # a regular tetrahedron fills edge³ / 6√2; the surface adds some two for each of its triangles of that size, which
+    # is smaller where the body is thin
+    across = ACROSS_THIN * 2 * volume / area or edge
+    inside, outside = 6 * math.sqrt(2) * volume / edge**3, 2 * area / (math.sqrt(3) / 4)
+    coarse, fine = (max(6, round(inside + outside / side**2)) for side in (edge, min(edge, across)))
+    return coarse, fine

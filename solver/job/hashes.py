@@ -103,11 +103,12 @@ def settings(job: Job) -> Settings:
         families = ("mesher", "material", "damping", "carry", *of_fibers)
         flat = dict(_flat(job, body, "", digests)) | _choices(body, families)
         # not read: the mesher of a volume given by hand, fibres without a material, how maps go inwards where there
-        # are none, numbers that others replace
+        # are none, numbers that others replace, a thickness of no sheets
         painted = {name for key in body.painted for name in (key, f"material.{key}", f"fiber_material.{key}")}
         unread = (*(("mesher.",) if body.tets else ()), *(() if body.fiber_material else ("fiber",)),
                   *(("fiber_material.activation",) if body.fiber_activation else ()),
-                  *(() if body.painted else ("carry.",)))
+                  *(() if body.painted else ("carry.",)),
+                  *(() if flat.get("mesher.sheet_thickness") else ("mesher.sheet_thickness",)))
         bodies[body.name] = {key: value for key, value in flat.items()
                              if key not in painted and not key.startswith(unread)}
     mechanisms = {one.name: dict(_flat(job, one, "", digests)) for one in job.scene.mechanisms}

@@ -15,6 +15,7 @@ from ..state import Index, Vec
 from .winding import winding_numbers
 
 WELD = 1e-7  # of the unit box: single precision tells neighbouring vertices apart down to about here
+ROUNDING = 1e-9  # of a volume
 FLAT = 1e-5  # of the unit box: thinner than this there is nothing to fill
 
 
@@ -53,11 +54,12 @@ def enclosed_volumes(vertices: Vec, triangles: Index) -> Vec:
     return volumes
 
 
-def clean(vertices: NDArray, triangles: NDArray, name: str | None = None) -> Surface:
+def clean(vertices: NDArray, triangles: NDArray, name: str | None = None, flat: bool = False) -> Surface:
     """A surface fit for a mesher, from whatever an artist hands over.
 
     vertices: (n, 3) [m]; triangles: (m, 3) indices. Vertices closer than 1e-7 of the size become one; triangles
-    without area, listed twice or used by nothing go. Raises BadMesh where no volume can come of it.
+    without area, listed twice or used by nothing go. flat: whether it may lie in a plane, since it is thickened after.
+    Raises BadMesh where no volume can come of it.
     """
     vertices, triangles = _checked(vertices, triangles, name)
     used = np.unique(triangles)
@@ -77,7 +79,8 @@ def clean(vertices: NDArray, triangles: NDArray, name: str | None = None) -> Sur
         raise BadMesh("its faces have no area", "Give it faces that enclose a volume", object=name)
     used, corners = np.unique(triangles, return_inverse=True)
     vertices, triangles = vertices[used], corners.reshape(-1, 3).astype(np.int32)
-    _refuse_flat(vertices, name)
+    if not flat:
+        _refuse_flat(vertices, name)
     triangles, part = _oriented(vertices, triangles)
     return Surface(vertices, triangles, part, open_edges, tangled_edges, centre, scale)
 
@@ -130,7 +133,7 @@ def _refuse_flat(vertices: Vec, name: str | None) -> None:
     along = np.ptp((vertices - vertices.mean(axis=0)) @ spread[2].T, axis=0)
     if along[2] < FLAT * along[0]:
         raise BadMesh("the mesh is flat, it encloses no volume",
-                      "Give it thickness, for instance with a Solidify modifier", object=name)
+                      "Give it thickness with a Solidify modifier, or set its Sheet Thickness", object=name)
 
 
 def _oriented(vertices: Vec, triangles: Index) -> tuple[Index, Index]:
@@ -206,7 +209,8 @@ def _inside_out(vertices: Vec, triangles: Index, piece: Index) -> NDArray[np.boo
     centre = np.stack([np.bincount(piece, middle[:, i]) / faces for i in range(3)], axis=1)
     a, b, c = (vertices[triangles[:, i]] - centre[piece] for i in range(3))
     volume = np.bincount(piece, np.einsum("ij,ij->i", a, np.cross(b, c)) / 6.0)
-    turn = volume < 0.0
+    area = np.bincount(piece, 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1))
+    turn = volume < -ROUNDING * area**1.5  # a flat piece stays as the artist has it
     if len(volume) == 1 or len(volume) > 1000:
         return turn
 

@@ -73,7 +73,8 @@ def test_scene_settings_arrive_in_si(soft_cube, tmp_path):
     assert job.time.step == pytest.approx(0.01, rel=1e-7) and job.time.tolerance == 1.0e-3
     assert job.time.largest_deformation == 0.25
     assert job.gravity == pytest.approx((0.0, 0.0, -9.81), rel=1e-9)
-    assert job.bodies[0].mesher == schema.Choice(kind="tetwild", params={"edge_length": pytest.approx(0.005)})
+    assert job.bodies[0].mesher == schema.Choice(kind="tetwild", params={"edge_length": pytest.approx(0.005),
+                                                                          "sheet_thickness": 0.0})
     assert job.bodies[0].material.params["youngs_modulus"] == 5.0e4
     assert job.method.params["gamma"] == 1.0 / 3.0
     assert job.ground.point == pytest.approx((0.0, 0.0, -0.03)) and job.ground.normal == (0.0, 0.0, 1.0)

@@ -60,3 +60,17 @@ def test_the_dragon_is_estimated_within_its_order_of_magnitude(tmp_path):
     np.save(job / "arrays/tets.npy", tets)
     found = estimate(job)
     assert len(tets) == 36720 and 0.093 < found.step_s < 0.5 and 200 < found.memory_mb < 1000
+
+
+@pytest.mark.parametrize("thin, made", [(30, 1409), (100, 5059), (300, 21966), (1000, 338057)])
+def test_a_thin_plate_is_not_taken_for_a_thick_one(tmp_path, thin, made):
+    """What fTetWild made of plates of one metre, so many times wider than thick, without an edge length."""
+    job = surface_job(tmp_path)
+    corners = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1 / thin)], dtype=float)
+    quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    np.save(job / "arrays/vertices.npy", corners)
+    np.save(job / "arrays/triangles.npy",
+            np.array([t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))], np.int32))
+    size = estimate(job).bodies[0]
+    assert 0.5 < size.tets / made < 2 and size.least_tets < made < size.most_tets
+    assert f"(from {size.least_tets} to {size.most_tets})" in " ".join(estimate(job).sentences())

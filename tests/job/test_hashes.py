@@ -27,6 +27,8 @@ def stages_changed(before, after, name="Ear") -> list[str]:
     ("bodies.0.fiber_field", {"kind": "helix"}, None, None),  # not read without a fiber_material
     ("bodies.0.fiber_material", {"kind": "afung"}, "fields", 'fibers of "Ear"'),
     ("bodies.0.mesher", {"kind": "tetwild", "params": {"edge_length": 0.1}}, "tets", 'Edge Length of "Ear"'),
+    ("bodies.0.mesher", {"kind": "tetwild", "params": {"sheet_thickness": 0.1}}, "tets", 'Sheet Thickness of "Ear"'),
+    ("bodies.0.mesher", {"kind": "tetwild", "params": {"sheet_thickness": 0}}, None, None),
     ("bodies.0.mesher", {"kind": "grid"}, "tets", 'mesher of "Ear"'),
     ("bodies.0.damping", {"kind": "green"}, "solve", 'damping law of "Ear"'),
     ("bodies.0.damping", {"kind": "rayleigh", "params": {"mass_damping": 2}}, "solve", 'Mass Damping of "Ear"'),
