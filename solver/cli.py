@@ -5,7 +5,7 @@ traceback then stands on stderr; 75 stopped on request and resumable.
 
 With --json every line on stdout is one JSON object, flushed at once; the last one is always "end":
     {"event": "log", "text"}
-    {"event": "stage", "stage": "tets" | "fields" | "world" | "suggest", "body", "progress": 0..1 or null, "text"}
+    {"event": "stage", "stage", "body", "progress": 0..1 or null, "text"}   of tets, fields, compile, world or suggest
     {"event": "start", "frames": [first, last], "steps_per_frame"}    first is on disk or written next
     {"event": "frame", "frame", "ms", "left_s"}                       told after the file stands
     {"event": "tets", "body", "path", "nodes", "tets", "notes"}       of tets: path of an .npz with nodes, tets

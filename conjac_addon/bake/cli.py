@@ -1,16 +1,24 @@
 """`blender -b FILE.blend -c conjac bake`: Blender's own command line.
 
     blender -b FILE.blend -c conjac bake [--object NAME]... [--format pc2|abc|shapekeys] [--frames A-B] [--save]
+                                         [--json]
 
 Without --object every mechanism and soft body of the scene is baked. Exit code 0 only if every frame asked for is on
 disk and plays; else the solver's: 2 bad input, 3 diverged, 4 environment, 75 stopped. Frames go into the cache folder;
 what plays them, a modifier, shape keys or keyframes, goes into the .blend, which is written only with --save and exit
 code 0.
+
+With --json every line of ours on stdout is one JSON object, as `python -m solver` prints them, with the object's name
+as "object"; Blender prints lines of its own between them. Stages are also "read", "begin" and "write". Of each object
+the last is "baked", of the command "end":
+    {"event": "baked", "object", "code", "error", "text"}     error: its stable code, "" where there is none
+    {"event": "end", "code", "text"}
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import traceback
 from typing import Any
@@ -33,14 +41,36 @@ def run(argv: list[str]) -> int:
         arguments = _parser().parse_args(argv)
     except SystemExit as end:  # argparse has printed why; leaving Python here would skip Blender's own exit
         return end.code if isinstance(end.code, int) else EXIT_BAD_INPUT
+    lines = Lines(arguments.json)
     try:
-        return int(arguments.command(arguments))
+        code, text = arguments.command(arguments, lines)
     except ConJacError as error:
-        print(error, file=sys.stderr, flush=True)
-        return error.exit_code
-    except Exception:
+        code, text = error.exit_code, str(error)
+        lines.complain(text)
+    except Exception as error:
         traceback.print_exc()
-        return EXIT_ENVIRONMENT
+        code, text = EXIT_ENVIRONMENT, f"ConJac failed ({type(error).__name__}: {error})"
+    lines.event({"event": "end", "code": code, "text": text})
+    return code
+
+
+class Lines:
+    """What the command prints: sentences for people, or JSON lines."""
+
+    def __init__(self, as_json: bool) -> None:
+        self._as_json = as_json
+
+    def say(self, text: str) -> None:
+        if not self._as_json:
+            print(text, flush=True)
+
+    def complain(self, text: str) -> None:
+        if not self._as_json:
+            print(text, file=sys.stderr, flush=True)
+
+    def event(self, message: dict[str, Any]) -> None:
+        if self._as_json:
+            print(json.dumps(message, ensure_ascii=False), flush=True)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -54,6 +84,7 @@ def _parser() -> argparse.ArgumentParser:
     bake.add_argument("--format", choices=list(catalogue.family("export")), help="default: the object's own setting")
     bake.add_argument("--frames", type=_frames, metavar="A-B", help="frames that must be there; default: all")
     bake.add_argument("--save", action="store_true", help="save the .blend with what plays the frames if all are there")
+    bake.add_argument("--json", action="store_true", help="one JSON object a line on stdout")
     bake.set_defaults(command=_bake)
     return parser
 
@@ -68,18 +99,27 @@ def _frames(text: str) -> tuple[int, int]:
         raise argparse.ArgumentTypeError(f'"{text}" is not like 1-72') from error
 
 
-def _bake(arguments: argparse.Namespace) -> int:
+def _bake(arguments: argparse.Namespace, lines: Lines) -> tuple[int, str]:
+    """Bake one object after the other. Returns the first failure's exit code, and a sentence."""
     scene = bpy.context.scene
     objects = _named(scene, arguments.object) if arguments.object else _bakes(scene)
     if arguments.save and not bpy.data.filepath:
         raise BadInput("there is no .blend to save", "Give a file before -c, or leave --save out")
-    codes = [session.bake(obj, scene, arguments.frames, arguments.format, _say) for obj in objects]
+    codes = []
+    for obj in objects:
+        name = obj.name
+        codes.append(session.bake(obj, scene, arguments.frames, arguments.format, lines.say,
+                                  lambda message, name=name: lines.event(message | {"object": name})))
     first_failure = next((code for code in codes if code != EXIT_COMPLETE), EXIT_COMPLETE)
-    if arguments.save and first_failure:
-        _say(f"{bpy.data.filepath} is not saved, as not every bake is complete")
-    elif arguments.save:
-        bpy.ops.wm.save_mainfile()
-    return first_failure
+    if not first_failure:
+        if arguments.save:
+            bpy.ops.wm.save_mainfile()
+        return EXIT_COMPLETE, f"{len(objects)} baked"
+    text = f"{sum(map(bool, codes))} of {len(objects)} are not complete"
+    if arguments.save:
+        text = f"{bpy.data.filepath} is not saved, as not every bake is complete"
+        lines.say(text)
+    return first_failure, text
 
 
 def _named(scene: bpy.types.Scene, names: list[str]) -> list[bpy.types.Object]:
@@ -100,10 +140,6 @@ def _bakes(scene: bpy.types.Scene) -> list[bpy.types.Object]:
         raise NoSuchThing(f'the scene "{scene.name}" has no ConJac soft body or mechanism',
                           "Add one in the ConJac tab")
     return found
-
-
-def _say(text: str) -> None:
-    print(text, flush=True)
 
 
 def register() -> None:

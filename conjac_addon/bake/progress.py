@@ -8,6 +8,10 @@ from typing import Any
 
 Message = Mapping[str, Any]
 
+#: a stage of the solver → what it is to an artist, short enough for one line of the sidebar
+WORDS = {"tets": "Filling the shape", "fields": "Carrying paint inside", "compile": "Compiling, only this once",
+         "world": "Getting ready", "suggest": "Finding where it swings"}
+
 
 @dataclass(frozen=True)
 class Progress:
@@ -25,6 +29,14 @@ class Progress:
     exit_code: int | None = None  #: as the bake itself tells it, None while it runs
 
 
+def line(progress: Progress) -> str:
+    """Where it stands: what it is doing, how much of that is done, and how long all of it will take."""
+    done = progress.fraction
+    # frames are counted in the words themselves
+    counted = progress.first is not None or done is None or not 0.0 < done < 1.0
+    return f"{progress.text}{'' if counted else f', {100.0 * (done or 0.0):.0f} %'}{remaining(progress.left_s)}"
+
+
 def after(progress: Progress, message: Message) -> Progress:
     """The progress after one more message. Unknown events change nothing: a newer solver may say more."""
     read = _READERS.get(message.get("event", ""))
@@ -36,7 +48,8 @@ def _log(progress: Progress, message: Message) -> Progress:
 
 
 def _stage(progress: Progress, message: Message) -> Progress:
-    return replace(progress, text=message["text"], fraction=message["progress"])
+    words = WORDS.get(message.get("stage", ""), message["text"])
+    return replace(progress, text=words, fraction=message["progress"])
 
 
 def _start(progress: Progress, message: Message) -> Progress:

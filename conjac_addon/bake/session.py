@@ -22,7 +22,7 @@ from ...solver.errors import (
 from .. import gather, identity, members, prefs
 from . import place
 from .live import LiveFrames
-from .progress import Progress, after, remaining
+from .progress import Progress, after, line
 from .shown import show
 from .worker import Worker
 
@@ -55,6 +55,7 @@ class Bake:
         self._object, self._scene = obj.session_uid, scene.session_uid
         self._cancelled = self._paused = False
         self._report: Callable[[str], None] = lambda text: None
+        self._listen: Callable[[dict[str, Any]], None] = lambda message: None
         found = place.of(obj)
         if self._object in running or (found.own and place.cache_of(found.folder).status().state == "baking"):
             raise CacheBusy("it is being baked already", "Wait for that bake or cancel it", self.name)
@@ -87,9 +88,13 @@ class Bake:
                 self.close()
         return False
 
-    def wait(self, report: Callable[[str], None] = lambda text: None) -> int:
-        """Carry it on to its end in the foreground. Returns the exit code; `report` is told all that it does."""
-        self._report = report
+    def wait(self, report: Callable[[str], None] = lambda text: None,
+             listen: Callable[[dict[str, Any]], None] = lambda message: None) -> int:
+        """Carry it on to its end in the foreground. Returns the exit code.
+
+        report: told all that it does, in sentences; listen: the same as messages, without how it ended.
+        """
+        self._report, self._listen = report, listen
         try:
             while self.tick():
                 if self.worker is not None and not self.worker.ended():
@@ -102,7 +107,7 @@ class Bake:
 
     def sentence(self) -> str:
         """Where it stands, for a line of text."""
-        return f"{self.name}: {self.progress.text}{remaining(self.progress.left_s)}"
+        return f"{self.name}: {line(self.progress)}"
 
     def pause(self) -> None:
         """Stop after the step in hand, or after the frame that is being read."""
@@ -136,7 +141,7 @@ class Bake:
         yield True
         with closing(gather.write_job_steps(obj, scene, self.folder, self.note)) as reading:
             for fraction, text in reading:
-                self._tell({"event": "stage", "body": self.name, "progress": fraction, "text": text})
+                self._tell({"event": "stage", "stage": "read", "body": self.name, "progress": fraction, "text": text})
                 if self._cancelled or self._paused:
                     return self._end(EXIT_STOPPED, "Stopped before the simulation began")
                 yield True
@@ -155,7 +160,8 @@ class Bake:
         argv = ["bake", str(self.folder), "--json", *(["--resume"] if resume else []),
                 *([f"--frames={self.frames[0]}-{self.frames[1]}"] if self.frames else []),
                 *(["--threads", str(threads)] if threads else [])]
-        self._tell({"event": "stage", "body": self.name, "progress": None, "text": "Starting the solver"})
+        self._tell({"event": "stage", "stage": "begin", "body": self.name, "progress": None,
+                    "text": "Starting the solver"})
         self.worker = Worker(SOLVER, argv)
         shown = LiveFrames(self)
         while not self.worker.ended():
@@ -172,15 +178,16 @@ class Bake:
         code = self.worker.exit_code
         died = self.progress.exit_code is None and not self._cancelled
         if died:
-            for line in self.worker.last_lines:
-                self.note(line)
+            for said in self.worker.last_lines:
+                self.note(said)
             raise Environment(f"the solver's process ended by itself (exit code {code})",
                               "Bake again to go on from the last snapshot", self.name)
         code = EXIT_STOPPED if self.progress.exit_code is None else self.progress.exit_code
         text = self.progress.error or ("Stopped; bake again to go on" if code == EXIT_STOPPED else self.progress.text)
         if code == EXIT_COMPLETE:
             # Blender stands still while it writes: the window says why, and is drawn before
-            self._tell({"event": "stage", "body": self.name, "progress": 1.0, "text": f"Writing {self._written()}"})
+            self._tell({"event": "stage", "stage": "write", "body": self.name, "progress": 1.0,
+                        "text": f"Writing {self._written()}"})
             yield False
         self._show()
         if code == EXIT_COMPLETE:
@@ -215,6 +222,8 @@ class Bake:
     def _tell(self, *messages: dict[str, Any]) -> None:
         for message in messages:
             before, self.progress = self.progress, after(self.progress, message)
+            if message["event"] not in ("error", "end", "output"):
+                self._listen(message)  # a solver's end may be a beginning: after settings changed it starts anew
             for note in self.progress.notes[len(before.notes):]:
                 self._report(note)
             if self.progress.text != before.text and self.progress.exit_code is None:
@@ -224,10 +233,11 @@ class Bake:
         self._tell({"event": "log", "text": text})
 
     def _fail(self, error: ConJacError) -> None:
+        self._tell({"event": "error", "code": error.code, "text": str(error)})
         self._end(error.exit_code, str(error))
 
     def _end(self, code: int, text: str) -> None:
-        if code not in (EXIT_COMPLETE, EXIT_STOPPED):
+        if code not in (EXIT_COMPLETE, EXIT_STOPPED) and not self.progress.error:
             self._tell({"event": "error", "code": "", "text": text})
         self._tell({"event": "end", "code": code, "text": text})
         self.exit_code = code
@@ -241,15 +251,22 @@ class Bake:
 
 
 def bake(obj: bpy.types.Object, scene: bpy.types.Scene, frames: tuple[int, int] | None = None, key: str | None = None,
-         report: Callable[[str], None] = lambda text: None) -> int:
-    """Bake in the foreground. Returns the exit code; `report` is told how it goes on and, last, what went wrong."""
+         report: Callable[[str], None] = lambda text: None,
+         listen: Callable[[dict[str, Any]], None] = lambda message: None) -> int:
+    """Bake in the foreground. Returns the exit code; `report` is told how it goes on and, last, what went wrong.
+
+    listen: told the same as messages, the last of which is {"event": "baked", "code", "error", "text"}.
+    """
     try:
         one = Bake(obj, scene, frames, key)
     except ConJacError as error:
         report(str(error))
+        listen({"event": "baked", "code": error.exit_code, "error": error.code, "text": str(error)})
         return error.exit_code
-    code = one.wait(report)
-    report(one.progress.error or f"{one.name}: {one.progress.text}")
+    code = one.wait(report, listen)
+    text = one.progress.error or f"{one.name}: {one.progress.text}"
+    report(text)
+    listen({"event": "baked", "code": code, "error": one.progress.error_code, "text": text})
     return code
 
 

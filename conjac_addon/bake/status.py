@@ -11,6 +11,7 @@ import bpy
 from ...solver.errors import ConJacError
 from .. import gather, members, playback
 from . import place
+from .progress import line
 from .session import running_bake
 
 
@@ -43,7 +44,7 @@ def status(obj: bpy.types.Object) -> Status:
     if bake is not None:
         told = bake.progress
         if told.first is None or told.last is None:
-            return Status("baking", text=told.text, fraction=told.fraction, mine=True)
+            return Status("baking", text=line(told), fraction=told.fraction, mine=True)
         done = 0 if told.frame is None else told.frame - told.first + 1
         return Status("baking", done, told.last - told.first + 1, told.left_s, told.text, told.fraction, mine=True)
     folder = place.job_folder(obj)

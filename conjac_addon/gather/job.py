@@ -47,7 +47,7 @@ def write_job_steps(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path,
     write = _write_mechanism if members.is_mechanism(obj) else _write_body
     try:
         for frame in write(obj, scene, job, (start, end), report, still):
-            yield (frame - start + 1) / (end - start + 1), f"Reading frame {frame} of {end}"
+            yield (frame - start + 1) / (end - start + 1), "Reading the animation"
     finally:
         job.abandon()
 

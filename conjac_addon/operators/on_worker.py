@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ...solver.errors import ConJacError, Environment
 from .. import gather
 from ..bake import place
+from ..bake.progress import Progress, after, line
 from ..bake.worker import Worker
 from ..redraw import redraw_panels
 from .poll import soft_body_to_read, unless
@@ -148,7 +149,7 @@ def run(obj: bpy.types.Object, scene: bpy.types.Scene, job: Path, argv: list[str
         for _, text in reading:
             yield text
     worker = Worker("solver", [command, str(job), *argv[1:], "--json"])
-    made, failure, text = None, None, "Starting"
+    made, failure, progress = None, None, Progress()
     try:
         while not worker.ended():
             for message in worker.messages(wait):
@@ -157,8 +158,9 @@ def run(obj: bpy.types.Object, scene: bpy.types.Scene, job: Path, argv: list[str
                 elif message["event"] == "error":
                     failure = message
                 elif message["event"] == "stage":
-                    text = message["text"] or text
-            yield text
+                    progress = after(progress, message)
+            # in the foreground every new text is a line of its own
+            yield progress.text if wait else line(progress)
     finally:
         if worker.exit_code is None:
             worker.stop()

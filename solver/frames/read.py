@@ -303,15 +303,8 @@ class Cache:
             return Status("partial", count, total, f"{count} of {total} frames are baked")
         return Status("complete", count, total, f"All {total} frames are baked")
 
-    def free(self) -> int:
-        """Delete the frames, snapshots, log and manifest of this bake and nothing else; returns how many files.
-
-        Only names that the log or the manifest's range tell of are touched; folders go when they are empty.
-        Raises CacheBusy while a process bakes into it, CacheUnwritable where a file cannot be deleted.
-        """
-        found = lock.holder(self.folder)
-        if lock.busy(self.folder) and found != lock.here():
-            raise CacheBusy(f"a bake into {self.folder} is running", "Cancel it first")
+    def files(self) -> list[Path]:
+        """What `free` deletes, as far as it is there: names that the log or the manifest's range tell of."""
         try:
             frames = set(self.frames)
         except BadInput:
@@ -319,17 +312,27 @@ class Cache:
         frames |= {written.frame for written in self.log.values()}
         listed = [file_of(self.folder, kind, frame) for kind in FILES for frame in sorted(frames)]
         listed += [self.folder / LOG, self.folder / MANIFEST]
+        return [each for path in listed for each in (path.with_name(path.name + TEMPORARY), path)
+                if os.path.lexists(each)]
 
+    def free(self) -> int:
+        """Delete the frames, snapshots, log and manifest of this bake and nothing else; returns how many files.
+
+        Only `files` are touched; folders go when they are empty.
+        Raises CacheBusy while a process bakes into it, CacheUnwritable where a file cannot be deleted.
+        """
+        found = lock.holder(self.folder)
+        if lock.busy(self.folder) and found != lock.here():
+            raise CacheBusy(f"a bake into {self.folder} is running", "Cancel it first")
         freed = 0
-        for path in listed:
-            for each in (path.with_name(path.name + TEMPORARY), path):
-                try:
-                    each.unlink()
-                    freed += 1
-                except FileNotFoundError:
-                    pass
-                except OSError as error:
-                    raise unwritable(each, error) from error
+        for path in self.files():
+            try:
+                path.unlink()
+                freed += 1
+            except FileNotFoundError:
+                pass
+            except OSError as error:
+                raise unwritable(path, error) from error
         for name in ("frames", "snapshots", "cuts", "liveliness", "poses", "."):
             try:
                 (self.folder / name).rmdir()

@@ -53,7 +53,7 @@ class Loading:
         """Wait until all is loaded. Returns sentences for the log; what `report` raises ends the wait."""
         while self._thread.is_alive():
             if self._first:
-                report("world", None, None, "Compiling for this computer, only this once")
+                report("compile", None, None, "Compiling for this computer, only this once")
             self._thread.join(POLL_SECONDS)
         return self._notes
 

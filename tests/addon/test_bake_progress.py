@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("bpy")
 
-from conjac.conjac_addon.bake.progress import Progress, after, duration, remaining
+from conjac.conjac_addon.bake.progress import Progress, after, duration, line, remaining
 
 
 def told(*messages):
@@ -14,15 +14,31 @@ def told(*messages):
     return progress
 
 
-STAGE = {"event": "stage", "stage": "tets", "body": "Jelly", "progress": 0.25, "text": "Meshing"}
+STAGE = {"event": "stage", "stage": "tets", "body": "Jelly", "progress": 0.25, "text": "fTetWild: pass 3"}
 START = {"event": "start", "frames": [11, 20], "steps_per_frame": 5}
 FRAME = {"event": "frame", "frame": 13, "ms": 40.0, "left_s": 7.5}
 
 
 def test_a_stage_has_its_own_fraction():
     progress = told(STAGE)
-    assert (progress.text, progress.fraction, progress.left_s) == ("Meshing", 0.25, None)
+    assert (progress.text, progress.fraction, progress.left_s) == ("Filling the shape", 0.25, None)
     assert told(STAGE, {**STAGE, "progress": None}).fraction is None
+
+
+def test_a_stage_is_told_in_an_artists_words_with_its_share():
+    assert line(told(STAGE)) == "Filling the shape, 25 %"
+    assert line(told({**STAGE, "progress": None})) == "Filling the shape"
+    assert line(told({"event": "stage", "progress": 0.5, "text": "Reading the animation"})) \
+        == "Reading the animation, 50 %"
+    assert line(told({"event": "stage", "progress": 1.0, "text": "Writing PC2"})) == "Writing PC2"
+    # frames are counted already
+    assert line(told(STAGE, START, FRAME)) == "Frame 13 of 20, 8 s left"
+
+
+def test_what_an_artist_is_told_fits_into_one_line_of_the_sidebar():
+    from conjac.conjac_addon.bake.progress import WORDS
+
+    assert max(len(line(told({**STAGE, "stage": stage}))) for stage in WORDS) <= 34
 
 
 def test_frames_fill_the_bar():

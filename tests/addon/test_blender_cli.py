@@ -1,5 +1,6 @@
 """Blender's command line, through the handler that is registered with it."""
 
+import json
 import subprocess
 import sys
 import time
@@ -67,6 +68,43 @@ def test_bad_input_is_2_and_said(run, argv, capfd):
     told = capfd.readouterr()
     assert (told.out + told.err).strip()
     assert "Traceback" not in told.err
+
+
+def test_json_is_one_object_a_line(run, capfd):
+    add_jelly()
+    assert run(["bake", "--json"]) == 0
+    told = [json.loads(line) for line in capfd.readouterr().out.splitlines() if line.startswith("{")]
+    events = [message["event"] for message in told]
+    assert events[-2:] == ["baked", "end"] and events.count("start") == 1
+    # the first frame is there from the start
+    assert [message["frame"] for message in told if message["event"] == "frame"] == list(range(2, LAST + 1))
+    assert {message["object"] for message in told[:-1]} == {"Jelly"}
+    assert told[-1] == {"event": "end", "code": 0, "text": "1 baked"} and told[-2]["code"] == 0
+    assert {"read", "tets", "write"} <= {message["stage"] for message in told if message["event"] == "stage"}
+
+
+def test_json_says_what_failed_and_where(run, capfd, tmp_path):
+    first = add_jelly("Jelly")
+    add_jelly("Second")
+    first.conjac.cache_folder = str(tmp_path / "file" / "cache")
+    (tmp_path / "file").write_text("in the way")
+    assert run(["bake", "--json"]) == 4
+    told = [json.loads(line) for line in capfd.readouterr().out.splitlines() if line.startswith("{")]
+    failed, done = [message for message in told if message["event"] == "baked"]
+    assert (failed["object"], failed["code"], failed["error"]) == ("Jelly", 4, "cache_unwritable")
+    assert (done["object"], done["code"], done["error"]) == ("Second", 0, "")
+    assert told[-1]["event"] == "end" and told[-1]["code"] == 4
+    assert run(["bake", "--json", "--object", "Missing"]) == 2
+    told = [json.loads(line) for line in capfd.readouterr().out.splitlines() if line.startswith("{")]
+    assert [message["event"] for message in told] == ["end"] and "Missing" in told[0]["text"]
+
+
+def test_a_still_object_is_told_of_once_while_it_is_read(run, capfd):
+    add_jelly()
+    bpy.context.scene.frame_end = 60
+    assert run(["bake", "--frames", "1-2"]) == 0
+    told = capfd.readouterr().out.splitlines()
+    assert sum("Reading" in line for line in told) == 1
 
 
 def test_help_is_0(run, capfd):

@@ -133,9 +133,11 @@ def artist():
         yield
     assert bake.status(cube).state == "partial"
     scene.frame_end, soft.step, soft.export = 6, 1 / 24, "abc"
+    scene.frame_set(4)
     assert press(bpy.ops.conjac.bake) == {{"RUNNING_MODAL"}}
     while session.running:
         yield
+    assert scene.frame_current == 1, scene.frame_current  # ready to play
     assert bake.status(cube).state == "complete", bake.status(cube)
     assert cube.modifiers["ConJac"].type == "MESH_SEQUENCE_CACHE"
     assert press(bpy.ops.conjac.preview_tets) == {{"RUNNING_MODAL"}}
