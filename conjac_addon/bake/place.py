@@ -11,9 +11,11 @@ import hashlib
 import itertools
 import os
 import re
+import time
 import unicodedata
 import uuid
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,6 +42,12 @@ _session = uuid.uuid4().hex
 #: folders by session_uid of the object, as given in this session: undo does not take files back
 _given: dict[int, Path] = {}
 
+#: folders that are missing, by the cache folder where they should be: when they were looked for, and what was found
+_renamings: dict[tuple[Path, Path], tuple[float, Path | None]] = {}
+
+#: seconds for which a folder that is nowhere is not looked for again
+FRESH = 2.0
+
 
 def job_folder(obj: bpy.types.Object) -> Path:
     """The folder that an object plays, or that its first bake will make: <cache folder>/<.blend>_<object>-<digest>.
@@ -55,51 +63,89 @@ def of(obj: bpy.types.Object) -> Place:
     obj = members.owner(obj)
     given = _given.get(obj.session_uid)
     if given is not None:
-        return Place(given, identity.of(obj), True)
+        return Place(_as_it_is_called(obj, given, identity.of(obj)), identity.of(obj), True)
     cache = obj.conjac.cache
     if cache.uuid and cache.folder:
-        folder = Path(os.path.normpath(bpy.path.abspath(cache.folder, library=identity.library_of(obj))))
+        folder = _as_it_is_called(obj, named_folder(obj), cache.uuid)
         own = not identity.is_shared(obj) and _is_ours(folder, cache.uuid)
         return Place(folder, cache.uuid, own)
     return vacant(obj)
 
 
-def vacant(obj: bpy.types.Object) -> Place:
+def named_folder(obj: bpy.types.Object) -> Path:
+    """The folder that is written on an object."""
+    return Path(os.path.normpath(bpy.path.abspath(obj.conjac.cache.folder, library=identity.library_of(obj))))
+
+
+def _as_it_is_called(obj: bpy.types.Object, folder: Path, written: str) -> Path:
+    """The folder; where it is gone, the one with this UUID in the cache folder of the settings: one of the two was
+    renamed.
+    """
+    if folder.is_dir():
+        return folder
+    root = root_of(obj)
+    when, found = _renamings.get((root, folder), (-FRESH, None))
+    if found is not None and found.is_dir() or time.monotonic() - when < FRESH:
+        return found or folder
+    found = None
+    with suppress(OSError):  # the cache folder is gone too
+        for one in (root / folder.name, *sorted(root.iterdir())):
+            said = home.read(one)
+            if said is not None and said.uuid == written:
+                found = one
+                break
+    _renamings[root, folder] = time.monotonic(), found
+    return found or folder
+
+
+def vacant(obj: bpy.types.Object, blend: str | None = None) -> Place:
     """The folder that the object's first bake makes. One that is there already and says that it is this object's is
     taken up: its .blend was not saved after the bake, or it is from before folders said whose they are.
+
+    blend: path of the .blend, the present one where it is left out.
     """
-    own = identity.of(obj)
-    for folder in _candidates(obj):
+    own, blend = identity.of(obj), bpy.data.filepath if blend is None else blend
+    for folder in _candidates(obj, blend):
         said = home.read(folder)
         if said is None:
-            return Place(folder, own, True)
-        if said.uuid == own or (not own and said.object == obj.name and not _is_anothers(obj, said.uuid)):
-            if home.is_of(folder, said, bpy.data.filepath, _session):
+            # with a UUID it has baked before, and what lies here is of an object that had the name in older versions
+            if not own or _is_free(folder):
+                return Place(folder, own, True)
+        elif said.uuid == own or (not own and said.object == obj.name and not _is_anothers(obj, said.uuid)):
+            if home.is_of(folder, said, blend, _session):
                 return Place(folder, said.uuid, True)
     raise AssertionError("there is no end of candidates")
 
 
 def take(obj: bpy.types.Object) -> Place:
-    """The object's own folder, from now on: made where it had none, or only played another one's. Raises
-    CacheUnwritable.
-    """
+    """The object's own folder, from now on: a new one where it had none, or only played another one's."""
     obj = members.owner(obj)
     found = of(obj)
     if not found.own:
         identity.give(obj, uuid.uuid4().hex)
         found = vacant(obj)
-    keep(obj, found.folder, identity.give(obj, found.uuid))
-    home.write(found.folder, found.uuid or identity.of(obj), obj.name, bpy.data.filepath, _session)
-    return Place(found.folder, identity.of(obj), True)
+    own = identity.give(obj, found.uuid)
+    keep(obj, found.folder)
+    return Place(found.folder, own, True)
 
 
-def keep(obj: bpy.types.Object, folder: Path, own: str) -> None:
-    """Write on the object that it has a folder of its own."""
-    identity.give(obj, own)
+def keep(obj: bpy.types.Object, folder: Path) -> None:
+    """Write on the object that this folder is its own."""
+    identity.give(obj)
     _given[obj.session_uid] = folder
     written = relative(folder)
     if obj.conjac.cache.folder != written:
         obj.conjac.cache.folder = written
+
+
+def sign(obj: bpy.types.Object, folder: Path, blend: str | None = None) -> None:
+    """Write into the folder that it is the object's. Raises CacheUnwritable."""
+    home.write(folder, identity.of(obj), obj.name, bpy.data.filepath if blend is None else blend, _session)
+
+
+def given(obj: bpy.types.Object) -> Path | None:
+    """The folder that is known to be the object's own, without a look at the disk."""
+    return _given.get(obj.session_uid)
 
 
 def forget() -> None:
@@ -110,9 +156,16 @@ def forget() -> None:
     _session = uuid.uuid4().hex
 
 
-def is_temporary(obj: bpy.types.Object) -> bool:
+def is_of_another_file(obj: bpy.types.Object) -> bool:
+    """Whether the object plays what was baked in another .blend."""
+    found = of(obj)
+    return not found.own and home.read(found.folder) is not None and not _is_ours(found.folder, found.uuid)
+
+
+def is_temporary(obj: bpy.types.Object, blend: str | None = None) -> bool:
     """Whether the results will be deleted when Blender closes, as the .blend was never saved."""
-    return not bpy.data.filepath and (members.owner(obj).conjac.cache_folder or "//").startswith("//")
+    blend = bpy.data.filepath if blend is None else blend
+    return not blend and (members.owner(obj).conjac.cache_folder or "//").startswith("//")
 
 
 def playback_path(obj: bpy.types.Object, folder: Path | None = None) -> Path:
@@ -125,11 +178,12 @@ def cache_of(folder: Path) -> Cache:
     return Cache(folder / "cache")
 
 
-def root_of(obj: bpy.types.Object) -> Path:
+def root_of(obj: bpy.types.Object, blend: str | None = None) -> Path:
     """The cache folder that the artist has chosen; one in Blender's temporary folder for a .blend never saved."""
-    if is_temporary(obj):
+    blend = bpy.data.filepath if blend is None else blend
+    if is_temporary(obj, blend):
         return Path(bpy.app.tempdir, "conjac_cache")
-    return Path(bpy.path.abspath(obj.conjac.cache_folder or "//"))
+    return Path(bpy.path.abspath(obj.conjac.cache_folder or "//", start=os.path.dirname(blend)))
 
 
 def _is_ours(folder: Path, written: str) -> bool:
@@ -142,9 +196,13 @@ def _is_anothers(obj: bpy.types.Object, written: str) -> bool:
     return identity.was_seen(written) or any(one.conjac.cache.uuid == written for one in bpy.data.objects if one != obj)
 
 
-def _candidates(obj: bpy.types.Object) -> Iterator[Path]:
+def _is_free(folder: Path) -> bool:
+    return not (folder / "cache" / "manifest.json").exists()
+
+
+def _candidates(obj: bpy.types.Object, blend: str) -> Iterator[Path]:
     """Folders that the object may have, best first: two files may have one name, and two objects in time."""
-    root, blend = root_of(obj), bpy.data.filepath
+    root = root_of(obj, blend)
     library = obj.library.filepath if obj.library else ""
     readable = f"{safe_name(Path(blend).stem or 'untitled')}_{safe_name(obj.name)}"
     yield root / f"{readable}-{_digest(Path(blend).name, library, obj.name)}"

@@ -20,7 +20,7 @@ from ...solver.errors import (
     NoSuchThing,
 )
 from .. import gather, identity, members, prefs
-from . import place
+from . import moving, place
 from .live import LiveFrames
 from .progress import Progress, after, line
 from .shown import show
@@ -59,7 +59,7 @@ class Bake:
         found = place.of(obj)
         if self._object in running or (found.own and place.cache_of(found.folder).status().state == "baking"):
             raise CacheBusy("it is being baked already", "Wait for that bake or cancel it", self.name)
-        self.folder = place.take(obj).folder
+        self.folder = moving.take(obj)
         for one in members.soft_bodies(obj, scene):
             identity.give(one)
         self._steps = self._run()
@@ -127,6 +127,10 @@ class Bake:
         self._steps.close()
         if self.worker is not None and self.worker.exit_code is None:
             self.worker.stop()
+        try:
+            self.folder = moving.arrive(self._object, self.folder)
+        except ConJacError as error:
+            self._tell({"event": "error", "code": error.code, "text": str(error)})
         if self.exit_code is None:
             self.exit_code = EXIT_STOPPED
 
@@ -189,6 +193,7 @@ class Bake:
             self._tell({"event": "stage", "stage": "write", "body": self.name, "progress": 1.0,
                         "text": f"Writing {self._written()}"})
             yield False
+        self.folder = moving.arrive(self._object, self.folder)
         self._show()
         if code == EXIT_COMPLETE:
             self._check_frames()

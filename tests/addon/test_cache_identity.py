@@ -110,6 +110,15 @@ def test_a_copy_plays_the_bake_until_it_has_its_own(scene):  # noqa: F811
     shared = place.of(copy)
     assert shared.folder == folder and not shared.own and addon_bake.status(copy).state == "complete"
     np.testing.assert_allclose(seen_at(copy, LAST), seen_at(obj, LAST), atol=1e-6)
+    # which of the two is the copy is kept in the .blend
+    bpy.ops.wm.save_mainfile()
+    bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
+    obj, copy = bpy.data.objects["Jelly"], bpy.data.objects["Jelly.001"]
+    obj.name, copy.name = "B", "A"  # also in the order in which Blender reads them
+    bpy.ops.wm.save_mainfile()
+    bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
+    obj, copy = bpy.data.objects["B"], bpy.data.objects["A"]
+    assert place.of(obj).own and not place.of(copy).own
     copy.conjac.youngs_modulus = 8.0e3
     assert copy.conjac.bake() == 0
     assert place.of(copy).own and place.job_folder(copy) != folder

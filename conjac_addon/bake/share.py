@@ -1,0 +1,89 @@
+"""A .blend that was saved as another one plays the bakes of the one that it was: what the artist wants instead."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+
+from ...solver.errors import ConJacError
+from .. import members, playback
+from . import moving, place
+
+
+def shared_bakes() -> list[bpy.types.Object]:
+    """The objects of this .blend that play a bake of another .blend; of those that play the same one the first."""
+    found: dict[Path, bpy.types.Object] = {}
+    for obj in bpy.data.objects:
+        if obj.library is None and members.owner(obj) == obj and place.is_of_another_file(obj):
+            found.setdefault(place.job_folder(obj), obj)
+    return list(found.values())
+
+
+class CONJAC_OT_shared_bakes(bpy.types.Operator):
+    """Choose what becomes of bakes that belong to the file that this one was saved from"""
+
+    bl_idname = "conjac.shared_bakes"
+    bl_label = "Bakes of the Other File"
+    bl_options = {"UNDO"}
+
+    choice: bpy.props.EnumProperty(
+        name="Bakes", description="What this file does with the bakes of the file that it was saved from",
+        default="SHARE", items=[
+            ("SHARE", "Share", "Play the other file's bakes; the first bake of an object here makes its own"),
+            ("COPY", "Copy", "Copy the other file's bakes, frames and all"),
+            ("EMPTY", "Start Empty", "Play nothing until it is baked here; the other file keeps its bakes")])
+
+    @classmethod
+    def poll(cls, _context: bpy.types.Context) -> bool:
+        if not shared_bakes():
+            cls.poll_message_set("No object plays another one's bake")
+            return False
+        return True
+
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
+        return context.window_manager.invoke_props_dialog(self)
+
+    def draw(self, _context: bpy.types.Context) -> None:
+        count = len(shared_bakes())
+        self.layout.label(text=f"{count} {'bake belongs' if count == 1 else 'bakes belong'} to the other file")
+        self.layout.prop(self, "choice", expand=True)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        try:
+            for obj in shared_bakes():
+                if self.choice == "COPY":
+                    moving.copy(obj)
+                elif self.choice == "EMPTY":
+                    for one in members.members(obj, context.scene):
+                        if members.is_soft_body(one):
+                            playback.hide_cut(one)
+                        playback.hide(one)
+                    place.take(obj)
+        except ConJacError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+
+def ask() -> None:
+    """Once, after a save under another name. Without a window bakes are shared, which loses nothing."""
+    windows = bpy.context.window_manager.windows
+    if not windows or not shared_bakes():
+        return
+    with bpy.context.temp_override(window=windows[0]):
+        bpy.ops.conjac.shared_bakes("INVOKE_DEFAULT")
+
+
+def say(text: str) -> None:
+    """Tell the artist, whatever Blender is doing."""
+    print(f"ConJac: {text}", flush=True)
+    if not bpy.app.background:
+        def draw(menu: bpy.types.Menu, _context: bpy.types.Context) -> None:
+            menu.layout.label(text=text)
+
+        bpy.app.timers.register(
+            lambda: bpy.context.window_manager.popup_menu(draw, title="ConJac", icon="ERROR"), first_interval=0.1)
+
+
+classes = (CONJAC_OT_shared_bakes,)
