@@ -10,9 +10,9 @@ _registered: list[ModuleType] = []
 
 def _modules() -> tuple[ModuleType, ...]:
     """In the order of registration. Each has `classes`, and `register`, `unregister` where it needs more."""
-    from . import bake, operators, prefs, settings, ui
+    from . import bake, operators, prefs, settings, ui, upgrade
 
-    return (settings, prefs, operators, bake, ui)
+    return (settings, upgrade, prefs, operators, bake, ui)
 
 
 def register() -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from . import kinds
+
 
 def is_empty(_settings: Any, candidate: Any) -> bool:
     """Poll of a pointer to an object: Empties only."""
@@ -43,4 +45,4 @@ def keep_identifier(settings: Any, _context: Any) -> None:
 
 def is_armature(_settings: Any, candidate: Any) -> bool:
     """Poll of a pointer to an object: an armature, or the Empty of a mechanism."""
-    return candidate.type == "ARMATURE" or (candidate.type == "EMPTY" and candidate.conjac.enabled)
+    return candidate.type == "ARMATURE" or (candidate.type == "EMPTY" and candidate.conjac.kind == kinds.MECHANISM)

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import bpy
 
+from . import kinds
+
 #: types of objects that have a bake of their own
 BODY, ARMATURE, EMPTY = "MESH", "ARMATURE", "EMPTY"
 
 
 def is_soft_body(obj: bpy.types.Object | None) -> bool:
-    return obj is not None and obj.type == BODY and obj.conjac.enabled
+    return obj is not None and obj.type == BODY and obj.conjac.kind == kinds.SOFT_BODY
 
 
 def is_mechanism(obj: bpy.types.Object | None) -> bool:
     """An armature, or an Empty that stands for rigid body objects, with ConJac on."""
-    return obj is not None and obj.type in (ARMATURE, EMPTY) and obj.conjac.enabled
+    return obj is not None and obj.type in (ARMATURE, EMPTY) and obj.conjac.kind == kinds.MECHANISM
 
 
 def owner(obj: bpy.types.Object) -> bpy.types.Object:

@@ -2,6 +2,7 @@
 
 A parameter of a choice in FAMILIES becomes a property with the parameter's own key, a paintable one a second one,
 `<key>_high`, for the value where its map is painted 1. A map becomes `<key>_group`, the name of what was painted.
+What only the numerics know stands in a group of its own, `Object.conjac.solver`; `holder` says what stands where.
 Lengths are in Blender units here; `si` turns a property into SI.
 """
 
@@ -12,13 +13,20 @@ import bpy
 
 from ..solver import catalogue
 from ..solver.catalogue import Entry, Param
-from . import compat, identity, parts
+from . import compat, identity, kinds, parts, renamed
 from .handles import can_cut, has_curves, is_empty, keep_identifier, painted_names
 from .menus import Item, default, item, items
 
 #: families whose choice is a menu and whose parameters are settings
 FAMILIES = ("method", "material", "fiber_material", "fiber_field", "damping", "carry", "friction", "mesher",
             "integrator", "stage_solver")
+
+#: those of them that are the solver's: how motion is computed, and not what the body is
+OF_SOLVER = ("method", "integrator", "stage_solver")
+
+#: of settings as files keep them: raised when some of them change their meaning, with a step in upgrade.py. Files from
+#: before there was one have 0
+VERSION = 1
 
 #: those of which an artist may choose none, and what the menu says of that
 OPTIONAL = {"fiber_material": item("none", "None", "The same in every direction", 0),
@@ -32,6 +40,9 @@ SCALED_UNITS = frozenset({"LENGTH", "VELOCITY", "ACCELERATION"})
 
 #: times stiffer (or heavier) where a map is painted, if the artist has not said
 STIFF_RATIO = 10.0
+
+#: settings that may have keyframes: they are read at every sample. (Targets of motors are not among the settings)
+READ_OVER_TIME = (catalogue.ACTIVATION.key,)
 
 OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 
@@ -83,8 +94,14 @@ def maps_in_use(settings: bpy.types.PropertyGroup) -> dict[str, Entry]:
             if not entry.params or any(param.key in fields for param in entry.params)}
 
 
+def holder(settings: bpy.types.PropertyGroup, name: str) -> bpy.types.PropertyGroup:
+    """The group of settings that a property stands in: the solver's, or the one given."""
+    return settings.solver if isinstance(settings, CONJAC_Settings) and name in CONJAC_Solver.NAMES else settings
+
+
 def si(settings: bpy.types.PropertyGroup, name: str, scene: bpy.types.Scene) -> float | int | bool:
     """The value of a property in SI: lengths, speeds and accelerations times the scene's unit scale."""
+    settings = holder(settings, name)
     value = getattr(settings, name)
     if not isinstance(value, float):
         return value
@@ -185,11 +202,11 @@ class CONJAC_Nail(bpy.types.PropertyGroup):
         default=0.01, min=1.0e-6, soft_max=1.0, precision=4, unit="LENGTH", override=OVERRIDABLE)
 
 
-class CONJAC_Settings(bpy.types.PropertyGroup):
-    """Everything an artist sets for one soft body. Results are never kept here; `bake` adds its own method."""
+class CONJAC_Solver(bpy.types.PropertyGroup):
+    """How motion is computed: what an artist needs not know of a body. Methods, integrators and stage solvers are added
+    from the catalogue, with their parameters.
+    """
 
-    enabled: bpy.props.BoolProperty(
-        name="ConJac", description="Simulate this mesh or mechanism with ConJac", default=False, override=OVERRIDABLE)
     step: bpy.props.FloatProperty(
         name="Time Step", description="Longest step of the simulation; a frame holds a whole number of steps",
         default=1.0 / 120.0, min=1.0e-6, max=1.0, soft_min=1.0e-3, soft_max=0.1, precision=5, unit="TIME_ABSOLUTE",
@@ -202,6 +219,41 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
         name="Largest Deformation", description="Halve a step that changes an edge of the body by more than this share "
         "of its length, turning included; 0 takes every step as it is",
         default=0.5, min=0.0, soft_max=1.0, precision=2, override=OVERRIDABLE)
+    linear_solver: _menu(
+        "linear_solver", "Linear Solver", "Which library factors the matrix of each step", "auto",
+        (item("auto", "Automatic", "The fastest one that is installed; multigrid for meshes too large to factor", 0),))
+
+
+class CONJAC_Settings(bpy.types.PropertyGroup):
+    """Everything an artist sets for one soft body. Results are never kept here; `bake` adds its own method.
+
+    The names of solver settings are here too, as scripts know them: each stands for that of `solver`.
+    """
+
+    def property_unset(self, name: str) -> None:
+        """As every group's, and by old names too."""
+        group = holder(self, name)
+        super(bpy.types.PropertyGroup, group).property_unset(name)
+
+    def is_property_set(self, name: str, **options: bool) -> bool:
+        """As every group's, and by old names too."""
+        group = holder(self, name)
+        return bool(super(bpy.types.PropertyGroup, group).is_property_set(name, **options))
+
+    version: bpy.props.IntProperty(
+        name="Version", description="Which ConJac these settings were saved by, counted in changes of their meaning",
+        default=0, override=OVERRIDABLE)
+    kind: bpy.props.EnumProperty(
+        name="Kind", description="What this object is to ConJac", default=kinds.NONE, override=OVERRIDABLE,
+        items=[item(kinds.NONE, "None", "ConJac does nothing with it", kinds.NUMBERS[kinds.NONE]),
+               item(kinds.SOFT_BODY, "Soft Body", "A mesh that bends and swings", kinds.NUMBERS[kinds.SOFT_BODY]),
+               item(kinds.MECHANISM, "Mechanism", "Jointed rigid bodies: an armature, or an Empty that stands for "
+                    "rigid body objects", kinds.NUMBERS[kinds.MECHANISM])])
+    enabled: bpy.props.BoolProperty(
+        name="ConJac", description="The old name of a kind that is not None", get=renamed.is_enabled,
+        set=renamed.set_enabled, override=OVERRIDABLE)
+    solver: bpy.props.PointerProperty(
+        name="Solver", description="How its motion is computed", type=CONJAC_Solver, override=OVERRIDABLE)
     samples_per_frame: bpy.props.IntProperty(
         name="Samples per Frame", description="How often the animation of pins and ground is read in each frame",
         default=2, min=1, max=16, override=OVERRIDABLE)
@@ -267,9 +319,6 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
         soft_max=16, max=1000, override=OVERRIDABLE)
 
     export: _menu("export", "Format", "What the bake leaves behind for playback and rendering", default("export"))
-    linear_solver: _menu(
-        "linear_solver", "Linear Solver", "Which library factors the matrix of each step", "auto",
-        (item("auto", "Automatic", "The fastest one that is installed; multigrid for meshes too large to factor", 0),))
     cache_folder: bpy.props.StringProperty(
         name="Cache Folder", description="Folder that holds a folder of results for each baked object",
         default="//conjac_cache/", subtype="DIR_PATH", override=OVERRIDABLE, **compat.RELATIVE_PATH)
@@ -277,28 +326,36 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
         name="Cache", description="Which bake it plays", type=identity.CONJAC_Cache, override=OVERRIDABLE)
 
 
-def _made_from_catalogue() -> dict[str, Any]:
-    """The properties that the catalogue declares, by name."""
-    made: dict[str, Any] = {
-        "method": _menu("method", "Method", "How the motion is computed", default("method")),
-        "material": _menu("material", "Material", "How the body resists being deformed", default("material")),
-        "damping": _menu("damping", "Damping Law", "What the material itself loses when it moves", default("damping")),
-        "carry": _menu("carry", "Inside", "What maps of the material do below the surface", default("carry")),
-        "fiber_material": _menu("fiber_material", "Fibers", "What fibers add to the material", "none",
-                                (OPTIONAL["fiber_material"],)),
-        "friction": _menu("friction", "Friction", "What holds the body against sliding on the ground", "none",
-                          (OPTIONAL["friction"],)),
-        "fiber_field": _menu("fiber_field", "Fiber Direction", "Which way the fibers run in the rest shape",
-                             default("fiber_field")),
-        "mesher": _menu("mesher", "Mesher", "How the volume is filled with tetrahedra", default("mesher")),
-        "integrator": _menu("integrator", "Integrator", "How a step advances in time", default("integrator")),
-        "stage_solver": _menu("stage_solver", "Stage Solver", "How an integrator that iterates finds its steps",
-                              default("stage_solver")),
-        catalogue.DENSITY.key: _number(catalogue.DENSITY),
-    }
+#: name and tooltip of the menu of each family
+_MENUS = {
+    "method": ("Method", "How the motion is computed"),
+    "integrator": ("Integrator", "How a step advances in time"),
+    "stage_solver": ("Stage Solver", "How an integrator that iterates finds its steps"),
+    "material": ("Material", "How the body resists being deformed"),
+    "damping": ("Damping Law", "What the material itself loses when it moves"),
+    "carry": ("Inside", "What maps of the material do below the surface"),
+    "fiber_material": ("Fibers", "What fibers add to the material"),
+    "friction": ("Friction", "What holds the body against sliding on the ground"),
+    "fiber_field": ("Fiber Direction", "Which way the fibers run in the rest shape"),
+    "mesher": ("Mesher", "How the volume is filled with tetrahedra"),
+}
+
+
+def _choices(families: tuple[str, ...]) -> dict[str, Any]:
+    """Menus of families, and the parameters of all that they offer, by name."""
+    made = {}
+    for family in families:
+        first = (OPTIONAL[family],) if family in OPTIONAL else ()
+        made[family] = _menu(family, *_MENUS[family], first[0][0] if first else default(family), first)
     for entry in _entries():
-        for param in entry.params:
-            made[property_name(entry, param)] = _number(param)
+        if entry.family in families:
+            made |= {property_name(entry, param): _number(param) for param in entry.params}
+    return made
+
+
+def _maps() -> dict[str, Any]:
+    """What is painted, and the second value of each parameter that may be, by name."""
+    made = {catalogue.DENSITY.key: _number(catalogue.DENSITY)}
     for param in painted_params().values():
         made[f"{param.key}_high"] = _number(
             param, name=f"{param.label} (Painted)", default=painted_default(param),
@@ -318,9 +375,20 @@ def _exact_defaults() -> dict[str, float | int | bool]:
 
 
 _DEFAULTS = _exact_defaults()
-CONJAC_Settings.__annotations__.update(_made_from_catalogue())
+CONJAC_Solver.__annotations__.update(_choices(OF_SOLVER))
+CONJAC_Solver.NAMES = frozenset(CONJAC_Solver.__annotations__)
+CONJAC_Settings.__annotations__.update(
+    _choices(tuple(family for family in FAMILIES if family not in OF_SOLVER)) | _maps()
+    | renamed.moved(CONJAC_Solver.__annotations__, "solver"))
 
-classes = (*parts.classes, *identity.classes, CONJAC_Handle, CONJAC_Cut, CONJAC_Nail, CONJAC_Settings)
+classes = (*parts.classes, *identity.classes, CONJAC_Handle, CONJAC_Cut, CONJAC_Nail, CONJAC_Solver,
+           CONJAC_Settings)
+
+for _group in classes:
+    for _name, _property in _group.__annotations__.items():
+        # keyframes would be read once and change what is baked with the frame that the artist looks at
+        if _name not in READ_OVER_TIME:
+            _property.keywords["options"] = _property.keywords.get("options", set()) - {"ANIMATABLE"}
 
 
 def register() -> None:

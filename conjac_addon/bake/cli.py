@@ -27,7 +27,7 @@ import bpy
 
 from ...solver import catalogue
 from ...solver.errors import EXIT_BAD_INPUT, EXIT_COMPLETE, EXIT_ENVIRONMENT, BadInput, ConJacError, NoSuchThing
-from .. import members
+from .. import members, upgrade
 from . import session
 
 NAME = "conjac"
@@ -127,13 +127,16 @@ def _named(scene: bpy.types.Scene, names: list[str]) -> list[bpy.types.Object]:
         if name not in scene.objects:
             raise NoSuchThing(f'the scene "{scene.name}" has no object "{name}"', "Check the name")
         obj = scene.objects[name]
+        upgrade.check(obj)
         if not (members.is_soft_body(obj) or members.is_mechanism(obj)):
             raise BadInput("it is not a ConJac soft body or mechanism", "Add one to it in the ConJac tab", name)
     return [scene.objects[name] for name in names]
 
 
 def _bakes(scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    """The mechanisms and the soft bodies that hang on none."""
+    """The mechanisms and the soft bodies that hang on none. Raises BadInput where one may be and cannot be read."""
+    for obj in scene.objects:
+        upgrade.check(obj)
     found = [obj for obj in scene.objects if members.is_mechanism(obj)
              or (members.is_soft_body(obj) and members.owner(obj) == obj)]
     if not found:

@@ -27,7 +27,7 @@ _PACKAGE = __package__.rpartition(".")[0]  # conjac_addon, where the catalogue's
 
 def choice(settings: bpy.types.PropertyGroup, family: str, scene: bpy.types.Scene) -> dict[str, Any]:
     """The chosen entry of a family and its parameters, in SI."""
-    entry = catalogue.find(family, getattr(settings, family))
+    entry = catalogue.find(family, getattr(properties.holder(settings, family), family))
     return {"kind": entry.key, "params": {
         param.key: properties.si(settings, properties.property_name(entry, param), scene) for param in entry.params}}
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...solver import catalogue
 from ...solver.errors import BadInput
-from .. import identity, members
+from .. import identity, members, upgrade
 from .. import settings as properties
 from . import attach, obstacles, sources
 from .body import BodyReader, body_settings, choice
@@ -41,6 +41,8 @@ def write_job_steps(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path,
     alone, nothing moves.
     """
     report = report or (lambda text: None)
+    for one in members.members(obj, scene):
+        upgrade.check(one)
     start, end = frame_range(obj, scene)
     end = start if still else end
     job = JobFolder(folder, obj.name)
@@ -148,7 +150,7 @@ def job_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
                  "largest_deformation": properties.si(settings, "largest_deformation", scene)},
         "bodies": [],
         "method": choice(settings, "method", scene), "integrator": choice(settings, "integrator", scene),
-        "stage_solver": choice(settings, "stage_solver", scene), "linear_solver": settings.linear_solver,
+        "stage_solver": choice(settings, "stage_solver", scene), "linear_solver": settings.solver.linear_solver,
         # Blender shows gravity in m/s², its number times the unit scale
         "gravity": [properties.shortest(g) * properties.unit_scale(scene) for g in scene.gravity]
         if scene.use_gravity else [0.0, 0.0, 0.0],

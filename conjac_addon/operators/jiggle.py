@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...solver.errors import BadInput
-from .. import members
+from .. import kinds, members
 from ..redraw import redraw_panels
 from .attach import rig_of
 from .entries import UNDOABLE
@@ -62,7 +62,7 @@ class CONJAC_OT_jiggle(bpy.types.Operator):
     def _soften(self, context: bpy.types.Context, obj: bpy.types.Object, rig: bpy.types.Object) -> None:
         bones = dominant(obj, rig)
         soft = soft_vertices(obj, rig, bones)
-        obj.conjac.enabled = True
+        obj.conjac.kind = kinds.SOFT_BODY
         held = [(name, np.flatnonzero((bones == k) & ~soft)) for k, name in enumerate(rig.data.bones.keys())]
         held = [(name, vertices) for name, vertices in held if len(vertices)]
         if not held:

@@ -3,7 +3,7 @@
 import bpy
 
 from ...solver.errors import ConJacError
-from .. import gather, parts
+from .. import gather, kinds, parts
 from ..redraw import redraw_panels
 from .entries import UNDOABLE
 from .poll import active_armature, active_mechanism, unless
@@ -36,7 +36,7 @@ class CONJAC_OT_ragdoll(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         armature = context.active_object
         settings = armature.conjac
-        settings.enabled, settings.use_ground = True, self.use_ground
+        settings.kind, settings.use_ground = kinds.MECHANISM, self.use_ground
         if settings.friction == "none":
             # as rough as obstacles, where a ground without friction would let it slide on without end
             settings.friction, settings.friction_coefficient = "coulomb", settings.mechanism.contact_friction
@@ -176,7 +176,7 @@ class CONJAC_OT_mechanism_from_rigid_bodies(bpy.types.Operator):
         empty = bpy.data.objects.new("Mechanism", None)
         empty.empty_display_type, empty.empty_display_size = "CUBE", 0.25
         scene.collection.objects.link(empty)
-        empty.conjac.enabled, empty.conjac.mechanism.collection = True, collection
+        empty.conjac.kind, empty.conjac.mechanism.collection = kinds.MECHANISM, collection
         for obj in context.selected_objects:
             obj.select_set(False)
         empty.select_set(True)

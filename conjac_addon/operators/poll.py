@@ -34,7 +34,7 @@ def active_mesh(cls: Operator, context: bpy.types.Context) -> bpy.types.Object |
 
 def active_soft_body(cls: Operator, context: bpy.types.Context) -> bpy.types.Object | None:
     """The active object if it is a soft body that may be changed."""
-    return unless(cls, active_mesh(cls, context), lambda obj: not obj.conjac.enabled,
+    return unless(cls, active_mesh(cls, context), lambda obj: not members.is_soft_body(obj),
                   "The active object is not a ConJac soft body; add one first")
 
 

@@ -6,7 +6,7 @@ import bpy
 from mathutils import Vector
 
 from ...solver import catalogue
-from .. import members, playback
+from .. import kinds, members, playback
 from ..redraw import redraw_panels
 from .entries import UNDOABLE, AddEntry, RemoveEntry
 from .poll import active_mesh, active_soft_body, baked, unless
@@ -74,13 +74,13 @@ class CONJAC_OT_add_soft_body(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return unless(cls, active_mesh(cls, context), lambda obj: obj.conjac.enabled,
+        return unless(cls, active_mesh(cls, context), members.is_soft_body,
                       "The active object is a soft body already") is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         for obj in {context.active_object, *context.selected_objects}:
             if obj.type == "MESH" and obj.is_editable:
-                obj.conjac.enabled = True
+                obj.conjac.kind = kinds.SOFT_BODY
         redraw_panels()
         return {"FINISHED"}
 
@@ -104,7 +104,7 @@ class CONJAC_OT_remove(bpy.types.Operator):
         if members.is_soft_body(obj):
             playback.hide_cut(obj)
         remove_preview(obj)
-        obj.conjac.enabled = False
+        obj.conjac.kind = kinds.NONE
         redraw_panels()
         return {"FINISHED"}
 

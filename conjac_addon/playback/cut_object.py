@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ...solver.errors import BadMesh
 from ...solver.frames.read import CutMade
-from .. import compat
+from .. import compat, kinds
 from . import modifier, simulate_after
 
 #: custom properties: on the object that plays, whose cuts it shows; on the artist's, how it was shown before
@@ -57,7 +57,7 @@ def make(obj: bpy.types.Object, mesh: bpy.types.Mesh, mirrored: bool, cuts: Sequ
         shown = obj.copy()
         shown.display_type, shown.hide_render = _was_shown(obj)
         del shown[WAS_SHOWN]
-        shown.conjac.enabled = False
+        shown.conjac.kind = kinds.NONE
         shown[SHOWS] = obj
         for above in list(shown.modifiers)[: modifier.place(obj) + (modifier.find(obj) is not None)]:
             shown.modifiers.remove(above)

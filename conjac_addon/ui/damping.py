@@ -38,7 +38,7 @@ def draw(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, scene: b
     if _table is None:
         _ask()
         return
-    if settings.integrator not in _table["integrators"]:
+    if settings.solver.integrator not in _table["integrators"]:
         return
     key = _key(_table, settings, scene)
     if key in _numbers:
@@ -58,9 +58,11 @@ def draw(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, scene: b
 
 def caption(settings: bpy.types.PropertyGroup) -> str:
     """What the numbers are of: not of the modes that an additive method keeps, nor with what the material loses."""
-    integrator = catalogue.find("integrator", settings.integrator)
+    integrator = catalogue.find("integrator", settings.solver.integrator)
     law = catalogue.find("damping", settings.damping)
-    modes = getattr(settings, property_name(integrator, catalogue.MODES)) if catalogue.MODES in integrator.params else 0
+    modes = 0
+    if catalogue.MODES in integrator.params:
+        modes = getattr(settings.solver, property_name(integrator, catalogue.MODES))
     kept, of = "", "a wobble"
     if modes:
         kept = f"The slowest {modes} wobbles keep their swing. " if modes > 1 else "The slowest one keeps its swing. "
@@ -101,18 +103,19 @@ def _between(at: float, places: Sequence[float], values: Sequence[float]) -> flo
 
 def _key(table: dict[str, Any], settings: bpy.types.PropertyGroup, scene: bpy.types.Scene) -> Key:
     """What the picture depends on."""
-    name = table["integrators"][settings.integrator]["knob"]
+    solver = settings.solver
+    name = table["integrators"][solver.integrator]["knob"]
     knob = 0.0
     # a knob of the integrator or, for the semi-implicit one, of the method
     for family in ("integrator", "method"):
-        entry = catalogue.find(family, getattr(settings, family))
+        entry = catalogue.find(family, getattr(solver, family))
         for param in entry.params:
             if param.key == name:
-                knob = float(getattr(settings, property_name(entry, param)))
+                knob = float(getattr(solver, property_name(entry, param)))
     fps = scene.render.fps / scene.render.fps_base
-    step = whole_steps(settings.step, fps)
+    step = whole_steps(solver.step, fps)
     used = 1.0 / fps / max(1, math.ceil(1.0 / (fps * step) - 1e-9))
-    return settings.integrator, round(knob, 4), round(used, 7)
+    return solver.integrator, round(knob, 4), round(used, 7)
 
 
 def _ask(key: Key | None = None) -> None:

@@ -52,7 +52,7 @@ def draw_keyframes(layout: bpy.types.UILayout, context: bpy.types.Context) -> No
     row.active = settings.mechanism.use_decimation
     row.prop(settings.mechanism, "tolerance")
     layout.prop(settings, "cache_folder")
-    layout.prop(settings, "linear_solver")
+    layout.prop(settings.solver, "linear_solver")
 
 
 def draw_hanging(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import bpy
 
-from .. import members
+from .. import members, upgrade
 from . import mechanisms, sections
 
 Draw = Callable[[bpy.types.UILayout, bpy.types.Context], None]
@@ -56,8 +56,10 @@ PLACES: dict[str, dict[str, Any]] = {
 
 
 def _kinds(obj: bpy.types.Object | None) -> set[str]:
-    """What sections an object has."""
-    found = set()
+    """What sections an object has: none where its settings cannot be read."""
+    found: set[str] = set()
+    if obj is not None and upgrade.refusal(obj):
+        return found
     if members.is_soft_body(obj):
         found.add(BODY)
     if members.is_mechanism(obj):
@@ -69,7 +71,7 @@ def _kinds(obj: bpy.types.Object | None) -> set[str]:
 
 def _may_have_any(_cls: type, context: bpy.types.Context) -> bool:
     obj = context.object
-    return obj is not None and (obj.type in {"MESH", "ARMATURE"} or bool(_kinds(obj)))
+    return obj is not None and (obj.type in {"MESH", "ARMATURE"} or bool(_kinds(obj) or upgrade.refusal(obj)))
 
 
 def _shown_for(section: Section) -> Callable[[type, bpy.types.Context], bool]:

@@ -7,10 +7,10 @@ import bpy
 
 from ...solver import catalogue
 from ...solver.catalogue import Entry
-from .. import bake, members
+from .. import bake, members, upgrade
 from ..bake.progress import remaining
 from ..operators import simulate_after
-from ..settings import default_group, fields_in_use, frame_range, is_chosen, maps_in_use, property_name
+from ..settings import default_group, fields_in_use, frame_range, holder, is_chosen, maps_in_use, property_name
 from . import advice, damping, mechanisms
 from .text import hint, paragraph
 
@@ -21,7 +21,10 @@ STATE_ICONS = {"none": "RADIOBUT_OFF", "partial": "PAUSE", "complete": "CHECKMAR
 def draw_body(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Whether the object is a soft body, what has been baked, and the buttons for it."""
     obj = context.object
-    if not obj.conjac.enabled:
+    if upgrade.refusal(obj):
+        _draw_refusal(layout, obj)
+        return
+    if not (members.is_soft_body(obj) or members.is_mechanism(obj)):
         _draw_beginning(layout, obj)
         return
     status = bake.status(obj)
@@ -65,6 +68,13 @@ def _draw_advice(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
             column.operator(one.operator, text=one.button)
 
 
+def _draw_refusal(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
+    """Why its settings cannot be read, and the menus that this ConJac cannot follow."""
+    paragraph(layout, upgrade.refusal(obj), "ERROR")
+    for group, prop, _ in upgrade.unknown_choices(obj):
+        layout.prop(group, prop.identifier)
+
+
 def _draw_beginning(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
     """What an object can become."""
     if obj.type == "MESH":
@@ -81,14 +91,15 @@ def _draw_beginning(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
 def draw_motion(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """The method, its parameters, and the step."""
     settings, scene = context.object.conjac, context.scene
+    solver = settings.solver
     is_body = members.is_soft_body(context.object)
     if is_body or members.soft_bodies(context.object, scene):
-        layout.prop(settings, "method")
+        layout.prop(solver, "method")
         draw_params(layout, settings, "method")
     else:
-        layout.prop(settings, "beta")
-    layout.prop(settings, "step")
-    layout.prop(settings, "integrator")
+        layout.prop(solver, "beta")
+    layout.prop(solver, "step")
+    layout.prop(solver, "integrator")
     draw_params(layout, settings, "integrator")
     integrator, method = chosen(settings, "integrator"), chosen(settings, "method")
     if is_body:
@@ -97,12 +108,12 @@ def draw_motion(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         hint(layout, f"{integrator.label} does not move jointed bodies: choose another integrator")
     if integrator.full_space and not method.full_space:
         hint(layout, f"{integrator.label} moves every node: choose Vanilla FEM, or another integrator")
-    layout.prop(settings, "accuracy")
-    if settings.accuracy and not integrator.adaptive:
+    layout.prop(solver, "accuracy")
+    if solver.accuracy and not integrator.adaptive:
         hint(layout, f"{integrator.label} does not tell its error: choose another integrator, or an accuracy of 0")
-    layout.prop(settings, "largest_deformation")
+    layout.prop(solver, "largest_deformation")
     if integrator.iterates:
-        layout.prop(settings, "stage_solver")
+        layout.prop(solver, "stage_solver")
         draw_params(layout, settings, "stage_solver")
         if not (method.full_space or integrator.full_space):
             hint(layout, f"{method.label} iterates in a way of its own: only Tolerance and Iterations count")
@@ -113,9 +124,9 @@ def draw_motion(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     row.prop(scene, "gravity", text="")
 
 
-def chosen(settings: object, family: str) -> Entry:
+def chosen(settings: bpy.types.PropertyGroup, family: str) -> Entry:
     """The entry of a family that a menu stands at."""
-    return catalogue.find(family, getattr(settings, family))
+    return catalogue.find(family, getattr(holder(settings, family), family))
 
 
 def draw_material(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -303,12 +314,13 @@ def draw_output(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     layout.prop(settings, "export")
     layout.operator("conjac.export", icon="EXPORT").format = settings.export
     layout.prop(settings, "cache_folder")
-    layout.prop(settings, "linear_solver")
+    layout.prop(settings.solver, "linear_solver")
 
 
 def draw_params(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, family: str) -> None:
     """The parameters of the chosen entry of one family."""
     entry = chosen(settings, family)
+    settings = holder(settings, family)
     switches = {param.key: property_name(entry, param) for param in entry.params}
     for param in entry.params:
         row = layout.row()

@@ -135,9 +135,11 @@ def test_every_setting_of_the_catalogue_can_be_reached(soft_cube):
             shown |= {name for kind, name in drawn(soft_cube) if kind == "prop"}
     soft_cube.conjac.use_scene_range = False
     shown |= {name for kind, name in drawn(soft_cube) if kind == "prop"}
-    hidden = {"rna_type", "name", "enabled", "handles", "cuts", "nails", "attachments", "mechanism", "part", "cache",
-                  "simulate_after", "simulate_after_uid"}  # by a menu of its own: test_simulate_after.py
-    assert set(soft_cube.conjac.bl_rna.properties.keys()) - hidden <= shown
+    hidden = {"rna_type", "name", "version", "kind", "enabled", "solver", "handles", "cuts", "nails", "attachments",
+              "mechanism", "part", "cache",
+              "simulate_after", "simulate_after_uid"}  # by a menu of its own: test_simulate_after.py
+    assert set(soft_cube.conjac.bl_rna.properties.keys()) - hidden <= shown  # old names are those of the solver's
+    assert set(soft_cube.conjac.solver.bl_rna.properties.keys()) - hidden <= shown
 
 
 def test_an_integrator_that_knows_no_friction_is_told_of(soft_cube):

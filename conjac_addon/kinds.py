@@ -1,0 +1,14 @@
+"""What an object is to the simulation. Without bpy: Blender keeps functions that use it, see handles.py."""
+
+NONE, SOFT_BODY, MECHANISM = "none", "soft_body", "mechanism"
+
+#: numbers that files keep. Menus offer what there is; the others are taken all the same, for the day when there is
+NUMBERS = {NONE: 0, SOFT_BODY: 1, "cloth": 2, "collider": 3, MECHANISM: 4}
+
+#: types of objects that can be a mechanism: an armature, and an Empty that stands for rigid body objects
+OF_MECHANISMS = ("ARMATURE", "EMPTY")
+
+
+def suiting(object_type: str) -> str:
+    """What an object of this type becomes that is only told to be simulated."""
+    return MECHANISM if object_type in OF_MECHANISMS else SOFT_BODY

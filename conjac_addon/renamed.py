@@ -1,0 +1,66 @@
+"""Names of settings that scripts may still use: each reads and writes the setting that took its place.
+
+Without bpy on purpose, see handles.py: Blender keeps these functions to its very end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from . import kinds
+
+
+def is_enabled(settings: Any) -> bool:
+    """The old switch: on for every kind. A kind that is none of ours, from a newer file, is one too."""
+    return bool(settings.kind != kinds.NONE)
+
+
+def set_enabled(settings: Any, on: bool) -> None:
+    """Scripts that know of no kinds get the one that the object can be."""
+    if on == is_enabled(settings):
+        return
+    settings.kind = kinds.suiting(settings.id_data.type) if on else kinds.NONE
+
+
+def moved(properties: dict[str, Any], group: str) -> dict[str, Any]:
+    """Properties, as classes are annotated with them, that stand for those of the same names in a group of settings."""
+    return {name: prop.function(**_words(prop.keywords, group, name)) for name, prop in properties.items()}
+
+
+def _words(keywords: dict[str, Any], group: str, name: str) -> dict[str, Any]:
+    words = {key: value for key, value in keywords.items() if key not in _NOT_OF_ALIASES}
+    read, write = _enum(group, name) if "items" in keywords else _plain(group, name)
+    description = f"{keywords['description']}; the old name of {group}.{name}"
+    return words | {"description": description, "get": read, "set": write}
+
+
+#: what only the property itself has
+_NOT_OF_ALIASES = frozenset({"attr", "update", "get", "set"})
+
+
+def _plain(group: str, name: str) -> tuple[Callable[[Any], Any], Callable[[Any, Any], None]]:
+    def read(settings: Any) -> Any:
+        return getattr(getattr(settings, group), name)
+
+    def write(settings: Any, value: Any) -> None:
+        setattr(getattr(settings, group), name, value)
+
+    return read, write
+
+
+def _enum(group: str, name: str) -> tuple[Callable[[Any], int], Callable[[Any, int], None]]:
+    """Blender asks for numbers of menus and gives them."""
+    def items(settings: Any) -> Iterable[Any]:
+        known: Iterable[Any] = getattr(settings, group).bl_rna.properties[name].enum_items
+        return known
+
+    def read(settings: Any) -> int:
+        chosen = getattr(getattr(settings, group), name)
+        return next((item.value for item in items(settings) if item.identifier == chosen), -1)
+
+    def write(settings: Any, number: int) -> None:
+        setattr(getattr(settings, group), name,
+                next(item.identifier for item in items(settings) if item.value == number))
+
+    return read, write

@@ -1,0 +1,117 @@
+"""Settings that other versions of ConJac saved: older ones are brought up to date when a file is read, newer refused.
+
+Each object carries the version of its settings, so that it can be appended and linked. What was made since the file
+was opened has version 0 until it is saved, as what was saved before there were versions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from typing import Any
+
+import bpy
+from bpy.app.handlers import persistent
+
+from ..solver.errors import BadInput
+from . import kinds
+from .settings import VERSION, CONJAC_Settings, CONJAC_Solver
+
+
+def upgrade(settings: CONJAC_Settings) -> None:
+    """Bring the settings of one object up to date. Settings without a value, and newer ones, are left as they are."""
+    if settings.version < VERSION and settings.keys():
+        for step in _STEPS[settings.version:]:
+            step(settings)
+        settings.version = VERSION
+
+
+def _name_kinds_and_solver(settings: CONJAC_Settings) -> None:
+    """`enabled` becomes a kind, and the solver's words go into their group. Does nothing to what has no old names."""
+    # the names lie in the file as they were, under properties that now stand for others
+    if settings.pop("enabled", False) and not settings.is_property_set("kind"):
+        settings.kind = kinds.suiting(settings.id_data.type)
+    for name in CONJAC_Solver.NAMES & set(settings.keys()):
+        value = settings.pop(name)
+        # a library override has its own value already, and beside it what the library says
+        if not settings.solver.is_property_set(name):
+            if settings.solver.bl_rna.properties[name].type == "ENUM":
+                settings.solver[name] = value  # the number, known or not
+            else:
+                setattr(settings.solver, name, value)
+
+
+#: from each version to the next
+_STEPS: tuple[Callable[[CONJAC_Settings], None], ...] = (_name_kinds_and_solver,)
+
+
+def check(obj: bpy.types.Object) -> None:
+    """Raises BadInput where a newer ConJac saved what this one cannot read: with the object, what it is, and a way out.
+    """
+    if obj.conjac.version > VERSION:
+        raise BadInput(f"its settings were saved by a newer ConJac (version {obj.conjac.version} of the settings, "
+                       f"this one knows {VERSION})", "Update ConJac", obj.name)
+    for group, prop, number in unknown_choices(obj):
+        bone = next((f' of "{one.name}"' for one in _bones(obj) if one.conjac == group), "")
+        raise BadInput(f"its {prop.name}{bone} is number {number}, which this ConJac does not know",
+                       f"Update ConJac if a newer one saved the file, or choose another {prop.name}", obj.name)
+
+
+def refusal(obj: bpy.types.Object) -> str:
+    """The same as a sentence, empty where all is well."""
+    try:
+        check(obj)
+    except BadInput as error:
+        return str(error)
+    return ""
+
+
+def unknown_choices(obj: bpy.types.Object) -> Iterator[tuple[bpy.types.PropertyGroup, bpy.types.Property, int]]:
+    """Menus of an object, or of a bone of it, that stand at numbers which are none of theirs."""
+    settings = obj.conjac
+    groups = (settings, settings.solver, settings.mechanism, settings.part, *(bone.conjac for bone in _bones(obj)))
+    for group in groups:
+        for name, known in _menus(type(group)).items():
+            number = group.get(name)
+            if number is not None and number not in known:
+                yield group, group.bl_rna.properties[name], number
+
+
+def _bones(obj: bpy.types.Object) -> Iterable[bpy.types.PoseBone]:
+    return obj.pose.bones if obj.type == "ARMATURE" and obj.pose is not None else ()
+
+
+@cache
+def _menus(group: type[bpy.types.PropertyGroup]) -> dict[str, frozenset[int]]:
+    """Numbers of the menus that a class of settings keeps, by name."""
+    return {prop.identifier: frozenset(item.value for item in prop.enum_items)
+            for prop in group.bl_rna.properties if prop.type == "ENUM"}
+
+
+@persistent
+def upgrade_all(*_: Any) -> None:
+    """Every object with settings of ours: after a file was read or something was appended, and before it is saved."""
+    for obj in bpy.data.objects:
+        # not a look into the settings, which would make some
+        if obj.is_property_set("conjac"):
+            upgrade(obj.conjac)
+
+
+#: when it is done. Appending tells of itself from Blender 4.3 on; before, what was appended waits for the next save
+_MOMENTS = ("load_post", "blend_import_post", "save_pre")
+
+
+def _handlers() -> Iterator[list[Any]]:
+    return (getattr(bpy.app.handlers, name) for name in _MOMENTS if hasattr(bpy.app.handlers, name))
+
+
+def register() -> None:
+    for handlers in _handlers():
+        if upgrade_all not in handlers:
+            handlers.append(upgrade_all)
+
+
+def unregister() -> None:
+    for handlers in _handlers():
+        if upgrade_all in handlers:
+            handlers.remove(upgrade_all)
