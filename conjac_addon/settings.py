@@ -384,7 +384,7 @@ CONJAC_Settings.__annotations__.update(
 classes = (*parts.classes, *identity.classes, CONJAC_Handle, CONJAC_Cut, CONJAC_Nail, CONJAC_Solver,
            CONJAC_Settings)
 
-for _group in classes:
+for _group in set(classes) - set(identity.classes):
     for _name, _property in _group.__annotations__.items():
         # keyframes would be read once and change what is baked with the frame that the artist looks at
         if _name not in READ_OVER_TIME:
