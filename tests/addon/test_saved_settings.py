@@ -176,7 +176,7 @@ def test_settings_of_a_newer_conjac_are_refused_with_a_sentence(soft_cube, newer
     said = capfd.readouterr().err
     assert said.count(words) == 2 and "Traceback" not in said and '"Cube": its' in said
     assert soft_cube.conjac.bake() == 2
-    assert not list(tmp_path.iterdir())
+    assert not list(tmp_path.rglob("scene.json"))
 
 
 def test_choosing_another_mends_an_unknown_choice(soft_cube):
