@@ -193,7 +193,7 @@ class CONJAC_Mechanism(bpy.types.PropertyGroup):
         default=False, override=OVERRIDABLE)
     tolerance: bpy.props.FloatProperty(
         name="Tolerance", description="How far a curve may go from the bake, in radians and Blender units",
-        default=0.001, min=1.0e-6, soft_max=0.1, precision=5, override=OVERRIDABLE)
+        default=0.001, min=1.0e-6, soft_max=0.1, precision=6, override=OVERRIDABLE)
 
 
 classes = (CONJAC_Part, CONJAC_Spring, CONJAC_Attachment, CONJAC_Mechanism)

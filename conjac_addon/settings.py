@@ -157,7 +157,9 @@ def _number(param: Param, **changed: Any) -> Any:
         words["description"] += f", in {param.unit}"
     if param.soft_low == 0.0 and param.soft_high == 1.0 and unit == "NONE":
         words["subtype"] = "FACTOR"
-    return bpy.props.FloatProperty(unit=unit, precision=1 if param.default >= 100.0 else 3, **words)
+    # six are as many as Blender shows
+    digits = 1 if param.default >= 100.0 else 6 if 0.0 < param.default < 1.0e-3 else 3
+    return bpy.props.FloatProperty(unit=unit, precision=digits, **words)
 
 
 def _menu(family: str, name: str, description: str, default: str, first: tuple[Item, ...] = ()) -> Any:

@@ -18,6 +18,10 @@ STATE_ICONS = {"none": "RADIOBUT_OFF", "partial": "PAUSE", "complete": "CHECKMAR
                "broken": "ERROR", "baking": "REC"}
 
 
+#: the smallest number that the six digits of Blender's fields show
+LEAST = 0.95e-6
+
+
 def draw_body(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Whether the object is a soft body, what has been baked, and the buttons for it."""
     obj = context.object
@@ -326,3 +330,6 @@ def draw_params(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, f
         row = layout.row()
         row.active = not param.needs or getattr(settings, switches[param.needs])
         row.prop(settings, property_name(entry, param))
+        value = getattr(settings, property_name(entry, param))
+        if isinstance(value, float) and not param.unit and 0.0 < abs(value) < LEAST:
+            hint(layout, f"{param.label} is {value:.3g}")

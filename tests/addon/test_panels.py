@@ -212,8 +212,8 @@ def test_every_operator_has_a_button(soft_cube):
         buttons |= {name for kind, name in drawn(rig) if kind == "operator"}
         rig.conjac.enabled = False
         buttons |= {name for kind, name in drawn(rig) if kind == "operator"}
-    only_while_baking = {"conjac.pause", "conjac.cancel"}
-    assert {f"conjac.{name}" for name in dir(bpy.ops.conjac)} == buttons | only_while_baking
+    only_while_baking, after_save_as = {"conjac.pause", "conjac.cancel"}, {"conjac.shared_bakes"}
+    assert {f"conjac.{name}" for name in dir(bpy.ops.conjac)} == buttons | only_while_baking | after_save_as
 
 
 def mechanism():
@@ -332,6 +332,26 @@ def test_a_long_sentence_is_not_cut_and_painting_after_a_bake_is_spoken_of(soft_
     assert "next bake" not in " ".join(labels())
     bpy.ops.conjac.add_group(map="pin")
     assert "paint show after the next bake" in " ".join(labels())
+
+
+def test_fields_show_the_digits_of_their_numbers(soft_cube):
+    from conjac.conjac_addon import parts, settings
+
+    for group in (*parts.classes, *settings.classes):
+        for prop in group.bl_rna.properties:
+            # what has a unit is shown in one that fits: ms, mm
+            if prop.type == "FLOAT" and prop.unit == "NONE" and prop.default:
+                assert round(prop.default, prop.precision) == pytest.approx(prop.default, rel=0.01), prop.identifier
+
+
+def test_a_number_too_small_for_its_field_is_told_below(soft_cube):
+    def told():
+        return [text for kind, text in drawn(soft_cube) if kind == "label" and str(text).startswith("Tolerance")]
+
+    soft_cube.conjac.integrator, soft_cube.conjac.method = "bdf2", "vanilla"
+    assert told() == []
+    soft_cube.conjac.tolerance = 1.0e-8
+    assert told() == ["Tolerance is 1e-08"]
 
 
 def test_panels_survive_a_folder_that_cannot_be_read(soft_cube, tmp_path):
