@@ -8,7 +8,8 @@ With --json every line on stdout is one JSON object, flushed at once; the last o
     {"event": "stage", "stage", "body", "progress": 0..1 or null, "text"}   of tets, fields, compile, world or suggest
     {"event": "start", "frames": [first, last], "steps_per_frame"}    first is on disk or written next
     {"event": "frame", "frame", "ms", "left_s"}                       told after the file stands
-    {"event": "tets", "body", "path", "nodes", "tets", "notes"}       of tets: path of an .npz with nodes, tets
+    {"event": "tets", "body", "path", "nodes", "tets", "notes", "to_world"}   of tets: path of an .npz with nodes, tets;
+                                                  to_world brings those nodes there, (4, 4), null where they are there
     {"event": "fields", "body", "path", "notes"}                      of fields: an .npz, see world/fields.py:shown
     {"event": "suggest", "body", "points"}                            of suggest: places [m] for nodes, best first
     {"event": "summary", ...}                                         of check and info
@@ -190,6 +191,7 @@ def _check(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str
 
 def _tets(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
     from .job import hashes, load, stages
+    from .job.place import place_of
     from .world.volumes import volume_of
 
     _listen(read_stdin)
@@ -198,10 +200,12 @@ def _tets(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
     for body in job.scene.bodies:
         volume = volume_of(job, body, keys[body.name]["tets"], lines.stage)
         kept = stages.stage_path(job, "tets", body.name, keys[body.name]["tets"])
+        place = None if body.tets is not None or body.surface is None else place_of(job, body.surface)
         text = f"{body.name}: {len(volume.nodes)} nodes, {len(volume.tets)} tetrahedra"
         lines.say("\n".join((text, *volume.notes)), event="tets", body=body.name,
                   path=None if body.tets is not None else str(kept),  # tets given by hand are not kept again
-                  nodes=len(volume.nodes), tets=len(volume.tets), notes=list(volume.notes))
+                  nodes=len(volume.nodes), tets=len(volume.tets), notes=list(volume.notes),
+                  to_world=None if place is None else place.to_world.tolist())
     return "The volume is kept for the bake"
 
 

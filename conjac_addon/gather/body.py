@@ -13,7 +13,7 @@ from .. import identity
 from .. import settings as properties
 from . import attach, fibers, maps
 from .cuts import Cuts, cut_settings
-from .evaluation import Evaluation
+from .evaluation import Evaluation, coordinates
 from .folder import JobFolder, JobPart
 from .ground import GroundPlane
 from .mesh import check_stack, surface
@@ -99,13 +99,17 @@ def fill_body(body: dict[str, Any], evaluation: Evaluation, job: JobFolder | Job
     is the simulation's input, (s,)."""
     obj, settings = evaluation.object, evaluation.object.conjac
     mesh = evaluation.mesh(all_layers=True)
-    vertices, triangles = surface(mesh, evaluation.to_world(), obj.name)
+    thickened = body["mesher"]["params"].get("sheet_thickness", 0.0) > 0.0
+    vertices, triangles = surface(mesh, evaluation.to_world(), obj.name, flat=thickened)
+    in_object = coordinates(mesh)
     check_stack(evaluation, len(vertices), settings.export)
     painted = maps.read(evaluation.evaluated(obj), mesh, settings, obj.name, report)
     body |= fibers.directions(evaluation, mesh, job.array)
     evaluation.release()
 
     body["surface"] = {"vertices": job.array("vertices", vertices), "triangles": job.array("triangles", triangles)}
+    if not np.array_equal(in_object, vertices):  # else it stands where it was made
+        body["surface"]["object_vertices"] = job.array("object_vertices", in_object)
     number: Callable[[str], float] = lambda name: map_end(obj, evaluation.scene, name)  # noqa: E731
     animated = np.zeros(len(vertices), dtype=bool)
     for one in painted:

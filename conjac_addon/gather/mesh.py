@@ -22,10 +22,11 @@ def triangles(mesh: bpy.types.Mesh) -> NDArray[np.int32]:
     return corners.reshape(-1, 3)
 
 
-def surface(mesh: bpy.types.Mesh, to_world: NDArray[np.float64],
-            name: str) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+def surface(mesh: bpy.types.Mesh, to_world: NDArray[np.float64], name: str, flat: bool = False
+            ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
     """Vertices [m], (n, 3), and triangles, (m, 3), in world space, facing as in Blender.
 
+    flat: whether it may be, since it is thickened later.
     Raises BadMesh where there is nothing to fill with a volume.
     """
     local, corners = coordinates(mesh), triangles(mesh)
@@ -40,9 +41,9 @@ def surface(mesh: bpy.types.Mesh, to_world: NDArray[np.float64],
     world = local @ to_world[:3, :3].T + to_world[:3, 3]
     used = world[np.unique(corners)]
     width = np.linalg.svd(used - used.mean(axis=0), compute_uv=False)
-    if width[2] <= FLAT * width[0]:
-        raise BadMesh("the mesh is flat, it has no volume", "Give it thickness, for example with a Solidify modifier "
-                      "that Simulate After names in the Volume panel", name)
+    if width[2] <= FLAT * width[0] and not flat:
+        raise BadMesh("the mesh is flat, it has no volume", "Set its Sheet Thickness, or add a Solidify modifier and "
+                      "name it in Simulate After in the Volume panel", name)
     # a mirrored object turns its faces inside out
     if np.linalg.det(to_world[:3, :3]) < 0.0:
         corners = corners[:, ::-1]

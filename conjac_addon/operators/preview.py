@@ -79,6 +79,8 @@ def preview_tets(obj: bpy.types.Object, scene: bpy.types.Scene, wait: float) -> 
         arrays, matrix = _arrays(made["path"], name), to_object(job)
     owner = still_there(uid)
     if owner is not None:
+        if made["to_world"] is not None:
+            matrix = matrix @ made["to_world"]
         show_wire(owner, transformed(arrays["nodes"], matrix), arrays["tets"])
     return [f'"{name}": {made["nodes"]} nodes, {made["tets"]} tetrahedra', *made["notes"]]
 

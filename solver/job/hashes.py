@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from .. import catalogue
 from . import schema
 from .files import digest, digest_of
 from .folder import Job, parameters
+from .place import place_of
 
 STAGES = ("mesh", "tets", "fields", "solve")
 FORMAT = {"mesh": 1, "tets": 1, "fields": 1, "solve": 1}  #: raise one when that stage's result changes its meaning
@@ -28,7 +30,8 @@ SCENE_READERS = {"version": "", "name": "", "uuid": "", "time": "solve", "method
                  "friction": "solve",  # of the ground
                  "joint_friction": "solve",
                  "seed": ""}  # went before anything was random; older caches still name it
-BODY_READERS = {"name": "solve", "uuid": "", "surface": "mesh", "surface.to_object": "solve", "tets": "mesh",
+BODY_READERS = {"name": "solve", "uuid": "", "surface": "mesh", "surface.to_object": "solve", "surface.place": "fields",
+                "tets": "mesh",
                 "mesher": "tets", "material": "fields", "damping": "solve", "painted": "fields", "carry": "fields",
                 "density": "fields",
                 "dynamic": "fields", "pin": "fields",
@@ -47,7 +50,8 @@ WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "fra
          "gravity": "gravity", "ground": "ground", "ground.motion": "motion of the ground",
          "ground.tangential_share": "tangential share",
          "friction.kind": "friction",
-         "surface": "mesh", "surface.to_object": "motion of the object", "tets": "volume mesh",
+         "surface": "mesh", "surface.to_object": "motion of the object", "surface.place": "place of the object",
+         "surface.scale": "scale of the object", "tets": "volume mesh",
          "mesher.kind": "mesher", "material.kind": "material", "damping.kind": "damping law",
          "carry.kind": "inside of maps", "density": "density",
          "dynamic": "dynamic nodes", "pin": "pins", "pin.motion": "motion of the pins",
@@ -101,7 +105,7 @@ def settings(job: Job) -> Settings:
     for body in job.scene.bodies:
         of_fibers = ("fiber_material", "fiber_field") if body.fiber_material else ()
         families = ("mesher", "material", "damping", "carry", *of_fibers)
-        flat = dict(_flat(job, body, "", digests)) | _choices(body, families)
+        flat = dict(_flat(job, body, "", digests)) | _choices(body, families) | _placed(job, body, digests)
         # not read: the mesher of a volume given by hand, fibres without a material, how maps go inwards where there
         # are none, numbers that others replace, a thickness of no sheets
         painted = {name for key in body.painted for name in (key, f"material.{key}", f"fiber_material.{key}")}
@@ -110,7 +114,7 @@ def settings(job: Job) -> Settings:
                   *(() if body.painted else ("carry.",)),
                   *(() if flat.get("mesher.sheet_thickness") else ("mesher.sheet_thickness",)))
         bodies[body.name] = {key: value for key, value in flat.items()
-                             if key not in painted and not key.startswith(unread)}
+                             if key not in painted and key != "surface.object_vertices" and not key.startswith(unread)}
     mechanisms = {one.name: dict(_flat(job, one, "", digests)) for one in job.scene.mechanisms}
     return Settings(scene, bodies, digests, mechanisms)
 
@@ -141,6 +145,20 @@ def _flat(job: Job, part: msgspec.Struct, prefix: str, digests: dict[str, str]) 
             yield name, digests[value]
         else:
             yield name, list(value) if isinstance(value, tuple) else value
+
+
+def _placed(job: Job, body: schema.Body, digests: dict[str, str]) -> Flat:
+    """The mesh in object space instead of the world, so that a moved object keeps its tetrahedra; its scale and place,
+    where they are not those of the world."""
+    place = None if body.surface is None else place_of(job, body.surface)
+    if body.surface is None or place is None:
+        return {}
+    flat: Flat = {"surface.vertices": digests[body.surface.object_vertices or ""]}
+    if not np.array_equal(place.scale, np.eye(3)):
+        flat["surface.scale"] = place.scale[np.triu_indices(3)].tolist()
+    if not np.array_equal(place.to_world, np.eye(4)):
+        flat["surface.place"] = place.to_world[:3].ravel().tolist()
+    return flat
 
 
 #: fields of mechanisms that are choices, and the families that they choose from

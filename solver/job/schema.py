@@ -85,6 +85,8 @@ class Surface(Strict):
 
     vertices: Array  #: (n, 3) float64
     triangles: Array  #: (m, 3) int32
+    #: (n, 3) the same in object space; with it tetrahedra are made there and outlast moves and turns of the object
+    object_vertices: Array | None = None
     to_object: Array | None = None  #: (frames, 4, 4): world [m] to object space at each frame; identity where left out
 
 

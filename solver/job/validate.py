@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import catalogue
 from ..errors import BadMesh
 from . import schema
 from .expect import check_array, check_choice, check_indices, check_limits, check_vector, check_weights
 from .folder import FARTHEST, Job, blame, parameters, refuse
+from .place import place_of
 from .validate_mechanisms import check_attached, check_mechanisms
 
 STEPS_PER_FRAME = 100_000  # more is a slip of the unit, and would never end
@@ -191,7 +194,24 @@ def _check_surface(job: Job, body: schema.Body, where: str) -> int:
     check_indices(triangles, len(vertices), f"{place}.triangles", "vertices")
     if surface.to_object is not None:
         check_array(job, surface.to_object, f"{place}.to_object", "f", (len(job.frames), 4, 4))
+    if surface.object_vertices is not None:
+        _check_place(job, surface, vertices, place)
     return len(vertices)
+
+
+def _check_place(job: Job, surface: schema.Surface, vertices: NDArray[Any], place: str) -> None:
+    """Whether the vertices in object space are those in the world."""
+    assert surface.object_vertices is not None
+    local = check_array(job, surface.object_vertices, f"{place}.object_vertices", "f", (len(vertices), 3))
+    try:
+        found = place_of(job, surface)
+    except np.linalg.LinAlgError as error:
+        raise refuse("its first matrix cannot be inverted", f"{place}.to_object") from error
+    assert found is not None
+    off = np.abs(found.in_world(found.scaled(local)) - vertices).max()
+    if not off <= 1e-4 * np.ptp(vertices, axis=0).max() + 1e-6 * np.abs(vertices).max():
+        raise refuse(f"its vertices in object space stand up to {off:.3g} m from those in the world",
+                     f"{place}.object_vertices", "Bring them there by the inverse of the first matrix of to_object")
 
 
 def _check_tets(job: Job, body: schema.Body, where: str) -> int:

@@ -10,6 +10,7 @@ from ..errors import BadMesh
 from ..job import schema
 from ..job.folder import Job, blame, parameters
 from ..job.hashes import hashes, settings
+from ..job.place import place_of
 from ..job.stages import keep
 from ..meshing.tetrahedralize import tetrahedralize
 from ..meshing.volume import Volume, tet_volumes
@@ -25,23 +26,31 @@ def volumes_of(job: Job, report: Stage) -> list[Volume]:
 
 
 def volume_of(job: Job, body: schema.Body, key: str, report: Stage) -> Volume:
-    """The tetrahedra of a body: given by hand, kept from an earlier bake, or made now and kept."""
+    """The tetrahedra of a body in the world: given by hand, kept from an earlier bake, or made now and kept.
+
+    What is kept stands in the object's own space where the job tells of that, see `job.place`.
+    """
     if body.tets is not None:
         return _given(job.array(body.tets.nodes), job.array(body.tets.tets))
+
+    place = None if body.surface is None else place_of(job, body.surface)
 
     def make() -> dict[str, np.ndarray]:
         if body.surface is None:
             raise BadMesh("there is neither a surface nor tetrahedra", "Give one of them")
         report("tets", body.name, None, "Filling the mesh with tetrahedra")
+        vertices = (job.array(body.surface.vertices) if place is None
+                    else place.scaled(job.array(body.surface.object_vertices or "")))
         made = tetrahedralize(
-            job.array(body.surface.vertices), job.array(body.surface.triangles), body.mesher.kind,
+            vertices, job.array(body.surface.triangles), body.mesher.kind,
             parameters("mesher", body.mesher), name=body.name,
             report=lambda progress, text: report("tets", body.name, progress, text))
         return {"nodes": made.nodes, "tets": made.tets, "notes": np.array(made.notes, dtype=np.str_)}
 
     with blame(job.scene, body, "surface"):
         kept = keep(job, "tets", body.name, key, make)
-    return Volume(kept["nodes"], kept["tets"], tuple(kept["notes"].tolist()))
+    nodes, tets, notes = kept["nodes"], kept["tets"], tuple(kept["notes"].tolist())
+    return Volume(nodes, tets, notes) if place is None else Volume(place.in_world(nodes), place.turned(tets), notes)
 
 
 def _given(nodes: Vec, tets: Index) -> Volume:

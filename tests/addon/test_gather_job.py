@@ -342,7 +342,7 @@ def test_an_interrupted_reading_leaves_scene_and_folder_as_they_were(soft_cube, 
     # and a whole one drops what the new scene does not name
     gathered(soft_cube, tmp_path)
     assert json.loads((tmp_path / "scene.json").read_text())["bodies"][0]["surface"].keys() == {
-        "vertices", "triangles", "to_object"}
+        "vertices", "triangles", "object_vertices", "to_object"}
     soft_cube.location.x = 0.0
     gathered(soft_cube, tmp_path)
     assert not (tmp_path / "arrays" / "to_object.npy").exists()

@@ -1,0 +1,58 @@
+"""Where the object of a body stands at the start frame, apart from how large it is.
+
+Tetrahedra are made in the object's own space with its scale, in metres: an object that is moved or turned keeps them,
+and edge lengths mean what they say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..state import Index, Vec
+from . import schema
+from .folder import Job
+
+DIGITS = 5  # of the scale: a matrix in single precision tells as many, however the object is turned
+
+
+@dataclass(frozen=True)
+class Place:
+    """From object space to where tetrahedra are made, and from there to the world."""
+
+    scale: Vec  #: object space to metres, symmetric, rounded, (3, 3)
+    to_world: Vec  #: from there to world [m], a turn and a shift but for rounding, (4, 4)
+
+    def scaled(self, vertices: Vec) -> Vec:
+        """Vertices in object space, (n, 3), in metres."""
+        scaled: Vec = vertices @ self.scale
+        return scaled
+
+    def in_world(self, nodes: Vec) -> Vec:
+        """Places [m], (k, 3), in the world."""
+        placed: Vec = nodes @ self.to_world[:3, :3].T + self.to_world[:3, 3]
+        return placed
+
+    def turned(self, tets: Index) -> Index:
+        """Positive tetrahedra, (e, 4), still positive in the world: mirrored ones are turned."""
+        return tets[:, [0, 2, 1, 3]] if np.linalg.det(self.to_world[:3, :3]) < 0.0 else tets
+
+
+def place_of(job: Job, surface: schema.Surface) -> Place | None:
+    """None for a surface that is known in the world alone.
+
+    Raises numpy.linalg.LinAlgError where the matrix cannot be inverted; `job.validate` has refused that.
+    """
+    if surface.object_vertices is None:
+        return None
+    back: NDArray[Any] = np.eye(4) if surface.to_object is None else job.array(surface.to_object)[0]
+    to_world = np.linalg.inv(back)
+    # polar decomposition: a turn, mirrored or not, after a stretch along axes of its own
+    _, stretch, axes = np.linalg.svd(to_world[:3, :3])
+    largest = float(f"{stretch[0]:.{DIGITS}g}")
+    scale = largest * np.round((axes.T * stretch) @ axes / largest, DIGITS) + 0.0
+    to_world[:3, :3] = to_world[:3, :3] @ np.linalg.inv(scale)
+    return Place(scale, to_world)
