@@ -21,6 +21,10 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from scripts import manual_pages  # noqa: E402
+
 PACKED = ("__init__.py", "LICENSE", "conjac_addon", "solver")
 NOT_BUNDLED = {"numpy", "scikit-sparse"}
 
@@ -80,6 +84,7 @@ def stage(folder: Path) -> None:
             shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", ".*"))
         else:
             shutil.copy(ROOT / name, folder / name)
+    manual_pages.write_pages(folder / "conjac_addon" / "manual")
 
 
 def write_manifest(folder: Path, wheels: list[Path], platforms: list[str], blender_min: str) -> str:

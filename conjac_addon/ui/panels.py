@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 
 from .. import members, upgrade
-from . import mechanisms, sections
+from . import manual, mechanisms, sections
 
 Draw = Callable[[bpy.types.UILayout, bpy.types.Context], None]
 
@@ -99,7 +99,7 @@ def _panels() -> tuple[type[bpy.types.Panel], ...]:
         parent = f"CONJAC_PT_{tag.lower()}"
         made.append(_panel(parent, **place, bl_label="ConJac", poll=classmethod(_may_have_any),
                            bl_options={"DEFAULT_CLOSED"} if tag == "PHYSICS" else set(),
-                           draw=_drawn_by(sections.draw_body)))
+                           draw=_drawn_by(sections.draw_body), draw_header_preset=_draw_manual))
         for section in SECTIONS:
             if tag == "PHYSICS" and section.of == (ARMATURE,):
                 continue  # armatures have no Physics tab
@@ -108,6 +108,10 @@ def _panels() -> tuple[type[bpy.types.Panel], ...]:
                                bl_parent_id=parent, bl_options=set() if section.open else {"DEFAULT_CLOSED"},
                                poll=classmethod(_shown_for(section)), draw=_drawn_by(section.draw)))
     return tuple(made)
+
+
+def _draw_manual(self: bpy.types.Panel, _context: bpy.types.Context) -> None:
+    manual.draw_button(self.layout)
 
 
 def _header_drawn_by(draw: Draw) -> Callable[[bpy.types.Panel, bpy.types.Context], None]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -57,6 +58,29 @@ def test_zip_holds_the_two_packages_and_nothing_else(light_zip):
     if tracked.returncode == 0:
         assert set(tracked.stdout.split()) <= set(names)
     assert [name for name in names if "__pycache__" in name or name.endswith((".pyc", ".blend"))] == []
+
+
+def test_the_manual_is_in_the_zip_and_its_links_lead_to_pages_that_are_there(light_zip):
+    folder = "conjac_addon/manual/"
+    with zipfile.ZipFile(light_zip) as packed:
+        names = set(packed.namelist())
+        pages = {name: packed.read(name).decode() for name in names if name.startswith(folder) and ".html" in name}
+    docs = ROOT / "docs"
+    written = {path.relative_to(docs).with_suffix(".html").as_posix() for path in docs.rglob("*.md")}
+    assert set(pages) == {folder + name for name in (*written, "index.html")}
+    for name, text in pages.items():
+        assert "\0" not in text and "](" not in re.sub(r"<(code|pre)>.*?</\1>", "", text, flags=re.S)
+        for target, place in re.findall(r'(?:href|src)="([^"#]*)#?([^"]*)"', text):
+            if "://" in target:
+                continue
+            linked = os.path.normpath(os.path.join(os.path.dirname(name), target)) if target else name
+            assert linked in names, (name, target)
+            assert not place or f'id="{place}"' in pages[linked], (name, target, place)
+
+
+def test_manifest_names_a_website():
+    manifest = tomllib.loads((ROOT / "blender_manifest.toml").read_text())
+    assert manifest["website"].startswith("https://") and manifest["website"].endswith(f"/{manifest['id']}/")
 
 
 def test_wheels_are_the_pinned_ones_without_blenders_own():
