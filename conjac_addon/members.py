@@ -22,6 +22,11 @@ def is_mechanism(obj: bpy.types.Object | None) -> bool:
     return obj is not None and obj.type in (ARMATURE, EMPTY) and obj.conjac.kind == kinds.MECHANISM
 
 
+def is_edited(obj: bpy.types.Object) -> bool:
+    """Whether it, or what it shares its data with, is in a mode in which Blender evaluates nothing new of it."""
+    return obj.mode in {"EDIT", "SCULPT"} or bool(getattr(obj.data, "is_editmode", False))
+
+
 def owner(obj: bpy.types.Object) -> bpy.types.Object:
     """The object whose bake this one is in: the mechanism that a soft body hangs on, else itself."""
     if is_soft_body(obj):

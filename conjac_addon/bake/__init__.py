@@ -5,10 +5,10 @@ from __future__ import annotations
 from ..settings import CONJAC_Settings
 from . import cli, handlers, operators, session, share
 from .place import is_temporary, job_folder
-from .session import bake_object
+from .session import bake_object, is_read
 from .status import Status, status
 
-__all__ = ["Status", "bake_object", "is_temporary", "job_folder", "status"]
+__all__ = ["Status", "bake_object", "is_read", "is_temporary", "job_folder", "status"]
 
 classes = (*operators.classes, *share.classes)
 

@@ -1,4 +1,4 @@
-"""What Blender tells of files: one is loaded, one is saved."""
+"""What Blender tells of files: one is loaded, one is saved; and of undo."""
 
 from __future__ import annotations
 
@@ -44,8 +44,14 @@ def _after_failed_save(*_: Any) -> None:
     moving.failed()
 
 
+@persistent
+def _before_undo(*_: Any) -> None:
+    session.before_undo()
+
+
 _HANDLERS = (("load_pre", _before_load), ("load_post", _after_load), ("save_pre", _before_save),
-             ("save_post", _after_save), ("save_post_fail", _after_failed_save))
+             ("save_post", _after_save), ("save_post_fail", _after_failed_save), ("undo_pre", _before_undo),
+             ("redo_pre", _before_undo))
 
 
 def register() -> None:

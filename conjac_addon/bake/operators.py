@@ -9,7 +9,8 @@ import bpy
 
 from ...solver import catalogue
 from ...solver.errors import EXIT_COMPLETE, EXIT_STOPPED, ConJacError
-from .. import members, playback
+from .. import members, playback, status_line
+from ..events import is_cancel, may_pass
 from ..menus import items
 from ..operators.poll import baked, soft_body_to_read, to_read, unless
 from ..redraw import redraw_panels
@@ -19,11 +20,8 @@ from . import belongings, home, place, session, shown
 #: seconds between looks at the worker, and how long each may take: the window stays live
 TICK, BUDGET = 0.1, 0.05
 
-#: the same while the scene is read: every look draws a frame, so fewer looks are quicker
+#: the same while the scene is read: at every look it is put back as the artist has it, so fewer looks are quicker
 READING_BUDGET = 0.2
-
-#: what still reaches Blender's own tools while the scene is being read frame by frame: nothing that changes it
-LOOKING = frozenset({"MOUSEMOVE", "MIDDLEMOUSE", "WHEELUPMOUSE", "WHEELDOWNMOUSE", "TRACKPADPAN", "TRACKPADZOOM"})
 
 
 def running_bake(obj: bpy.types.Object | None) -> session.Bake | None:
@@ -53,7 +51,7 @@ class CONJAC_OT_bake(bpy.types.Operator):
         if bpy.app.background:
             return self.execute(context)
         try:
-            self._bake = session.Bake(context.active_object, context.scene)
+            self._bake = session.Bake(context.object, context.scene)
         except ConJacError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
@@ -64,15 +62,15 @@ class CONJAC_OT_bake(bpy.types.Operator):
         return {"RUNNING_MODAL"}
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        if event.type == "ESC" and event.value == "PRESS":
+        if is_cancel(event):
             self._bake.cancel()
             return {"RUNNING_MODAL"}
         if event.type == "TIMER":
             goes_on = self._bake.tick(READING_BUDGET if self._bake.worker is None else BUDGET)
             self._say(context)
             return {"PASS_THROUGH"} if goes_on else self._finish(context)
-        reading = self._bake.worker is None
-        return {"RUNNING_MODAL"} if reading and event.type not in LOOKING else {"PASS_THROUGH"}
+        passes = self._bake.worker is not None or may_pass(event, context.window)
+        return {"PASS_THROUGH"} if passes else {"RUNNING_MODAL"}
 
     def cancel(self, context: bpy.types.Context) -> None:
         """Blender takes the operator away: another file is loaded, or the window closes."""
@@ -82,7 +80,7 @@ class CONJAC_OT_bake(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         """In the foreground, for scripts and `blender -b`; prints how it goes on."""
         try:
-            bake = session.Bake(context.active_object, context.scene)
+            bake = session.Bake(context.object, context.scene)
         except ConJacError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
@@ -96,15 +94,13 @@ class CONJAC_OT_bake(bpy.types.Operator):
             self.report({"INFO"}, note)
         self._notes = len(progress.notes)
         context.window_manager.progress_update(progress.fraction or 0.0)
-        if context.workspace is not None:
-            context.workspace.status_text_set(f"ConJac: {self._bake.sentence()}. Esc cancels")
+        status_line.say(f"ConJac: {self._bake.sentence()}. Esc cancels")
         redraw_panels()
 
     def _finish(self, context: bpy.types.Context) -> set[str]:
         context.window_manager.event_timer_remove(self._timer)
         context.window_manager.progress_end()
-        if context.workspace is not None:
-            context.workspace.status_text_set(None)
+        status_line.clear()
         if self._bake.exit_code == EXIT_COMPLETE:
             go_to_start(self._bake)
         redraw_panels()
@@ -133,7 +129,7 @@ class _OnRunningBake:
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        if running_bake(context.active_object) is None:
+        if running_bake(context.object) is None:
             cls.poll_message_set("This Blender bakes nothing for the active object")
             return False
         return True
@@ -146,7 +142,7 @@ class CONJAC_OT_pause(_OnRunningBake, bpy.types.Operator):
     bl_label = "Pause Bake"
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        running_bake(context.active_object).pause()
+        running_bake(context.object).pause()
         return {"FINISHED"}
 
 
@@ -157,7 +153,7 @@ class CONJAC_OT_cancel(_OnRunningBake, bpy.types.Operator):
     bl_label = "Cancel Bake"
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        running_bake(context.active_object).cancel()
+        running_bake(context.object).cancel()
         return {"FINISHED"}
 
 
@@ -180,7 +176,7 @@ class CONJAC_OT_free_bake(bpy.types.Operator):
             message=f"{kept_on_disk(place.job_folder(obj))} will be deleted from the disk. This cannot be undone.")
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        obj = context.active_object
+        obj = context.object
         folder = place.job_folder(obj)
         freed = kept_on_disk(folder)
         try:
@@ -235,7 +231,7 @@ class CONJAC_OT_export(bpy.types.Operator):
                       "Nothing is baked") is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        obj = context.active_object
+        obj = context.object
         folder = place.job_folder(obj)
         try:
             shown.show(obj, context.scene, folder, place.cache_of(folder), self.format)

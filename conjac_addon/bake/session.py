@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from typing import Any
 
 import bpy
@@ -14,12 +14,13 @@ from ...solver import catalogue
 from ...solver.errors import (
     EXIT_COMPLETE,
     EXIT_STOPPED,
+    BadInput,
     CacheBusy,
     ConJacError,
     Environment,
     NoSuchThing,
 )
-from .. import gather, identity, members, prefs
+from .. import gather, identity, members, playback, prefs
 from . import moving, place
 from .live import LiveFrames
 from .progress import Progress, after, line
@@ -54,6 +55,11 @@ class Bake:
         # undo moves data-blocks in memory: they are found anew when they are needed
         self._object, self._scene = obj.session_uid, scene.session_uid
         self._cancelled = self._paused = False
+        self._reading: Iterator[tuple[float, str]] | None = None
+        self._undone = self._waits = False
+        self._until = 0.0  # when the window is let in, infinity where there is none to be let in
+        for one in members.members(obj, scene):
+            check_can_play(one)
         self._report: Callable[[str], None] = lambda text: None
         self._listen: Callable[[dict[str, Any]], None] = lambda message: None
         found = place.of(obj)
@@ -66,15 +72,21 @@ class Bake:
         running[self._object] = self
 
     def tick(self, budget: float = 0.04) -> bool:
-        """Work for about `budget` seconds, less where there is nothing to do. Returns whether the bake goes on."""
-        until = time.monotonic() + budget
+        """Work for about `budget` seconds, less where there is nothing to do. Returns whether the bake goes on.
+
+        The scene is as the artist has it afterwards, also while it is being read.
+        """
+        self._until = time.monotonic() + budget
         try:
+            if self.exit_code is None and is_rendering():  # it reads the scene, and what plays frames
+                self._wait_for("Waiting for the render")
+                return True
             while self.exit_code is None:
-                more = next(self._steps)
-                if not more or time.monotonic() > until:
+                if not next(self._steps):
                     return True
         except StopIteration:
-            pass
+            if self.exit_code is None:  # interrupted in the middle of a step
+                self._end(EXIT_STOPPED, "Stopped; bake again to go on")
         except ConJacError as error:
             error.object = error.object or self.name
             self._fail(error)
@@ -96,14 +108,24 @@ class Bake:
         """
         self._report, self._listen = report, listen
         try:
-            while self.tick():
+            if is_rendering():
+                raise Environment("a render is running, which reads the scene too", "Wait until it has ended",
+                                  self.name)
+            while self.tick(math.inf):
                 if self.worker is not None and not self.worker.ended():
                     self._tell(*self.worker.messages(WAIT))
         except KeyboardInterrupt:
             self.cancel()
             while self.tick():
                 time.sleep(0.02)
+        except ConJacError as error:
+            self._fail(error)
+            self.close()
         return self.exit_code if self.exit_code is not None else EXIT_STOPPED
+
+    def report_to(self, report: Callable[[str], None]) -> None:
+        """Tell someone all that it does from now on."""
+        self._report = report
 
     def sentence(self) -> str:
         """Where it stands, for a line of text."""
@@ -138,18 +160,13 @@ class Bake:
 
     def _run(self) -> Iterator[bool]:
         """Each `next` does a little and gives whether there is more to do now."""
-        obj, scene = self.object(), self.scene()
-        if place.is_temporary(obj):
+        if place.is_temporary(self.object()):
             self.note("This .blend was never saved: the bake lies in a temporary folder and is deleted when Blender "
                        "closes. Save the file first to keep it")
         yield True
-        with closing(gather.write_job_steps(obj, scene, self.folder, self.note)) as reading:
-            for fraction, text in reading:
-                self._tell({"event": "stage", "stage": "read", "body": self.name, "progress": fraction, "text": text})
-                if self._cancelled or self._paused:
-                    return self._end(EXIT_STOPPED, "Stopped before the simulation began")
-                yield True
-
+        yield from self._read()
+        if self.exit_code is not None:
+            return
         cache = place.cache_of(self.folder)
         yield from self._solve(resume=cache.manifest is not None)
         if self.progress.error_code == "stale_cache":
@@ -157,6 +174,38 @@ class Bake:
             self.progress = Progress(notes=self.progress.notes)
             yield from self._solve(resume=False)
         yield from self._finish()
+
+    def _read(self) -> Iterator[bool]:
+        """Write the job folder; from its beginning again where the artist has undone something meanwhile."""
+        self._undone = True
+        while self._undone:
+            self._undone, self._waits = False, False
+            self._reading = gather.write_job_steps(self.object(), self.scene(), self.folder, self.note,
+                                                   lets_in=self._lets_in)
+            try:
+                for fraction, text in self._reading:
+                    self._tell({"event": "stage", "stage": "read", "body": self.name, "progress": fraction,
+                                "text": text})
+                    if self._cancelled or self._paused:
+                        return self._end(EXIT_STOPPED, "Stopped before the simulation began")
+                    yield not self._waits
+            except ReferenceError as error:
+                raise NoSuchThing("it, or something that it is baked with, was deleted while the scene was read",
+                                  "Undo that and bake again", self.name) from error
+            finally:
+                self._reading.close()
+                self._reading = None
+
+    def _lets_in(self) -> bool:
+        """Whether the window is let in, now that a frame has been read."""
+        self._waits = time.monotonic() > self._until
+        return self._waits
+
+    def forget_reading(self) -> None:
+        """The scene is about to be another one: what was read of it so far counts for nothing."""
+        if self._reading is not None:
+            self._undone = True
+            self._reading.close()
 
     def _solve(self, resume: bool) -> Iterator[bool]:
         """Run the solver on the job folder and show its frames as they come."""
@@ -173,7 +222,7 @@ class Bake:
             if self._cancelled:
                 self.worker.cancel()
             # before the solver's "start" a cache from other settings may still be there
-            yield self.progress.first is not None and shown.next()
+            yield self.progress.first is not None and shown.next() and time.monotonic() < self._until
         self._tell(*self.worker.messages())
 
     def _finish(self) -> Iterator[bool]:
@@ -193,15 +242,38 @@ class Bake:
             self._tell({"event": "stage", "stage": "write", "body": self.name, "progress": 1.0,
                         "text": f"Writing {self._written()}"})
             yield False
+            yield from self._until_it_can_be_seen()
         self.folder = moving.arrive(self._object, self.folder)
+        if code == EXIT_COMPLETE and self._edited() is not None:
+            return self._end(EXIT_STOPPED, "All frames are there; bake again in Object Mode to see them")
         self._show()
         if code == EXIT_COMPLETE:
             self._check_frames()
         self._end(code, text)
 
+    def _until_it_can_be_seen(self) -> Iterator[bool]:
+        """Wait while the artist edits what the frames are to play on: Blender would write its shape, standing still."""
+        while (edited := self._edited()) is not None and not (self._cancelled or self._paused):
+            if self._until == math.inf:
+                raise BadInput("it is being edited, so its frames are on the disk and do not play yet",
+                               "Leave Edit or Sculpt Mode and bake again", edited.name)
+            self._wait_for(f"All frames are there: leave the {edited.mode.title()} Mode of {edited.name} to see them")
+            yield False
+
+    def _edited(self) -> bpy.types.Object | None:
+        """An object of the bake that is being edited."""
+        return next((one for one in members.members(self.object(), self.scene()) if members.is_edited(one)), None)
+
+    def _wait_for(self, text: str) -> None:
+        """Say what the bake waits for."""
+        if self.progress.text != text:
+            self._tell({"event": "stage", "body": self.name, "progress": self.progress.fraction, "text": text})
+
     def _show(self) -> None:
         """Play all the frames there are, in the format asked for where the bake is complete."""
         obj, cache = self.object(), place.cache_of(self.folder)
+        if self.progress.exit_code != EXIT_COMPLETE and self._edited() is not None:
+            return  # the next bake goes on, and shows them
         key = self.key if self.progress.exit_code == EXIT_COMPLETE else "pc2"
         # a bake that failed before its first new frame leaves what plays as it is
         if self.progress.exit_code == EXIT_COMPLETE or self.progress.frame is not None:
@@ -285,8 +357,38 @@ def bake_object(obj: bpy.types.Object, wait: bool = True, report: Callable[[str]
     if wait or bpy.app.background:
         return bake(obj, scene, report=report)
     one = Bake(obj, scene)
-    bpy.app.timers.register(lambda: TICK if one.tick() else None)
+    one.report_to(report)
+
+    def look() -> float | None:
+        if one.tick():
+            return TICK
+        report(one.progress.error or f"{one.name}: {one.progress.text}")
+        return None
+
+    bpy.app.timers.register(look)
     return EXIT_STOPPED
+
+
+def check_can_play(obj: bpy.types.Object) -> None:
+    """Raises BadInput for an object that could not keep what plays its bake."""
+    if not obj.is_editable:
+        raise BadInput("it is linked from another file, so nothing that plays a bake can be kept on it",
+                       "Make it local or add a library override", obj.name)
+    for one in playback.mechanism.moved_by(obj) if members.is_mechanism(obj) else ():
+        if not one.is_editable and one.rigid_body is not None and one.rigid_body.type == "ACTIVE":
+            raise BadInput("it is linked from another file, so no keyframes of a bake can be kept on it",
+                           "Make it local or add a library override", one.name)
+
+
+def is_rendering() -> bool:
+    """Whether a render runs behind this window."""
+    return bool(bpy.app.is_job_running("RENDER"))
+
+
+def before_undo() -> None:
+    """The artist undoes or redoes something: what has been read of the scene is no longer it."""
+    for one in running.values():
+        one.forget_reading()
 
 
 def stop_all() -> None:
@@ -298,6 +400,12 @@ def stop_all() -> None:
 def running_bake(obj: bpy.types.Object) -> Bake | None:
     """The bake of this Blender that the object is in."""
     return running.get(members.owner(obj).session_uid)
+
+
+def is_read(obj: bpy.types.Object) -> bool:
+    """Whether this Blender is reading what the bake of the object takes in."""
+    bake = running_bake(obj)
+    return bake is not None and bake.worker is None
 
 
 def _found(collection: Any, uid: int, name: str) -> Any:

@@ -21,6 +21,8 @@ def show(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, cache: Cac
     key: export format of soft bodies, "" for what each of them has chosen. Returns sentences for the artist. Raises
     ConJacError.
     """
+    for one in members.members(members.owner(obj), scene):
+        gather.check_mode(one)
     run = playback.run_from(set(cache.frames_done()), cache.frames[0]) if cache.frames else None
     if run is None:
         raise NoSuchThing("nothing is baked yet", "Bake it first", obj.name)

@@ -1,9 +1,11 @@
 """Blender data → job folder, one file a source."""
 
+from .evaluation import check_mode
 from .in_memory import mechanism_now
 from .job import write_job, write_job_steps
 from .mesh import start_mesh
 from .stack import count_at_mark
 from .stale import changed_settings, labels
 
-__all__ = ["changed_settings", "count_at_mark", "labels", "mechanism_now", "start_mesh", "write_job", "write_job_steps"]
+__all__ = ["changed_settings", "check_mode", "count_at_mark", "labels", "mechanism_now", "start_mesh",
+           "write_job", "write_job_steps"]

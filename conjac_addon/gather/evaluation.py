@@ -17,7 +17,8 @@ Array = NDArray[np.float64]
 
 
 class Evaluation:
-    """Use with `with`: the scene's frame and the modifiers' switches are as before afterwards.
+    """Use with `with`: the scene's frame and the modifiers' switches are as before afterwards, and between `put_back`
+    and `take_up`.
 
     Raises BadInput where the object cannot be evaluated in the scene.
     """
@@ -25,32 +26,46 @@ class Evaluation:
     def __init__(self, obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
         if obj.type != "MESH" and not members.is_mechanism(obj):
             raise BadInput(f"it is a {obj.type.title()} and not a mesh", "Convert it to a mesh", obj.name)
-        if obj.mode in {"EDIT", "SCULPT"}:
-            raise BadInput(f"it is in {obj.mode.title()} Mode", "Go back to Object Mode and try again", obj.name)
+        check_mode(obj)
         self.object, self.scene = obj, scene
         self.view_layer = _view_layer_of(obj, scene)
         self.scale = settings.unit_scale(scene)
         self._frame: tuple[int, float] = (scene.frame_current, scene.frame_subframe)
         self._switches: list[tuple[str, bool]] = []
-        self._aside = ExitStack()
+        self._aside: ExitStack | None = None
 
     def __enter__(self) -> Evaluation:
-        self._aside.enter_context(playback.set_aside(self.object))
-        self._switches = [(modifier.name, modifier.show_viewport) for modifier in self.object.modifiers]
-        for modifier in stack.from_mark_on(self.object):
-            modifier.show_viewport = False
+        self.take_up()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  trace: TracebackType | None) -> None:
-        # by name: the artist may have removed or added modifiers while frames were read
+        self.put_back()
+
+    def take_up(self) -> None:
+        """Show what the simulation takes in, from now on. Raises BadInput where the object is being edited."""
+        check_mode(self.object)
+        self._frame = self.scene.frame_current, self.scene.frame_subframe
+        self._aside = ExitStack()
+        self._aside.enter_context(playback.set_aside(self.object))
+        self._switches = [(modifier.name, modifier.show_viewport) for modifier in self.object.modifiers]
+        for modifier in stack.from_mark_on(self.object):
+            modifier.show_viewport = False
+
+    def put_back(self) -> None:
+        """Show what the artist has, at the frame where the artist was."""
+        if self._aside is None:
+            return
         for name, shown in self._switches:
             modifier = self.object.modifiers.get(name)
             if modifier is not None and modifier.show_viewport != shown:
                 modifier.show_viewport = shown
         self._aside.close()
+        self._aside = None
         frame, subframe = self._frame
-        self.scene.frame_set(frame, subframe=subframe)
+        # several of one scene are put back together
+        if (self.scene.frame_current, self.scene.frame_subframe) != self._frame:
+            self.scene.frame_set(frame, subframe=subframe)
 
     def go_to(self, frame: int, subframe: float = 0.0) -> None:
         """Evaluate the scene at a frame; `subframe` in [0, 1)."""
@@ -107,6 +122,13 @@ class Evaluation:
         self.release()
         matrix = self.to_world()
         return local @ matrix[:3, :3].T + matrix[:3, 3]
+
+
+def check_mode(obj: bpy.types.Object) -> None:
+    """Raises BadInput for an object of which Blender evaluates nothing new, as it is being edited."""
+    if members.is_edited(obj):
+        mode = "Sculpt Mode" if obj.mode == "SCULPT" else "Edit Mode"
+        raise BadInput(f"it is in {mode}", "Go back to Object Mode and try again", obj.name)
 
 
 def coordinates(mesh: bpy.types.Mesh) -> Array:

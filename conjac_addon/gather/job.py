@@ -17,7 +17,7 @@ from ...solver import catalogue
 from ...solver.errors import BadInput
 from .. import identity, members, upgrade
 from .. import settings as properties
-from . import attach, obstacles, sources
+from . import attach, obstacles, rigid, sources
 from .body import BodyReader, body_settings, choice
 from .evaluation import Evaluation
 from .folder import JobFolder, JobPart
@@ -25,6 +25,9 @@ from .ground import GroundPlane
 from .mechanism import MechanismReader, mechanism_settings
 
 Report = Callable[[str], None]
+
+#: what changes the scene while it is read, and can put it back in between
+Held = Evaluation | rigid.Objects
 
 
 def write_job(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, report: Report | None = None) -> None:
@@ -34,11 +37,12 @@ def write_job(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, repor
 
 
 def write_job_steps(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, report: Report | None = None,
-                    still: bool = False) -> Iterator[tuple[float, str]]:
+                    still: bool = False, lets_in: Callable[[], bool] = lambda: False) -> Iterator[tuple[float, str]]:
     """The same, giving (fraction done, what is being read) after each frame so that a window stays live.
 
     Closing it early restores the scene and leaves the folder as it was. still: only the start frame of the object
-    alone, nothing moves.
+    alone, nothing moves. lets_in: asked before something is given, whether the window is let in until the next frame is
+    asked for; then the scene is meanwhile as the artist has it.
     """
     report = report or (lambda text: None)
     for one in members.members(obj, scene):
@@ -47,18 +51,28 @@ def write_job_steps(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path,
     end = start if still else end
     job = JobFolder(folder, obj.name)
     write = _write_mechanism if members.is_mechanism(obj) else _write_body
+    held: list[Held] = []
     try:
-        for frame in write(obj, scene, job, (start, end), report, still):
+        for frame in write(obj, scene, job, (start, end), report, still, held):
+            resting = lets_in()
+            if resting:
+                for one in reversed(held):
+                    one.put_back()
             yield (frame - start + 1) / (end - start + 1), "Reading the animation"
+            if resting:
+                for one in held:
+                    one.take_up()
     finally:
         job.abandon()
 
 
 def _write_body(obj: bpy.types.Object, scene: bpy.types.Scene, job: JobFolder, frames: tuple[int, int],
-                report: Report, still: bool) -> Iterator[int]:
-    """The job of a soft body alone, giving every frame that has been read."""
+                report: Report, still: bool, held: list[Held]) -> Iterator[int]:
+    """The job of a soft body alone, giving every frame that has been read. held: gets what may be put back meanwhile.
+    """
     samples = obj.conjac.samples_per_frame
     with Evaluation(obj, scene) as evaluation:
+        held.append(evaluation)
         document = job_settings(obj, scene, frames)
         evaluation.go_to(frames[0])
         reader = BodyReader(evaluation, job, frames, samples, report, still)
@@ -75,13 +89,14 @@ def _write_body(obj: bpy.types.Object, scene: bpy.types.Scene, job: JobFolder, f
 
 
 def _write_mechanism(owner: bpy.types.Object, scene: bpy.types.Scene, job: JobFolder, frames: tuple[int, int],
-                     report: Report, still: bool) -> Iterator[int]:
+                     report: Report, still: bool, held: list[Held]) -> Iterator[int]:
     """The job of a mechanism and all that hangs on it, giving every frame that has been read."""
     (start, end), samples = frames, owner.conjac.samples_per_frame
     with ExitStack() as stack:
         evaluation = stack.enter_context(Evaluation(owner, scene))
         soft = [stack.enter_context(Evaluation(obj, scene)) for obj in members.soft_bodies(owner, scene)]
         source = sources.make(evaluation, stack)
+        held += [evaluation, *soft, *([source] if isinstance(source, rigid.Objects) else [])]
         document = job_settings(owner, scene, frames)
         evaluation.go_to(start)
         mechanism = MechanismReader(source, owner, job, scene, start)

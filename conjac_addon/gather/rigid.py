@@ -217,17 +217,25 @@ class Objects:
         for holder in (*self.plan.objects.values(), *self.plan.joint_of.values()):
             holder.update_tag()
         self._world = evaluation.scene.rigidbody_world
-        self._was_on = False
+        self._switched_off = False
 
     def __enter__(self) -> Objects:
-        if self._world is not None:
-            self._was_on, self._world.enabled = self._world.enabled, False
+        self.take_up()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  trace: TracebackType | None) -> None:
-        if self._world is not None:
-            self._world.enabled = self._was_on
+        self.put_back()
+
+    def take_up(self) -> None:
+        """Keep Blender's own rigid bodies still, from now on."""
+        if self._world is not None and self._world.enabled:
+            self._world.enabled, self._switched_off = False, True
+
+    def put_back(self) -> None:
+        """Let them be as the artist has them."""
+        if self._switched_off:
+            self._world.enabled, self._switched_off = True, False
 
     def part(self, name: str) -> bpy.types.PropertyGroup:
         return self.plan.part(name)

@@ -13,7 +13,7 @@ class CONJAC_OT_add_attachment(AddEntry, bpy.types.Operator):
     bl_label = "Attach to Bone"
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        obj = context.active_object
+        obj = context.object
         one = obj.conjac.attachments.add()
         one.object = rig_of(obj, context)
         if one.object is not None and one.object.data.bones.active is not None:

@@ -17,7 +17,7 @@ class CONJAC_OT_add_cut(AddEntry, bpy.types.Operator):
     bl_label = "Add Cut"
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        obj = context.active_object
+        obj = context.object
         size = [obj.dimensions[axis] for axis in range(3)]
         empty = empty_beside(obj, "Cutter", "ARROWS", 0.75 * max(*sorted(size)[:2], 1.0e-3))
         # across the longest side, where a cut is most likely meant

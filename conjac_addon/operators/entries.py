@@ -31,7 +31,7 @@ class RemoveEntry:
         return active_soft_body(cls, context) is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        entries = getattr(context.active_object.conjac, self.entries)
+        entries = getattr(context.object.conjac, self.entries)
         if self.index >= len(entries):
             self.report({"ERROR"}, f"There are only {len(entries)} {self.entries}.")
             return {"CANCELLED"}

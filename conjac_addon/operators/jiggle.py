@@ -34,7 +34,7 @@ class CONJAC_OT_jiggle(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        obj = context.active_object
+        obj = context.object
         if obj is not None and obj.type == "ARMATURE":
             return active_armature(cls, context) is not None
         skin = unless(cls, active_mesh(cls, context), lambda mesh: rig_of(mesh, context) is None,
@@ -42,7 +42,7 @@ class CONJAC_OT_jiggle(bpy.types.Operator):
         return in_object_mode(cls, skin) is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        active = context.active_object
+        active = context.object
         skins = [active] if active.type == "MESH" else [
             obj for obj in context.scene.objects if obj.type == "MESH" and obj.is_editable
             and any(m.type == "ARMATURE" and m.object == active for m in obj.modifiers)]

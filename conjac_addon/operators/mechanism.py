@@ -34,7 +34,7 @@ class CONJAC_OT_ragdoll(bpy.types.Operator):
                       "The armature has no bones") is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        armature = context.active_object
+        armature = context.object
         settings = armature.conjac
         settings.kind, settings.use_ground = kinds.MECHANISM, self.use_ground
         if settings.friction == "none":
@@ -119,7 +119,7 @@ class CONJAC_OT_drive_then_let_go(bpy.types.Operator):
         return self.execute(context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        obj = context.active_object
+        obj = context.object
         obj.conjac.mechanism.follow, obj.conjac.mechanism.let_go = True, self.frame
         data = obj.animation_data
         if data is None or (data.action is None and not len(data.nla_tracks)):

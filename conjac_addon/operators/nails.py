@@ -13,7 +13,7 @@ class CONJAC_OT_add_nail(AddEntry, bpy.types.Operator):
     bl_label = "Add Nail"
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        obj = context.active_object
+        obj = context.object
         size = max(*obj.dimensions, 1.0e-3)
         empty = empty_beside(obj, "Nail", "SINGLE_ARROW", 0.75 * size)
         empty.location = middle_of(obj)

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...solver.errors import ConJacError, Environment
-from .. import gather
+from .. import gather, status_line
 from ..bake import place
 from ..bake.progress import Progress, after, line
 from ..bake.worker import Worker
+from ..events import is_cancel
 from ..redraw import redraw_panels
 from .poll import soft_body_to_read, unless
 
@@ -50,15 +51,15 @@ class OnWorker:
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
         if bpy.app.background:
             return self.execute(context)
-        self._uid = context.active_object.session_uid
+        self._uid = context.object.session_uid
         _running.add(self._uid)
-        self._steps = self.work(context.active_object, context.scene, wait=0.0)
+        self._steps = self.work(context.object, context.scene, wait=0.0)
         self._timer = context.window_manager.event_timer_add(TICK, window=context.window)
         context.window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        if event.type == "ESC" and event.value == "PRESS":
+        if is_cancel(event):
             self.cancel(context)
             return {"CANCELLED"}
         if event.type != "TIMER":
@@ -75,8 +76,7 @@ class OnWorker:
         except Exception:
             self.cancel(context)  # a defect must not leave the button grey and the timer running
             raise
-        if context.workspace is not None:
-            context.workspace.status_text_set(f"ConJac: {text}. Esc cancels")
+        status_line.say(f"ConJac: {text}. Esc cancels")
         return {"PASS_THROUGH"}
 
     def cancel(self, context: bpy.types.Context) -> None:
@@ -84,13 +84,12 @@ class OnWorker:
         self._steps.close()
         _running.discard(self._uid)
         context.window_manager.event_timer_remove(self._timer)
-        if context.workspace is not None:
-            context.workspace.status_text_set(None)
+        status_line.clear()
         # a handle or a wire has come, and a button is no longer grey
         redraw_panels()
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        steps = self.work(context.active_object, context.scene, wait=TICK)
+        steps = self.work(context.object, context.scene, wait=TICK)
         told = ""
         try:
             while True:
@@ -145,7 +144,7 @@ def run(obj: bpy.types.Object, scene: bpy.types.Scene, job: Path, argv: list[str
     """
     name, command = obj.name, argv[0]
     notes: list[str] = []
-    with closing(gather.write_job_steps(obj, scene, job, notes.append, still=True)) as reading:
+    with closing(gather.write_job_steps(obj, scene, job, notes.append, still=True, lets_in=lambda: True)) as reading:
         for _, text in reading:
             yield text
     worker = Worker("solver", [command, str(job), *argv[1:], "--json"])

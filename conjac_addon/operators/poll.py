@@ -25,7 +25,7 @@ def _editable(cls: Operator, obj: bpy.types.Object, what: str) -> bpy.types.Obje
 
 def active_mesh(cls: Operator, context: bpy.types.Context) -> bpy.types.Object | None:
     """The active object if it is a mesh that may be changed."""
-    obj = context.active_object
+    obj = context.object
     if obj is None or obj.type != "MESH":
         cls.poll_message_set("Select a mesh object")
         return None
@@ -40,7 +40,7 @@ def active_soft_body(cls: Operator, context: bpy.types.Context) -> bpy.types.Obj
 
 def active_mechanism(cls: Operator, context: bpy.types.Context) -> bpy.types.Object | None:
     """The active object if it is a mechanism that may be changed."""
-    obj = context.active_object
+    obj = context.object
     if not members.is_mechanism(obj):
         cls.poll_message_set("Select an armature with ConJac, or the Empty of a mechanism")
         return None
@@ -49,7 +49,7 @@ def active_mechanism(cls: Operator, context: bpy.types.Context) -> bpy.types.Obj
 
 def active_armature(cls: Operator, context: bpy.types.Context) -> bpy.types.Object | None:
     """The active object if it is an armature that may be changed, and no bone of it is being edited."""
-    obj = context.active_object
+    obj = context.object
     if obj is None or obj.type != "ARMATURE":
         cls.poll_message_set("Select an armature")
         return None
@@ -58,7 +58,7 @@ def active_armature(cls: Operator, context: bpy.types.Context) -> bpy.types.Obje
 
 def baked(cls: Operator, context: bpy.types.Context) -> bpy.types.Object | None:
     """The active object if it has a bake, as a soft body or a mechanism."""
-    if not members.is_mechanism(context.active_object):
+    if not members.is_mechanism(context.object):
         return active_soft_body(cls, context)
     return active_mechanism(cls, context)
 

@@ -67,7 +67,7 @@ class CONJAC_OT_remove_previews(bpy.types.Operator):
                       "Nothing of it is shown") is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        remove_preview(context.active_object)
+        remove_preview(context.object)
         return {"FINISHED"}
 
 

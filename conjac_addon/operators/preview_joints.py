@@ -38,7 +38,7 @@ class CONJAC_OT_show_joints(bpy.types.Operator):
         return out_of_edit_mode(cls, active_mechanism(cls, context)) is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        obj = context.active_object
+        obj = context.object
         try:
             mechanism, arrays = gather.mechanism_now(obj, context.scene)
         except ConJacError as error:
@@ -70,7 +70,7 @@ class CONJAC_OT_remove_joints_preview(bpy.types.Operator):
                       "Nothing of it is shown") is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        remove_preview(context.active_object, RIGID, JOINTS)
+        remove_preview(context.object, RIGID, JOINTS)
         return {"FINISHED"}
 
 

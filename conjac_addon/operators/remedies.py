@@ -25,7 +25,7 @@ class CONJAC_OT_add_ground(bpy.types.Operator):
                       "It has a ground already: see Ground") is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        obj = members.owner(context.active_object)
+        obj = members.owner(context.object)
         if not obj.is_editable:
             self.report({"ERROR"}, f'"{obj.name}" is linked from another file: make it local or add a library override')
             return {"CANCELLED"}
@@ -67,7 +67,7 @@ class CONJAC_OT_subdivide(bpy.types.Operator):
                       "The mesh is linked from another file: make it local first") is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        mesh = context.active_object.data
+        mesh = context.object.data
         before = len(mesh.vertices)
         changed = bmesh.new()
         try:

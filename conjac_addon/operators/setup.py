@@ -78,7 +78,8 @@ class CONJAC_OT_add_soft_body(bpy.types.Operator):
                       "The active object is a soft body already") is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        for obj in {context.active_object, *context.selected_objects}:
+        pinned = context.object != context.active_object  # a Properties editor may be pinned to another object
+        for obj in {context.object, *(() if pinned else context.selected_objects)}:
             if obj.type == "MESH" and obj.is_editable:
                 obj.conjac.kind = kinds.SOFT_BODY
         redraw_panels()
@@ -99,7 +100,7 @@ class CONJAC_OT_remove(bpy.types.Operator):
         return unless(cls, baked(cls, context), is_baking, "Cancel the running bake first") is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        obj = context.active_object
+        obj = context.object
         playback.hide(obj)
         if members.is_soft_body(obj):
             playback.hide_cut(obj)
@@ -129,8 +130,12 @@ class CONJAC_OT_add_group(bpy.types.Operator):
         return f"{catalogue.maps()[properties.map].sentence}: paint it as a vertex group"
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        obj, settings = context.active_object, context.active_object.conjac
+        obj, settings = context.object, context.object.conjac
         name = getattr(settings, f"{self.map}_group") or catalogue.maps()[self.map].label
+        if context.view_layer.objects.active != obj:  # a Properties editor may be pinned to another one
+            if context.mode != "OBJECT":
+                bpy.ops.object.mode_set(mode="OBJECT")
+            context.view_layer.objects.active = obj
         if obj.mode != "OBJECT":
             bpy.ops.object.mode_set(mode="OBJECT")
         group = obj.vertex_groups.get(name) or obj.vertex_groups.new(name=name)
@@ -147,7 +152,7 @@ class CONJAC_OT_add_handle(AddEntry, bpy.types.Operator):
     bl_label = "Add Dynamic Handle"
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        add_handle_at(context.active_object, context.scene.cursor.location)
+        add_handle_at(context.object, context.scene.cursor.location)
         return {"FINISHED"}
 
 

@@ -21,7 +21,7 @@ class CONJAC_OT_add_spring(bpy.types.Operator):
         return out_of_edit_mode(cls, active_mechanism(cls, context)) is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        obj = context.active_object
+        obj = context.object
         pairs = pairs_of_bones(context) if obj.type == "ARMATURE" else pair_of_objects(obj, context)
         for first, second in pairs or [("", "")]:
             add_spring(obj, first, second)
@@ -71,7 +71,7 @@ class CONJAC_OT_remove_spring(bpy.types.Operator):
                       "It has no spring") is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        settings = context.active_object.conjac.mechanism
+        settings = context.object.conjac.mechanism
         last = len(settings.springs) - 1
         settings.springs.remove(min(settings.active_spring, last))
         settings.active_spring = max(0, min(settings.active_spring, last - 1))

@@ -76,12 +76,17 @@ def _scene_of(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[bpy.typ
 
 def _export(scene: bpy.types.Scene, path: Path, frames: Frames) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    with bpy.context.temp_override(scene=scene, view_layer=scene.view_layers[0]):
+    with bpy.context.temp_override(window=_window(), scene=scene, view_layer=scene.view_layers[0]):
         result = bpy.ops.wm.alembic_export(
             filepath=str(path), check_existing=False, start=frames.first, end=frames.last,
             evaluation_mode="VIEWPORT", use_instancing=False, export_hair=False, export_particles=False, vcolors=True)
     if "FINISHED" not in result or not path.is_file():
         raise CacheUnwritable(f"{path} cannot be written", "Free some disk space or choose another cache folder")
+
+
+def _window() -> bpy.types.Window:
+    """The window that Blender's exporter asks for: a timer has none of its own."""
+    return bpy.context.window or bpy.context.window_manager.windows[0]
 
 
 def _attach(obj: bpy.types.Object, path: Path) -> None:
@@ -95,7 +100,8 @@ def _attach(obj: bpy.types.Object, path: Path) -> None:
 
 def _open(path: Path) -> bpy.types.CacheFile:
     before = set(bpy.data.cache_files)
-    bpy.ops.cachefile.open(filepath=str(path))
+    with bpy.context.temp_override(window=_window()):
+        bpy.ops.cachefile.open(filepath=str(path))
     opened = [cache_file for cache_file in bpy.data.cache_files if cache_file not in before]
     if not opened:
         raise Environment(f"Blender could not open {path}")

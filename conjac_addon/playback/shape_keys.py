@@ -49,6 +49,9 @@ class ShapeKeys:
         if mesh.users > 1:
             raise BadMesh("its mesh is shared with other objects, which would get the same shape keys",
                           "Make it a single user or choose PC2 or Alembic", obj.name)
+        if not mesh.is_editable:
+            raise BadMesh("its mesh is linked from another file, so shape keys cannot be kept on it",
+                          "Make the mesh local too, or choose PC2 or Alembic", obj.name)
         if mesh.shape_keys is not None and not is_ours(obj):
             raise BadMesh("it has shape keys of its own, which absolute ones would replace",
                           "Choose PC2 or Alembic", obj.name)

@@ -32,7 +32,7 @@ class CONJAC_MT_object(bpy.types.Menu):
     bl_label = "ConJac"
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, obj = self.layout, context.active_object
+        layout, obj = self.layout, context.object
         layout.operator_context = "INVOKE_REGION_WIN"
         for name in (*BEGINNINGS, *RUNS, *BODIES):
             _line(layout, name)

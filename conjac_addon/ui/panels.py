@@ -6,7 +6,7 @@ from typing import Any
 
 import bpy
 
-from .. import members, upgrade
+from .. import bake, members, upgrade
 from . import manual, mechanisms, sections
 
 Draw = Callable[[bpy.types.UILayout, bpy.types.Context], None]
@@ -85,6 +85,8 @@ def _drawn_by(draw: Draw) -> Callable[[bpy.types.Panel, bpy.types.Context], None
     def method(self: bpy.types.Panel, context: bpy.types.Context) -> None:
         self.layout.use_property_split = True
         self.layout.use_property_decorate = False
+        # what is set now would be in half of what is read; the buttons of the bake stay
+        self.layout.enabled = draw == sections.draw_body or not bake.is_read(context.object)
         draw(self.layout, context)
     return method
 

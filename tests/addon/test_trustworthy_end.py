@@ -1,0 +1,164 @@
+"""A bake ends as it says: nothing of the artist's stands in its way unnoticed, and it leaves the scene as it was."""
+
+import numpy as np
+import pytest
+
+bpy = pytest.importorskip("bpy")
+
+from jelly import LAST, add_jelly, assert_plays, frames_of, run_until, scene, seen_at  # noqa: E402, F401
+
+from conjac.conjac_addon import bake as addon_bake  # noqa: E402
+from conjac.conjac_addon.bake import cli, place, session  # noqa: E402
+from conjac.solver.errors import BadInput  # noqa: E402
+
+
+def moving_pin(obj, last):
+    """Animate the object, so that each frame that is read is another one."""
+    obj.keyframe_insert("location", frame=1)
+    obj.location.x = 0.1
+    obj.keyframe_insert("location", frame=last)
+
+
+@pytest.mark.parametrize("key", ["abc", "shapekeys", "pc2"])
+def test_it_waits_for_the_artist_to_leave_edit_mode(scene, key):  # noqa: F811
+    obj = add_jelly()
+    obj.conjac.export = key
+    bake = session.Bake(obj, scene)
+    run_until(bake, lambda: bake.worker is not None)
+    bpy.ops.object.mode_set(mode="EDIT")
+    run_until(bake, lambda: "leave the Edit Mode of Jelly" in bake.progress.text)
+    assert addon_bake.status(obj).state == "baking" and bake.exit_code is None
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert bake.wait() == 0, bake.progress.error
+    assert np.abs(seen_at(obj, LAST) - seen_at(obj, 1)).max() > 1e-3
+    assert_plays(obj, (1, 6, LAST))
+
+
+def test_where_nobody_can_leave_edit_mode_it_says_so(scene):  # noqa: F811
+    obj = add_jelly()
+    obj.conjac.export = "abc"
+    bake = session.Bake(obj, scene)
+    run_until(bake, lambda: bake.worker is not None)
+    bpy.ops.object.mode_set(mode="EDIT")
+    assert bake.wait() == BadInput.exit_code
+    assert '"Jelly": it is being edited, so its frames are on the disk' in bake.progress.error
+    with pytest.raises(RuntimeError, match="Leave Edit Mode first|it is in Edit Mode|poll"):
+        bpy.ops.conjac.export(format="abc")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert obj.conjac.bake() == 0
+    assert_plays(obj, (1, LAST))
+
+
+def test_a_cancel_while_it_waits_keeps_the_frames(scene):  # noqa: F811
+    obj = add_jelly()
+    bake = session.Bake(obj, scene)
+    run_until(bake, lambda: bake.worker is not None)
+    bpy.ops.object.mode_set(mode="EDIT")
+    run_until(bake, lambda: "leave the Edit Mode" in bake.progress.text)
+    bake.cancel()
+    while bake.tick():
+        pass
+    assert bake.exit_code == 75 and "bake again in Object Mode" in bake.progress.text
+    assert len(frames_of(obj)) == LAST
+
+
+def test_a_linked_object_is_refused_before_it_is_baked(scene, tmp_path, capfd):  # noqa: F811
+    add_jelly()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, wanted):
+        wanted.objects = ["Jelly"]
+    obj = wanted.objects[0]
+    bpy.context.scene.collection.objects.link(obj)
+    bpy.context.scene.frame_end = 3
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    before = (tmp_path / "shot.blend").read_bytes()
+    assert cli.run(["bake", "--save"]) == 2
+    told = capfd.readouterr()
+    assert '"Jelly": it is linked from another file' in told.out + told.err
+    assert "library override" in told.out + told.err
+    assert (tmp_path / "shot.blend").read_bytes() == before
+    assert not obj.modifiers and not (tmp_path / "conjac_cache").exists()
+
+
+def test_the_scene_is_the_artists_own_while_it_is_read(scene):  # noqa: F811
+    obj = add_jelly()
+    obj.modifiers.new("Fine", "SUBSURF")
+    scene.frame_end = 40
+    moving_pin(obj, 40)
+    scene.frame_set(7)
+    bake = session.Bake(obj, scene)
+    looks = 0
+    while bake.worker is None:
+        assert bake.tick(budget=0.0), bake.progress
+        looks += 1
+        assert scene.frame_current == 7 and obj.modifiers["Fine"].show_viewport
+        # work that is done between two looks is not undone by the next one
+        if looks == 5:
+            scene.frame_set(9)
+            scene.frame_set(7)
+    assert looks > 40
+    assert bake.wait() == 0
+    assert scene.frame_current == 7
+
+
+def test_two_that_read_one_scene_by_turns_leave_it_as_it_was(scene):  # noqa: F811
+    first, second = add_jelly("First"), add_jelly("Second")
+    for obj in (first, second):
+        moving_pin(obj, LAST)
+    scene.frame_set(7)
+    bakes = [session.Bake(first, scene), session.Bake(second, scene)]
+    while any(bake.worker is None for bake in bakes):
+        for bake in bakes:
+            assert bake.tick(budget=0.0), bake.progress
+    assert scene.frame_current == 7
+    while sum(bake.tick() for bake in bakes):
+        pass
+    assert [bake.exit_code for bake in bakes] == [0, 0], [bake.progress for bake in bakes]
+    assert scene.frame_current == 7
+    together = frames_of(second)
+    assert bpy.ops.conjac.free_bake() == {"FINISHED"}
+    assert second.conjac.bake() == 0
+    assert frames_of(second) == together
+    assert_plays(first, (1, LAST))
+
+
+def test_undo_while_the_scene_is_read_reads_it_anew(scene):  # noqa: F811
+    def jelly():
+        return bpy.data.objects["Jelly"]  # undo moves it in memory
+
+    moving_pin(add_jelly(), LAST)
+    scene.frame_set(3)
+    bpy.ops.ed.undo_push(message="before")
+    jelly().conjac.youngs_modulus = 9.0e3
+    jelly().modifiers.new("Fine", "SUBSURF")
+    bpy.ops.ed.undo_push(message="changed")
+    bake = session.Bake(jelly(), bpy.context.scene)
+    for _ in range(6):
+        assert bake.tick(budget=0.0)
+    assert bake.worker is None and bake.progress.fraction > 0.0
+    bpy.ops.ed.undo()
+    assert not jelly().modifiers and bpy.context.scene.frame_current == 3
+    assert bake.wait() == 0, bake.progress.error
+    assert addon_bake.status(jelly()).state == "complete"  # it was baked as it is now
+    undone = frames_of(jelly())
+    assert bpy.ops.conjac.free_bake() == {"FINISHED"}
+    assert jelly().conjac.bake() == 0
+    assert frames_of(jelly()) == undone
+
+
+def test_an_object_deleted_while_the_scene_is_read_is_named(scene):  # noqa: F811
+    obj = add_jelly()
+    bpy.ops.object.empty_add()
+    handle = bpy.context.object
+    obj.conjac.handles.add().object = handle
+    obj.conjac.use_ground, obj.conjac.ground_object = True, handle
+    bake = session.Bake(obj, scene)
+    for _ in range(4):
+        bake.tick(budget=0.0)
+    assert bake.worker is None
+    bpy.data.objects.remove(handle)
+    code = bake.wait()
+    assert code == 2 and "was deleted while the scene was read" in bake.progress.error, bake.progress
+    assert "report" not in bake.progress.error and session.running == {}
+    assert place.job_folder(obj).exists()
