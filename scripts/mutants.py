@@ -81,9 +81,9 @@ def copy_tree(folder: Path) -> None:
 def run(tests: tuple[str, ...], folder: Path, seconds: float) -> tuple[int | None, str]:
     """(pytest's exit code, None where it took too long; the end of what it said)."""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "--tb=line", "-p", "no:cacheprovider", *tests]
-    # kernels of mutants are kept apart from those of the user; bytecode knows a changed file by its whole seconds alone
-    environment = {**os.environ, "XDG_CACHE_HOME": str(folder.parent / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
-    environment.pop("NUMBA_CACHE_DIR", None)
+    # one cache for all, apart from the user's: numba compiles the kernels of a changed file anew, and no others, so no
+    # mutant may stand in what kernels of another file inline. Bytecode knows a change by whole seconds alone
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder.parent / "kernels"), "PYTHONDONTWRITEBYTECODE": "1"}
     try:
         ran = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=seconds)
     except subprocess.TimeoutExpired:

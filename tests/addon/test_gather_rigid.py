@@ -72,6 +72,23 @@ def test_constraints_become_joints_in_a_tree(scene, tmp_path):  # noqa: F811
     assert free.rigid_body is not None
 
 
+@pytest.mark.parametrize("scale", [1.0, 0.01])
+def test_lengths_of_limits_follow_the_unit_scale_and_angles_do_not(scene, tmp_path, scale):  # noqa: F811
+    """In a scene in centimeters a slide of 20 units is one of 20 cm."""
+    bpy.context.scene.unit_settings.scale_length = scale
+    slide, rod = add_box("Slide", (0.6, 0, 1)), add_box("Rod", (0.9, 0, 1))
+    join("SLIDER", slide, None, (0.45, 0, 1), use_limit_lin_x=True, limit_lin_x_lower=-20.0, limit_lin_x_upper=5.0)
+    join("PISTON", rod, slide, (0.75, 0, 1), use_limit_lin_x=True, limit_lin_x_lower=-0.1, limit_lin_x_upper=0.2,
+         use_limit_ang_x=True, limit_ang_x_lower=-0.5, limit_ang_x_upper=0.7)
+    document, _ = job_of(mechanism(), tmp_path / "job")
+    joints = {joint["child"]: joint for joint in document["mechanisms"][0]["joints"]}
+    assert joints["Rod"]["position"] == pytest.approx(np.array([0.75, 0, 1]) * scale, abs=1e-7)
+    assert joints["Slide"]["low"] == pytest.approx([-20.0 * scale])
+    assert joints["Slide"]["high"] == pytest.approx([5.0 * scale])
+    assert joints["Rod"]["low"] == pytest.approx([-0.5, -0.1 * scale])
+    assert joints["Rod"]["high"] == pytest.approx([0.7, 0.2 * scale])
+
+
 def turn_of(joint):
     from mathutils import Quaternion
 

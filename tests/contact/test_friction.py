@@ -11,6 +11,7 @@ from solver.contact.laws.coulomb import Coulomb
 from solver.contact.laws.filter import Filter
 from solver.contact.laws.interface import Rubbing
 from solver.coordinates.prescribed import Motion
+from solver.integrators.rub import FORCE
 from solver.state import State
 
 G, MU, SIZE = 9.81, 0.3, (0.08, 0.08, 0.04)
@@ -147,6 +148,28 @@ def test_a_block_dropped_on_a_belt_reaches_its_speed(method, h):
     # no sooner than μ times its weight and the momentum of a bounce allow
     reached = (np.flatnonzero(np.array(speeds) >= 0.9 * belt)[0] + 1) * h
     assert 0.9 * belt / (mu * G) - 2.0 * np.sqrt(2.0 * height / G) - h <= reached <= 0.35
+
+
+@pytest.mark.parametrize("mu, stiffness, h", [(0.35, 2000.0, LARGE), (0.35, 500.0, LARGE), (0.35, 2000.0, 1 / 100)])
+def test_a_tipping_block_rubs_by_what_presses_at_the_end_of_its_step(mu, stiffness, h):
+    """A tall one thrown along the ground: friction tips it, which shifts its load to the nodes in front and lifts those
+    behind. While all slide each is braked by μ times its own share, which is what its depth at the step's end says."""
+    size = (0.04, 0.04, 0.1)
+    nodes, tets = box((2, 2, 5), size)
+    world = make(nodes, tets, young=3e5, beta=1.0, method="vanilla", ground=(0.0, stiffness), friction=("coulomb", mu))
+    bottom, weight = nodes[:, 2] == 0.0, world.mass.sum() * G
+    state = State(0.0, (nodes - [0.0, 0.0, weight / (stiffness * bottom.sum())]).ravel(),
+                  np.tile([1.0, 0.0, 0.0], (len(nodes), 1)).ravel())
+    shifted = []
+    for _ in range(3):
+        state = world.step(state, h)
+        assert world.velocity(state)[bottom, 0].min() > 0.1  # all slide
+        load = stiffness * np.maximum(-world.coordinates.place(state.q, state.time)[bottom, 2], 0.0)
+        force = np.linalg.norm(state.memory[FORCE][bottom], axis=1)
+        assert np.abs(force - mu * load).max() <= 0.01 * mu * load.sum()
+        assert force.sum() == pytest.approx(mu * load.sum(), rel=0.01)
+        shifted.append(load.max() - load.min())
+    assert max(shifted) > 0.25 * weight
 
 
 @pytest.mark.parametrize("law", ["coulomb", "filter"])

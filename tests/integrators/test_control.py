@@ -201,6 +201,43 @@ def test_a_step_within_the_tolerance_may_still_deform_too_much():
     assert halved[0][0] == pytest.approx(1 / 24) and "an edge changed by" in halved.said(1)
 
 
+TOLERANCE = 1e-3
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_steps_settle_where_their_errors_are_a_fixed_share_of_the_tolerance(order):
+    """Errors that are C h^(order + 1): in a dozen steps, from far too short ones and after C has grown by ten, without
+    a step to and fro; where the controller rests 0.9 = r^(0.3 / (order + 1)), r the error over the tolerance."""
+    controller = Controller(TOLERANCE, order, False, 1)
+    rest, memory, units = 0.9 ** ((order + 1) / 0.3), {PROPOSED: np.array([16.0])}, []
+    lengths, refused = [], 0
+    for step in range(60):
+        scale = TOLERANCE / 200.0 ** (order + 1) * (1.0 if step < 30 else 10.0)
+        units, shortened = controller.proposed(memory), False
+        while not controller.accepts(int(units), error := scale * units ** (order + 1)):
+            units, shortened, refused = controller.shorter(int(units), error), True, refused + 1
+            assert scale * units ** (order + 1) <= 0.95 * TOLERANCE  # once is enough
+        memory = controller.longer(memory, units, error, shortened)
+        lengths.append(units)
+    for end, most in ((29, 200.0), (59, 200.0 / 10.0 ** (1.0 / (order + 1)))):
+        assert lengths[end] == pytest.approx(most * rest ** (1.0 / (order + 1)), rel=1e-2)
+    assert refused == 1  # as C grew
+    assert lengths[12] == pytest.approx(lengths[29], rel=0.2)
+    assert np.diff(lengths[:30]).min() > -0.05 * lengths[29]
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_a_step_is_doubled_where_a_doubled_one_would_stand(order):
+    """Where steps are to be equal: with an error after it of 0.9^(order + 1) of the tolerance at most."""
+    controller = Controller(TOLERANCE, order, True, 1)
+    for share, length in ((0.98, 128), (1.02, 64)):
+        error = share * TOLERANCE * 0.45 ** (order + 1)
+        assert controller.fit(controller.proposed(controller.longer({}, 64, error, False)), 0) == length
+    # one that is shortened goes to where its error stands
+    for units, factor in ((64, 3.0), (640, 6.0)):
+        assert controller.shorter(units, TOLERANCE * factor ** (order + 1)) == pytest.approx(0.9 * units / factor)
+
+
 @pytest.mark.parametrize("equal", [False, True])
 def test_any_proposal_fills_the_frame_without_a_step_too_long(equal):
     controller = Controller(1e-3, 2, equal, 3)

@@ -85,6 +85,37 @@ def test_columns_of_several_strips_are_each_solved():
         assert solver.taken == 2 and list(solver._arrays)[-1][0] == -(-many // 16)
 
 
+@pytest.mark.parametrize("poisson", [0.499, 0.4999, 0.49999])
+def test_answers_have_the_digits_that_are_promised(poisson):
+    """A residual of 1e-10 in every column, with matter that is hardly compressible: noise and smooth answers."""
+    lower, _ = bordered(5, poisson)
+    size = lower.shape[0] // 3 * 3 - 15
+    inner = sp.csc_matrix(lower[:size, :size])
+    inner.sort_indices()
+    whole, rng = inner + sp.tril(inner, -1).T, np.random.default_rng(0)
+    right = np.column_stack([rng.normal(size=(size, 32)), whole @ np.cumsum(rng.normal(size=(size, 32)), axis=0)])
+    solver = Mixed()
+    solver.analyse(inner, 0)
+    solver.factor(inner)
+    left = np.linalg.norm(whole @ solver.solve(right) - right, axis=0) / np.linalg.norm(right, axis=0)
+    assert left.max() <= 1.01e-10 and solver.in_double == 1
+
+
+def test_j_has_the_digits_that_are_promised():
+    """2e-3 of each column, with a factor that is off by a hundredth."""
+    lower, kept = bordered(2, 0.4)
+    solver = Mixed()
+    solver.analyse(lower, kept)
+    solver.factor(lower)
+    solver._single.values[:] *= 1.005
+    J = solver.condense()
+    size = len(J)
+    whole = (lower + sp.tril(lower, -1).T).toarray()
+    inner, across = whole[:size, :size], whole[size:, :size].T
+    left = np.linalg.norm(inner @ J + across, axis=0) / np.linalg.norm(across, axis=0)
+    assert left.max() <= 2.01e-3 and solver.taken == 2 and solver.in_double == 1
+
+
 SCENES = {
     "held": {},
     "loose": {"pinned": False, "ground": (-0.05, 200.0)},

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from mechanisms import double_pendulum, mechanism_job, mechanism_world, random_free_tree, run
 from small_jobs import box_job, change
+from test_chain_energy import chain
 
 from solver.cli import main
 from solver.errors import Diverged, StepFailed
@@ -93,6 +94,20 @@ def test_soft_bodies_and_mechanisms_bake_side_by_side(tmp_path):
     frames = [[np.load(job / "cache/frames" / f"{k:06d}.npy") for k in range(1, 8)] for job in (soft, both)]
     assert np.array_equal(*frames) and frames[0][0].shape[0] > 0
     assert any("side by side" in note for note in Cache(both / "cache").manifest["notes"])
+
+
+def test_a_chain_that_whips_beside_a_soft_body_is_halved_as_it_is_alone(tmp_path, capsys):
+    """At a frame a step: its path would turn too far in one, whoever it shares the scene with."""
+    soft = {"method": {"kind": "vanilla", "params": {"beta": 1.0}}, "step": 1 / 24}
+    alone = mechanism_job(tmp_path / "alone", *chain(5), end=13, step=1 / 24, samples=2)
+    mechanism = json.loads((alone / "scene.json").read_text())["mechanisms"]
+    both = box_job(tmp_path / "both", end=13, mechanisms=mechanism, **soft)
+    said = []
+    for job in (alone, both):
+        baked(job)
+        said.append([line for line in "".join(capsys.readouterr()).splitlines() if "its path turned by" in line])
+    assert said[0] and said[0] == said[1]
+    assert poses_of(both) == poses_of(alone)
 
 
 def test_what_cannot_be_stepped_names_its_body_and_a_remedy(tmp_path):

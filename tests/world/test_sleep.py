@@ -188,6 +188,44 @@ def test_who_swings_falls_asleep_once():
     assert switches.tolist() == [2, 2]
 
 
+def swayed(threshold):
+    """Who is awake, and the level, (500,) each, of a bar whose clamp goes up and down once a second."""
+    nodes, tets = box((10, 2, 2), (0.2, 0.04, 0.04))
+    pinned = np.flatnonzero(nodes[:, 0] < 1e-9)
+    times = np.arange(0.0, 6.0, H)
+    up = 0.004 * np.minimum(times, 1.0) * np.sin(2.0 * np.pi * times)
+    motion = Motion(nodes[pinned] + up[:, None, None] * [0.0, 0.0, 1.0], H)
+    world = make(nodes, tets, young=1e5, pinned=pinned, motion=motion, gravity=(0, 0, 0), beta=1.0, adaptive=True,
+                 dynamic=[nearest(nodes, (0.2, 0.02, 0.02))], threshold=threshold)
+    state, seen, levels = world.initial_state(), [], []
+    for _ in range(500):
+        state = world.step(state, H)
+        seen.append(awake(state).any())
+        levels.append(state.memory[LEVEL].max())
+    return np.array(seen), np.array(levels)
+
+
+def test_who_sways_about_the_threshold_does_not_flicker():
+    """Its level swings about the threshold with every sway: what wakes needs twice of what lets fall asleep."""
+    always, levels = swayed(0.0)
+    middle = levels[250:].mean()
+    assert always.all() and levels[250:].min() < 0.8 * middle and levels[250:].max() > 1.3 * middle
+    for threshold in (1.0 * middle, 1.2 * middle):
+        assert np.count_nonzero(np.diff(swayed(threshold)[0])) <= 1
+
+
+def test_what_turns_as_a_whole_is_not_lively():
+    """Half a radian in a step stretches nothing; what stretches besides is seen through it."""
+    nodes, tets = box((3, 2, 2), (0.06, 0.04, 0.04))
+    world = make(nodes, tets, dynamic=[nearest(nodes, (0.06, 0.02, 0.02))], adaptive=True)
+    liveliness, angle = world.condensation.sleep.liveliness, 0.5
+    turn = np.array([[np.cos(angle), -np.sin(angle), 0.0], [np.sin(angle), np.cos(angle), 0.0], [0.0, 0.0, 1.0]])
+    before = nodes + [0.3, 0.1, 0.0]
+    assert liveliness.now(before, before @ turn.T, H, world.stretching).max() < 1e-9
+    longer = liveliness.now(before, (before * [1.0, 1.0, 1.01]) @ turn.T, H, world.stretching)
+    assert longer == pytest.approx(liveliness.now(before, before * [1.0, 1.0, 1.01], H, world.stretching), rel=1e-9)
+
+
 @pytest.mark.parametrize("shake,wakes", [(0.01, True), (0.0, False)])
 def test_who_is_carried_wakes_when_it_is_shaken(shake, wakes):
     """Asleep it follows its clamp as it is, so it stretches by nothing; what it leaves behind tells."""
