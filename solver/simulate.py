@@ -13,6 +13,7 @@ import numpy as np
 
 from .errors import BadInput, CacheUnwritable, Diverged, StepFailed, Stopped
 from .frames import lock
+from .frames.origins import Origins
 from .frames.read import Cache
 from .frames.write import FrameStore, Plan, plan
 from .job import hashes
@@ -114,17 +115,19 @@ class Timeline:
 
 def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: int | None = None,
              stop: Stop = lambda: False, report: Callable[[int, float, float], None] = lambda *_: None,
-             log: Callable[[str], None] = lambda _: None, reshape: Reshape | None = None) -> State:
+             log: Callable[[str], None] = lambda _: None, reshape: Reshape | None = None,
+             origins: Origins | None = None) -> State:
     """Simulate and write every frame up to the timeline's end; returns the last state.
 
     snapshot: frame to go on from, None for the start, whose frame is then written first. stop: asked before every
     step. report(frame, ms, seconds left) is told after each frame, log(sentence) after one whose steps were halved or
-    where something came apart, and of what a world notes meanwhile. reshape: what comes apart when.
+    where something came apart, and of what a world notes meanwhile. reshape: what comes apart when. origins: what
+    the frames of each body are counted from, zero where left out.
     Raises Diverged with object, frame and remedy, Stopped, CacheUnwritable; the frames written before stay.
     """
     if snapshot is None:
         frame, state = timeline.start, replace(world.initial_state(), time=0.0)
-        write(world, state, frame, store)
+        write(world, state, frame, store, origins, log)
     else:
         frame, state = snapshot, store.restore(snapshot)
         if reshape is not None:
@@ -147,7 +150,7 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
         for note in world.notes[said:]:
             log(note)
         said = len(world.notes)
-        write(world, state, frame, store)
+        write(world, state, frame, store, origins, log)
         if timeline.snapshot_due(frame):
             # what is not in the State is dropped here in every run, so that a resumed one gives the same bytes
             store.snapshot(frame, state)
@@ -245,9 +248,12 @@ def stepped(world: World, state: State, h: float, largest: float) -> State:
     return after
 
 
-def write(world: World, state: State, frame: int, store: FrameStore) -> None:
-    """Write the output of a frame; one that is not finite is never written."""
+def write(world: World, state: State, frame: int, store: FrameStore, origins: Origins | None = None,
+          log: Callable[[str], None] = lambda _: None) -> None:
+    """Write the output of a frame; one that is not finite is never written. log: told of bodies too far from theirs."""
     vertices = world.output(state, frame)
+    if origins is not None:
+        vertices = origins.apart(world.bodies, vertices)
     with np.errstate(over="ignore"):
         finite = np.isfinite(vertices.astype(np.float32)).all()
     if not finite:
@@ -262,6 +268,9 @@ def write(world: World, state: State, frame: int, store: FrameStore) -> None:
             raise world.explain(StepFailed("the output is not finite"), state, frame)
         store.poses(frame, poses)
     store.write(frame, vertices)
+    if origins is not None:
+        for sentence in origins.lost(world.bodies, vertices, frame):
+            log(sentence)
 
 
 def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None = None, resume: bool = False,
@@ -295,13 +304,14 @@ def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None =
             store.cache.free()
         _say_other_machine(store.cache, world, report)
         first = job.scene.time.start if todo.snapshot is None else todo.snapshot
+        origins = Origins(job)
         store.begin(job, read, world.bodies, backend=world.backend, notes=world.notes, first=first,
-                    mechanisms=world.mechanisms)
+                    mechanisms=world.mechanisms, origins=origins.of)
 
         timeline = Timeline.of(job.scene.time, wanted[-1])
         report.start(first, timeline.end, step_size(timeline.fps, timeline.step)[0])
         simulate(world, timeline, store, snapshot=todo.snapshot, stop=stop, report=report.frame,
-                 log=report.log, reshape=reshape)
+                 log=report.log, reshape=reshape, origins=origins)
 
         missing = sorted(set(wanted) - set(Cache(job.cache).frames_done()))
         if missing:

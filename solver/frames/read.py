@@ -2,7 +2,8 @@
 
     cache/manifest.json          what was baked: range, rate, bodies, hashes, settings, the runs that made it
     cache/written.log            one line a file, appended after the file stands: kind, frame, bytes, blake2b
-    cache/frames/000012.npy      (V, 3) float32, every body's output vertices one after the other, object space [m]
+    cache/frames/000012.npy      (V, 3) float32, every body's output vertices one after the other, object space [m],
+                                 counted from its "origin" in the manifest where it has one
     cache/snapshots/000021.npz   the whole State, exact
     cache/poses/000012.npz       of rigid bodies: pose (b, 4, 4), own frames in world [m]; rates (m,); effort (m,) of
                                  motors [N m, N]; loops (l,), what each is off by [m]; the manifest has the names
@@ -60,10 +61,10 @@ class CutMade:
     triangles: NDArray[np.int32]  #: all of them from now on, (t, 3); none where the body has no surface
     source: NDArray[np.int32]  #: triangle of the uncut mesh that each is a piece of, (t,); -1 for what was inside
 
-    def add_to(self, vertices: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The vertices, (n, 3), and after them where the new ones stand."""
+    def add_to(self, vertices: NDArray[Any]) -> NDArray[Any]:
+        """The vertices, (n, 3), and after them where the new ones stand, in the same precision."""
         first, second = vertices[self.parents[:, 0]], vertices[self.parents[:, 1]]
-        added = first + self.shares[:, None].astype(np.float32) * (second - first)
+        added = first + self.shares[:, None].astype(vertices.dtype) * (second - first)
         return np.concatenate([vertices, added])
 
 
@@ -174,8 +175,16 @@ class Cache:
         """The frames that were written and are now missing or changed. Reads every byte."""
         return sorted(w.frame for w in self.log.values() if w.kind == FRAME and not self.whole(w.frame))
 
+    def origins(self) -> dict[str, NDArray[np.float64]]:
+        """What the vertices of a body in the files are counted from [m], (3,), of those where that is not zero."""
+        return {b["name"]: np.array(b["origin"]) for b in self.manifest["bodies"]
+                if "origin" in b} if self.manifest else {}
+
     def vertices(self, frame: int) -> NDArray[np.float32]:
-        """(V, 3) object-space positions [m] of all bodies at a frame. Raises NoSuchThing where it is not on disk."""
+        """(V, 3) object-space positions [m] of all bodies at a frame, as in the file: see `origins`.
+
+        Raises NoSuchThing where it is not on disk.
+        """
         path = file_of(self.folder, FRAME, frame)
         try:
             return np.load(path, allow_pickle=False)  # type: ignore[no-any-return]
@@ -200,16 +209,21 @@ class Cache:
         except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
             raise BadInput(f"{path} is damaged", "Resume the bake to make it again") from error
 
-    def frame(self, frame: int) -> dict[str, NDArray[np.float32]]:
-        """(n, 3) object-space positions [m] of every body at a frame. Raises NoSuchThing where it is not on disk."""
+    def frame(self, frame: int) -> dict[str, NDArray[Any]]:
+        """(n, 3) object-space positions [m] of every body at a frame: float32, of those far from zero float64.
+
+        Raises NoSuchThing where it is not on disk.
+        """
         together, found, first = self.vertices(frame), {}, 0
         for name, _, count in self.bodies():
             count += sum(len(made.parents) for made in self.cuts.get(name, ()) if made.frame < frame)
             found[name] = together[first:first + count]
             first += count
+        for name, origin in self.origins().items():
+            found[name] = found[name] + origin
         return found
 
-    def shown(self, frame: int) -> dict[str, NDArray[np.float32]]:
+    def shown(self, frame: int) -> dict[str, NDArray[Any]]:
         """The same with as many vertices at every frame: those that a later cut adds stand where it will pass.
 
         A seam is closed until its cut is seen, and what lies inside has no size.

@@ -79,11 +79,11 @@ class FrameStore:
 
     def begin(self, job: Job, read: hashes.Settings, bodies: Iterable[tuple[str, int, int]], *,
               backend: str, notes: Iterable[str] = (), first: int,
-              mechanisms: Iterable[dict[str, Any]] = ()) -> None:
+              mechanisms: Iterable[dict[str, Any]] = (), origins: Mapping[str, Vec] | None = None) -> None:
         """Write the manifest of this bake, or add this run to the one that is there.
 
         bodies: (name, first vertex, number of vertices) in the order of the output; first: the first frame of this
-        run; mechanisms: names as Cache.mechanisms tells them.
+        run; mechanisms: names as Cache.mechanisms tells them; origins: of the frames of each body [m], (3,).
         Raises CacheUnwritable.
         """
         versions = {name: version for name in LIBRARIES if (version := _version(name))}
@@ -94,7 +94,8 @@ class FrameStore:
         manifest = {
             "format": FORMAT, "name": job.scene.name, "uuid": job.scene.uuid,
             "start": time.start, "end": time.end, "fps": time.fps,
-            "bodies": [{"name": name, "first": start, "count": count} for name, start, count in bodies],
+            "bodies": [{"name": name, "first": start, "count": count} | _far(origins, name)
+                       for name, start, count in bodies],
             "hashes": hashes.hashes(read).plain(), "settings": read.plain(), "scene": job.raw,
             "sources": {name: source(job.array_path(name), content) for name, content in read.digests.items()},
             "mechanisms": list(mechanisms), "notes": list(notes), "runs": [*(old["runs"] if old else []), run],
@@ -104,7 +105,10 @@ class FrameStore:
         self.cache = Cache(self.folder)
 
     def write(self, frame: int, vertices: Vec) -> None:
-        """Put a frame on disk: (V, 3) object-space positions [m], kept as float32. Raises CacheUnwritable."""
+        """Put a frame on disk: (V, 3) object-space positions [m] counted from their origins, kept as float32.
+
+        Raises CacheUnwritable.
+        """
         buffer = io.BytesIO()
         np.save(buffer, np.ascontiguousarray(vertices, dtype=np.float32), allow_pickle=False)
         self._put(FRAME, frame, buffer.getbuffer())
@@ -169,6 +173,12 @@ class FrameStore:
             return
         except OSError as error:
             raise unwritable(path, error) from error
+
+
+def _far(origins: Mapping[str, Vec] | None, name: str) -> dict[str, list[float]]:
+    """What the manifest says of a body's origin: nothing where it is zero."""
+    origin = None if origins is None else origins.get(name)
+    return {} if origin is None or not origin.any() else {"origin": origin.tolist()}
 
 
 def _version(name: str) -> str:

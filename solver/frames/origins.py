@@ -1,0 +1,54 @@
+"""What the places in frames are counted from: single precision tells few millimetres apart far from zero."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from ..job.folder import Job
+from ..state import Vec
+
+HALF_STEP = 2.0**-24  # of single precision, as a share of a number
+FINE, COARSE = 1e-5, 1e-4  # shares of a body's size: what is lost at most where it starts, and what is said of later
+
+
+class Origins:
+    """Of every soft body of a job: the origin of its frames [m], and its size."""
+
+    def __init__(self, job: Job) -> None:
+        self.of: dict[str, Vec] = {}  #: (3,) by the body's name; zero where nothing is lost
+        self._size: dict[str, float] = {}
+        for body in job.scene.bodies:
+            points = np.asarray(job.array(body.surface.vertices if body.surface is not None
+                                          else body.tets.nodes if body.tets is not None else ""))
+            if body.surface is not None and body.surface.to_object is not None:
+                matrix = job.array(body.surface.to_object)[0]
+                points = points @ matrix[:3, :3].T + matrix[:3, 3]
+            low, high = points.min(axis=0), points.max(axis=0)
+            self._size[body.name] = size = float(np.linalg.norm(high - low))
+            far = HALF_STEP * np.abs(points).max() > FINE * size
+            self.of[body.name] = 0.5 * low + 0.5 * high if far else np.zeros(3)
+        self._told: set[str] = set()
+
+    def apart(self, bodies: Iterable[tuple[str, int, int]], vertices: Vec) -> Vec:
+        """The vertices of a frame, (V, 3), each counted from its body's origin. bodies: (name, first, count)."""
+        if not any(origin.any() for origin in self.of.values()):
+            return vertices
+        shift = np.zeros_like(vertices)
+        for name, first, count in bodies:
+            shift[first:first + count] = self.of[name]
+        return vertices - shift
+
+    def lost(self, bodies: Iterable[tuple[str, int, int]], apart: Vec, frame: int) -> list[str]:
+        """Sentences on bodies that have gone so far from their origin that frames no longer show their shape, once."""
+        sentences = []
+        for name, first, count in bodies:
+            away = float(np.abs(apart[first:first + count]).max(initial=0.0))
+            share = HALF_STEP * away / max(self._size[name], 1e-300)
+            if share > COARSE and name not in self._told:
+                self._told.add(name)
+                sentences.append(f'"{name}", frame {frame}: it is {away:.3g} m from where its frames are counted '
+                                 f"from, so that, in single precision, they are off by {share:.1g} of its size. "
+                                 "Hold it, or end the bake sooner")
+        return sentences
