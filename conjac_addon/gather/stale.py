@@ -10,6 +10,7 @@ from typing import Any
 
 import bpy
 
+from ...solver import catalogue
 from ...solver.errors import BadInput
 from .. import members
 from .body import map_end
@@ -47,6 +48,7 @@ def changed_settings(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path
             old["mechanisms"], now["mechanisms"] = [], []
             break
     before, after = _flat(old), _flat(now)
+    before = _defaults(after) | before  # what an older ConJac did not know was as it is by default
     for path in before.keys() | after.keys():
         if not _NOT_COMPARED.match(path) and before.get(path) != after.get(path):
             # what the skin weighs is not known without a look at it
@@ -101,6 +103,17 @@ def _flat(value: Any, path: str = "") -> dict[str, Any]:
         items = value.items() if isinstance(value, dict) else enumerate(value)
         return {leaf: found for key, child in items for leaf, found in _flat(child, f"{path}.{key}".strip(".")).items()}
     return {path: value}
+
+
+def _defaults(flat: dict[str, Any]) -> dict[str, Any]:
+    """What the parameters are by default that these choices have, by path."""
+    found = {}
+    for path in flat:
+        choice, params, key = path.rpartition(".params.")
+        if params:
+            family = choice.rpartition(".")[2]
+            found[path] = catalogue.default({"mode": "motor"}.get(family, family), flat[f"{choice}.kind"], key)
+    return found
 
 
 #: properties that are not called as their field in scene.json

@@ -16,7 +16,7 @@ from .soft_bodies import ACTIVATION, DENSITY, MODES, POISSON_RATIO, YOUNGS_MODUL
 from .soft_bodies import ENTRIES as _SOFT_BODIES
 
 __all__ = ["ACTIVATION", "DENSITY", "ENTRIES", "MODES", "POISSON_RATIO", "SCENE_VERSION", "YOUNGS_MODULUS", "Entry",
-           "Param", "family", "find", "maps", "menu"]
+           "Param", "default", "family", "find", "maps", "menu"]
 
 SCENE_VERSION = 1  #: of scene.json, the one number that the add-on and the solver must agree on
 
@@ -45,6 +45,13 @@ def maps() -> dict[str, Entry]:
             found[param.key] = Entry("map", param.key, "gather.maps:Blend", param.label,
                                      f"Blends {param.label} between two values", (param,))
     return found
+
+
+def default(name: str, key: str, parameter: str) -> float | int | bool | None:
+    """What a parameter of an entry is where nothing is said of it, None where there is no such entry or parameter."""
+    entry = family(name).get(key)
+    params = entry.params if entry is not None else ()
+    return next((param.default for param in params if param.key == parameter), None)
 
 
 def find(name: str, key: str) -> Entry:

@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import catalogue
 from ..errors import BadInput, CacheBusy, NoSuchThing
 from ..job.files import TEMPORARY, digest, unwritable
 from . import lock
@@ -281,7 +282,8 @@ class Cache:
         """What differs in the job folder (default: the one around the cache) from what was baked.
 
         Compares scene.json as it was written and the arrays by size and time, then by content. Empty where the job
-        has gone. A default that is now spelt out counts as a difference here; the bake itself looks closer.
+        has gone. A parameter that only one of them tells of is as it is by default in the other; other fields that are
+        spelt out now count as a difference here, and the bake itself looks closer.
         """
         folder = job or self.folder.parent
         try:
@@ -374,9 +376,29 @@ def same_file(path: Path, was: dict[str, Any]) -> bool:
         return False
 
 
+#: fields of scene.json that choose from a family of another name
+_FAMILIES = {"mode": "motor"}
+
+
+def with_defaults(choice: dict[str, Any], other: dict[str, Any], path: str) -> dict[str, Any]:
+    """A choice that also tells of the parameters which only another one tells of, wherever it knows their defaults.
+
+    choice, other: {"kind", "params"} of one kind; path: where they stand in scene.json.
+    """
+    field = path.rpartition(".")[2]
+    family, params = _FAMILIES.get(field, field), dict(choice.get("params") or {})
+    for key in (other.get("params") or {}).keys() - params.keys():
+        default = catalogue.default(family, choice["kind"], key)
+        if default is not None:
+            params[key] = default
+    return {**choice, "params": params} if params else choice
+
+
 def different(old: Any, new: Any, path: str = "") -> list[str]:
     """Dotted paths of what differs between two plain JSON values; a list of bodies is told by their names."""
     if isinstance(old, dict) and isinstance(new, dict):
+        if "kind" in old and old["kind"] == new.get("kind"):
+            old, new = with_defaults(old, new, path), with_defaults(new, old, path)
         names = [*new, *(key for key in old if key not in new)]
         return [found for key in names if key not in ("name", "uuid", "version")
                 for found in different(old.get(key), new.get(key), f"{path}.{key}" if path else key)]

@@ -67,7 +67,11 @@ def _changed(manifest: dict[str, Any], read: hashes.Settings) -> tuple[str, ...]
     """Plain names of what differs from what was baked; empty where the cache is still true."""
     if manifest["hashes"]["solve"] == hashes.hashes(read).solve:
         return ()
-    return tuple(hashes.changed(manifest["settings"], read.plain())) or ("the solver itself",)
+    changed = tuple(hashes.changed(manifest["settings"], read.plain()))
+    # what was baked knew of fewer parameters, and nothing else of it has another meaning now
+    if not changed and manifest["hashes"]["solve"] == hashes.hashes(hashes.as_told(manifest["settings"])).solve:
+        return ()
+    return changed or ("the solver itself",)
 
 
 class FrameStore:

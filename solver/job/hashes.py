@@ -233,8 +233,20 @@ def changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
 
 def _differences(old: Flat, new: Flat, readers: Mapping[str, str], whose: str) -> list[str]:
     names, both = [*new, *(name for name in old if name not in new)], {**old, **new}
+    # caches from before there was a parameter do not tell of it: it was as it is by default
     return [plain_name(name, both) + whose for name in names
-            if old.get(name) != new.get(name) and reader(name, readers)]
+            if old.get(name, _default(name, both)) != new.get(name) and reader(name, readers)]
+
+
+def _default(name: str, flat: Flat) -> Any:
+    """What a parameter of the chosen entry is where nothing is said of it, None for all other settings."""
+    family, _, key = name.rpartition(".")
+    return catalogue.default(family, flat.get(f"{family}.kind", ""), key)
+
+
+def as_told(plain: Mapping[str, Any]) -> Settings:
+    """Settings from what `Settings.plain` made of them; the files of their arrays are not known."""
+    return Settings(plain["scene"], plain["bodies"], {}, plain.get("mechanisms", {}))
 
 
 def plain_name(name: str, flat: Flat) -> str:

@@ -398,3 +398,16 @@ def test_the_result_can_be_put_back_into_a_sheared_space(soft_cube, tmp_path):
 def test_the_folder_is_made_with_its_parents(soft_cube, tmp_path):
     gathered(soft_cube, tmp_path / "a b" / "ключ" / "job")
     assert Path(tmp_path / "a b" / "ключ" / "job" / "scene.json").exists()
+
+
+def test_a_setting_that_is_newer_than_a_bake_does_not_make_it_stale(soft_cube, tmp_path):
+    from conjac.conjac_addon import gather
+
+    soft_cube.conjac.mesher = "grid"
+    gathered(soft_cube, tmp_path)
+    document = json.loads((tmp_path / "scene.json").read_text(encoding="utf-8"))
+    assert document["integrator"]["params"].pop("keep_spin") is False
+    (tmp_path / "scene.json").write_text(json.dumps(document), encoding="utf-8")
+    assert gather.changed_settings(soft_cube, bpy.context.scene, tmp_path) == []
+    soft_cube.conjac.solver.keep_spin = True
+    assert gather.changed_settings(soft_cube, bpy.context.scene, tmp_path) == ["Keep Spin"]

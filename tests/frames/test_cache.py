@@ -1,5 +1,6 @@
 """The cache folder: whole files, a torn log, what is stale, what may be deleted, and who may write."""
 
+import dataclasses
 import errno
 import json
 import os
@@ -13,6 +14,7 @@ import pytest
 from small_jobs import box_job, change
 from springs import Springs
 
+from solver import catalogue
 from solver.errors import BadInput, CacheBusy, CacheUnwritable, NoSuchThing, StaleCache
 from solver.frames import lock
 from solver.frames.read import LOG, MANIFEST, Cache, file_of
@@ -368,3 +370,22 @@ def test_polling_a_growing_cache_is_cheap(job):
     began = time.perf_counter()
     assert len(Cache(job.cache).frames_done()) == 1025
     assert time.perf_counter() - began < 1
+
+
+def test_a_parameter_that_is_newer_than_a_bake_does_not_make_it_stale(tmp_path, monkeypatch):
+    """It was as it is by default; only a value of its own is another one."""
+    entries = catalogue.ENTRIES
+    with monkeypatch.context() as older:
+        older.setattr(catalogue, "ENTRIES", tuple(
+            dataclasses.replace(entry, params=()) if entry.key == "semi_implicit" else entry for entry in entries))
+        job = load(box_job(tmp_path / "job", end=25, integrator={"kind": "semi_implicit"}))
+        bake(job, 12)
+        assert "integrator.keep_spin" not in Cache(job.cache).manifest["settings"]["scene"]
+    assert planned(job).stale == () and planned(job).snapshot == 11
+    assert planned(job, last=12, resume=False).finished
+    # as the next reading of the same scene writes it
+    change(job.path, "integrator", {"kind": "semi_implicit", "params": {"keep_spin": False}})
+    assert Cache(job.cache).status().state == "partial" and planned(job).snapshot == 11
+    change(job.path, "integrator", {"kind": "semi_implicit", "params": {"keep_spin": True}})
+    assert Cache(job.cache).status().state == "stale"
+    assert planned(job, resume=False).stale == ("Keep Spin",)
