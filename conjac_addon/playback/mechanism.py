@@ -9,6 +9,7 @@ from typing import Any
 
 import bpy
 import numpy as np
+from mathutils import Euler
 from numpy.typing import NDArray
 
 from ...solver.errors import BadInput
@@ -59,7 +60,20 @@ def show(owner: bpy.types.Object, places: Places, arrays: Path, start: int, scal
         # bodies are never mirrored; objects that are have a turn that their negative scale makes this one
         x, y, z = np.sign(np.array(obj.scale) * np.array(obj.delta_scale))
         basis[:, :3, :3] *= [y * z, z * x, x * y]
+        # Blender adds the delta transformation to the channels that get keyframes
+        basis[:, :3, :3] = _delta_rotation(obj).T @ basis[:, :3, :3]
+        basis[:, :3, 3] -= np.array(obj.delta_location)
         action.show(obj, places.first, [action.Track("", basis)], tolerance)
+
+
+def _delta_rotation(obj: bpy.types.Object) -> Array:
+    """(3, 3), which stands before the object's own rotation."""
+    if obj.rotation_mode == "AXIS_ANGLE":
+        return np.eye(3)  # scripts and panels of Blender have no delta for it
+    if obj.rotation_mode == "QUATERNION":
+        return np.array(obj.delta_rotation_quaternion.normalized().to_matrix(), dtype=np.float64)
+    # its own order is not read: it is the one of the rotation mode
+    return np.array(Euler(obj.delta_rotation_euler, obj.rotation_mode).to_matrix(), dtype=np.float64)
 
 
 def hide(owner: bpy.types.Object) -> None:

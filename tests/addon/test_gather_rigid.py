@@ -225,3 +225,26 @@ def test_objects_play_and_come_back_also_mirrored_ones(scene, tmp_path, signs): 
     scene.frame_set(1)
     assert not box.rigid_body.kinematic and box.animation_data is None and not bpy.data.actions
     assert tuple(box.location) == (1, 2, 3)
+
+
+@pytest.mark.parametrize("mode", ["XYZ", "ZXY", "QUATERNION", "AXIS_ANGLE"])
+def test_an_object_with_a_delta_transformation_plays_where_it_stands(scene, tmp_path, mode):  # noqa: F811
+    box = add_box("Box", (1, 2, 3))
+    box.rotation_mode, box.scale, box.delta_scale = mode, (1.0, 2.0, 1.0), (1.0, 0.5, -1.0)
+    box.delta_location = (0.5, -1.0, 0.25)
+    box.delta_rotation_euler, box.delta_rotation_quaternion = (0.3, 0.7, -0.4), (0.5, 0.5, -0.5, 0.5)
+    owner = mechanism()
+    document, _ = job_of(owner, tmp_path)
+    start = document["mechanisms"][0]["bodies"][0]
+    bpy.context.view_layer.update()
+    stands = turns.split(np.array(box.matrix_world))[0]
+    data = np.array([turns.pose(turns.from_vector(np.array([0.2, 0.1, 0.4]) * k) @ stands,
+                                np.array(start["position"]) + [0.1 * k, 0, -0.2 * k]) for k in range(6)])[:, None]
+    playback.mechanism.show(owner, playback.Places(1, 6, ("Box",), lambda frame: data[frame - 1]),
+                            tmp_path / "arrays", 1, 1.0)
+    for frame in (1, 4, 6):
+        scene.frame_set(frame)
+        seen = np.array(box.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world)
+        assert turns.split(seen)[0] == pytest.approx(data[frame - 1, 0, :3, :3], abs=1e-5)
+        assert seen[:3, 3] == pytest.approx(data[frame - 1, 0, :3, 3], abs=1e-5)
+    assert tuple(box.delta_location) == (0.5, -1.0, 0.25)
