@@ -11,6 +11,7 @@ from ...solver.errors import ConJacError, NoSuchThing
 from ...solver.frames.read import Cache
 from .. import members, playback
 from ..playback import pc2
+from ..settings import present_frame
 from . import belongings, place
 from .shown import body_at
 
@@ -64,6 +65,6 @@ class LiveFrames:
         # the first frame, or undo has taken the modifier away
         if playback.find(obj) is None or self._writer.count == 1:
             pc2.attach(obj, self._writer.path, self._writer.first_frame)
-        elif scene.frame_current >= self._next - 1:
+        elif present_frame(scene) >= self._next - 1:
             obj.update_tag(refresh={"DATA"})  # what is on the screen is this frame, or waits for it
         self._next += 1

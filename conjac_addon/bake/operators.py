@@ -14,7 +14,7 @@ from ..events import is_cancel, may_pass
 from ..menus import items
 from ..operators.poll import baked, soft_body_to_read, to_read, unless
 from ..redraw import redraw_panels
-from ..settings import frame_range
+from ..settings import frame_range, go_to
 from . import belongings, home, place, session, shown
 
 #: seconds between looks at the worker, and how long each may take: the window stays live
@@ -121,7 +121,7 @@ def go_to_start(bake: session.Bake) -> None:
     if any(window.screen.is_animation_playing for window in bpy.context.window_manager.windows):
         return
     scene = bake.scene()
-    scene.frame_set(frame_range(bake.object().conjac, scene)[0])
+    go_to(scene, frame_range(bake.object().conjac, scene)[0])
 
 
 class _OnRunningBake:

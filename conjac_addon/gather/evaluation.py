@@ -68,8 +68,16 @@ class Evaluation:
             self.scene.frame_set(frame, subframe=subframe)
 
     def go_to(self, frame: int, subframe: float = 0.0) -> None:
-        """Evaluate the scene at a frame; `subframe` in [0, 1)."""
-        self.scene.frame_set(frame, subframe=subframe)
+        """Evaluate the scene at a frame of animation; `subframe` in [0, 1)."""
+        settings.go_to(self.scene, frame, subframe)
+        self._check_evaluated(frame)
+
+    def stay(self) -> None:
+        """Evaluate the scene where it stands."""
+        self.scene.frame_set(self.scene.frame_current, subframe=self.scene.frame_subframe)
+        self._check_evaluated(self.scene.frame_current)
+
+    def _check_evaluated(self, frame: int) -> None:
         if not self.evaluated(self.object).is_evaluated:
             raise BadInput(f'it is not evaluated in the scene "{self.scene.name}"',
                            "Show it in the viewport and in its collections", self.object.name, frame)

@@ -8,6 +8,7 @@ from typing import Any
 import bpy
 from numpy.typing import NDArray
 
+from ..settings import present_frame
 from . import sources
 from .evaluation import Evaluation
 from .mechanism import MechanismReader
@@ -27,7 +28,7 @@ def mechanism_now(owner: bpy.types.Object, scene: bpy.types.Scene) -> tuple[dict
     with ExitStack() as stack:
         evaluation = stack.enter_context(Evaluation(owner, scene))
         source = sources.make(evaluation, stack)
-        evaluation.go_to(scene.frame_current, scene.frame_subframe)
-        reader = MechanismReader(source, owner, arrays, scene, scene.frame_current)
+        evaluation.stay()
+        reader = MechanismReader(source, owner, arrays, scene, present_frame(scene))
         reader.begin(checked=False)
         return reader.document, arrays

@@ -3,6 +3,7 @@
 import bpy
 from mathutils import Matrix
 
+from ..settings import present_frame
 from .entries import AddEntry, RemoveEntry
 from .setup import empty_beside, middle_of
 
@@ -24,7 +25,7 @@ class CONJAC_OT_add_cut(AddEntry, bpy.types.Operator):
         turn = obj.matrix_world.to_quaternion().to_matrix().to_4x4() @ TURNS[size.index(max(size))]
         empty.matrix_world = Matrix.Translation(middle_of(obj)) @ turn
         cut = obj.conjac.cuts.add()
-        cut.frame, cut.object = context.scene.frame_current, empty
+        cut.frame, cut.object = present_frame(context.scene), empty
         return {"FINISHED"}
 
 

@@ -5,6 +5,7 @@ import bpy
 from ...solver.errors import ConJacError
 from .. import gather, kinds, parts
 from ..redraw import redraw_panels
+from ..settings import present_frame
 from .entries import UNDOABLE
 from .poll import active_armature, active_mechanism, unless
 
@@ -115,7 +116,7 @@ class CONJAC_OT_drive_then_let_go(bpy.types.Operator):
                       "Select an armature") is not None
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
-        self.frame = context.scene.frame_current
+        self.frame = present_frame(context.scene)
         return self.execute(context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:

@@ -2,6 +2,7 @@
 
 import bpy
 
+from ..settings import present_frame
 from .entries import AddEntry, RemoveEntry
 from .setup import empty_beside, middle_of
 
@@ -18,7 +19,7 @@ class CONJAC_OT_add_nail(AddEntry, bpy.types.Operator):
         empty = empty_beside(obj, "Nail", "SINGLE_ARROW", 0.75 * size)
         empty.location = middle_of(obj)
         nail = obj.conjac.nails.add()
-        nail.frame, nail.object = context.scene.frame_current, empty
+        nail.frame, nail.object = present_frame(context.scene), empty
         nail.radius = max(obj.conjac.edge_length, 0.08 * size)
         return {"FINISHED"}
 
