@@ -27,6 +27,16 @@ def fcurves(owner: bpy.types.ID) -> list[bpy.types.FCurve]:
     return [curve for curves in _curve_lists(owner) for curve in curves]
 
 
+def all_fcurves(owner: bpy.types.ID) -> list[bpy.types.FCurve]:
+    """The animation curves of a data-block's action, and of those in the strips of its NLA that are not muted."""
+    data, found = owner.animation_data, fcurves(owner)
+    for track in data.nla_tracks if data is not None else ():
+        for strip in track.strips if not track.mute else ():
+            if strip.action is not None and not strip.mute:
+                found += [curve for curves in _lists_of(strip.action, strip) for curve in curves]
+    return found
+
+
 def remove_fcurve(owner: bpy.types.ID, curve: bpy.types.FCurve) -> None:
     """Take one of its animation curves away from a data-block."""
     for curves in _curve_lists(owner):
@@ -39,11 +49,16 @@ def _curve_lists(owner: bpy.types.ID) -> list[Any]:
     data = owner.animation_data
     if data is None or data.action is None:
         return []
-    if not hasattr(data, "action_slot"):
-        return [data.action.fcurves]
-    if data.action_slot is None:
+    return _lists_of(data.action, data)
+
+
+def _lists_of(action: bpy.types.Action, player: Any) -> list[Any]:
+    """The lists of curves in an action that its player, an AnimData or a strip, plays."""
+    if not hasattr(player, "action_slot"):
+        return [action.fcurves]
+    if player.action_slot is None:
         return []
-    bags = [strip.channelbag(data.action_slot) for layer in data.action.layers for strip in layer.strips]
+    bags = [strip.channelbag(player.action_slot) for layer in action.layers for strip in layer.strips]
     return [bag.fcurves for bag in bags if bag is not None]
 
 

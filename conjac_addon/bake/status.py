@@ -51,6 +51,10 @@ def status(obj: bpy.types.Object) -> Status:
     found = _of_folder(folder)
     if found.state in ("partial", "complete"):
         obj = members.owner(obj)
+        animated = gather.animated_refusal(obj, bpy.context.scene)
+        if animated:
+            # which value counts would depend on the frame that is looked at
+            return replace(found, state="stale", text=animated)
         changed = gather.changed_settings(obj, bpy.context.scene, folder)
         if changed:
             return replace(found, state="stale", text=_stale(changed))

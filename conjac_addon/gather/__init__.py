@@ -1,5 +1,6 @@
 """Blender data → job folder, one file a source."""
 
+from .animated import refusal as animated_refusal
 from .evaluation import check_mode
 from .in_memory import mechanism_now
 from .job import write_job, write_job_steps
@@ -7,5 +8,5 @@ from .mesh import start_mesh
 from .stack import count_at_mark
 from .stale import changed_settings, labels
 
-__all__ = ["changed_settings", "check_mode", "count_at_mark", "labels", "mechanism_now", "start_mesh",
-           "write_job", "write_job_steps"]
+__all__ = ["animated_refusal", "changed_settings", "check_mode", "count_at_mark", "labels", "mechanism_now",
+           "start_mesh", "write_job", "write_job_steps"]

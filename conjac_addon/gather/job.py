@@ -17,7 +17,7 @@ from ...solver import catalogue
 from ...solver.errors import BadInput
 from .. import identity, members, upgrade
 from .. import settings as properties
-from . import attach, obstacles, rigid, sources
+from . import animated, attach, obstacles, rigid, sources
 from .body import BodyReader, body_settings, choice
 from .evaluation import Evaluation
 from .folder import JobFolder, JobPart
@@ -47,6 +47,7 @@ def write_job_steps(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path,
     report = report or (lambda text: None)
     for one in members.members(obj, scene):
         upgrade.check(one)
+    animated.check(obj, scene)
     start, end = frame_range(obj, scene)
     end = start if still else end
     job = JobFolder(folder, obj.name)

@@ -1,0 +1,91 @@
+"""What is read once and may not be animated: gravity, settings, what rigid bodies and limits of bones say.
+
+Only the curves are looked at, nothing is evaluated, so that the frame at which an artist looks changes no answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import bpy
+
+from ...solver.errors import BadInput
+from .. import compat, members
+from ..settings import READ_OVER_TIME
+
+#: what a scene says once, and what the artist calls it. Its units, frame rate and stretching cannot have keyframes
+_OF_SCENE = {"gravity": "Gravity", "use_gravity": "Gravity"}
+
+#: settings of an object or a bone
+_SETTING = re.compile(rf'(?:pose\.bones\["(?P<bone>.*)"\]\.)?conjac\.(?!(?:{"|".join(READ_OVER_TIME)})$)')
+
+#: what Blender says of a rigid body, of a joint, and of how far a bone may turn; drivers of it are a rig's own affair
+_KEYED = re.compile(
+    r'rigid_body\.(?:mass|kinematic|type|collision_shape)|rigid_body_constraint\.(?:enabled|type|use_limit_|limit_)'
+    r'|pose\.bones\["(?P<bone>.*)"\]\.(?:ik_m|use_ik_limit_|lock_ik_)')
+
+_LIMITS = re.compile(r'pose\.bones\["(?P<bone>.*)"\]\.constraints\["(?P<constraint>.*)"\]\.'
+                     r'(?:min_|max_|use_limit_|influence|mute)')
+
+
+def check(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
+    """Raises BadInput where something is animated that the bake of this object reads once."""
+    for error in _animated(obj, scene):
+        raise error
+
+
+def refusal(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
+    """The same as a sentence without a full stop, empty where all is well."""
+    return next((f"{error.what[0].upper()}{error.what[1:]}: {error.remedy}" for error in _animated(obj, scene)), "")
+
+
+def _animated(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[BadInput]:
+    for path in (*_keyed(scene), *_driven(scene)):
+        if path in _OF_SCENE:
+            yield BadInput(f'{_OF_SCENE[path]} of the scene "{scene.name}" is animated and can only be read once',
+                           "Delete its keyframes or its driver", obj.name)
+    for one in {one.name: one for holder in members.members(obj, scene) for one in _holders(holder)}.values():
+        for path in (*_keyed(one), *_driven(one)):
+            found = _SETTING.match(path)
+            if found:
+                yield _error(one, path, found["bone"])
+        for path in _keyed(one):
+            found = _KEYED.match(path) or _limit(one, path)
+            if found:
+                yield _error(one, path, found["bone"])
+
+
+def _limit(obj: bpy.types.Object, path: str) -> re.Match[str] | None:
+    """Of a constraint that limits how a bone turns."""
+    found = _LIMITS.match(path)
+    bone = obj.pose.bones.get(found["bone"]) if found and obj.pose is not None else None
+    constraint = bone.constraints.get(found["constraint"]) if found and bone is not None else None
+    return found if constraint is not None and constraint.type == "LIMIT_ROTATION" else None
+
+
+def _error(obj: bpy.types.Object, path: str, bone: str | None) -> BadInput:
+    owner, _, name = path.rpartition(".")
+    try:
+        label = obj.path_resolve(owner).bl_rna.properties[name].name
+    except (ValueError, KeyError):  # a setting that this ConJac does not have
+        label = name.replace("_", " ").title()
+    whose = f' of the bone "{bone}"' if bone else ""
+    return BadInput(f"its {label}{whose} is animated and can only be read once",
+                    "Delete its keyframes or its driver; Activation and targets of motors are read over time", obj.name)
+
+
+def _holders(obj: bpy.types.Object) -> list[bpy.types.Object]:
+    """Who says something of an object in the bake: itself, and the objects of a mechanism's collection."""
+    collection = obj.conjac.mechanism.collection if members.is_mechanism(obj) else None
+    return [obj, *(collection.all_objects if collection is not None else ())]
+
+
+def _keyed(owner: bpy.types.ID) -> list[str]:
+    """Paths of what changes by keyframes: those that are all alike are no animation."""
+    return [curve.data_path for curve in compat.all_fcurves(owner)
+            if len(curve.modifiers) or len({key.co[1] for key in curve.keyframe_points}) > 1]
+
+
+def _driven(owner: bpy.types.ID) -> list[str]:
+    return [] if owner.animation_data is None else [curve.data_path for curve in owner.animation_data.drivers]

@@ -1,0 +1,135 @@
+"""What is read once may not be animated, and the timeline's frame never changes what a bake is called."""
+
+import pytest
+
+bpy = pytest.importorskip("bpy")
+
+from jelly import add_jelly, scene  # noqa: E402, F401
+from rig import add_chain  # noqa: E402
+from test_gather_rigid import add_box, mechanism  # noqa: E402
+
+from conjac.conjac_addon import bake, compat, gather  # noqa: E402
+
+
+def animate(owner, path, first, last):
+    """Keyframes of a value at frames 1 and 12."""
+    holder, _, name = path.rpartition(".")
+    of = owner.path_resolve(holder) if holder else owner
+    for frame, value in ((1, first), (12, last)):
+        setattr(of, name, value)
+        owner.keyframe_insert(path, frame=frame)
+
+
+def test_only_what_is_read_over_time_can_have_keyframes(scene):  # noqa: F811
+    obj, rig = add_jelly(), add_chain(1)
+    groups = {"conjac": obj.conjac, "solver": obj.conjac.solver, "part": obj.conjac.part,
+              "mechanism": obj.conjac.mechanism, "bone": rig.pose.bones[0].conjac, "cache": obj.conjac.cache,
+              "nails": obj.conjac.nails.add(), "cuts": obj.conjac.cuts.add(), "handles": obj.conjac.handles.add(),
+              "attachments": obj.conjac.attachments.add(), "springs": rig.conjac.mechanism.springs.add()}
+    found = {f"{name}.{prop.identifier}" for name, group in groups.items() for prop in group.bl_rna.properties
+             if prop.is_animatable and prop.identifier != "name"}
+    assert found == {"conjac.activation"}
+    assert obj.bl_rna.properties["conjac_motor_target"].is_animatable
+
+
+def test_a_scene_whose_gravity_is_animated_is_refused_at_every_frame(scene):  # noqa: F811
+    obj, words = add_jelly(), 'Gravity of the scene "Scene" is animated and can only be read once'
+    for prop in (scene.unit_settings.bl_rna.properties["scale_length"], scene.render.bl_rna.properties["fps"]):
+        assert not prop.is_animatable
+    assert obj.conjac.bake() == 0 and bake.status(obj).state == "complete"
+    scene.frame_set(1)
+    animate(scene, "gravity", scene.gravity.copy(), (0, 0, -1))
+    said = []
+    states = set()
+    for frame in (1, 6, 12):
+        scene.frame_set(frame)
+        status = bake.status(obj)
+        states.add(status)
+        assert status.state == "stale" and words in status.text
+    assert len(states) == 1
+    assert bake.bake_object(obj, report=said.append) == 2
+    assert any(f'"Jelly": {words}' in text for text in said)
+
+
+def test_keyframes_that_are_all_alike_are_no_animation(scene):  # noqa: F811
+    obj = add_jelly()
+    animate(scene, "gravity", (0, 0, -5), (0, 0, -5))
+    assert obj.conjac.bake() == 0
+    assert bake.status(obj).state == "complete"
+
+
+def test_a_driver_is_an_animation(scene):  # noqa: F811
+    obj = add_jelly()
+    scene.driver_add("gravity", 2).driver.expression = "-frame"
+    assert "Gravity of the scene" in gather.animated_refusal(obj, scene)
+
+
+def old_keyframes(obj, path, last):
+    """As files have them that were saved when every setting could have keyframes."""
+    obj.keyframe_insert("conjac_motor_target", frame=1)
+    curve = compat.fcurves(obj)[-1]
+    curve.data_path = path
+    curve.keyframe_points.insert(12, last)
+
+
+@pytest.mark.parametrize("path, label", [("conjac.youngs_modulus", "Young's Modulus"), ("conjac.step", "Time Step"),
+                                         ("conjac.gone", "Gone")])
+def test_old_keyframes_of_settings_are_told_and_change_nothing(scene, path, label):  # noqa: F811
+    obj = add_jelly()
+    assert obj.conjac.bake() == 0
+    old_keyframes(obj, path, 50.0)
+    scene.frame_set(12)
+    assert obj.conjac.youngs_modulus == 5.0e3
+    assert bake.status(obj).text == (f"Its {label} is animated and can only be read once: Delete its keyframes or its "
+                                     "driver; Activation and targets of motors are read over time")
+    assert obj.conjac.bake() == 2
+
+
+def test_activation_and_targets_may_have_keyframes(scene):  # noqa: F811
+    obj = add_jelly()
+    obj.conjac.fiber_material, obj.conjac.fiber_field = "afung", "straight"
+    animate(obj, "conjac.activation", 0.0, 1.0)
+    animate(obj, "conjac_motor_target", 0.0, 1.0)
+    assert gather.animated_refusal(obj, scene) == ""
+    assert obj.conjac.bake() == 0
+    for frame in (1, 6, 12):
+        scene.frame_set(frame)
+        assert bake.status(obj).state == "complete"
+
+
+def test_what_a_rig_says_once_may_not_be_animated(scene):  # noqa: F811
+    rig = add_chain(2)
+    limit = rig.pose.bones["B1"].constraints.new("LIMIT_ROTATION")
+    limit.use_limit_x, limit.owner_space = True, "LOCAL"
+    assert gather.animated_refusal(rig, scene) == ""
+    animate(rig, f'pose.bones["B1"].constraints["{limit.name}"].max_x', 0.5, 1.0)
+    assert 'Its Maximum X of the bone "B1" is animated' in gather.animated_refusal(rig, scene)
+    rig.animation_data_clear()
+    animate(rig, 'pose.bones["B1"].ik_stiffness_x', 0.1, 0.5)  # this is no limit
+    animate(rig, 'pose.bones["B1"].rotation_quaternion', (1, 0, 0, 0), (0, 1, 0, 0))
+    assert gather.animated_refusal(rig, scene) == ""
+    animate(rig, 'pose.bones["B1"].ik_max_x', 0.5, 1.0)
+    assert 'of the bone "B1" is animated' in gather.animated_refusal(rig, scene)
+
+
+def test_what_a_rigid_body_says_once_may_not_be_animated(scene):  # noqa: F811
+    box = add_box("Box", (0, 0, 1))
+    owner = mechanism()
+    assert gather.animated_refusal(owner, scene) == ""
+    animate(box, "rigid_body.mass", 1.0, 2.0)
+    assert "Its Mass is animated" in gather.animated_refusal(owner, scene)
+
+
+def test_strips_are_looked_at_too(scene):  # noqa: F811
+    obj = add_jelly()
+    animate(scene, "gravity", (0, 0, -5), (0, 0, 5))
+    action = scene.animation_data.action
+    slot = compat.slot_of(scene)
+    scene.animation_data.action = None
+    assert gather.animated_refusal(obj, scene) == ""
+    strip = scene.animation_data.nla_tracks.new().strips.new("Strip", 1, action)
+    if slot:
+        strip.action_slot = next(one for one in action.slots if one.identifier == slot)
+    assert "Gravity" in gather.animated_refusal(obj, scene)
+    strip.mute = True
+    assert gather.animated_refusal(obj, scene) == ""
