@@ -27,6 +27,8 @@ class Linearised:
     memory: Mapping[str, Vec] = field(default_factory=dict)  #: of the state that this is taken at
     is_fresh: bool = True  #: whether K is that of x, and not of a moment before
     contacts: Contacts | None = None  #: whose penalty is in f and K; None where there is no obstacle
+    #: node_blocks without those of contacts, (n, 3, 3) [N/m], where velocities follow as if nothing touched; else None
+    untouched: Vec | None = None
 
 
 class Near:

@@ -32,6 +32,7 @@ from .joined import join_conjac
 from .load import Loads
 from .posed import PosedConJac
 from .sleep import Sleep
+from .untouched import Following, follow_untouched
 
 if TYPE_CHECKING:
     from ..linear.single import SingleFactor
@@ -86,9 +87,40 @@ class ConJac:
         """Factor −K of the free nodes and reduce the stage. Raises NotPositiveDefinite. [ConJac 6, 11, 12]"""
         if self.sleep is not None and not lin.is_fresh:
             return self.sleep.resting(lin, stage)
-        size, hold = 3 * len(self.kept), self._all_awake if self.sleep is None else self.sleep.hold(lin.memory)
-        frames = self.frames.at(lin.x)
-        border, columns = self._condensed(lin, stage, frames, carried)
+        hold = self._all_awake if self.sleep is None else self.sleep.hold(lin.memory)
+        frames, alone = self.frames.at(lin.x), None
+        if lin.untouched is not None and lin.contacts is not None and len(lin.contacts.nodes):
+            alone = self._following(replace(lin, node_blocks=lin.untouched), stage, hold, frames, carried)
+            # the next factor may write over them
+            alone = replace(alone, columns=alone.columns.copy())
+        known = None if self.sleep is None else self.sleep.columns(lin, stage)
+        here = self._following(lin, stage, hold, frames, carried, known)
+        jacobian, basis, moved = here.jacobian, here.basis, 1 + self.frames.columns
+
+        # S = M − ahD − βabh²K
+        inertia = self._inertia(lin, stage, jacobian)
+        reduced = basis.T @ (inertia - stage.stiffness_and_share(lin) * here.stiffness) @ basis
+        follow = here.follow(moved) if stage.w is not None else None
+        first = here.static.shape[1] - self.mesh.coordinates.carriers
+        carry = None if carried is None else here.follow(slice(first, None))
+        nothing = np.zeros(len(reduced))
+        posed = self.load(PosedConJac(self, lin, stage, hold, frames, jacobian, basis, reduced, nothing, here.columns,
+                                      here.stiffness, follow, here.static[:, :moved], carry=carry))
+        if self.sleep is not None:
+            self.sleep.keep(posed)
+        if alone is None:
+            return posed
+        return follow_untouched(posed, alone, self._inertia(lin, stage, alone.jacobian), moved)
+
+    def join(self, lin: Linearised, stage: Stage, carried: Vec) -> Joined:
+        """The same with joints that carry some nodes; raises as `pose` does. [ConJac MUSCLE]"""
+        return join_conjac(self.pose(lin, stage, carried), carried)
+
+    def _following(self, lin: Linearised, stage: Stage, hold: Hold, frames: list[Frame], carried: Vec | None,
+                   known: Vec | None = None) -> Following:
+        """Factor, and let the quasistatic rows balance; known: the columns, where they are."""
+        size, border = 3 * len(self.kept), self._border(lin, stage, frames, carried)
+        columns = self._condensed(lin, border) if known is None else known
         jacobian = columns[:, :size]
 
         # Jᵀ of the rows of K J, and of what the border's vectors leave: on quasistatic nodes that is next to nothing
@@ -102,44 +134,26 @@ class ConJac:
         # along the rigid motions that nothing holds the anchors are dynamic, across them quasistatic
         basis, own = hold.split(lin.x, stiffness, left)
         inner, left = columns[:, size:] + jacobian @ own, left + stiffness @ own
-        static = np.concatenate([inner, own])
-        modes = 1 + self.frames.columns
-        follow = Follow(static[:, modes], left[:, modes]) if stage.w is not None else None
-        first = static.shape[1] - self.mesh.coordinates.carriers
-        carry = None if carried is None else Follow(static[:, first:], left[:, first:])
+        return Following(columns, stiffness, basis, np.concatenate([inner, own]), left)
 
-        # S = M − ahD − βabh²K
-        weight = self.weight(lin, stage)
-        inertia = jacobian.T @ np.multiply(weight[: len(jacobian), None], jacobian, out=self._weighted)
-        inertia[np.diag_indices(size)] += weight[len(jacobian) :]
-        if lin.damped is not None and lin.damped.has_blocks:
-            inertia -= stage.a * stage.h * self._damped(lin.damped, jacobian)
-        inertia = 0.5 * (inertia + inertia.T)
-        reduced = basis.T @ (inertia - stage.stiffness_and_share(lin) * stiffness) @ basis
-        nothing = np.zeros(len(reduced))
-        posed = self.load(PosedConJac(self, lin, stage, hold, frames, jacobian, basis, reduced, nothing, columns,
-                                      stiffness, follow, static[:, :modes], carry=carry))
-        if self.sleep is not None:
-            self.sleep.keep(posed)
-        return posed
-
-    def join(self, lin: Linearised, stage: Stage, carried: Vec) -> Joined:
-        """The same with joints that carry some nodes; raises as `pose` does. [ConJac MUSCLE]"""
-        return join_conjac(self.pose(lin, stage, carried), carried)
-
-    def _condensed(self, lin: Linearised, stage: Stage, frames: list[Frame],
-                   carried: Vec | None) -> tuple[Vec, Vec]:
-        """The border, (border, n, 3), and −A_qq⁻¹ A_qk of all rows that are eliminated last, on a new factor."""
-        border = self._border(lin, stage, frames, carried)
-        known = None if self.sleep is None else self.sleep.columns(lin, stage)
-        if known is not None:
-            return border, known
+    def _condensed(self, lin: Linearised, border: Vec) -> Vec:
+        """−A_qq⁻¹ A_qk of all rows that are eliminated last, on a new factor; border: (border, n, 3)."""
         self.pattern.gather(lin.blocks, lin.node_blocks, -1.0, self._kept_pivot)
         for k, vector in enumerate(border):
             pivot = self.mesh.stiffness + BORDER_PIVOT * float(np.vdot(vector, vector)) / self.mesh.stiffness
             self.pattern.put_border(k, -vector, pivot)
         self.linear.factor(self._matrix, lin.x[self.pattern.order])
-        return border, self.linear.condense()
+        return self.linear.condense()
+
+    def _inertia(self, lin: Linearised, stage: Stage, jacobian: Vec) -> Vec:
+        """Jᵀ (M − a h D) J on the kept nodes, (3 k, 3 k) [kg]."""
+        weight = self.weight(lin, stage)
+        inertia = jacobian.T @ np.multiply(weight[: len(jacobian), None], jacobian, out=self._weighted)
+        inertia[np.diag_indices(len(inertia))] += weight[len(jacobian) :]
+        if lin.damped is not None and lin.damped.has_blocks:
+            inertia -= stage.a * stage.h * self._damped(lin.damped, jacobian)
+        out: Vec = 0.5 * (inertia + inertia.T)
+        return out
 
     def weight(self, lin: Linearised, stage: Stage) -> Vec:
         """M with the drag of D, on the rows (3 (q + k),) [kg]."""
@@ -200,7 +214,7 @@ class ConJac:
         own = np.zeros((3 * len(self.kept), count))
         left = self._kept_rows(posed.lin, rows, own) + loads[self.kept].reshape(own.shape)
         _, own = posed.hold.split(posed.lin.x, posed.stiffness, left)
-        return np.concatenate([rows + posed.jacobian @ own, own]), left + posed.stiffness @ own
+        return np.concatenate([rows + posed.columns[:, : len(own)] @ own, own]), left + posed.stiffness @ own
 
     def follow_on(self, posed: PosedConJac, change: Vec) -> Follow:
         """What prescribed nodes cause at velocities that differ by `change`, (p, 3), on the factor that is there."""

@@ -42,15 +42,24 @@ class Hold:
         basis[self._dynamic, np.arange(first)] = 1.0
         if not len(self._nodes):
             return basis, np.zeros_like(left)
-        along = [self._rigid(group, owned, x) for group, owned in zip(self.loose.groups, self._owned)]
-        count = sum(field.shape[1] for field in along)
-        whole, _ = np.linalg.qr(np.concatenate([np.zeros((len(self._rows), 0)), *along], axis=1), mode="complete")
+        whole, count = self._along(x)
         rigid, across = np.zeros((size, count)), np.zeros((size, len(self._rows) - count))
         rigid[self._rows], across[self._rows] = whole[:, :count], whole[:, count:]
         compliance = np.linalg.inv(-across.T @ stiffness @ across)
         relax = across @ (0.5 * (compliance + compliance.T)) @ across.T
         basis = np.concatenate([basis, rigid], axis=1)
         return basis + relax @ stiffness @ basis, relax @ left
+
+    def amplitudes(self, x: Vec, kept: Vec) -> Vec:
+        """The reduced unknowns at positions x (n, 3) of velocities of the kept nodes, (3 k,), as `split` has them."""
+        whole, count = self._along(x) if len(self._nodes) else (np.zeros((0, 0)), 0)
+        return np.concatenate([kept[self._dynamic], whole[:, :count].T @ kept[self._rows]])
+
+    def _along(self, x: Vec) -> tuple[Vec, int]:
+        """An orthonormal basis of the holding nodes' velocities, and how many of its columns, the first, are rigid."""
+        along = [self._rigid(group, owned, x) for group, owned in zip(self.loose.groups, self._owned)]
+        whole, _ = np.linalg.qr(np.concatenate([np.zeros((len(self._rows), 0)), *along], axis=1), mode="complete")
+        return whole, sum(field.shape[1] for field in along)
 
     def _rigid(self, group: Group, owned: list[tuple[Index, list[int]]], x: Vec) -> Vec:
         """Velocities of all holding nodes under this group's rigid motions, (3 nodes, modes)."""

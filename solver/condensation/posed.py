@@ -34,6 +34,7 @@ class Condensed(Protocol):
     frames: Frames
     pattern: Pattern
     loads: Loads
+    kept: Index  #: nodes of the small dense system, (k,)
     inner: Index  #: quasistatic nodes, as rows have them, (q,)
     to_free: Index  #: rows of the free nodes, (f,)
     corrections: int  #: of positions after each step
@@ -78,13 +79,16 @@ class PosedConJac:
     follow: Follow | None  #: what prescribed nodes cause; None where all are still
     owed: Vec  #: −K⁻¹ (f, M R) across the dynamic unknowns, (3 (q + k), 1 + modes) [m], [m s²]
     besides: Vec | None = None  #: forces of impulses that f has not, (n, 3) [N]
+    #: in place of `reduced` where velocities follow as if nothing touched, (r, r) [kg]: not symmetric
+    slope: Vec | None = None
     carry: Follow | None = None  #: what velocities of prescribed nodes for each rate of joints cause, (3 (q + k), c)
 
     def solve(self) -> Vec:
         """v = J v_d + w of the free nodes, (3 f,) [m/s]. [ConJac 7]"""
         kept = np.zeros(len(self.basis))
         if len(self.reduced):
-            kept = self.basis @ scipy.linalg.solve(self.reduced, self.impulse, assume_a="pos")
+            matrix, kind = (self.reduced, "pos") if self.slope is None else (self.slope, "gen")
+            kept = self.basis @ scipy.linalg.solve(matrix, self.impulse, assume_a=kind)
         rows = np.concatenate([self.jacobian @ kept, kept])
         return self._on_free(rows if self.follow is None else rows + self.follow.rows)
 

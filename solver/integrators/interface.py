@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from ..assembly.linearised import Linearised
@@ -108,7 +109,9 @@ def rub_at_the_end(system: System, lin: Linearised, stage: Stage, after: State) 
     Raises StepFailed.
     """
     posed = pose(system, lin, stage)
-    impulses = rub(system, posed, stage, after.u, after.memory)
+    # contacts press as they do where the stage ended, wherever velocities alone would have brought what balances
+    ended = replace(stage, base=after.q - stage.b * stage.h * after.u)
+    impulses = rub(system, posed, ended, after.u, after.memory)
     if impulses is None:
         return remember(after, stage, None)
     change = posed.respond(impulses[system.coordinates.free].reshape(-1, 1))[:, 0]

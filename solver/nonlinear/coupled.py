@@ -30,8 +30,10 @@ PoseAt = Callable[[Vec, Vec, bool], Balancing]
 
 FAR, TRUE, PROJECTED = range(3)  #: which stiffness a stage stands on
 SETTLE = 2  #: quasi-Newton steps towards balance after each solve
-NEAR = 0.3  #: of the first change of positions: from there on the true stiffness is tried
-SHORTEST = 1.0 / 64.0  #: share of an iteration that is taken where the next one is no smaller
+NEAR = 0.3  #: of the first change of rates: from there on the true stiffness is tried
+FAST = 0.5  #: of the change before: iterations that shrink so much need no smaller share
+SHORTEST = 1.0 / 64.0  #: share of an iteration
+LOST = 1  #: iterations on the true stiffness that may grow and be far again
 
 
 def reach(pose_at: PoseAt, evaluate: Evaluate, stage: Stage, start: State, limits: Limits, extent: float,
@@ -48,13 +50,13 @@ def reach(pose_at: PoseAt, evaluate: Evaluate, stage: Stage, start: State, limit
     reached = stage.b * stage.h
     u, offset = start.u, np.zeros_like(base)
     q = base + reached * u
-    first = last = change = np.inf
-    share, stiffness = 1.0, FAR
+    first = last = change = largest = goal = np.inf
+    share, stiffness, worse, way = 1.0, FAR, 0, np.zeros_like(start.u)
     for _ in range(limits.iterations):
         # far away the projected stiffness leads safely, near the root the true one to the end. It is asked for once in
         # a stage: J of either has a root of its own, and going back and forth would find neither
-        if stiffness == FAR and last < NEAR * first:
-            stiffness, last = TRUE, np.inf
+        if stiffness == FAR and change < NEAR * largest:
+            stiffness, last, worse = TRUE, np.inf, 0
         try:
             posed = pose_at(q, u, stiffness != TRUE)
             ahead = posed.solve() - u
@@ -67,13 +69,30 @@ def reach(pose_at: PoseAt, evaluate: Evaluate, stage: Stage, start: State, limit
             stiffness = PROJECTED
             continue
         u, q, offset = u + share * ahead, settled, offset + (settled - moved)
-        change = float(max(reached * np.abs(ahead).max(initial=0.0), np.abs(q - moved).max(initial=0.0)))
-        first = change if first == np.inf else first
-        if change <= limits.tolerance * (first + 1.0e-3 * extent):
+        far = reached * float(np.abs(ahead).max(initial=0.0))
+        change = max(far, float(np.abs(q - moved).max(initial=0.0)))
+        if first == np.inf:
+            first, largest, goal = far, change, limits.tolerance * (change + 1.0e-3 * extent)
+        if change <= goal:
             return State(stage.time, q, u, start.memory)
         if not np.isfinite(change):
             break
-        share = max(0.5 * share, SHORTEST) if change > last else min(1.0, 1.5 * share)
-        last = change
+        worse += far > max(last, NEAR * first)
+        share = min(1.5 * share, 1.0 if far < FAST * last else _right_share(share, way, ahead))
+        last, way = far, ahead
+        if stiffness == TRUE and worse > LOST:
+            # pressed nearly to where it buckles, J of the true stiffness turns faster than an iteration follows
+            stiffness, share, last = PROJECTED, 1.0, np.inf
     raise StepFailed(f"{who} did not agree in {limits.iterations} iterations; "
                      f"positions still change by {change:.3g} m")
+
+
+def _right_share(share: float, before: Vec, now: Vec) -> float:
+    """The share of a change of rates that would have left nothing, from the last two, of which `share` was taken.
+
+    One that goes on, be it on its way out of a shape that buckles, is taken whole; one that turns back overshot.
+    (Aitken's relaxation.)
+    """
+    turned = now - before
+    best = -share * float(before @ turned) / max(float(turned @ turned), float(np.finfo(float).tiny))
+    return min(max(best, SHORTEST), 1.0) if best > 0.0 else 1.0

@@ -74,6 +74,7 @@ class World:
         self._forces = np.zeros((first, 4, 3))
         self._blocks = np.zeros((first, 6, 9))
         self._node_blocks = np.zeros((len(self.rest), 3, 3))
+        self._no_blocks = np.zeros_like(self._node_blocks)  #: the ground's are the only ones
         self._weight = self.mass[:, None] * self.gravity
         damping = Damping(self.damping_laws, self._slices, self.tets, self.mass)
         self._damping = None if damping.is_off else damping
@@ -227,7 +228,9 @@ class World:
 
         def linearise(q: Vec, u: Vec, project: bool) -> Linearised:
             x, v = self.coordinates.place(q, stage.time), self.coordinates.spread(u, stage.w)
-            return replace(self.linearise_at(x, v, stage.time, project), damped=damped, memory=start.memory)
+            untouched = self._no_blocks if stage.inertia and self.ground is not None else None
+            return replace(self.linearise_at(x, v, stage.time, project), damped=damped, memory=start.memory,
+                           untouched=untouched)
 
         def pose_at(q: Vec, u: Vec, project: bool) -> Posed:
             return self.condensation.pose(linearise(q, u, project), stage)
@@ -238,7 +241,9 @@ class World:
             after = reach_coupled(pose_at, self.evaluate, stage, start, self.stage_solver.limits, self.extent)
         if self.friction is None or not len(self.touching(after)):
             return remember(after, stage, None)
-        return rub_at_the_end(self, linearise(after.q, after.u, self.project), stage, after)
+        # friction asks how contacts give way, which is what positions do
+        lin = replace(linearise(after.q, after.u, self.project), untouched=None)
+        return rub_at_the_end(self, lin, stage, after)
 
     def damped_through(self, stage: Stage, start: State) -> Damped | None:
         """D through a whole stage, held fixed where the start will be by then: where that is would cost an order."""

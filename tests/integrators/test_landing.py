@@ -1,0 +1,72 @@
+"""A free soft body with ConJac's velocity map falls onto the ground: what lands is steered by forces alone."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from bodies import box, make, nearest, positions
+
+from solver.simulate import advance
+
+NODES, TETS = box((4, 2, 2), (0.2, 0.1, 0.1))  # 96 tetrahedra
+FALL = 0.3  #: [m]
+ITERATED = ["backward_euler", "bdf2", "sdirk2"]
+
+
+def dropped(integrator, **more):
+    nodes = NODES + [0.0, 0.0, FALL]
+    choice = {"method": "conjac", "dynamic": [nearest(NODES, (0.1, 0.05, 0.1))], **more}
+    return make(nodes, TETS, young=3e4, ground=(0.0, 1e3), integrator=integrator, **choice)
+
+
+def height(world, state):
+    return float(np.average(positions(world, state)[:, 2], weights=world.mass))
+
+
+def path(world, per_second, seconds, state=None):
+    """States after each step; steps are halved as a bake halves them."""
+    states = [world.initial_state()]
+    for i in range(round(seconds * per_second)):
+        states.append(advance(world, replace(states[-1], time=i / per_second), 1.0 / per_second, i))
+    return states
+
+
+def test_where_nodes_begin_to_touch_momentum_changes_by_forces_alone():
+    """m Δv of the centre is h Σ f at the end of each step, in flight, while the ground pushes and when it lets go."""
+    world, h = dropped("backward_euler"), 1.0 / 120.0
+    states = path(world, 120, 0.42)
+    touched = [len(world.touching(state)) for state in states]
+    assert max(touched) >= 15 and touched[-1] == 0  # landed and bounced
+    weight = 9.81 * world.mass.sum()
+    for before, after in zip(states, states[1:]):
+        force, _ = world.evaluate(positions(world, after), world.velocity(after), after.time)
+        gained = world.mass @ (after.u - before.u).reshape(-1, 3)
+        assert np.abs(gained - h * force.sum(axis=0)).max() <= 1e-5 * h * weight
+
+
+@pytest.mark.parametrize("integrator,per_second", [("bdf2", 48), ("sdirk2", 48)])
+def test_a_body_lands_and_bounces_like_one_that_is_all_dynamic(integrator, per_second):
+    ours, vanilla = (dropped(integrator, method=method) for method in ("conjac", "vanilla"))
+    mine, theirs = (path(world, per_second, 0.5) for world in (ours, vanilla))
+    heights = np.array([[height(ours, one), height(vanilla, other)] for one, other in zip(mine, theirs)])
+    print(integrator, np.round(heights[10:], 3).tolist())
+    first, lowest = np.flatnonzero(heights[:, 1] < 0.05)[0], heights.argmin(axis=0)
+    assert abs(lowest[0] - lowest[1]) <= 1
+    assert np.abs(heights[:first + 6] - heights[:first + 6, ::-1]).max() <= 0.02
+    # what does not wobble loses less, and gains nothing
+    assert heights[-1, 1] < heights[-1, 0] <= heights[0, 0]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("integrator", ITERATED)
+@pytest.mark.parametrize("per_second", [48, 60, 96, 120, 240, 480, 600, 960])
+def test_a_body_falls_and_comes_to_rest_whatever_the_step(integrator, per_second):
+    """Damped, it lies where the same body lies that is all dynamic: on the ground's springs, as deep as its weight."""
+    world = dropped(integrator, damping=("rayleigh", 0.01, 3.0))
+    state = path(world, per_second, 2.0)[-1]
+    x = positions(world, state)
+    force, _ = world.evaluate(x, world.velocity(state), state.time)
+    print(integrator, per_second, height(world, state), np.abs(state.u).max(), force.sum(axis=0))
+    assert np.ptp(x[:, 2]) < 0.115  # flat on a long side
+    assert height(world, state) == pytest.approx(0.0475, abs=2e-3)
+    assert np.abs(state.u).max() <= 0.2
