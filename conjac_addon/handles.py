@@ -16,6 +16,11 @@ def is_empty(_settings: Any, candidate: Any) -> bool:
     return bool(candidate.type == "EMPTY")
 
 
+def counts(empty: Any, view_layer: Any) -> bool:
+    """Whether a handle picks a dynamic node: it is still in the scene, and not hidden there."""
+    return bool(empty is not None and empty.visible_get(view_layer=view_layer))
+
+
 def can_cut(_settings: Any, candidate: Any) -> bool:
     """Poll of a pointer to an object: an Empty, whose XY plane cuts, or a mesh."""
     return candidate.type in {"EMPTY", "MESH"}

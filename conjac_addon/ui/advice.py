@@ -17,6 +17,7 @@ from .. import members
 from ..gather import count_at_mark, sources
 from ..gather.maps import PAINTED
 from ..gather.stack import above
+from ..handles import counts
 from ..redraw import redraw_panels
 from ..settings import is_chosen
 
@@ -117,7 +118,8 @@ def moves_dynamic_nodes(obj: bpy.types.Object) -> bool:
 
 def has_dynamic_node(obj: bpy.types.Object) -> bool | None:
     """Whether a handle or a painted spot picks one; None where only an evaluation could tell."""
-    return any(handle.object is not None for handle in obj.conjac.handles) or is_painted(obj, "dynamic")
+    layer = bpy.context.view_layer
+    return any(counts(handle.object, layer) for handle in obj.conjac.handles) or is_painted(obj, "dynamic")
 
 
 def is_held(obj: bpy.types.Object) -> bool | None:

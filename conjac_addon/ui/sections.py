@@ -9,6 +9,7 @@ from ...solver import catalogue
 from ...solver.catalogue import Entry
 from .. import bake, members, upgrade
 from ..bake.progress import remaining
+from ..handles import counts
 from ..operators import simulate_after
 from ..settings import default_group, fields_in_use, frame_range, holder, is_chosen, maps_in_use, property_name
 from . import advice, damping, mechanisms
@@ -168,6 +169,7 @@ def draw_maps(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     column = layout.column(align=True)
     for index, handle in enumerate(settings.handles):
         row = column.row(align=True)
+        row.active = counts(handle.object, bpy.context.view_layer)
         row.prop(handle, "object", text="Handle")
         row.operator("conjac.remove_handle", text="", icon="REMOVE").index = index
     layout.operator("conjac.add_handle", icon="EMPTY_DATA")

@@ -1,0 +1,80 @@
+"""A handle that was deleted or is hidden picks no dynamic node, and the artist is told."""
+
+import numpy as np
+import pytest
+
+bpy = pytest.importorskip("bpy")
+
+from conjac.conjac_addon import gather  # noqa: E402
+
+
+@pytest.fixture()
+def two_handles(soft_cube):
+    """A cube with a handle at its right and one at its left."""
+    soft_cube.conjac.mesher = "grid"
+    empties = []
+    for x in (1.0, -1.0):
+        bpy.ops.object.empty_add(location=(x, 0, 0))
+        soft_cube.conjac.handles.add().object = bpy.context.object
+        empties.append(bpy.context.object)
+    bpy.context.view_layer.update()
+    return soft_cube, empties
+
+
+def gathered(obj, folder):
+    """Places of its dynamic nodes as the job has them, and what was said."""
+    said = []
+    gather.write_job(obj, bpy.context.scene, folder, said.append)
+    file = folder / "arrays" / "handles.npy"
+    return np.load(file).tolist() if file.exists() else [], said
+
+
+def delete(empty):
+    with bpy.context.temp_override(selected_objects=[empty], active_object=empty):
+        bpy.ops.object.delete()
+
+
+def unlink(empty):
+    bpy.context.scene.collection.objects.unlink(empty)
+
+
+def press_h(empty):
+    empty.hide_set(True)
+
+
+def disable(empty):
+    empty.hide_viewport = True
+
+
+def hide_collection(empty):
+    hidden = bpy.data.collections.new("Hidden")
+    bpy.context.scene.collection.children.link(hidden)
+    hidden.objects.link(empty)
+    bpy.context.scene.collection.objects.unlink(empty)
+    bpy.context.view_layer.layer_collection.children["Hidden"].hide_viewport = True
+
+
+@pytest.mark.parametrize("take_away", [delete, unlink, press_h, disable, hide_collection])
+def test_a_handle_that_is_gone_or_hidden_does_not_count(two_handles, tmp_path, take_away):
+    cube, (right, left) = two_handles
+    places, said = gathered(cube, tmp_path / "both")
+    assert places == [[1, 0, 0], [-1, 0, 0]] and not said
+    name = right.name
+    take_away(right)
+    places, said = gathered(cube, tmp_path / "one")
+    assert places == [[-1, 0, 0]]
+    if take_away is not delete:  # which takes it from the list, too
+        assert f'"Cube": its handle "{name}" picks no dynamic node: hidden or deleted' in said
+
+
+def test_with_no_handle_left_it_is_quasistatic(two_handles, tmp_path):
+    from conjac.conjac_addon.ui import advice
+
+    cube, empties = two_handles
+    assert advice.has_dynamic_node(cube)
+    for empty in empties:
+        empty.hide_set(True)
+    assert not advice.has_dynamic_node(cube)
+    places, said = gathered(cube, tmp_path)
+    assert places == [] and any("no dynamic node: it is quasistatic" in text for text in said)
+    assert any("and 1 more picks" in text for text in said)
