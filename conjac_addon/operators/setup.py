@@ -110,6 +110,11 @@ class CONJAC_OT_remove(bpy.types.Operator):
         return {"FINISHED"}
 
 
+def loses_paint(obj: bpy.types.Object) -> bool:
+    """Whether weights cannot be painted on its mesh, or would be gone from the saved file, as on overridden meshes."""
+    return not obj.data.is_editable or obj.data.override_library is not None
+
+
 class CONJAC_OT_add_group(bpy.types.Operator):
     """Make the vertex group of this map active, create it where it is missing, and paint it"""
 
@@ -123,7 +128,9 @@ class CONJAC_OT_add_group(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return active_soft_body(cls, context) is not None
+        return unless(cls, active_soft_body(cls, context), loses_paint,
+                      "Its mesh is linked from another file, and Blender saves no paint on it: make the mesh local "
+                      "first, by Object > Relations > Make Local > Selected Objects and Data") is not None
 
     @classmethod
     def description(cls, _context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:

@@ -201,3 +201,25 @@ def test_closing_a_preview_early_ends_its_process(soft_cube, tmp_path):
     steps.close()
     assert worker.exit_code is not None
     assert len(bpy.data.objects) == 1 and not list(tmp_path.rglob("*.npz"))
+
+
+@pytest.mark.parametrize("mesh_too", [False, True], ids=["linked", "overridden"])
+def test_painting_an_override_whose_mesh_is_not_local_is_refused_with_a_sentence(soft_cube, tmp_path, mesh_too):
+    soft_cube.vertex_groups.new(name="Pin")
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "asset.blend"))
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    with bpy.data.libraries.load(str(tmp_path / "asset.blend"), link=True) as (_, wanted):
+        wanted.objects = ["Cube"]
+    bpy.context.collection.objects.link(bpy.data.objects["Cube"])
+    local = bpy.data.objects["Cube"].override_create(remap_local_usages=True)
+    if mesh_too:
+        local.data.override_create(remap_local_usages=True)
+    bpy.context.view_layer.objects.active = local
+    for name in ("pin", "dynamic"):  # one that is there, and one that is not
+        said = reason(lambda name=name: bpy.ops.conjac.add_group(map=name))
+        assert "Its mesh is linked from another file" in said and "Traceback" not in said
+    assert local.mode == "OBJECT" and local.vertex_groups.keys() == ["Pin"]
+    local.select_set(True)
+    bpy.ops.object.make_local(type="SELECT_OBDATA")
+    local = bpy.context.view_layer.objects.active
+    assert bpy.ops.conjac.add_group(map="dynamic") == {"FINISHED"} and local.mode == "WEIGHT_PAINT"
