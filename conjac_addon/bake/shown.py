@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...solver.errors import NoSuchThing
 from ...solver.frames.read import Cache
-from .. import gather, members, playback
+from .. import gather, identity, members, playback
 from .. import settings as properties
 from . import belongings, place
 
@@ -23,7 +23,9 @@ def show(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, cache: Cac
     """
     for one in members.members(members.owner(obj), scene):
         gather.check_mode(one)
-    run = playback.run_from(set(cache.frames_done()), cache.frames[0]) if cache.frames else None
+    # a shorter frame range leaves frames behind it, which are kept and not shown
+    done = set(cache.frames_done()) & set(cache.asked())
+    run = playback.run_from(done, cache.frames[0]) if cache.frames else None
     if run is None:
         raise NoSuchThing("nothing is baked yet", "Bake it first", obj.name)
     holder = members.owner(obj)
@@ -31,8 +33,10 @@ def show(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, cache: Cac
         name = cache.bodies()[0][0]  # a job has one body, and the object may have a new name
         return _show_body(obj, name, scene, folder, cache, key, run)
     notes = []
-    for name, _, _ in cache.bodies():
-        body = scene.objects.get(name)
+    soft = {identity.of(one): one for one in members.soft_bodies(holder, scene)}
+    for name, uuid in cache.body_uuids().items():
+        body = soft.get(uuid) if uuid else None
+        body = body or scene.objects.get(name)
         if body is None:
             raise NoSuchThing(f'the soft body "{name}" of the bake has gone or has another name', "Bake again",
                               holder.name)

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from .. import catalogue
 from ..errors import BadInput, CacheBusy, NoSuchThing
+from ..job import over_time
 from ..job.files import TEMPORARY, digest, unwritable
 from . import lock
 
@@ -146,6 +147,10 @@ class Cache:
     def bodies(self) -> list[tuple[str, int, int]]:
         """(name, first vertex, number of vertices) of every body."""
         return [(b["name"], b["first"], b["count"]) for b in self.manifest["bodies"]] if self.manifest else []
+
+    def body_uuids(self) -> dict[str, str]:
+        """Of every body by its name; "" where none was given."""
+        return {b["name"]: b.get("uuid", "") for b in self.manifest["bodies"]} if self.manifest else {}
 
     def frames_done(self) -> list[int]:
         """The frames on disk, in order. A file of another size than was written does not count."""
@@ -281,9 +286,9 @@ class Cache:
     def changed(self, job: Path | None = None) -> tuple[str, ...]:
         """What differs in the job folder (default: the one around the cache) from what was baked.
 
-        Compares scene.json as it was written and the arrays by size and time, then by content. Empty where the job
-        has gone. A parameter that only one of them tells of is as it is by default in the other; other fields that are
-        spelt out now count as a difference here, and the bake itself looks closer.
+        Compares scene.json as it was written and the arrays by size and time, then by content, up to the last frame
+        that both have. Empty where the job has gone. A parameter that only one of them tells of is as it is by default
+        in the other; other fields that are spelt out now count as a difference here, and the bake itself looks closer.
         """
         folder = job or self.folder.parent
         try:
@@ -295,16 +300,29 @@ class Cache:
         if self.manifest is None:
             return ()
         names = different(self.manifest["scene"], scene)
-        names += [name for name, was in self.manifest["sources"].items() if not same_file(folder / name, was)]
+        frames = len(self.asked(job))
+        names += [name for name, was in self.manifest["sources"].items()
+                  if not (same_file(folder / name, was) or same_so_far(folder / name, was, frames))]
         return tuple(dict.fromkeys(names))
+
+    def asked(self, job: Path | None = None) -> range:
+        """Every frame of the job folder's scene where it starts as the cache does, which may be longer or shorter;
+        else those of the cache. Raises BadInput where the manifest cannot be read.
+        """
+        try:
+            time = json.loads(((job or self.folder.parent) / "scene.json").read_text(encoding="utf-8"))["time"]
+            start, end = int(time["start"]), int(time["end"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return self.frames
+        return range(start, end + 1) if self.frames and start == self.frames[0] else self.frames
 
     def status(self, job: Path | None = None) -> Status:
         """none, partial, complete, stale, broken or baking: from the folder, the hashes and the lock file."""
         try:
-            frames, done = self.frames, self.frames_done()
+            frames, done = self.asked(job), self.frames_done()
         except BadInput as error:
             return Status("broken", 0, 0, error.what)
-        total, count = len(frames), len(done)
+        total, count = len(frames), sum(frame in frames for frame in done)
         if lock.busy(self.folder):
             return Status("baking", count, total, f"Baking: {count} of {total} frames" if total else "Baking")
         if self.manifest is None:
@@ -312,7 +330,7 @@ class Cache:
         changed = self.changed(job)
         if changed:
             return Status("stale", count, total, f"Baked before these changed: {', '.join(changed)}", changed)
-        lost = sum(w.kind == FRAME for w in self.log.values()) - count
+        lost = sum(w.kind == FRAME and w.frame in frames for w in self.log.values()) - count
         if lost:
             return Status("broken", count, total, f"{lost} baked frames are missing or damaged")
         if count < total:
@@ -359,10 +377,14 @@ class Cache:
         return freed
 
 
-def source(path: Path, content: str) -> dict[str, Any]:
-    """What the manifest keeps of an array file: its size, its time and the digest of its content."""
+def source(path: Path, content: str, so_far: list[str] | None = None) -> dict[str, Any]:
+    """What the manifest keeps of an array file: its size, its time and the digest of its content.
+
+    so_far: of an array over time, what `over_time.digests` tells of each frame.
+    """
     told = path.stat()
-    return {"size": told.st_size, "mtime_ns": told.st_mtime_ns, "digest": content}
+    return {"size": told.st_size, "mtime_ns": told.st_mtime_ns, "digest": content,
+            **({"so_far": so_far} if so_far else {})}
 
 
 def same_file(path: Path, was: dict[str, Any]) -> bool:
@@ -394,8 +416,37 @@ def with_defaults(choice: dict[str, Any], other: dict[str, Any], path: str) -> d
     return {**choice, "params": params} if params else choice
 
 
+#: what is known of arrays over time, by path, time, size and number of frames: panels ask again and again
+_told: dict[tuple[Path, int, int, int], list[str]] = {}
+
+
+def same_so_far(path: Path, was: dict[str, Any], frames: int) -> bool:
+    """Whether an array over time is the one that `source` told of, up to the last frame that both have.
+
+    frames: how many the scene has now.
+    """
+    before = was.get("so_far")
+    if not before:
+        return False
+    try:
+        told = path.stat()
+        key = path, told.st_mtime_ns, told.st_size, frames
+        if key not in _told:
+            rows = len(np.load(path, mmap_mode="r", allow_pickle=False))
+            _told[key] = over_time.digests(path, max(1, (rows - 1) // max(1, frames - 1)))[1]
+    except (OSError, ValueError, TypeError):
+        return False
+    both = min(len(before), len(_told[key]))
+    return bool(both) and before[both - 1] == _told[key][both - 1]
+
+
 def different(old: Any, new: Any, path: str = "") -> list[str]:
-    """Dotted paths of what differs between two plain JSON values; a list of bodies is told by their names."""
+    """Dotted paths of what differs between two plain JSON values; a list of bodies is told by their names.
+
+    Not the last frame: a longer or shorter scene goes on with the same frames.
+    """
+    if path == "time.end":
+        return []
     if isinstance(old, dict) and isinstance(new, dict):
         if "kind" in old and old["kind"] == new.get("kind"):
             old, new = with_defaults(old, new, path), with_defaults(new, old, path)

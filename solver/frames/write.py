@@ -53,10 +53,11 @@ def plan(cache: Cache, read: hashes.Settings, wanted: range, resume: bool) -> Pl
                          "Bake again without resuming to replace it, or set them back")
     if stale or manifest is None:
         return Plan(False, None, stale)
+    fits = _fits_until(manifest, read)
     if not resume:
-        return Plan(set(wanted) <= set(cache.frames_done()), None, ())
+        return Plan(set(wanted) <= set(cache.frames_done()) and wanted[-1] <= fits, None, ())
 
-    good = {frame for frame in wanted if cache.whole(frame)}
+    good = {frame for frame in wanted if frame <= fits and cache.whole(frame)}
     whole = [k for kind, k in cache.log if kind == SNAPSHOT and all(f in good for f in wanted if f <= k)]
     usable = (k for k in sorted(whole, reverse=True)
               if cache.good(SNAPSHOT, k) and all(cache.good(CUTS, c) for c in cache.cut_frames() if c < k))
@@ -65,13 +66,25 @@ def plan(cache: Cache, read: hashes.Settings, wanted: range, resume: bool) -> Pl
 
 def _changed(manifest: dict[str, Any], read: hashes.Settings) -> tuple[str, ...]:
     """Plain names of what differs from what was baked; empty where the cache is still true."""
-    if manifest["hashes"]["solve"] == hashes.hashes(read).solve:
+    if hashes.same_solve(manifest, read):
         return ()
-    changed = tuple(hashes.changed(manifest["settings"], read.plain()))
+    before, after = hashes.in_common(manifest, read)
+    changed = tuple(hashes.changed(before.plain(), after.plain()))
     # what was baked knew of fewer parameters, and nothing else of it has another meaning now
-    if not changed and manifest["hashes"]["solve"] == hashes.hashes(hashes.as_told(manifest["settings"])).solve:
+    if not changed and hashes.means_the_same(manifest):
         return ()
     return changed or ("the solver itself",)
+
+
+def _fits_until(manifest: dict[str, Any], read: hashes.Settings) -> int:
+    """The last frame of the cache that a bake of this job would give to the byte.
+
+    Where a longer scene moves something, its curves bend differently before the old end: slopes are of five samples.
+    """
+    end = int(manifest["end"])
+    if read.scene["time.end"] <= end or not read.so_far:
+        return end
+    return end - -(-3 // int(read.scene["time.samples_per_frame"]))
 
 
 class FrameStore:
@@ -95,13 +108,16 @@ class FrameStore:
                "host": socket.gethostname(), "machine": platform.platform(), "backend": backend,
                "versions": {"python": platform.python_version(), **versions}}
         time, old = job.scene.time, self.cache.manifest
+        uuids = {body.name: body.uuid for body in job.scene.bodies}
         manifest = {
             "format": FORMAT, "name": job.scene.name, "uuid": job.scene.uuid,
             "start": time.start, "end": time.end, "fps": time.fps,
-            "bodies": [{"name": name, "first": start, "count": count} | _far(origins, name)
+            "bodies": [{"name": name, "uuid": uuids.get(name, ""), "first": start, "count": count}
+                       | _far(origins, name)
                        for name, start, count in bodies],
             "hashes": hashes.hashes(read).plain(), "settings": read.plain(), "scene": job.raw,
-            "sources": {name: source(job.array_path(name), content) for name, content in read.digests.items()},
+            "sources": {name: source(job.array_path(name), content, read.so_far.get(content))
+                        for name, content in read.digests.items()},
             "mechanisms": list(mechanisms), "notes": list(notes), "runs": [*(old["runs"] if old else []), run],
         }
         write_whole(self.folder / MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False).encode())

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
 import numpy as np
 
 from .. import catalogue
-from . import schema
+from . import over_time, schema
 from .files import digest, digest_of
 from .folder import Job, parameters
 from .place import place_of
@@ -25,12 +25,13 @@ STAGES = ("mesh", "tets", "fields", "solve")
 FORMAT = {"mesh": 1, "tets": 1, "fields": 1, "solve": 1}  #: raise one when that stage's result changes its meaning
 
 #: stage that reads a setting, by prefix; "" is read by no stage
-SCENE_READERS = {"version": "", "name": "", "uuid": "", "time": "solve", "method": "solve", "integrator": "solve",
-                 "stage_solver": "solve", "linear_solver": "solve", "gravity": "solve", "ground": "solve",
+SCENE_READERS = {"version": "", "name": "", "uuid": "", "time": "solve", "time.end": "",
+                 "method": "solve", "integrator": "solve", "stage_solver": "solve",
+                 "linear_solver": "solve", "gravity": "solve", "ground": "solve",
                  "friction": "solve",  # of the ground
                  "joint_friction": "solve",
                  "seed": ""}  # went before anything was random; older caches still name it
-BODY_READERS = {"name": "solve", "uuid": "", "surface": "mesh", "surface.to_object": "solve", "surface.place": "fields",
+BODY_READERS = {"name": "", "uuid": "", "surface": "mesh", "surface.to_object": "solve", "surface.place": "fields",
                 "tets": "mesh",
                 "mesher": "tets", "material": "fields", "damping": "solve", "painted": "fields", "carry": "fields",
                 "density": "fields",
@@ -38,7 +39,7 @@ BODY_READERS = {"name": "solve", "uuid": "", "surface": "mesh", "surface.to_obje
                 "fiber_material": "fields", "fiber_field": "fields", "fibers": "fields", "fiber_vectors": "fields",
                 "fiber_curves": "fields", "fiber_activation": "solve", "cuts": "solve", "nails": "solve",
                 "attach": "solve"}
-MECHANISM_READERS = {"name": "solve", "uuid": "", "bodies": "solve", "joints": "solve", "loops": "solve",
+MECHANISM_READERS = {"name": "", "uuid": "", "bodies": "solve", "joints": "solve", "loops": "solve",
                      "springs": "solve", "self_collisions": "solve"}
 
 #: plain names of what is not a catalogue parameter; the rest is called by its path
@@ -74,10 +75,28 @@ class Settings:
     bodies: dict[str, Flat]  #: by name
     digests: dict[str, str]  #: of every array file, by its name in the job folder
     mechanisms: dict[str, Flat]  #: by name
+    #: of every array over time: its digest → what that would be if the scene ended after each frame
+    so_far: dict[str, list[str]] = field(default_factory=dict)
 
     def plain(self) -> dict[str, Any]:
         """As plain values for the manifest."""
         return {"scene": self.scene, "bodies": self.bodies, "mechanisms": self.mechanisms}
+
+    def until(self, frame: int) -> Settings:
+        """The same as far as frames up to this one depend on it: arrays end there, later cuts and nails are gone."""
+        place = frame - self.scene["time.start"]
+
+        def earlier(flat: Flat) -> Flat:
+            later = {name.removesuffix("frame") for name, value in flat.items()
+                     if name.startswith(("cuts.", "nails.")) and name.endswith(".frame") and value >= frame}
+            return {name: self.so_far[value][place] if self._ends_later(value, place) else value
+                    for name, value in flat.items() if not name.startswith(tuple(later))}
+
+        return replace(self, scene=earlier(self.scene), bodies={n: earlier(f) for n, f in self.bodies.items()},
+                       mechanisms={name: earlier(flat) for name, flat in self.mechanisms.items()})
+
+    def _ends_later(self, value: Any, place: int) -> bool:
+        return isinstance(value, str) and 0 <= place < len(self.so_far.get(value, ()))
 
 
 @dataclass(frozen=True)
@@ -95,7 +114,8 @@ class Hashes:
 def settings(job: Job) -> Settings:
     """The job's settings with defaults filled in and arrays as digests. Raises BadScene for a path outside the job."""
     digests: dict[str, str] = {}
-    scene = dict(_flat(job, job.scene, "", digests))
+    so_far: dict[str, list[str]] = {}
+    scene = dict(_flat(job, job.scene, "", digests, so_far))
     scene.update(_choices(job.scene, ("method", "integrator", "stage_solver")))
     if job.scene.mechanisms:
         scene.update(_choices(job.scene, ("joint_friction",)))
@@ -105,7 +125,8 @@ def settings(job: Job) -> Settings:
     for body in job.scene.bodies:
         of_fibers = ("fiber_material", "fiber_field") if body.fiber_material else ()
         families = ("mesher", "material", "damping", "carry", *of_fibers)
-        flat = dict(_flat(job, body, "", digests)) | _choices(body, families) | _placed(job, body, digests)
+        flat = (dict(_flat(job, body, "", digests, so_far)) | _choices(body, families)
+                | _placed(job, body, digests))
         # not read: the mesher of a volume given by hand, fibres without a material, how maps go inwards where there
         # are none, numbers that others replace, a thickness of no sheets
         painted = {name for key in body.painted for name in (key, f"material.{key}", f"fiber_material.{key}")}
@@ -115,11 +136,20 @@ def settings(job: Job) -> Settings:
                   *(() if flat.get("mesher.sheet_thickness") else ("mesher.sheet_thickness",)))
         bodies[body.name] = {key: value for key, value in flat.items()
                              if key not in painted and key != "surface.object_vertices" and not key.startswith(unread)}
-    mechanisms = {one.name: dict(_flat(job, one, "", digests)) for one in job.scene.mechanisms}
-    return Settings(scene, bodies, digests, mechanisms)
+    mechanisms = {one.name: dict(_flat(job, one, "", digests, so_far)) for one in job.scene.mechanisms}
+    return Settings(scene, bodies, digests, mechanisms, so_far)
 
 
-def _flat(job: Job, part: msgspec.Struct, prefix: str, digests: dict[str, str]) -> Iterator[tuple[str, Any]]:
+def recorded(manifest: Mapping[str, Any]) -> Settings:
+    """What a cache was baked from, as its manifest tells. Older ones tell no array so far."""
+    told, sources = manifest["settings"], manifest["sources"]
+    return Settings(told["scene"], told["bodies"], {name: one["digest"] for name, one in sources.items()},
+                    told.get("mechanisms", {}),
+                    {one["digest"]: one["so_far"] for one in sources.values() if one.get("so_far")})
+
+
+def _flat(job: Job, part: msgspec.Struct, prefix: str, digests: dict[str, str],
+          so_far: dict[str, list[str]]) -> Iterator[tuple[str, Any]]:
     """(dotted name, plain value) of every field but those that others flatten: bodies, mechanisms, and choices there
     where they stand at the top."""
     for info in msgspec.structs.fields(type(part)):
@@ -132,16 +162,21 @@ def _flat(job: Job, part: msgspec.Struct, prefix: str, digests: dict[str, str]) 
                 for key, number in sorted(parameters(IN_MECHANISMS[info.name], value).items()):
                     yield f"{name}.{key}", number
         elif isinstance(value, msgspec.Struct):
-            yield from _flat(job, value, name + ".", digests)
+            yield from _flat(job, value, name + ".", digests, so_far)
         elif isinstance(value, dict):
             for key in sorted(value):
-                yield from _flat(job, value[key], f"{name}.{key}.", digests)
+                yield from _flat(job, value[key], f"{name}.{key}.", digests, so_far)
         elif isinstance(value, list) and all(isinstance(item, msgspec.Struct) for item in value):
             for i, item in enumerate(value):
-                yield from _flat(job, item, f"{name}.{i}.", digests)
+                yield from _flat(job, item, f"{name}.{i}.", digests, so_far)
         elif isinstance(value, str) and "Array" in type(part).__annotations__[info.name]:
             if value not in digests:
-                digests[value] = digest(job.array_path(value))
+                rows = over_time.rows_per_frame(info.name, job.scene.time.samples_per_frame)
+                if rows:
+                    digests[value], frames = over_time.digests(job.array_path(value), rows)
+                    so_far[digests[value]] = frames
+                else:
+                    digests[value] = digest(job.array_path(value))
             yield name, digests[value]
         else:
             yield name, list(value) if isinstance(value, tuple) else value
@@ -182,14 +217,46 @@ def hashes(read: Settings) -> Hashes:
         for stage in STAGES[:-1]:
             of[stage] = above = _hash(stage, above, _reads(stage, flat, BODY_READERS))
         bodies[name] = of
-    own = {name: _reads("solve", flat, BODY_READERS) for name, flat in read.bodies.items()}
-    above = json.dumps([[name, of["fields"]] for name, of in bodies.items()])
-    settings = {"scene": _reads("solve", read.scene, SCENE_READERS), "bodies": own}
+    number = {name: place for place, name in enumerate(read.mechanisms)}
+    own = [{key: number.get(value, value) if key.startswith("attach.") and key.endswith(".mechanism") else value
+            for key, value in _reads("solve", flat, BODY_READERS).items()} for flat in read.bodies.values()]
+    settings = {"scene": _reads("solve", read.scene, SCENE_READERS), "bodies": own,
+                "mechanisms": [_reads("solve", flat, MECHANISM_READERS) for flat in read.mechanisms.values()]}
+    return Hashes(bodies, _hash("solve", json.dumps([of["fields"] for of in bodies.values()]), settings))
+
+
+def same_solve(manifest: Mapping[str, Any], read: Settings) -> bool:
+    """Whether frames that were baked are still true, up to the last one that both the cache and the job have."""
+    if manifest["hashes"]["solve"] == hashes(read).solve:
+        return True
+    before, after = in_common(manifest, read)
+    return hashes(before).solve == hashes(after).solve and means_the_same(manifest)
+
+
+def means_the_same(manifest: Mapping[str, Any]) -> bool:
+    """Whether the settings of a cache give the motion now that they gave when it was baked."""
+    old = recorded(manifest)
+    return manifest["hashes"]["solve"] in (hashes(old).solve, _older_solve(old))
+
+
+def in_common(manifest: Mapping[str, Any], read: Settings) -> tuple[Settings, Settings]:
+    """What a cache was baked from and what a job says, both up to the last frame that both have."""
+    old, until = recorded(manifest), min(manifest["end"], read.scene["time.end"])
+    if not old.so_far:  # older manifests tell arrays as a whole, or none tells of time
+        read = replace(read, so_far={})
+    return old.until(until), read.until(until)
+
+
+def _older_solve(read: Settings) -> str:
+    """What older versions called the hash of the solve: names and the last frame were in it."""
+    own = {name: _reads("solve", flat, BODY_READERS | {"name": "solve"}) for name, flat in read.bodies.items()}
+    above = json.dumps([[name, of["fields"]] for name, of in hashes(read).bodies.items()])
+    settings: dict[str, Any] = {"scene": _reads("solve", read.scene, SCENE_READERS | {"time.end": "solve"}),
+                                "bodies": own}
     if read.mechanisms:
-        settings["mechanisms"] = {name: _reads("solve", flat, MECHANISM_READERS)
+        settings["mechanisms"] = {name: _reads("solve", flat, MECHANISM_READERS | {"name": "solve"})
                                   for name, flat in read.mechanisms.items()}
-    solve = _hash("solve", above, settings)
-    return Hashes(bodies, solve)
+    return _hash("solve", above, settings)
 
 
 def _hash(stage: str, above: str, values: Mapping[str, Any]) -> str:
@@ -220,6 +287,12 @@ def changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     for family, thing, readers in (("bodies", "body", BODY_READERS), ("mechanisms", "mechanism", MECHANISM_READERS)):
         # caches from before there were mechanisms do not tell of them
         was, now = old.get(family, {}), new.get(family, {})
+        if len(was) == len(now) and not set(was) & set(now):  # renamed: what else differs is worth more than that
+            renamed = [told for name, old_one in zip(now, was.values())
+                       for told in _differences(old_one, now[name], readers, f' of "{name}"')]
+            if renamed:
+                found += renamed
+                continue
         for name in now:
             if name in was:
                 found += _differences(was[name], now[name], readers, f' of "{name}"')
@@ -242,11 +315,6 @@ def _default(name: str, flat: Flat) -> Any:
     """What a parameter of the chosen entry is where nothing is said of it, None for all other settings."""
     family, _, key = name.rpartition(".")
     return catalogue.default(family, flat.get(f"{family}.kind", ""), key)
-
-
-def as_told(plain: Mapping[str, Any]) -> Settings:
-    """Settings from what `Settings.plain` made of them; the files of their arrays are not known."""
-    return Settings(plain["scene"], plain["bodies"], {}, plain.get("mechanisms", {}))
 
 
 def plain_name(name: str, flat: Flat) -> str:
