@@ -98,13 +98,14 @@ def _as_it_is_called(obj: bpy.types.Object, folder: Path, written: str) -> Path:
     return found or folder
 
 
-def vacant(obj: bpy.types.Object, blend: str | None = None) -> Place:
+def vacant(obj: bpy.types.Object, blend: str | None = None, own: str | None = None) -> Place:
     """The folder that the object's first bake makes. One that is there already and says that it is this object's is
     taken up: its .blend was not saved after the bake, or it is from before folders said whose they are.
 
-    blend: path of the .blend, the present one where it is left out.
+    blend: path of the .blend, the present one where it is left out. own: the object's UUID, that which it has where it
+    is left out.
     """
-    own, blend = identity.of(obj), bpy.data.filepath if blend is None else blend
+    own, blend = identity.of(obj) if own is None else own, bpy.data.filepath if blend is None else blend
     for folder in _candidates(obj, blend):
         said = home.read(folder)
         if said is None:
@@ -122,8 +123,8 @@ def take(obj: bpy.types.Object) -> Place:
     obj = members.owner(obj)
     found = of(obj)
     if not found.own:
-        identity.give(obj, uuid.uuid4().hex)
-        found = vacant(obj)
+        found = vacant(obj, own="")
+        found = Place(found.folder, found.uuid or uuid.uuid4().hex, True)
     own = identity.give(obj, found.uuid)
     keep(obj, found.folder)
     return Place(found.folder, own, True)

@@ -10,7 +10,8 @@ import bpy
 
 from ...solver.errors import ConJacError
 from .. import gather, members, playback
-from . import place
+from ..settings import frame_range
+from . import home, place
 from .progress import line
 from .session import running_bake
 
@@ -27,6 +28,8 @@ class Status:
     fraction: float | None = None  #: of a running bake's present stage, 0..1, where known
     mine: bool = False  #: this Blender runs the bake, so it can be cancelled here
     vertices: int | None = None  #: of the baked mesh, where something is baked
+    first: int | None = None  #: frame where the bake begins, where something is baked
+    frames: frozenset[int] = frozenset()  #: on disk
 
 
 #: seconds for which a folder's state is believed without a look at every file
@@ -47,7 +50,8 @@ def status(obj: bpy.types.Object) -> Status:
             return Status("baking", text=line(told), fraction=told.fraction, mine=True)
         done = 0 if told.frame is None else told.frame - told.first + 1
         return Status("baking", done, told.last - told.first + 1, told.left_s, told.text, told.fraction, mine=True)
-    folder = place.job_folder(obj)
+    at = place.of(obj)
+    folder = at.folder
     found = _of_folder(folder)
     if found.state in ("partial", "complete"):
         obj = members.owner(obj)
@@ -64,7 +68,26 @@ def status(obj: bpy.types.Object) -> Status:
                            text=f"Baked with {found.vertices} vertices, the mesh has {count} now; bake again")
         if not playback.plays(obj):
             return replace(found, state="stale", text="There are baked frames, but nothing plays them; bake again")
+        playing = playback.file_of(obj)
+        if playing is not None and playing.parent != folder:
+            other = f"It plays another bake, from {playing.parent.name}" if playing.exists() else \
+                "The file that it plays is gone"
+            return replace(found, state="stale", text=f"{other}; bake again to see its own frames")
+        found = _in_range(found, *frame_range(obj.conjac, bpy.context.scene))
+        said = home.read(folder)
+        if not at.own and said is not None:
+            return replace(found, text=f'{found.text}, of "{said.object}": its first bake makes its own')
     return found
+
+
+def _in_range(found: Status, first: int, last: int) -> Status:
+    """The same for the frame range of the settings: a longer one goes on from what is baked, a shorter one keeps it."""
+    if found.first != first or last < first:
+        return found
+    total, done = last - first + 1, sum(first <= frame <= last for frame in found.frames)
+    if done < total:
+        return replace(found, state="partial", done=done, total=total, text=f"{done} of {total} frames are baked")
+    return replace(found, state="complete", done=done, total=total, text=f"All {total} frames are baked")
 
 
 def _stale(changed: list[str]) -> str:
@@ -82,7 +105,8 @@ def _of_folder(folder: Path) -> Status:
         told = cache.status()
         text = _stale(gather.labels(told.changed)) if told.changed else told.text
         vertices = sum(count for _, _, count in cache.bodies()) if told.total else None
-        found = Status(told.state, told.done, told.total, text=text, vertices=vertices)
+        found = Status(told.state, told.done, told.total, text=text, vertices=vertices,
+                       first=cache.frames[0] if cache.frames else None, frames=frozenset(cache.frames_done()))
     except (ConJacError, OSError) as error:
         found = Status("broken", text=str(error).rstrip("."))
     _seen[folder] = stamp, time.monotonic(), found

@@ -71,7 +71,8 @@ def labels(paths: Iterable[str]) -> list[str]:
 
 #: what scene_settings does not know: it is read from the scene
 _NOT_COMPARED = re.compile(
-    r"(bodies\.\d+\.|mechanisms\.\d+\.)?(name|uuid)$|bodies\.\d+\.attach\.\d+\.mechanism|bodies\.\d+\.(surface|painted|dynamic|pin|fibers|fiber_vectors|fiber_curves|fiber_activation)\b"
+    r"time\.end$|(bodies\.\d+\.|mechanisms\.\d+\.)?(name|uuid)$|bodies\.\d+\.attach\.\d+\.mechanism"
+    r"|bodies\.\d+\.(surface|painted|dynamic|pin|fibers|fiber_vectors|fiber_curves|fiber_activation)\b"
     r"|bodies\.\d+\.attach\.\d+\.weights|bodies\.\d+\.(cuts|nails)\.\d+\.(?!frame|kind|until|radius)"
     r"|ground\.(point|normal|motion)"
     r"|mechanisms\.\d+\.bodies\.\d+\.(position|rotation|shape|vertices|triangles|motion)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -23,9 +24,9 @@ from .shape_keys import is_ours as plays_shape_keys
 from .shape_keys import set_aside as set_shape_keys_aside
 
 __all__ = [
-    "NAME", "PC2", "Frames", "Places", "adopt", "check_count", "effort", "find", "find_cut", "formats", "hide",
-    "hide_cut", "liveliness", "make_cut", "mechanism", "only_above", "place", "plays", "run_from", "set_aside", "show",
-    "shows_cut",
+    "NAME", "PC2", "Frames", "Places", "adopt", "check_count", "effort", "file_of", "find", "find_cut", "formats",
+    "hide", "hide_cut", "liveliness", "make_cut", "mechanism", "only_above", "place", "plays", "run_from", "set_aside",
+    "show", "shows_cut",
 ]
 
 #: the add-on's own package: paths of export formats in the catalogue start here
@@ -61,6 +62,16 @@ def hide(obj: bpy.types.Object) -> None:
     liveliness.hide(obj)
     for kind in formats().values():
         kind().hide(obj)
+
+
+def file_of(obj: bpy.types.Object) -> Path | None:
+    """The file that the object plays, of a soft body; None where it plays from the .blend alone, or nothing."""
+    mark = find(obj) if obj.type == "MESH" else None
+    if mark is None:
+        return None
+    named = mark.filepath if mark.type == "MESH_CACHE" else mark.cache_file.filepath if mark.cache_file else ""
+    library = obj.library
+    return Path(os.path.normpath(bpy.path.abspath(named, library=library))) if named else None
 
 
 def plays(obj: bpy.types.Object) -> bool:

@@ -38,8 +38,14 @@ def kept(job: Job, stage: str, body: str, hash: str) -> Arrays | None:
 
 
 def stage_path(job: Job, stage: str, body: str, hash: str) -> Path:
-    """JOB/stages/<body>_<stage>_<hash>.npz, a safe name whatever the body is called."""
-    return job.stages / f"{safe_name(body)}_{stage}_{hash[:20]}.npz"
+    """JOB/stages/<body>_<stage>_<hash>.npz, a safe name whatever the body is called.
+
+    One that was made under another name is as good: the hash tells all that it was made from.
+    """
+    path = job.stages / f"{safe_name(body)}_{stage}_{hash[:20]}.npz"
+    if path.exists():
+        return path
+    return next(iter(sorted(job.stages.glob(f"*_{stage}_{hash[:20]}.npz"))), path)
 
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:

@@ -169,6 +169,7 @@ def test_a_copy_that_is_saved_changes_nothing_for_the_file_that_is_open(scene, t
 @pytest.mark.parametrize("key", ["pc2", "abc"])
 def test_a_renamed_object_file_or_folder_keeps_the_bake(scene, tmp_path, key):  # noqa: F811
     obj, folder, before = baked_and_saved(tmp_path, key)
+    stamp = (folder / "cache" / "frames" / "000005.npy").stat().st_mtime_ns
     obj.name = "Ham"
     assert addon_bake.status(obj).state == "complete" and place.job_folder(obj) == folder
     bpy.ops.wm.save_mainfile()
@@ -180,7 +181,8 @@ def test_a_renamed_object_file_or_folder_keeps_the_bake(scene, tmp_path, key):  
 
     os.rename(tmp_path / "conjac_cache", tmp_path / "frames of it")
     obj.conjac.cache_folder = "//frames of it/"
-    assert addon_bake.status(obj).state == "complete"
+    status = addon_bake.status(obj)
+    assert (status.state, status.done) == ("stale", LAST) and "The file that it plays is gone" in status.text
     bpy.ops.wm.save_mainfile()
     bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
     obj = bpy.data.objects["Ham"]
@@ -192,6 +194,7 @@ def test_a_renamed_object_file_or_folder_keeps_the_bake(scene, tmp_path, key):  
     assert addon_bake.status(obj).state == "complete"
     assert obj.conjac.bake() == 0
     assert place.job_folder(obj).parent == tmp_path / "big disk" and frames_of(obj) == before
+    assert (place.job_folder(obj) / "cache" / "frames" / "000005.npy").stat().st_mtime_ns == stamp
     np.testing.assert_allclose(seen_at(obj, LAST), shown, atol=1e-6)
     assert bpy.ops.conjac.free_bake() == {"FINISHED"}
     assert not list(tmp_path.rglob("*.npy")) or not frames_of(obj)
@@ -239,3 +242,46 @@ def test_appended_linked_and_overridden_objects_begin_without_a_bake_of_their_ow
     bpy.ops.wm.open_mainfile(filepath=library)
     assert frames_of(bpy.data.objects["Jelly"]) == before
     assert_plays(bpy.data.objects["Jelly"], (1, LAST))
+
+
+def test_closing_without_saving_after_save_as_and_a_bake_shows_no_tick_beside_the_other_files_motion(
+        scene, tmp_path):  # noqa: F811
+    obj, folder, before = baked_and_saved(tmp_path)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "other.blend"))
+    obj.conjac.youngs_modulus = 9.0e3
+    bpy.ops.wm.save_mainfile()
+    assert obj.conjac.bake() == 0
+    own, after = place.job_folder(obj), frames_of(obj)
+    bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)  # without saving
+    obj = bpy.data.objects["Jelly"]
+    shows_first = np.allclose(seen_at(obj, LAST), place.cache_of(folder).frame(LAST)["Jelly"], atol=1e-6)
+    status = addon_bake.status(obj)
+    assert shows_first and status.state != "complete", status
+    # nothing is lost: baked again it finds every frame
+    assert addon_bake.bake_object(obj) == 0
+    assert place.job_folder(obj) == own and frames_of(obj) == after
+    assert_plays(obj, (1, LAST))
+    assert addon_bake.status(obj).state == "complete"
+
+
+def test_a_longer_range_goes_on_and_a_shorter_one_keeps_what_is_baked(scene, tmp_path):  # noqa: F811
+    obj, folder, before = baked_and_saved(tmp_path)
+    scene.frame_end = 20
+    status = addon_bake.status(obj)
+    assert (status.state, status.done, status.total) == ("partial", LAST, 20)
+    said = []
+    assert addon_bake.bake_object(obj, report=said.append) == 0
+    longer = frames_of(obj)
+    assert len(longer) == 20 and all(longer[frame] == content for frame, content in before.items())
+    assert not any("begins anew" in text for text in said)
+    assert_plays(obj, (1, LAST, 20))
+    scene.frame_end = 6
+    status = addon_bake.status(obj)
+    assert (status.state, status.done, status.total) == ("complete", 6, 6)
+    assert addon_bake.bake_object(obj) == 0 and frames_of(obj) == longer
+    assert addon_bake.status(obj).state == "complete"
+    assert_plays(obj, (1, 6))
+    scene.frame_end = 20
+    assert addon_bake.status(obj).state == "complete"
+    assert addon_bake.bake_object(obj) == 0 and frames_of(obj) == longer
+    assert_plays(obj, (1, 20))
