@@ -1,6 +1,5 @@
 """A bake from real Blender through the real solver, whole: its frames, its formats, what stands above and below it."""
 
-import time
 
 import numpy as np
 import pytest
@@ -34,12 +33,11 @@ def test_the_bake_button_leaves_a_whole_bake_that_plays(scene):  # noqa: F811
     # asked again it is done at once, and nothing is written anew
     before = frames_of(obj)
     assert len(before) == LAST
-    stamp = (place.job_folder(obj) / "cache" / "frames" / "000005.npy").stat().st_mtime_ns
-    began = time.monotonic()
+    files = [place.job_folder(obj) / "cache" / "frames" / f"{frame}.npy" for frame in before]
+    stamps = [path.stat().st_mtime_ns for path in files]
     assert obj.conjac.bake() == 0
-    assert time.monotonic() - began < 3.0
     assert frames_of(obj) == before
-    assert (place.job_folder(obj) / "cache" / "frames" / "000005.npy").stat().st_mtime_ns == stamp
+    assert [path.stat().st_mtime_ns for path in files] == stamps
 
 
 @pytest.mark.parametrize("key", ["abc", "shapekeys", "pc2"])

@@ -101,12 +101,10 @@ def test_cancel_ends_a_worker_that_listens_and_kills_one_that_does_not(start):
     for argv, code in (((), 75), (("STUBBORN",), -signal.SIGKILL)):
         worker = start(TALKER, *argv)
         first(worker)
-        began = time.monotonic()
         worker.cancel()
-        assert time.monotonic() - began < 0.2  # the window is not held up
-        while not worker.ended():
-            worker.messages(0.02)
-        assert time.monotonic() - began < 2.0
+        if argv:  # who does not listen runs on after it: the window is not held up
+            assert worker.exit_code is None and not worker.ended()
+        everything(worker)
         assert worker.exit_code == code
 
 
@@ -151,9 +149,8 @@ def test_the_worker_ends_by_itself_when_its_standard_input_ends(start):
     worker = start("import time, json; print(json.dumps({'event': 'log', 'text': ''}), flush=True); time.sleep(600)")
     first(worker)
     worker._process.stdin.close()  # what the system does when Blender dies
-    began = time.monotonic()
-    everything(worker)
-    assert worker.exit_code == 75 and time.monotonic() - began < 5.0
+    everything(worker)  # long before its ten minutes are over
+    assert worker.exit_code == 75
 
 
 def test_the_worker_is_this_python_and_needs_no_bpy(start):

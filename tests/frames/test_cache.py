@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from calls import calls
 from small_jobs import box_job, change
 from springs import Springs
 
@@ -359,7 +360,7 @@ def test_a_rename_is_tried_again_while_another_program_holds_the_file(tmp_path, 
 
 
 def test_polling_a_growing_cache_is_cheap(job):
-    """A panel asks several times a second: 1000 frames are counted in a blink."""
+    """A panel asks several times a second: 1000 frames are counted by looking once at each."""
     store = FrameStore(job.cache)
     content = np.zeros((2, 3))
     for frame in range(1000):
@@ -367,9 +368,8 @@ def test_polling_a_growing_cache_is_cheap(job):
         path.write_bytes(content.tobytes())
     with open(job.cache / LOG, "a") as stream:
         stream.writelines(f"frame {100 + frame} {content.nbytes} {'0' * 40}\n" for frame in range(1000))
-    began = time.perf_counter()
     assert len(Cache(job.cache).frames_done()) == 1025
-    assert time.perf_counter() - began < 1
+    assert calls(Cache(job.cache).frames_done) < 50 * 1025  # a handful of calls a frame, each looked at once
 
 
 def test_a_parameter_that_is_newer_than_a_bake_does_not_make_it_stale(tmp_path, monkeypatch):
