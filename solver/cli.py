@@ -220,7 +220,7 @@ def _fields(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> st
     for body, volume in zip(job.scene.bodies, volumes_of(job, lines.stage)):
         prepared = prepare(job, body, volume, lines.stage)
         path, notes = stages.stage_path(job, "fields", body.name, keys[body.name]["fields"]), prepared.fields.notes
-        stages.write_arrays(path, shown(prepared))
+        stages.write_arrays(path, shown(prepared), job.path)
         lines.say("\n".join((f"{body.name}: {path}", *notes)), event="fields", body=body.name, path=str(path),
                   notes=[*volume.notes, *notes])
     return "The fields can be looked at"

@@ -287,7 +287,7 @@ def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None =
     if _finished(plan(Cache(job.cache), read, wanted, resume), report):
         return
 
-    with lock.held(job.cache):
+    with lock.held(job.cache) as holding:
         # asked again: another process may have written until a moment ago
         todo = plan(Cache(job.cache), read, wanted, resume)
         if _finished(todo, report):
@@ -298,7 +298,7 @@ def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None =
         for note in world.notes:
             report.log(note)
 
-        store = FrameStore(job.cache)
+        store = FrameStore(job.cache, holding.check)
         if todo.stale:
             report.log(f"The old cache is replaced; these changed: {', '.join(todo.stale)}")
             store.cache.free()
@@ -313,9 +313,10 @@ def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None =
         simulate(world, timeline, store, snapshot=todo.snapshot, stop=stop, report=report.frame,
                  log=report.log, reshape=reshape, origins=origins)
 
-        missing = sorted(set(wanted) - set(Cache(job.cache).frames_done()))
-        if missing:
-            raise CacheUnwritable(f"frame {missing[0]} was written to {job.cache} and is gone",
+        done = set(Cache(job.cache).frames_done())
+        missing = next((frame for frame in wanted if frame not in done), None)
+        if missing is not None:
+            raise CacheUnwritable(f"frame {missing} was written to {job.cache} and is gone",
                                   "Look at what else writes there and resume")
 
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from ...solver.errors import CacheUnwritable
-from ..playback.pc2 import replace
+from ...solver.job.files import open_regular, write_whole
 
 LIST = "playback.json"
 
@@ -14,8 +14,9 @@ LIST = "playback.json"
 def listed(folder: Path) -> list[Path]:
     """The files; names that would lead out of the folder are not believed."""
     try:
-        names = json.loads((folder / LIST).read_text(encoding="utf-8"))["files"]
-    except (OSError, ValueError, KeyError, TypeError):
+        with open_regular(folder / LIST) as stream:
+            names = json.loads(stream.read())["files"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return []
     return [folder / name for name in names if isinstance(name, str) and name == Path(name).name and name != LIST]
 
@@ -25,14 +26,7 @@ def add(folder: Path, file: Path) -> None:
     names = [path.name for path in listed(folder)]
     if file.name in names:
         return
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        fresh = folder / f"{LIST}.new"
-        fresh.write_text(json.dumps({"files": [*names, file.name]}, ensure_ascii=False), encoding="utf-8")
-        replace(fresh, folder / LIST)
-    except OSError as error:
-        raise CacheUnwritable(f"the folder {folder} cannot be written ({error.strerror or error})",
-                              "Choose another cache folder") from error
+    write_whole(folder / LIST, json.dumps({"files": [*names, file.name]}, ensure_ascii=False).encode(), folder)
 
 
 def free(folder: Path) -> int:

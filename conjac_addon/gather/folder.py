@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...solver.errors import CacheUnwritable
+from ...solver.job.files import create, make_folder, refuse_links, write_whole
 
 
 class ArrayStream:
@@ -37,7 +38,8 @@ class ArrayStream:
 class JobFolder:
     """Writes arrays to arrays.new/ and, at `finish`, moves them to arrays/ and writes scene.json last.
 
-    Raises CacheUnwritable, naming the folder and what the system said.
+    A folder may come from a stranger: no link below it is followed. Raises CacheUnwritable, naming the folder and what
+    the system said.
     """
 
     def __init__(self, folder: Path, owner: str) -> None:
@@ -45,13 +47,16 @@ class JobFolder:
         self._fresh = self.folder / "arrays.new"
         self._streams: list[ArrayStream] = []
         with self._disk():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            refuse_links(self.folder.parent, self._fresh)
             shutil.rmtree(self._fresh, ignore_errors=True)
-            self._fresh.mkdir(parents=True)
+            self._fresh.mkdir()
 
     def array(self, name: str, values: NDArray[Any]) -> str:
         """Keep an array. Returns what scene.json calls it."""
         with self._disk():
-            np.save(self._fresh / f"{name}.npy", values, allow_pickle=False)
+            with create(self._fresh / f"{name}.npy", self.folder) as file:
+                np.save(file, values, allow_pickle=False)
         return self.path(name)
 
     def path(self, name: str) -> str:
@@ -61,7 +66,7 @@ class JobFolder:
     def stream(self, name: str, shape: tuple[int, ...]) -> ArrayStream:
         """Begin a float64 array that is written row by row."""
         with self._disk():
-            stream = ArrayStream(open(self._fresh / f"{name}.npy", "wb"), shape)
+            stream = ArrayStream(create(self._fresh / f"{name}.npy", self.folder), shape)
         self._streams.append(stream)
         return stream
 
@@ -79,17 +84,14 @@ class JobFolder:
         with self._disk():
             self.close()
             arrays = self.folder / "arrays"
-            arrays.mkdir(exist_ok=True)
+            make_folder(arrays)
             names = {path.name for path in self._fresh.iterdir()}
             for name in names:
                 os.replace(self._fresh / name, arrays / name)
             self._fresh.rmdir()
-            temporary = self.folder / "scene.json.new"
-            with open(temporary, "w", encoding="utf-8") as file:
-                json.dump(scene, file, indent=1, ensure_ascii=False, allow_nan=False)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, self.folder / "scene.json")
+        text = json.dumps(scene, indent=1, ensure_ascii=False, allow_nan=False)
+        write_whole(self.folder / "scene.json", text.encode("utf-8", "surrogatepass"), self.folder)
+        with self._disk():
             for path in arrays.glob("*.npy"):
                 if path.name not in names:
                     path.unlink()

@@ -9,6 +9,7 @@ from pathlib import Path
 import bpy
 
 from ...solver.errors import CacheUnwritable, Environment
+from ...solver.job.files import unwritable
 from . import modifier
 from .frames import Frames
 from .paths import relative
@@ -75,7 +76,10 @@ def _scene_of(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[bpy.typ
 
 
 def _export(scene: bpy.types.Scene, path: Path, frames: Frames) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path.unlink(missing_ok=True)  # Blender would write through a link
+    except OSError as error:
+        raise unwritable(path, error) from error
     with bpy.context.temp_override(window=_window(), scene=scene, view_layer=scene.view_layers[0]):
         result = bpy.ops.wm.alembic_export(
             filepath=str(path), check_existing=False, start=frames.first, end=frames.last,

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...solver.errors import BadMesh, CacheUnwritable
+from ...solver.job.files import create, open_regular, open_to_change
 from .. import compat
 from . import modifier
 from .frames import Frames
@@ -55,13 +56,13 @@ class Writer:
 
     def _begin(self, points: int, block: bytes) -> None:
         self._points = points
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         fresh = self.path.with_name(self.path.name + ".new")
-        fresh.write_bytes(HEADER.pack(MAGIC, 1, points, float(self.first_frame), 1.0, 1) + block)
+        with create(fresh) as file:
+            file.write(HEADER.pack(MAGIC, 1, points, float(self.first_frame), 1.0, 1) + block)
         replace(fresh, self.path)
 
     def _add(self, block: bytes) -> None:
-        with open(self.path, "r+b") as file:
+        with open_to_change(self.path) as file:
             # a half written sample of an earlier try is overwritten
             file.seek(HEADER.size + self.count * len(block))
             file.write(block)
@@ -86,7 +87,7 @@ def replace(fresh: Path, path: Path) -> None:
 
 def read_header(path: Path) -> tuple[int, int, int]:
     """Points, first frame and samples of a PC2 file. Raises ValueError where it is none."""
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         head = file.read(HEADER.size)
     if len(head) < HEADER.size or not head.startswith(MAGIC):
         raise ValueError(f"{path} is no PC2 file")
@@ -129,6 +130,8 @@ class PC2:
             return False
         if (points, first, samples) != (frames.vertices, frames.first, len(frames)):
             return False
+        if path.stat().st_size < HEADER.size + 12 * samples * points:
+            return False  # its end was lost: what a header promises and is not there shows the rest shape
         held = np.memmap(path, "<f4", "r", HEADER.size, (samples, points, 3))
         return all(np.array_equal(held[index], positions) for index, positions in enumerate(frames))
 

@@ -1,4 +1,10 @@
-"""Who bakes into a cache: a lock file that says its process. Standard library only."""
+"""Who bakes into a cache: a lock file that says its process and beats. Standard library only.
+
+The file is written under another name and linked into place, so it is whole as soon as it is there: a process that is
+killed meanwhile leaves nothing that refuses the next one. Who takes it, or takes it over, has its turn by a lock of the
+operating system, which a death gives back. Whether the holder lives is asked of the system where it is ours; of another
+machine only the file's time tells, which the holder sets again every few seconds.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +13,23 @@ import json
 import os
 import socket
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 
-from ..errors import CacheBusy
-from ..job.files import unwritable
+from ..errors import CacheBusy, CacheUnwritable
+from ..job.files import CAREFUL, NotRegular, create, is_link, make_folder, open_regular, unwritable
 
-LOCK = "lock"
-SETTLE = 10.0  # s: an empty lock file younger than this is one that is being written
+LOCK, FRESH, TURN = "lock", "lock.new", "lock.turn"
+SETTLE = 10.0  # s: an empty lock file younger than this is one that an older ConJac is writing
+BEAT = 5.0  # s between two signs of life
+EXPIRY = 300.0  # s without one: a file server may show a time a minute late, and one library call may take as long
+REBOOT = 30.0  # s, where the name is this machine's: most likely it was started anew, which takes longer
+PATIENCE = 5.0  # s to wait for a turn
+TELLS = 4096  # bytes: no lock is longer
 
 
 @dataclass(frozen=True)
@@ -26,31 +39,246 @@ class Holder:
     pid: int
     host: str
     start: str  #: when the process began, in the system's own words; "" where the system does not tell
+    machine: str = ""  #: what tells two machines of one name apart; "" where nothing does
+    beats: bool = False  #: it sets the file's time again while it lives; older versions do not
+
+    @property
+    def near(self) -> bool:
+        """Whether the system that runs here can tell of it."""
+        return self.host == socket.gethostname() and self.machine in ("", machine())
 
     def alive(self) -> bool:
-        """Whether the process still runs. One of another host is taken to run: nothing here can tell."""
-        if self.host != socket.gethostname():
-            return True
-        return process_runs(self.pid) and (not self.start or process_start(self.pid) in ("", self.start))
+        """Whether the process still runs. One of another machine is taken to run: only its beats can tell."""
+        return not self.near or (process_runs(self.pid)
+                                 and (not self.start or process_start(self.pid) in ("", self.start)))
+
+
+@cache
+def machine() -> str:
+    """This boot of this machine, and the processes that can be seen here; "" where the system does not tell."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        return f"{boot} {os.stat('/proc/self/ns/pid').st_ino}"
+    except OSError:
+        return ""
 
 
 def here() -> Holder:
     """This process."""
-    return Holder(os.getpid(), socket.gethostname(), process_start(os.getpid()))
+    return Holder(os.getpid(), socket.gethostname(), process_start(os.getpid()), machine(), beats=True)
 
 
 def holder(folder: Path) -> Holder | None:
     """Who holds the cache, dead or alive; None where nobody does or the lock file says nothing."""
     try:
-        return Holder(**json.loads((folder / LOCK).read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
+        with open_regular(folder / LOCK) as stream:
+            found = Holder(**json.loads(stream.read(TELLS)))
+        fits = isinstance(found.pid, int) and 0 < found.pid < 2**31 and isinstance(found.host, str)
+        return found if fits and isinstance(found.start, str) and isinstance(found.machine, str) else None
+    except (OSError, ValueError, TypeError, RecursionError):
+        return None
+
+
+def silence(folder: Path) -> float | None:
+    """Seconds since the last sign of life of who holds the cache, as this machine's clock says; None where nobody does.
+
+    Negative where the file is dated in the future.
+    """
+    try:
+        return time.time() - os.lstat(folder / LOCK).st_mtime
+    except OSError:
         return None
 
 
 def busy(folder: Path) -> bool:
     """Whether a living process bakes into this cache."""
-    found = holder(folder)
-    return found.alive() if found else _just_made(folder / LOCK)
+    found, quiet = holder(folder), silence(folder)
+    if quiet is None:
+        return False
+    if found is None:
+        return 0 <= quiet < SETTLE and not is_link(folder / LOCK)
+    if found.near or not found.beats:
+        return found.alive()
+    return abs(quiet) < (REBOOT if found.host == socket.gethostname() else EXPIRY)
+
+
+def told(folder: Path) -> str:
+    """Who holds the cache and since when nothing was heard of it, for people; "" where nobody does."""
+    found, quiet = holder(folder), silence(folder)
+    if quiet is None:
+        return ""
+    who = f"process {found.pid} on {found.host}" if found else "another process"
+    if quiet < 0:
+        return f"{who}, whose clock is ahead of this one"
+    return f"{who}, last heard of {_ago(quiet)} ago"
+
+
+def break_lock(folder: Path) -> str:
+    """Take the lock away from whoever holds it; a bake that lives stops before its next frame. Returns who it was.
+
+    For a lock whose process is known to be gone and cannot be asked. Raises CacheUnwritable.
+    """
+    who = told(folder)
+    try:
+        with _turn(folder):
+            (folder / LOCK).unlink(missing_ok=True)
+    except OSError as error:
+        raise unwritable(folder / LOCK, error) from error
+    return who
+
+
+def sweep(folder: Path) -> None:
+    """Remove the lock of a process that died, and what it left behind while it took it."""
+    for name in (LOCK, FRESH, TURN):
+        with contextlib.suppress(OSError):
+            (folder / name).unlink()
+
+
+class Held:
+    """A cache that is held. It beats on a thread of its own until it is let go."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._me, self._end = folder, here(), threading.Event()
+        self._thread = threading.Thread(target=self._beat, name="lock", daemon=True)
+        self._thread.start()
+
+    def check(self) -> None:
+        """Raises CacheBusy where somebody took the lock away, CacheUnwritable where the whole folder has gone."""
+        if holder(self._folder) == self._me:
+            return
+        if not self._folder.is_dir():
+            raise CacheUnwritable(f"the folder {self._folder} has gone while it was baked into",
+                                  "Bring its disk back and resume; the frames written so far are kept there")
+        now = told(self._folder)
+        raise CacheBusy(f"the lock of {self._folder} was taken away" + (f" by {now}" if now else ""),
+                        "Resume once nobody else bakes into it")
+
+    def let_go(self) -> None:
+        self._end.set()
+        self._thread.join()
+        if holder(self._folder) == self._me:
+            with contextlib.suppress(OSError):  # its disk has gone: so has the lock
+                (self._folder / LOCK).unlink(missing_ok=True)
+
+    def _beat(self) -> None:
+        while not self._end.wait(BEAT):
+            if holder(self._folder) == self._me:
+                with contextlib.suppress(OSError):  # `check` tells
+                    os.utime(self._folder / LOCK)
+
+
+@contextlib.contextmanager
+def held(folder: Path) -> Iterator[Held]:
+    """Hold the cache while the block runs; a lock whose process died is taken over.
+
+    The folder is made where there is none; the one around it must stand. Raises CacheBusy where another process holds
+    it, CacheUnwritable where the folder cannot be written.
+    """
+    try:
+        make_folder(folder)
+        with _turn(folder):
+            _take(folder)
+    except OSError as error:
+        raise unwritable(folder / LOCK, error) from error
+    holding = Held(folder)
+    try:
+        yield holding
+    finally:
+        holding.let_go()
+
+
+def _take(folder: Path) -> None:
+    """Make the lock file, in the place of a dead one if there is one. Raises CacheBusy, OSError."""
+    path, fresh = folder / LOCK, folder / FRESH
+    if busy(folder) or _beats_still(folder):
+        raise CacheBusy(f"{told(folder) or 'another process'}, bakes into {folder}",
+                        f"Wait for it or stop it; if it is long gone, use Break Lock or delete the file {path}")
+    path.unlink(missing_ok=True)
+    with create(fresh) as stream:
+        stream.write(json.dumps(asdict(here())).encode())
+    try:
+        os.link(fresh, path)  # of two without a turn only one succeeds
+    except FileExistsError:
+        raise CacheBusy(f"another process begins to bake into {folder}", "Wait for it or stop it") from None
+    except OSError:  # a file system without links
+        os.replace(fresh, path)
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+def _beats_still(folder: Path) -> bool:
+    """Whether the lock of another machine is alive although its time is far off: clocks differ, so it is watched."""
+    found, seen = holder(folder), _beat_seen(folder)
+    if found is None or seen is None or found.near or not found.beats:
+        return False
+    until = time.monotonic() + 2.5 * BEAT
+    while time.monotonic() < until:
+        time.sleep(BEAT / 10)
+        if _beat_seen(folder) != seen:
+            return True
+    return False
+
+
+def _beat_seen(folder: Path) -> int | None:
+    """The time that the lock was last set to [ns]. Opened, since a file server then tells of it anew."""
+    try:
+        with open_regular(folder / LOCK) as stream:
+            return os.fstat(stream.fileno()).st_mtime_ns
+    except OSError:
+        return None
+
+
+@contextlib.contextmanager
+def _turn(folder: Path) -> Iterator[None]:
+    """One process of this machine at a time runs the block; the system gives the turn back when it dies.
+
+    Where the file system knows no locks, nobody waits: the link then decides. Raises CacheBusy, OSError.
+    """
+    path, until = folder / TURN, time.monotonic() + PATIENCE
+    while True:
+        if is_link(path):
+            raise NotRegular(path, "a link")
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | CAREFUL, 0o666)
+        try:
+            mine = _lock(descriptor)
+            # its file may have gone with the one who had the turn before
+            with contextlib.suppress(OSError):
+                if mine is not False and os.path.samestat(os.fstat(descriptor), os.stat(path)):
+                    break
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+        if time.monotonic() > until:
+            raise CacheBusy(f"another process takes or frees {folder}", "Try again in a moment")
+        time.sleep(0.02)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):  # Windows deletes no file that is open
+            path.unlink()
+        os.close(descriptor)
+        with contextlib.suppress(OSError):
+            if sys.platform == "win32":
+                path.unlink()
+
+
+def _lock(descriptor: int) -> bool | None:
+    """Lock an open file for this process: False where another one has it, None where the file system cannot."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    except OSError:
+        return None
+    return True
 
 
 def process_runs(pid: int) -> bool:
@@ -94,69 +322,7 @@ def _stat(pid: int) -> list[str]:
         return []
 
 
-@contextlib.contextmanager
-def held(folder: Path) -> Iterator[None]:
-    """Hold the cache while the block runs; a lock whose process died is taken over.
-
-    Raises CacheBusy where another process holds it, CacheUnwritable where the folder cannot be written.
-    """
-    path = folder / LOCK
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        _sweep(folder)
-        if not _create(path, here()):
-            _take_over(folder)
-    except OSError as error:
-        raise unwritable(path, error) from error
-    try:
-        yield
-    finally:
-        if holder(folder) == here():
-            path.unlink(missing_ok=True)
-
-
-def _create(path: Path, who: Holder) -> bool:
-    """Make the lock file; False where there is one. The system lets only one process succeed."""
-    try:
-        descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
-    except FileExistsError:
-        return False
-    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-        json.dump(asdict(who), stream)
-    return True
-
-
-def _take_over(folder: Path) -> None:
-    """Replace the lock of a dead process. A second file keeps two heirs from both taking it."""
-    guard = folder / "lock.heir"
-    if busy(folder) or not _create(guard, here()):
-        raise _busy(folder)
-    try:
-        if busy(folder):
-            raise _busy(folder)
-        (folder / LOCK).unlink(missing_ok=True)
-        if not _create(folder / LOCK, here()):
-            raise _busy(folder)
-    finally:
-        guard.unlink(missing_ok=True)
-
-
-def _sweep(folder: Path) -> None:
-    """Drop the guard of an heir that died while it took over."""
-    guard = folder / "lock.heir"
-    if guard.exists() and not _just_made(guard):
-        guard.unlink(missing_ok=True)
-
-
-def _just_made(path: Path) -> bool:
-    try:
-        return time.time() - path.stat().st_mtime < SETTLE
-    except OSError:
-        return False
-
-
-def _busy(folder: Path) -> CacheBusy:
-    found = holder(folder)
-    who = f"process {found.pid} on {found.host}" if found else "another process"
-    return CacheBusy(f"{who} bakes into {folder}",
-                     f"Wait for it or stop it; if it is long gone, delete the file {folder / LOCK}")
+def _ago(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

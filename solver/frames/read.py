@@ -1,7 +1,8 @@
 """A cache folder, read: what is in it, whether it is whole, whether it is still true. Needs only numpy.
 
     cache/manifest.json          what was baked: range, rate, bodies, hashes, settings, the runs that made it
-    cache/written.log            one line a file, appended after the file stands: kind, frame, bytes, blake2b
+    cache/written.log            one line a file, appended after the file stands: kind, frame, bytes, blake2b, and
+                                 when it was written, which older caches do not tell
     cache/frames/000012.npy      (V, 3) float32, every body's output vertices one after the other, object space [m],
                                  counted from its "origin" in the manifest where it has one
     cache/snapshots/000021.npz   the whole State, exact
@@ -11,14 +12,15 @@
     cache/liveliness/000012.npy  (3, m) float32: body, liveliness [1/s] and awake (1 or 0) of each dynamic node
     cache/lock                   the process that bakes
 
-A frame is done when the log tells of it and the file has the size that the log tells.
+A frame is done when the log tells of it and the file, and those of the cuts before it, have the size that the log
+tells and were not written since, or hold the same still. Resuming and `info` read every byte.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import zipfile
+import stat
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -30,8 +32,9 @@ from numpy.typing import NDArray
 from .. import catalogue
 from ..errors import BadInput, CacheBusy, NoSuchThing
 from ..job import over_time
-from ..job.files import TEMPORARY, digest, unwritable
-from . import lock
+from ..job.arrays import read_npy, read_npz
+from ..job.files import TEMPORARY, digest, is_link, open_regular, refuse_links, unwritable
+from . import lock, manifest
 
 FORMAT = 1
 MANIFEST, LOG = "manifest.json", "written.log"
@@ -48,9 +51,10 @@ class Written:
     frame: int
     bytes: int
     digest: str
+    mtime_ns: int | None = None  #: of the file; None in older caches
 
     def line(self) -> str:
-        return f"{self.kind} {self.frame} {self.bytes} {self.digest}\n"
+        return f"{self.kind} {self.frame} {self.bytes} {self.digest} {self.mtime_ns}\n"
 
 
 @dataclass(frozen=True)
@@ -95,40 +99,54 @@ def file_of(folder: Path, kind: str, frame: int) -> Path:
     return folder / FILES[kind].format(frame)
 
 
+DOUBTS = 64 << 20  # bytes: some 0.1 s of reading
+LARGEST_JSON = 256 << 20  # bytes
+
+#: whether files that were written again since the bake hold the same still: (path, size, time, digest)
+_looked_at: dict[tuple[str, int, int, str], bool] = {}
+
+
 class Cache:
     """One cache folder as it is now; make a new one to look again."""
 
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
+        self._links: dict[str, bool] = {}
+        self._bytes_left = DOUBTS
 
     @cached_property
     def manifest(self) -> dict[str, Any] | None:
         """What was baked, or None where nothing was. Raises BadInput where the file is not one of ours."""
         path = self.folder / MANIFEST
         try:
-            manifest = json.loads(path.read_text(encoding="utf-8"))
-            known = manifest["format"] == FORMAT
+            with open_regular(path) as stream:
+                found = json.loads(stream.read(LARGEST_JSON))
+            known = found["format"] == FORMAT
+            wrong = manifest.wrong(found) if known else ""
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise BadInput(f"{path} is damaged", "Free the cache and bake again") from error
         if not known:
             raise BadInput(f"{path} was written by another version of ConJac", "Free the cache and bake again")
-        return manifest  # type: ignore[no-any-return]
+        if wrong:
+            raise BadInput(f"{path} is damaged: it has no {wrong} that can be used", "Free the cache and bake again")
+        return found  # type: ignore[no-any-return]
 
     @cached_property
     def log(self) -> dict[tuple[str, int], Written]:
         """The last line of every file in the log; a line that a crash tore is left out."""
         try:
-            text = (self.folder / LOG).read_bytes().decode("ascii", "replace")
+            with open_regular(self.folder / LOG) as stream:
+                text = stream.read().decode("ascii", "replace")
         except OSError:
             return {}
         found = {}
         for line in text.splitlines(keepends=True):
             fields = line.split()
-            if line.endswith("\n") and len(fields) == 4 and fields[0] in FILES and len(fields[3]) == 40:
+            if line.endswith("\n") and len(fields) in (4, 5) and fields[0] in FILES and len(fields[3]) == 40:
                 try:
-                    written = Written(fields[0], int(fields[1]), int(fields[2]), fields[3])
+                    written = Written(fields[0], int(fields[1]), int(fields[2]), fields[3], *map(int, fields[4:]))
                 except ValueError:
                     continue
                 found[written.kind, written.frame] = written
@@ -153,38 +171,74 @@ class Cache:
         return {b["name"]: b.get("uuid", "") for b in self.manifest["bodies"]} if self.manifest else {}
 
     def frames_done(self) -> list[int]:
-        """The frames on disk, in order. A file of another size than was written does not count."""
+        """The frames on disk that can be shown, in order. A file that was changed after it was written does not count.
+        """
         kinds = (FRAME, POSES) if self.mechanisms() else (FRAME,)
         standing = [{w.frame for w in self.log.values() if w.kind == kind and self.stands(w)} for kind in kinds]
-        return sorted(set.intersection(*standing))
+        torn = next((cut for cut in self.cut_frames() if not self.stands(self.log[CUTS, cut])), None)
+        return sorted(frame for frame in set.intersection(*standing) if torn is None or frame <= torn)
 
     def stands(self, written: Written) -> bool:
-        """Whether the file is there in the size that was written."""
+        """Whether the file is there as it was written: its size, and its bytes where it has another time since.
+
+        So many bytes are read at one look; what is left in doubt then counts until the next one.
+        """
+        path = file_of(self.folder, written.kind, written.frame)
+        told = self._told(path, written)
+        if told is None or written.mtime_ns in (None, told.st_mtime_ns):
+            return told is not None
+        key = (str(path), told.st_size, told.st_mtime_ns, written.digest)
+        if key not in _looked_at and self._bytes_left > 0:
+            self._bytes_left -= told.st_size
+            _looked_at[key] = self.good(written.kind, written.frame)
+        return _looked_at.get(key, True)
+
+    def _told(self, path: Path, written: Written) -> os.stat_result | None:
+        """What the system tells of a file that is there in the size that was written, else None."""
         try:
-            return os.path.getsize(file_of(self.folder, written.kind, written.frame)) == written.bytes
+            told = os.lstat(path)
         except OSError:
-            return False
+            return None
+        fits = stat.S_ISREG(told.st_mode) and told.st_size == written.bytes and not self._leads_away(written.kind)
+        return told if fits else None
 
     def good(self, kind: str, frame: int) -> bool:
         """Whether the file holds what was written, byte for byte."""
         written = self.log.get((kind, frame))
         try:
-            return written is not None and digest(file_of(self.folder, kind, frame)) == written.digest
+            return (written is not None and not self._leads_away(kind)
+                    and digest(file_of(self.folder, kind, frame)) == written.digest)
         except OSError:
             return False
 
     def whole(self, frame: int) -> bool:
-        """Whether all files that show a frame hold what was written, byte for byte."""
-        return self.good(FRAME, frame) and (not self.mechanisms() or self.good(POSES, frame))
+        """Whether all files that show a frame hold what was written, byte for byte: those of the cuts before it too."""
+        return (self.good(FRAME, frame) and (not self.mechanisms() or self.good(POSES, frame))
+                and (self._torn is None or frame <= self._torn))
+
+    @cached_property
+    def _torn(self) -> int | None:
+        """The first cut whose file is not what was written: no frame after it can be shown."""
+        return next((cut for cut in self.cut_frames() if not self.good(CUTS, cut)), None)
 
     def verify(self) -> list[int]:
-        """The frames that were written and are now missing or changed. Reads every byte."""
+        """The frames that were written and are now missing, changed or cannot be shown. Reads every byte."""
         return sorted(w.frame for w in self.log.values() if w.kind == FRAME and not self.whole(w.frame))
 
     def origins(self) -> dict[str, NDArray[np.float64]]:
         """What the vertices of a body in the files are counted from [m], (3,), of those where that is not zero."""
         return {b["name"]: np.array(b["origin"]) for b in self.manifest["bodies"]
                 if "origin" in b} if self.manifest else {}
+
+    def damaged(self, kind: str) -> list[int]:
+        """The frames whose file of this kind is missing or not what was written. Reads every byte of those."""
+        return sorted(w.frame for w in self.log.values() if w.kind == kind and not self.good(kind, w.frame))
+
+    def _leads_away(self, kind: str) -> bool:
+        """Whether the folder of these files is a link, which is never followed."""
+        if kind not in self._links:
+            self._links[kind] = is_link(file_of(self.folder, kind, 0).parent)
+        return self._links[kind]
 
     def vertices(self, frame: int) -> NDArray[np.float32]:
         """(V, 3) object-space positions [m] of all bodies at a frame, as in the file: see `origins`.
@@ -193,10 +247,13 @@ class Cache:
         """
         path = file_of(self.folder, FRAME, frame)
         try:
-            return np.load(path, allow_pickle=False)  # type: ignore[no-any-return]
+            found = read_npy(path, self.folder)
+            if found.dtype != np.float32 or found.ndim != 2 or found.shape[1] != 3:
+                raise ValueError(f"it holds {found.dtype} of shape {found.shape}")
+            return found
         except FileNotFoundError as error:
             raise NoSuchThing(f"frame {frame} is not in {self.folder}", "Bake it first") from error
-        except (OSError, ValueError, EOFError) as error:
+        except (OSError, ValueError) as error:
             raise BadInput(f"{path} is damaged", "Resume the bake to make it again") from error
 
     def mechanisms(self) -> list[dict[str, Any]]:
@@ -208,11 +265,13 @@ class Cache:
         """pose, rates, effort and loops of all mechanisms at a frame. Raises NoSuchThing where it is not on disk."""
         path = file_of(self.folder, POSES, frame)
         try:
-            with np.load(path, allow_pickle=False) as stored:
-                return {key: stored[key] for key in stored.files}
+            found = read_npz(path, self.folder)
+            if not {"pose", "rates", "effort", "loops"} <= found.keys() or found["pose"].shape[1:] != (4, 4):
+                raise ValueError(f"it holds {', '.join(found)}")
+            return found
         except FileNotFoundError as error:
             raise NoSuchThing(f"frame {frame} is not in {self.folder}", "Bake it first") from error
-        except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        except (OSError, ValueError) as error:
             raise BadInput(f"{path} is damaged", "Resume the bake to make it again") from error
 
     def frame(self, frame: int) -> dict[str, NDArray[Any]]:
@@ -252,12 +311,12 @@ class Cache:
         for frame in self.cut_frames():
             path = file_of(self.folder, CUTS, frame)
             try:
-                with np.load(path, allow_pickle=False) as stored:
-                    for k, body in enumerate(stored["bodies"]):
-                        parts = (stored[f"{k}.{name}"] for name in ("parents", "shares", "triangles", "source"))
-                        found.setdefault(self.bodies()[int(body)][0], []).append(CutMade(frame, *parts))
-            except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-                raise BadInput(f"{path} is damaged", "Free the cache and bake again") from error
+                stored = read_npz(path, self.folder)
+                for k, body in enumerate(stored["bodies"]):
+                    parts = (stored[f"{k}.{name}"] for name in ("parents", "shares", "triangles", "source"))
+                    found.setdefault(self.bodies()[int(body)][0], []).append(CutMade(frame, *parts))
+            except (OSError, ValueError, KeyError, IndexError, TypeError) as error:
+                raise BadInput(f"{path} is damaged", "Bake again to make it anew") from error
         return found
 
     def liveliness(self) -> dict[str, Lively]:
@@ -267,11 +326,14 @@ class Cache:
         """
         told: dict[int, NDArray[np.float32]] = {}
         for written in self.log.values():
-            if written.kind == LIVELINESS and self.stands(written):
-                path = file_of(self.folder, LIVELINESS, written.frame)
+            path = file_of(self.folder, written.kind, written.frame)
+            if written.kind == LIVELINESS and self._told(path, written) is not None:
                 try:
-                    told[written.frame] = np.load(path, allow_pickle=False)
-                except (OSError, ValueError, EOFError) as error:
+                    one = read_npy(path, self.folder)
+                    if one.ndim != 2 or len(one) != 3:
+                        raise ValueError(f"it holds an array of shape {one.shape}")
+                    told[written.frame] = one
+                except (OSError, ValueError) as error:
                     raise BadInput(f"{path} is damaged", "Free the cache and bake again") from error
         frames, found = np.array(sorted(told), dtype=np.int32), {}
         for index, (name, _, _) in enumerate(self.bodies()):
@@ -291,15 +353,14 @@ class Cache:
         in the other; other fields that are spelt out now count as a difference here, and the bake itself looks closer.
         """
         folder = job or self.folder.parent
-        try:
-            scene = json.loads((folder / "scene.json").read_text(encoding="utf-8"))
-        except OSError:
-            return ()
-        except ValueError:
-            return ("scene.json",)
         if self.manifest is None:
             return ()
-        names = different(self.manifest["scene"], scene)
+        try:
+            names = different(self.manifest["scene"], _scene_of(folder))
+        except OSError:
+            return ()
+        except (ValueError, RecursionError):
+            return ("scene.json",)
         frames = len(self.asked(job))
         names += [name for name, was in self.manifest["sources"].items()
                   if not (same_file(folder / name, was) or same_so_far(folder / name, was, frames))]
@@ -310,9 +371,11 @@ class Cache:
         else those of the cache. Raises BadInput where the manifest cannot be read.
         """
         try:
-            time = json.loads(((job or self.folder.parent) / "scene.json").read_text(encoding="utf-8"))["time"]
+            time = _scene_of(job or self.folder.parent)["time"]
             start, end = int(time["start"]), int(time["end"])
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError, OverflowError):
+            return self.frames
+        if max(abs(start), abs(end)) > manifest.LAST_FRAME:
             return self.frames
         return range(start, end + 1) if self.frames and start == self.frames[0] else self.frames
 
@@ -361,20 +424,30 @@ class Cache:
         freed = 0
         for path in self.files():
             try:
+                # what lies behind a link is not ours
+                refuse_links(self.folder.parent, path.parent)
                 path.unlink()
                 freed += 1
             except FileNotFoundError:
                 pass
             except OSError as error:
                 raise unwritable(path, error) from error
+        if found != lock.here():
+            lock.sweep(self.folder)
         for name in ("frames", "snapshots", "cuts", "liveliness", "poses", "."):
             try:
                 (self.folder / name).rmdir()
             except OSError:
                 continue  # not empty: someone else's files stay, and so does their folder
-        for name in ("manifest", "log", "frames"):
+        for name in ("manifest", "log", "frames", "_torn"):
             self.__dict__.pop(name, None)
         return freed
+
+
+def _scene_of(job: Path) -> Any:
+    """scene.json as it is written. Raises OSError, ValueError, RecursionError."""
+    with open_regular(job / "scene.json") as stream:
+        return json.loads(stream.read(LARGEST_JSON))
 
 
 def source(path: Path, content: str, so_far: list[str] | None = None) -> dict[str, Any]:

@@ -6,9 +6,10 @@ import datetime
 import importlib.metadata
 import io
 import json
+import os
 import platform
 import socket
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ import numpy as np
 
 from ..errors import BadInput, CacheUnwritable, StaleCache
 from ..job import hashes
-from ..job.files import digest_of, unwritable, write_whole
+from ..job.files import append, digest_of, make_folder, open_regular, refuse_links, unwritable, write_whole
 from ..job.folder import Job
 from ..job.stages import Arrays, pack, read_arrays
 from ..state import State, Vec
@@ -55,10 +56,11 @@ def plan(cache: Cache, read: hashes.Settings, wanted: range, resume: bool) -> Pl
         return Plan(False, None, stale)
     fits = _fits_until(manifest, read)
     if not resume:
-        return Plan(set(wanted) <= set(cache.frames_done()) and wanted[-1] <= fits, None, ())
+        return Plan(wanted[-1] <= fits and all(cache.whole(frame) for frame in wanted), None, ())
 
     good = {frame for frame in wanted if frame <= fits and cache.whole(frame)}
-    whole = [k for kind, k in cache.log if kind == SNAPSHOT and all(f in good for f in wanted if f <= k)]
+    lost = next((frame for frame in wanted if frame not in good), wanted.stop)
+    whole = [k for kind, k in cache.log if kind == SNAPSHOT and k < lost]
     usable = (k for k in sorted(whole, reverse=True)
               if cache.good(SNAPSHOT, k) and all(cache.good(CUTS, c) for c in cache.cut_frames() if c < k))
     return Plan(len(good) == len(wanted), next(usable, None), ())
@@ -68,11 +70,14 @@ def _changed(manifest: dict[str, Any], read: hashes.Settings) -> tuple[str, ...]
     """Plain names of what differs from what was baked; empty where the cache is still true."""
     if hashes.same_solve(manifest, read):
         return ()
-    before, after = hashes.in_common(manifest, read)
-    changed = tuple(hashes.changed(before.plain(), after.plain()))
-    # what was baked knew of fewer parameters, and nothing else of it has another meaning now
-    if not changed and hashes.means_the_same(manifest):
-        return ()
+    try:
+        before, after = hashes.in_common(manifest, read)
+        changed = tuple(hashes.changed(before.plain(), after.plain()))
+        # what was baked knew of fewer parameters, and nothing else of it has another meaning now
+        if not changed and hashes.means_the_same(manifest):
+            return ()
+    except (KeyError, TypeError):  # settings that this version does not know
+        changed = ()
     return changed or ("the solver itself",)
 
 
@@ -88,11 +93,16 @@ def _fits_until(manifest: dict[str, Any], read: hashes.Settings) -> int:
 
 
 class FrameStore:
-    """Writes one cache. Made while its lock is held."""
+    """Writes one cache. Made while its lock is held.
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    still_mine: asked before anything is written; raises where the lock was taken away.
+    """
+
+    def __init__(self, folder: Path, still_mine: Callable[[], None] = lambda: None) -> None:
+        self.folder, self._still_mine = folder, still_mine
         self.cache = Cache(folder)
+        self._root = folder.parent  # the job: below it no link is followed
+        self._folders = set[str]()
 
     def begin(self, job: Job, read: hashes.Settings, bodies: Iterable[tuple[str, int, int]], *,
               backend: str, notes: Iterable[str] = (), first: int,
@@ -120,7 +130,9 @@ class FrameStore:
                         for name, content in read.digests.items()},
             "mechanisms": list(mechanisms), "notes": list(notes), "runs": [*(old["runs"] if old else []), run],
         }
-        write_whole(self.folder / MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False).encode())
+        self._still_mine()
+        self._folder(self.folder)
+        write_whole(self.folder / MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False).encode(), self._root)
         self._mend_log()
         self.cache = Cache(self.folder)
 
@@ -152,11 +164,14 @@ class FrameStore:
 
     def restore(self, frame: int) -> State:
         """The State of a snapshot. Raises CacheUnwritable where it cannot be read."""
-        arrays = read_arrays(file_of(self.folder, SNAPSHOT, frame))
-        if arrays is None:
-            raise CacheUnwritable(f"the snapshot of frame {frame} in {self.folder} cannot be read", "Bake again")
-        memory = {str(key): arrays[f"memory_{i}"] for i, key in enumerate(arrays["keys"])}
-        return State(float(arrays["time"]), arrays["q"], arrays["u"], memory)
+        arrays = read_arrays(file_of(self.folder, SNAPSHOT, frame), self._root)
+        try:
+            assert arrays is not None
+            memory = {str(key): arrays[f"memory_{i}"] for i, key in enumerate(arrays["keys"])}
+            return State(float(arrays["time"]), arrays["q"], arrays["u"], memory)
+        except (AssertionError, KeyError, TypeError, ValueError) as error:
+            raise CacheUnwritable(f"the snapshot of frame {frame} in {self.folder} cannot be read",
+                                  "Bake again") from error
 
     def cuts(self, frame: int, made: Arrays) -> None:
         """Put what came apart once a frame had been reached on disk. Raises CacheUnwritable."""
@@ -167,32 +182,49 @@ class FrameStore:
         found = []
         for cut in self.cache.cut_frames():
             if cut < frame:
-                made = read_arrays(file_of(self.folder, CUTS, cut))
+                made = read_arrays(file_of(self.folder, CUTS, cut), self._root)
                 if made is None:
                     raise CacheUnwritable(f"the cuts of frame {cut} in {self.folder} cannot be read", "Bake again")
                 found.append(made)
         return found
 
     def _put(self, kind: str, frame: int, content: memoryview) -> None:
-        write_whole(file_of(self.folder, kind, frame), content)
-        line = Written(kind, frame, content.nbytes, digest_of(content)).line()
+        self._still_mine()
+        path = file_of(self.folder, kind, frame)
+        if kind not in self._folders:
+            self._folder(path.parent)
+            self._folders.add(kind)
+        write_whole(path, content, self._root)
         try:
-            with open(self.folder / LOG, "ab") as stream:
-                stream.write(line.encode())
+            line = Written(kind, frame, content.nbytes, digest_of(content), path.stat().st_mtime_ns).line()
+            append(self.folder / LOG, line.encode(), self._root)
         except OSError as error:
             raise unwritable(self.folder / LOG, error) from error
 
+    def _folder(self, path: Path) -> None:
+        """Make a folder of the cache, once a run: one that vanishes later is not made anew."""
+        try:
+            refuse_links(self._root, self.folder)
+            make_folder(path)
+        except OSError as error:
+            raise unwritable(path, error) from error
+
     def _mend_log(self) -> None:
-        """Cut off the line that a crash tore, so that the next one starts on its own."""
+        """Cut off the line that a crash tore, so that the next one starts on its own.
+
+        A log that has other names as well, as in a backup of links, is parted from them.
+        """
         path = self.folder / LOG
         try:
-            with open(path, "r+b") as stream:
-                text = stream.read()
-                stream.truncate(text.rfind(b"\n") + 1)
+            with open_regular(path, self._root) as stream:
+                text, names = stream.read(), os.fstat(stream.fileno()).st_nlink
         except FileNotFoundError:
             return
         except OSError as error:
             raise unwritable(path, error) from error
+        whole = text[:text.rfind(b"\n") + 1]
+        if whole != text or names > 1:
+            write_whole(path, whole, self._root)
 
 
 def _far(origins: Mapping[str, Vec] | None, name: str) -> dict[str, list[float]]:

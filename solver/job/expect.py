@@ -10,6 +10,7 @@ from .. import catalogue
 from . import schema
 from .folder import FARTHEST, Job, parts, refuse
 
+MOST = 20_000_000  # rows of an array whose length is free: as many tetrahedra need 100 GB
 
 def check_vector(vector: schema.Vector, where: str) -> None:
     if not all(abs(value) <= FARTHEST for value in vector):
@@ -61,12 +62,16 @@ def check_indices(array: NDArray[Any], count: int, where: str, things: str) -> N
 
 def check_array(job: Job, name: str, where: str, kind: str, shape: tuple[int | None, ...]) -> NDArray[Any]:
     """The array, of this kind ("f" or "i") and shape (None fits any length)."""
-    array = job.array(name, where)
-    if array.dtype.kind != kind:
+    # looked at before it is read: what does not fit may be of any size
+    held, found = job.described(name, where)
+    if held not in "fi":
+        raise refuse(f'"{name}" does not hold plain numbers', where)
+    if held != kind:
         raise refuse(f'"{name}" holds {"whole numbers" if kind == "f" else "fractions"}, '
                      f'not {"float64" if kind == "f" else "int32"}', where)
-    fits = array.ndim == len(shape) and all(wanted in (None, length) for wanted, length in zip(shape, array.shape))
-    if not fits:
+    if not (len(found) == len(shape) and all(wanted in (None, length) for wanted, length in zip(shape, found))):
         text = ", ".join("any" if length is None else str(length) for length in shape)
-        raise refuse(f'"{name}" has shape {array.shape} and should have ({text})', where)
-    return array
+        raise refuse(f'"{name}" has shape {found} and should have ({text})', where)
+    if found and found[0] > MOST and shape[0] is None:
+        raise refuse(f'"{name}" has {found[0]} rows; {MOST} is the most that can be baked', where, "Use a coarser mesh")
+    return job.array(name, where)

@@ -1,25 +1,133 @@
-"""Files that are whole or not there: temporary name, flush, rename; and their digests. Standard library only."""
+"""Files that are whole or not there: temporary name, flush, rename; and their digests. Standard library only.
+
+A job or a cache may come from a stranger, so no link in it is followed, and nothing but regular files is opened:
+what is written or deleted through a link is somebody else's, and a pipe would be waited for without end.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import os
 import re
+import stat
 import time
 import unicodedata
+from io import BufferedRandom, BufferedReader, BufferedWriter
 from pathlib import Path
 
 from ..errors import CacheUnwritable
 
 FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG}
+READ_ONLY = {errno.EROFS}
+GONE = {errno.ENOENT, errno.ENODEV, errno.EIO, errno.ENXIO, getattr(errno, "ESTALE", errno.EIO)}
 BUSY_TRIES = 8  # waits of 10 ms, 20 ms, ... 1.3 s: a virus scanner or a player lets go within that
 TEMPORARY = ".tmp"
 
+#: how files are opened: not through a link, and a pipe at once, to be refused, instead of waiting for its other end
+CAREFUL = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+#: as Windows calls what leads elsewhere; files that a cloud keeps are marked in the same place and are none of these
+LINK_TAGS = {0xA000000C, 0xA0000003}  # symbolic link, junction
+
+
+class NotRegular(OSError):
+    """A link, or what is neither a file nor a folder."""
+
+    def __init__(self, path: Path, what: str) -> None:
+        super().__init__(errno.ELOOP, f"{path.name} is {what}, which ConJac does not touch")
+
+
+def is_link(path: Path) -> bool:
+    """Whether this name leads elsewhere: a symbolic link or a junction. False where there is nothing."""
+    try:
+        told = os.lstat(path)
+    except OSError:
+        return False
+    return stat.S_ISLNK(told.st_mode) or getattr(told, "st_reparse_tag", 0) in LINK_TAGS
+
+
+def refuse_links(root: Path, path: Path) -> None:
+    """Raises NotRegular where `path`, or a folder on the way to it from `root`, is a link. `root` itself may be one."""
+    at = root
+    for part in path.relative_to(root).parts:
+        at = at / part
+        if is_link(at):
+            raise NotRegular(at, "a link")
+
+
+def open_regular(path: Path, root: Path | None = None) -> BufferedReader:
+    """A regular file, to be read as bytes; never one behind a link, nor a pipe. Raises OSError.
+
+    root: no folder below it, on the way to the file, may be a link either; the file's own folder where left out.
+    """
+    refuse_links(path.parent if root is None else root, path)
+    return os.fdopen(_descriptor(path, os.O_RDONLY), "rb")
+
+
+def open_to_change(path: Path) -> BufferedRandom:
+    """A regular file that is there and has no other name, to be read and written where it stands. Raises OSError."""
+    stream = os.fdopen(_descriptor(path, os.O_RDWR), "r+b")
+    if os.fstat(stream.fileno()).st_nlink > 1:
+        stream.close()
+        raise NotRegular(path, "a file of several names")
+    return stream
+
+
+def append(path: Path, content: bytes, root: Path) -> None:
+    """Add to the end of a regular file, which is made where there is none. root: as of `open_regular`.
+
+    A file that has other names as well is not changed: a backup may have it. Raises OSError.
+    """
+    refuse_links(root, path)
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | CAREFUL, 0o666)
+    with os.fdopen(descriptor, "ab") as stream:
+        told = os.fstat(descriptor)
+        if not stat.S_ISREG(told.st_mode) or told.st_nlink > 1:
+            raise NotRegular(path, "no regular file" if told.st_nlink < 2 else "a file of several names")
+        stream.write(content)
+
+
+def _descriptor(path: Path, how: int) -> int:
+    """Of a regular file that is there."""
+    # looked at before: opening a device may already do something
+    if not stat.S_ISREG(os.lstat(path).st_mode):
+        raise NotRegular(path, "no regular file")
+    descriptor = os.open(path, how | CAREFUL)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise NotRegular(path, "no regular file")
+    return descriptor
+
+
+def create(path: Path, root: Path | None = None) -> BufferedWriter:
+    """A file that was not there, to be written. What a crash or a stranger left under its name goes, not its target.
+
+    root: as of `open_regular`. Raises OSError.
+    """
+    refuse_links(path.parent if root is None else root, path.parent)
+    path.unlink(missing_ok=True)
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | CAREFUL, 0o666), "wb")
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder where there is none. The one around it must stand: what has vanished is not made anew.
+
+    Raises OSError, NotRegular where a link stands there.
+    """
+    try:
+        path.mkdir()
+    except FileExistsError:
+        if is_link(path):
+            raise NotRegular(path, "a link") from None
+        if not path.is_dir():
+            raise
+
 
 def digest(path: Path) -> str:
-    """blake2b of a file's bytes, 40 hexadecimal digits. Raises OSError."""
-    with open(path, "rb") as stream:
+    """blake2b of a regular file's bytes, 40 hexadecimal digits. Raises OSError."""
+    with open_regular(path) as stream:
         return hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=20)).hexdigest()
 
 
@@ -28,21 +136,26 @@ def digest_of(content: bytes | memoryview) -> str:
     return hashlib.blake2b(content, digest_size=20).hexdigest()
 
 
-def write_whole(path: Path, content: bytes | memoryview) -> None:
+def write_whole(path: Path, content: bytes | memoryview, root: Path | None = None) -> None:
     """Write a file that is complete under its name or not there; an older one of that name stays until then.
 
-    Raises CacheUnwritable when the disk is full or the folder cannot be written; nothing is left behind then.
+    Its folder must stand. root: no folder below it, on the way to the file, may be a link; the file's own folder where
+    left out. Raises CacheUnwritable when the disk is full or the folder cannot be written; nothing is left behind then.
     """
     temporary = path.with_name(path.name + TEMPORARY)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(temporary, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        replace(temporary, path)
+        stream = create(temporary, root)
+        try:
+            with stream:
+                stream.write(content)
+                stream.flush()
+                os.fsync(stream.fileno())
+            replace(temporary, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+            raise
     except OSError as error:
-        temporary.unlink(missing_ok=True) if os.access(path.parent, os.W_OK) else None
         raise unwritable(path, error) from error
 
 
@@ -62,6 +175,15 @@ def unwritable(path: Path, error: OSError) -> CacheUnwritable:
     if error.errno in FULL:
         return CacheUnwritable(f"there is no room left to write {path}",
                                "Free some space on that disk and resume; the frames written so far are whole")
+    if isinstance(error, NotRegular):
+        return CacheUnwritable(f"{path} cannot be written ({error.strerror})",
+                               "Look where it leads; remove it, or bake in a folder of its own")
+    if error.errno in READ_ONLY:
+        return CacheUnwritable(f"{path} cannot be written: its disk can only be read",
+                               "Choose a folder on another disk, or make that one writable and resume")
+    if error.errno in GONE and not path.parent.is_dir():
+        return CacheUnwritable(f"{path} cannot be written: the folder {path.parent} has gone",
+                               "Bring its disk back and resume; the frames written so far are kept there")
     return CacheUnwritable(f"{path} cannot be written ({error.strerror or error})",
                            "Choose a folder that you may write to")
 

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from .. import catalogue
 from ..errors import BadInput, BadScene, ConJacError, NoSuchThing
 from . import schema
+from .arrays import Unreadable, header_of, read_npy
+from .files import NotRegular
 
 LARGE = 16 << 20  # bytes; larger arrays stay on disk and are read where they are touched
 FARTHEST = 1e30  # frames are in single precision, and the product of ten lengths must still be a number
@@ -75,8 +77,14 @@ class Job:
         number that is not finite or beyond 1e30; NoSuchThing for a missing file.
         """
         if name not in self._kept:
-            self._kept[name] = read_array(self.array_path(name, where), name, where)
+            self._kept[name] = read_array(self.array_path(name, where), name, where, self.path)
         return self._kept[name]
+
+    def described(self, name: str, where: str = "$") -> tuple[str, tuple[int, ...]]:
+        """Kind ("f" or "i") and shape of an array, from its header alone. Raises what `array` raises."""
+        with _read(name, where):
+            header = header_of(self.array_path(name, where), self.path)
+        return "i" if header.dtype.kind == "u" else header.dtype.kind, header.shape
 
     def array_path(self, name: str, where: str = "$") -> Path:
         """Where the array lies. Raises BadScene for a path that leaves the job folder."""
@@ -85,16 +93,27 @@ class Job:
         return self.path / name
 
 
-def read_array(path: Path, name: str, where: str) -> NDArray[Any]:
-    """A .npy file as read-only float64 or int32 in C order. Raises what Job.array raises."""
+@contextmanager
+def _read(name: str, where: str) -> Iterator[None]:
+    """Gives what goes wrong with the file of an array the field's path."""
     try:
-        large = path.stat().st_size > LARGE
-        stored = np.load(path, mmap_mode="r" if large else None, allow_pickle=False)
+        yield
     except FileNotFoundError as error:
         raise refuse(f'there is no file "{name}" in the job folder', where, kind=NoSuchThing) from error
-    except (OSError, ValueError, EOFError) as error:
-        raise refuse(f'"{name}" is not a .npy file of numbers', where) from error
-    if not isinstance(stored, np.ndarray) or stored.dtype.kind not in "fiu":
+    except NotRegular as error:
+        raise refuse(f'"{name}" is not read: {error.strerror}', where,
+                     "Put the file itself into the job folder") from error
+    except OSError as error:
+        raise refuse(f'"{name}" cannot be read ({error.strerror or error})', where) from error
+    except Unreadable as error:
+        raise refuse(f'"{name}" is not a .npy file of numbers: {error}', where) from error
+
+
+def read_array(path: Path, name: str, where: str, root: Path) -> NDArray[Any]:
+    """A .npy file as read-only float64 or int32 in C order. Raises what Job.array raises."""
+    with _read(name, where):
+        stored = read_npy(path, root, LARGE)
+    if stored.dtype.kind not in "fiu":
         raise refuse(f'"{name}" does not hold plain numbers', where)
 
     if stored.dtype.kind == "f":

@@ -9,10 +9,12 @@ import msgspec
 
 from ..errors import NoSuchThing
 from . import schema
+from .files import open_regular
 from .folder import Job, refuse
 from .validate import check
 
 SCENE = "scene.json"
+LARGEST = 256 << 20  # bytes; what is larger is no scene
 
 
 def load(path: Path | str) -> Job:
@@ -39,13 +41,19 @@ def load(path: Path | str) -> Job:
 def read_scene(path: Path) -> dict[str, Any]:
     """scene.json as plain values. Raises NoSuchThing where it is missing, BadScene where it is not a JSON object."""
     try:
-        raw = msgspec.json.decode(path.read_bytes())
+        with open_regular(path) as stream:
+            content = stream.read(LARGEST + 1)
+        if len(content) > LARGEST:
+            raise refuse(f"{path.name} is larger than {LARGEST >> 20} MB", "$", "Put what is long into arrays")
+        raw = msgspec.json.decode(content)
     except FileNotFoundError as error:
         raise NoSuchThing(f"there is no {path}", "Give the folder that holds a job's scene.json") from error
     except OSError as error:
         raise NoSuchThing(f"{path} cannot be read ({error.strerror or error})") from error
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise refuse(f"{path.name}: {error}", "$") from error
+    except RecursionError as error:
+        raise refuse(f"{path.name} is nested too deeply", "$") from error
     if not isinstance(raw, dict):
         raise refuse(f"{path.name}: Expected `object`, got `{type(raw).__name__}`", "$")
     return raw

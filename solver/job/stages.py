@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,30 +10,37 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .files import safe_name, write_whole
+from .arrays import read_npz
+from .files import digest_of, make_folder, safe_name, unwritable, write_whole
 from .folder import Job
 
 Arrays = dict[str, NDArray[Any]]
+CHECKSUM = "checksum"  #: of the other arrays of a file; those of older versions have none
 
 
-def keep(job: Job, stage: str, body: str, hash: str, make: Callable[[], Mapping[str, NDArray[Any]]]) -> Arrays:
+def keep(job: Job, stage: str, body: str, hash: str, make: Callable[[], Mapping[str, NDArray[Any]]],
+         usable: Callable[[Arrays], bool] = lambda arrays: True) -> Arrays:
     """The arrays of this stage of this body: read from JOB/stages where they were made from the same inputs, else made.
 
     stage: one of `hashes`, such as "tets"; hash: its own from there. make: called only when there is no usable file.
+    usable: whether what was read can be what `make` gives; a file may be damaged or somebody else's.
     Raises CacheUnwritable, and whatever `make` raises.
     """
-    path = stage_path(job, stage, body, hash)
-    kept = read_arrays(path)
-    if kept is not None:
-        return kept
+    found = kept(job, stage, body, hash)
+    if found is not None and usable(found):
+        return found
     made = dict(make())
-    write_arrays(path, made)
+    write_arrays(stage_path(job, stage, body, hash), made, job.path)
     return made
 
 
 def kept(job: Job, stage: str, body: str, hash: str) -> Arrays | None:
-    """The arrays of this stage where they have been made from the same inputs, else None."""
-    return read_arrays(stage_path(job, stage, body, hash))
+    """The arrays of this stage where they have been made from the same inputs and are whole, else None."""
+    found = read_arrays(stage_path(job, stage, body, hash), job.path)
+    if found is None:
+        return None
+    checksum = found.pop(CHECKSUM, None)
+    return found if checksum is None or str(checksum) == _checksum(found) else None
 
 
 def stage_path(job: Job, stage: str, body: str, hash: str) -> Path:
@@ -48,9 +54,16 @@ def stage_path(job: Job, stage: str, body: str, hash: str) -> Path:
     return next(iter(sorted(job.stages.glob(f"*_{stage}_{hash[:20]}.npz"))), path)
 
 
-def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write named arrays as one .npz that is whole or not there. Raises CacheUnwritable."""
-    write_whole(path, pack(arrays))
+def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]], root: Path) -> None:
+    """Write named arrays and their checksum as one .npz that is whole or not there.
+
+    root: the job folder, below which no link is followed. Raises CacheUnwritable.
+    """
+    try:
+        make_folder(path.parent)
+    except OSError as error:
+        raise unwritable(path, error) from error
+    write_whole(path, pack({**arrays, CHECKSUM: np.array(_checksum(arrays))}), root)
 
 
 def pack(arrays: Mapping[str, NDArray[Any]]) -> memoryview:
@@ -60,10 +73,15 @@ def pack(arrays: Mapping[str, NDArray[Any]]) -> memoryview:
     return buffer.getbuffer()
 
 
-def read_arrays(path: Path) -> Arrays | None:
-    """The arrays of such a file, or None where there is none or it cannot be read."""
+def read_arrays(path: Path, root: Path) -> Arrays | None:
+    """The arrays of such a file, or None where there is none or it cannot be read. root: as of `write_arrays`."""
     try:
-        with np.load(path, allow_pickle=False) as stored:
-            return {key: stored[key] for key in stored.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+        return read_npz(path, root)
+    except (OSError, ValueError):
         return None
+
+
+def _checksum(arrays: Mapping[str, NDArray[Any]]) -> str:
+    told = [f"{name} {array.dtype.str} {array.shape} {digest_of(np.ascontiguousarray(array).tobytes())}"
+            for name, array in sorted(arrays.items())]
+    return digest_of("\n".join(told).encode())

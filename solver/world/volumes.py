@@ -8,10 +8,10 @@ import numpy as np
 
 from ..errors import BadMesh
 from ..job import schema
-from ..job.folder import Job, blame, parameters
+from ..job.folder import FARTHEST, Job, blame, parameters
 from ..job.hashes import hashes, settings
 from ..job.place import place_of
-from ..job.stages import keep
+from ..job.stages import Arrays, keep
 from ..meshing.tetrahedralize import tetrahedralize
 from ..meshing.volume import Volume, tet_volumes
 from ..state import Index, Vec
@@ -48,9 +48,21 @@ def volume_of(job: Job, body: schema.Body, key: str, report: Stage) -> Volume:
         return {"nodes": made.nodes, "tets": made.tets, "notes": np.array(made.notes, dtype=np.str_)}
 
     with blame(job.scene, body, "surface"):
-        kept = keep(job, "tets", body.name, key, make)
+        kept = keep(job, "tets", body.name, key, make, _usable)
     nodes, tets, notes = kept["nodes"], kept["tets"], tuple(kept["notes"].tolist())
     return Volume(nodes, tets, notes) if place is None else Volume(place.in_world(nodes), place.turned(tets), notes)
+
+
+def _usable(arrays: Arrays) -> bool:
+    """Whether these are tetrahedra as the meshers make them: numbers, of positive volume, each node a corner of one."""
+    nodes, tets, notes = (arrays.get(name) for name in ("nodes", "tets", "notes"))
+    if nodes is None or tets is None or notes is None or notes.dtype.kind != "U" or notes.ndim != 1:
+        return False
+    if nodes.dtype != np.float64 or tets.dtype != np.int32 or nodes.shape[1:] != (3,) or tets.shape[1:] != (4,):
+        return False
+    if not len(tets) or not (np.abs(nodes) <= FARTHEST).all() or tets.min() < 0 or tets.max() >= len(nodes):
+        return False
+    return bool((tet_volumes(nodes, tets) > 0.0).all() and np.bincount(tets.ravel(), minlength=len(nodes)).all())
 
 
 def _given(nodes: Vec, tets: Index) -> Volume:

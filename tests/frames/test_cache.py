@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -146,7 +147,8 @@ def test_a_torn_log_line_is_left_out_and_mended(job, torn):
     FrameStore(job.cache).write(31, np.zeros((3, 3)))
     # the first line after the torn one is whole
     text = (job.cache / LOG).read_text().splitlines()
-    assert all(len(line.split()) == 4 for line in text if line.startswith(("frame", "snapshot")))
+    assert all(len(line.split()) == 5 for line in text if line.startswith(("frame", "snapshot"))
+               and line + "\n" != torn)
     assert len(text) == len(before) + 2 + (torn.endswith("\n")) and Cache(job.cache).log.keys() - before.keys() == {
         ("frame", 31)}
 
@@ -243,15 +245,19 @@ def test_the_lock_of_a_dead_process_is_taken_over(tmp_path):
     assert not any(tmp_path.iterdir())
 
 
+def leave_lock(folder, who):
+    (folder / lock.LOCK).write_text(json.dumps(asdict(who)))
+
+
 def test_a_process_number_given_out_again_is_not_mistaken(tmp_path):
-    lock._create(tmp_path / lock.LOCK, lock.Holder(os.getpid(), lock.here().host, "1"))
+    leave_lock(tmp_path, lock.Holder(os.getpid(), lock.here().host, "1"))
     assert not lock.busy(tmp_path)
     with lock.held(tmp_path):
         pass
 
 
 def test_a_lock_of_another_host_is_respected(tmp_path):
-    lock._create(tmp_path / lock.LOCK, lock.Holder(1, "farm-7", ""))
+    leave_lock(tmp_path, lock.Holder(1, "farm-7", ""))
     with pytest.raises(CacheBusy, match="farm-7"), lock.held(tmp_path):
         pass
 
@@ -268,7 +274,7 @@ def test_an_empty_lock_is_young_or_dead(tmp_path):
 
 def test_only_one_heir_takes_over(tmp_path):
     """Eight processes find the lock of a dead one at once: one gets it, the others are told that it is busy."""
-    lock._create(tmp_path / lock.LOCK, lock.Holder(2**22 + 1, lock.here().host, ""))
+    leave_lock(tmp_path, lock.Holder(2**22 + 1, lock.here().host, ""))
     code = """
 import sys, time
 from pathlib import Path

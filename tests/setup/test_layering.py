@@ -13,7 +13,7 @@ ORDER = (
     "errors catalogue state threads job meshing coordinates materials forces contact assembly linear fields "
     "embedding condensation nonlinear integrators world reshape frames simulate cli __main__"
 ).split()
-FOR_THE_ADDON = {"solver.catalogue", "solver.errors", "solver.frames.read"}
+FOR_THE_ADDON = {"solver.catalogue", "solver.errors", "solver.frames.lock", "solver.frames.read", "solver.job.files"}
 
 
 def files(folder: str) -> list[Path]:
