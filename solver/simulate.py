@@ -295,7 +295,9 @@ def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None =
         if resume and todo.snapshot is None:
             report.log("There is no snapshot to go on from, so the bake begins at the first frame")
         world, reshape = _build(job, report, threads)
-        for note in world.notes:
+        from .threads import told
+
+        for note in (*told(), *world.notes):
             report.log(note)
 
         store = FrameStore(job.cache, holding.check)

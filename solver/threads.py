@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import stat
 import sys
 import tempfile
 from collections.abc import Callable
@@ -21,6 +22,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+#: names of kernels that were compiled without the files that keep them, and why
+_unkept: list[tuple[str, str]] = []
+_no_folder: list[str] = []  #: why there is no folder that keeps kernels for the next bake
 
 
 KERNELS = re.compile(r"^from \.+threads import .*\b(?:kernel|inlined)\b", re.MULTILINE)
@@ -60,16 +65,44 @@ def _user_cache() -> Path:
 
 
 def kernel_folder() -> Path:
-    """A writable folder for this version's compiled kernels. The extension's own folder may be read-only."""
+    """A folder for this version's compiled kernels that only this user may write to: they are code that is run.
+
+    The extension's own folder may be read-only, and a temporary folder is everybody's: what stands there already is
+    taken only where it is this user's own. A new folder for this process alone where there is none that lasts.
+    """
     name = f"kernels-{sys.implementation.cache_tag}-{_sources_hash()}"
-    for base in (_user_cache() / "conjac", Path(tempfile.gettempdir()) / "conjac"):
+    temporary = Path(tempfile.gettempdir()) / (f"conjac-{os.geteuid()}" if hasattr(os, "geteuid") else "conjac")
+    for base in (_user_cache() / "conjac", temporary):
         try:
-            (base / name).mkdir(parents=True, exist_ok=True)
+            base.parent.mkdir(parents=True, exist_ok=True)
+            for folder in (base, base / name):
+                folder.mkdir(mode=0o700, exist_ok=True)
         except OSError:
             continue
-        if os.access(base / name, os.W_OK):
+        if _ours_alone(base) and _ours_alone(base / name) and os.access(base / name, os.W_OK):
             return base / name
+    _no_folder.append("No folder that only you may write to can be had in "
+                      f"{_user_cache()} or {tempfile.gettempdir()}, so kernels are compiled "
+                      "anew at every bake: make one of them writable, or set NUMBA_CACHE_DIR")
     return Path(tempfile.mkdtemp(prefix="conjac-kernels-"))
+
+
+def _ours_alone(folder: Path) -> bool:
+    """Whether it is a folder of this user's that nobody else may write to; one of ours that others may is closed."""
+    if not hasattr(os, "geteuid"):
+        return True  # on Windows both places are the user's own
+    try:
+        told = os.lstat(folder)
+        if not stat.S_ISDIR(told.st_mode) or told.st_uid != os.geteuid():
+            return False
+        if stat.S_IMODE(told.st_mode) & 0o022:
+            # somebody may have put something there already: what was compiled goes
+            folder.chmod(0o700)
+            for path in folder.rglob("*.nb[ci]"):
+                path.unlink()
+        return True
+    except OSError:
+        return False
 
 
 def _prepare() -> None:
@@ -135,11 +168,13 @@ def kernel(signature: Any, fastmath: frozenset[str] | set[str] = frozenset({"con
         options = {"error_model": "numpy", "nogil": True, "fastmath": set(fastmath)}
         try:
             return numba.njit(signature, cache=True, **options)(function)  # type: ignore[no-any-return]
-        except Exception:
+        except Exception as error:
             # a file of the cache that a crash left torn, or a full disk: the next process starts it anew, this one
             # does without. What is wrong with the kernel itself is raised again here
             _forget(function)
-            return numba.njit(signature, **options)(function)  # type: ignore[no-any-return]
+            made: F = numba.njit(signature, **options)(function)
+            _unkept.append((function.__qualname__, f"{type(error).__name__}: {error}"))
+            return made
 
     return compiled
 
@@ -151,6 +186,16 @@ def _forget(function: Callable[..., Any]) -> None:
     for path in Path(os.environ["NUMBA_CACHE_DIR"]).glob(f"*/{name}"):
         with suppress(OSError):
             path.unlink()
+
+
+def told() -> list[str]:
+    """Sentences for the log about kernels that had to be compiled although they should have been kept."""
+    said = list(_no_folder)
+    if _unkept:
+        which = ", ".join(name for name, _ in _unkept[:3]) + (", ..." if len(_unkept) > 3 else "")
+        said.append(f"Kernels were compiled anew ({len(_unkept)}: {which}), as what {os.environ['NUMBA_CACHE_DIR']} "
+                    f"keeps of them cannot be used: {_unkept[0][1]}. The next bake tries to keep them again")
+    return said
 
 
 def inlined(function: F) -> F:

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from small_jobs import box_job
 
 from solver import threads
 
@@ -26,13 +27,71 @@ def test_an_unwritable_cache_falls_back_to_the_temporary_folder(tmp_path, monkey
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "a file"))
     monkeypatch.setattr(threads.tempfile, "gettempdir", lambda: str(tmp_path / "tmp"))
-    assert threads.kernel_folder().parent == tmp_path / "tmp/conjac"
-    # another user's folder stands there
+    own = f"conjac-{os.geteuid()}"
+    assert threads.kernel_folder().parent == tmp_path / "tmp" / own
+    # something else stands there
     (tmp_path / "shared").mkdir()
-    (tmp_path / "shared/conjac").write_text("")
+    (tmp_path / "shared" / own).write_text("")
     monkeypatch.setattr(threads.tempfile, "gettempdir", lambda: str(tmp_path / "shared"))
+    monkeypatch.setattr(threads, "_no_folder", [])
     last = threads.kernel_folder()
     assert last.is_dir() and last.parent == tmp_path / "shared" and last.name.startswith("conjac-kernels-")
+    assert len(threads.told()) == 1 and "compiled anew at every bake" in threads.told()[0]
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files to others")
+@pytest.mark.parametrize("of", ["the folder", "the folder around it", "both, through a link"])
+def test_kernels_that_another_user_left_are_not_run(tmp_path, monkeypatch, of):
+    """numba unpickles them: whoever may write there runs code here."""
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(threads.tempfile, "gettempdir", lambda: str(tmp_path / "tmp"))
+    for place in (tmp_path / "home/conjac", tmp_path / "tmp" / f"conjac-{os.geteuid()}", tmp_path / "tmp/conjac"):
+        name = f"kernels-{sys.implementation.cache_tag}-{threads._sources_hash()}"
+        (place / name).mkdir(parents=True)
+        if of == "the folder":
+            os.chown(place / name, 12345, 12345)
+        elif of == "the folder around it":
+            os.chown(place, 12345, 12345)
+        else:
+            theirs = place.rename(place.with_name(f"{place.name}-theirs"))
+            os.chown(theirs, 12345, 12345)
+            place.symlink_to(theirs, target_is_directory=True)
+    found = threads.kernel_folder()
+    assert found.name.startswith("conjac-kernels-") and found.stat().st_uid == os.geteuid()
+    assert found.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="owners and modes are POSIX's")
+def test_the_folder_is_closed_to_others(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    before = os.umask(0)
+    try:
+        found = threads.kernel_folder()
+        assert [path.stat().st_mode & 0o777 for path in (found, found.parent)] == [0o700, 0o700]
+        # one that was open to others is closed, and what they may have put there is not run
+        found.chmod(0o777)
+        (found / "world_1").mkdir()
+        (found / "world_1/kernel.nbi").write_bytes(b"theirs")
+        assert threads.kernel_folder() == found and found.stat().st_mode & 0o777 == 0o700
+        assert not (found / "world_1/kernel.nbi").exists()
+    finally:
+        os.umask(before)
+
+
+def test_modules_of_a_job_are_not_imported(tmp_path):
+    """`cd JOB; python -m solver check .`: a numpy.py in the job, or a json.py, is the job's and stays a file."""
+    job = box_job(tmp_path / "job", end=3)
+    for name in ("numpy", "json", "msgspec", "argparse", "numba"):
+        (job / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w').write({name!r})\n")
+    ran = subprocess.run([sys.executable, "-m", "solver", "check", "."], cwd=job, capture_output=True, text=True,
+                         env=os.environ | {"PYTHONPATH": str(ROOT)})
+    assert (ran.returncode, ran.stderr) == (0, "") and "96 tetrahedra" in ran.stdout
+    ran = subprocess.run([sys.executable, "-m", "solver", "bake", "."], cwd=job, capture_output=True, text=True,
+                         env=os.environ | {"PYTHONPATH": str(ROOT)})
+    assert ran.returncode == 0, ran.stderr
+    assert not (tmp_path / "ran").exists()
 
 
 def test_an_edited_kernel_or_what_it_imports_makes_another_folder(tmp_path):
@@ -96,16 +155,18 @@ def test_a_torn_file_of_the_cache_is_made_anew(tmp_path, kind, left):
     (tmp_path / "small.py").write_text(SMALL)
 
     def run() -> list[str]:
-        told = "import small; print(small.twice(2.0), sum(small.twice.stats.cache_hits.values()))"
+        told = "import small; from solver import threads; " \
+               "print(small.twice(2.0), sum(small.twice.stats.cache_hits.values()), len(threads.told()))"
         ran = subprocess.run([sys.executable, "-c", told], cwd=tmp_path, capture_output=True, text=True,
                              env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "kernels"), "PYTHONPATH": str(ROOT)})
         assert ran.returncode == 0, ran.stderr
         return ran.stdout.split()
 
-    assert [run(), run()] == [["4.0", "0"], ["4.0", "1"]]
+    assert [run(), run()] == [["4.0", "0", "0"], ["4.0", "1", "0"]]
     [path] = (tmp_path / "kernels").glob(f"*/*.{kind}")
     path.write_bytes(path.read_bytes()[:left])
-    assert [run(), run(), run()] == [["4.0", "0"], ["4.0", "0"], ["4.0", "1"]]
+    # and it says so
+    assert [run(), run(), run()] == [["4.0", "0", "1"], ["4.0", "0", "0"], ["4.0", "1", "0"]]
 
 
 def test_threads_asked_for_are_capped_by_the_machine():

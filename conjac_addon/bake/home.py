@@ -11,8 +11,7 @@ import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from ...solver.errors import CacheUnwritable
-from ..playback.pc2 import replace
+from ...solver.job.files import open_regular, unwritable, write_whole
 
 FILE = "home.json"
 
@@ -41,8 +40,9 @@ def read(folder: Path) -> Home | None:
     known = _seen.get(path)
     if known is None or known[0] != stamp:
         try:
-            known = stamp, Home(**json.loads(path.read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError):
+            with open_regular(path) as stream:
+                known = stamp, Home(**json.loads(stream.read()))
+        except (OSError, ValueError, TypeError, RecursionError):
             known = stamp, None
         _seen[path] = known
     return known[1]
@@ -55,12 +55,9 @@ def write(folder: Path, uuid: str, name: str, blend: str, session: str) -> None:
         return
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        fresh = folder / f"{FILE}.new"
-        fresh.write_text(json.dumps(asdict(home), ensure_ascii=False), encoding="utf-8")
-        replace(fresh, folder / FILE)
     except OSError as error:
-        raise CacheUnwritable(f"the folder {folder} cannot be written ({error.strerror or error})",
-                              "Choose another cache folder") from error
+        raise unwritable(folder, error) from error
+    write_whole(folder / FILE, json.dumps(asdict(home), ensure_ascii=False).encode(), folder.parent)
 
 
 def forget(folder: Path) -> None:

@@ -83,7 +83,7 @@ def test_a_whole_bake_beside_links(scene, mine, key):  # noqa: F811
     folder.mkdir(parents=True)
     base = place.playback_path(obj).name
     for name in (f"{base}.pc2", f"{base}.pc2.new", f"{base}.abc", f"{base}.new.abc", "scene.json", "scene.json.tmp",
-                 "playback.json"):
+                 "playback.json", "home.json", "home.json.new", "home.json.tmp"):
         os.symlink(mine / "letter.npy", folder / name)
     assert session.bake(obj, scene, key=key, report=print) == EXIT_COMPLETE
     assert untouched(mine)
