@@ -173,7 +173,7 @@ class CONJAC_OT_free_bake(bpy.types.Operator):
         obj = context.active_object
         return context.window_manager.invoke_confirm(
             self, event, title=f'Free the bake of "{members.owner(obj).name}"?', confirm_text="Free", icon="WARNING",
-            message=f"{kept_on_disk(place.job_folder(obj))} will be deleted from the disk. This cannot be undone.")
+            message=f"{kept_on_disk(place.job_folder(obj))}, will be deleted from the disk. This cannot be undone.")
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.object

@@ -12,8 +12,8 @@ LINE = 34
 #: Blender's unit of width, of a button's height, at a scale of one [pixels]
 UNIT = 20.0
 
-#: units beside the text of a label: margins of panel and label; the tabs of a sidebar; the icon in front
-MARGINS, TABS, ICON = 1.8, 1.0, 1.0
+#: units beside the text of a label: margins of panel and label with a sidebar's tabs or an editor's scroll bar; an icon
+MARGINS, ICON = 2.8, 1.0
 
 
 def hint(layout: bpy.types.UILayout, text: str) -> None:
@@ -39,7 +39,7 @@ def lines(text: str, region: bpy.types.Region | None, has_icon: bool = False) ->
     # a panel may be zoomed: its text is laid out as if it were not
     view = region.view2d
     width = view.region_to_view(region.width, 0)[0] - view.region_to_view(0, 0)[0]
-    beside = MARGINS + (TABS if region.type == "UI" else 0.0) + (ICON if has_icon else 0.0)
+    beside = MARGINS + (ICON if has_icon else 0.0)
     return fitted(text, round(width - beside * UNIT * scale), round(preferences.ui_styles[0].widget.points * scale))
 
 

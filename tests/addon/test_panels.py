@@ -354,6 +354,35 @@ def test_a_number_too_small_for_its_field_is_told_below(soft_cube):
     assert told() == ["Tolerance is 1e-08"]
 
 
+@pytest.mark.parametrize("points", [11, 16])
+def test_lines_fill_the_width_and_lose_no_word(soft_cube, points):
+    import blf
+
+    from conjac.conjac_addon.ui import text
+
+    sentence = "Baked before Damping, Edge Length, Poisson Ratio, Time Step, Young's Modulus changed; bake again"
+    blf.size(0, points)
+    counts = []
+    for width in (90, 180, 360, 2000):
+        lines = text.fitted(sentence, width, points)
+        assert " ".join(lines) == sentence
+        assert all(blf.dimensions(0, line)[0] <= width or " " not in line for line in lines)
+        # the next word would not have fitted
+        assert all(blf.dimensions(0, f"{line} {after.split()[0]}")[0] > width for line, after in zip(lines, lines[1:]))
+        counts.append(len(lines))
+    assert counts == sorted(counts, reverse=True) and counts[0] > 5 and counts[-1] == 1
+
+
+def test_the_buttons_of_a_bake_stand_above_whatever_the_status_says(soft_cube, monkeypatch):
+    from conjac.conjac_addon import bake
+    from conjac.conjac_addon.ui import sections
+
+    for state, button in (("none", "conjac.bake"), ("stale", "conjac.bake"), ("baking", "conjac.pause")):
+        monkeypatch.setattr(sections.bake, "status",
+                            lambda obj, state=state: bake.Status(state, text="Long words " * 30, mine=True))
+        assert drawn(soft_cube)[0] == ("operator", button)
+
+
 def test_panels_survive_a_folder_that_cannot_be_read(soft_cube, tmp_path):
     (tmp_path / "file").write_text("in the way")
     soft_cube.conjac.cache_folder = str(tmp_path / "file")

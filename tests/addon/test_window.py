@@ -98,6 +98,7 @@ sys.path.insert(0, {tests!r})
 import conftest, bpy, conjac
 from conjac.conjac_addon import bake
 from conjac.conjac_addon.bake import session
+from conjac.conjac_addon.operators import on_worker
 conjac.register()
 bpy.context.preferences.view.show_splash = False
 
@@ -140,11 +141,14 @@ def artist():
     assert scene.frame_current == 1, scene.frame_current  # ready to play
     assert bake.status(cube).state == "complete", bake.status(cube)
     assert cube.modifiers["ConJac"].type == "MESH_SEQUENCE_CACHE"
+    drawn_again, redraw = [], on_worker.redraw_panels
+    on_worker.redraw_panels = lambda: (drawn_again.append(True), redraw())
     assert press(bpy.ops.conjac.preview_tets) == {{"RUNNING_MODAL"}}
     while "Cube Tets" not in bpy.data.objects:
         yield
     assert cube.modifiers["ConJac"].show_viewport
     yield
+    assert drawn_again  # the wire is seen, and the button is no longer grey
     print("all pressed", flush=True)
 
 steps = artist()
@@ -179,7 +183,7 @@ def in_a_window(script, tmp_path, screen="1600x2400"):
                                 "BLENDER_USER_RESOURCES": str(tmp_path / "user")}
     window = ["xvfb-run", "-a", "-s", f"-screen 0 {screen}x24 +extension GLX"]
     run = subprocess.run([*window, sys.executable, str(WINDOW), str(path)], env=environment, capture_output=True,
-                         text=True, timeout=240)
+                         text=True, timeout=560)
     said = run.stdout + run.stderr
     for complaint in ("Traceback", "rna_uiItem", "unknown operator", "not found"):
         assert complaint not in said, said
