@@ -127,7 +127,13 @@ def read(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, settings: bpy.types.
 
 
 def _in_range(values: NDArray[Any], whose: str, report: Callable[[str], None]) -> NDArray[np.float64]:
-    """An attribute's values in [0, 1], (n,); what is outside is cut, and said in a sentence beginning with `whose`."""
+    """An attribute's values in [0, 1], (n,); what is outside is cut, what is no number 0, and both are said in
+    sentences beginning with `whose`."""
+    lost = int(np.count_nonzero(np.isnan(values)))
+    if lost:
+        count, are = (f"{lost} values", "are not numbers and count") if lost > 1 else ("one value",
+                                                                                     "is not a number and counts")
+        report(f"{whose.format(count)} {are} as 0")
     weights = np.nan_to_num(np.asarray(values, dtype=np.float64), nan=0.0)
     outside = np.flatnonzero((weights < -ROUNDING) | (weights > 1.0 + ROUNDING))
     if len(outside):

@@ -121,28 +121,15 @@ class Tree:
         Of a ball they are at most half a turn long; where nothing has been re-centred they are q. Arguments as for
         `posture`.
         """
-        return self._on_own_charts(q, centres)[0]
-
-    def absolute_slope(self, q: Vec, centres: Vec | Mapping[str, Vec]) -> list[tuple[Index, Vec]]:
-        """B = ∂absolute/∂q of joints whose charts move, by type: places in q (k, d), blocks (k, d, d).
-
-        Of all other joints it is 1. A joint spring pulls by −Bᵀ k (absolute − rest), and absolute rates are B u.
-        """
-        return self._on_own_charts(q, centres)[1]
-
-    def _on_own_charts(self, q: Vec, centres: Vec | Mapping[str, Vec]) -> tuple[Vec, list[tuple[Index, Vec]]]:
         if not isinstance(centres, np.ndarray):  # quicker to ask than whether it is a Mapping
             centres = centres.get(CENTRES, self.fresh)
-        out, slopes = q.copy(), []
+        out = q.copy()
         for batch in self.batches:
-            (k, d), c = batch.entries.shape, batch.centres.shape[1]
-            if c:
-                there, unit = np.repeat(q[batch.entries], d, axis=0), np.tile(np.eye(d), (k, 1))
-                old, own = (np.repeat(at[batch.centres], d, axis=0) for at in (centres, self.fresh))
-                there, moved = cast(Charted, batch.kind).carry(there, unit, old, own)
-                out[batch.entries] = there[::d]
-                slopes.append((batch.entries, np.ascontiguousarray(np.swapaxes(moved.reshape(k, d, d), 1, 2))))
-        return out, slopes
+            if batch.centres.shape[1]:
+                there = q[batch.entries]
+                out[batch.entries] = cast(Charted, batch.kind).carry(
+                    there, np.zeros_like(there), centres[batch.centres], self.fresh[batch.centres])[0]
+        return out
 
     def recentre(self, state: State) -> State:
         """The same motion with charts moved along where a joint has turned far from its centre.

@@ -5,15 +5,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_matrix, csr_matrix
-from scipy.sparse.linalg import LinearOperator, cg
+from scipy.sparse.linalg import LinearOperator, cg, splu
 from scipy.spatial import cKDTree
 
+from ..errors import BadMesh
 from ..meshing.closest import closest_weights, vertex_normals
 from ..meshing.volume import boundary_faces, shape_gradients
 from ..state import Index, Vec
 
 CANDIDATES = 12  # triangles to look at for each boundary node
 MOST_SAMPLES = 400_000
+UNSOLVED = 1e-6  # of the largest term of an equation: more is no answer
 
 
 def harmonic_extension(nodes: Vec, tets: Index, vertices: Vec, triangles: Index, painted: Vec) -> Vec:
@@ -22,19 +24,41 @@ def harmonic_extension(nodes: Vec, tets: Index, vertices: Vec, triangles: Index,
     nodes: (k, 3) [m]; tets: (e, 4); vertices: (n, 3) [m]; triangles: (m, 3); painted: values at vertices, (n, maps).
     Boundary nodes take the paint at the nearest point of the render mesh that looks their way, all other nodes solve
     Laplace's equation with linear elements. Values stay within those painted. Each part of the volume counts alone.
+    Raises BadMesh where tetrahedra are so flat that the equation has no answer in numbers.
     """
     border, values = on_border(nodes, tets, vertices, triangles, painted)
     nodes = (nodes - nodes.mean(axis=0)) / float(np.ptp(nodes, axis=0).max())
     free = np.setdiff1d(np.arange(len(nodes)), border)
     if len(free):
         laplacian = p1_laplacian(nodes, tets)
-        inner = laplacian[free][:, free].tocsr()
-        known = -(laplacian[free][:, border] @ values[border])
-        diagonal = inner.diagonal()
-        jacobi = LinearOperator(inner.shape, lambda r: r.ravel() / diagonal)
-        for i in range(painted.shape[1]):
-            values[free, i] = cg(inner, known[:, i], rtol=1e-12, maxiter=20 * len(free), M=jacobi)[0]
+        values[free] = solved(laplacian[free][:, free].tocsr(), -(laplacian[free][:, border] @ values[border]))
     return np.clip(values, painted.min(axis=0), painted.max(axis=0))
+
+
+def solved(matrix: csr_matrix, known: Vec, tolerance: float = 1e-12) -> Vec:
+    """X of matrix X = known, (f, maps): by conjugate gradients, by a factor where these do not end. Raises BadMesh."""
+    diagonal = matrix.diagonal()
+    jacobi = LinearOperator(matrix.shape, lambda r: r.ravel() / diagonal)
+    found, factor = np.zeros_like(known), None
+    for i in range(known.shape[1]):
+        if np.isfinite(diagonal).all() and (diagonal > 0.0).all():
+            found[:, i], rounds = cg(matrix, known[:, i], rtol=tolerance, maxiter=20 * len(known), M=jacobi)
+            if rounds == 0:
+                continue
+        try:
+            factor = factor or splu(matrix.tocsc())
+        except RuntimeError as error:  # exactly singular
+            raise _too_flat() from error
+        found[:, i] = factor.solve(known[:, i])
+        off = np.abs(matrix @ found[:, i] - known[:, i]).max()
+        if not off <= UNSOLVED * max(np.abs(known[:, i]).max(), np.abs(diagonal * found[:, i]).max()):
+            raise _too_flat()
+    return found
+
+
+def _too_flat() -> BadMesh:
+    return BadMesh("its tetrahedra are so flat that painted maps cannot be carried into it",
+                   "Use better shaped tetrahedra, or tetrahedralize it again")
 
 
 def on_border(nodes: Vec, tets: Index, vertices: Vec, triangles: Index, painted: Vec) -> tuple[Index, Vec]:

@@ -55,8 +55,3 @@ class Springs:
     def energy(self, E: Vec) -> float:
         """[J]"""
         return float(spring_energy(E, self.body, self.point, self.law))
-
-
-def no_springs(parent: Index) -> Springs:
-    """An empty table."""
-    return Springs(np.zeros((0, 2), np.int32), np.zeros((0, 2, 3)), np.zeros((0, 3)), parent)

@@ -70,7 +70,7 @@ class Multifrontal:
     def _factor_top(self, s: int, data: Vec, scale: float, values: Single) -> None:
         """One front, panel by panel, each in tiles; then what it says of the rows below."""
         inside, blas, ints, failed = self._inside, self._blas, self._ints, self._failed
-        block = (values, inside.first, inside.rows_start, inside.values_start)
+        block = (values, inside.rows_start, inside.values_start)
         columns = int(inside.first[s + 1] - inside.first[s])
         length = int(inside.rows_start[s + 1] - inside.rows_start[s])
         share(assemble_tiles, -(-length // TILE), s, TILE, data, scale, values, self._updates, *self._plan)
@@ -83,8 +83,8 @@ class Multifrontal:
                 return
             share(solve_tiles, -(-(length - right) // TILE), s, left, right, TILE, blas, ints, *block)
         tiles = -(-(length - columns) // TILE)
-        share(update_tiles, tiles * (tiles + 1) // 2, s, TILE, blas, ints, values, self._updates, *block[1:],
-              self._updates_start)
+        share(update_tiles, tiles * (tiles + 1) // 2, s, TILE, blas, ints, values, self._updates, inside.first,
+              *block[1:], self._updates_start)
 
 
 def multifrontal(inside: Supernodes, lower: sp.csc_matrix) -> Multifrontal | None:

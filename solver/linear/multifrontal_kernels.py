@@ -84,12 +84,12 @@ def assemble_tiles(  # type: ignore[no-untyped-def]
               update_start, children_start, children, relative, column_start, source, row_of)
 
 
-TILES = "void(i8, i8, i8, i8, i8, i8, i8[::1], i4[:,::1], f4[::1], i4[::1], i4[::1], i4[::1])"
+TILES = "void(i8, i8, i8, i8, i8, i8, i8[::1], i4[:,::1], f4[::1], i4[::1], i4[::1])"
 
 
 @kernel(TILES)
 def panel_tiles(  # type: ignore[no-untyped-def]
-    start, stop, s, left, right, tile, blas, all_ints, values, first, rows_start, values_start,
+    start, stop, s, left, right, tile, blas, all_ints, values, rows_start, values_start,
 ):
     """What the columns before say of the columns left to right, `tile` rows from `left` on a piece."""
     length = rows_start[s + 1] - rows_start[s]
@@ -100,9 +100,9 @@ def panel_tiles(  # type: ignore[no-untyped-def]
         less_product(blas, block + 4 * row, block + 4 * left, block + 4 * (left * length + row), ints)
 
 
-@kernel("void(i8, i8, i8, i8[::1], i4[:,::1], i4[::1], f4[::1], i4[::1], i4[::1], i4[::1])")
+@kernel("void(i8, i8, i8, i8[::1], i4[:,::1], i4[::1], f4[::1], i4[::1], i4[::1])")
 def start_panel(  # type: ignore[no-untyped-def]
-    s, left, right, blas, all_ints, failed, values, first, rows_start, values_start,
+    s, left, right, blas, all_ints, failed, values, rows_start, values_start,
 ):
     """The triangle of the columns left to right."""
     length, ints = rows_start[s + 1] - rows_start[s], all_ints[0]
@@ -114,7 +114,7 @@ def start_panel(  # type: ignore[no-untyped-def]
 
 @kernel(TILES)
 def solve_tiles(  # type: ignore[no-untyped-def]
-    start, stop, s, left, right, tile, blas, all_ints, values, first, rows_start, values_start,
+    start, stop, s, left, right, tile, blas, all_ints, values, rows_start, values_start,
 ):
     """The columns left to right below their triangle, `tile` rows a piece."""
     length = rows_start[s + 1] - rows_start[s]

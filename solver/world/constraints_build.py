@@ -156,8 +156,9 @@ def notes_of(world: MechanismWorld, placed: Sequence[Placed], rates: Mapping[str
     stage = Stage(1.0e-3, 1.0, 1.0, state.time, None, state.u, None)
     try:
         names = constraints.redundant(world.condensation.pose(world.linearise(state), stage))
-    except (StepFailed, ValueError):  # the first step meets it again, where it is reported
-        names = []
+    except (StepFailed, ValueError) as failure:  # the first step meets it again, and may go round it
+        notes.append(f"Whether loops hold what others hold already could not be told, since {failure}")
+        return notes
     if names:
         notes.append(f"Loops hold what joints or other loops hold already, so they share the load: {', '.join(names)}")
     return notes

@@ -107,7 +107,8 @@ def test_values_outside_of_0_to_1_are_cut_and_said(soft_cube, tmp_path):
     soft_cube.conjac.density_group, notes = "Heavy", []
     scene, array = gathered(soft_cube, tmp_path, notes=notes)
     assert array(scene.bodies[0].painted["density"].weights).tolist() == [0.5, 0, 1, 1, 0, 0, 0, 0]
-    said, = (note for note in notes if "Heavy" in note)
+    lost, said = (note for note in notes if "Heavy" in note)
+    assert lost == '"Cube": one value of "Heavy" for Density is not a number and counts as 0'
     assert said == '"Cube": 2 values of "Heavy" for Density, such as -0.25, lie outside of 0 to 1 and are cut to it'
 
 

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.sparse import diags
 
-from solver.fields.harmonic import harmonic_extension, p1_laplacian
+from solver.errors import BadMesh
+from solver.fields.harmonic import harmonic_extension, p1_laplacian, solved
 from solver.meshing.grid import box_tets
 from solver.meshing.volume import boundary_faces
 
@@ -50,6 +52,34 @@ def test_values_stay_within_the_paint_on_a_real_mesh():
     assert values.min() == 0.0 and values.max() == 1.0
     assert values[saved["nodes"][:, 0] > 0.045].min() > 0.5 and values[saved["nodes"][:, 0] < -0.01].max() < 0.5
     assert ((values > 0.05) & (values < 0.95)).any()
+
+
+def needles(thin, cells=6):
+    """A box of cells whose widths differ by so many powers of ten."""
+    nodes, tets = box_tets((cells,) * 3, (1.0, 1.0, 1.0))
+    random, places = np.random.default_rng(6), nodes.copy()
+    for axis in range(3):
+        edges = np.concatenate([[0.0], np.cumsum(10.0 ** (-thin * random.random(cells)))])
+        places[:, axis] = (edges / edges[-1])[np.rint(nodes[:, axis] * cells).astype(int)]
+    return places, tets
+
+
+def test_what_conjugate_gradients_do_not_solve_is_factored():
+    """A chain of conductors from 1 to 1e10, whose potentials are known: they give up, off by 0.28."""
+    conductor = 10.0 ** (10 * np.random.default_rng(3).random(201))
+    chain = diags([conductor[:-1] + conductor[1:], -conductor[1:-1], -conductor[1:-1]], [0, 1, -1]).tocsr()
+    known = np.zeros((200, 1))
+    known[-1] = conductor[-1]
+    exact = np.cumsum(1.0 / conductor)[:-1] / np.sum(1.0 / conductor)
+    assert solved(chain, known)[:, 0] == pytest.approx(exact, abs=1e-4)
+
+
+def test_tetrahedra_that_no_number_can_tell_from_flat_ones_are_refused():
+    nodes, tets = needles(17)
+    faces, _ = boundary_faces(tets)
+    used, corners = np.unique(faces, return_inverse=True)
+    with np.errstate(all="ignore"), pytest.raises(BadMesh, match="so flat that painted maps"):
+        harmonic_extension(nodes, tets, nodes[used], corners.reshape(-1, 3), nodes[used, :1])
 
 
 def test_parts_count_alone():

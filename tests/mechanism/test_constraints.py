@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from mechanisms import HINGE_ALONG_Y, mechanism_world, run
 
-from solver.errors import StepFailed
+from solver.errors import BadInput, StepFailed
 
 CRANK, COUPLER, ROCKER, BASE = 0.3, 0.8, 0.6, 0.9
 DENSITY = 1000.0
@@ -215,3 +215,17 @@ def test_a_link_passes_through_the_held_body_that_it_hangs_on(tmp_path):
     fallen = run(free, 0.01, 20)
     assert abs(fallen.q[0]) > 0.1
     np.testing.assert_allclose(run(touching, 0.01, 20).q, fallen.q, atol=1e-12)
+
+
+def test_what_cannot_be_told_of_loops_is_said(tmp_path):
+    """Bodies so light that nothing finite answers for a push on them, where they are not refused for that."""
+    bodies, joints, loops = four_bar()
+    for body in bodies:
+        body["mass"] = 1e-310
+    try:
+        with np.errstate(all="ignore"):
+            world = built(tmp_path / "a", bodies, joints, loops=loops)
+    except BadInput as refusal:
+        assert "mass" in str(refusal)
+    else:
+        assert any(note.startswith("Whether loops hold") and "not finite" in note for note in world.notes)

@@ -133,3 +133,15 @@ def test_neighbours_and_pinned_nodes_are_not_picked_however_much_they_swing():
         swing[node, :, mode] = much
     picked = farthest_nodes(nodes, tets, np.ones(len(nodes)), swing, 2, np.array([held], np.int32), NONE)
     assert picked.tolist() == [first, far]
+
+
+def test_what_one_node_tells_is_told_by_no_other():
+    """Half of the body swings much in one mode, the other half little in another: the second node is for that one."""
+    nodes, tets = box_tets((16, 4, 4), (1.6, 0.4, 0.4))
+    left = nodes[:, 0] < 0.75
+    swing = np.zeros((len(nodes), 3, 6))
+    for axis in range(3):
+        swing[left, axis, axis] = 2.0
+        swing[~left, axis, 3 + axis] = 1.0
+    picked = farthest_nodes(nodes, tets, np.ones(len(nodes)), swing, 2, NONE, NONE)
+    assert left[picked].tolist() == [True, False]

@@ -128,7 +128,7 @@ class Colliders:
         convex_kernels.place_points(pose, shapes.points, shapes.owner, x)
         planes = np.empty((len(shapes.corner_start) - 1, 4))
         convex_kernels.face_planes(shapes.corner_start, shapes.corners, x, planes)
-        slack = self._slack(pose, twist, time, h)
+        slack = self._slack(twist, time, h)
         box = np.empty((len(shapes), 6))
         bodies_kernels.boxes_around(shapes.point_start, x, shapes.radius, slack, box)
 
@@ -147,7 +147,7 @@ class Colliders:
             below, more = self._filled("contacts", lambda room: bodies_kernels.ground_contacts(
                 normal, height, self.body, shapes.radius, slack, shapes.point_start, x, room[0], room[1]), 2, 7)
             shape, rows = np.concatenate([below, shape]), np.concatenate([more, rows])
-        return self._table(shape, rows, pose, time)
+        return self._table(shape, rows, time)
 
     def table(self, tree: Tree, at: Posture, q: Vec, end: float, h: float) -> Table:
         """What touches at a posture with coordinates q (m,), or may until `end`, h seconds on, as all stages see it."""
@@ -173,7 +173,7 @@ class Colliders:
             pose[s] = motion.at(time) @ self.offset[s]
         return pose
 
-    def _slack(self, pose: Vec, twist: Vec, time: float, h: float) -> Vec:
+    def _slack(self, twist: Vec, time: float, h: float) -> Vec:
         """How far each shape may get in h seconds, and a little [m], (s,)."""
         speed = np.sqrt(np.add.reduceat(twist * twist, (0, 3), axis=1))[self.body[self._movers]]
         fast = np.zeros(len(self.body))
@@ -184,7 +184,7 @@ class Colliders:
         slack: Vec = NEAR * self._reach + h * fast
         return slack
 
-    def _table(self, shape: Index, rows: Vec, pose: Vec, time: float) -> Touching:
+    def _table(self, shape: Index, rows: Vec, time: float) -> Touching:
         first, second = shape[:, 0], shape[:, 1]
         body = np.stack([self.body[first], np.where(second >= 0, self.body[second], -1)], axis=1).astype(np.int32)
         obstacle = np.zeros((len(rows), 3))

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, cg
 
 from ...errors import BadScene
 from ...meshing.volume import boundary_faces, shape_gradients
 from ...state import Vec
-from ..harmonic import p1_laplacian
+from ..harmonic import p1_laplacian, solved
 from .interface import Muscle
 
 BELLY = 0.2  #: share of the skin that should lie between the two ends
@@ -26,7 +25,7 @@ class Gradient:
     def directions(self, muscle: Muscle) -> Vec:
         """∇φ with φ = 0 at the origin, 1 at the insertion and ∂φ/∂n = 0 on all other skin, (e, 3) [1/m].
 
-        Raises BadScene where nothing, or only one end, is painted.
+        Raises BadScene where nothing, or only one end, is painted, BadMesh where tetrahedra are too flat.
         """
         weights = muscle.weights
         if weights is None:
@@ -50,10 +49,7 @@ class Gradient:
         if len(free):
             held = np.flatnonzero(origin | insertion)
             laplacian = p1_laplacian(nodes, tets)
-            inner = laplacian[free][:, free].tocsr()
-            diagonal = inner.diagonal()
-            jacobi = LinearOperator(inner.shape, lambda r: r.ravel() / diagonal)
             known = -(laplacian[free][:, held] @ phi[held])
-            phi[free] = cg(inner, known, rtol=1e-10, maxiter=20 * len(free), M=jacobi)[0]
+            phi[free] = solved(laplacian[free][:, free].tocsr(), known[:, None], 1e-10)[:, 0]
         gradients: Vec = np.einsum("eij,ei->ej", shape_gradients(nodes, tets)[0], phi[tets])
         return gradients
