@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from ..settings import CONJAC_Settings
-from . import cli, handlers, operators, session, share
+from . import break_lock, cli, handlers, operators, session, share
 from .place import is_temporary, job_folder
 from .session import bake_object, is_read
 from .status import Status, status
 
 __all__ = ["Status", "bake_object", "is_read", "is_temporary", "job_folder", "status"]
 
-classes = (*operators.classes, *share.classes)
+classes = (*operators.classes, *break_lock.classes, *share.classes)
 
 
 def _bake(settings: CONJAC_Settings, wait: bool = True) -> int:

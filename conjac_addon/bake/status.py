@@ -9,6 +9,7 @@ from pathlib import Path
 import bpy
 
 from ...solver.errors import ConJacError
+from ...solver.frames import lock
 from .. import gather, members, playback
 from ..settings import frame_range
 from . import home, place
@@ -27,6 +28,7 @@ class Status:
     text: str = ""  #: a sentence without a full stop
     fraction: float | None = None  #: of a running bake's present stage, 0..1, where known
     mine: bool = False  #: this Blender runs the bake, so it can be cancelled here
+    held_by: str = ""  #: the other program that bakes it, and when it was last heard of
     vertices: int | None = None  #: of the baked mesh, where something is baked
     first: int | None = None  #: frame where the bake begins, where something is baked
     frames: frozenset[int] = frozenset()  #: on disk
@@ -105,7 +107,8 @@ def _of_folder(folder: Path) -> Status:
         told = cache.status()
         text = _stale(gather.labels(told.changed)) if told.changed else told.text
         vertices = sum(count for _, _, count in cache.bodies()) if told.total else None
-        found = Status(told.state, told.done, told.total, text=text, vertices=vertices,
+        other = f"It is {lock.told(cache.folder)}" if told.state == "baking" else ""
+        found = Status(told.state, told.done, told.total, text=text, held_by=other, vertices=vertices,
                        first=cache.frames[0] if cache.frames else None, frames=frozenset(cache.frames_done()))
     except (ConJacError, OSError) as error:
         found = Status("broken", text=str(error).rstrip("."))

@@ -38,7 +38,8 @@ def draw_body(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     if status.state == "baking":
         layout.progress(factor=status.fraction or 0.0, text=status.text + remaining(status.left_s))
         if not status.mine:
-            hint(layout, "Another program bakes it: pause or cancel it there")
+            hint(layout, f"Another program bakes it: pause or cancel it there. {status.held_by}".rstrip(". "))
+            layout.operator("conjac.break_lock", icon="UNLOCKED")
     else:
         paragraph(layout, status.text, STATE_ICONS[status.state])
         if status.state == "complete" and obj.mode != "OBJECT":

@@ -68,15 +68,15 @@ def plan(cache: Cache, read: hashes.Settings, wanted: range, resume: bool) -> Pl
 
 def _changed(manifest: dict[str, Any], read: hashes.Settings) -> tuple[str, ...]:
     """Plain names of what differs from what was baked; empty where the cache is still true."""
-    if hashes.same_solve(manifest, read):
-        return ()
     try:
+        if hashes.same_solve(manifest, read):
+            return ()
         before, after = hashes.in_common(manifest, read)
         changed = tuple(hashes.changed(before.plain(), after.plain()))
         # what was baked knew of fewer parameters, and nothing else of it has another meaning now
         if not changed and hashes.means_the_same(manifest):
             return ()
-    except (KeyError, TypeError):  # settings that this version does not know
+    except (KeyError, TypeError, AttributeError):  # settings that this version does not know
         changed = ()
     return changed or ("the solver itself",)
 

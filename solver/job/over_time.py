@@ -8,7 +8,8 @@ import hashlib
 import math
 from pathlib import Path
 
-import numpy as np
+from .arrays import Unreadable, read_header
+from .files import open_regular
 
 #: fields of scene.json whose arrays have a row for each sample, the start frame's first
 SAMPLED = frozenset({"motion", "node_motion", "fiber_activation", "target"})
@@ -25,19 +26,16 @@ def digests(path: Path, rows_per_frame: int) -> tuple[str, list[str]]:
 
     No frames are told of a file that is not laid out row by row.
     """
-    with open(path, "rb") as stream:
+    with open_regular(path) as stream:
         try:
-            if np.lib.format.read_magic(stream) != (1, 0):
-                raise ValueError
-            shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
-            rowwise = bool(shape) and not fortran and not dtype.hasobject
-        except ValueError:
-            rowwise = False
-        start = stream.tell()
+            header = read_header(stream, path.stat().st_size)
+        except Unreadable:
+            header = None
         stream.seek(0)
-        if not rowwise:
+        if header is None or not header.shape or header.fortran:
             return hashlib.file_digest(stream, _whole).hexdigest(), []
 
+        start, shape, dtype = header.offset, header.shape, header.dtype
         whole, rows = _whole(stream.read(start)), hashlib.blake2b(digest_size=8)
         rows.update(f"{dtype.str} {shape[1:]}".encode())
         row, found = dtype.itemsize * math.prod(shape[1:]), []

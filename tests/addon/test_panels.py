@@ -212,7 +212,7 @@ def test_every_operator_has_a_button(soft_cube):
         buttons |= {name for kind, name in drawn(rig) if kind == "operator"}
         rig.conjac.enabled = False
         buttons |= {name for kind, name in drawn(rig) if kind == "operator"}
-    only_while_baking, after_save_as = {"conjac.pause", "conjac.cancel"}, {"conjac.shared_bakes"}
+    only_while_baking, after_save_as = {"conjac.pause", "conjac.cancel", "conjac.break_lock"}, {"conjac.shared_bakes"}
     assert {f"conjac.{name}" for name in dir(bpy.ops.conjac)} == buttons | only_while_baking | after_save_as
 
 
@@ -316,6 +316,7 @@ def test_a_bake_of_another_program_has_no_buttons_here(soft_cube, monkeypatch):
     log = drawn(soft_cube)
     assert not {("operator", "conjac.pause"), ("operator", "conjac.cancel"), ("operator", "conjac.bake")} & set(log)
     assert any("Another program bakes it" in text for _, text in log)
+    assert ("operator", "conjac.break_lock") in log
 
 
 def test_a_long_sentence_is_not_cut_and_painting_after_a_bake_is_spoken_of(soft_cube, monkeypatch):

@@ -1,0 +1,51 @@
+"""Break Lock: for a bake of another machine, or another Blender, that is known to be gone."""
+
+from __future__ import annotations
+
+import bpy
+
+from ...solver.errors import ConJacError
+from ...solver.frames import lock
+from .. import members
+from ..operators.poll import baked, unless
+from ..redraw import redraw_panels
+from . import place, session
+
+
+def held_by(obj: bpy.types.Object) -> str:
+    """Who else bakes the object and when it was last heard of; "" where nobody does, or this Blender."""
+    if session.running_bake(obj) is not None:
+        return ""
+    folder = place.job_folder(obj) / "cache"
+    return lock.told(folder) if lock.busy(folder) else ""
+
+
+class CONJAC_OT_break_lock(bpy.types.Operator):
+    """Take the cache from a bake that was killed on another machine. One that still runs stops before its next frame"""
+
+    bl_idname = "conjac.break_lock"
+    bl_label = "Break Lock"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return unless(cls, baked(cls, context), lambda obj: not held_by(obj), "No other program bakes it") is not None
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        return context.window_manager.invoke_confirm(
+            self, event, title="Break Lock", confirm_text="Break Lock", icon="WARNING",
+            message=f"It is being baked by {held_by(context.object)}. Is that bake gone?")
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        obj = context.object
+        try:
+            who = lock.break_lock(place.job_folder(obj) / "cache")
+        except ConJacError as error:
+            error.object = error.object or members.owner(obj).name
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        self.report({"INFO"}, f'"{obj.name}": its cache was taken from {who}')
+        redraw_panels()
+        return {"FINISHED"}
+
+
+classes = (CONJAC_OT_break_lock,)
