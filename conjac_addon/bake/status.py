@@ -40,6 +40,9 @@ FRESH = 1.0
 #: what changes when a bake does
 WATCHED = ("scene.json", "cache/manifest.json", "cache/written.log", "cache/lock", "cache/frames")
 
+#: what takes an evaluation of every frame to compare, so that a bake does it and not a panel
+NOT_COMPARED = "Shape, paint and animation are compared at the next bake"
+
 _seen: dict[Path, tuple[tuple, float, Status]] = {}
 
 
@@ -68,6 +71,9 @@ def status(obj: bpy.types.Object) -> Status:
         if found.vertices and count not in (None, found.vertices):
             return replace(found, state="stale",
                            text=f"Baked with {found.vertices} vertices, the mesh has {count} now; bake again")
+        moved = gather.moved(obj, bpy.context.scene, folder) if at.own else []  # a copy may play it elsewhere
+        if moved:
+            return replace(found, state="stale", text=f"Baked before {_listed(moved)} moved; bake again")
         if not playback.plays(obj):
             return replace(found, state="stale", text="There are baked frames, but nothing plays them; bake again")
         playing = playback.file_of(obj)
@@ -78,7 +84,9 @@ def status(obj: bpy.types.Object) -> Status:
         found = _in_range(found, *frame_range(obj.conjac, bpy.context.scene))
         said = home.read(folder)
         if not at.own and said is not None:
-            return replace(found, text=f'{found.text}, of "{said.object}": its first bake makes its own')
+            found = replace(found, text=f'{found.text}, of "{said.object}": its first bake makes its own')
+        if found.state == "complete":
+            return replace(found, text=f"{found.text}. {NOT_COMPARED}")
     return found
 
 
@@ -90,6 +98,11 @@ def _in_range(found: Status, first: int, last: int) -> Status:
     if done < total:
         return replace(found, state="partial", done=done, total=total, text=f"{done} of {total} frames are baked")
     return replace(found, state="complete", done=done, total=total, text=f"All {total} frames are baked")
+
+
+def _listed(names: list[str]) -> str:
+    """The first of them, for one line."""
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def _stale(changed: list[str]) -> str:

@@ -5,8 +5,9 @@ from .evaluation import check_mode
 from .in_memory import mechanism_now
 from .job import write_job, write_job_steps
 from .mesh import start_mesh
+from .placed import moved
 from .stack import count_at_mark
 from .stale import changed_settings, labels
 
 __all__ = ["animated_refusal", "changed_settings", "check_mode", "count_at_mark", "labels", "mechanism_now",
-           "start_mesh", "write_job", "write_job_steps"]
+           "moved", "start_mesh", "write_job", "write_job_steps"]

@@ -17,7 +17,7 @@ from ...solver import catalogue
 from ...solver.errors import BadInput
 from .. import identity, members, upgrade
 from .. import settings as properties
-from . import animated, attach, obstacles, rigid, sources
+from . import animated, attach, obstacles, placed, rigid, sources
 from .body import BodyReader, body_settings, choice
 from .evaluation import Evaluation
 from .folder import JobFolder, JobPart
@@ -76,6 +76,7 @@ def _write_body(obj: bpy.types.Object, scene: bpy.types.Scene, job: JobFolder, f
         held.append(evaluation)
         document = job_settings(obj, scene, frames)
         evaluation.go_to(frames[0])
+        _keep_places(evaluation, job, frames[0])
         reader = BodyReader(evaluation, job, frames, samples, report, still)
         ground = GroundPlane(obj.conjac, evaluation) if obj.conjac.use_ground else None
         reader.begin(ground)
@@ -89,6 +90,13 @@ def _write_body(obj: bpy.types.Object, scene: bpy.types.Scene, job: JobFolder, f
     job.finish(document)
 
 
+def _keep_places(evaluation: Evaluation, job: JobFolder, start: int) -> None:
+    """Write where all that is read stands at the start frame, which the scene is at."""
+    places = placed.read(evaluation.object, evaluation.scene, evaluation.view_layer.depsgraph)
+    for name, values in placed.arrays(places, start).items():
+        job.array(name, values)
+
+
 def _write_mechanism(owner: bpy.types.Object, scene: bpy.types.Scene, job: JobFolder, frames: tuple[int, int],
                      report: Report, still: bool, held: list[Held]) -> Iterator[int]:
     """The job of a mechanism and all that hangs on it, giving every frame that has been read."""
@@ -100,6 +108,7 @@ def _write_mechanism(owner: bpy.types.Object, scene: bpy.types.Scene, job: JobFo
         held += [evaluation, *soft, *([source] if isinstance(source, rigid.Objects) else [])]
         document = job_settings(owner, scene, frames)
         evaluation.go_to(start)
+        _keep_places(evaluation, job, start)
         mechanism = MechanismReader(source, owner, job, scene, start)
         mechanism.begin()
         bumps = obstacles.Obstacles(evaluation, job)

@@ -80,7 +80,9 @@ def _export(scene: bpy.types.Scene, path: Path, frames: Frames) -> None:
         path.unlink(missing_ok=True)  # Blender would write through a link
     except OSError as error:
         raise unwritable(path, error) from error
-    with bpy.context.temp_override(window=_window(), scene=scene, view_layer=scene.view_layers[0]):
+    # one after the other: Blender crashes where a window and a scene that it does not show are given at once
+    with (bpy.context.temp_override(window=_window()),
+          bpy.context.temp_override(scene=scene, view_layer=scene.view_layers[0])):
         result = bpy.ops.wm.alembic_export(
             filepath=str(path), check_existing=False, start=frames.first, end=frames.last,
             evaluation_mode="VIEWPORT", use_instancing=False, export_hair=False, export_particles=False, vcolors=True)

@@ -162,3 +162,45 @@ def test_an_object_deleted_while_the_scene_is_read_is_named(scene):  # noqa: F81
     assert code == 2 and "was deleted while the scene was read" in bake.progress.error, bake.progress
     assert "report" not in bake.progress.error and session.running == {}
     assert place.job_folder(obj).exists()
+
+
+def test_what_has_been_moved_since_is_named_and_what_was_not_compared_is_said(scene):  # noqa: F811
+    obj = add_jelly()
+    bpy.ops.object.empty_add()
+    handle = bpy.context.object
+    handle.name, handle.location = "Ear", (-0.05, -0.05, -0.05)
+    obj.conjac.handles.add().object = handle
+    bpy.context.view_layer.objects.active = obj
+    scene.frame_set(5)
+    assert obj.conjac.bake() == 0
+    status = addon_bake.status(obj)
+    assert status.state == "complete"
+    assert "Shape, paint and animation are compared at the next bake" in status.text
+
+    def state_with(obj):
+        bpy.context.view_layer.update()
+        status = addon_bake.status(obj)
+        return status.state, status.text
+
+    handle.location.x = 0.05
+    assert state_with(obj) == ("stale", "Baked before Ear moved; bake again")
+    handle.location.x = -0.05
+    obj.location.z = 0.5
+    assert state_with(obj) == ("stale", "Baked before Jelly moved; bake again")
+    obj.location.z = 0.0
+    assert state_with(obj)[0] == "complete"
+    obj.conjac.handles.add().object = obj.copy()
+    assert state_with(obj)[0] == "stale" and "Handles" in state_with(obj)[1]
+    obj.conjac.handles.remove(1)
+    assert state_with(obj)[0] == "complete"
+    # what is animated stands elsewhere at another frame, and is no other for it
+    handle.name = "Renamed"
+    moving_pin(handle, LAST)
+    scene.frame_set(9)
+    assert state_with(obj)[0] == "complete"
+    handle.animation_data_clear()
+    handle.location = (-0.05, -0.05, -0.05)
+    assert state_with(obj)[0] == "complete"
+    handle.location.y = 0.05
+    assert obj.conjac.bake() == 0
+    assert addon_bake.status(obj).state == "complete"

@@ -1,0 +1,107 @@
+"""Where all that a bake reads stood at its first frame, so that a panel can tell whether it has been moved since.
+
+Only what stands still is compared, or a scene that is at that frame: where an animated object will be there takes an
+evaluation of all that moves it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import members
+
+#: arrays of the job folder that only the add-on reads: what is placed, its matrices (k, 4, 4) in Blender units, when
+NAMES, MATRICES, FRAME = "placed_names", "placed_matrices", "placed_frame"
+
+#: how far a number of a matrix may be off, as a share of the largest: what Blender's single precision loses
+SAME = 1.0e-5
+
+Matrix = NDArray[np.float64]
+
+#: what was last read, by job folder, and when that was written
+_known: dict[Path, tuple[int, tuple[dict[str, Matrix], int]]] = {}
+
+
+def read(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> dict[str, Matrix]:
+    """The places of all that the bake of an object reads, by what they are to it."""
+    return {what: np.array(one.evaluated_get(depsgraph).matrix_world, dtype=np.float64)
+            for what, one in _objects(obj, scene).items()}
+
+
+def arrays(places: dict[str, Matrix], frame: int) -> dict[str, NDArray[Any]]:
+    """The same as arrays of a job folder. frame: the scene's."""
+    return {NAMES: np.array(list(places), dtype=np.str_), MATRICES: np.array(list(places.values())),
+            FRAME: np.array([frame])}
+
+
+def moved(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path) -> list[str]:
+    """Names of what stands elsewhere than when the bake was read, and "Handles" and the like where one came or went.
+
+    Empty where the folder does not say. Cheap: nothing is evaluated.
+    """
+    stored = _stored(folder)
+    if stored is None:
+        return []
+    (then, first_frame), now = stored, _objects(obj, scene)
+    changed = {_list_of(what) for what in then.keys() ^ now.keys()}
+    at_start = (scene.frame_current, scene.frame_subframe) == (first_frame, 0.0)
+    for what in then.keys() & now.keys():
+        here = np.array(now[what].matrix_world, dtype=np.float64)
+        near = np.abs(here - then[what]).max() <= SAME * max(np.abs(then[what]).max(), 1.0e-9)
+        if not near and (at_start or not may_move(now[what])):
+            changed.add(now[what].name)
+    return sorted(changed)
+
+
+def may_move(obj: bpy.types.Object) -> bool:
+    """Whether an object may stand elsewhere at another frame, or follows one that may."""
+    data = obj.animation_data
+    if data is not None and (data.action is not None or len(data.drivers) or len(data.nla_tracks)):
+        return True
+    if len(obj.constraints) or obj.rigid_body is not None:
+        return True
+    return obj.parent is not None and (obj.parent_type != "OBJECT" or may_move(obj.parent))
+
+
+def _stored(folder: Path) -> tuple[dict[str, Matrix], int] | None:
+    """What a job folder says, and of which frame; None where it says nothing."""
+    try:
+        written = (folder / "scene.json").stat().st_mtime_ns
+        known = _known.get(folder)
+        if known is not None and known[0] == written:
+            return known[1]
+        names, matrices, frame = (np.load(folder / "arrays" / f"{name}.npy", allow_pickle=False)
+                                  for name in (NAMES, MATRICES, FRAME))
+        found = dict(zip(names.tolist(), matrices, strict=True)), int(frame[0])
+    except (OSError, ValueError, EOFError, IndexError):
+        return None
+    _known[folder] = written, found
+    return found
+
+
+def _objects(obj: bpy.types.Object, scene: bpy.types.Scene) -> dict[str, bpy.types.Object]:
+    """All objects whose places the bake reads, by what they are to it: names may change."""
+    found: dict[str, bpy.types.Object | None] = {}
+    for k, one in enumerate(members.members(obj, scene)):
+        settings = one.conjac
+        found[f"Body {k}"] = one
+        for word, entries in (("Handles", settings.handles), ("Cuts", settings.cuts), ("Nails", settings.nails)):
+            found |= {f"{word} {k} {number}": entry.object for number, entry in enumerate(entries)}
+    if obj.conjac.use_ground:
+        found["Ground"] = obj.conjac.ground_object
+    for word in ("collection", "obstacles") if members.is_mechanism(obj) else ():
+        collection = getattr(obj.conjac.mechanism, word)
+        if collection is not None and (word == "obstacles" or obj.type == "EMPTY"):
+            found |= {f"{word.title()} {number}": one for number, one in enumerate(collection.all_objects)}
+    return {what: one for what, one in found.items() if one is not None}
+
+
+def _list_of(what: str) -> str:
+    """What an artist calls the list that an entry is in."""
+    word = what.partition(" ")[0]
+    return "Soft Bodies" if word == "Body" else word
