@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 
 from ...solver.errors import CacheUnwritable
@@ -26,13 +27,22 @@ def add(folder: Path, file: Path) -> None:
     names = [path.name for path in listed(folder)]
     if file.name in names:
         return
-    write_whole(folder / LIST, json.dumps({"files": [*names, file.name]}, ensure_ascii=False).encode(), folder)
+    _write(folder, [*names, file.name])
 
 
-def free(folder: Path) -> int:
-    """Delete the files and the list. Returns how many files. Raises CacheUnwritable where one is held."""
+def _write(folder: Path, names: list[str]) -> None:
+    write_whole(folder / LIST, json.dumps({"files": names}, ensure_ascii=False).encode(), folder)
+
+
+def free(folder: Path, kept: Collection[str] = ()) -> int:
+    """Delete the files and the list. Returns how many files. Raises CacheUnwritable where one is held.
+
+    kept: names of files that stay, and stay listed.
+    """
     freed = 0
     for path in listed(folder):
+        if path.name in kept:
+            continue
         try:
             path.unlink()
             freed += 1
@@ -41,5 +51,9 @@ def free(folder: Path) -> int:
         except OSError as error:
             raise CacheUnwritable(f"{path} cannot be deleted ({error.strerror or error})",
                                   "Close the program that holds it") from error
-    (folder / LIST).unlink(missing_ok=True)
+    names = [path.name for path in listed(folder) if path.name in kept]
+    if names:
+        _write(folder, names)
+    else:
+        (folder / LIST).unlink(missing_ok=True)
     return freed

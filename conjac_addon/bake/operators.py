@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from pathlib import Path
-
 import bpy
 
 from ...solver import catalogue
@@ -15,7 +12,7 @@ from ..menus import items
 from ..operators.poll import baked, soft_body_to_read, to_read, unless
 from ..redraw import redraw_panels
 from ..settings import frame_range, go_to
-from . import belongings, home, place, session, shown
+from . import belongings, freeing, place, session, shown
 
 #: seconds between looks at the worker, and how long each may take: the window stays live
 TICK, BUDGET = 0.1, 0.05
@@ -171,46 +168,23 @@ class CONJAC_OT_free_bake(bpy.types.Operator):
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         obj = context.active_object
+        at = place.of(obj)
+        what = f"{freeing.kept_on_disk(at.folder)}, will be deleted from the disk. This cannot be undone." if at.own \
+            else "It plays another object's bake, whose frames stay."
         return context.window_manager.invoke_confirm(
             self, event, title=f'Free the bake of "{members.owner(obj).name}"?', confirm_text="Free", icon="WARNING",
-            message=f"{kept_on_disk(place.job_folder(obj))}, will be deleted from the disk. This cannot be undone.")
+            message=what)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.object
-        folder = place.job_folder(obj)
-        freed = kept_on_disk(folder)
         try:
-            place.cache_of(folder).free()
-            for one in members.members(members.owner(obj), context.scene):
-                if members.is_soft_body(one):
-                    playback.hide_cut(one)
-                playback.hide(one)
-            belongings.free(folder)
-            home.forget(folder)
+            said = freeing.free(obj, context.scene)
         except ConJacError as error:
             error.object = error.object or obj.name
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        self.report({"INFO"}, f'"{obj.name}": {freed} freed')
+        self.report({"INFO"}, said)
         return {"FINISHED"}
-
-
-def kept_on_disk(folder: Path) -> str:
-    """What a bake has on the disk: "72 frames, 12.3 MB". Looks at every file."""
-    cache = place.cache_of(folder)
-    count, size = len(cache.frames_done()), 0
-    for path in (*cache.files(), *belongings.listed(folder)):
-        with suppress(OSError):
-            size += path.stat().st_size
-    return f"{count} frame{'' if count == 1 else 's'}, {size_in_words(size)}"
-
-
-def size_in_words(size: int) -> str:
-    """Bytes for people, as file managers count them: 0 kB, 850 kB, 12.3 MB, 1.2 GB."""
-    for unit, of in (("GB", 1e9), ("MB", 1e6)):
-        if size >= of:
-            return f"{size / of:.1f} {unit}"
-    return f"{size / 1e3:.0f} kB"
 
 
 class CONJAC_OT_export(bpy.types.Operator):
@@ -227,6 +201,7 @@ class CONJAC_OT_export(bpy.types.Operator):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         obj = unless(cls, soft_body_to_read(cls, context), is_baking, "Wait for the running bake or cancel it")
+        obj = unless(cls, obj, lambda one: not place.of(one).own, "It plays another object's bake: bake it first")
         return unless(cls, obj, lambda one: not (place.job_folder(one) / "cache" / "manifest.json").exists(),
                       "Nothing is baked") is not None
 
@@ -243,10 +218,10 @@ class CONJAC_OT_export(bpy.types.Operator):
 
 
 def _anything_baked(obj: bpy.types.Object) -> bool:
-    """On the disk, or on the object: one that was renamed still plays the bake of its old name."""
+    """On the disk, or on the object: undo may have brought back what plays a bake that was freed."""
     folder = place.job_folder(obj)
-    return ((folder / "cache" / "manifest.json").exists() or (folder / belongings.LIST).exists()
-            or playback.plays(members.owner(obj)))
+    on_disk = (folder / "cache" / "manifest.json").exists() or (folder / belongings.LIST).exists()
+    return (on_disk and place.of(obj).own) or playback.plays(members.owner(obj))
 
 
 classes = (CONJAC_OT_bake, CONJAC_OT_pause, CONJAC_OT_cancel, CONJAC_OT_free_bake, CONJAC_OT_export)

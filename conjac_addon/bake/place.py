@@ -98,6 +98,13 @@ def _as_it_is_called(obj: bpy.types.Object, folder: Path, written: str) -> Path:
     return found or folder
 
 
+def own_folder(obj: bpy.types.Object) -> Path:
+    """The folder that the object bakes into, or would."""
+    obj = members.owner(obj)
+    found = of(obj)
+    return found.folder if found.own else vacant(obj, own="").folder
+
+
 def vacant(obj: bpy.types.Object, blend: str | None = None, own: str | None = None) -> Place:
     """The folder that the object's first bake makes. One that is there already and says that it is this object's is
     taken up: its .blend was not saved after the bake, or it is from before folders said whose they are.

@@ -115,7 +115,7 @@ def still_job(obj: bpy.types.Object) -> Iterator[Path]:
 
     Raises Environment where they cannot be kept.
     """
-    name, kept = obj.name, place.job_folder(obj) / "stages"
+    name, kept = obj.name, place.own_folder(obj) / "stages"
     with tempfile.TemporaryDirectory(prefix="conjac_preview_", dir=bpy.app.tempdir) as temporary:
         job = Path(temporary)
         own = job / "stages"

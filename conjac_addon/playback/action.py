@@ -61,19 +61,44 @@ def show(obj: bpy.types.Object, first: int, tracks: Sequence[Track], tolerance: 
 
 
 def hide(obj: bpy.types.Object) -> None:
-    """Take the baked action away and bring back what it found. Nothing where none plays."""
+    """Take the baked action away, from the NLA too, and bring back what it found. Nothing where none plays."""
     action = ours(obj)
     if action is None:
         return
+    strips = _strips(obj)
+    baked = {action, *(strip.action for _, strip in strips)}
+    if strips:
+        obj.animation_data.use_tweak_mode = False
+    for track, strip in _strips(obj):
+        track.strips.remove(strip)
+        if not track.strips:
+            obj.animation_data.nla_tracks.remove(track)
     _bring_back(obj, action)
-    if action.users == 0:  # a duplicate of the object may play it too
-        bpy.data.actions.remove(action)
+    for one in baked:
+        if one.users == 0:  # a duplicate of the object may play it too
+            bpy.data.actions.remove(one)
 
 
 def ours(obj: bpy.types.Object) -> bpy.types.Action | None:
-    """The baked action that plays on an object, or None."""
+    """The baked action that plays on an object, itself or as a strip of the NLA, or None."""
+    action = _active(obj)
+    if action is not None:
+        return action
+    return next((strip.action for _, strip in _strips(obj)), None)
+
+
+def _active(obj: bpy.types.Object) -> bpy.types.Action | None:
+    """The baked action that an object plays itself."""
     action = obj.animation_data.action if obj.animation_data is not None else None
     return action if action is not None and FOUND in action else None
+
+
+def _strips(obj: bpy.types.Object) -> list[tuple[bpy.types.NlaTrack, bpy.types.NlaStrip]]:
+    """Where the artist has pushed baked actions down into the NLA."""
+    if obj.animation_data is None:
+        return []
+    return [(track, strip) for track in obj.animation_data.nla_tracks for strip in track.strips
+            if strip.action is not None and FOUND in strip.action]
 
 
 def switched_off(obj: bpy.types.Object) -> set[tuple[str, str]]:
@@ -92,16 +117,21 @@ def set_aside(obj: bpy.types.Object) -> Iterator[None]:
     if action is None:
         yield
         return
-    slot = compat.slot_of(obj)
+    played, slot = obj.animation_data.action, compat.slot_of(obj)
     users = action.use_fake_user
     action.use_fake_user = True
+    shown = [strip for _, strip in _strips(obj) if not strip.mute]
+    for strip in shown:
+        strip.mute = True
     _bring_back(obj, action)
     try:
         yield
     finally:
-        compat.assign_action(obj, action, slot)
+        compat.assign_action(obj, played, slot)
         action.use_fake_user = users
         _switch_off(obj, json.loads(action[FOUND]))
+        for strip in shown:
+            strip.mute = False
 
 
 def _part(obj: bpy.types.Object, bone: str) -> Any:
@@ -157,8 +187,9 @@ def _bring_back(obj: bpy.types.Object, action: bpy.types.Action) -> None:
     """Everything as it was before `show`; our action stays in the file."""
     found = json.loads(action[FOUND])
     _mute(obj, found, False)
-    compat.assign_action(obj, action.get(STANDS_FOR), found["slot"])
     data = obj.animation_data
+    if data.action is None or FOUND in data.action:  # else the artist has another one, and the bake in the NLA
+        compat.assign_action(obj, action.get(STANDS_FOR), found["slot"])
     if found["nla"] is not None:
         data.action_blend_type, data.action_influence, data.action_extrapolation = found["nla"]
     if not found["had_data"] and not len(data.drivers) and not len(data.nla_tracks) and data.action is None:

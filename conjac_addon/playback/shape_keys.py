@@ -67,6 +67,8 @@ class ShapeKeys:
         """Take our shape keys away again and switch on what they replaced."""
         if not is_ours(obj):
             return
+        if sum(one.data == obj.data for one in bpy.data.objects) > 1:
+            obj.data = obj.data.copy()  # linked duplicates go on playing
         keys = obj.data.shape_keys
         action = keys.animation_data.action if keys.animation_data else None
         for m in obj.modifiers:

@@ -1,0 +1,66 @@
+"""Free: a bake goes from the disk and from the object, and nothing that another object plays goes with it."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+import bpy
+
+from .. import members, playback
+from . import belongings, home, place
+
+
+def free(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
+    """Free the bake that the object is in. Returns what was done, in a sentence. Raises ConJacError."""
+    holder, at = members.owner(obj), place.of(obj)
+    if not at.own:
+        said = home.read(at.folder)
+        _hide(holder, scene)
+        return f'"{holder.name}" plays no bake; the frames of "{said.object if said else "another object"}" stay'
+    freed = kept_on_disk(at.folder)
+    place.cache_of(at.folder).free()
+    _hide(holder, scene)
+    played = played_by_others(at.folder)
+    belongings.free(at.folder, {path.name for path in played})
+    if not played:
+        home.forget(at.folder)
+        return f'"{holder.name}": {freed} freed'
+    names = ", ".join(f'"{name}"' for name in sorted({name for others in played.values() for name in others}))
+    files = ", ".join(sorted(path.name for path in played))
+    return f'"{holder.name}": {freed} freed, but for {files}, which {names} still play{"s" if "," not in names else ""}'
+
+
+def played_by_others(folder: Path) -> dict[Path, list[str]]:
+    """The files of a job folder that objects play, and the names of those objects."""
+    found: dict[Path, list[str]] = {}
+    for obj in bpy.data.objects:
+        file = playback.file_of(obj)
+        if file is not None and file.parent == folder:
+            found.setdefault(file, []).append(obj.name)
+    return found
+
+
+def kept_on_disk(folder: Path) -> str:
+    """What a bake has on the disk: "72 frames, 12.3 MB". Looks at every file."""
+    cache = place.cache_of(folder)
+    count, size = len(cache.frames_done()), 0
+    for path in (*cache.files(), *belongings.listed(folder)):
+        with suppress(OSError):
+            size += path.stat().st_size
+    return f"{count} frame{'' if count == 1 else 's'}, {size_in_words(size)}"
+
+
+def size_in_words(size: int) -> str:
+    """Bytes for people, as file managers count them: 0 kB, 850 kB, 12.3 MB, 1.2 GB."""
+    for unit, of in (("GB", 1e9), ("MB", 1e6)):
+        if size >= of:
+            return f"{size / of:.1f} {unit}"
+    return f"{size / 1e3:.0f} kB"
+
+
+def _hide(holder: bpy.types.Object, scene: bpy.types.Scene) -> None:
+    for one in members.members(holder, scene):
+        if members.is_soft_body(one):
+            playback.hide_cut(one)
+        playback.hide(one)
