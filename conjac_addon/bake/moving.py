@@ -230,7 +230,7 @@ def _begin(obj: bpy.types.Object, source: Path, path: str, waits: bool) -> None:
 def _copy(source: Path, target: Path) -> None:
     """Copy a folder; on the same disk its files are linked, which takes no time and no room."""
     if source.is_dir():
-        shutil.copytree(source, target, dirs_exist_ok=True, copy_function=_link,
+        shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True, copy_function=_link,
                         ignore=shutil.ignore_patterns(lock.LOCK, home.FILE))
 
 
