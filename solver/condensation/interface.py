@@ -50,6 +50,11 @@ class Stage:
     foreseen: tuple[Vec, Vec] | None = None
 
     @property
+    def inside(self) -> float:
+        """A moment before its end: who lets go there was at work in all of it [s]."""
+        return self.time - 0.5 * self.a * self.h
+
+    @property
     def stiffness_factor(self) -> float:
         """What K is multiplied with in the linearised stage's matrix, β a b h² [s²]."""
         return self.beta * self.a * self.b * self.h**2

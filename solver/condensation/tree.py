@@ -63,6 +63,9 @@ class Constraints(Protocol):
     def pushing(self) -> Index:
         """Which contacts and limits pushed in the last stage, (k, 3); equal where the same ones did."""
 
+    def at_work(self, time: float) -> list[bool]:
+        """Of each drive, whether it holds from `time` [s] on."""
+
     def begin(self, lin: Moment, time: float, h: float) -> None:
         """A step of h seconds starts at `time` [s]: what its stages have in common. lin: where it starts."""
 
@@ -167,7 +170,7 @@ class Jointed:
         tree, at, share = self.tree, lin.posture, stage.a * stage.h
         moved = None if stage.base is None else stage.base - lin.q
         self._set_momentum(lin, stage, share)
-        self._add_forces(lin, stage.time, moved, share, stage.stiffness_factor, 0.0)
+        self._add_forces(lin, stage.time, stage.inside, moved, share, stage.stiffness_factor, 0.0)
         self._add_explicit(lin, stage, share)
         if self.on_bodies is not None:
             self.wrench[self.on_bodies.bodies] += self.on_bodies.impulse.reshape(-1, 6)
@@ -194,9 +197,9 @@ class Jointed:
         at, tree = lin.posture, self.tree
         self._kept[:] = 0.0
         momentum(at.E, at.twist, at.drift, self._kept, tree.inertia, self.gravity, 1.0, self.wrench)
-        self._add_forces(lin, time, None, 1.0, 0.0, 1.0)
+        self._add_forces(lin, time, time, None, 1.0, 0.0, 1.0)
         if self.explicit is not None:
-            self.explicit.take(at, lin.q, lin.v, lin.memory.get(CENTRES, tree.fresh), time, 1.0)
+            self.explicit.take(at, lin.q, lin.v, lin.memory.get(CENTRES, tree.fresh), time, time, 1.0)
             self._taken = None
             self.wrench += self.explicit.wrench
             self.pull += self.explicit.pull
@@ -208,8 +211,9 @@ class Jointed:
         out: Vec = self.factor.solve(right)
         return out
 
-    def _add_forces(self, lin: Moment, time: float, moved: Vec | None, share: float, ahead: float, felt: float) -> None:
-        """What springs and joints add to right side and matrix."""
+    def _add_forces(self, lin: Moment, time: float, asked: float, moved: Vec | None, share: float, ahead: float,
+                    felt: float) -> None:
+        """What springs and joints add to right side and matrix; asked: when motors are at work."""
         tree, at = self.tree, lin.posture
         if len(self.springs):
             np.copyto(self.diagonal, tree.inertia)
@@ -219,7 +223,7 @@ class Jointed:
         if self.explicit is not None:
             self.pull[:] = 0.0  # what explicit forces were in the last stage
         if len(self.joints.bodies):
-            self.joints.at(time)
+            self.joints.at(time, asked)
             self.joints.add(at, lin.q, lin.v, lin.memory.get(CENTRES, tree.fresh), moved, share, ahead, felt,
                             self.pull, self.reduced)
 
@@ -234,7 +238,7 @@ class Jointed:
             if stage.foreseen is not None:
                 q, u = stage.foreseen
                 at = tree.posture(q, u, lin.memory, self._foreseen)
-            explicit.take(at, q, u, lin.memory.get(CENTRES, tree.fresh), stage.time, share)
+            explicit.take(at, q, u, lin.memory.get(CENTRES, tree.fresh), stage.time, stage.inside, share)
         self.wrench += explicit.wrench
         self.pull += explicit.pull
 

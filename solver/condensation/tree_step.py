@@ -120,7 +120,7 @@ class TreeStep:
             batch.kind.fill(batch.bodies, tree.dof, before, u, tree.start, centres, *self._earlier)
             batch.kind.fill(batch.bodies, tree.dof, q, u, tree.start, centres, *self._places)
         if jointed.joints.motors:
-            jointed.joints.at(time)
+            jointed.joints.at(time, time - 0.5 * h)
         next_q, next_u = np.empty(len(q)), np.empty((len(q), 1))
         said = step_tree(*self._arrays, h, jointed.beta * h * h, centres, q, u, next_q, next_u)
         if said >= 0:

@@ -7,6 +7,11 @@ import numpy as np
 from ..state import Vec
 
 
+def let_go(time: float, until: float) -> bool:
+    """Whether what lets go at `until` has done so at `time` [s], but for rounding."""
+    return time >= until * (1.0 - 1.0e-12)
+
+
 class Motion:
     """A cubic Hermite curve through equally spaced samples, its slopes of fourth order.
 

@@ -26,10 +26,11 @@ class ExplicitForces:
         """[J], with the bodies at E (n, 4, 4) and joints at q (m,)."""
         return self.springs.energy(E) + self.joints.energy(q, centres)
 
-    def take(self, at: Posture, q: Vec, u: Vec, centres: Vec, time: float, share: float) -> None:
+    def take(self, at: Posture, q: Vec, u: Vec, centres: Vec, time: float, asked: float,
+             share: float) -> None:
         """Impulses of `share` seconds at q and u, (m,), where the bodies are at `at`; motors want what they do at
-        `time` [s]."""
+        `time` [s], those at work at `asked`."""
         self.wrench[:] = 0.0
         self.springs.add_forces(at.E, at.twist, share, self.wrench)
-        self.joints.at(time)
+        self.joints.at(time, asked)
         self.pull[:] = self.joints.forces(at, q, u, centres, share)

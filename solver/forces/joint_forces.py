@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..coordinates.joints.rotations import jacobian
-from ..coordinates.prescribed import Motion
+from ..coordinates.prescribed import Motion, let_go
 from ..coordinates.tree import Posture, Tree
 from ..state import Index, Vec
 from .joint_kernels import (
@@ -59,11 +59,15 @@ class JointForces:
         self._scratch = np.zeros(tree.rates)
         self._blocks = np.zeros((tree.count, 6, 6))
 
-    def at(self, time: float) -> None:
-        """Set the motors to what they want at `time` [s]."""
+    def at(self, time: float, asked: float | None = None) -> None:
+        """Set the motors to what they want at `time` [s], those that are at work at `asked`; None: from `time` on.
+
+        A stage that ends where a motor lets go has had it all along, so it asks of a moment before its end.
+        """
+        asked = time if asked is None else asked
         for motor in self.motors:
             rates = motor.rates
-            if time >= motor.until:
+            if let_go(asked, motor.until):
                 self.law[rates, MOTOR_STIFFNESS] = self.law[rates, MOTOR_DAMPING] = 0.0
                 continue
             self.law[rates, MOTOR_STIFFNESS], self.law[rates, MOTOR_DAMPING] = motor.stiffness, motor.damping
@@ -75,6 +79,10 @@ class JointForces:
             if motor.is_ball:  # angular velocity about axes that turn with the target
                 rate[:3] = jacobian(target[None, :3])[0] @ rate[:3]
             self.law[rates, TARGET], self.law[rates, TARGET_RATE] = target, rate
+
+    def at_work(self, time: float) -> list[bool]:
+        """Of each motor, whether it works from `time` [s] on."""
+        return [not let_go(time, motor.until) for motor in self.motors]
 
     def add(self, posture: Posture, q: Vec, u: Vec, centres: Vec, moved: Vec | None, share: float, ahead: float,
             felt: float, force: Vec, reduced: Vec) -> None:

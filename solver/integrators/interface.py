@@ -38,7 +38,7 @@ class System(Protocol):
         """M⁻¹ f of all nodes, (n, 3) [m/s²]; of free nodes what they would do."""
 
     def touching(self, state: State) -> Index:
-        """Nodes in contact, ascending."""
+        """What no history of rates reaches across where it changes: nodes in contact, ascending; motors at work."""
 
     def linearise(self, state: State, time: float | None = None) -> Linearised:
         """Forces and stiffness K = ∂f/∂x at the state; its arrays are written anew by the next call.

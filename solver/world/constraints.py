@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..condensation.interface import Stage
 from ..condensation.tree import Held as Answered
 from ..contact.find.bodies import Colliders, Table
 from ..contact.find.drives import Drives
@@ -107,6 +108,9 @@ class Constraints:
         self._table: Table | None = None  #: of the step that was begun
         self.pushing: Index = NOTHING  #: which contacts and limits pushed in the last stage, (k, 3)
 
+    def at_work(self, time: float) -> list[bool]:
+        return [] if self.drives is None else self.drives.at_work(time)
+
     def begin(self, lin: Moment, time: float, h: float) -> None:
         """Find what touches, or may within a step of h seconds that starts at `time` [s], for all its stages."""
         if self.colliders is not None:
@@ -124,8 +128,8 @@ class Constraints:
         drives, limited, most = none, none, np.zeros(0)
         if self.drives is not None:
             centres = lin.memory.get(CENTRES, tree.fresh)
-            drives = self.drives.rows(stage.time, centres, False)[0]
-            limited, _, most = self.drives.rows(stage.time, centres, True)
+            drives = self.drives.rows(stage.time, stage.inside, centres, False)[0]
+            limited, _, most = self.drives.rows(stage.time, stage.inside, centres, True)
         held = Held(self._jacobian(at, loops, drives), _joined(loops.target, drives.target),
                     _joined(loops.compliance, drives.compliance))
 
@@ -186,7 +190,7 @@ class Constraints:
         """The state with loops closed and drives where they are told to be. Raises StepFailed."""
         if self.loops is None and self.drives is None:
             return state
-        q, u = closed(state.q, state.u, lambda q: self._place(q, state), posed.respond)
+        q, u = closed(state.q, state.u, lambda q: self._place(q, state, posed.stage), posed.respond)
         return replace(state, q=q, u=u)
 
     def open_by(self, posture: Posture) -> Vec:
@@ -213,14 +217,15 @@ class Constraints:
         G = self._jacobian(posed.lin.posture, self.loops.rows(posed.lin.posture.E)[0])
         return self.loops.said(Bilateral(G, posed.respond, np.zeros(len(G))).redundant)
 
-    def _place(self, q: Vec, state: State) -> tuple[Vec, Vec, Vec]:
-        """What must hold exactly: by how much it is off at q, its rows there, and the rates that these have."""
+    def _place(self, q: Vec, state: State, stage: Stage) -> tuple[Vec, Vec, Vec]:
+        """What must hold exactly where a stage ends: by how much it is off at q, its rows, and their rates."""
         at = self.tree.posture(q, state.u, state.memory, self._posture)
         loops, drives, off, late = NO_ROWS, NO_ROWS, np.zeros(0), np.zeros(0)
         if self.loops is not None:
             loops, off = self.loops.rows(at.E)
         if self.drives is not None:
-            drives, wanted, _ = self.drives.rows(state.time, state.memory.get(CENTRES, self.tree.fresh), False)
+            centres = state.memory.get(CENTRES, self.tree.fresh)
+            drives, wanted, _ = self.drives.rows(state.time, stage.inside, centres, False)
             late = q[drives.rate] - wanted
         return _joined(off, late), self._jacobian(at, loops, drives), _joined(loops.target, drives.target)
 

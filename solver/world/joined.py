@@ -169,8 +169,9 @@ class JoinedWorld(Beside):
         return state.u
 
     def touching(self, state: State) -> Index:
-        """Nodes that touch the ground, ascending."""
-        return self.soft.touching(self.parted(state)[0])
+        """Nodes that touch the ground, and what the mechanisms say."""
+        soft, joints = self.parted(state)
+        return np.concatenate([self.soft.touching(soft), len(self.soft.rest) + self.jointed.touching(joints)])
 
     def reach(self, stage: Stage, start: State, held: None = None) -> State:
         """The end of a stage of both at once: M (u − û) = a h f(q, u), q = base + b h u. Raises StepFailed.
@@ -201,7 +202,7 @@ class JoinedWorld(Beside):
         after = reach(pose_at, self.soft.evaluate, stage, start, self.soft.stage_solver.limits, self.soft.extent,
                       "flesh and bones")
         self.jointed.count_impact(joints)
-        if self.soft.friction is None or not len(self.touching(after)):
+        if self.soft.friction is None or not len(self.soft.touching(self.parted(after)[0])):
             return remember(after, stage, None)
         return self._rub(pose_at(after.q, after.u, self.soft.project), stage, after)
 

@@ -173,8 +173,12 @@ class MechanismWorld:
         return self.condensation.acceleration(self.linearise(state), state.time)
 
     def touching(self, state: State) -> Index:
-        """What a history of rates does not reach across; nothing."""
-        return np.zeros(0, dtype=np.int32)
+        """Motors and drives that work from here on: where one lets go its force jumps, no history reaches across."""
+        jointed = self.condensation
+        working = jointed.joints.at_work(state.time)
+        working += [] if jointed.explicit is None else jointed.explicit.joints.at_work(state.time)
+        working += [] if self.constraints is None else self.constraints.at_work(state.time)
+        return np.flatnonzero(working).astype(np.int32)
 
     def linearise(self, state: State, time: float | None = None) -> Moment:
         """Where the bodies are; written anew by the next call."""

@@ -165,6 +165,9 @@ class RubbingJoints:
         """Which contacts and limits pushed in the last stage, (k, 3)."""
         return NOTHING if self.outside is None else self.outside.pushing
 
+    def at_work(self, time: float) -> list[bool]:
+        return [] if self.outside is None else self.outside.at_work(time)
+
     def begin(self, lin: Moment, time: float, h: float) -> None:
         """Find what touches, or may within a step of h seconds that starts at `time` [s], for all its stages."""
         if self.outside is not None:

@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 
 from ...coordinates.joints.interface import Charted
-from ...coordinates.prescribed import Motion
+from ...coordinates.prescribed import Motion, let_go
 from ...coordinates.tree import Tree
 from ...state import Index, Vec
 from ..laws.rows import Rows, on_rates
@@ -32,8 +32,8 @@ class Drives:
     def __init__(self, tree: Tree, drives: Sequence[Drive]) -> None:
         self._tree, self._drives = tree, list(drives)
         self._charts: list[tuple[Charted, Index] | None] = []
-        self._time, self._told = np.nan, [(np.zeros(0), np.zeros(0))] * len(self._drives)
-        #: rows at that time, limited or not, of joints whose charts never move
+        self._asked, self._told = (np.nan, np.nan), [(np.zeros(0), np.zeros(0))] * len(self._drives)
+        #: rows as asked last, limited or not, of joints whose charts never move
         self._known: dict[bool, tuple[Rows, Vec, Vec]] = {}
         for drive in self._drives:
             batch, place = next((batch, int(np.flatnonzero(batch.bodies == drive.body)[0]))
@@ -48,18 +48,24 @@ class Drives:
     def names(self) -> list[str]:
         return [drive.name for drive in self._drives]
 
-    def rows(self, time: float, centres: Vec, limited: bool) -> tuple[Rows, Vec, Vec]:
-        """(rows, wanted coordinates (r,), largest efforts (r,)) of drives at work at `time` [s], with a limit or
-        without. Targets are the rates that are told; centres: of the charts, (s,)."""
-        if time != self._time:
-            self._time = time
+    def at_work(self, time: float) -> list[bool]:
+        """Of each drive, whether it holds from `time` [s] on."""
+        return [not let_go(time, drive.until) for drive in self._drives]
+
+    def rows(self, time: float, asked: float, centres: Vec, limited: bool) -> tuple[Rows, Vec, Vec]:
+        """(rows, wanted coordinates (r,), largest efforts (r,)) at `time` [s] of drives with a limit or without.
+
+        asked: when they are at work; of a stage a moment before its end, where they may let go. Targets are the rates
+        that are told; centres: of the charts, (s,)."""
+        if (time, asked) != self._asked:
+            self._asked = time, asked
             self._told = [(drive.target.at(time), drive.target.velocity(time)) for drive in self._drives]
             self._known = {}
         if limited in self._known:
             return self._known[limited]
         rates, places, speeds, most, owner = [], [], [], [], []
         for i, (drive, chart) in enumerate(zip(self._drives, self._charts)):
-            if time >= drive.until or (drive.limit < np.inf) != limited:
+            if let_go(asked, drive.until) or (drive.limit < np.inf) != limited:
                 continue
             place, speed = self._told[i]
             if chart is not None:
