@@ -182,10 +182,13 @@ def _bake(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
 
 
 def _check(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
+    from .job import load
     from .job.estimate import estimate
+    from .world.volumes import looked_at
 
     found = estimate(arguments.job)
-    lines.say("\n".join(found.sentences()), event="summary", **found.plain())
+    notes = looked_at(load.load(arguments.job))
+    lines.say("\n".join((*found.sentences(), *notes)), event="summary", **found.plain(), notes=notes)
     return "The job can be baked"
 
 

@@ -31,7 +31,7 @@ from .volume import (
 )
 from .winding import winding_numbers
 
-__all__ = ["Volume", "tetrahedralize"]
+__all__ = ["Volume", "fillable", "tetrahedralize"]
 
 MOST_TETS = 5e6
 WORST_QUALITY = 1e-3  # mean ratio; below it a step of any useful size blows up
@@ -84,7 +84,7 @@ def tetrahedralize(vertices: NDArray, triangles: NDArray, mesher_key: str, param
             settings = mesher.settings(surface, values)
             nodes, tets = mesher.mesh(surface.vertices * surface.scale, surface.triangles, settings)
             return Volume(nodes + surface.centre, tets.astype(np.int32))
-        surface, notes = _without_sheets(vertices, triangles, name, values["sheet_thickness"])
+        surface, notes = fillable(vertices, triangles, name, values["sheet_thickness"])
         _refuse_too_many(surface, values)
         settings = mesher.settings(surface, values)
         limit = seconds or min(SECONDS + SECONDS_PER_TET * _asked_for(surface, values), MOST_SECONDS)
@@ -95,8 +95,8 @@ def tetrahedralize(vertices: NDArray, triangles: NDArray, mesher_key: str, param
         raise
 
 
-def _without_sheets(vertices: NDArray, triangles: NDArray, name: str, thickness: float) -> tuple[Surface, list[str]]:
-    """The surface without what encloses nothing, or with that thickened [m]; and notes on it.
+def fillable(vertices: NDArray, triangles: NDArray, name: str, thickness: float) -> tuple[Surface, list[str]]:
+    """The surface that is to be filled: without what encloses nothing, or with that thickened [m]; and notes on it.
 
     Raises BadMesh where hardly anything is left.
     """

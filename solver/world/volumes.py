@@ -12,7 +12,7 @@ from ..job.folder import FARTHEST, Job, blame, parameters
 from ..job.hashes import hashes, settings
 from ..job.place import place_of
 from ..job.stages import Arrays, keep
-from ..meshing.tetrahedralize import tetrahedralize
+from ..meshing.tetrahedralize import fillable, tetrahedralize
 from ..meshing.volume import Volume, tet_volumes
 from ..state import Index, Vec
 
@@ -51,6 +51,19 @@ def volume_of(job: Job, body: schema.Body, key: str, report: Stage) -> Volume:
         kept = keep(job, "tets", body.name, key, make, _usable)
     nodes, tets, notes = kept["nodes"], kept["tets"], tuple(kept["notes"].tolist())
     return Volume(nodes, tets, notes) if place is None else Volume(place.in_world(nodes), place.turned(tets), notes)
+
+
+def looked_at(job: Job) -> list[str]:
+    """What will be said of the surfaces that are to be filled, before any of them is. Raises BadMesh as a bake does."""
+    notes = []
+    for body in job.scene.bodies:
+        params = parameters("mesher", body.mesher)
+        if body.tets is None and body.surface is not None and "sheet_thickness" in params:
+            with blame(job.scene, body, "surface"):
+                _, said = fillable(job.array(body.surface.vertices), job.array(body.surface.triangles), body.name,
+                                   params["sheet_thickness"])
+            notes += [f'"{body.name}": {note}' for note in said]
+    return notes
 
 
 def _usable(arrays: Arrays) -> bool:

@@ -330,6 +330,21 @@ def test_people_read_sentences(unbroken, tmp_path, capsys):
     assert told.out == "" and "there is no cache" in told.err.lower()
 
 
+def test_check_refuses_the_open_sheet_that_a_bake_refuses(tmp_path):
+    job = surface_job(tmp_path)
+    x, y = (axis.ravel() for axis in np.meshgrid(*[np.linspace(0, 1, 9)] * 2, indexing="ij"))
+    first = np.arange(81).reshape(9, 9)[:8, :8].ravel()
+    np.save(job / "arrays/vertices.npy", np.stack([x, y, 0.1 * np.sin(7 * x)], axis=1))
+    np.save(job / "arrays/triangles.npy", np.concatenate(
+        [np.stack([first, first + 9, first + 10], 1), np.stack([first, first + 10, first + 1], 1)]).astype(np.int32))
+    code, events, _ = run("check", job)
+    assert code == 2 and events[-2]["where"] == "$.bodies[0].mesher.params.sheet_thickness"
+    assert '"Ear": the mesh is an open sheet that encloses no volume. Set its Sheet Thickness' in events[-2]["text"]
+    change(job, "bodies.0.mesher", {"kind": "tetwild", "params": {"sheet_thickness": 0.05}})
+    code, events, _ = run("check", job)
+    assert code == 0 and "thickened to 0.05 m" in events[-2]["notes"][0]
+
+
 def test_check_of_a_surface_needs_no_mesher(tmp_path):
     code, events, _ = run("check", surface_job(tmp_path))
     assert code == 0 and events[0]["event"] == "summary" and not events[0]["bodies"][0]["exact"]

@@ -57,7 +57,7 @@ def test_what_takes_too_long_is_tried_coarser_and_refused_and_the_time_is_told()
 
 @pytest.mark.long
 @pytest.mark.parametrize("surface, filled", [
-    (islands, None), (lambda: islands(200, 0.05), True), (lambda: loose_triangles(2000, 0.3), False),
+    (islands, None), (lambda: islands(200, 0.05), None), (lambda: loose_triangles(2000, 0.3), False),
     (lambda: folded_sheet(8, 0.002), False), (lambda: slab(1 / 300, 20), None), (lambda: slab(1e-3, 40), None),
     (lambda: wavy_sheet(0.1, 5.0, (80, 80)), False), (without_lid, True), (lambda: cap(1.0), True), (six_sides, True),
     (lambda: joined(*(ball(0.5, (0.3 * i, 0.0, 0.0)) for i in range(5))), True),
