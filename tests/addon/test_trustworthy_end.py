@@ -204,3 +204,19 @@ def test_what_has_been_moved_since_is_named_and_what_was_not_compared_is_said(sc
     handle.location.y = 0.05
     assert obj.conjac.bake() == 0
     assert addon_bake.status(obj).state == "complete"
+
+
+def test_a_button_means_the_object_that_its_editor_shows(scene):  # noqa: F811
+    shown, active = add_jelly("Shown"), add_jelly("Active")
+    scene.frame_end = 3
+    assert bpy.context.object == bpy.context.active_object == active
+    # what a Properties editor says that is pinned to another object; in a window: test_window_end.py
+    with bpy.context.temp_override(object=shown):
+        assert bpy.ops.conjac.bake() == {"FINISHED"}
+        assert bpy.ops.conjac.export(format="shapekeys") == {"FINISHED"}
+        assert shown.data.shape_keys is not None
+        assert bpy.ops.conjac.free_bake() == {"FINISHED"}
+        assert bpy.ops.conjac.remove() == {"FINISHED"}
+        assert bpy.ops.conjac.add_soft_body() == {"FINISHED"}
+    assert addon_bake.status(active).state == "none" and not active.modifiers
+    assert active.data.shape_keys is None and active.conjac.kind == shown.conjac.kind == "soft_body"
