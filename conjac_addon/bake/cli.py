@@ -1,12 +1,15 @@
 """`blender -b FILE.blend -c conjac bake`: Blender's own command line.
 
     blender -b FILE.blend -c conjac bake [--object NAME]... [--format pc2|abc|shapekeys] [--frames A-B] [--save]
-                                         [--json]
+                                         [--replace] [--json]
 
 Without --object every mechanism and soft body of the scene is baked. Exit code 0 only if every frame asked for is on
 disk and plays; else the solver's: 2 bad input, 3 diverged, 4 environment, 75 stopped. Frames go into the cache folder;
 what plays them, a modifier, shape keys or keyframes, goes into the .blend, which is written only with --save and exit
 code 0.
+
+A finished bake whose settings have changed is begun anew only with --replace; else it is refused with exit code 2, and
+its frames stay. A longer frame range goes on from what is there, and a shorter one keeps it.
 
 With --json every line of ours on stdout is one JSON object, as `python -m solver` prints them, with the object's name
 as "object"; Blender prints lines of its own between them. Stages are also "read", "begin" and "write". Of each object
@@ -84,6 +87,8 @@ def _parser() -> argparse.ArgumentParser:
     bake.add_argument("--format", choices=list(catalogue.family("export")), help="default: the object's own setting")
     bake.add_argument("--frames", type=_frames, metavar="A-B", help="frames that must be there; default: all")
     bake.add_argument("--save", action="store_true", help="save the .blend with what plays the frames if all are there")
+    bake.add_argument("--replace", action="store_true",
+                      help="begin a finished bake anew where its settings have changed; else that is refused")
     bake.add_argument("--json", action="store_true", help="one JSON object a line on stdout")
     bake.set_defaults(command=_bake)
     return parser
@@ -109,7 +114,8 @@ def _bake(arguments: argparse.Namespace, lines: Lines) -> tuple[int, str]:
     for obj in objects:
         name = obj.name
         codes.append(session.bake(obj, scene, arguments.frames, arguments.format, lines.say,
-                                  lambda message, name=name: lines.event(message | {"object": name})))
+                                  lambda message, name=name: lines.event(message | {"object": name}),
+                                  replaces=arguments.replace))
     first_failure = next((code for code in codes if code != EXIT_COMPLETE), EXIT_COMPLETE)
     if not first_failure:
         if arguments.save:

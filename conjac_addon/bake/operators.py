@@ -40,15 +40,26 @@ class CONJAC_OT_bake(bpy.types.Operator):
     bl_label = "Bake"
     bl_options = {"UNDO"}
 
+    replaces: bpy.props.StringProperty(
+        name="Replaces", description="Why the frames of a finished bake would be replaced; asked before it begins anew",
+        options={"HIDDEN", "SKIP_SAVE"})
+
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return unless(cls, to_read(cls, context), is_baking, "This object is being baked") is not None
 
-    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if bpy.app.background:
             return self.execute(context)
+        if self.replaces:
+            return context.window_manager.invoke_confirm(
+                self, event, title="Replace finished frames?", confirm_text="Replace", icon="WARNING",
+                message=self.replaces)
+        return self._begin(context)
+
+    def _begin(self, context: bpy.types.Context) -> set[str]:
         try:
-            self._bake = session.Bake(context.object, context.scene)
+            self._bake = session.Bake(context.object, context.scene, replaces=bool(self.replaces))
         except ConJacError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
@@ -75,7 +86,11 @@ class CONJAC_OT_bake(bpy.types.Operator):
         self._finish(context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        """In the foreground, for scripts and `blender -b`; prints how it goes on."""
+        """In the foreground, for scripts and `blender -b`; prints how it goes on, and replaces what is not true any
+        more. Where the artist was asked whether it may, as any Bake of a window.
+        """
+        if self.replaces and not bpy.app.background:
+            return self._begin(context)
         try:
             bake = session.Bake(context.object, context.scene)
         except ConJacError as error:
@@ -101,6 +116,9 @@ class CONJAC_OT_bake(bpy.types.Operator):
         if self._bake.exit_code == EXIT_COMPLETE:
             go_to_start(self._bake)
         redraw_panels()
+        if self._bake.would_replace:
+            bpy.ops.conjac.bake("INVOKE_DEFAULT", replaces=self._bake.progress.error)
+            return {"CANCELLED"}
         return self._result(self._bake)
 
     def _result(self, bake: session.Bake) -> set[str]:

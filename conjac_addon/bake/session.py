@@ -19,7 +19,9 @@ from ...solver.errors import (
     ConJacError,
     Environment,
     NoSuchThing,
+    StaleCache,
 )
+from ...solver.frames.read import Cache
 from .. import gather, identity, members, playback, prefs
 from . import moving, place
 from .live import LiveFrames
@@ -43,13 +45,16 @@ class Bake:
     """A bake under way. `tick` carries it on until `exit_code` is there.
 
     frames: (first, last) that must be on disk at the end, default all. key: export format, default each object's own. A
-    soft body that hangs on a mechanism is baked with it. Raises ConJacError where it cannot begin.
+    soft body that hangs on a mechanism is baked with it. replaces: whether a finished bake that is no longer true is
+    begun anew; else the bake ends, and `would_replace` says how many frames stay. Raises ConJacError where it cannot
+    begin.
     """
 
     def __init__(self, obj: bpy.types.Object, scene: bpy.types.Scene, frames: tuple[int, int] | None = None,
-                 key: str | None = None) -> None:
+                 key: str | None = None, replaces: bool = True) -> None:
         obj = members.owner(obj)
         self.name, self.frames, self.key = obj.name, frames, key or ""
+        self._replaces, self.would_replace = replaces, 0
         self.progress, self.exit_code = Progress(), None
         self.worker: Worker | None = None
         # undo moves data-blocks in memory: they are found anew when they are needed
@@ -170,6 +175,12 @@ class Bake:
         cache = place.cache_of(self.folder)
         yield from self._solve(resume=cache.manifest is not None)
         if self.progress.error_code == "stale_cache":
+            finished = _finished_frames(cache)
+            if finished and not self._replaces:
+                self.would_replace = finished
+                why = self.progress.error.partition("these changed: ")[2].partition(". ")[0]
+                raise StaleCache(f"its {finished} finished frames were baked before these changed: {why}",
+                                 "Set them back, or bake again and let the frames be replaced", self.name)
             self.note("The settings have changed: the bake begins anew")
             self.progress = Progress(notes=self.progress.notes)
             yield from self._solve(resume=False)
@@ -329,13 +340,13 @@ class Bake:
 
 def bake(obj: bpy.types.Object, scene: bpy.types.Scene, frames: tuple[int, int] | None = None, key: str | None = None,
          report: Callable[[str], None] = lambda text: None,
-         listen: Callable[[dict[str, Any]], None] = lambda message: None) -> int:
+         listen: Callable[[dict[str, Any]], None] = lambda message: None, replaces: bool = True) -> int:
     """Bake in the foreground. Returns the exit code; `report` is told how it goes on and, last, what went wrong.
 
     listen: told the same as messages, the last of which is {"event": "baked", "code", "error", "text"}.
     """
     try:
-        one = Bake(obj, scene, frames, key)
+        one = Bake(obj, scene, frames, key, replaces)
     except ConJacError as error:
         report(str(error))
         listen({"event": "baked", "code": error.exit_code, "error": error.code, "text": str(error)})
@@ -406,6 +417,12 @@ def is_read(obj: bpy.types.Object) -> bool:
     """Whether this Blender is reading what the bake of the object takes in."""
     bake = running_bake(obj)
     return bake is not None and bake.worker is None
+
+
+def _finished_frames(cache: Cache) -> int:
+    """How many frames a bake has where all of them are there, else 0: what was stopped half way is soon made again."""
+    done, wanted = set(cache.frames_done()), set(cache.frames)
+    return len(wanted) if wanted <= done else 0
 
 
 def _found(collection: Any, uid: int, name: str) -> Any:

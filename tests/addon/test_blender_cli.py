@@ -193,3 +193,19 @@ def test_register_takes_the_command_back(run):
     conjac.unregister()
     assert cli._handle is None
     conjac.register()
+
+
+def test_finished_frames_are_replaced_only_with_the_option(run, capfd):
+    obj = add_jelly()
+    assert run(["bake", "--save"]) == 0
+    before = frames_of(obj)
+    obj.conjac.youngs_modulus = 9.0e3
+    capfd.readouterr()
+    assert run(["bake"]) == 2
+    told = capfd.readouterr()
+    said = told.out + told.err
+    assert f'"Jelly": its {LAST} finished frames were baked before these changed' in said and "Young's Modulus" in said
+    assert frames_of(obj) == before
+    assert_plays(obj, (1, LAST))
+    assert run(["bake", "--replace"]) == 0
+    assert frames_of(obj)["000012"] != before["000012"]
