@@ -45,10 +45,10 @@ gallery: setup $(GALLERY:%=examples_blend/%.blend)
 # ---- tests
 
 test: setup lint types
-	$(PY) -m pytest -n $(WORKERS) -m "not long" -p no:cacheprovider
+	$(PY) -m pytest -n $(WORKERS) --dist worksteal -m "not long" -p no:cacheprovider
 
 test-all: setup lint types
-	$(PY) -m pytest -n $(WORKERS) -p no:cacheprovider
+	$(PY) -m pytest -n $(WORKERS) --dist worksteal -p no:cacheprovider
 
 test-blender: setup
 	@test -n "$(VERSION)" || { echo "make test-blender VERSION=4.2.0, 5.0.1, 5.2.3, ... (whatever pip finds of bpy)"; exit 2; }

@@ -1,10 +1,20 @@
-"""Loads the repository root as the package `conjac`, whatever the clone's folder is called, as Blender would."""
+"""Loads the repository root as the package `conjac`, whatever the clone's folder is called, as Blender would; and what
+the workers of one run share: kernels that are compiled before they start, and answers that are worked out once."""
 
+import fcntl
 import importlib.util
+import os
 import pathlib
+import subprocess
 import sys
 
+import numpy as np
+import pytest
+
+from solver import threads
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+IS_WORKER = "PYTEST_XDIST_WORKER" in os.environ
 
 if "conjac" not in sys.modules:
     place = {"location": ROOT / "__init__.py", "submodule_search_locations": [str(ROOT)]}
@@ -12,3 +22,77 @@ if "conjac" not in sys.modules:
     package = importlib.util.module_from_spec(spec)
     sys.modules["conjac"] = package
     spec.loader.exec_module(package)
+
+
+def pytest_configure(config):
+    """Compile all kernels before workers start, which would each compile the same ones and wait for one another."""
+    workers = getattr(config.option, "numprocesses", None)
+    if IS_WORKER or not workers or config.option.collectonly:
+        return
+    # from both ends: what one has compiled the other finds on disk
+    halves = [subprocess.Popen([sys.executable, "-c", COMPILE, str(step)], cwd=ROOT) for step in (1, -1)]
+    failed = [half.wait() for half in halves]
+    if any(failed):
+        raise pytest.UsageError("the kernels cannot be compiled: see above")
+
+
+COMPILE = """
+import importlib, pathlib, sys
+from solver import threads
+for path in threads._kernel_sources(pathlib.Path("solver").resolve())[:: int(sys.argv[1])]:
+    try:
+        importlib.import_module(".".join(path.relative_to(pathlib.Path.cwd()).with_suffix("").parts))
+    except ImportError:  # of a linear solver that another Blender has not
+        continue
+"""
+
+
+@pytest.fixture(autouse=True)
+def _one_thread_a_worker():
+    """Workers share the cores already. Whoever tests threads asks for two."""
+    if IS_WORKER:
+        threads.configure(1)
+
+
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory):
+    """A folder of this run, the same one for all its workers."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if IS_WORKER else base) / "shared"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def once(shared):
+    """once(name, make): the array that make() returns, worked out once in a run, by whoever is first to ask."""
+    known = {}
+
+    def of(name, make):
+        if name not in known:
+            path = shared / f"{name}.npy"
+            with open(shared / f"{name}.lock", "w") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                if not path.exists():
+                    np.save(path, make())
+            known[name] = np.load(path)
+            known[name].flags.writeable = False
+        return known[name]
+
+    return of
+
+
+@pytest.fixture(scope="session")
+def built_examples(shared):
+    """A folder with all examples, built anew in one Blender."""
+    folder = shared / "examples"
+    with open(shared / "examples.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (shared / "examples.done").exists():
+            from examples_blend.build import EXAMPLES
+
+            folder.mkdir()
+            subprocess.run([sys.executable, "-m", "examples_blend.build", *EXAMPLES, "--folder", str(folder)], cwd=ROOT,
+                           check=True, capture_output=True)
+            (shared / "examples.done").touch()
+    return folder

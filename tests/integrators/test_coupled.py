@@ -30,8 +30,8 @@ def swung(integrator, steps, seconds=0.2, **more):
 
 
 @pytest.fixture(scope="module")
-def exact():
-    return swung("sdirk2", 320)[1].q
+def exact(once):
+    return once("coupled-swing", lambda: swung("sdirk2", 320)[1].q)
 
 
 @pytest.mark.parametrize("integrator,order", [("backward_euler", 1), ("bdf2", 2), ("sdirk2", 2)])

@@ -34,8 +34,8 @@ def swung(key, steps):
 
 
 @pytest.fixture(scope="module")
-def exact():
-    return swung("tr_bdf2", 1280)
+def exact(once):
+    return once("order-swing", lambda: swung("tr_bdf2", 1280))
 
 
 @pytest.mark.parametrize("key", ORDERS)

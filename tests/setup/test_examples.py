@@ -53,9 +53,9 @@ print("FACTS" + json.dumps(facts))
 
 
 @pytest.fixture(scope="module")
-def facts(tmp_path_factory):
+def facts(built_examples):
     """What stands in the committed files and in freshly built ones."""
-    return committed_and_built(EXAMPLES, FACTS, tmp_path_factory.mktemp("examples"))
+    return committed_and_built(EXAMPLES, FACTS, built_examples)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
