@@ -62,6 +62,8 @@ lint: setup
 
 types: setup
 	$(PY) -m mypy -p solver
+	mkdir -p build/types && ln -sfn ../.. build/types/conjac
+	cd build/types && MYPYPATH=. ../../$(PY) -m mypy --config-file ../../pyproject.toml -p conjac.conjac_addon
 
 equations: setup
 	@$(PY) scripts/equations.py

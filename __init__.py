@@ -1,13 +1,13 @@
 """Blender's entry to the extension. Imports nothing until Blender asks: tests and workers run where bpy is absent."""
 
 
-def register():
+def register() -> None:
     from . import conjac_addon
 
     conjac_addon.register()
 
 
-def unregister():
+def unregister() -> None:
     from . import conjac_addon
 
     conjac_addon.unregister()

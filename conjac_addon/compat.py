@@ -67,7 +67,7 @@ def interpolate_loop(loop: bmesh.types.BMLoop, face: bmesh.types.BMFace, vertex_
     try:
         loop.copy_from_face_interp(face, vertex_too)
     except TypeError:  # Blender 4.2 takes one argument and reads it as all of them
-        loop.copy_from_face_interp((face, vertex_too))
+        loop.copy_from_face_interp((face, vertex_too))  # type: ignore[arg-type]
 
 
 def assign_action(owner: bpy.types.ID, action: bpy.types.Action | None, slot: str = "") -> None:

@@ -8,10 +8,11 @@ so what was given in this session is remembered beside the objects, by their ses
 from __future__ import annotations
 
 import uuid
+from typing import Any
 
 import bpy
 
-OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
+OVERRIDABLE: Any = {"LIBRARY_OVERRIDABLE"}
 
 #: UUIDs of objects that are their own, by session_uid, as given or found in this session
 _own: dict[int, str] = {}

@@ -10,7 +10,7 @@ from ..solver import catalogue
 from .handles import is_armature
 from .menus import Item, item, items, worded
 
-OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
+OVERRIDABLE: Any = {"LIBRARY_OVERRIDABLE"}
 
 #: what a bone is to the mechanism
 SIMULATED, ANIMATED, LEFT_OUT = "simulated", "animated", "none"

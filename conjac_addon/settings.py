@@ -45,7 +45,7 @@ STIFF_RATIO = 10.0
 #: settings that may have keyframes: they are read at every sample. (Targets of motors are not among the settings)
 READ_OVER_TIME = (catalogue.ACTIVATION.key,)
 
-OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
+OVERRIDABLE: Any = {"LIBRARY_OVERRIDABLE"}
 
 
 def property_name(entry: Entry, param: Param) -> str:
@@ -183,7 +183,7 @@ def _number(param: Param, **changed: Any) -> Any:
         words["subtype"] = "FACTOR"
     # six are as many as Blender shows
     digits = 1 if param.default >= 100.0 else 6 if 0.0 < param.default < 1.0e-3 else 3
-    return bpy.props.FloatProperty(unit=unit, precision=digits, **words)
+    return bpy.props.FloatProperty(unit=unit, precision=digits, **words)  # type: ignore[arg-type]
 
 
 def _menu(family: str, name: str, description: str, default: str, first: tuple[Item, ...] = ()) -> Any:

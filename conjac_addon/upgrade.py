@@ -71,7 +71,7 @@ def unknown_choices(obj: bpy.types.Object) -> Iterator[tuple[bpy.types.PropertyG
     settings = obj.conjac
     groups = (settings, settings.solver, settings.mechanism, settings.part, *(bone.conjac for bone in _bones(obj)))
     for group in groups:
-        for name, known in _menus(type(group)).items():
+        for name, known in _menus(type(group)).items():  # type: ignore[arg-type]
             number = group.get(name)
             if number is not None and number not in known:
                 yield group, group.bl_rna.properties[name], number

@@ -18,7 +18,7 @@ def _bake(settings: CONJAC_Settings, wait: bool = True) -> int:
 
     Returns the exit code: 0 complete, 2 bad input, 3 diverged, 4 environment, 75 stopped (or still running).
     """
-    return bake_object(settings.id_data, wait=wait)
+    return bake_object(settings.id_data, wait=wait)  # type: ignore[arg-type]
 
 
 def register() -> None:

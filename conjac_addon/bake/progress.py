@@ -70,7 +70,7 @@ def _error(progress: Progress, message: Message) -> Progress:
 
 
 def _end(progress: Progress, message: Message) -> Progress:
-    done = {"fraction": 1.0} if message["code"] == 0 else {}
+    done: dict[str, Any] = {"fraction": 1.0} if message["code"] == 0 else {}
     return replace(progress, exit_code=message["code"], text=message["text"].rstrip("."), left_s=None, **done)
 
 

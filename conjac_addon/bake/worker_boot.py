@@ -14,7 +14,7 @@ import threading
 STOPPED = 75
 
 
-def read_line():
+def read_line() -> bytes:
     """One line of standard input, byte by byte: what follows belongs to someone else."""
     line = b""
     while not line.endswith(b"\n"):
@@ -25,14 +25,14 @@ def read_line():
     return line
 
 
-def forward(source, target):
+def forward(source: int, target: int) -> None:
     """Pass lines on until the parent is gone. os.read: a thread inside sys.stdin's lock at exit aborts Python."""
     while block := os.read(source, 4096):
         os.write(target, block)
     os._exit(STOPPED)
 
 
-def main():
+def main() -> None:
     head = json.loads(read_line())
     # the module gets a standard input of its own, so that an end of the real one is seen here in any case
     reading, writing = os.pipe()

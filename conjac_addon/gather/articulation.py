@@ -95,5 +95,5 @@ class JointTrack:
     def read(self, child: Array, parent: Array | None) -> Array:
         """The coordinates (k,) with the bodies at these places."""
         frame = self._in_parent if parent is None else parent @ self._in_parent
-        moved = np.linalg.inv(frame) @ (child @ self._in_child)
+        moved: Array = np.linalg.inv(frame) @ (child @ self._in_child)
         return coordinates(self.kind, moved[:3, :3], moved[:3, 3])

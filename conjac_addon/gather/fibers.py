@@ -74,7 +74,7 @@ def _combed(evaluation: Evaluation, mesh: bpy.types.Mesh, store: Store) -> dict[
                        f"{obj.type.title()} without curves", "Choose hair, a curve, or a mesh of edges", obj.name)
     evaluation.check_enabled(obj, f'it gives the fibers of "{evaluation.object.name}" their direction')
     evaluated = evaluation.evaluated(obj)
-    ends = _hair(evaluated.data) if obj.type == "CURVES" else _edges(evaluated)
+    ends = _hair(evaluated.data) if obj.type == "CURVES" else _edges(evaluated)  # type: ignore[arg-type]
     along = ends[:, 1] - ends[:, 0]
     ends = ends[np.linalg.norm(along, axis=1) > 0.0]
     if not len(ends):

@@ -55,7 +55,7 @@ class OnWorker:
         _running.add(self._uid)
         self._steps = self.work(context.object, context.scene, wait=0.0)
         self._timer = context.window_manager.event_timer_add(TICK, window=context.window)
-        context.window_manager.modal_handler_add(self)
+        context.window_manager.modal_handler_add(self)  # type: ignore[arg-type]
         return {"RUNNING_MODAL"}
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:

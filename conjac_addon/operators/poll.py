@@ -1,12 +1,13 @@
 """Whether a button may be pressed, and the reason why not."""
 
 from collections.abc import Callable
+from typing import Any
 
 import bpy
 
 from .. import members
 
-Operator = type[bpy.types.Operator]
+Operator = Any  # the class of a button, or of what it is mixed of
 
 
 def unless(cls: Operator, obj: bpy.types.Object | None, wrong: Callable[[bpy.types.Object], bool],

@@ -71,9 +71,9 @@ class CONJAC_OT_subdivide(bpy.types.Operator):
         before = len(mesh.vertices)
         changed = bmesh.new()
         try:
-            changed.from_mesh(mesh)
+            changed.from_mesh(mesh)  # type: ignore[arg-type]
             bmesh.ops.subdivide_edges(changed, edges=changed.edges[:], cuts=self.cuts, use_grid_fill=True)
-            changed.to_mesh(mesh)
+            changed.to_mesh(mesh)  # type: ignore[arg-type]
         finally:
             changed.free()
         mesh.update()

@@ -49,7 +49,7 @@ def remove_preview(obj: bpy.types.Object, *kinds: str) -> None:
         colors = [material for material in mesh.materials if material is not None and FIELD in material]
         bpy.data.objects.remove(child)
         if mesh.users == 0:
-            bpy.data.meshes.remove(mesh)
+            bpy.data.meshes.remove(mesh)  # type: ignore[arg-type]
         for material in colors:
             if material.users == 0:
                 bpy.data.materials.remove(material)
@@ -159,7 +159,7 @@ class CONJAC_OT_add_handle(AddEntry, bpy.types.Operator):
     bl_label = "Add Dynamic Handle"
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        add_handle_at(context.object, context.scene.cursor.location)
+        add_handle_at(context.object, context.scene.cursor.location)  # type: ignore[arg-type]
         return {"FINISHED"}
 
 

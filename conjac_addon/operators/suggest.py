@@ -36,7 +36,7 @@ def suggest(obj: bpy.types.Object, scene: bpy.types.Scene, count: int, wait: flo
     owner = still_there(uid)
     if owner is not None:
         for place in places:  # the body may stand elsewhere now than at the start frame
-            add_handle_at(owner, owner.matrix_world @ Vector(place))
+            add_handle_at(owner, owner.matrix_world @ Vector(place))  # type: ignore[arg-type]
     return [f'"{name}": {count} dynamic handle{"s" if count > 1 else ""} added']
 
 

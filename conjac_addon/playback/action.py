@@ -235,7 +235,7 @@ def _rotation(part: Any, turns: Array) -> tuple[str, Array]:
     angles, before = [], None
     for turn in turns.tolist():
         before = Quaternion(turn).to_euler(mode, before) if before is not None else Quaternion(turn).to_euler(mode)
-        angles.append(tuple(before))
+        angles.append(tuple(before))  # type: ignore[arg-type]
     return "rotation_euler", np.array(angles)
 
 

@@ -68,7 +68,7 @@ def make(obj: bpy.types.Object, mesh: bpy.types.Mesh, mirrored: bool, cuts: Sequ
     shown.data = mesh
     shown.name = mesh.name = f"{obj.name} Cut"
     if old != obj.data and old.users == 0:
-        bpy.data.meshes.remove(old)
+        bpy.data.meshes.remove(old)  # type: ignore[arg-type]
     return shown
 
 
@@ -80,7 +80,7 @@ def remove(obj: bpy.types.Object) -> None:
         modifier.remove(shown)
         bpy.data.objects.remove(shown)
         if mesh.users == 0:
-            bpy.data.meshes.remove(mesh)
+            bpy.data.meshes.remove(mesh)  # type: ignore[arg-type]
     if WAS_SHOWN in obj:
         obj.display_type, obj.hide_render = _was_shown(obj)
         del obj[WAS_SHOWN]

@@ -73,7 +73,8 @@ def _delta_rotation(obj: bpy.types.Object) -> Array:
     if obj.rotation_mode == "QUATERNION":
         return np.array(obj.delta_rotation_quaternion.normalized().to_matrix(), dtype=np.float64)
     # its own order is not read: it is the one of the rotation mode
-    return np.array(Euler(obj.delta_rotation_euler, obj.rotation_mode).to_matrix(), dtype=np.float64)
+    turned = Euler(tuple(obj.delta_rotation_euler[:]), obj.rotation_mode)
+    return np.array(turned.to_matrix(), dtype=np.float64)
 
 
 def hide(owner: bpy.types.Object) -> None:

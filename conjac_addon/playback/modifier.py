@@ -60,7 +60,7 @@ def put(obj: bpy.types.Object, kind: str) -> bpy.types.Modifier:
         _drop(obj, mark)
         mark = None
     if mark is None:
-        mark = obj.modifiers.new(name, kind)
+        mark = obj.modifiers.new(name, kind)  # type: ignore[arg-type]
         if mark is None:
             raise BadMesh("Blender adds no modifier to it", "Make it local or add a library override", obj.name)
         # another modifier may have our name already, and then Blender gave this one another

@@ -85,7 +85,7 @@ def _after_closing(obj: bpy.types.Object, modifiers: Modifiers) -> int:
     kinds = {modifier.type for modifier in modifiers if modifier.show_viewport}
     if not kinds & {"MIRROR", "SOLIDIFY"} or not len(obj.data.polygons):
         return 0
-    rim = _rim(obj.data)
+    rim = _rim(obj.data)  # type: ignore[arg-type]
     if not len(rim):
         return 0
     after = 0
@@ -94,7 +94,7 @@ def _after_closing(obj: bpy.types.Object, modifiers: Modifiers) -> int:
             continue
         if modifier.type == "MIRROR" and _meets_image(modifier, rim):
             after = number + 1
-        elif modifier.type == "SOLIDIFY" and _is_sheet(obj.data):
+        elif modifier.type == "SOLIDIFY" and _is_sheet(obj.data):  # type: ignore[arg-type]
             after = number + 1
     return after
 

@@ -116,7 +116,7 @@ def draw_bone(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         layout.prop(part, "joint")
         if part.joint not in (parts.AUTOMATIC, "fixed", "spherical", "free", "translational", "free_planar"):
             layout.prop(part, "axis")
-        draw_joint(layout, part, bone, bones.joint_of(bone.id_data, bone))
+        draw_joint(layout, part, bone, bones.joint_of(bone.id_data, bone))  # type: ignore[arg-type]
         if part.friction and bone.id_data.conjac.mechanism.joint_friction == "none":
             hint(layout, "Friction does nothing: Joint Friction of the mechanism is None")
     layout.operator("conjac.copy_to_bones", icon="COPYDOWN")

@@ -27,7 +27,7 @@ def paragraph(layout: bpy.types.UILayout, text: str, icon: str = "NONE") -> None
     """A sentence in as many lines as it needs: Blender's labels do not wrap, they are cut."""
     column = layout.column(align=True)
     for number, line in enumerate(lines(text, bpy.context.region, icon != "NONE")):
-        column.label(text=line, icon=icon if number == 0 or icon == "NONE" else "BLANK1")
+        column.label(text=line, icon=icon if number == 0 or icon == "NONE" else "BLANK1")  # type: ignore[arg-type]
 
 
 def lines(text: str, region: bpy.types.Region | None, has_icon: bool = False) -> tuple[str, ...]:
