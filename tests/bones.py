@@ -109,10 +109,13 @@ class Chain:
 
     def of_a_step(self, state, h):
         """The same of a semi-implicit step, in which bodies fly on from where they were h seconds ago."""
-        at, earlier = self.bodies(state), self.bodies(self.advance(state, state.u, -h))
+        at, earlier = self.bodies(state), self.earlier(state, h)
         inertia = np.array([self.inertia(link) for link in self.links])
         kept = flown(inertia, earlier.E, earlier.twist, at.E, h, self.gravity)
         return self.equations(state, h)[0], np.einsum("nab,na->b", np.array(at.twists), kept)
+
+    def earlier(self, state, h):
+        return self.bodies(self.advance(state, state.u, -h))
 
     @staticmethod
     def inertia(link):

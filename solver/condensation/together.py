@@ -55,11 +55,11 @@ class Together:
     stage: Stage  #: and its stage
 
     def __init__(self, flesh: Flesh, bones: Bones, at: Bodies, lin: Linearised, stage: Stage, joints: State,
-                 of_joints: Stage) -> None:
+                 of_joints: Stage, kept: Vec | None = None) -> None:
         """Factor the flesh's part. Raises NotPositiveDefinite, StepFailed.
 
         at, lin, joints: where both are linearised. stage, of_joints: the flesh's and the joints'; what attached nodes
-        have in the former is found here.
+        have in the former is found here, unless it is `kept`, (a, 3) [m/s], from where the bones' momentum is.
         """
         coordinates = cast(RidingNodes, flesh.coordinates)
         self._coordinates, self._bones, self._at = coordinates, bones, at
@@ -68,10 +68,12 @@ class Together:
         self.lin, self.stage = lin, stage
         self._columns = coordinates.attached.columns(at.E, at.twists)
 
-        # inertia keeps what attached nodes have, J_a û, less what their turning takes
         attached, v_hat = coordinates.attached, stage.v_hat.copy()
-        turning = attached.accelerations(at.E, at.twist, at.drift)
-        v_hat[attached.nodes] = self._columns @ bones.carrying(of_joints.v_hat) - stage.a * stage.h * turning
+        if kept is None:
+            # inertia keeps what attached nodes have, J_a û, less what their turning takes
+            turning = attached.accelerations(at.E, at.twist, at.drift)
+            kept = self._columns @ bones.carrying(of_joints.v_hat) - stage.a * stage.h * turning
+        v_hat[attached.nodes] = kept
         self._stand(np.zeros(self._columns.shape[2]))
         self._joined = cast(Joining, flesh.condensation).join(lin, replace(stage, v_hat=v_hat),
                                                               coordinates.carried(self._columns))

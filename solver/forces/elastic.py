@@ -60,7 +60,8 @@ class Elastic:
 
     def fill(self, x: Vec, project: bool, forces: Vec, blocks: Vec) -> None:
         """Write forces (p, 4, 3) [N] and the blocks of pairs of corners of K,
-        (p, 6, 9) [N/m], at positions x, (n, 3) [m]."""
+        (p, 6, 9) [N/m], at positions x, (n, 3) [m]. Raises ValueError where an array is shorter."""
+        self._refuse_unpadded(forces, blocks)
         body = (x, self._nodes, self._rest, self._constants)
         out = (project, self._works, forces, blocks)
         if self.fibers is None:
@@ -72,7 +73,8 @@ class Elastic:
               self._fiber_stress, self._fiber_tangent, *out)
 
     def measure(self, x: Vec, forces: Vec) -> float:
-        """Energy [J] at positions x, (n, 3) [m]; writes forces (p, 4, 3) [N]."""
+        """Energy [J] at x, (n, 3) [m]; writes forces (p, 4, 3) [N]. Raises ValueError where these are too few."""
+        self._refuse_unpadded(forces)
         body = (x, self._nodes, self._rest, self._constants)
         out = (self._works, forces, self._energies)
         if self._energy is None:
@@ -92,9 +94,17 @@ class Elastic:
 
     def stretching(self, x: Vec, v: Vec, out: Vec) -> None:
         """Write V mean|Ṡ|, (p,) [m³/s], at positions x [m] and velocities v [m/s], (n, 3). [Thesis 4.17]"""
+        self._refuse_unpadded(out)
         from .stretching_kernels import stretching  # compiled for bakes whose nodes may sleep
 
         share(stretching, len(self._works), x, v, self._nodes, self._rest, self._constants, self._works, out)
+
+    def _refuse_unpadded(self, *arrays: Vec) -> None:
+        """Kernels write whole lane blocks: an array of the elements alone would be written past its end."""
+        for array in arrays:
+            if len(array) != len(self.tets):
+                raise ValueError(f"an array has {len(array)} elements, but these are padded to {len(self.tets)}: make "
+                                 "it as long as `tets`")
 
 
 def _in_lanes(values: Any) -> Any:

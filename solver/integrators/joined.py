@@ -6,7 +6,7 @@ from typing import Protocol, cast
 
 from ..condensation.interface import Posed, Stage
 from ..condensation.together import Bones, Together
-from ..coordinates.attached import RidingNodes
+from ..coordinates.attached import Bodies, RidingNodes
 from ..errors import StepFailed
 from ..linear.interface import NotPositiveDefinite
 from ..state import State, Vec
@@ -16,6 +16,9 @@ from .rub import remember, rub
 
 class MovedBones(Bones, Protocol):
     """What a whole step asks of them besides."""
+
+    def earlier(self, state: State, h: float) -> Bodies:
+        """Where their momentum flies on from in a step of h seconds, with the velocities that it has there."""
 
     def advance(self, state: State, u: Vec, h: float) -> State:
         """The state after h seconds at these rates, (m,), maybe on other charts. Raises StepFailed."""
@@ -29,6 +32,9 @@ class JoinedSemiImplicit:
     def step(self, soft: System, bones: MovedBones, state: State, joints: State, h: float) -> tuple[State, State]:
         """Both states after h seconds. Raises StepFailed; the old states are still good."""
         coordinates = cast(RidingNodes, soft.coordinates)
+        # in a linearised step bones keep the momentum of where the last one was solved, and so does what they carry
+        earlier = bones.earlier(joints, h)
+        kept = coordinates.attached.velocities(earlier.E, earlier.twist)
         at = bones.bodies(joints)
         coordinates.ride_on(at)
         lin = soft.linearise(state)
@@ -36,7 +42,7 @@ class JoinedSemiImplicit:
         stage = Stage(h, 1.0, 1.0, state.time + h, None, lin.v, w, soft.condensation.beta)
         of_joints = Stage(h, 1.0, 1.0, state.time + h, None, joints.u, None, soft.condensation.beta)
         try:
-            together = Together(soft, bones, at, lin, stage, joints, of_joints)
+            together = Together(soft, bones, at, lin, stage, joints, of_joints, kept)
         except NotPositiveDefinite as failure:
             raise StepFailed("the system matrix is not positive definite") from failure
 

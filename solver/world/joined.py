@@ -68,6 +68,11 @@ class Skeleton:
             moved = self._twists
         return Bodies(at.E, moved, at.twist, at.drift)
 
+    def earlier(self, state: State, h: float) -> Bodies:
+        """As `MovedBones` says; written anew by the next call of `bodies`."""
+        at = self.world.tree.posture(state.q - h * state.u, state.u, state.memory, self._posture)
+        return Bodies(at.E, self._twists, at.twist, at.drift)
+
     def carrying(self, u: Vec) -> Vec:
         """As `Bones` says."""
         out: Vec = self._map @ u[self._rates]

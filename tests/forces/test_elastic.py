@@ -204,3 +204,18 @@ def test_activation_is_that_of_the_time_asked_for_whatever_was_asked_before():
     assert np.array_equal(at([0.25, 0.5], [0.0, 0.4, 0.8]), at([], [0.4]))
     assert np.array_equal(at([1.0, 0.0], [0.0, 0.4, 0.8]), at([], [0.0]))
     assert np.abs(at([], [0.0])).max() < 1e-10 < 1e-3 < np.abs(at([], [0.4])).max()
+
+
+def test_arrays_that_are_not_padded_are_refused():
+    """Kernels write sixteen elements at once; twelve would be followed by four beyond the array's end."""
+    nodes, tets = box_tets((2, 1, 1), (0.2, 0.1, 0.1))
+    elastic = Elastic(nodes, tets, MATERIAL, MATERIAL.constants(np.full(len(tets), 1e4), np.full(len(tets), 0.3)))
+    assert len(tets) == 12 and len(elastic.tets) == 16
+    with pytest.raises(ValueError, match="has 12 elements, but these are padded to 16"):
+        elastic.fill(nodes, True, np.zeros((12, 4, 3)), np.zeros((16, 6, 9)))
+    with pytest.raises(ValueError, match="has 12 elements"):
+        elastic.fill(nodes, True, np.zeros((16, 4, 3)), np.zeros((12, 6, 9)))
+    with pytest.raises(ValueError, match="has 12 elements"):
+        elastic.measure(nodes, np.zeros((12, 4, 3)))
+    with pytest.raises(ValueError, match="has 12 elements"):
+        elastic.stretching(nodes, np.zeros_like(nodes), np.zeros(12))
