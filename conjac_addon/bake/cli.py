@@ -73,7 +73,7 @@ class Lines:
 
     def event(self, message: dict[str, Any]) -> None:
         if self._as_json:
-            print(json.dumps(message, ensure_ascii=False), flush=True)
+            print(json.dumps(message), flush=True)  # ASCII: whatever the terminal can show
 
 
 def _parser() -> argparse.ArgumentParser:

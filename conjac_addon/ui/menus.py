@@ -1,7 +1,5 @@
 """The menu ConJac in the 3D View's own menus: every operator has a line there, so that F3 finds it."""
 
-from collections.abc import Callable
-
 import bpy
 
 from .. import members
@@ -59,19 +57,19 @@ def draw_entry(self: bpy.types.Menu, _context: bpy.types.Context) -> None:
     self.layout.menu(CONJAC_MT_object.bl_idname)
 
 
+def hosts() -> list[type[bpy.types.Menu]]:
+    """The menus that it hangs in, as far as this Blender has them."""
+    return [getattr(bpy.types, name) for name in HOSTS if hasattr(bpy.types, name)]
+
+
 def register() -> None:
-    for name in HOSTS:
-        _host(name)(draw_entry)
+    for menu in hosts():
+        menu.append(draw_entry)
 
 
 def unregister() -> None:
-    for name in HOSTS:
-        _host(name, "remove")(draw_entry)
-
-
-def _host(name: str, verb: str = "append") -> Callable[..., None]:
-    found: Callable[..., None] = getattr(getattr(bpy.types, name), verb)
-    return found
+    for menu in hosts():
+        menu.remove(draw_entry)
 
 
 classes = (CONJAC_MT_object,)

@@ -16,7 +16,7 @@ SCRIPT = """
 import os, sys
 sys.path.insert(0, {tests!r})
 import conftest, bpy, conjac
-from conjac.conjac_addon.ui import damping, panels
+from conjac.conjac_addon.ui import advice, damping, panels
 drawn, others = set(), []
 
 def watched(draw, name):
@@ -70,7 +70,7 @@ def tick():
     elif ticks == 4:
         sidebar.active_panel_category = "ConJac"
         sidebar.tag_redraw()
-    elif ticks > 8 and len(drawn) == len(panels.classes) and damping._pictures:
+    elif ticks > 8 and len(drawn) == len(panels.classes) and damping._pictures and advice._found:
         key = damping._key(damping.load_table(), bpy.data.objects["Cube"].conjac, bpy.context.scene)
         assert damping._pictures[str(key)].image_size[:] == (damping.WIDTH, damping.HEIGHT)
         print("all drawn", len(drawn), flush=True)
