@@ -14,7 +14,7 @@ import bpy
 
 from ..solver import catalogue
 from ..solver.catalogue import Entry, Param
-from . import compat, identity, kinds, parts, renamed
+from . import changes, compat, identity, kinds, parts, renamed
 from .handles import can_cut, has_curves, is_empty, keep_identifier, painted_names
 from .menus import Item, default, item, items
 
@@ -415,6 +415,9 @@ for _group in set(classes) - set(identity.classes):
         # keyframes would be read once and change what is baked with the frame that the artist looks at
         if _name not in READ_OVER_TIME:
             _property.keywords["options"] = _property.keywords.get("options", set()) - {"ANIMATABLE"}
+        # what scripts set, Blender tells nobody else
+        if _property.function is not bpy.props.CollectionProperty and "get" not in _property.keywords:
+            _property.keywords.setdefault("update", changes.note)
 
 
 def register() -> None:

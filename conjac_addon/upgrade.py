@@ -14,7 +14,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from ..solver.errors import BadInput
-from . import kinds
+from . import changes, kinds
 from .settings import VERSION, CONJAC_Settings, CONJAC_Solver
 
 
@@ -57,13 +57,22 @@ def check(obj: bpy.types.Object) -> None:
                        f"Update ConJac if a newer one saved the file, or choose another {prop.name}", obj.name)
 
 
+#: what was said of objects, by session_uid, and when: panels ask many times a redraw, and a rig has many bones
+_said: dict[int, tuple[int, str]] = {}
+
+
 def refusal(obj: bpy.types.Object) -> str:
-    """The same as a sentence, empty where all is well."""
+    """The same as a sentence, empty where all is well; looked up anew where something has changed."""
+    when, said = _said.get(obj.session_uid, (-1, ""))
+    if when == changes.count():
+        return said
     try:
         check(obj)
+        said = ""
     except BadInput as error:
-        return str(error)
-    return ""
+        said = str(error)
+    _said[obj.session_uid] = changes.count(), said
+    return said
 
 
 def unknown_choices(obj: bpy.types.Object) -> Iterator[tuple[bpy.types.PropertyGroup, bpy.types.Property, int]]:
@@ -95,6 +104,7 @@ def upgrade_all(*_: Any) -> None:
         # not a look into the settings, which would make some
         if obj.is_property_set("conjac"):
             upgrade(obj.conjac)
+    changes.note()
 
 
 #: when it is done. Appending tells of itself from Blender 4.3 on; before, what was appended waits for the next save
@@ -115,3 +125,4 @@ def unregister() -> None:
     for handlers in _handlers():
         if upgrade_all in handlers:
             handlers.remove(upgrade_all)
+    _said.clear()

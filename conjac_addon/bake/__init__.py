@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from ..settings import CONJAC_Settings
-from . import break_lock, cli, handlers, operators, session, share
+from . import break_lock, cli, handlers, operators, session, share, watch
 from .place import is_temporary, job_folder
 from .session import bake_object, is_read
 from .status import Status, status
+from .watch import shown as shown_status
 
-__all__ = ["Status", "bake_object", "is_read", "is_temporary", "job_folder", "status"]
+__all__ = ["Status", "bake_object", "is_read", "is_temporary", "job_folder", "shown_status", "status"]
 
 classes = (*operators.classes, *break_lock.classes, *share.classes)
 
@@ -25,11 +26,13 @@ def register() -> None:
     # `obj.conjac.bake()` in scripts: gathering reads the settings, so they may not know of baking
     CONJAC_Settings.bake = _bake
     handlers.register()
+    watch.register()
     cli.register()
 
 
 def unregister() -> None:
     session.stop_all()
+    watch.unregister()
     handlers.unregister()
     cli.unregister()
     if hasattr(CONJAC_Settings, "bake"):

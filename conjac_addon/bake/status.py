@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import bpy
 
@@ -14,7 +15,7 @@ from .. import gather, members, playback
 from ..settings import frame_range
 from . import home, place
 from .progress import line
-from .session import running_bake
+from .session import Bake, running_bake
 
 
 @dataclass(frozen=True)
@@ -47,14 +48,10 @@ _seen: dict[Path, tuple[tuple, float, Status]] = {}
 
 
 def status(obj: bpy.types.Object) -> Status:
-    """How the object's bake stands. Cheap enough for every redraw."""
+    """How the object's bake stands. A look at every setting and file of it: panels show what `watch` saw last."""
     bake = running_bake(obj)
     if bake is not None:
-        told = bake.progress
-        if told.first is None or told.last is None:
-            return Status("baking", text=line(told), fraction=told.fraction, mine=True)
-        done = 0 if told.frame is None else told.frame - told.first + 1
-        return Status("baking", done, told.last - told.first + 1, told.left_s, told.text, told.fraction, mine=True)
+        return of_running(bake)
     at = place.of(obj)
     folder = at.folder
     found = _of_folder(folder)
@@ -105,13 +102,32 @@ def _listed(names: list[str]) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
+def of_running(bake: Bake) -> Status:
+    """How far a bake of this Blender is."""
+    told = bake.progress
+    if told.first is None or told.last is None:
+        return Status("baking", text=line(told), fraction=told.fraction, mine=True)
+    done = 0 if told.frame is None else told.frame - told.first + 1
+    return Status("baking", done, told.last - told.first + 1, told.left_s, told.text, told.fraction, mine=True)
+
+
+def stamp_of(obj: bpy.types.Object) -> tuple[Any, ...]:
+    """Another value whenever a file of the object's bake has changed."""
+    folder = place.job_folder(obj)
+    return folder, *_stamp(folder)
+
+
+def _stamp(folder: Path) -> tuple[int, ...]:
+    return tuple(_changed_at(folder / name) for name in WATCHED)
+
+
 def _stale(changed: list[str]) -> str:
     return f"Baked before {', '.join(changed)} changed; bake again"
 
 
 def _of_folder(folder: Path) -> Status:
     """The state of the folder itself; looked up again where a file of it changed, or after a moment."""
-    stamp = tuple(_changed_at(folder / name) for name in WATCHED)
+    stamp = _stamp(folder)
     known = _seen.get(folder)
     if known is not None and known[0] == stamp and time.monotonic() - known[1] < FRESH:
         return known[2]

@@ -2,6 +2,7 @@
 
 import bpy
 
+from .. import changes
 from ..redraw import redraw_panels
 from .poll import active_soft_body, in_object_mode
 
@@ -36,5 +37,6 @@ class RemoveEntry:
             self.report({"ERROR"}, f"There are only {len(entries)} {self.entries}.")
             return {"CANCELLED"}
         entries.remove(self.index)
+        changes.note()
         redraw_panels()
         return {"FINISHED"}

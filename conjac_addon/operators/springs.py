@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bpy
 
+from .. import changes
 from ..redraw import redraw_panels
 from .entries import UNDOABLE
 from .poll import active_mechanism, out_of_edit_mode, unless
@@ -74,6 +75,7 @@ class CONJAC_OT_remove_spring(bpy.types.Operator):
         settings = context.object.conjac.mechanism
         last = len(settings.springs) - 1
         settings.springs.remove(min(settings.active_spring, last))
+        changes.note()
         settings.active_spring = max(0, min(settings.active_spring, last - 1))
         redraw_panels()
         return {"FINISHED"}

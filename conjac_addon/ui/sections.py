@@ -32,7 +32,7 @@ def draw_body(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     if not (members.is_soft_body(obj) or members.is_mechanism(obj)):
         _draw_beginning(layout, obj)
         return
-    status = bake.status(obj)
+    status = bake.shown_status(obj)
     _draw_buttons(layout, status)
     # below the buttons, which stay where they are however long the sentence is
     if status.state == "baking":

@@ -1,0 +1,129 @@
+"""The status that panels show: looked up by a timer after something has changed, never while a panel is drawn."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+from bpy.app.handlers import persistent
+
+from .. import changes
+from ..redraw import redraw_panels
+from .session import running_bake
+from .status import Status, of_running, stamp_of, status
+
+#: seconds after which the files of a bake are looked at again while panels are drawn: another program may write them
+FRESH = 1.0
+
+#: a look waits so many times what the last one took, so that dragging something large stays smooth
+TIMES = 10.0
+
+#: seconds until a look where there is something new
+SOON = 0.02
+
+#: before the first look
+LOOKING = Status("none", text="Looking for its bake")
+
+
+@dataclass
+class Seen:
+    """What the last look at an object found."""
+
+    status: Status
+    change: tuple[Any, ...]  #: what Blender's data was, see `_change`
+    files: tuple[Any, ...]  #: what the files were
+    at: float
+
+
+_seen: dict[int, Seen] = {}  #: by session_uid
+_asked: set[int] = set()  #: objects that panels have shown since the last look
+_due = 0.0  #: when the timer will look
+_rest_until = 0.0
+
+
+def shown(obj: bpy.types.Object) -> Status:
+    """How the bake of an object stood when it was last looked at, which a timer does anew where something changed."""
+    bake = running_bake(obj)
+    if bake is not None:
+        _seen.pop(obj.session_uid, None)
+        return of_running(bake)
+    _asked.add(obj.session_uid)
+    if bpy.app.background:  # no timers, and nobody waits
+        bpy.context.view_layer.update()
+        look()
+    else:
+        known = _seen.get(obj.session_uid)
+        is_new = known is None or known.change != _change()
+        _look_in(max(SOON, _rest_until - time.monotonic()) if is_new else FRESH)
+    known = _seen.get(obj.session_uid)
+    return known.status if known is not None else LOOKING
+
+
+def _look_in(seconds: float) -> None:
+    """Let the timer look then, if it would not sooner."""
+    global _due
+    waits = bpy.app.timers.is_registered(look)
+    due = time.monotonic() + seconds
+    if waits and _due <= due:
+        return
+    if waits:
+        bpy.app.timers.unregister(look)
+    bpy.app.timers.register(look, first_interval=seconds)
+    _due = due
+
+
+def look() -> None:
+    """Look at the objects that panels have shown, and draw the panels again where one stands otherwise."""
+    global _rest_until
+    objects = {obj.session_uid: obj for obj in bpy.data.objects if obj.session_uid in _asked}
+    _asked.clear()
+    began, change, is_new = time.monotonic(), _change(), False
+    for uid, obj in objects.items():
+        known, files = _seen.get(uid), stamp_of(obj)
+        # what another program writes may end without a sign in the files
+        if known is not None and (known.change, known.files) == (change, files) and known.status.state != "baking":
+            known.at = began
+            continue
+        found = status(obj)
+        is_new |= known is None or found != known.status
+        _seen[uid] = Seen(found, change, files, began)
+    _rest_until = time.monotonic() + TIMES * (time.monotonic() - began)
+    if is_new:
+        redraw_panels()
+
+
+def _change() -> tuple[Any, ...]:
+    """Another value whenever anything may have changed that a status depends on."""
+    return changes.count(), bpy.context.scene.session_uid, bpy.data.filepath
+
+
+#: when Blender's data changes. Frames are none of it: nothing that a status depends on may be animated
+_MOMENTS = ("depsgraph_update_post", "undo_post", "redo_post", "load_post", "save_post")
+
+
+@persistent
+def _note(*_: Any) -> None:
+    changes.note()
+
+
+def _handlers() -> Iterator[list[Any]]:
+    return (getattr(bpy.app.handlers, name) for name in _MOMENTS)
+
+
+def register() -> None:
+    for handlers in _handlers():
+        if _note not in handlers:
+            handlers.append(_note)
+
+
+def unregister() -> None:
+    for handlers in _handlers():
+        if _note in handlers:
+            handlers.remove(_note)
+    if bpy.app.timers.is_registered(look):
+        bpy.app.timers.unregister(look)
+    _seen.clear()
+    _asked.clear()
