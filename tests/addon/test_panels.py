@@ -300,7 +300,7 @@ def test_each_state_of_a_bake_is_shown(soft_cube, state, monkeypatch):
     from conjac.conjac_addon.ui import sections
 
     status = bake.Status(state, 3, 10, 8.0, "It stands so", 0.3, mine=True)
-    monkeypatch.setattr(sections.bake, "status", lambda obj: status)
+    monkeypatch.setattr(sections.bake, "shown_status", lambda obj: status)
     log = drawn(soft_cube)
     shown = ("progress", "It stands so, 8 s left") if state == "baking" else ("label", "It stands so")
     assert shown in log
@@ -312,7 +312,7 @@ def test_a_bake_of_another_program_has_no_buttons_here(soft_cube, monkeypatch):
     from conjac.conjac_addon import bake
     from conjac.conjac_addon.ui import sections
 
-    monkeypatch.setattr(sections.bake, "status", lambda obj: bake.Status("baking", 3, 10, text="Baking"))
+    monkeypatch.setattr(sections.bake, "shown_status", lambda obj: bake.Status("baking", 3, 10, text="Baking"))
     log = drawn(soft_cube)
     assert not {("operator", "conjac.pause"), ("operator", "conjac.cancel"), ("operator", "conjac.bake")} & set(log)
     assert any("Another program bakes it" in text for _, text in log)
@@ -324,7 +324,7 @@ def test_a_long_sentence_is_not_cut_and_painting_after_a_bake_is_spoken_of(soft_
     from conjac.conjac_addon.ui import sections, text
 
     long = "Baked before Damping, Edge Length, Poisson Ratio, Time Step, Young's Modulus changed; bake again"
-    monkeypatch.setattr(sections.bake, "status", lambda obj: bake.Status("complete", 3, 3, text=long))
+    monkeypatch.setattr(sections.bake, "shown_status", lambda obj: bake.Status("complete", 3, 3, text=long))
 
     def labels():
         return [text for kind, text in drawn(soft_cube) if kind == "label"]
