@@ -90,10 +90,10 @@ def _write_body(obj: bpy.types.Object, scene: bpy.types.Scene, job: JobFolder, f
     job.finish(document)
 
 
-def _keep_places(evaluation: Evaluation, job: JobFolder, start: int) -> None:
+def _keep_places(evaluation: Evaluation, job: JobFolder) -> None:
     """Write where all that is read stands at the start frame, which the scene is at."""
     places = placed.read(evaluation.object, evaluation.scene, evaluation.view_layer.depsgraph)
-    for name, values in placed.arrays(places, start).items():
+    for name, values in placed.arrays(places).items():
         job.array(name, values)
 
 

@@ -1,7 +1,7 @@
 """Where all that a bake reads stood at its first frame, so that a panel can tell whether it has been moved since.
 
-Only what stands still is compared, or a scene that is at that frame: where an animated object will be there takes an
-evaluation of all that moves it.
+Only what stands still is compared: where an animated object will be there takes an evaluation of all that moves it, and
+the frame that an artist looks at changes no answer.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from .. import members
 
-#: arrays of the job folder that only the add-on reads: what is placed, its matrices (k, 4, 4) in Blender units, when
-NAMES, MATRICES, FRAME = "placed_names", "placed_matrices", "placed_frame"
+#: arrays of the job folder that only the add-on reads: what is placed, and its matrices (k, 4, 4) in Blender units
+NAMES, MATRICES = "placed_names", "placed_matrices"
 
 #: how far a number of a matrix may be off, as a share of the largest: what Blender's single precision loses
 SAME = 1.0e-5
@@ -24,7 +24,7 @@ SAME = 1.0e-5
 Matrix = NDArray[np.float64]
 
 #: what was last read, by job folder, and when that was written
-_known: dict[Path, tuple[int, tuple[dict[str, Matrix], int]]] = {}
+_known: dict[Path, tuple[int, dict[str, Matrix]]] = {}
 
 
 def read(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> dict[str, Matrix]:
@@ -33,10 +33,9 @@ def read(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Dep
             for what, one in _objects(obj, scene).items()}
 
 
-def arrays(places: dict[str, Matrix], frame: int) -> dict[str, NDArray[Any]]:
-    """The same as arrays of a job folder. frame: the scene's."""
-    return {NAMES: np.array(list(places), dtype=np.str_), MATRICES: np.array(list(places.values())),
-            FRAME: np.array([frame])}
+def arrays(places: dict[str, Matrix]) -> dict[str, NDArray[Any]]:
+    """The same as arrays of a job folder."""
+    return {NAMES: np.array(list(places), dtype=np.str_), MATRICES: np.array(list(places.values()))}
 
 
 def moved(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path) -> list[str]:
@@ -44,16 +43,15 @@ def moved(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path) -> list[s
 
     Empty where the folder does not say. Cheap: nothing is evaluated.
     """
-    stored = _stored(folder)
-    if stored is None:
+    then = _stored(folder)
+    if then is None:
         return []
-    (then, first_frame), now = stored, _objects(obj, scene)
+    now = _objects(obj, scene)
     changed = {_list_of(what) for what in then.keys() ^ now.keys()}
-    at_start = (scene.frame_current, scene.frame_subframe) == (first_frame, 0.0)
     for what in then.keys() & now.keys():
         here = np.array(now[what].matrix_world, dtype=np.float64)
         near = np.abs(here - then[what]).max() <= SAME * max(np.abs(then[what]).max(), 1.0e-9)
-        if not near and (at_start or not may_move(now[what])):
+        if not near and not may_move(now[what]):
             changed.add(now[what].name)
     return sorted(changed)
 
@@ -68,17 +66,17 @@ def may_move(obj: bpy.types.Object) -> bool:
     return obj.parent is not None and (obj.parent_type != "OBJECT" or may_move(obj.parent))
 
 
-def _stored(folder: Path) -> tuple[dict[str, Matrix], int] | None:
-    """What a job folder says, and of which frame; None where it says nothing."""
+def _stored(folder: Path) -> dict[str, Matrix] | None:
+    """What a job folder says; None where it says nothing."""
     try:
         written = (folder / "scene.json").stat().st_mtime_ns
         known = _known.get(folder)
         if known is not None and known[0] == written:
             return known[1]
-        names, matrices, frame = (np.load(folder / "arrays" / f"{name}.npy", allow_pickle=False)
-                                  for name in (NAMES, MATRICES, FRAME))
-        found = dict(zip(names.tolist(), matrices, strict=True)), int(frame[0])
-    except (OSError, ValueError, EOFError, IndexError):
+        names, matrices = (np.load(folder / "arrays" / f"{name}.npy", allow_pickle=False)
+                           for name in (NAMES, MATRICES))
+        found = dict(zip(names.tolist(), matrices, strict=True))
+    except (OSError, ValueError, EOFError):
         return None
     _known[folder] = written, found
     return found

@@ -133,3 +133,19 @@ def test_strips_are_looked_at_too(scene):  # noqa: F811
     assert "Gravity" in gather.animated_refusal(obj, scene)
     strip.mute = True
     assert gather.animated_refusal(obj, scene) == ""
+
+
+def test_an_animated_handle_makes_no_difference_between_frames(scene):  # noqa: F811
+    obj = add_jelly()
+    bpy.ops.object.empty_add(location=(-0.05, -0.05, -0.05))
+    handle = bpy.context.object
+    obj.conjac.handles.add().object = handle
+    animate(handle, "location", (-0.05, -0.05, -0.05), (0.5, 0, 0))
+    scene.frame_set(1)
+    assert obj.conjac.bake() == 0
+    animate(handle, "location", (0.05, 0.05, 0.05), (0.5, 0, 0))
+    found = set()
+    for frame in (1, 2, 6, 12):
+        scene.frame_set(frame)
+        found.add(bake.status(obj))
+    assert len(found) == 1
