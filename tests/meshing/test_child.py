@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import odd_meshers
 import pytest
+from nasty_surfaces import slab
+from small_jobs import surface_job
 
 from solver.errors import BadMesh, Environment, MesherFailed, Stopped
 from solver.meshing import child
@@ -96,6 +98,44 @@ def test_mesher_does_not_outlive_the_one_who_asked(tmp_path, mesher):
         pid = int(asker.stdout.readline().split()[1])
         asker.send_signal(signal.SIGKILL)
     assert ends(pid)
+
+
+def descendants(pid):
+    """All processes below one, as the system tells them."""
+    try:
+        tasks = [(task / "children").read_text() for task in Path(f"/proc/{pid}/task").iterdir()]
+    except OSError:
+        return []
+    below = [int(child) for said in tasks for child in said.split()]
+    return below + [deeper for child in below for deeper in descendants(child)]
+
+
+def runs_ftetwild(pid):
+    try:
+        return "PyfTetWildWrapper" in Path(f"/proc/{pid}/maps").read_text()
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs /proc")
+def test_a_killed_worker_takes_fTetWild_with_it(tmp_path):
+    """fTetWild works for minutes on a plate that is a thousand times wider than thick, in a real job."""
+    job = surface_job(tmp_path)
+    vertices, triangles = slab(1e-3, 20)
+    np.save(job / "arrays/vertices.npy", vertices)
+    np.save(job / "arrays/triangles.npy", triangles)
+    with subprocess.Popen([sys.executable, "-m", "solver", "tets", str(job)], cwd=ROOT) as worker:
+        deadline, below = time.monotonic() + 90.0, []
+        while not any(runs_ftetwild(pid) for pid in below) and time.monotonic() < deadline:
+            time.sleep(0.1)
+            below = descendants(worker.pid)
+        assert any(map(runs_ftetwild, below))
+        time.sleep(1.0)  # it is in fTetWild by now, where no Python thread runs
+        worker.send_signal(signal.SIGKILL)
+    deadline = time.monotonic() + 5.0
+    while any(map(alive, below)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(map(alive, below))
 
 
 def test_odd_executable_falls_back_to_another_python(box, monkeypatch, tmp_path):
