@@ -187,10 +187,14 @@ class Bake:
         yield from self._finish()
 
     def _read(self) -> Iterator[bool]:
-        """Write the job folder; from its beginning again where the artist has undone something meanwhile."""
+        """Write the job folder; from its beginning again where the artist has undone or edited something meanwhile."""
         self._undone = True
         while self._undone:
             self._undone, self._waits = False, False
+            if self._until < math.inf:  # else gathering says so
+                yield from self._until_object_mode("It goes on when you")
+            if self._cancelled or self._paused:
+                return self._end(EXIT_STOPPED, "Stopped before the simulation began")
             self._reading = gather.write_job_steps(self.object(), self.scene(), self.folder, self.note,
                                                    lets_in=self._lets_in)
             try:
@@ -200,6 +204,9 @@ class Bake:
                     if self._cancelled or self._paused:
                         return self._end(EXIT_STOPPED, "Stopped before the simulation began")
                     yield not self._waits
+                    if self._waits and self._edited() is not None:
+                        self._undone = True
+                        break
             except ReferenceError as error:
                 raise NoSuchThing("it, or something that it is baked with, was deleted while the scene was read",
                                   "Undo that and bake again", self.name) from error
@@ -253,7 +260,10 @@ class Bake:
             self._tell({"event": "stage", "stage": "write", "body": self.name, "progress": 1.0,
                         "text": f"Writing {self._written()}"})
             yield False
-            yield from self._until_it_can_be_seen()
+            if self._until == math.inf and (edited := self._edited()) is not None:
+                raise BadInput("it is being edited, so its frames are on the disk and do not play yet",
+                               "Leave Edit or Sculpt Mode and bake again", edited.name)
+            yield from self._until_object_mode("All frames are there and play when you")
         self.folder = moving.arrive(self._object, self.folder)
         if code == EXIT_COMPLETE and self._edited() is not None:
             return self._end(EXIT_STOPPED, "All frames are there; bake again in Object Mode to see them")
@@ -262,13 +272,11 @@ class Bake:
             self._check_frames()
         self._end(code, text)
 
-    def _until_it_can_be_seen(self) -> Iterator[bool]:
-        """Wait while the artist edits what the frames are to play on: Blender would write its shape, standing still."""
+    def _until_object_mode(self, why: str) -> Iterator[bool]:
+        """Wait while the artist edits what is read, or what is played on: Blender would give a shape standing still."""
         while (edited := self._edited()) is not None and not (self._cancelled or self._paused):
-            if self._until == math.inf:
-                raise BadInput("it is being edited, so its frames are on the disk and do not play yet",
-                               "Leave Edit or Sculpt Mode and bake again", edited.name)
-            self._wait_for(f"All frames are there: leave the {edited.mode.title()} Mode of {edited.name} to see them")
+            mode = "Sculpt" if edited.mode == "SCULPT" else "Edit"
+            self._wait_for(f"{why} leave the {mode} Mode of {edited.name}")
             yield False
 
     def _edited(self) -> bpy.types.Object | None:

@@ -26,12 +26,29 @@ def test_it_waits_for_the_artist_to_leave_edit_mode(scene, key):  # noqa: F811
     bake = session.Bake(obj, scene)
     run_until(bake, lambda: bake.worker is not None)
     bpy.ops.object.mode_set(mode="EDIT")
-    run_until(bake, lambda: "leave the Edit Mode of Jelly" in bake.progress.text)
+    run_until(bake, lambda: "play when you leave the Edit Mode of Jelly" in bake.progress.text)
     assert addon_bake.status(obj).state == "baking" and bake.exit_code is None
     bpy.ops.object.mode_set(mode="OBJECT")
     assert bake.wait() == 0, bake.progress.error
     assert np.abs(seen_at(obj, LAST) - seen_at(obj, 1)).max() > 1e-3
     assert_plays(obj, (1, 6, LAST))
+
+
+def test_what_is_edited_while_it_is_read_is_read_anew_afterwards(scene):  # noqa: F811
+    obj = add_jelly()
+    moving_pin(obj, LAST)
+    bake = session.Bake(obj, scene)
+    for _ in range(6):
+        assert bake.tick(budget=0.0)
+    assert bake.worker is None and bake.progress.fraction > 0.0
+    bpy.ops.object.mode_set(mode="EDIT")  # the workspace Modeling does so by itself
+    run_until(bake, lambda: bake.progress.text == "It goes on when you leave the Edit Mode of Jelly")
+    bpy.ops.mesh.select_all(action="SELECT")
+    bpy.ops.transform.resize(value=(1.0, 1.0, 1.25))
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert bake.wait() == 0, bake.progress.error
+    np.testing.assert_allclose(seen_at(obj, 1), np.array([v.co for v in obj.data.vertices]), atol=1e-6)
+    assert np.ptp(seen_at(obj, 1)[:, 2]) > 0.24
 
 
 def test_where_nobody_can_leave_edit_mode_it_says_so(scene):  # noqa: F811
