@@ -76,7 +76,7 @@ def _write_body(obj: bpy.types.Object, scene: bpy.types.Scene, job: JobFolder, f
         held.append(evaluation)
         document = job_settings(obj, scene, frames)
         evaluation.go_to(frames[0])
-        _keep_places(evaluation, job, frames[0])
+        _keep_places(evaluation, job)
         reader = BodyReader(evaluation, job, frames, samples, report, still)
         ground = GroundPlane(obj.conjac, evaluation) if obj.conjac.use_ground else None
         reader.begin(ground)
@@ -108,7 +108,7 @@ def _write_mechanism(owner: bpy.types.Object, scene: bpy.types.Scene, job: JobFo
         held += [evaluation, *soft, *([source] if isinstance(source, rigid.Objects) else [])]
         document = job_settings(owner, scene, frames)
         evaluation.go_to(start)
-        _keep_places(evaluation, job, start)
+        _keep_places(evaluation, job)
         mechanism = MechanismReader(source, owner, job, scene, start)
         mechanism.begin()
         bumps = obstacles.Obstacles(evaluation, job)
