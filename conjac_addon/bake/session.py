@@ -22,7 +22,7 @@ from ...solver.errors import (
     StaleCache,
 )
 from ...solver.frames.read import Cache
-from .. import gather, identity, members, playback, prefs
+from .. import copies, gather, identity, members, playback, prefs
 from . import moving, place
 from .live import LiveFrames
 from .progress import Progress, after, line
@@ -73,6 +73,7 @@ class Bake:
         self.folder = moving.take(obj)
         for one in members.soft_bodies(obj, scene):
             identity.give(one)
+            copies.own_handles(one)
         self._steps = self._run()
         running[self._object] = self
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...solver.errors import ConJacError, Environment
-from .. import gather, status_line
+from .. import copies, gather, status_line
 from ..bake import place
 from ..bake.progress import Progress, after, line
 from ..bake.worker import Worker
@@ -143,6 +143,7 @@ def run(obj: bpy.types.Object, scene: bpy.types.Scene, job: Path, argv: list[str
     and Environment or what the solver said.
     """
     name, command = obj.name, argv[0]
+    copies.own_handles(obj)
     notes: list[str] = []
     with closing(gather.write_job_steps(obj, scene, job, notes.append, still=True, lets_in=lambda: True)) as reading:
         for _, text in reading:

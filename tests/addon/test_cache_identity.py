@@ -144,3 +144,27 @@ def test_a_bake_from_before_there_were_uuids_is_taken_up(scene):  # noqa: F811
     assert obj.conjac.bake() == 0
     assert frames_of(obj) == before and (folder / "cache" / "frames" / "000005.npy").stat().st_mtime_ns == stamp
     assert home.read(folder).uuid == obj.conjac.cache.uuid != ""
+
+
+def test_a_copy_gets_handles_of_its_own_where_the_originals_are_on_the_original(scene):  # noqa: F811
+    obj = add_jelly()
+    scene.cursor.location = (-0.08, -0.08, -0.08)
+    assert bpy.ops.conjac.add_handle() == {"FINISHED"}
+    handle, free = obj.conjac.handles[0].object, bpy.data.objects.new("Free", None)
+    scene.collection.objects.link(free)
+    obj.conjac.handles.add().object = free
+    copy = duplicate(obj)
+    copy.location, copy.rotation_euler = (1.0, 2.0, 0.0), (0.0, 0.0, 1.0)
+    assert copy.conjac.handles[0].object == handle
+    assert copy.conjac.bake() == 0
+    own = copy.conjac.handles[0].object
+    assert own != handle and own.parent == copy and obj.conjac.handles[0].object == handle
+    assert [one.conjac.handles[1].object for one in (obj, copy)] == [free, free]  # it hangs on none of them
+    bpy.context.view_layer.update()
+    wanted = copy.matrix_world @ obj.matrix_world.inverted() @ handle.matrix_world.translation
+    np.testing.assert_allclose(own.matrix_world.translation, wanted, atol=1e-6)
+    points = np.load(place.job_folder(copy) / "arrays" / "handles.npy")
+    np.testing.assert_allclose(points[0], wanted, atol=1e-6)
+    count = len(bpy.data.objects)
+    copy.conjac.youngs_modulus = 8.0e3
+    assert copy.conjac.bake() == 0 and len(bpy.data.objects) == count
