@@ -74,4 +74,4 @@ def test_every_nasty_mesh_ends_in_time(surface, filled):
         assert filled is False and "Sheet Thickness" in str(refusal)
     except MesherFailed as refusal:
         assert filled is None and "nor coarser" in str(refusal)
-    assert time.monotonic() - began < 2 * 130.0
+    assert time.monotonic() - began < 400.0  # two tries of some hundred seconds, and what is checked after
