@@ -180,7 +180,8 @@ def in_a_window(script, tmp_path, screen="1600x2400"):
     runtime = tmp_path / "runtime"
     runtime.mkdir(mode=0o700)
     environment = os.environ | {"XDG_RUNTIME_DIR": str(runtime), "LIBGL_ALWAYS_SOFTWARE": "1",
-                                "BLENDER_USER_RESOURCES": str(tmp_path / "user")}
+                                "BLENDER_USER_RESOURCES": str(tmp_path / "user"),
+                                "PYTHONPATH": str(ROOT)}  # conftest imports the solver
     window = ["xvfb-run", "-a", "-s", f"-screen 0 {screen}x24 +extension GLX"]
     run = subprocess.run([*window, sys.executable, str(WINDOW), str(path)], env=environment, capture_output=True,
                          text=True, timeout=560)
