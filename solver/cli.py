@@ -33,7 +33,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from .errors import EXIT_COMPLETE, EXIT_ENVIRONMENT, BadInput, ConJacError, Environment, NoSuchThing, Stopped
+from .errors import (
+    EXIT_COMPLETE,
+    EXIT_ENVIRONMENT,
+    BadInput,
+    ConJacError,
+    Environment,
+    NoSuchThing,
+    Stopped,
+    printable,
+)
 
 _stop_requested = threading.Event()
 
@@ -50,9 +59,10 @@ class Lines:
         self.as_json, self.last = as_json, 0
         self._stage = ""
 
-    def say(self, sentence: str, /, **event: Any) -> None:
-        """One line: the sentence for people, `event` as JSON. A reader that has gone ends the bake after its step."""
-        line = json.dumps(event, ensure_ascii=False) if self.as_json else sentence
+    def say(self, *sentences: str, **event: Any) -> None:
+        """A line for each sentence, for people, or one of `event` as JSON. A reader that has gone ends the bake after
+        its step."""
+        line = json.dumps(event, ensure_ascii=False) if self.as_json else "\n".join(map(printable, sentences))
         try:
             if line:
                 # names may hold what the terminal's encoding cannot show
@@ -87,7 +97,7 @@ class Lines:
             self.say("", event="error", code=error.code, exit=error.exit_code, object=error.object, frame=error.frame,
                      where=error.where, text=str(error))
         else:
-            print(error, file=sys.stderr, flush=True)
+            print(printable(str(error)), file=sys.stderr, flush=True)
 
     def end(self, code: int, text: str) -> None:
         self.say(text, event="end", code=code, text=text)
@@ -188,7 +198,7 @@ def _check(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str
 
     found = estimate(arguments.job)
     notes = looked_at(load.load(arguments.job))
-    lines.say("\n".join((*found.sentences(), *notes)), event="summary", **found.plain(), notes=notes)
+    lines.say(*found.sentences(), *notes, event="summary", **found.plain(), notes=notes)
     return "The job can be baked"
 
 
@@ -205,7 +215,7 @@ def _tets(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
         kept = stages.stage_path(job, "tets", body.name, keys[body.name]["tets"])
         place = None if body.tets is not None or body.surface is None else place_of(job, body.surface)
         text = f"{body.name}: {len(volume.nodes)} nodes, {len(volume.tets)} tetrahedra"
-        lines.say("\n".join((text, *volume.notes)), event="tets", body=body.name,
+        lines.say(text, *volume.notes, event="tets", body=body.name,
                   path=None if body.tets is not None else str(kept),  # tets given by hand are not kept again
                   nodes=len(volume.nodes), tets=len(volume.tets), notes=list(volume.notes),
                   to_world=None if place is None else place.to_world.tolist())
@@ -224,7 +234,7 @@ def _fields(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> st
         prepared = prepare(job, body, volume, lines.stage)
         path, notes = stages.stage_path(job, "fields", body.name, keys[body.name]["fields"]), prepared.fields.notes
         stages.write_arrays(path, shown(prepared), job.path)
-        lines.say("\n".join((f"{body.name}: {path}", *notes)), event="fields", body=body.name, path=str(path),
+        lines.say(f"{body.name}: {path}", *notes, event="fields", body=body.name, path=str(path),
                   notes=[*volume.notes, *notes])
     return "The fields can be looked at"
 
@@ -244,13 +254,13 @@ def _suggest(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> s
         prepared = prepare(job, body, volume, lines.stage)
         lines.stage("suggest", body.name, None, "Finding its slowest wobbles")
         points = suggest(job, prepared, arguments.count).tolist()
-        places = "".join(f"\n  {x:g} {y:g} {z:g}" for x, y, z in points)
-        lines.say(f"{body.name}:{places}", event="suggest", body=body.name, points=points)
+        places = (f"  {x:g} {y:g} {z:g}" for x, y, z in points)
+        lines.say(f"{body.name}:", *places, event="suggest", body=body.name, points=points)
     return "Dynamic nodes are suggested"
 
 
 def _info(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
-    from .frames.read import MANIFEST, Cache
+    from .frames.read import MANIFEST, SNAPSHOT, Cache
 
     folder = arguments.cache
     if not (folder / MANIFEST).exists() and (folder / "cache" / MANIFEST).exists():
@@ -263,14 +273,15 @@ def _info(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
     if damaged and status.state != "baking":
         raise BadInput(f"{len(damaged)} baked frames are missing or damaged, the first is {damaged[0]}",
                        "Bake with --resume to make them again")
-    runs = manifest["runs"]
+    runs, torn = manifest["runs"], cache.damaged(SNAPSHOT)
     text = [f"{manifest['name']}: {status.text}",
             f"Frames {manifest['start']} to {manifest['end']} at {manifest['fps']:g} fps",
             *(f'Body "{name}": {count} vertices' for name, _, count in cache.bodies()),
             *(f'Mechanism "{one["name"]}": {len(one["bodies"])} bodies, {len(one["joints"])} joints'
               for one in cache.mechanisms()),
+            *(f"The snapshot of frame {frame} is damaged: a resumed bake begins before it" for frame in torn),
             *(f"From frame {run['from']} on {run['host']} with {run['backend']}, {run['at']}" for run in runs)]
-    lines.say("\n".join(text), event="summary", state=status.state, done=status.done, total=status.total,
+    lines.say(*text, event="summary", state=status.state, done=status.done, total=status.total,
               text=status.text, changed=status.changed, name=manifest["name"], fps=manifest["fps"],
               frames=[manifest["start"], manifest["end"]], bodies=manifest["bodies"], mechanisms=cache.mechanisms(),
               runs=runs)

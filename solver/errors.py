@@ -23,6 +23,8 @@ the field in scene.json: `$.bodies[0].pin.weights`. Standard library only.
 
 from __future__ import annotations
 
+import unicodedata
+
 EXIT_COMPLETE, EXIT_BAD_INPUT, EXIT_DIVERGED, EXIT_ENVIRONMENT, EXIT_STOPPED = 0, 2, 3, 4, 75
 
 
@@ -114,3 +116,16 @@ class StepFailed(Exception):
     def __init__(self, what: str, object: str | None = None) -> None:
         super().__init__(what)
         self.object = object
+
+
+def printable(text: str) -> str:
+    """The text on one line as a terminal may show it: names may hold what moves its cursor or turns letters around."""
+    return "".join(_escaped(c) if unicodedata.category(c) in UNSEEN and c not in JOINERS else c for c in text)
+
+
+UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+JOINERS = "\u200c\u200d"  # within words of several alphabets, and within emoji
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")

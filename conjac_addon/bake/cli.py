@@ -29,7 +29,15 @@ from typing import Any
 import bpy
 
 from ...solver import catalogue
-from ...solver.errors import EXIT_BAD_INPUT, EXIT_COMPLETE, EXIT_ENVIRONMENT, BadInput, ConJacError, NoSuchThing
+from ...solver.errors import (
+    EXIT_BAD_INPUT,
+    EXIT_COMPLETE,
+    EXIT_ENVIRONMENT,
+    BadInput,
+    ConJacError,
+    NoSuchThing,
+    printable,
+)
 from .. import members, upgrade
 from . import session
 
@@ -65,11 +73,11 @@ class Lines:
 
     def say(self, text: str) -> None:
         if not self._as_json:
-            print(text, flush=True)
+            print(printable(text), flush=True)
 
     def complain(self, text: str) -> None:
         if not self._as_json:
-            print(text, file=sys.stderr, flush=True)
+            print(printable(text), file=sys.stderr, flush=True)
 
     def event(self, message: dict[str, Any]) -> None:
         if self._as_json:

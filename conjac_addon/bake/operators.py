@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ...solver import catalogue
-from ...solver.errors import EXIT_COMPLETE, EXIT_STOPPED, ConJacError
+from ...solver.errors import EXIT_COMPLETE, EXIT_STOPPED, ConJacError, printable
 from .. import members, playback, status_line
 from ..events import is_cancel, may_pass
 from ..menus import items
@@ -96,7 +96,7 @@ class CONJAC_OT_bake(bpy.types.Operator):
         except ConJacError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        bake.wait(lambda text: print(text, flush=True))
+        bake.wait(lambda text: print(printable(text), flush=True))
         return self._result(bake)
 
     def _say(self, context: bpy.types.Context) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 from numpy.typing import NDArray
 
 from .. import catalogue
@@ -15,6 +16,26 @@ MOST = 20_000_000  # rows of an array whose length is free: as many tetrahedra n
 def check_vector(vector: schema.Vector, where: str) -> None:
     if not all(abs(value) <= FARTHEST for value in vector):
         raise refuse(f"{max(vector, key=abs):g} is beyond {FARTHEST:g}", where)
+
+
+def check_numbers(part: Any, where: str) -> None:
+    """Refuse any number of the scene that products overflow or underflow with. Raises BadScene with its path."""
+    if isinstance(part, float):
+        if not (part == 0.0 or 1 / FARTHEST <= abs(part) <= FARTHEST):
+            raise refuse(f"{part:g} is {'closer to 0 than' if abs(part) < 1 else 'beyond'} what can be computed with",
+                         where, f"Use a number between {1 / FARTHEST:g} and {FARTHEST:g}")
+    elif isinstance(part, msgspec.Struct):
+        for name in part.__struct_fields__:
+            check_numbers(getattr(part, name), f"{where}.{name}")
+    elif isinstance(part, dict):
+        for name, value in part.items():
+            check_numbers(value, f"{where}.{name}")
+    elif isinstance(part, list):
+        for i, value in enumerate(part):
+            check_numbers(value, f"{where}[{i}]")
+    elif isinstance(part, tuple):
+        for value in part:
+            check_numbers(value, where)
 
 
 def check_choice(family: str, choice: schema.Choice, where: str) -> None:

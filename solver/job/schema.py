@@ -23,6 +23,7 @@ from ..catalogue import SCENE_VERSION
 VERSION = SCENE_VERSION
 
 Positive = Annotated[float, Meta(gt=0)]
+Frame = Annotated[int, Meta(ge=-1_048_574, le=1_048_574)]  #: Blender's last one
 Vector = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]
 Array = Annotated[str, Meta(pattern=r"^[^/\\:][^\\:]*\.npy$")]  #: path of a .npy file inside the job folder
@@ -33,11 +34,11 @@ class Strict(Struct, forbid_unknown_fields=True, frozen=True, kw_only=True, omit
 
 
 class Time(Strict):
-    start: int
-    end: int
+    start: Frame
+    end: Frame
     fps: Positive
     step: Positive  #: largest step [s]; a frame holds a whole number of steps
-    samples_per_frame: Annotated[int, Meta(ge=1)] = 2
+    samples_per_frame: Annotated[int, Meta(ge=1, le=1000)] = 2
     snapshot_every: Annotated[int, Meta(ge=1, le=10)] = 10  #: frames
     #: largest error of a step, as a share of the body's size; 0: every step is as long as `step`
     tolerance: Annotated[float, Meta(ge=0, le=1)] = 0.0

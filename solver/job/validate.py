@@ -11,11 +11,21 @@ from numpy.typing import NDArray
 from .. import catalogue
 from ..errors import BadMesh
 from . import schema
-from .expect import check_array, check_choice, check_indices, check_limits, check_vector, check_weights
+from .expect import (
+    check_array,
+    check_choice,
+    check_indices,
+    check_limits,
+    check_numbers,
+    check_vector,
+    check_weights,
+)
 from .folder import FARTHEST, Job, blame, parameters, refuse
 from .place import place_of
 from .validate_mechanisms import check_attached, check_mechanisms
 
+FINEST = 1e-9  # accuracy: below it rounding is what a step errs by
+MOST_EDGES = 10_000  # across a body: no machine holds so many tetrahedra
 STEPS_PER_FRAME = 100_000  # more is a slip of the unit, and would never end
 
 
@@ -45,6 +55,7 @@ def check(job: Job) -> None:
         seen[body.name] = i
         with blame(scene, body, "name"):
             _check_body(job, body, f"$.bodies[{i}]")
+    check_numbers(scene, "$")
 
 
 def _check_full_space(scene: schema.Scene) -> None:
@@ -57,6 +68,9 @@ def _check_full_space(scene: schema.Scene) -> None:
 
 
 def _check_tolerance(scene: schema.Scene) -> None:
+    if 0 < scene.time.tolerance < FINEST:
+        raise refuse(f"an accuracy of {scene.time.tolerance:g} is finer than numbers can be, so that every step would "
+                     "be the shortest", "$.time.tolerance", f"Use {FINEST:g} or more, or 0 for steps of one length")
     integrator = catalogue.find("integrator", scene.integrator.kind)
     if scene.time.tolerance and not integrator.adaptive:
         works = [entry.label for entry in catalogue.family("integrator").values() if entry.adaptive]
@@ -67,6 +81,9 @@ def _check_tolerance(scene: schema.Scene) -> None:
 def _check_time(time: schema.Time) -> None:
     if time.end < time.start:
         raise refuse(f"the last frame, {time.end}, stands before the first, {time.start}", "$.time.end")
+    for name, value in (("fps", time.fps), ("step", time.step)):
+        if not 1 / FARTHEST <= value <= FARTHEST:
+            raise refuse(f"{value:g} is beyond what can be computed with", f"$.time.{name}", "Use a number near 1")
     if not time.step * time.fps * STEPS_PER_FRAME >= 1:
         raise refuse(f"a step of {time.step:g} s gives more than {STEPS_PER_FRAME} steps a frame", "$.time.step",
                      "Use a larger step")
@@ -94,6 +111,8 @@ def _check_body(job: Job, body: schema.Body, where: str) -> None:
     vertices = _check_surface(job, body, where) if body.surface is not None else 0
     nodes = _check_tets(job, body, where) if body.tets is not None else None
     check_choice("mesher", body.mesher, f"{where}.mesher")
+    if body.surface is not None:
+        _check_edge_length(job, body, body.surface, where)
     check_choice("material", body.material, f"{where}.material")
     check_choice("damping", body.damping, f"{where}.damping")
     check_choice("carry", body.carry, f"{where}.carry")
@@ -113,6 +132,14 @@ def _check_body(job: Job, body: schema.Body, where: str) -> None:
         _check_cut(job, cut, nodes, f"{where}.cuts[{i}]")
     for i, nail in enumerate(body.nails):
         _check_nail(job, nail, f"{where}.nails[{i}]")
+
+
+def _check_edge_length(job: Job, body: schema.Body, surface: schema.Surface, where: str) -> None:
+    edge = float(parameters("mesher", body.mesher).get("edge_length", 0.0))
+    size = float(np.linalg.norm(np.ptp(job.array(surface.vertices), axis=0)))
+    if 0.0 < edge < size / MOST_EDGES:
+        raise refuse(f"an edge length of {edge:g} m is {size / edge:.1g} times smaller than the body",
+                     f"{where}.mesher.params.edge_length", f"Use a larger one; {size / 50:.2g} m is fine for most")
 
 
 def _check_nail(job: Job, nail: schema.Nail, where: str) -> None:
