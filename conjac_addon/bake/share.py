@@ -15,7 +15,8 @@ def shared_bakes() -> list[bpy.types.Object]:
     """The objects of this .blend that play a bake of another .blend; of those that play the same one the first."""
     found: dict[Path, bpy.types.Object] = {}
     for obj in bpy.data.objects:
-        if obj.library is None and members.owner(obj) == obj and place.is_of_another_file(obj):
+        bakes = members.is_soft_body(obj) or members.is_mechanism(obj)  # what shows its cuts does not
+        if bakes and obj.library is None and members.owner(obj) == obj and place.is_of_another_file(obj):
             found.setdefault(place.job_folder(obj), obj)
     return list(found.values())
 
