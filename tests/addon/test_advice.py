@@ -46,6 +46,9 @@ def test_only_a_dynamic_node_wobbles(soft_cube):
     handle = soft_cube.conjac.handles.add()
     assert "wobble" in keys(soft_cube)  # it names no Empty
     handle.object = bpy.data.objects.new("Handle", None)
+    assert "wobble" in keys(soft_cube)  # the Empty is in no scene
+    bpy.context.scene.collection.objects.link(handle.object)
+    bpy.context.view_layer.update()
     assert "wobble" not in keys(soft_cube)
     soft_cube.conjac.handles.clear()
     soft_cube.conjac.method = "vanilla"

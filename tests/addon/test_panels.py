@@ -379,7 +379,7 @@ def test_the_buttons_of_a_bake_stand_above_whatever_the_status_says(soft_cube, m
     from conjac.conjac_addon.ui import sections
 
     for state, button in (("none", "conjac.bake"), ("stale", "conjac.bake"), ("baking", "conjac.pause")):
-        monkeypatch.setattr(sections.bake, "status",
+        monkeypatch.setattr(sections.bake, "shown_status",
                             lambda obj, state=state: bake.Status(state, text="Long words " * 30, mine=True))
         assert drawn(soft_cube)[0] == ("operator", button)
 
