@@ -29,7 +29,6 @@ from benchmarks.newton import CLAIMED, compare, stage_solver
 from benchmarks.report import emit
 from benchmarks.step import DRAGON
 from solver import catalogue
-from solver.condensation.interface import Mesh
 from solver.contact.find.half_space import HalfSpace
 from solver.contact.laws.penalty import Penalty
 from solver.coordinates.free_nodes import FreeNodes
@@ -37,6 +36,7 @@ from solver.coordinates.prescribed import Motion
 from solver.forces.elastic import Elastic
 from solver.linear.choose import choose
 from solver.meshing.volume import face_parts, tet_volumes
+from solver.parts.interface import Mesh
 from solver.world.bodies import BodyInWorld, lumped_mass
 from solver.world.world import World
 

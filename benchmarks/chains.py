@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from solver.condensation.tree import Jointed
 from solver.coordinates.inertia import box
 from solver.coordinates.tree_build import Body, Joint, build
 from solver.forces.joint_forces import JointForces, no_law
 from solver.forces.springs import Springs
 from solver.integrators.semi_implicit import SemiImplicit
-from solver.nonlinear.limits import Limits
+from solver.nonlinear.limits import StopRule
+from solver.parts.joints.jointed import Jointed
 from solver.state import Vec
 from solver.world.mechanism import MechanismWorld, Shown
 
@@ -64,7 +64,7 @@ class Ours:
         self.tree = self.mechanism.tree
         rest = np.zeros(self.tree.rates)
         self.world = MechanismWorld([], Shown(np.zeros(0, np.int32), np.zeros((0, 4, 4))), self.tree, self.mechanism,
-                                    SemiImplicit({}), Limits(1.0e-6, 1, 0.0), rest, rest, 1)
+                                    SemiImplicit({}), StopRule(1.0e-6, 1, 0.0), rest, rest, 1)
         self.restart()
 
     def restart(self) -> None:

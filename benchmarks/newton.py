@@ -31,7 +31,6 @@ from benchmarks.report import claim, emit
 from benchmarks.step import DRAGON, dragon
 from solver import catalogue
 from solver.assembly.pattern import Pattern, node_graph
-from solver.condensation.interface import Mesh
 from solver.coordinates.free_nodes import FreeNodes
 from solver.coordinates.prescribed import Motion
 from solver.errors import StepFailed
@@ -43,6 +42,7 @@ from solver.meshing.volume import tet_volumes
 from solver.nonlinear.kept_factor import KeptFactor
 from solver.nonlinear.newton_frozen import NewtonFrozen
 from solver.nonlinear.problem import StageProblem
+from solver.parts.interface import Mesh
 from solver.state import State
 from solver.world.bodies import BodyInWorld, lumped_mass
 from solver.world.world import World

@@ -23,13 +23,13 @@ import numpy as np
 
 from benchmarks.report import claim, emit
 from solver import catalogue
-from solver.condensation.interface import Mesh
 from solver.coordinates.free_nodes import FreeNodes
 from solver.forces.elastic import Elastic
 from solver.linear.choose import choose
 from solver.meshing.grid import box_tets
 from solver.meshing.volume import face_parts, tet_volumes
 from solver.nonlinear.newton import NewtonDirect
+from solver.parts.interface import Mesh
 from solver.world.bodies import BodyInWorld, lumped_mass
 from solver.world.world import World
 

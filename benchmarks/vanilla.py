@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from solver import catalogue
-from solver.condensation.full import Full
-from solver.condensation.interface import Mesh
 from solver.coordinates.free_nodes import FreeNodes
 from solver.forces.elastic import Elastic
 from solver.linear.choose import choose
 from solver.meshing.volume import face_parts, tet_volumes
 from solver.nonlinear.newton import NewtonDirect
+from solver.parts.interface import Mesh
+from solver.parts.nodes.full import Full
 from solver.world.bodies import BodyInWorld, lumped_mass
 from solver.world.world import World
 

@@ -10,7 +10,7 @@ With --json every line on stdout is one JSON object, flushed at once; the last o
     {"event": "frame", "frame", "ms", "left_s"}                       told after the file stands
     {"event": "tets", "body", "path", "nodes", "tets", "notes", "to_world"}   of tets: path of an .npz with nodes, tets;
                                                   to_world brings those nodes there, (4, 4), null where they are there
-    {"event": "fields", "body", "path", "notes"}                      of fields: an .npz, see world/fields.py:shown
+    {"event": "fields", "body", "path", "notes"}                      of fields: an .npz, see build/fields.py:shown
     {"event": "suggest", "body", "points"}                            of suggest: places [m] for nodes, best first
     {"event": "summary", ...}                                         of check and info
     {"event": "error", "code", "exit", "object", "frame", "where", "text"}    where: path in scene.json, if at fault
@@ -192,9 +192,9 @@ def _bake(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
 
 
 def _check(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
+    from .build.volumes import looked_at
     from .job import load
     from .job.estimate import estimate
-    from .world.volumes import looked_at
 
     found = estimate(arguments.job)
     notes = looked_at(load.load(arguments.job))
@@ -203,9 +203,9 @@ def _check(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str
 
 
 def _tets(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
+    from .build.volumes import volume_of
     from .job import hashes, load, stages
     from .job.place import place_of
-    from .world.volumes import volume_of
 
     _listen(read_stdin)
     job = load.load(arguments.job)
@@ -223,9 +223,9 @@ def _tets(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
 
 
 def _fields(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
+    from .build.fields import prepare, shown
+    from .build.volumes import volumes_of
     from .job import hashes, load, stages
-    from .world.fields import prepare, shown
-    from .world.volumes import volumes_of
 
     _listen(read_stdin)
     job = load.load(arguments.job)
@@ -240,15 +240,15 @@ def _fields(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> st
 
 
 def _suggest(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
+    from .build.fields import prepare
+    from .build.volumes import volumes_of
     from .job import load
-    from .world.fields import prepare
-    from .world.volumes import volumes_of
 
     _listen(read_stdin)
     job = load.load(arguments.job)
     volumes = volumes_of(job, lines.stage)
     lines.stage("world", None, None, "Loading the solver")
-    from .world.suggest import suggest
+    from .build.suggest import suggest
 
     for body, volume in zip(job.scene.bodies, volumes):
         prepared = prepare(job, body, volume, lines.stage)

@@ -342,21 +342,21 @@ def _finished(todo: Plan, report: Reporter) -> bool:
 def _build(job: Job, report: Reporter, threads: int | None) -> tuple[World, Reshape | None]:
     """The world of a job, and what cuts it. Imported only here: a finished bake is told without it."""
     from . import threads as cores
-    from .world.loading import Loading
+    from .build.loading import Loading
 
     # a first bake compiles for ten seconds and meshes for about as long: both at once, in processes of their own
     loading = Loading(job.scene, cores.configure(threads))
-    from .world.volumes import volumes_of
+    from .build.volumes import volumes_of
 
     volumes = volumes_of(job, report.stage)
     for note in loading.finish(report.stage):
         report.log(note)
     if job.scene.mechanisms:
-        from .world.mechanism_build import build_mechanisms, build_with_soft
+        from .build.mechanisms import build_mechanisms, build_with_soft
 
         world: World = build_with_soft(job, report.stage, volumes) if job.scene.bodies else build_mechanisms(job)
         return world, None
-    from .world.build import assemble, prepare_all
+    from .build.soft_bodies import assemble, prepare_all
 
     prepared = prepare_all(job, report.stage, volumes)
     reshape: Reshape | None = None

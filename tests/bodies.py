@@ -3,7 +3,6 @@
 import numpy as np
 
 from solver import catalogue, threads  # noqa: F401
-from solver.condensation.interface import Mesh
 from solver.contact.find.half_space import HalfSpace
 from solver.contact.laws.penalty import Penalty
 from solver.coordinates.attached import RidingNodes
@@ -13,6 +12,7 @@ from solver.linear.choose import choose
 from solver.meshing.grid import box_tets
 from solver.meshing.volume import face_parts, tet_volumes
 from solver.nonlinear.newton import NewtonDirect
+from solver.parts.interface import Mesh
 from solver.world.bodies import BodyInWorld, lumped_mass
 from solver.world.world import World
 

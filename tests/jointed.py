@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 from scipy.optimize import root
 
-from solver.contact.laws.bearings import Bearing, Bearings
-from solver.contact.laws.joint_contacts import JOINTS
+from solver.bearings.bearings import Bearing, Bearings
+from solver.bearings.shapes import JOINTS
 from solver.coordinates.tree_build import Body, Joint, build
 
 

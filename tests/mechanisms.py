@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 from small_jobs import write_job
 
+from solver.build.mechanisms import build_mechanisms
 from solver.job.load import load
-from solver.world.mechanism_build import build_mechanisms
 
 HINGE_ALONG_Y = [0.5**0.5, -(0.5**0.5), 0, 0]  #: quaternion (w, x, y, z) that turns Z to Y
 

@@ -121,7 +121,7 @@ def room(monkeypatch):
 
 
 def world_of(job):
-    from solver.world.build import build
+    from solver.build.soft_bodies import build
 
     return build(load(job), lambda *stage: None)
 

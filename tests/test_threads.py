@@ -205,7 +205,7 @@ from solver import threads
 import os
 import numpy as np
 import scipy.sparse as sp
-from solver.linear.cholmod import Cholmod
+from solver.linear.cholesky.cholmod import Cholmod
 n = 12
 grid = sp.kronsum(sp.kronsum(sp.diags([-1, 2.1, -1], [-1, 0, 1], (n, n)), sp.eye(n)), sp.eye(n)).tocsc()
 solver = Cholmod()

@@ -25,13 +25,13 @@ import numpy as np
 from benchmarks.report import Claim, claim, emit
 from benchmarks.step import DRAGON
 from solver import catalogue
-from solver.condensation.interface import Mesh
-from solver.condensation.liveliness import AWAKE, LEVEL
 from solver.coordinates.free_nodes import FreeNodes
 from solver.forces.elastic import Elastic
 from solver.linear.choose import choose
 from solver.meshing.volume import face_parts, tet_volumes
 from solver.nonlinear.newton import NewtonDirect
+from solver.parts.conjac.liveliness import AWAKE, LEVEL
+from solver.parts.interface import Mesh
 from solver.world.bodies import BodyInWorld, lumped_mass
 from solver.world.world import World
 

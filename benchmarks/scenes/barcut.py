@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks.report import Claim, claim
+from solver.build.soft_bodies import assemble, prepare_all
 from solver.job.load import load
 from solver.meshing.grid import box_tets
 from solver.meshing.volume import face_parts
 from solver.reshape.reshape import Reshape
-from solver.world.build import assemble, prepare_all
 
 CELLS, EDGE = (49, 10, 10), 0.01  #: [m]
 YOUNG, POISSON = 3.0e4, 0.40  #: [Pa]; with the paper's 1e4 a bar of this size hangs far down

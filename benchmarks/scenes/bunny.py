@@ -32,11 +32,11 @@ import numpy as np
 
 from benchmarks.report import Claim, claim
 from benchmarks.scenes.scene import Scene
+from solver.build.suggest import MODES, STEP
 from solver.contact.laws.filter import Filter
 from solver.contact.laws.interface import Friction, Respond, Rubbing
 from solver.fields.suggest import farthest_nodes, swings
 from solver.integrators.modes import lowest
-from solver.world.suggest import MODES, STEP
 from solver.world.world import World
 
 BUNNY = Path(__file__).resolve().parents[3] / "shared" / "meshes" / "tets" / "bunny.npz"

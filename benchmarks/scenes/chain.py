@@ -21,10 +21,10 @@ from typing import Any, cast
 import numpy as np
 
 from benchmarks.report import Claim, claim
+from solver.build.mechanisms import build_mechanisms
 from solver.job.load import load
 from solver.state import State
 from solver.world.mechanism import MechanismWorld
-from solver.world.mechanism_build import build_mechanisms
 from solver.world.rubbing import RubbingJoints
 
 LINKS, LENGTH, WIDTH = 10, 0.1, 0.02  #: [m]

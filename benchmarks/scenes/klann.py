@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.report import Claim, claim
+from solver.build.mechanisms import build_mechanisms
 from solver.job.load import load
-from solver.world.mechanism_build import build_mechanisms
 
 UNIT = 0.004  #: [m] of the published numbers
 CRANK = 17.5  #: radius

@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 
 from benchmarks.report import Claim, claim
+from solver.build.mechanisms import build_with_soft
+from solver.build.volumes import volumes_of
 from solver.job.load import load
 from solver.meshing.grid import box_tets
 from solver.meshing.volume import boundary_faces, tet_volumes
 from solver.world.joined import JoinedWorld
-from solver.world.mechanism_build import build_with_soft
-from solver.world.volumes import volumes_of
 
 FPS, SAMPLES = 25.0, 4
 YOUNG, POISSON, TENDON = 3.0e4, 0.49, 3.0e5  #: [Pa], -, [Pa]

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from solver import catalogue
+from solver.build.soft_bodies import build
 from solver.forces.elastic import Elastic
 from solver.job.load import load
 from solver.nonlinear.equilibrium import equilibrium
 from solver.state import State
-from solver.world.build import build
 from solver.world.world import World
 
 FPS = 25.0

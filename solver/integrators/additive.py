@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..condensation.interface import Posed, Stage
-from ..nonlinear.held import Held
+from ..nonlinear.held import GivenDirections
+from ..parts.interface import Posed, Stage
 from ..state import State, Vec
 from .interface import System, pose
 from .modes import Modes, exponential, lowest, shifted, wide
@@ -105,7 +105,7 @@ def _reach(system: System, stage: Stage, start: State, course: Course) -> State:
     if not modes.count:
         return system.reach(stage, start)
     base, length = start.q if stage.base is None else stage.base, stage.b * stage.h
-    return system.reach(stage, start, Held(modes.basis, modes.weighted, _held(base, length, start, course)))
+    return system.reach(stage, start, GivenDirections(modes.basis, modes.weighted, _held(base, length, start, course)))
 
 
 def _held(base: Vec, length: float, start: State, course: Course) -> Vec:

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from ..assembly.linearised import Linearised
-from ..condensation.interface import Condensation, Posed, Stage
 from ..contact.find.half_space import HalfSpace
 from ..contact.laws.interface import Friction
 from ..contact.laws.penalty import Penalty
@@ -14,9 +13,10 @@ from ..coordinates.free_nodes import FreeNodes
 from ..errors import StepFailed
 from ..linear.interface import NotPositiveDefinite
 from ..nonlinear.coupled import SETTLE
-from ..nonlinear.held import Held
+from ..nonlinear.held import GivenDirections
+from ..parts.interface import Condensation, Posed, Stage
 from ..state import Index, State, Vec
-from .rub import remember, rub
+from .friction import friction_impulses, remember
 
 if TYPE_CHECKING:
     from ..assembly.tangent import Tangent
@@ -55,7 +55,7 @@ class System(Protocol):
         Its `lin` lives as long as linearise's.
         """
 
-    def reach(self, stage: Stage, start: State, held: Held | None = None) -> State:
+    def reach(self, stage: Stage, start: State, held: GivenDirections | None = None) -> State:
         """The state at the end of a stage, which is solved to the stage solver's tolerance. Raises StepFailed.
 
         held: directions in which the velocities are given.
@@ -92,7 +92,7 @@ def pose(system: System, lin: Linearised, stage: Stage) -> Posed:
 def land(system: System, posed: Posed, stage: Stage, start: State, is_last: bool = True) -> State:
     """The state at the end of a linearised stage; only the last stage of a step is settled."""
     u = posed.solve()
-    impulses = rub(system, posed, stage, u, start.memory)
+    impulses = friction_impulses(system, posed, stage, u, start.memory)
     if impulses is not None:
         posed = posed.under(impulses)
         u = posed.solve()
@@ -111,7 +111,7 @@ def rub_at_the_end(system: System, lin: Linearised, stage: Stage, after: State) 
     posed = pose(system, lin, stage)
     # contacts press as they do where the stage ended, wherever velocities alone would have brought what balances
     ended = replace(stage, base=after.q - stage.b * stage.h * after.u)
-    impulses = rub(system, posed, ended, after.u, after.memory)
+    impulses = friction_impulses(system, posed, ended, after.u, after.memory)
     if impulses is None:
         return remember(after, stage, None)
     change = posed.respond(impulses[system.coordinates.free].reshape(-1, 1))[:, 0]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Protocol, cast
 
-from ..condensation.interface import Posed, Stage
-from ..condensation.together import Bones, Together
 from ..coordinates.attached import Bodies, RidingNodes
 from ..errors import StepFailed
 from ..linear.interface import NotPositiveDefinite
+from ..parts.interface import Posed, Stage
+from ..parts.together import Bones, Together
 from ..state import State, Vec
+from .friction import friction_impulses, remember
 from .interface import System
-from .rub import remember, rub
 
 
 class MovedBones(Bones, Protocol):
@@ -47,7 +47,7 @@ class JoinedSemiImplicit:
             raise StepFailed("the system matrix is not positive definite") from failure
 
         cut, rates = len(state.u), together.solve()
-        impulses = rub(soft, cast(Posed, together), together.stage, rates[:cut], state.memory)
+        impulses = friction_impulses(soft, cast(Posed, together), together.stage, rates[:cut], state.memory)
         if impulses is not None:
             together = together.under(impulses)
             rates = together.solve()

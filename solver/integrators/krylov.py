@@ -9,7 +9,7 @@ import scipy.linalg
 
 from ..errors import StepFailed
 from ..state import Vec
-from .entire import psi
+from .phi_functions import psi
 
 LARGEST = 96  #: vectors of one Krylov space; where they do not reach the step's end, it is taken in parts
 MOST_PRODUCTS = 20_000  #: of a step: as many as a thousand times the highest frequency that it resolves well

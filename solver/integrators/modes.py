@@ -10,11 +10,11 @@ import numpy as np
 import scipy.linalg
 
 from ..assembly.tangent import Tangent
-from ..condensation.interface import Posed, Stage
 from ..errors import StepFailed
+from ..parts.interface import Posed, Stage
 from ..state import Vec
-from .entire import psi
 from .interface import System, pose
+from .phi_functions import psi
 
 GUARDS = 4  #: vectors more than modes: the last modes converge as fast as the first, and which are lowest may change
 DEPTH = 3  #: blocks of one Krylov space before it starts anew from what it found

@@ -9,13 +9,13 @@ import numpy as np
 
 from ..assembly.linearised import Linearised
 from ..assembly.tangent import Tangent
-from ..condensation.interface import Compliance, Condensation, Evaluate, Posed, Stage
 from ..contact.find.half_space import HalfSpace
 from ..contact.laws.interface import Friction
 from ..contact.laws.penalty import Penalty
+from ..coordinates.floating import LooseParts
 from ..coordinates.free_nodes import FreeNodes
-from ..coordinates.rigid import LooseParts
-from ..nonlinear.held import Held
+from ..nonlinear.held import GivenDirections
+from ..parts.interface import Compliance, Condensation, Evaluate, Posed, Stage
 from ..state import Index, State, Vec
 from .interface import Integrator
 
@@ -97,7 +97,7 @@ class Oscillator:
     def pose(self, lin: Linearised, stage: Stage) -> Posed:
         return _Posed(self, stage, lin)
 
-    def reach(self, stage: Stage, start: State, held: Held | None = None) -> State:
+    def reach(self, stage: Stage, start: State, held: GivenDirections | None = None) -> State:
         u = _Posed(self, stage, self.linearise(start)).solve()
         if held is not None:
             u = held.meet(u)

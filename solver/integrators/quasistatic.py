@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..condensation.interface import Stage
+from ..parts.interface import Stage
 from ..state import State
 from .interface import System
 

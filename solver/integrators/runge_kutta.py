@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..condensation.interface import Posed, Stage
+from ..parts.interface import Posed, Stage
 from ..state import State, Vec
 from .control import beside_trapezoid
 from .interface import System, land, pose, stage_at

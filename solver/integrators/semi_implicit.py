@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..condensation.interface import Stage
-from ..coordinates.rigid import LooseParts
+from ..coordinates.floating import LooseParts
+from ..parts.interface import Stage
 from ..state import Index, State, Vec
 from .interface import System, land, pose
 from .spin import free_parts, keep_spin

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..condensation.interface import Stage
+from ..parts.interface import Stage
 from ..state import State
 from .additive import Additive
 from .interface import System, stage_at

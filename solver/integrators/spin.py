@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..coordinates.rigid import LooseParts
+from ..coordinates.floating import LooseParts
 from ..state import Index, State, Vec
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ import numpy as np
 
 from ..assembly.edges import Edges
 from ..assembly.pattern import Pattern, node_graph
-from ..condensation.interface import Stage
 from ..linear.interface import LinearSolver
+from ..parts.interface import Stage
 from ..state import Index, Vec
 from .newton import NewtonDirect
-from .problem import Physics, StageProblem, System
+from .problem import Physics, StageMatrix, StageProblem
 
 
 def equilibrium(physics: Physics, x: Vec, time: float, free: Index, tets: Index, linear: LinearSolver, *,
@@ -26,7 +26,7 @@ def equilibrium(physics: Physics, x: Vec, time: float, free: Index, tets: Index,
     matrix = pattern.matrix()
     linear.analyse(matrix, 0)
     still = Stage(1.0, 1.0, 1.0, time, None, np.zeros_like(x), None, inertia=0.0)
-    system = System(pattern, matrix, linear, Edges(tets, x))
+    system = StageMatrix(pattern, matrix, linear, Edges(tets, x))
     problem = StageProblem(physics, system, still, x, prescribed=np.zeros(0, dtype=np.int32))
     solver = NewtonDirect({"tolerance": tolerance, "iterations": iterations})
     return problem.positions(problem.velocities(solver.solve(problem, np.zeros(3 * len(free)))))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import StepFailed
+from ..linear.cholesky.supernodal import Supernodes, inside_of, shown
 from ..linear.interface import Factoring, NotPositiveDefinite
-from ..linear.supernodal import Supernodes, inside_of, shown
 from ..state import Mask, Vec
 from .kept_factor import KeptFactor
 from .problem import StageProblem

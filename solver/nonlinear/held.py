@@ -12,18 +12,18 @@ from ..state import Index, Vec
 
 
 @dataclass(frozen=True)
-class Held:
+class GivenDirections:
     """Xᵀ M v = rates for X with Xᵀ M X = 1, in the order of the free nodes or, after `ordered`, in that of unknowns."""
 
     basis: Vec  #: X, (3 f, s) [kg^−½]
     weighted: Vec  #: M X, (3 f, s)
     rates: Vec  #: (s,)
 
-    def ordered(self, rank: Index) -> Held:
+    def ordered(self, rank: Index) -> GivenDirections:
         """The same with rows of nodes in another order. rank: (f,)."""
         width = self.basis.shape[1]
         basis, weighted = (rows.reshape(-1, 3 * width)[rank].reshape(-1, width) for rows in (self.basis, self.weighted))
-        return Held(basis, weighted, self.rates)
+        return GivenDirections(basis, weighted, self.rates)
 
     def meet(self, v: Vec) -> Vec:
         """The velocities nearest to v, both (3 f,), that are as given."""
@@ -38,10 +38,10 @@ class Held:
         return residual - self.weighted @ (self.basis.T @ residual)
 
 
-class HeldLinear:
+class AcrossGiven:
     """A factor whose answers leave the held rates: A d = r − M X μ, Xᵀ M d = 0. [Ascher 26]"""
 
-    def __init__(self, linear: Factoring, held: Held) -> None:
+    def __init__(self, linear: Factoring, held: GivenDirections) -> None:
         """linear: analysed; held: in the order of its unknowns."""
         self.why, self._inner, self._held = linear.why, linear, held
         self._yielding: Vec | None = None

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from ..assembly.product import Product
 from ..state import Vec
 from .conjugate_gradients import ConjugateGradients
-from .limits import Limits
+from .limits import StopRule
 from .problem import Evaluation, StageProblem
 
 
 class InexactNewton:
     """The matrix is projected far from the root and the true one near it, as in NEWTON-D. [Thesis Alg. 5.4]"""
 
-    def __init__(self, limits: Limits, params: dict[str, float]) -> None:
+    def __init__(self, limits: StopRule, params: dict[str, float]) -> None:
         """params: cg_tolerance, share of the preconditioned residual that stays; cg_iterations, of one direction."""
         self.limits = limits
         self._cg = ConjugateGradients(params["cg_tolerance"], int(params["cg_iterations"]))

@@ -6,14 +6,14 @@ from typing import Protocol
 
 from ..linear.interface import LinearSolver
 from ..state import Vec
-from .limits import Limits
+from .limits import StopRule
 from .problem import StageProblem
 
 
 class StageSolver(Protocol):
     """Finds the root of one stage."""
 
-    limits: Limits
+    limits: StopRule
 
     def __init__(self, params: dict[str, float]) -> None: ...
 

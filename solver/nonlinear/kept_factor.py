@@ -5,9 +5,9 @@ from __future__ import annotations
 import scipy.sparse as sp
 
 from ..errors import StepFailed
+from ..linear.cholesky.single import SingleFactor
+from ..linear.cholesky.supernodal import Supernodes, inside_of, shown
 from ..linear.interface import Factoring
-from ..linear.single import SingleFactor
-from ..linear.supernodal import Supernodes, inside_of, shown
 from ..state import Vec
 from .problem import StageProblem
 

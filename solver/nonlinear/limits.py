@@ -12,7 +12,7 @@ WINDOW = 5  #: iterations over which progress is measured
 
 
 @dataclass(frozen=True)
-class Limits:
+class StopRule:
     """‖residual‖∞ ≤ tolerance × (force scale + ‖residual₀‖∞), within so many iterations. [Thesis 5.5]"""
 
     tolerance: float
@@ -20,7 +20,7 @@ class Limits:
     force_scale: float  #: [N]; 0: the weight of the heaviest node
 
     @classmethod
-    def of(cls, params: dict[str, float]) -> Limits:
+    def of(cls, params: dict[str, float]) -> StopRule:
         """params: tolerance, iterations and, where it is not 0, force_scale."""
         return cls(params["tolerance"], int(params["iterations"]), params.get("force_scale", 0.0))
 

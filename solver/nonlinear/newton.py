@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..linear.interface import LinearSolver
 from ..state import Vec
-from .limits import Limits
+from .limits import StopRule
 from .problem import StageProblem
 
 
@@ -13,7 +13,7 @@ class NewtonDirect:
 
     def __init__(self, params: dict[str, float]) -> None:
         """params: those of Limits."""
-        self.limits = Limits.of(params)
+        self.limits = StopRule.of(params)
 
     def solve(self, problem: StageProblem, guess: Vec) -> Vec:
         """The root. Raises StepFailed."""

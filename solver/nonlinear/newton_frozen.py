@@ -6,7 +6,7 @@ from ..linear.interface import LinearSolver
 from ..state import Vec
 from .inexact import InexactNewton
 from .kept_factor import KeptFactor
-from .limits import Limits
+from .limits import StopRule
 from .problem import Evaluation, StageProblem
 
 
@@ -17,7 +17,7 @@ class NewtonFrozen:
 
     def __init__(self, params: dict[str, float]) -> None:
         """params: those of Limits and InexactNewton; patience: iterations that a factorization costs."""
-        self.limits = Limits.of(params)
+        self.limits = StopRule.of(params)
         self._newton = InexactNewton(self.limits, params)
         self._factor = self.factor(params["patience"])
 

@@ -11,7 +11,7 @@ from ..linear.interface import LinearSolver
 from ..state import Vec
 from .block_kernels import multiply_blocks
 from .inexact import InexactNewton
-from .limits import Limits
+from .limits import StopRule
 from .problem import StageProblem
 
 
@@ -20,7 +20,7 @@ class NewtonIterative:
 
     def __init__(self, params: dict[str, float]) -> None:
         """params: those of Limits and InexactNewton."""
-        self.limits = Limits.of(params)
+        self.limits = StopRule.of(params)
         self._newton = InexactNewton(self.limits, params)
         self._out = np.zeros(0)
 

@@ -14,11 +14,11 @@ from ..assembly.damping import Damped
 from ..assembly.edges import Edges
 from ..assembly.linearised import Linearised
 from ..assembly.pattern import Pattern
-from ..condensation.interface import Stage
 from ..errors import StepFailed
 from ..linear.interface import Factoring, NotPositiveDefinite
+from ..parts.interface import Stage
 from ..state import Index, Mask, Vec
-from .held import Held
+from .held import GivenDirections
 
 STANDARD_GRAVITY = 9.81
 SAME_PLACE = 1.0e-12  #: of the body's extent: a step this short moves nothing that doubles can tell
@@ -48,7 +48,7 @@ class Physics(Protocol):
 
 
 @dataclass(frozen=True)
-class System:
+class StageMatrix:
     """The unknowns' side of a problem, kept from stage to stage."""
 
     pattern: Pattern  #: its order is the unknowns'
@@ -77,8 +77,8 @@ class StageProblem:
     semi-definite when projected.
     """
 
-    def __init__(self, physics: Physics, system: System, stage: Stage, base: Vec, prescribed: Index,
-                 damped: Damped | None = None, held: Held | None = None) -> None:
+    def __init__(self, physics: Physics, system: StageMatrix, stage: Stage, base: Vec, prescribed: Index,
+                 damped: Damped | None = None, held: GivenDirections | None = None) -> None:
         """base: positions of all nodes at v = 0, (n, 3) [m]: where prescribed ones stand less b h w.
         damped: D through the whole stage, without a share of K; None where nothing is damped.
         held: directions in which the velocities are given, in the pattern's order."""

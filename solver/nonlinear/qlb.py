@@ -6,7 +6,7 @@ from ..errors import StepFailed
 from ..linear.interface import LinearSolver
 from ..state import Vec
 from .kept_factor import KeptFactor
-from .limits import Limits, Progress
+from .limits import Progress, StopRule
 from .pairs import Pairs
 from .problem import StageProblem
 
@@ -19,7 +19,7 @@ class QLB:
 
     def __init__(self, params: dict[str, float]) -> None:
         """params: those of Limits; patience: iterations that a factorization costs; memory: pairs of steps kept."""
-        self.limits = Limits.of(params)
+        self.limits = StopRule.of(params)
         self._factor = KeptFactor(params["patience"])
         self._pairs = Pairs(int(params["memory"]))
 

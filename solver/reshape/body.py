@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..build.fields import Prepared
 from ..embedding.bind import Embedding, barycentric
 from ..meshing.volume import EDGES, Volume, face_parts
 from ..state import Index, Mask, Vec
-from ..world.fields import Prepared
 from .carriers import Carriers
 from .cuts.interface import Cut, Shape, pieces
 from .inside import Inside, laid_open

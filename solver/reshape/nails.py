@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..build.fields import Prepared
 from ..job import schema
 from ..job.folder import Job
 from ..state import Index, Vec
-from ..world.fields import Prepared
 from .body import Whole
 
 

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import catalogue
+from ..build.fields import Prepared
+from ..build.soft_bodies import assemble
 from ..job import schema
 from ..job.folder import Job, blame
 from ..meshing.volume import face_parts
 from ..state import Index, State, Vec
-from ..world.build import assemble
-from ..world.fields import Prepared
 from ..world.world import World
 from . import nails
 from .body import Separation, Whole, apply, cut_body

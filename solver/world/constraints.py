@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..condensation.interface import Stage
-from ..condensation.tree import Held as Answered
-from ..contact.find.bodies import Colliders, Table
-from ..contact.find.drives import Drives
-from ..contact.find.limits import BallLimits, Limits
-from ..contact.find.loops import Loops
-from ..contact.laws.bilateral import Bilateral
-from ..contact.laws.external import Answer, External, Held, Pushed, Rubbed
-from ..contact.laws.projection import closed
-from ..contact.laws.rows import Rows, no_rows, together
+from ..constraints.bilateral import Bilateral
+from ..constraints.drives import Drives
+from ..constraints.external import Answer, BilateralRows, External, FrictionRows, UnilateralRows
+from ..constraints.limits import BallLimits, JointLimits
+from ..constraints.loops import Loops
+from ..constraints.projection import closed
+from ..constraints.rows import Rows, no_rows, together
+from ..contact.find.bodies import Colliders, ContactSet
 from ..coordinates.tree import CENTRES, Posture, Tree
 from ..errors import StepFailed
+from ..parts.interface import Stage
+from ..parts.joints.jointed import ConstraintAnswer as Answered
 from ..state import Index, Mask, State, Vec
 from .mechanism import CONTACTS, EFFORT
 
 if TYPE_CHECKING:
-    from ..condensation.tree import Moment, PosedTree
+    from ..parts.joints.jointed import LinearizationPoint, PosedTree
 
 NO_ROWS = no_rows()
 NOTHING = np.zeros((0, 3), dtype=np.int32)
@@ -42,9 +42,9 @@ class Outside:
     limited: Rows  #: drives with a largest effort
     names: Index  #: of contacts and limits: who each one is in every stage of a step, (c, 3)
     parting: Vec | None  #: targets of all pushes for positions, (p,); None where they are those of velocities
-    held: Held
-    pushed: Pushed
-    rubbed: Rubbed
+    held: BilateralRows
+    pushed: UnilateralRows
+    rubbed: FrictionRows
 
     @property
     def is_empty(self) -> bool:
@@ -99,19 +99,19 @@ class Constraints:
     tree: Tree
     loops: Loops | None = None
     drives: Drives | None = None
-    limits: Limits | None = None
+    limits: JointLimits | None = None
     ball_limits: BallLimits | None = None
     colliders: Colliders | None = None
 
     def __post_init__(self) -> None:
         self._posture = self.tree.blank()
-        self._table: Table | None = None  #: of the step that was begun
+        self._table: ContactSet | None = None  #: of the step that was begun
         self.pushing: Index = NOTHING  #: which contacts and limits pushed in the last stage, (k, 3)
 
     def at_work(self, time: float) -> list[bool]:
         return [] if self.drives is None else self.drives.at_work(time)
 
-    def begin(self, lin: Moment, time: float, h: float) -> None:
+    def begin(self, lin: LinearizationPoint, time: float, h: float) -> None:
         """Find what touches, or may within a step of h seconds that starts at `time` [s], for all its stages."""
         if self.colliders is not None:
             self._table = self.colliders.table(self.tree, lin.posture, lin.q, time + h, h)
@@ -130,7 +130,7 @@ class Constraints:
             centres = lin.memory.get(CENTRES, tree.fresh)
             drives = self.drives.rows(stage.time, stage.inside, centres, False)[0]
             limited, _, most = self.drives.rows(stage.time, stage.inside, centres, True)
-        held = Held(self._jacobian(at, loops, drives), _joined(loops.target, drives.target),
+        held = BilateralRows(self._jacobian(at, loops, drives), _joined(loops.target, drives.target),
                     _joined(loops.compliance, drives.compliance))
 
         contacts, along, names, apart = none, none, [NOTHING], None
@@ -159,10 +159,10 @@ class Constraints:
         low = np.concatenate([np.zeros(first), -effort])
         high = np.concatenate([np.full(first, np.inf), effort])
         targets = np.concatenate([contacts.target, limits.target, limited.target])
-        pushed = Pushed(np.concatenate([N, self._jacobian(at, limits, limited)]), targets, low, high)
+        pushed = UnilateralRows(np.concatenate([N, self._jacobian(at, limits, limited)]), targets, low, high)
         parting = None if apart is None else np.concatenate([apart, targets[len(apart):]])
         return Outside(loops, drives, contacts, along, limits, limited, np.concatenate(names), parting, held, pushed,
-                       Rubbed(T, along.target, friction))
+                       FrictionRows(T, along.target, friction))
 
     def solve(self, posed: PosedTree, free: Vec) -> Answered:
         """Rates and impulses under all rows, from the rates that forces alone would give, (m,). Raises StepFailed."""

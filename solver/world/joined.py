@@ -7,17 +7,17 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..condensation.interface import Joined, Posed, Stage
-from ..condensation.together import Together
-from ..condensation.tree import OnBodies
 from ..coordinates.attached import Bodies, RidingNodes
 from ..coordinates.tree import PAIRS, Tree
 from ..errors import StepFailed
+from ..integrators.friction import friction_impulses, remember
 from ..integrators.interface import System
 from ..integrators.joined import JoinedSemiImplicit
-from ..integrators.rub import remember, rub
-from ..linear.stiffened import Stiffened
+from ..linear.woodbury import WoodburyUpdate
 from ..nonlinear.coupled import SETTLE, reach
+from ..parts.interface import Eliminated, Posed, Stage
+from ..parts.joints.jointed import OnBodies
+from ..parts.together import Together
 from ..state import Index, State, Vec
 from .beside import Beside
 from .mechanism import MechanismWorld, Rates
@@ -48,7 +48,7 @@ class Skeleton:
         self.world, tree = world, world.tree
         self._bodies, self._by_body = np.unique(bodies).astype(np.int32), by_body
         self._rates = rates = rates_that_move(tree, self._bodies)
-        self._factor = Stiffened(world.condensation.factor)
+        self._factor = WoodburyUpdate(world.condensation.factor)
         world.condensation.factor = cast(Any, self._factor)
         self._unit = np.zeros((tree.rates, len(rates)))
         self._unit[rates, np.arange(len(rates))] = 1.0
@@ -78,7 +78,7 @@ class Skeleton:
         out: Vec = self._map @ u[self._rates]
         return out
 
-    def solve(self, state: State, stage: Stage, joined: Joined) -> Vec:
+    def solve(self, state: State, stage: Stage, joined: Eliminated) -> Vec:
         """As `Bones` says. [Thesis 3.6]"""
         lifted = self._factor.add(self._rates, self._map.T @ joined.matrix @ self._map)
         condensation = self.world.condensation
@@ -217,7 +217,7 @@ class JoinedWorld(Beside):
         Raises StepFailed.
         """
         alone = posed.solve()
-        impulses = rub(self.soft, cast(Posed, posed), posed.stage, after.u[: self._cut], after.memory)
+        impulses = friction_impulses(self.soft, cast(Posed, posed), posed.stage, after.u[: self._cut], after.memory)
         if impulses is None:
             return remember(after, stage, None)
         under = posed.under(impulses)

@@ -10,16 +10,16 @@ from typing import cast
 
 import numpy as np
 
-from ..condensation.interface import Stage
-from ..condensation.tree import Constraints, Jointed, Moment
-from ..condensation.tree_step import TreeStep
 from ..coordinates.prescribed import Motion
 from ..coordinates.tree import CENTRES, Tree
 from ..errors import Diverged, StepFailed
 from ..integrators.backward_euler import BackwardEuler
 from ..integrators.control import Controller
 from ..integrators.interface import Integrator, System
-from ..nonlinear.limits import Limits
+from ..nonlinear.limits import StopRule
+from ..parts.interface import Stage
+from ..parts.joints.jointed import Constraints, Jointed, LinearizationPoint
+from ..parts.joints.tree_step import TreeStep
 from ..state import Index, State, Vec
 
 PUSHING = "mechanism.pushing"  #: memory of which contacts and limits pushed in the last step, (k, 3)
@@ -102,7 +102,7 @@ class MechanismWorld:
     tree: Tree
     condensation: Jointed
     integrator: Integrator
-    limits: Limits  #: of stages that are solved to their root
+    limits: StopRule  #: of stages that are solved to their root
     q: Vec  #: where joints start, (m,)
     u: Vec  #: how fast, (m,)
     start_frame: int
@@ -180,13 +180,13 @@ class MechanismWorld:
         working += [] if self.constraints is None else self.constraints.at_work(state.time)
         return np.flatnonzero(working).astype(np.int32)
 
-    def linearise(self, state: State, time: float | None = None) -> Moment:
+    def linearise(self, state: State, time: float | None = None) -> LinearizationPoint:
         """Where the bodies are; written anew by the next call."""
         return self._moment(state.q, state.u, state)
 
-    def _moment(self, q: Vec, u: Vec, state: State) -> Moment:
+    def _moment(self, q: Vec, u: Vec, state: State) -> LinearizationPoint:
         posture = self.tree.posture(q, u, state.memory, self._postures[0])
-        return Moment(posture, q, u, state.memory)
+        return LinearizationPoint(posture, q, u, state.memory)
 
     def reach(self, stage: Stage, start: State, held: None = None) -> State:
         """The end of a stage: M_r(q) (u − û) = a h f_r(q, u), q = base + b h u, by Newton's method. [Thesis 3.6]

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from ..condensation.tree import Held, Moment, PosedTree
-from ..contact.laws.bearings import Bearings
-from ..contact.laws.bearings_kernels import add_lines
-from ..contact.laws.bisp import efforts
-from ..contact.laws.external import Answer, External
-from ..contact.laws.joint_friction import JointFriction
-from ..contact.laws.staggered import Besides
+from ..bearings.bearings import Bearings
+from ..bearings.bisp import efforts
+from ..bearings.interface import JointFriction
+from ..bearings.kernels import add_lines
+from ..bearings.staggered import Besides
+from ..constraints.external import Answer, External
 from ..coordinates.tree import Posture, Tree
 from ..errors import StepFailed
+from ..parts.joints.jointed import ConstraintAnswer, LinearizationPoint, PosedTree
 from ..state import Index, State, Vec
 from .constraints import NOTHING, Constraints, Outside
 from .mechanism import BEARINGS
@@ -24,7 +24,7 @@ from .mechanism import BEARINGS
 FRICTION = "joints.friction"  #: memory of friction along the lines of all bearings in the last step [N], (r,)
 
 
-class Rows:
+class StageRows:
     """A stage as laws of friction inside joints see it, loops, drives, limits and contacts answered in passing."""
 
     def __init__(self, posed: PosedTree, bearings: Bearings, outside: Outside | None) -> None:
@@ -128,7 +128,7 @@ class Rows:
         return out
 
 
-def efforts_of_each(posed: Rows, bearings: Bearings) -> Vec:
+def efforts_of_each(posed: StageRows, bearings: Bearings) -> Vec:
     """Wrenches on the bodies below joints that do a unit effort to each rate, (n, 6, m)."""
     return np.stack([efforts(posed, bearings, unit) for unit in np.eye(len(posed.S))], axis=2)
 
@@ -168,14 +168,14 @@ class RubbingJoints:
     def at_work(self, time: float) -> list[bool]:
         return [] if self.outside is None else self.outside.at_work(time)
 
-    def begin(self, lin: Moment, time: float, h: float) -> None:
+    def begin(self, lin: LinearizationPoint, time: float, h: float) -> None:
         """Find what touches, or may within a step of h seconds that starts at `time` [s], for all its stages."""
         if self.outside is not None:
             self.outside.begin(lin, time, h)
 
-    def solve(self, posed: PosedTree, free: Vec) -> Held:
+    def solve(self, posed: PosedTree, free: Vec) -> ConstraintAnswer:
         """Rates and impulses with friction, from the rates that forces alone would give, (m,). Raises StepFailed."""
-        rows = Rows(posed, self.bearings, None if self.outside is None else self.outside.rows(posed))
+        rows = StageRows(posed, self.bearings, None if self.outside is None else self.outside.rows(posed))
         share = posed.stage.a * posed.stage.h
         kept = posed.lin.memory.get(FRICTION)
         rubbed = self.law.rub(rows, self.bearings, None if kept is None else share * kept)
@@ -185,7 +185,7 @@ class RubbingJoints:
         memory: Mapping[str, Vec] = {FRICTION: rubbed.impulse / share}
         unsettled = () if rubbed.converged else (BEARINGS,)
         if self.outside is None or rows.outside is None or rows.answer is None:
-            return Held(rubbed.u, memory=memory, unsettled=unsettled)
+            return ConstraintAnswer(rubbed.u, memory=memory, unsettled=unsettled)
         held = self.outside.answered(posed, rows.outside, rows.answer, rows.owed())
         return replace(held, rates=rubbed.u, memory={**held.memory, **memory},
                        unsettled=(*held.unsettled, *unsettled))

@@ -13,8 +13,6 @@ from ..assembly.damping import Damped, Damping, DampingLaw
 from ..assembly.edges import Edges
 from ..assembly.linearised import Linearised
 from ..assembly.pattern import NodeSum
-from ..condensation.full import Full
-from ..condensation.interface import Condensation, Posed, Stage
 from ..contact.find.half_space import HalfSpace
 from ..contact.laws.interface import Friction
 from ..contact.laws.penalty import Penalty
@@ -22,15 +20,17 @@ from ..coordinates.free_nodes import FreeNodes
 from ..errors import Diverged, StepFailed
 from ..forces.elastic import Elastic
 from ..integrators.control import Adaptive, Controller
+from ..integrators.friction import remember
 from ..integrators.interface import Integrator, rub_at_the_end
-from ..integrators.rub import remember
 from ..linear.interface import LinearSolver, NotPositiveDefinite
 from ..nonlinear.coupled import reach as reach_coupled
 from ..nonlinear.equilibrium import equilibrium
-from ..nonlinear.held import Held, HeldLinear
+from ..nonlinear.held import AcrossGiven, GivenDirections
 from ..nonlinear.interface import StageSolver
+from ..nonlinear.problem import StageMatrix as StageSystem
 from ..nonlinear.problem import StageProblem
-from ..nonlinear.problem import System as StageSystem
+from ..parts.interface import Condensation, Posed, Stage
+from ..parts.nodes.full import Full
 from ..state import Index, Mask, State, Vec
 from .bodies import BodyInWorld
 
@@ -219,7 +219,7 @@ class World:
             return np.zeros(0, dtype=np.int32)
         return self.ground[0].find(self.coordinates.place(state.q, state.time), state.time).nodes
 
-    def reach(self, stage: Stage, start: State, held: Held | None = None) -> State:
+    def reach(self, stage: Stage, start: State, held: GivenDirections | None = None) -> State:
         """The state at the end of a stage, from the rates of `start` on. Raises StepFailed. [Ascher 5]
 
         held: directions in which velocities are given; full space alone, as is what a stage solver chooses.
@@ -254,12 +254,12 @@ class World:
         """Of the largest body [m]."""
         return max(body.size for body in self.parts)
 
-    def _reach_in_full(self, stage: Stage, start: State, damped: Damped | None, held: Held | None) -> State:
+    def _reach_in_full(self, stage: Stage, start: State, damped: Damped | None, held: GivenDirections | None) -> State:
         """The same where the unknowns are the velocities of every free node."""
         system, coordinates = self._stage_system, self.coordinates
         if held is not None:
             held = held.ordered(self._full.rank)
-            system = replace(system, linear=HeldLinear(system.linear, held))
+            system = replace(system, linear=AcrossGiven(system.linear, held))
         base = coordinates.place(start.q if stage.base is None else stage.base, stage.time)
         if stage.w is not None:
             base[coordinates.prescribed] -= stage.b * stage.h * stage.w

@@ -93,8 +93,8 @@ def test_the_walker_of_empties_walks_as_the_job_of_the_dissertation(scene, tmp_p
     from benchmarks.scenes import klann
     from conjac.conjac_addon.bake import place, shown
     from conjac.examples_blend.klann import FRICTION
+    from solver.build.mechanisms import build_mechanisms
     from solver.job.load import load
-    from solver.world.mechanism_build import build_mechanisms
 
     last, h = 37, 1.0 / 96.0
     bpy.ops.wm.open_mainfile(filepath=shutil.copy(FOLDER / "klann.blend", tmp_path))

@@ -4,9 +4,9 @@ import bpy
 import numpy as np
 import pytest
 
+from solver.build.volumes import volumes_of
 from solver.job import hashes, load
 from solver.meshing.volume import tet_volumes
-from solver.world.volumes import volumes_of
 
 
 def meshed(obj, folder):

@@ -6,11 +6,11 @@ from jointed import Dense, bearings, chain
 from scipy.integrate import solve_ivp
 from trees import bias, random_state, random_tree
 
-from solver.contact.laws.bearings import Rubbing
-from solver.contact.laws.bisp import Bisp
-from solver.contact.laws.joint_contacts import JOINTS
-from solver.contact.laws.joint_friction import Frictionless
-from solver.contact.laws.staggered import Staggered
+from solver.bearings.bearings import Rubbing
+from solver.bearings.bisp import Bisp
+from solver.bearings.interface import Frictionless
+from solver.bearings.shapes import JOINTS
+from solver.bearings.staggered import Staggered
 
 EXACT = {"passes": 100, "agreement": 1e-9}
 G = 9.81

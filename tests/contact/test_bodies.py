@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from falling import Falling, about, box, capsule, frame, quaternion, sphere
 
-from solver.contact.laws.external import PASSES, External, Held, Pushed, Rubbed
+from solver.constraints.external import PASSES, BilateralRows, External, FrictionRows, UnilateralRows
 
 LEVEL = ((0, 0, 0), (0, 0, 1))
 
@@ -169,8 +169,9 @@ def test_contact_and_friction_agree_in_the_end(seed):
     N, T = rng.normal(size=(k, m)), rng.normal(size=(2 * k, m))
     N[4], T[8:] = N[3], T[6:8]
     mu = np.full(k, 0.4)
-    external = External(lambda b: np.linalg.solve(A, b), Held(np.zeros((0, m)), np.zeros(0), np.zeros(0)),
-                        Pushed(N, np.zeros(k), np.zeros(k), np.full(k, np.inf)), Rubbed(T, np.zeros(2 * k), mu))
+    external = External(lambda b: np.linalg.solve(A, b), BilateralRows(np.zeros((0, m)), np.zeros(0), np.zeros(0)),
+                        UnilateralRows(N, np.zeros(k), np.zeros(k), np.full(k, np.inf)),
+                        FrictionRows(T, np.zeros(2 * k), mu))
     free = rng.normal(size=m)
     answer = external.solve(free)
     assert answer.passes < PASSES

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from solver.contact.laws import qp
-from solver.contact.laws.qp import BoundedProgram
+from solver.constraints import bounded_program as qp
+from solver.constraints.bounded_program import BoundedProgram
 from solver.errors import StepFailed
 
 

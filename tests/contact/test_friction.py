@@ -11,7 +11,7 @@ from solver.contact.laws.coulomb import Coulomb
 from solver.contact.laws.filter import Filter
 from solver.contact.laws.interface import Rubbing
 from solver.coordinates.prescribed import Motion
-from solver.integrators.rub import FORCE
+from solver.integrators.friction import FORCE
 from solver.state import State
 
 G, MU, SIZE = 9.81, 0.3, (0.08, 0.08, 0.04)

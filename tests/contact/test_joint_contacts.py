@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from trees import KINDS, frame, random_inertia, random_state, random_tree
 
-from solver.contact.laws import joint_contacts
-from solver.contact.laws.bearings import REGULARISATION, Bearing, Bearings, Rubbing
-from solver.contact.laws.joint_contacts import JOINTS, LOOPS
+from solver.bearings import shapes as joint_contacts
+from solver.bearings.bearings import REGULARISATION, Bearing, Bearings, Rubbing
+from solver.bearings.shapes import JOINTS, LOOPS
 
 EYE = np.eye(6)
 #: free directions about the joint's origin, as in the catalogue's sentences

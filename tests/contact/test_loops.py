@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from plain_trees import chain, pose, random_tree, turn
 
-from solver.contact.find.loops import Ball, Hinge, Loops, PointOnLine, frames_in_bodies
-from solver.contact.laws.bilateral import Bilateral
-from solver.contact.laws.projection import closed
+from solver.constraints.bilateral import Bilateral
+from solver.constraints.loops import Ball, Hinge, Loops, PointOnLine, frames_in_bodies
+from solver.constraints.projection import closed
 from solver.errors import StepFailed
 
 ALONG_Y = turn(np.array([1.0, 0, 0]), -np.pi / 2)  # Z of the loop's frame along the hinges' y

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from plain_trees import random_tree
 
-from solver.contact.laws.bilateral import Bilateral
-from solver.contact.laws.rows import Rows, no_rows, on_bodies, on_rates, together
+from solver.constraints.bilateral import Bilateral
+from solver.constraints.rows import Rows, no_rows, on_bodies, on_rates, together
 
 
 def random_rows(rng, tree, count):

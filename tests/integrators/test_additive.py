@@ -8,12 +8,12 @@ from bodies import box, find_integrator, make, positions, run, stiffness
 from scipy.linalg import expm
 
 from solver import catalogue
-from solver.condensation.interface import Stage
 from solver.coordinates.prescribed import Motion
 from solver.integrators import additive
 from solver.integrators.additive import AGE, BASIS
 from solver.integrators.modes import lowest
 from solver.integrators.oscillator import damping, update_matrix
+from solver.parts.interface import Stage
 from solver.state import State
 
 H = 1 / 120

@@ -4,13 +4,13 @@ import pytest
 from small_jobs import box_job
 
 from solver import catalogue
+from solver.build.soft_bodies import build
 from solver.errors import BadScene
 from solver.frames.read import Cache
 from solver.frames.write import FrameStore
 from solver.job import hashes
 from solver.job.load import load
 from solver.simulate import Timeline, simulate
-from solver.world.build import build
 
 
 def job_of(folder, key, method="vanilla", **params):

@@ -70,7 +70,7 @@ def test_a_step_is_the_root_of_the_reduced_equations():
 
 
 def _stage(world, state, h):
-    from solver.condensation.interface import Stage
+    from solver.parts.interface import Stage
 
     return Stage(h, 1.0, 1.0, state.time, None, np.zeros_like(world.rest), None)
 

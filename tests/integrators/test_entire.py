@@ -7,7 +7,7 @@ from scipy.linalg import expm
 from solver.errors import StepFailed
 from solver.integrators import krylov
 from solver.integrators.arnoldi import damped_exponential
-from solver.integrators.entire import NEAR_ZERO, psi
+from solver.integrators.phi_functions import NEAR_ZERO, psi
 
 LAMBDAS = [-4e4, -50.0, -NEAR_ZERO, -1.0, -1e-3, -1e-9, 0.0, 1e-9, 1e-3, 1.0, NEAR_ZERO, 6.0, 90.0]
 

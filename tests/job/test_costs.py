@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from small_jobs import box_job, change
 
+from solver.build.soft_bodies import build
 from solver.job import costs
 from solver.job.estimate import estimate
 from solver.job.load import load
 from solver.linear import choose as choosing
 from solver.linear.choose import choose
-from solver.world.build import build
 
 GB = 1e9
 

@@ -139,7 +139,7 @@ def wrong_tets():
 @pytest.mark.parametrize(("name", "arrays"), [pytest.param(*case, id=case[0]) for case in wrong_tets()])
 def test_tetrahedra_that_no_mesher_made_are_made_anew(tmp_path, name, arrays):
     """A stage is taken by the hash of its inputs: what it holds is looked at as well."""
-    from solver.world.volumes import volumes_of
+    from solver.build.volumes import volumes_of
 
     surface_job(tmp_path, mesher={"kind": "grid", "params": {"edge_length": 0.05}})
     corners = np.array([[x, y, z] for x in (0, 0.2) for y in (0, 0.1) for z in (0, 0.1)])

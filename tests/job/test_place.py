@@ -5,11 +5,11 @@ import pytest
 from scipy.spatial.transform import Rotation
 from small_jobs import change, surface_job
 
+from solver.build.volumes import volumes_of
 from solver.errors import BadScene
 from solver.job.hashes import changed, hashes, settings
 from solver.job.load import load
 from solver.meshing.volume import tet_volumes
-from solver.world.volumes import volumes_of
 
 CORNERS = np.array([[x, y, z] for x in (0, 2.0) for y in (0, 1.0) for z in (0, 1.0)])
 QUADS = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]

@@ -88,8 +88,8 @@ def test_our_backward_solve_is_the_library_s(box_factor, key, width):
 def test_a_factor_that_looks_strange_is_left_to_the_library(box_factor):
     from sksparse.cholmod import analyze
 
-    from solver.linear import cholmod, cvxopt_cholmod
-    from solver.linear.supernodal import supernodes
+    from solver.linear.cholesky import cholmod, cvxopt_cholmod
+    from solver.linear.cholesky.supernodal import supernodes
 
     size = box_factor.shape[0]
     simplicial = analyze(box_factor, mode="simplicial", ordering_method="natural")

@@ -6,11 +6,11 @@ import scipy.sparse as sp
 from bodies import NONE, box, make, nearest, positions, run
 
 from solver import threads
-from solver.condensation.interface import Stage
 from solver.coordinates.prescribed import Motion
-from solver.linear.cholmod import Cholmod
+from solver.linear.cholesky.cholmod import Cholmod
+from solver.linear.cholesky.mixed import Mixed
 from solver.linear.interface import NotPositiveDefinite
-from solver.linear.mixed import Mixed
+from solver.parts.interface import Stage
 
 CELLS, SIZE = (12, 4, 4), (0.16, 0.06, 0.06)
 SPOTS = [(0.16, 0.03, 0.03), (0.08, 0.03, 0.06), (0.12, 0.0, 0.0), (0.04, 0.06, 0.06), (0.1, 0.06, 0.0)]

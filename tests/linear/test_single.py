@@ -6,10 +6,10 @@ import scipy.sparse as sp
 
 from solver import threads
 from solver.assembly.pattern import node_graph
-from solver.linear import multifrontal
+from solver.linear.cholesky import multifrontal
+from solver.linear.cholesky.single import SingleFactor
+from solver.linear.cholesky.supernodal import inside_of
 from solver.linear.interface import NotPositiveDefinite, available
-from solver.linear.single import SingleFactor
-from solver.linear.supernodal import inside_of
 from solver.meshing.grid import box_tets
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from solver.linear.stiffened import Stiffened
+from solver.linear.woodbury import WoodburyUpdate
 
 
 class Dense:
@@ -32,7 +32,7 @@ def test_the_sum_is_solved(scale, rank):
     A, G = definite(random, 9) + np.eye(9), scale * definite(random, 4, rank)
     both = A.copy()
     both[np.ix_(rates, rates)] += G
-    factor = Stiffened(Dense())
+    factor = WoodburyUpdate(Dense())
     factor.add(rates, G)
     factor.factor(A)
     for b in (random.normal(size=9), random.normal(size=(9, 3))):

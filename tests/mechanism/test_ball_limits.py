@@ -5,9 +5,9 @@ import pytest
 from mechanisms import mechanism_world, run
 from trees import random_state, random_tree
 
-from solver.condensation.interface import Stage
-from solver.contact.find.limits import BallLimits
+from solver.constraints.limits import BallLimits
 from solver.integrators.interface import pose
+from solver.parts.interface import Stage
 
 HEAD = {"name": "Head", "shape": {"kind": "box", "params": {"size_x": 0.3, "size_y": 0.2, "size_z": 0.1}}}
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from benchmarks.scenes import biped
+from solver.build.mechanisms import build_mechanisms
 from solver.job.load import load
-from solver.world.mechanism_build import build_mechanisms
 
 
 def test_a_ragdoll_falls_down_stairs_and_comes_to_rest(tmp_path):

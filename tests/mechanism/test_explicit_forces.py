@@ -6,10 +6,10 @@ from jointed import Dense
 from mechanisms import HINGE_ALONG_Y, double_pendulum, mechanism_job, mechanism_world, random_free_tree, run
 from trees import bias
 
-from solver.condensation.interface import Stage
 from solver.errors import BadScene, StepFailed
 from solver.integrators.interface import pose
 from solver.job.load import load
+from solver.parts.interface import Stage
 
 INTEGRATORS = ["semi_implicit", "backward_euler", "bdf2", "sdirk2"]
 SERVO = {"target": [0.5], "mode": {"kind": "servo", "params": {"stiffness": 20.0, "damping": 1.0}}}

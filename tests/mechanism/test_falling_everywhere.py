@@ -7,11 +7,11 @@ import pytest
 from mechanisms import mechanism_job, mechanism_world
 
 from benchmarks.scenes import biped
+from solver.build.mechanisms import build_mechanisms
 from solver.cli import main
 from solver.frames.read import Cache
 from solver.job.load import load
 from solver.simulate import advance
-from solver.world.mechanism_build import build_mechanisms
 
 GROUND = {"point": [0, 0, 0], "normal": [0, 0, 1],
           "friction": {"kind": "coulomb", "params": {"friction_coefficient": 0.5}}}

@@ -5,14 +5,14 @@ import pytest
 from mechanisms import mechanism_job, mechanism_world
 from test_constraints import four_bar, hinge, rod
 
-from solver.contact.laws.bearings import Rubbing
-from solver.contact.laws.bisp import Bisp
+from solver.bearings.bearings import Rubbing
+from solver.bearings.bisp import Bisp
+from solver.build.mechanisms import build_mechanisms
 from solver.errors import BadScene
 from solver.frames.write import FrameStore
 from solver.job.load import load
 from solver.simulate import Timeline, simulate
-from solver.world.mechanism_build import build_mechanisms
-from solver.world.rubbing import FRICTION, Rows, RubbingJoints
+from solver.world.rubbing import FRICTION, RubbingJoints, StageRows
 
 BEARING = {"mu": 0.3, "radius": 0.04, "length": 0.1}
 BISP = {"kind": "bisp", "params": {"passes": 50, "agreement": 1e-8}}
@@ -86,7 +86,7 @@ def test_what_joints_carry_does_no_work_with_loops_and_drives(tmp_path, driven):
                      loops=[loop | {"friction": BEARING} for loop in loops])
     state = ran(world, 10, 0.005)
     kept = world.condensation.last
-    rows = Rows(kept, world.constraints.bearings, world.constraints.outside.rows(kept))
+    rows = StageRows(kept, world.constraints.bearings, world.constraints.outside.rows(kept))
     at = Rubbing(world.constraints.bearings, rows.parent, rows.dof, rows.E, rows.X, rows.S)
     along = 0.005 * state.memory[FRICTION]
     u = rows.solve(at.rows.T @ along)

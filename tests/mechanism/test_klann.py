@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from benchmarks.scenes import klann
-from solver.condensation.interface import Stage
+from solver.build.mechanisms import build_mechanisms
 from solver.job.load import load
-from solver.world.mechanism_build import build_mechanisms
+from solver.parts.interface import Stage
 
 
 def walker(folder, mu=0.0):

@@ -8,13 +8,13 @@ from mechanisms import double_pendulum, mechanism_job, mechanism_world, random_f
 from small_jobs import box_job, change
 from test_chain_energy import chain
 
+from solver.build.mechanisms import build_mechanisms
 from solver.cli import main
 from solver.errors import Diverged, StepFailed
 from solver.frames.read import Cache, file_of
 from solver.job.estimate import estimate
 from solver.job.load import load
 from solver.simulate import Timeline, advance_frame
-from solver.world.mechanism_build import build_mechanisms
 
 
 def baked(job, *arguments):

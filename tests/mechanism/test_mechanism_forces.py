@@ -5,12 +5,12 @@ import pytest
 from mechanisms import HINGE_ALONG_Y, double_pendulum, mechanism_job, mechanism_world, random_free_tree, run
 from small_jobs import change
 
-from solver.condensation.interface import Stage
+from solver.build.mechanisms import build_mechanisms
 from solver.coordinates.tree import CENTRES
 from solver.forces.springs import Springs
 from solver.integrators.interface import land, pose
 from solver.job.load import load
-from solver.world.mechanism_build import build_mechanisms
+from solver.parts.interface import Stage
 
 
 def moving(world, seed=0):

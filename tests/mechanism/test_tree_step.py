@@ -5,8 +5,8 @@ import pytest
 from mechanisms import double_pendulum, mechanism_world, random_free_tree
 
 from benchmarks import chains
-from solver.condensation.tree_step import TreeStep
 from solver.errors import StepFailed
+from solver.parts.joints.tree_step import TreeStep
 
 H = 1 / 240
 

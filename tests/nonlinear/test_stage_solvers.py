@@ -7,10 +7,10 @@ import pytest
 from bodies import box, make, positions
 
 from solver import catalogue
-from solver.condensation.interface import Stage
 from solver.coordinates.prescribed import Motion
 from solver.errors import StepFailed
 from solver.nonlinear.problem import StageProblem
+from solver.parts.interface import Stage
 from solver.simulate import Halved, advance
 from solver.state import State
 

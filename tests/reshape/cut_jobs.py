@@ -3,10 +3,10 @@
 import numpy as np
 from small_jobs import box_tets, write_job
 
+from solver.build.soft_bodies import assemble, prepare_all
 from solver.job.load import load
 from solver.meshing.volume import boundary_faces
 from solver.reshape.reshape import Reshape
-from solver.world.build import assemble, prepare_all
 
 SIZE, CELLS = (0.24, 0.06, 0.06), (12, 3, 3)
 PLANE = {"kind": "plane", "point": [0.155, 0.0, 0.03], "normal": [1.0, 0.0, 0.3]}

@@ -9,6 +9,7 @@ from cut_jobs import SIZE, skin
 from small_jobs import box_tets
 
 from solver import catalogue
+from solver.build.fields import Prepared
 from solver.embedding.bind import bind
 from solver.fields.build import Fields
 from solver.job.schema import Body
@@ -17,7 +18,6 @@ from solver.meshing.volume import Volume, face_parts
 from solver.reshape.body import Whole, apply, between, cut_body
 from solver.reshape.cuts.interface import Shape
 from solver.reshape.seam import edges_of, split_triangles
-from solver.world.fields import Prepared
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 NONE = np.zeros(0, np.int32)

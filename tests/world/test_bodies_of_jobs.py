@@ -7,11 +7,11 @@ import pytest
 from bodies import box, make, nearest, positions, run
 from small_jobs import box_job, box_tets, change
 
+from solver.build.soft_bodies import build
 from solver.errors import Diverged, StepFailed
 from solver.job.load import load
 from solver.simulate import advance
 from solver.state import State
-from solver.world.build import build
 
 H = 1 / 96
 

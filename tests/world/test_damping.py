@@ -9,13 +9,13 @@ from bodies import box, damping, make, nearest, positions, rows, run, stiffness
 from small_jobs import box_job, change
 
 from solver import catalogue
-from solver.condensation.interface import Stage
-from solver.coordinates.rigid import rigid_field
+from solver.build.soft_bodies import build
+from solver.coordinates.floating import rigid_field
 from solver.job.load import load
 from solver.meshing.volume import tet_volumes
 from solver.nonlinear.problem import StageProblem
+from solver.parts.interface import Stage
 from solver.state import State
-from solver.world.build import build
 
 H, BETA = 1 / 120, 0.6
 BAR = box((5, 2, 2), (0.1, 0.04, 0.04))

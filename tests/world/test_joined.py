@@ -7,13 +7,13 @@ import pytest
 from bodies import NONE, box, damping, make, nearest, rows, stiffness
 from bones import Chain, Link
 
-from solver.condensation.full import Full
-from solver.condensation.interface import Stage
-from solver.condensation.together import Together
 from solver.coordinates.attached import Attached
 from solver.coordinates.prescribed import Motion
+from solver.integrators.friction import FORCE
 from solver.integrators.joined import JoinedSemiImplicit
-from solver.integrators.rub import FORCE
+from solver.parts.interface import Stage
+from solver.parts.nodes.full import Full
+from solver.parts.together import Together
 
 Y = np.array([0.0, 1.0, 0.0])
 H = 1 / 100

@@ -10,6 +10,8 @@ from bones import Chain, Link
 from mechanisms import HINGE_ALONG_Y
 from small_jobs import box_job, box_tets, change
 
+from solver.build.mechanisms import build_with_soft
+from solver.build.volumes import volumes_of
 from solver.cli import main
 from solver.coordinates.attached import Attached
 from solver.errors import BadScene, Diverged, StepFailed
@@ -18,8 +20,6 @@ from solver.integrators.joined import JoinedSemiImplicit
 from solver.job.load import load
 from solver.simulate import Timeline, advance_frame
 from solver.world.joined import JoinedWorld
-from solver.world.mechanism_build import build_with_soft
-from solver.world.volumes import volumes_of
 
 BOX = {"kind": "box", "params": {"size_x": 0.2, "size_y": 0.05, "size_z": 0.05}}
 CELLS = (4, 2, 2)

@@ -9,9 +9,9 @@ from bones import Chain, Link
 from small_jobs import box_tets, change
 from test_joined_jobs import BOX, CELLS, arm_job, world_of
 
-from solver.condensation.full import Full
 from solver.coordinates.attached import Attached
-from solver.integrators.rub import FORCE
+from solver.integrators.friction import FORCE
+from solver.parts.nodes.full import Full
 
 H = 1 / 48
 SOLVED = ("backward_euler", "bdf2", "sdirk2")

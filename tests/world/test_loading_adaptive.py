@@ -12,7 +12,7 @@ CODE = """
 import sys
 from solver import threads
 from solver.job.load import load
-from solver.world.loading import Loading
+from solver.build.loading import Loading
 Loading(load(sys.argv[1]).scene, 1).finish(lambda *_: None)
 print(sorted(name for name in sys.modules if name.endswith(("stretching_kernels", "energy_kernels"))))
 """

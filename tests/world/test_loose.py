@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from bodies import box, make, nearest, positions, rows, run, stiffness
 
-from solver.coordinates.rigid import LooseParts
+from solver.coordinates.floating import LooseParts
 from solver.state import State
 
 H, BETA, GAMMA = 1 / 120, 0.6, 0.4

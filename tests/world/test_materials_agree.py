@@ -5,8 +5,8 @@ import pytest
 from small_jobs import box_job, change
 
 from solver import catalogue
+from solver.build.soft_bodies import build
 from solver.job.load import load
-from solver.world.build import build
 
 MATERIALS = list(catalogue.family("material"))
 

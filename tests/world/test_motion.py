@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from bodies import box, make, nearest, positions, rows, run, stiffness
 
+from solver.coordinates.floating import LooseParts
 from solver.coordinates.prescribed import Motion
-from solver.coordinates.rigid import LooseParts
 from solver.meshing.volume import tet_volumes
 from solver.nonlinear.equilibrium import equilibrium
 from solver.simulate import Timeline, advance_frame
@@ -68,7 +68,7 @@ def test_rigid_motions_that_dynamic_nodes_leave(count, modes):
     assert sum(group.modes for group in world.condensation.anchors.loose.groups) == modes
     state = world.initial_state()
     lin = world.linearise(state)
-    from solver.condensation.interface import Stage
+    from solver.parts.interface import Stage
     stage = Stage(H, 1.0, 1.0, H, None, lin.v, None, world.condensation.beta)
     assert world.condensation.pose(lin, stage).basis.shape[1] == 3 * count + modes
 

@@ -10,12 +10,12 @@ from scipy.optimize import brentq
 from small_jobs import box_job, change
 
 from solver import catalogue
+from solver.build.soft_bodies import build
 from solver.forces.activation import Activation
 from solver.forces.elastic import Elastic
 from solver.forces.fibers import Fibers
 from solver.job.load import load
 from solver.meshing.volume import boundary_faces
-from solver.world.build import build
 
 YOUNG, FIBER, STIFFENING = 2.0e4, 6.0e4, 5.0
 LENGTH = 0.2

@@ -9,11 +9,11 @@ import pytest
 from small_jobs import box_job, box_tets, change
 
 from solver import cli, simulate
+from solver.build.soft_bodies import build
 from solver.errors import BadInput, BadMesh, BadScene, ConJacError, MesherFailed, NoFreeNode
 from solver.job.folder import blame
 from solver.job.load import load
 from solver.meshing.volume import boundary_faces
-from solver.world.build import build
 
 NODES, TETS = box_tets()
 INDEX = np.int32

@@ -7,8 +7,8 @@ import pytest
 from bodies import box, make, nearest, positions, rows, run, stiffness
 from test_loose import BETA, CASES, GAMMA, Drag
 
-from solver.condensation.liveliness import AWAKE, LEVEL, regions
 from solver.coordinates.prescribed import Motion
+from solver.parts.conjac.liveliness import AWAKE, LEVEL, regions
 from solver.state import State
 
 H = 1 / 100

@@ -7,9 +7,9 @@ import pytest
 import scipy.linalg
 from bodies import box, make, nearest, positions, rows, run, stiffness
 
-from solver.condensation.interface import Stage
-from solver.coordinates.rigid import rigid_field
+from solver.coordinates.floating import rigid_field
 from solver.nonlinear.equilibrium import equilibrium
+from solver.parts.interface import Stage
 from solver.state import State
 
 H = 1 / 120

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from small_jobs import box_tets, write_job
 
+from solver.build.fields import prepare
+from solver.build.suggest import suggest, vibration
+from solver.build.volumes import volumes_of
 from solver.errors import BadInput
 from solver.fields.suggest import farthest_nodes, swings
 from solver.job.load import load
-from solver.world.fields import prepare
-from solver.world.suggest import suggest, vibration
-from solver.world.volumes import volumes_of
 
 LENGTH, EDGE = 0.4, 0.025
 NONE = np.zeros(0, np.int32)

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ...constraints.rows import Rows, on_bodies
 from ...coordinates.prescribed import Motion
 from ...coordinates.tree import Posture, Tree
 from ...state import Index, Mask, Vec
-from ..laws.rows import Rows, on_bodies
 from . import bodies_kernels, convex_kernels
 from .convex import Shapes
 from .half_space import HalfSpace
@@ -58,7 +58,7 @@ class Touching:
 
 
 @dataclass(frozen=True)
-class Table:
+class ContactSet:
     """Contacts as all stages of a step see them: rows of where they were found, in which gaps are linear."""
 
     normals: Rows
@@ -149,11 +149,11 @@ class Colliders:
             shape, rows = np.concatenate([below, shape]), np.concatenate([more, rows])
         return self._table(shape, rows, time)
 
-    def table(self, tree: Tree, at: Posture, q: Vec, end: float, h: float) -> Table:
+    def table(self, tree: Tree, at: Posture, q: Vec, end: float, h: float) -> ContactSet:
         """What touches at a posture with coordinates q (m,), or may until `end`, h seconds on, as all stages see it."""
         found = self.find(at.E, at.twist, end, h)
         normals, along = found.rows(at.E)
-        return Table(normals, along, normals.jacobian(tree.parent, tree.dof, at.X, at.S),
+        return ContactSet(normals, along, normals.jacobian(tree.parent, tree.dof, at.X, at.S),
                      along.jacobian(tree.parent, tree.dof, at.X, at.S), found.gap, found.friction, found.names(), q,
                      end, h)
 

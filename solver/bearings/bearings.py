@@ -1,0 +1,220 @@
+"""Contacts inside all joints and loops of a mechanism as arrays: what they carry, how they slip, how they rub."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..constraints.rows_kernels import fill_jacobian
+from ..state import Index, Vec
+from .kernels import add_lines, bound_tangents, bring, fill_lines, opposed, point_loads
+from .shapes import ContactPoints, Seat, Shape
+
+#: of trace(N M⁻¹ Nᵀ) over its rows: small against what points carry, large against rounding
+REGULARISATION = 1.0e-9
+TINY = float(np.finfo(float).tiny)
+THERE = np.zeros((0, 6, 6))  #: wrenches stand in the points' frame already
+
+
+@dataclass(frozen=True)
+class Bearing:
+    """One bearing before it stands in a table."""
+
+    seat: Seat
+    mu: float
+    radius: float  #: [m]
+    length: float  #: [m]
+    points: int
+    place: int  #: which joint, by the body below it, or which loop
+    body: int  #: on which the pin's rows act: the body below the joint, or a loop's a
+    other: int  #: its parent, or a loop's b; −1 for the world
+    frame: Vec  #: the joint's frame in the body frame that its points are fixed in, or in the world, (4, 4)
+    is_loop: bool = False
+
+    def contacts(self) -> ContactPoints:
+        """Its points in the joint's frame."""
+        return self.seat.shape(self.radius, self.length, self.points).turned(np.array(self.seat.axes))
+
+
+@dataclass(frozen=True)
+class Alike:
+    """k bearings of one shape with as many points; rows in the frame of the body in which the points are fixed."""
+
+    place: Index  #: (k,)
+    body: Index  #: (k,)
+    other: Index  #: (k,)
+    on_other: bool  #: points are fixed in `other`; else in `body`
+    is_loop: bool
+    normal: Vec  #: (k, p, 6)
+    both_ways: Index  #: (p,)
+    carry: Vec  #: from a wrench that is carried to the points' loads, (k, p, 6)
+    epsilon: Vec  #: regularisation of loads, (k,) [1/kg]
+    mu: Vec  #: (k, 1)
+    out: Vec  #: direction in which each point presses, in the joint's frame, (p, 3)
+    surface: Index  #: (p,)
+    tangent: Vec  #: (k, t, 6)
+    point: Index  #: (t,)
+    line: Index  #: (t,)
+    ratio: Vec  #: (t,)
+    lead: Vec  #: (k, l, 6)
+    weight: Vec  #: M⁻¹ of the body in which the points are fixed, (k, 6, 6)
+
+    def loads(self, wrench: Vec, place: Index | None = None, brought: Vec | None = None) -> Vec:
+        """α of each point from wrenches [N m s, N s] in the points' frame, (k, 6): (k, p) [N s].
+
+        place: rows of `wrench` to be taken, (k,), brought: into the points' frame, (k, 6, 6); none where they stand so.
+        −N (NᵀN + ε M)⁻¹ f, which is −(N M⁻¹ Nᵀ + ε)⁻¹ N M⁻¹ f. [Thesis 3.7, changed: sign, ε relative to the trace]
+        """
+        alpha: Vec = np.empty(self.carry.shape[:2])
+        place = np.arange(len(alpha), dtype=np.int32) if place is None else place
+        point_loads(place, wrench, THERE if brought is None else brought, self.carry, alpha)
+        return alpha
+
+    def bounds(self, load: Vec) -> tuple[Vec, Vec]:
+        """μ |α| of each tangent, scaled so that a surface's loads add up to the force that it carries, (k, t), and
+        those of the lines, along which the tangents' are summed, (k, l).
+        """
+        k = len(load)
+        tangents, lines = np.empty((k, len(self.point))), np.empty((k, self.lead.shape[1]))
+        bound_tangents(load, self.mu, self.out, self.surface, self.point, self.ratio, self.line, tangents, lines)
+        return tangents, lines
+
+
+def _alike(bearings: Sequence[Bearing], inertia: Vec) -> Alike:
+    first = bearings[0]
+    contacts = [one.contacts() for one in bearings]
+    motion = [_coadjoint(one.frame) for one in bearings]
+    normal = np.array([c.normal @ a.T for c, a in zip(contacts, motion)])
+    on_other = first.seat.on_parent
+    inside = [one.other if on_other else one.body for one in bearings]
+    mass = np.array([inertia[k] if k >= 0 else inertia[one.body] for k, one in zip(inside, bearings)])
+    gram = np.swapaxes(normal, 1, 2) @ normal
+    trace = np.trace(np.linalg.solve(mass, gram), axis1=1, axis2=2)
+    epsilon = REGULARISATION * trace / normal.shape[1]
+    inverse: Vec = np.linalg.inv(gram + epsilon[:, None, None] * mass)
+    shape = contacts[0]
+    return Alike(
+        place=np.array([one.place for one in bearings], dtype=np.int32),
+        body=np.array([one.body for one in bearings], dtype=np.int32),
+        other=np.array([one.other for one in bearings], dtype=np.int32),
+        on_other=on_other, is_loop=first.is_loop, normal=normal, both_ways=shape.both_ways,
+        carry=np.matmul(-normal, inverse), epsilon=epsilon,
+        mu=np.array([[one.mu] for one in bearings]), out=shape.out, surface=shape.surface,
+        tangent=np.array([c.tangent @ a.T for c, a in zip(contacts, motion)]),
+        point=shape.point, line=shape.line,
+        ratio=shape.ratio,
+        lead=np.array([c.lead @ a.T for c, a in zip(contacts, motion)]), weight=np.linalg.inv(mass))
+
+
+def _coadjoint(frame: Vec) -> Vec:
+    """Wrenches in frames (…, 4, 4) that stand in bodies → wrenches in the bodies' own, (…, 6, 6)."""
+    turn, place = frame[..., :3, :3], frame[..., :3, 3]
+    out = np.zeros((*frame.shape[:-2], 6, 6))
+    out[..., :3, :3] = out[..., 3:, 3:] = turn
+    out[..., :3, 3:] = np.cross(place[..., None, :], turn, axisb=-2, axisc=-2)
+    return out
+
+
+class Bearings:
+    """All of them, fixed between reshapes. Lines and tangents are numbered group by group."""
+
+    def __init__(self, bearings: Sequence[Bearing], inertia: Vec, in_child: Vec) -> None:
+        """inertia: of the bodies, (n, 6, 6). in_child: the joints' moving frames in them, (n, 4, 4)."""
+        alike: dict[tuple[Shape, bool, bool, int], list[Bearing]] = {}
+        for one in bearings:
+            count = len(one.contacts().normal)
+            alike.setdefault((one.seat.shape, one.seat.on_parent, one.is_loop, count), []).append(one)
+        self.groups = [_alike(members, inertia) for members in alike.values()]
+        self.lines = sum(group.lead.shape[0] * group.lead.shape[1] for group in self.groups)
+        self.tangents = sum(group.tangent.shape[0] * group.tangent.shape[1] for group in self.groups)
+        #: how a line gives way by the pin's own body alone, (r,) [1/kg]: a scale that is there whatever else holds
+        self.slack: Vec = np.concatenate([np.zeros(0)] + [
+            np.einsum("kla,kab,klb->kl", one.lead, one.weight, one.lead).ravel() for one in self.groups])
+        self.weight: Vec = np.linalg.inv(inertia)  #: M⁻¹, (n, 6, 6)
+        #: wrenches in the moving frame of the joint above each body → in the body's, (n, 6, 6)
+        self.at_joint = _coadjoint(in_child)
+
+    def __len__(self) -> int:
+        return sum(len(group.place) for group in self.groups)
+
+    def split(self, flat: Vec) -> list[Vec]:
+        """A flat array over all lines, group by group, (k, l) each."""
+        parts, start = [], 0
+        for group in self.groups:
+            k, each = group.lead.shape[:2]
+            parts.append(flat[start:start + k * each].reshape(k, each))
+            start += k * each
+        return parts
+
+
+class Rubbing:
+    """Bearings at one posture of the tree."""
+
+    def __init__(self, bearings: Bearings, parent: Index, dof: Index, E: Vec, X: Vec, S: Vec) -> None:
+        """parent (n,), dof (n + 1,), E (n, 4, 4), X (n, 6, 6), S (m, 6): of the tree and its posture."""
+        self.bearings, self.count = bearings, len(parent)
+        self._parent, self._X = parent, X
+        #: the twist of `body` in the points' frame, (k, 6, 6), per group; None: it is there already
+        self.into: list[Vec | None] = []
+        self._brought: list[Vec | None] = []  #: and its wrenches there
+        for group in bearings.groups:
+            into, brought = np.empty((2, len(group.body), 6, 6)) if group.on_other else (None, None)
+            if into is not None:
+                bring(E, group.body, group.other, into, brought)
+            self.into.append(into)
+            self._brought.append(brought)
+        #: leads in the frames of `body`, (k, l, 6), per group
+        self.leads = [group.lead if into is None else np.ascontiguousarray(group.lead @ into)
+                      for group, into in zip(bearings.groups, self.into)]
+        self.rows = np.zeros((bearings.lines, len(S)))  #: slip of each line from the rates, (r, m)
+        start = 0
+        for group, lead in zip(bearings.groups, self.leads):
+            end = start + lead.shape[0] * lead.shape[1]
+            rows = self.rows[start:end]
+            if group.is_loop:
+                self._fill_loop_rows(group, lead, parent, dof, X, S, rows)
+            else:
+                fill_lines(dof, S, group.body, lead, rows)
+            start = end
+
+    def _fill_loop_rows(self, group: Alike, lead: Vec, parent: Index, dof: Index, X: Vec, S: Vec, rows: Vec) -> None:
+        each = lead.shape[1]
+        body = np.repeat(np.stack([group.body, group.other], axis=1), each, axis=0).astype(np.int32)
+        wrench = np.stack([lead, -group.lead], axis=2).reshape(-1, 2, 6)
+        none = np.full(len(body), -1, dtype=np.int32)
+        fill_jacobian(parent, dof, X, S, body, np.ascontiguousarray(wrench), none, np.zeros(len(body)), rows)
+
+    def loads(self, carried: Vec, in_loops: Vec | None) -> list[Vec]:
+        """α of all points, (k, p) each [N s], from what joints carry, (n, 6), and loops, (l, 6), in `body`'s frames."""
+        out = []
+        for group, brought in zip(self.bearings.groups, self._brought):
+            wrench = in_loops if group.is_loop else carried
+            assert wrench is not None
+            out.append(group.loads(wrench, group.place, brought))
+        return out
+
+    def bounds(self, loads: Sequence[Vec]) -> Vec:
+        """μ |α| of the tangents summed to the bounds of their lines, flat (r,) [N s]."""
+        return np.concatenate([group.bounds(load)[1].ravel() for group, load in zip(self.bearings.groups, loads)])
+
+    def wrenches(self, along: Vec) -> tuple[Vec, Vec | None]:
+        """What impulses along lines, flat (r,), do: (n, 6) on the body below each joint, its opposite on the parent
+        not counted; and, where loops rub, (n, 6) on all bodies that they hold, with the opposite.
+        """
+        joints, loops = np.zeros((self.count, 6)), None
+        for group, lead, one in zip(self.bearings.groups, self.leads, self.bearings.split(along)):
+            if not group.is_loop:
+                add_lines(group.place, one, lead, 1.0, joints)
+                continue
+            loops = np.zeros((self.count, 6)) if loops is None else loops
+            add_lines(group.body, one, lead, 1.0, loops)
+            add_lines(group.other, one, group.lead, -1.0, loops)
+        return joints, loops
+
+    def opposed(self, wrench: Vec) -> Vec:
+        """Wrenches on the bodies below joints, with the opposite on their parents, both (n, 6)."""
+        out: Vec = wrench.copy()
+        opposed(self._parent, self._X, wrench, out)
+        return out

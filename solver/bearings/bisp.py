@@ -1,0 +1,136 @@
+"""Bilateral Staggered Projections: friction inside joints without a contact problem over the whole mechanism."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..constraints.bounded_program import BoundedProgram
+from ..coordinates import tree_kernels
+from ..state import Vec
+from .bearings import Bearings, Rubbing
+from .interface import PosedJoints, Rubbed
+from .kernels import add_lines, free_wrenches, size_in
+
+SOFTENED = 1.0e-8  #: of what the pin's body alone gives way: what tells rows apart that say the same or are driven
+LEAST, FARTHEST = 0.2, 2.0  #: parts of the way to the bounds that the last pass gave
+TINY = float(np.finfo(float).tiny)
+
+
+class Bisp:
+    """Contact and friction in turn until the contact forces stay. [Thesis Alg. 3.2, changed: f̃ in 3.5b too]
+
+    In reduced coordinates the joints hold by themselves, so contact is no problem to solve: what a joint carries is
+    read off the step, handed from the leaves to the root, and shared by the points of its bearing locally. Friction is
+    one quadratic program in the slips of all bearings, which stays the same over the passes but for its bounds.
+    """
+
+    rubs = "everything"
+
+    def __init__(self, params: dict[str, float]) -> None:
+        """params: passes, at most; agreement, the change of contact forces that counts as none, as a share of them."""
+        self.passes, self.agreement = int(params["passes"]), params["agreement"]
+
+    def rub(self, posed: PosedJoints, bearings: Bearings, guess: Vec | None) -> Rubbed:
+        """The step's rates with friction. Raises StepFailed."""
+        if not bearings.lines:
+            return Rubbed(posed.solve(np.zeros(len(posed.S))), np.zeros(0), 0, 0, True)
+        at = Rubbing(bearings, posed.parent, posed.dof, posed.E, posed.X, posed.S)
+        free = Free(posed, bearings)
+        answer: Vec = posed.respond(np.ascontiguousarray(at.rows.T))
+        W = at.rows @ answer
+        soft = 0.5 * (W + W.T)
+        np.einsum("ii->i", soft)[:] += SOFTENED * bearings.slack
+        along = np.zeros(bearings.lines) if guess is None or len(guess) != bearings.lines else guess
+        program: BoundedProgram | None = None
+        before: Vec | None = None
+        most, last, part = np.zeros(0), np.zeros(0), 1.0
+        loads: list[Vec] = []
+        for done in range(self.passes + 1):
+            u = posed.solve(at.rows.T @ along)
+            if done == self.passes:
+                break
+            # contact: what each joint carries, and which points carry it
+            carried = self.carried(posed, at, u, along, free)
+            if before is not None:
+                most_of_it = min(part, 1.0) * self.agreement * size_in(carried, bearings.weight)
+                if size_in(carried - before, bearings.weight) <= most_of_it:
+                    # bounds were met half-way: now none is beyond what the loads of this very pass allow
+                    loads = at.loads(carried, posed.in_loops())
+                    bound = at.bounds(loads)
+                    if (np.abs(along) > bound).any():
+                        along = np.clip(along, -bound, bound)
+                        u = posed.solve(at.rows.T @ along)
+                    return Rubbed(u, along, done + 1, program.iterations if program else 0, True, loads)
+            before = carried
+            loads = at.loads(carried, posed.in_loops())
+            # friction: as much as they allow, and as it takes to stop
+            bound = at.bounds(loads)
+            if done == 0:
+                most = bound
+            else:
+                off = bound - most
+                part = _part(off, last, part)
+                most, last = np.maximum(most + part * off, 0.0), off
+            if done == self.passes - 1:  # no agreement: at least nothing is braked by more than its load allows
+                most = np.minimum(most, bound)
+            slip = at.rows @ u - W @ along
+            if program is None:
+                program = BoundedProgram(soft, slip, along)
+            along = program.solve(slip, -most, most)
+        return Rubbed(u, along, self.passes, program.iterations if program else 0, False, loads)
+
+    @staticmethod
+    def carried(posed: PosedJoints, at: Rubbing, u: Vec, along: Vec, free: Free | None = None) -> Vec:
+        """What each joint does to the body below it by holding: springs, motors and friction taken out, (n, 6).
+
+        The whole reaction of a leaf is its joint's; its opposite is taken from the parent, and so on to the root.
+        [Thesis 3.5]
+        """
+        inside, in_loops = at.wrenches(along)
+        whole = posed.reaction(u)
+        if in_loops is not None:
+            whole = whole - in_loops
+        handed = np.empty_like(whole)
+        tree_kernels.gather(posed.parent, posed.dof, posed.X, posed.S, whole, scratch=handed)
+        handed -= inside
+        effort = posed.effort(u)
+        if effort.any():
+            handed -= (free or Free(posed, at.bearings)).wrenches(effort)
+        return handed
+
+
+class Free:
+    """The joints' free directions at one posture: wrenches along them, S (SᵀS)⁻¹ about each joint's origin."""
+
+    def __init__(self, posed: PosedJoints, bearings: Bearings) -> None:
+        self._count = len(posed.parent)
+        self._body = np.repeat(np.arange(self._count, dtype=np.int32), np.diff(posed.dof))  #: below each rate
+        self._along: Vec = np.empty((len(posed.S), 1, 6))
+        free_wrenches(posed.dof, posed.S, bearings.at_joint, self._along)
+
+    def wrenches(self, effort: Vec) -> Vec:
+        """Wrenches that do `effort`, (m,), to the rates: (n, 6) on the bodies below. A hinge's motor is a torque about
+        it and nothing besides.
+        """
+        out = np.zeros((self._count, 6))
+        add_lines(self._body, effort[:, None], self._along, 1.0, out)
+        return out
+
+
+def efforts(posed: PosedJoints, bearings: Bearings, effort: Vec) -> Vec:
+    """`Free.wrenches` asked once."""
+    return Free(posed, bearings).wrenches(effort)
+
+
+def _part(off: Vec, last: Vec, part: float) -> float:
+    """How far to go towards the new bounds, from what they are off by now and were before going `part` of that way.
+
+    Bounds that chase each other are met half-way, bounds that crawl are overtaken. [Irons 1969]
+    """
+    if not len(last):
+        return part
+    bent = off - last
+    square = float(bent @ bent)
+    if square <= TINY:
+        return part
+    return min(max(-part * float(last @ bent) / square, LEAST), FARTHEST)

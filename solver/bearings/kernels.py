@@ -1,0 +1,165 @@
+"""Loops over joints for friction inside them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..threads import kernel
+
+TINY = float(np.finfo(float).tiny)
+
+
+@kernel("void(i4[::1], f8[:,::1], i4[::1], f8[:,:,::1], f8[:,::1])")
+def fill_lines(dof, S, body, lead, rows):  # type: ignore[no-untyped-def]
+    """rows (k l, m), zeros: lead (k, l, 6) on the columns of the joint above each body."""
+    lines = lead.shape[1]
+    for k in range(body.shape[0]):
+        for l in range(lines):
+            for rate in range(dof[body[k]], dof[body[k] + 1]):
+                total = 0.0
+                for a in range(6):
+                    total += lead[k, l, a] * S[rate, a]
+                rows[k * lines + l, rate] = total
+
+
+@kernel("void(i4[::1], f8[:,:,::1], f8[:,::1], f8[:,::1])")
+def opposed(parent, X, wrench, out):  # type: ignore[no-untyped-def]
+    """out (n, 6) −= X_iᵀ w_i at each parent."""
+    for i in range(parent.shape[0]):
+        p = parent[i]
+        if p >= 0:
+            for a in range(6):
+                for b in range(6):
+                    out[p, b] -= X[i, a, b] * wrench[i, a]
+
+
+@kernel("void(f8[:,:,::1], i4[::1], i4[::1], f8[:,:,::1], f8[:,:,::1])")
+def bring(E, body, other, into, brought):  # type: ignore[no-untyped-def]
+    """into (k, 6, 6), twists in the frames of `body` → those of `other`; brought (k, 6, 6), their wrenches likewise.
+
+    E: body → world, (n, 4, 4). other: −1 for the world.
+    """
+    turn, arm, lever = np.empty((3, 3)), np.empty(3), np.empty(3)
+    for i in range(body.shape[0]):
+        A, q = E[body[i]], other[i]
+        # Rᵀ and R's origin of `other` in `body`: R = A_Rᵀ B_R
+        for a in range(3):
+            arm[a] = 0.0
+            for c in range(3):
+                arm[a] += A[c, a] * ((E[q, c, 3] if q >= 0 else 0.0) - A[c, 3])
+            for b in range(3):
+                total = 0.0
+                for c in range(3):
+                    total += A[c, b] * (E[q, c, a] if q >= 0 else 1.0 if c == a else 0.0)
+                turn[a, b] = total
+        for a in range(3):
+            # −Rᵀ [p]
+            lever[0] = turn[a, 2] * arm[1] - turn[a, 1] * arm[2]
+            lever[1] = turn[a, 0] * arm[2] - turn[a, 2] * arm[0]
+            lever[2] = turn[a, 1] * arm[0] - turn[a, 0] * arm[1]
+            for b in range(3):
+                into[i, a, b] = into[i, 3 + a, 3 + b] = brought[i, a, b] = brought[i, 3 + a, 3 + b] = turn[a, b]
+                into[i, a, 3 + b] = brought[i, 3 + a, b] = 0.0
+                into[i, 3 + a, b] = brought[i, a, 3 + b] = lever[b]
+
+
+@kernel("void(i4[::1], f8[:,::1], f8[:,:,::1], f8, f8[:,::1])")
+def add_lines(body, along, lead, sign, out):  # type: ignore[no-untyped-def]
+    """out (n, 6) += sign Σ_l along (k, l) lead (k, l, 6) on each body, (k,); −1 is the world."""
+    for i in range(body.shape[0]):
+        if body[i] >= 0:
+            for l in range(lead.shape[1]):
+                impulse = sign * along[i, l]
+                for a in range(6):
+                    out[body[i], a] += impulse * lead[i, l, a]
+
+
+@kernel("void(i4[::1], f8[:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1])")
+def point_loads(place, wrench, brought, carry, load):  # type: ignore[no-untyped-def]
+    """load (k, p) = carry (k, p, 6) on wrench[place], (6,), brought into the points' frame first where (k, 6, 6)."""
+    own = np.empty(6)
+    for i in range(place.shape[0]):
+        whole = wrench[place[i]]
+        for a in range(6):
+            own[a] = whole[a]
+            if brought.shape[0]:
+                own[a] = 0.0
+                for b in range(6):
+                    own[a] += brought[i, a, b] * whole[b]
+        for j in range(carry.shape[1]):
+            row = carry[i, j]
+            load[i, j] = (row[0] * own[0] + row[1] * own[1] + row[2] * own[2]
+                          + row[3] * own[3] + row[4] * own[4] + row[5] * own[5])
+
+
+@kernel("void(f8[:,::1], f8[:,::1], f8[:,::1], i4[::1], i4[::1], f8[::1], i4[::1], f8[:,::1], f8[:,::1])")
+def bound_tangents(load, mu, out, surface, point, ratio, line, tangents, lines):  # type: ignore[no-untyped-def]
+    """tangents (k, t) and lines (k, l), from loads (k, p); see Alike.bounds."""
+    surfaces = surface[-1] + 1
+    share, force, whole = np.empty(surfaces), np.empty((surfaces, 3)), np.empty(surfaces)
+    for i in range(load.shape[0]):
+        for s in range(surfaces):
+            whole[s] = 0.0
+            for a in range(3):
+                force[s, a] = 0.0
+        for j in range(surface.shape[0]):
+            s = surface[j]
+            whole[s] += abs(load[i, j])
+            for a in range(3):
+                force[s, a] += load[i, j] * out[j, a]
+        for s in range(surfaces):
+            size = np.sqrt(force[s, 0] * force[s, 0] + force[s, 1] * force[s, 1] + force[s, 2] * force[s, 2])
+            share[s] = mu[i, 0] * size / max(whole[s], TINY)
+        for l in range(lines.shape[1]):
+            lines[i, l] = 0.0
+        for j in range(point.shape[0]):
+            tangents[i, j] = share[surface[point[j]]] * abs(load[i, point[j]])
+            lines[i, line[j]] += ratio[j] * tangents[i, j]
+
+
+@kernel("f8(f8[:,::1], f8[:,:,::1])")
+def size_in(wrench, weight):  # type: ignore[no-untyped-def]
+    """√ Σ wᵀ M⁻¹ w of wrenches (n, 6) in weights (n, 6, 6)."""
+    total = 0.0
+    for i in range(wrench.shape[0]):
+        for a in range(6):
+            for b in range(6):
+                total += wrench[i, a] * weight[i, a, b] * wrench[i, b]
+    return np.sqrt(total)
+
+
+@kernel("void(i4[::1], f8[:,::1], f8[:,:,::1], f8[:,:,::1])")
+def free_wrenches(dof, S, at_joint, along):  # type: ignore[no-untyped-def]
+    """along (m, 1, 6): the wrench that does a unit effort to each rate and none to the joint's others.
+
+    It is S (SᵀS)⁻¹ of the joint's columns about its origin. S: (m, 6). at_joint: wrenches in the joints' moving frames
+    → in the bodies', (n, 6, 6).
+    """
+    about, square = np.empty((6, 6)), np.empty((6, 6))
+    for i in range(at_joint.shape[0]):
+        first, frame = dof[i], at_joint[i]
+        d = dof[i + 1] - first
+        for r in range(d):
+            for a in range(6):
+                about[r, a] = 0.0
+                for b in range(6):
+                    about[r, a] += S[first + r, b] * frame[b, a]
+        for r in range(d):
+            for q in range(d):
+                square[r, q] = 0.0
+                for a in range(6):
+                    square[r, q] += about[r, a] * about[q, a]
+        # columns of a joint are independent, so its Gram matrix has positive pivots
+        for c in range(d):
+            for r in range(d):
+                if r != c:
+                    share = square[r, c] / square[c, c]
+                    for q in range(c, d):
+                        square[r, q] -= share * square[c, q]
+                    for a in range(6):
+                        about[r, a] -= share * about[c, a]
+        for r in range(d):
+            for a in range(6):
+                along[first + r, 0, a] = 0.0
+                for b in range(6):
+                    along[first + r, 0, a] += frame[a, b] * about[r, b] / square[r, r]

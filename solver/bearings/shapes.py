@@ -1,0 +1,194 @@
+"""Where the inside of a joint touches: a few points fixed on its pin, ball or guide, found once and for all.
+
+A row is a wrench [torque; force] about the origin of the joint's frame, in its axes: what a unit impulse at a point
+does to the pin. Points are fixed to the pin, so in its body's frame rows never change. [Thesis 3.3.2]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..state import Index, Vec
+
+COLLAR = 2.0 / 3.0  #: arm of friction on a collar that is pressed evenly, of its radius
+X, Y, Z = np.eye(3)
+
+
+@dataclass(frozen=True)
+class ContactPoints:
+    """p points (or couples) that press, t tangents along which they rub, in l lines.
+
+    Tangents that the joint can only move alike are one line: their slip is `ratio` times that of the line, whatever
+    the joint does, so one bound on their sum says the same as a bound on each. What opposite points do besides along
+    a line cancels, since joints load them alike: a line's impulse is that of its `lead`.
+
+    Loads of points around a ring add up to more than the force F that it carries: 4/π F in the mean, and the sum
+    swings as F turns against the points, by 2 % for twelve and by 40 % for four. So what counts of them is scaled to
+    their resultant: a ring's friction is μ R |F| whichever way F points. The same over a ball, with 3/2 for 4/π.
+    """
+
+    normal: Vec  #: (p, 6)
+    out: Vec  #: direction in which each point presses, (p, 3)
+    surface: Index  #: to which ring or ball a point belongs, ascending from 0, (p,)
+    both_ways: Index  #: 1 where a row stands for contacts on both sides, 0 where the opposite point is there, (p,)
+    tangent: Vec  #: (t, 6), those of a line next to each other
+    point: Index  #: whose load bounds a tangent, (t,)
+    line: Index  #: (t,), ascending from 0
+    ratio: Vec  #: (t,), positive
+    lead: Vec  #: what the slip of each line is measured by, (l, 6)
+
+    def turned(self, axes: Vec) -> ContactPoints:
+        """The same with its X, Y and Z along the columns of `axes`, (3, 3)."""
+        whole = np.kron(np.eye(2), axes)
+        return replace(self, normal=self.normal @ whole.T, tangent=self.tangent @ whole.T, lead=self.lead @ whole.T)
+
+
+#: contact points of a bearing of this radius and length [m] and number of points
+Shape = Callable[[float, float, int], ContactPoints]
+
+
+def pin(radius: float, length: float, points: int) -> ContactPoints:
+    """A hinge along Z: two rings at the ends of a cylinder, and a collar that carries thrust."""
+    place, out, around = _rings(radius, length, points)
+    count = len(place)
+    return _points(
+        normal=[*map(_at, place, out), _at(0 * Z, Z)], out=[*out, Z], surface=_two(count, 1), couples=1,
+        tangent=[*map(_at, place, around), _torque(COLLAR * radius * Z)], point=[*range(count + 1)],
+        line=[0] * (count + 1), ratio=[1.0] * count + [COLLAR], lead=[_torque(radius * Z)])
+
+
+def guide(radius: float, length: float, points: int) -> ContactPoints:
+    """A slider along Z: two rings, and a couple that keeps it from turning."""
+    place, out, _ = _rings(radius, length, points)
+    count = len(place)
+    return _points(
+        normal=[*map(_at, place, out), _torque(radius * Z)], out=[*out, Z], surface=_two(count, 1), couples=1,
+        tangent=[*(_at(one, Z) for one in place), _at(0 * Z, Z)], point=[*range(count + 1)],
+        line=[0] * (count + 1), ratio=[1.0] * (count + 1), lead=[_at(0 * Z, Z)])
+
+
+def sleeve(radius: float, length: float, points: int) -> ContactPoints:
+    """Turns about Z and slides along it: two rings."""
+    place, out, around = _rings(radius, length, points)
+    count = len(place)
+    return _points(
+        normal=[*map(_at, place, out)], out=[*out], surface=_two(count, 0), couples=0,
+        tangent=[*map(_at, place, around), *(_at(one, Z) for one in place)], point=[*range(count)] * 2,
+        line=[0] * count + [1] * count, ratio=[1.0] * (2 * count), lead=[_torque(radius * Z), _at(0 * Z, Z)])
+
+
+def ring_on_line(radius: float, length: float, points: int) -> ContactPoints:
+    """A ring around a rod along Z, which turns every way and slides."""
+    return sleeve(radius, 0.0, points)
+
+
+def plate(radius: float, length: float, points: int) -> ContactPoints:
+    """Slides in XY and turns in it: a ring of points on the plate's rim. No two tangents move alike."""
+    angle = 2.0 * np.pi * np.arange(points) / points
+    place = radius * np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)
+    tangent = [_at(one, axis) for one in place for axis in (X, Y)]
+    return _points(normal=[_at(one, Z) for one in place], out=[Z] * points, surface=[*range(points)],
+                   couples=points, tangent=tangent,
+                   point=[*np.repeat(range(points), 2)], line=[*range(2 * points)], ratio=[1.0] * (2 * points),
+                   lead=tangent)
+
+
+def ball(radius: float, length: float, points: int) -> ContactPoints:
+    """Turns every way: points spread over a sphere in opposite pairs, two tangents each."""
+    out = _spread(points)
+    across = [np.linalg.svd(one[None])[2][1:] for one in out]
+    tangent = [_at(radius * one, axis) for one, axes in zip(out, across) for axis in axes]
+    return _points(normal=[_at(0 * Z, one) for one in out], out=[*out], surface=[0] * len(out), couples=0,
+                   tangent=tangent,
+                   point=[*np.repeat(range(len(out)), 2)], line=[*range(2 * len(out))], ratio=[1.0] * (2 * len(out)),
+                   lead=tangent)
+
+
+def gantry(radius: float, length: float, points: int) -> ContactPoints:
+    """Slides along every axis: couples that keep it from turning, at this radius."""
+    tangent = [_at(0 * Z, axis) for _ in range(3) for axis in (X, Y, Z)]
+    return _points(normal=[_torque(radius * axis) for axis in (X, Y, Z)], out=[X, Y, Z], surface=[0, 1, 2], couples=3,
+                   tangent=[tangent[k] for k in (0, 3, 6, 1, 4, 7, 2, 5, 8)], point=[0, 1, 2] * 3,
+                   line=[0, 0, 0, 1, 1, 1, 2, 2, 2], ratio=[1.0] * 9, lead=[_at(0 * Z, axis) for axis in (X, Y, Z)])
+
+
+def _rings(radius: float, length: float, points: int) -> tuple[Vec, Vec, Vec]:
+    """Places [m], directions out and directions around of two rings, (p, 3). The rings are turned against each other
+    by half a step, so that the sum of loads hardly swings as the force turns; each has opposite points in pairs.
+    """
+    each = 2 * ((points + 3) // 4)
+    angle = 2.0 * np.pi * (np.arange(each)[None] + np.array([[0.0], [0.5]])) / each
+    out = np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=-1).reshape(-1, 3)
+    place = radius * out + np.repeat([[-0.5], [0.5]], each, axis=0) * length * Z
+    return place, out, np.cross(Z, out)
+
+
+def _spread(points: int) -> Vec:
+    """Unit directions in opposite pairs, the twelve of an icosahedron or a spiral of at least as many, (p, 3)."""
+    half = (points + 1) // 2
+    if half == 6:
+        golden = (1.0 + np.sqrt(5.0)) / 2.0
+        upper = np.array([(0, 1, golden), (1, golden, 0), (golden, 0, 1), (0, -1, golden), (-1, golden, 0),
+                          (golden, 0, -1)]) / np.hypot(1.0, golden)
+    else:
+        height = (np.arange(half) + 0.5) / half
+        turn = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(half)
+        flat = np.sqrt(1.0 - height**2)
+        upper = np.stack([flat * np.cos(turn), flat * np.sin(turn), height], axis=1)
+    return np.concatenate([upper, -upper])
+
+
+def _at(place: Vec, force: Vec) -> Vec:
+    return np.concatenate([np.cross(place, force), force])
+
+
+def _torque(torque: Vec) -> Vec:
+    return np.concatenate([torque, 0 * Z])
+
+
+def _two(count: int, more: int) -> list[int]:
+    """Two rings of so many points in all, and `more` rows by themselves."""
+    return [0] * (count // 2) + [1] * (count // 2) + [*range(2, 2 + more)]
+
+
+def _points(normal: list[Vec], out: list[Vec], surface: list[int], couples: int, tangent: list[Vec], point: list[int],
+            line: list[int], ratio: list[float], lead: list[Vec]) -> ContactPoints:
+    """couples: how many of the last rows press both ways."""
+    both = np.zeros(len(normal), dtype=np.int32)
+    both[len(normal) - couples:] = 1
+    return ContactPoints(
+        np.array(normal), np.array(out), np.array(surface, dtype=np.int32), both, np.array(tangent),
+        np.array(point, dtype=np.int32), np.array(line, dtype=np.int32), np.array(ratio), np.array(lead))
+
+
+@dataclass(frozen=True)
+class Seat:
+    """One bearing of a joint: its shape, on which side its points are fixed, and how its Z lies in that frame."""
+
+    shape: Shape
+    on_parent: bool = False  #: points fixed in the joint's frame in the parent; else in the moving frame in the child
+    axes: tuple[tuple[float, ...], ...] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))  #: columns X, Y, Z
+
+
+#: an axis of the frame as the bearing's Z, (rows of the matrix whose columns are its X, Y and Z)
+ALONG_X = ((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
+ALONG_Y = ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (1.0, 0.0, 0.0))
+
+#: bearings of each joint type and loop, by their key in the catalogue; who is not here has no friction inside
+JOINTS: dict[str, tuple[Seat, ...]] = {
+    "revolute": (Seat(pin),),
+    "prismatic": (Seat(guide),),
+    "universal": (Seat(pin, on_parent=True, axes=ALONG_X), Seat(pin, axes=ALONG_Y)),
+    "cylindrical": (Seat(sleeve),),
+    "planar": (Seat(plate),),
+    "spherical": (Seat(ball),),
+    "translational": (Seat(gantry),),
+}
+LOOPS: dict[str, tuple[Seat, ...]] = {
+    "ball": (Seat(ball, on_parent=True),),
+    "hinge": (Seat(pin, on_parent=True),),
+    "point_on_line": (Seat(ring_on_line, on_parent=True),),
+}

@@ -1,0 +1,1 @@
+"""A job becomes a world."""

@@ -1,0 +1,76 @@
+"""From a job's mechanisms to the friction inside their joints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from .. import catalogue
+from ..parts.joints.jointed import Constraints as Seen
+from ..bearings.bearings import Bearing, Bearings
+from ..bearings.shapes import JOINTS, LOOPS, Seat
+from ..bearings.interface import JointFriction
+from ..coordinates.tree import Tree
+from ..errors import BadScene
+from ..job import schema
+from ..job.folder import Job, parameters
+from ..state import Vec
+from ..world.constraints import Constraints
+from .placed import Placed
+from ..world.rubbing import RubbingJoints
+
+
+def rubbing_of(job: Job, placed: Sequence[Placed], tree: Tree, place: Mapping[str, int],
+               outside: Constraints | None) -> Seen | None:
+    """What holds the mechanisms with friction inside the joints that have a bearing; `outside` where none rubs.
+
+    Raises BadScene for a bearing where a joint has none, and for what the chosen law does not know.
+    """
+    entry = catalogue.find("joint_friction", job.scene.joint_friction.kind)
+    bearings = _bearings(placed, tree, place, outside)
+    law: JointFriction = entry.load()(parameters("joint_friction", job.scene.joint_friction))
+    if not bearings or law.rubs == "nothing":
+        return outside
+    if law.rubs == "joints":
+        beyond = [one for one in bearings if one.is_loop or one.seat.on_parent]
+        moved = () if outside is None else (outside.drives, outside.limits, outside.ball_limits)
+        if beyond or any(part is not None for part in moved):
+            raise BadScene(f"{entry.label} know neither drives nor limits, and no friction in loops and universal "
+                           "joints",
+                           "Choose BISP for the friction inside joints", where="$.joint_friction")
+    return RubbingJoints(tree, law, Bearings(bearings, tree.inertia, tree.in_child), outside)
+
+
+def _bearings(placed: Sequence[Placed], tree: Tree, place: Mapping[str, int],
+              outside: Constraints | None) -> list[Bearing]:
+    made: list[Bearing] = []
+    number = 0
+    for m, one in enumerate(placed):
+        for k, joint in enumerate(one.scene.joints):
+            if joint.friction is not None:
+                i = place[one.key(joint.child)]
+                for seat in _seats(JOINTS, "joint", joint.kind, joint.name, f"$.mechanisms[{m}].joints[{k}].friction"):
+                    frame = tree.in_parent[i] if seat.on_parent else tree.in_child[i]
+                    made.append(_bearing(joint.friction, seat, i, i, int(tree.parent[i]), frame))
+        for k, loop in enumerate(one.scene.loops):
+            if loop.friction is not None and outside is not None and outside.loops is not None:
+                loops = outside.loops
+                a, b = loops.body[number]
+                where = f"$.mechanisms[{m}].loops[{k}].friction"
+                made += [replace(_bearing(loop.friction, seat, number, int(a), int(b), loops.frame_b[number]),
+                                 is_loop=True)
+                         for seat in _seats(LOOPS, "loop", loop.kind, loop.name or str(k + 1), where)]
+            number += 1
+    return made
+
+
+def _seats(known: Mapping[str, tuple[Seat, ...]], family: str, kind: str, name: str, where: str) -> tuple[Seat, ...]:
+    if kind not in known:
+        label = catalogue.find(family, kind).label
+        raise BadScene(f'{family} "{name}" has friction, but the kind "{label}" has no bearing',
+                       "Take its friction away or choose another kind", where=where)
+    return known[kind]
+
+
+def _bearing(friction: schema.JointFriction, seat: Seat, place: int, body: int, other: int, frame: Vec) -> Bearing:
+    return Bearing(seat, friction.mu, friction.radius, friction.length, friction.points, place, body, other, frame)

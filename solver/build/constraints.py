@@ -1,0 +1,164 @@
+"""From a job's mechanisms to what holds them besides forces: loops, drives, limits, and shapes that touch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .. import catalogue
+from ..parts.interface import Stage
+from ..contact.find.bodies import Colliders
+from ..contact.find.convex import BY_SIZE, Convex, Shapes
+from ..constraints.drives import Drive, Drives
+from ..contact.find.half_space import HalfSpace
+from ..constraints.limits import BallLimits, JointLimits
+from ..constraints.loops import Loops, frames_in_bodies
+from ..coordinates.prescribed import Motion
+from ..coordinates.tree import Tree
+from ..errors import BadInput, StepFailed
+from ..job import schema
+from ..job.folder import Job, parameters
+from ..state import Index, Vec
+from ..world.constraints import Constraints
+from .placed import Placed, frame, inverse, target_of, until_of
+
+if TYPE_CHECKING:
+    from ..world.mechanism import MechanismWorld
+
+def constraints_of(job: Job, placed: Sequence[Placed], tree: Tree, place: Mapping[str, int], q: Vec
+                   ) -> Constraints | None:
+    """What holds the mechanisms besides forces; None where nothing does. q: where they start, (m,). Raises BadInput."""
+    at = tree.posture(q, np.zeros(tree.rates), tree.fresh)
+    loops = _loops(placed, place, at.E)
+    drives = Drives(tree, _drives(job, placed, place))
+    bounds = _bounds(placed, tree, place)
+    limits, ball_limits = JointLimits.of(tree, *bounds), BallLimits.of(tree, *bounds)
+    colliders = _colliders(job, placed, tree, place)
+    parts = (loops if len(loops) else None, drives if len(drives) else None, limits if len(limits) else None,
+             ball_limits if len(ball_limits) else None, colliders)
+    return None if all(part is None for part in parts) else Constraints(tree, *parts)
+
+
+def _bounds(placed: Sequence[Placed], tree: Tree, place: Mapping[str, int]) -> tuple[Vec, Vec]:
+    """Lower and upper limits of all rates, infinite for none, (m,) both."""
+    low, high = np.full(tree.rates, -np.inf), np.full(tree.rates, np.inf)
+    for one in placed:
+        for joint in one.scene.joints:
+            if joint.low:
+                i = place[one.key(joint.child)]
+                low[tree.dof[i]:tree.dof[i + 1]], high[tree.dof[i]:tree.dof[i + 1]] = joint.low, joint.high
+    return low, high
+
+
+def _loops(placed: Sequence[Placed], place: Mapping[str, int], E: Vec) -> Loops:
+    kinds, body, frames, names = [], [], [], []
+    for one in placed:
+        for i, loop in enumerate(one.scene.loops):
+            ends = [-1 if name is None else _moving(one, name, place, f'loop "{loop.name or i + 1}"')
+                    for name in (loop.body_a, loop.body_b)]
+            kinds.append(catalogue.find("loop", loop.kind).load())
+            body.append(ends)
+            frames.append(frame(loop.position, loop.rotation))
+            names.append(loop.name or f"{loop.body_a} to {loop.body_b or 'the world'}")
+    pairs, world = np.array(body, np.int32).reshape(-1, 2), np.array(frames).reshape(-1, 4, 4)
+    return Loops.of(kinds, pairs, frames_in_bodies(E, pairs[:, 0], world), frames_in_bodies(E, pairs[:, 1], world),
+                    names)
+
+
+def _moving(one: Placed, name: str, place: Mapping[str, int], what: str) -> int:
+    """A body's place in the tree. Raises BadInput for one that moves as told."""
+    if name not in one.bodies:
+        raise BadInput(f'{what} of "{one.scene.name}" holds "{name}", which moves as told',
+                       "Join it to a body that is moved by forces")
+    return place[one.key(name)]
+
+
+def _drives(job: Job, placed: Sequence[Placed], place: Mapping[str, int]) -> list[Drive]:
+    drives = []
+    for one in placed:
+        for joint in one.scene.joints:
+            motor = joint.motor
+            if motor is None or not catalogue.find("motor", motor.mode.kind).load()(
+                    parameters("motor", motor.mode)).exact:
+                continue
+            drives.append(Drive(place[one.key(joint.child)], target_of(job, motor), until_of(job, motor),
+                                np.inf if motor.limit is None else motor.limit, joint.name))
+    return drives
+
+
+def convex_of(job: Job, body: schema.RigidBody) -> Convex:
+    """A body's shape as contacts see it, in its own frame; a mesh is seen as its convex hull."""
+    if body.vertices is not None:
+        return Convex.hull(np.asarray(job.array(body.vertices), dtype=float))
+    return BY_SIZE[body.shape.kind](**parameters("shape", body.shape))
+
+
+def _colliders(job: Job, placed: Sequence[Placed], tree: Tree, place: Mapping[str, int]) -> Colliders | None:
+    shapes: list[Convex] = []
+    body: list[int] = []
+    link: list[int] = []
+    offset: list[Vec] = []
+    friction: list[float] = []
+    motion: dict[int, Motion] = {}
+    mechanism = np.zeros(tree.count, dtype=np.int32)
+    apart: list[list[int]] = []
+    time, ground = job.scene.time, job.scene.ground
+    held = tree.dof[1:] == tree.dof[:-1]  # fixed, all the way to the world
+    for i, above in enumerate(tree.parent):
+        held[i] &= above < 0 or held[above]
+    for k, one in enumerate(placed):
+        for rigid in one.scene.bodies:
+            moves = rigid.name in one.bodies and not held[place[one.key(rigid.name)]]
+            if moves:
+                mechanism[place[one.key(rigid.name)]] = k
+            if not rigid.is_collider:
+                continue
+            if not moves and rigid.motion is not None:
+                motion[len(shapes)] = Motion(job.array(rigid.motion), 1.0 / (time.fps * time.samples_per_frame))
+            shapes.append(convex_of(job, rigid))
+            body.append(place[one.key(rigid.name)] if moves else -1)
+            link.append(place[one.key(rigid.name)] if rigid.name in one.bodies else -1)
+            still = np.eye(4) if rigid.motion is not None else one.own[rigid.name]
+            offset.append(inverse(one.bodies[rigid.name]) @ one.own[rigid.name] if moves else still)
+            friction.append(rigid.friction)
+        apart += [[place[one.key(name)] for name in (loop.body_a, loop.body_b)
+                   if name is not None and name in one.bodies]
+                  for loop in one.scene.loops]
+    pairs: Index = np.array([pair for pair in apart if len(pair) == 2], np.int32).reshape(-1, 2)
+    if not shapes or (ground is None and len(shapes) < 2):
+        return None
+    half_space, rough = None, 1.0
+    if ground is not None:
+        moved = None if ground.motion is None else Motion(job.array(ground.motion),
+                                                           1.0 / (time.fps * time.samples_per_frame))
+        half_space = HalfSpace(np.array(ground.point), np.array(ground.normal), moved)
+        rough = 0.0 if ground.friction is None else float(
+            parameters("friction", ground.friction)["friction_coefficient"])
+    itself = np.array([one.scene.self_collisions for one in placed])
+    moving = [i for i in body if i >= 0]
+    if ground is None and not itself.any() and len(moving) == len(body) and len(np.unique(mechanism[moving])) < 2:
+        return None  # one mechanism alone whose bodies pass through each other
+    return Colliders(Shapes.of(shapes), np.array(body, np.int32), np.array(offset), np.array(friction), tree.parent,
+                     mechanism, itself, pairs, half_space, rough, motion, np.array(link, np.int32))
+
+
+def notes_of(world: MechanismWorld, placed: Sequence[Placed], rates: Mapping[str, Index]) -> list[str]:
+    """What the artist should know of a mechanism before it moves: joints outside their limits, needless loops."""
+    constraints = world.constraints
+    if not isinstance(constraints, Constraints):
+        return []
+    state = world.initial_state()
+    outside = constraints.outside(state)
+    notes = [f'"{one.scene.name}": joint "{joint.name}" starts outside its limits and is pulled in softly'
+             for one in placed for joint in one.scene.joints if outside & set(rates[one.key(joint.child)].tolist())]
+    stage = Stage(1.0e-3, 1.0, 1.0, state.time, None, state.u, None)
+    try:
+        names = constraints.redundant(world.condensation.pose(world.linearise(state), stage))
+    except (StepFailed, ValueError) as failure:  # the first step meets it again, and may go round it
+        notes.append(f"Whether loops hold what others hold already could not be told, since {failure}")
+        return notes
+    if names:
+        notes.append(f"Loops hold what joints or other loops hold already, so they share the load: {', '.join(names)}")
+    return notes

@@ -1,0 +1,192 @@
+"""From a job's mechanisms to their world: one tree of all bodies, its springs, joint forces and motors."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from .. import catalogue
+from ..parts.joints.jointed import Jointed
+from ..coordinates.prescribed import Motion
+from ..coordinates.tree import Tree
+from ..coordinates.tree_build import Body, Joint, build
+from ..errors import BadInput
+from ..forces import joint_kernels as columns
+from ..forces.explicit import ExplicitForces
+from ..forces.joint_forces import JointForces, MotorOverTime, no_law
+from ..forces.springs import Springs
+from ..job import schema
+from ..job.folder import Job, parameters
+from ..meshing.volume import Volume
+from ..nonlinear.limits import StopRule
+from ..state import Index, Vec
+from ..world.beside import Beside
+from .constraints import constraints_of, notes_of
+from .explicit_steps import notes_of_explicit
+from ..world.mechanism import JointInWorld, MechanismInWorld, MechanismWorld, Shown
+from .placed import Placed, frame, inverse, place_mechanism, target_of, until_of
+from .volumes import Stage
+
+
+def build_mechanisms(job: Job) -> MechanismWorld:
+    """The world of a scene's mechanisms. Raises BadInput that names the body and its field."""
+    scene = job.scene
+    placed = [place_mechanism(job, i, one) for i, one in enumerate(scene.mechanisms)]
+    tree, q = _tree(placed)
+    place = {name: i for i, name in enumerate(tree.bodies)}
+    rates = {one.key(joint.child): np.arange(tree.dof[place[one.key(joint.child)]],
+                                             tree.dof[place[one.key(joint.child)] + 1], dtype=np.int32)
+             for one in placed for joint in one.scene.joints}
+
+    balls = {first for batch in tree.batches if batch.centres.shape[1] for first in batch.entries[:, 0].tolist()}
+    u = np.zeros(tree.rates)
+    for one in placed:
+        for joint in one.scene.joints:
+            if joint.rate:
+                u[rates[one.key(joint.child)]] = joint.rate
+    springs, forces = (_springs(placed, place, tree.parent, implicit=True),
+                       JointForces(tree, *_law(job, placed, rates, q, balls, implicit=True)))
+    explicit = ExplicitForces(tree, _springs(placed, place, tree.parent, implicit=False),
+                              JointForces(tree, *_law(job, placed, rates, q, balls, implicit=False)))
+    params = parameters("method", scene.method)
+    jointed = Jointed(tree, springs, forces, np.array(scene.gravity, dtype=float), float(params["beta"]),
+                      explicit if len(explicit) else None)
+    limits = StopRule.of(parameters("stage_solver", scene.stage_solver))
+    entry = catalogue.find("integrator", scene.integrator.kind)
+    # rigid bodies keep their spin by themselves
+    integrator = entry.load()(parameters("integrator", scene.integrator) | {"keep_spin": False})
+    world = MechanismWorld([_told(one, tree, place) for one in placed], _shown(job, placed, place), tree, jointed,
+                           integrator, limits, q, u, scene.time.start, recentres=not entry.iterates)
+    jointed.constraints = constraints_of(job, placed, tree, place, q)
+    world.notes += notes_of(world, placed, rates)
+    world.notes += notes_of_explicit(world, schema.step_size(scene.time.fps, scene.time.step)[1])
+    bearings = [held.friction for one in placed for held in one.scene.joints]
+    bearings += [held.friction for one in placed for held in one.scene.loops]
+    if any(bearings):
+        from .bearings import rubbing_of  # its kernels are compiled where something rubs
+
+        jointed.constraints = rubbing_of(job, placed, tree, place, jointed.constraints)
+    return world
+
+
+def build_with_soft(job: Job, report: Stage, volumes: list[Volume]) -> Beside:
+    """Both worlds of a scene that has soft bodies too. Raises what `build.build` and `build_mechanisms` raise."""
+    from .soft_bodies import build as build_soft
+
+    if any(body.attach for body in job.scene.bodies):
+        from .joined import build_joined
+
+        return build_joined(job, report, volumes, build_mechanisms(job))
+    return Beside(build_soft(job, report, volumes), build_mechanisms(job))
+
+
+def _tree(placed: list[Placed]) -> tuple[Tree, Vec]:
+    """The tree of all mechanisms and its coordinates at the start."""
+    bodies, joints, started = [], [], {}
+    for one in placed:
+        held = {joint.child for joint in one.scene.joints}
+        for name, at in one.bodies.items():
+            bodies.append(Body(one.key(name), one.solids[name].spatial()))
+            if name not in held:
+                joints.append(Joint(one.key(name), "free", one.key(name), None, at, np.eye(4)))
+        for joint in one.scene.joints:
+            parent = None if joint.parent is None else one.key(joint.parent)
+            where = frame(joint.position, joint.rotation)
+            above = where if joint.parent is None else inverse(one.bodies[joint.parent]) @ where
+            below = inverse(one.bodies[joint.child]) @ where
+            joints.append(Joint(f"{one.scene.name}/{joint.name}", joint.kind, one.key(joint.child), parent, above,
+                                below))
+            if joint.start:
+                started[one.key(joint.child)] = joint.start
+    tree = build(bodies, joints)
+    q = np.zeros(tree.rates)
+    for i, name in enumerate(tree.bodies):
+        if name in started:
+            q[tree.dof[i]:tree.dof[i + 1]] = started[name]
+    # the joint's frame is fixed in the parent: the moving one stands where the start brings it
+    turned = tree.posture(q, np.zeros(tree.rates), tree.fresh).place
+    return replace(tree, in_child=tree.in_child @ turned), q
+
+
+def _law(job: Job, placed: list[Placed], rates: dict[str, Index], start: Vec, balls: set[int],
+         implicit: bool) -> tuple[Vec, list[MotorOverTime]]:
+    """What acts on rates directly, (m, 8), and motors: those that are implicit, or the others."""
+    law, motors = no_law(len(start)), list[MotorOverTime]()
+    for one in placed:
+        for joint in one.scene.joints:
+            of = rates[one.key(joint.child)]
+            if joint.implicit == implicit:
+                law[of, columns.REST] = start[of]
+                for column, values in ((columns.STIFFNESS, joint.stiffness), (columns.DAMPING, joint.damping),
+                                       (columns.REST, joint.rest)):
+                    if values:
+                        law[of, column] = values
+            if joint.motor is not None and joint.motor.implicit == implicit:
+                motors += _motor(job, joint.motor, of, law, of[0] in balls)
+    return law, motors
+
+
+def _motor(job: Job, motor: schema.Motor, rates: Index, law: Vec, is_ball: bool) -> list[MotorOverTime]:
+    mode = catalogue.find("motor", motor.mode.kind).load()(parameters("motor", motor.mode))
+    if mode.exact:  # rows hold it
+        return []
+    if motor.limit is not None:
+        law[rates, columns.MOTOR_LIMIT] = motor.limit
+    return [MotorOverTime(rates, target_of(job, motor), mode.stiffness, mode.damping, until_of(job, motor), is_ball)]
+
+
+def _springs(placed: list[Placed], place: dict[str, int], parent: Index, implicit: bool) -> Springs:
+    """The springs that are implicit, or the others."""
+    body: list[list[int]] = []
+    point: list[list[Vec]] = []
+    law: list[list[float]] = []
+    for one in placed:
+        for spring in one.scene.springs:
+            if spring.implicit != implicit:
+                continue
+            ends: list[tuple[int, Vec]] = []
+            for name, world in ((spring.body_a, spring.point_a), (spring.body_b, spring.point_b)):
+                at = np.array([*world, 1.0])
+                if name is None:
+                    ends.append((-1, at[:3]))
+                elif name in one.bodies:
+                    ends.append((place[one.key(name)], (inverse(one.bodies[name]) @ at)[:3]))
+                else:
+                    raise BadInput(f'a spring of "{one.scene.name}" ends in "{name}", which moves as told',
+                                   "Join it to a body that is moved by forces")
+            rest = spring.rest_length
+            length = float(np.linalg.norm(np.subtract(spring.point_b, spring.point_a)))
+            body.append([end[0] for end in ends])
+            point.append([end[1] for end in ends])
+            law.append([spring.stiffness, spring.damping, length if rest is None else rest])
+    return Springs(np.array(body, np.int32), np.array(point), np.array(law), parent)
+
+
+def _told(one: Placed, tree: Tree, place: dict[str, int]) -> MechanismInWorld:
+    def stands(name: str, kind: str, child: str) -> JointInWorld:
+        i = place[one.key(child)]
+        return JointInWorld(name, kind, int(tree.dof[i]), int(tree.dof[i + 1] - tree.dof[i]))
+
+    held = {joint.child for joint in one.scene.joints}
+    joints = [stands(joint.name, joint.kind, joint.child) for joint in one.scene.joints]
+    joints += [stands(name, "free", name) for name in one.bodies if name not in held]
+    return MechanismInWorld(one.scene.name, [body.name for body in one.scene.bodies], joints,
+                            [loop.name for loop in one.scene.loops])
+
+
+def _shown(job: Job, placed: list[Placed], place: dict[str, int]) -> Shown:
+    time = job.scene.time
+    body: list[int] = []
+    own: list[Vec] = []
+    obstacles: dict[int, Motion] = {}
+    for one in placed:
+        for rigid in one.scene.bodies:
+            if rigid.motion is not None:
+                obstacles[len(body)] = Motion(job.array(rigid.motion), 1.0 / (time.fps * time.samples_per_frame))
+                body.append(-1)
+                own.append(np.eye(4))
+                continue
+            body.append(place[one.key(rigid.name)])
+            own.append(inverse(one.bodies[rigid.name]) @ one.own[rigid.name])
+    return Shown(np.array(body, np.int32), np.array(own).reshape(-1, 4, 4), obstacles)

@@ -1,0 +1,71 @@
+"""Which nodes of the soft bodies ride on which bodies of the mechanisms, at the start frame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..coordinates.attached import Attached
+from ..coordinates.prescribed import Motion
+from ..state import Index, Vec
+from .fields import Prepared
+from ..world.joined import rates_that_move
+from ..world.mechanism import MechanismWorld
+
+
+@dataclass(frozen=True)
+class Riders:
+    """Attached nodes of all soft bodies."""
+
+    attached: Attached  #: to bodies that joints move
+    still: Index  #: to bodies that nothing moves
+    told: list[tuple[Index, Vec]]  #: to bodies that move as told: nodes, and the body at each sample, (T, 4, 4)
+
+    def led(self, rest: Vec, prescribed: Index, motion: Motion | None, interval: float) -> tuple[Index, Motion | None]:
+        """Prescribed nodes and their motion, with those added that no joint moves.
+
+        rest: (n, 3) [m]. prescribed, motion: what pins hold. interval: between samples [s].
+        """
+        nodes = np.concatenate([prescribed, self.still, *(nodes for nodes, _ in self.told)]).astype(np.int32)
+        if motion is None and not self.told:
+            return nodes, None
+        samples = len(motion.samples if motion is not None else self.told[0][1])
+        where = np.repeat(rest[None, nodes], samples, axis=0)
+        if motion is not None:
+            where[:, : len(prescribed)] = motion.samples
+        first = len(prescribed) + len(self.still)
+        for mine, frames in self.told:
+            moved = frames @ np.linalg.inv(frames[0])
+            where[:, first : first + len(mine)] = np.einsum("tij,nj->tni", moved[:, :3, :3], rest[mine]
+                                                            ) + moved[:, None, :3, 3]
+            first += len(mine)
+        return nodes, Motion(where, interval)
+
+
+def riders(prepared: list[Prepared], first: Index, rigid: MechanismWorld) -> Riders:
+    """The attached nodes of all bodies. first: of each body's nodes, (bodies + 1,)."""
+    place = {key: k for k, key in enumerate((part.name, body) for part in rigid.parts for body in part.bodies)}
+    state = rigid.initial_state()
+    E = rigid.tree.posture(state.q, state.u, state.memory).E
+    nodes: list[Index] = [np.zeros(0, dtype=np.int32)]
+    bodies: list[Index] = [np.zeros(0, dtype=np.int32)]
+    places: list[Vec] = [np.zeros((0, 3))]
+    still: list[Index] = [np.zeros(0, dtype=np.int32)]
+    told = []
+    for one, start in zip(prepared, first):
+        for k, attach in enumerate(one.body.attach):
+            own = one.fields.attached[one.fields.attached_by == k]
+            shown = place[attach.mechanism, attach.body]
+            body = int(rigid.shown.body[shown])
+            mine = (own + start).astype(np.int32)
+            if body < 0:
+                told.append((mine, np.asarray(rigid.shown.obstacles[shown].samples)))
+            elif not len(rates_that_move(rigid.tree, np.array([body]))):
+                still.append(mine)
+            else:
+                nodes.append(mine)
+                bodies.append(np.full(len(mine), body, dtype=np.int32))
+                places.append(one.volume.nodes[own])
+    attached = Attached.at(np.concatenate(nodes), np.concatenate(bodies), np.concatenate(places), E)
+    return Riders(attached, np.concatenate(still), told)

@@ -1,0 +1,145 @@
+"""From a job to a world: tetrahedra, fields, coordinates, forces, condensation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .. import catalogue
+from ..parts.interface import Mesh
+from ..contact.find.half_space import HalfSpace
+from ..contact.laws.penalty import Penalty
+from ..coordinates.free_nodes import FreeNodes
+from ..coordinates.prescribed import Motion
+from ..forces.activation import Activation
+from ..forces.elastic import Elastic
+from ..forces.fibers import Fibers
+from ..job.folder import Job, parameters
+from ..linear.choose import choose
+from ..meshing.volume import Volume, face_parts, tet_volumes
+from ..state import Index, Vec
+from ..world.bodies import BodyInWorld, lumped_mass
+from .fields import Prepared, prepare
+from .volumes import Stage, volumes_of
+from ..world.world import World
+
+#: coordinates from rest positions (n, 3), pinned nodes, their motion, and the first node of each body
+Riding = Callable[[Vec, Index, Motion | None, Index], FreeNodes]
+
+
+def build(job: Job, report: Stage, volumes: list[Volume] | None = None) -> World:
+    """The world of a job's scene, on volumes that have been made already or are made now.
+
+    Raises a ConJacError that names the body and, where the job is at fault, the field.
+    """
+    prepared = prepare_all(job, report, volumes)
+    report("world", None, None, "Analysing the stiffness matrix")
+    return assemble(job, prepared)
+
+
+def prepare_all(job: Job, report: Stage, volumes: list[Volume] | None = None) -> list[Prepared]:
+    """Every body, meshed and painted. Raises as `build` does."""
+    volumes = volumes_of(job, report) if volumes is None else volumes
+    return [prepare(job, body, volume, report) for body, volume in zip(job.scene.bodies, volumes)]
+
+
+def assemble(job: Job, prepared: list[Prepared], riding: Riding | None = None) -> World:
+    """All soft bodies in one system. riding: whose nodes ride on rigid bodies, where some do."""
+    scene = job.scene
+    rest = np.concatenate([one.volume.nodes for one in prepared])
+    first = np.concatenate([[0], np.cumsum([len(one.volume.nodes) for one in prepared])])
+    interval = 1.0 / (scene.time.fps * scene.time.samples_per_frame)
+
+    mass = np.zeros(len(rest))
+    elastic, laws, parts, bodies = [], [], [], []
+    for one, start, stop in zip(prepared, first[:-1], first[1:]):
+        volumes = tet_volumes(one.volume.nodes, one.volume.tets)
+        mass[start:stop] = lumped_mass(one.volume.nodes, one.volume.tets, volumes, one.fields.density)
+        material = catalogue.find("material", one.body.material.kind).load()
+        constants = material.constants(**one.fields.element_parameters)
+        elastic.append(Elastic(rest, one.volume.tets + np.int32(start), material, constants,
+                               _fibers(job, one, interval)))
+        law = catalogue.find("damping", one.body.damping.kind).load()
+        laws.append(law(rest, elastic[-1], _modulus(one), parameters("damping", one.body.damping)))
+        count, labels = face_parts(one.volume.tets)
+        parts += [np.unique(one.volume.tets[labels == part]) + start for part in range(count)]
+        surface = one.body.surface
+        to_object = None if surface is None or surface.to_object is None else job.array(surface.to_object)
+        size = float(np.linalg.norm(np.ptp(one.volume.nodes, axis=0)))
+        bodies.append(BodyInWorld(one.body.name, slice(int(start), int(stop)), size, one.embedding, to_object))
+
+    dynamic = np.concatenate([one.fields.dynamic + start for one, start in zip(prepared, first)]).astype(np.int32)
+    coordinates = _coordinates(rest, prepared, first, interval, riding)
+    linear = choose(scene.linear_solver, [len(one.volume.tets) for one in prepared])
+    params = parameters("method", scene.method)
+    tets = np.concatenate([one.tets for one in elastic])
+    mesh = Mesh(tets, rest, mass, parts, coordinates, dynamic, _typical_stiffness(prepared))
+    condensation = catalogue.find("method", scene.method.kind).load()(mesh, linear, params)
+    integrator = catalogue.find("integrator", scene.integrator.kind).load()(parameters("integrator", scene.integrator))
+    stage_solver = catalogue.find("stage_solver", scene.stage_solver.kind).load()(
+        parameters("stage_solver", scene.stage_solver))
+
+    ground = friction = None
+    if scene.ground is not None:
+        motion = scene.ground.motion
+        moving = None if motion is None else Motion(job.array(motion), interval)
+        ground = (HalfSpace(np.array(scene.ground.point), np.array(scene.ground.normal), moving),
+                  Penalty(scene.ground.stiffness, scene.ground.tangential_share))
+        if scene.ground.friction is not None:
+            friction = catalogue.find("friction", scene.ground.friction.kind).load()(
+                parameters("friction", scene.ground.friction))
+    notes = [f"Linear solver: {linear.why}", *stage_solver.notes(linear)]
+    for one in prepared:
+        notes += [f'"{one.body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes)]
+    return World(bodies, elastic, coordinates, condensation, integrator, stage_solver, linear, rest, mass,
+                 np.array(scene.gravity), ground, scene.time.start, bool(params["quasistatic_start"]), notes=notes,
+                 damping_laws=laws, friction=friction)
+
+
+def _coordinates(rest: Vec, prepared: list[Prepared], first: Index, interval: float,
+                 riding: Riding | None) -> FreeNodes:
+    """Pinned and kinematic nodes of all bodies as one table of prescribed nodes, and those that ride on bones."""
+    prescribed = np.concatenate([one.fields.pinned + start for one, start in zip(prepared, first)]).astype(np.int32)
+    motion = _motion(prepared, interval)
+    return FreeNodes(rest, prescribed, motion) if riding is None else riding(rest, prescribed, motion, first)
+
+
+def _motion(prepared: list[Prepared], interval: float) -> Motion | None:
+    """Where the pinned nodes of all bodies are; None where all stand still."""
+    if all(one.fields.motion is None for one in prepared):
+        return None
+    samples = max(len(one.fields.motion) for one in prepared if one.fields.motion is not None)
+    motions = []
+    for one in prepared:
+        still = one.volume.nodes[one.fields.pinned]
+        whole = np.broadcast_to(still, (samples, *still.shape))
+        motions.append(whole if one.fields.motion is None else one.fields.motion)
+    return Motion(np.concatenate(motions, axis=1), interval)
+
+
+def _fibers(job: Job, one: Prepared, interval: float) -> Fibers | None:
+    """What the body's elements have besides their material."""
+    body, directions, params = one.body, one.fields.fiber_directions, dict(one.fields.fiber_parameters)
+    if body.fiber_material is None or directions is None:
+        return None
+    activation = None
+    if body.fiber_activation is not None:
+        activation = Activation(job.array(body.fiber_activation), interval)
+        if catalogue.ACTIVATION.key not in body.painted:  # over time instead of the number, times what is painted
+            params[catalogue.ACTIVATION.key] = np.ones(len(directions))
+    return Fibers(catalogue.find("fiber_material", body.fiber_material.kind).load(), directions, params, activation)
+
+
+def _modulus(one: Prepared) -> Vec:
+    """Young's modulus of each element, (e,) [Pa]; the default's where the material has none."""
+    modulus = one.fields.element_parameters.get("youngs_modulus")
+    return np.full(len(one.volume.tets), catalogue.YOUNGS_MODULUS.default) if modulus is None else modulus
+
+
+def _typical_stiffness(prepared: list[Prepared]) -> float:
+    """Young's modulus times edge length, the size of an entry of K, of the stiffest body [N/m]."""
+    def of(one: Prepared) -> float:
+        return float(_modulus(one).max() * np.cbrt(6.0 * tet_volumes(one.volume.nodes, one.volume.tets).mean()))
+
+    return max(of(one) for one in prepared)

@@ -1,0 +1,101 @@
+"""Small dense quadratic programs with bounds on every unknown: contact and friction impulses."""
+
+from __future__ import annotations
+
+import daqp
+import numpy as np
+
+from ..errors import StepFailed
+from ..state import Vec
+from .semismooth_kernels import UNSETTLED, semismooth_newton
+
+TOLERANCE = 1.0e-11  #: on bounds, of the largest unknown; the library's own is 1e-6
+SOFTER = 1.0e-6  #: on W's diagonal of ones, where rounding has kept the library from an answer
+ACTIVE_ABOVE, ACTIVE_BELOW = 1, 3  #: daqp's words for a bound that is thought to hold as an equation
+ON_BOUND = 1.0e-9  #: of the width between the bounds: nearer is on it
+NEWTON = 12  #: iterations of Newton's method
+FEW_FREE = 40  #: unknowns on no bound: with more of them the active set is as quick
+NONE = np.zeros(0)
+TINY = float(np.finfo(float).tiny)
+
+
+class BoundedProgram:
+    """min ½ xᵀ W x + xᵀ s over low ≤ x ≤ high, for one W and s and bounds that change.
+
+    Where few unknowns are on no bound, as where bearings slide, Newton's method on which of them are is quickest and
+    tried first; where many are or it does not settle, a dual active set finds the minimum. For the latter unknowns are
+    scaled so that W's diagonal is one and the largest of them about one, so tolerances mean the same at a watch and at
+    an excavator. The bounds that one answer lies on start the next. [Kaufman 2008]
+    """
+
+    def __init__(self, W: Vec, slip: Vec, guess: Vec | None = None) -> None:
+        """W: symmetric, positive definite, (k, k). slip: a typical s, (k,). guess: an earlier answer, (k,), and
+        bounds that it lay on are tried first; it saves time, the minimum does not depend on it.
+        Raises ValueError where a number is not finite.
+        """
+        if not (np.isfinite(W).all() and (W.diagonal() > 0.0).all()):
+            raise ValueError("a quadratic program needs a finite W with a positive diagonal")
+        self._W: Vec = np.ascontiguousarray(W)
+        self._typical = slip
+        self._guess = guess
+        self._side = np.zeros(len(W), dtype=np.int64)  #: on which bound the last answer lies, −1, 0 or 1
+        self._few = True  #: whether Newton's method has settled so far
+        self._model: daqp.Model | None = None
+        self.iterations = 0  #: of either method, in all
+
+    def solve(self, slip: Vec, low: Vec, high: Vec) -> Vec:
+        """The minimum, within its bounds to the last digit, all (k,). Infinite bounds are none. Raises StepFailed."""
+        if not len(slip):
+            return np.zeros(0)
+        if not np.isfinite(slip).all() or np.isnan(low).any() or np.isnan(high).any():
+            raise StepFailed("the impulses of contacts and joints are not finite")
+        if self._few:
+            start = np.zeros(len(slip)) if self._guess is None else self._guess
+            x = np.where(self._side < 0, low, np.where(self._side > 0, high, np.clip(start, low, high)))
+            taken = semismooth_newton(self._W, slip, low, high, NONE, NEWTON, FEW_FREE, x, self._side)
+            if taken != UNSETTLED:
+                self.iterations += int(taken)
+                self._guess = x
+                return x
+            self._few = False
+        return self._by_active_set(slip, low, high)
+
+    def _by_active_set(self, slip: Vec, low: Vec, high: Vec) -> Vec:
+        each: Vec = 1.0 / np.sqrt(self._W.diagonal())
+        typical = max(float(np.abs(each * self._typical).max(initial=0.0)), TINY)
+        size = typical * each
+        s, above, below = each * slip / typical, high / size, low / size
+        if self._model is None:
+            self._model = self._begun(each[:, None] * self._W * each, s, above, below, self._active(low, high))
+        else:
+            self._model.update(f=s, bupper=above, blower=below)
+        x, _, flag, said = self._model.solve()
+        self.iterations += int(said["iterations"])
+        if flag < 1:  # rows that nearly say the same: told further apart, from the start
+            softer, none = each[:, None] * self._W * each + SOFTER * np.eye(len(s)), np.zeros(len(s), dtype=np.int32)
+            self._model = self._begun(softer, s, above, below, none)
+            x, _, flag, said = self._model.solve()
+            self.iterations += int(said["iterations"])
+        if flag < 1:
+            raise StepFailed(f"the impulses of contacts and joints were not found (daqp's flag {flag})")
+        # what is pressed against a bound stands on it to the last digit
+        pressed = said["lam"]
+        answer: Vec = np.where(pressed > 0.0, high, np.where(pressed < 0.0, low, np.clip(size * x, low, high)))
+        return answer
+
+    def _begun(self, W: Vec, s: Vec, above: Vec, below: Vec, active: np.ndarray) -> daqp.Model:
+        model = daqp.Model()
+        flag, _ = model.setup(W, s, np.zeros((0, len(W))), above, below, active)
+        if flag < 1:
+            raise StepFailed(f"the impulses of contacts and joints have no minimum (daqp's flag {flag})")
+        model.settings = {"primal_tol": TOLERANCE}
+        return model
+
+    def _active(self, low: Vec, high: Vec) -> np.ndarray:
+        """Which bounds the guess lay on, in daqp's words, (k,)."""
+        sense = np.zeros(len(low), dtype=np.int32)
+        if self._guess is not None:
+            near = ON_BOUND * np.where(np.isfinite(high - low), high - low, 0.0)
+            sense[self._guess >= high - near] = ACTIVE_ABOVE
+            sense[self._guess <= low + near] = ACTIVE_BELOW
+        return sense

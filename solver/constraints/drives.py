@@ -1,0 +1,87 @@
+"""Joints that move exactly as told, and say what effort that takes: inverse dynamics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+
+from ..coordinates.joints.interface import Charted
+from ..coordinates.prescribed import Motion, let_go
+from ..coordinates.tree import Tree
+from ..state import Index, Vec
+from .rows import Rows, on_rates
+
+
+@dataclass(frozen=True)
+class Drive:
+    """One joint that is driven."""
+
+    body: int  #: below the joint
+    target: Motion  #: its coordinates over time, (k,) [rad, m]
+    until: float = np.inf  #: [s] from which on it lets go
+    limit: float = np.inf  #: largest effort [N m, N]
+    name: str = ""
+
+
+class Drives:
+    """All of them. Those with a limit may fall behind, the others never do."""
+
+    def __init__(self, tree: Tree, drives: Sequence[Drive]) -> None:
+        self._tree, self._drives = tree, list(drives)
+        self._charts: list[tuple[Charted, Index] | None] = []
+        self._asked, self._told = (np.nan, np.nan), [(np.zeros(0), np.zeros(0))] * len(self._drives)
+        #: rows as asked last, limited or not, of joints whose charts never move
+        self._known: dict[bool, tuple[Rows, Vec, Vec]] = {}
+        for drive in self._drives:
+            batch, place = next((batch, int(np.flatnonzero(batch.bodies == drive.body)[0]))
+                                for batch in tree.batches if drive.body in batch.bodies)
+            charted = batch.centres.shape[1] > 0
+            self._charts.append((cast(Charted, batch.kind), batch.centres[place]) if charted else None)
+
+    def __len__(self) -> int:
+        return len(self._drives)
+
+    @property
+    def names(self) -> list[str]:
+        return [drive.name for drive in self._drives]
+
+    def at_work(self, time: float) -> list[bool]:
+        """Of each drive, whether it holds from `time` [s] on."""
+        return [not let_go(time, drive.until) for drive in self._drives]
+
+    def rows(self, time: float, asked: float, centres: Vec, limited: bool) -> tuple[Rows, Vec, Vec]:
+        """(rows, wanted coordinates (r,), largest efforts (r,)) at `time` [s] of drives with a limit or without.
+
+        asked: when they are at work; of a stage a moment before its end, where they may let go. Targets are the rates
+        that are told; centres: of the charts, (s,)."""
+        if (time, asked) != self._asked:
+            self._asked = time, asked
+            self._told = [(drive.target.at(time), drive.target.velocity(time)) for drive in self._drives]
+            self._known = {}
+        if limited in self._known:
+            return self._known[limited]
+        rates, places, speeds, most, owner = [], [], [], [], []
+        for i, (drive, chart) in enumerate(zip(self._drives, self._charts)):
+            if let_go(asked, drive.until) or (drive.limit < np.inf) != limited:
+                continue
+            place, speed = self._told[i]
+            if chart is not None:
+                kind, at = chart
+                told = kind.carry(place[None], speed[None], self._tree.fresh[at][None], centres[at][None])
+                place, speed = told[0][0], told[1][0]
+            first = int(self._tree.dof[drive.body])
+            rates += list(range(first, first + len(place)))
+            places.append(place)
+            speeds.append(speed)
+            most += [drive.limit] * len(place)
+            owner += [i] * len(place)
+        count = len(rates)
+        rows = on_rates(np.array(rates, np.int32), np.ones(count), np.concatenate([*speeds, np.zeros(0)]),
+                        np.array(owner, np.int32))
+        answer = rows, np.concatenate([*places, np.zeros(0)]), np.array(most)
+        if not any(self._charts):
+            self._known[limited] = answer
+        return answer

@@ -1,0 +1,122 @@
+"""Limits of joints: rates that may not go on where a joint has come to its end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..coordinates.joints.rotations import jacobian, logarithm, product, quaternion
+from ..coordinates.tree import Tree
+from ..state import Index, Vec
+from .rows import Rows, on_bodies, on_rates
+
+NEAR = 0.02  #: [rad, m] from a limit there is a row whatever the speed
+PULLED_IN = 0.1  #: [s] in which a joint that stands outside is pulled in …
+INWARD = 1.0  #: [rad/s, m/s] … but no faster
+
+
+@dataclass(frozen=True)
+class JointLimits:
+    """Of l rates whose coordinates are read as they are: hinges and sliders, no balls."""
+
+    rate: Index  #: (l,)
+    low: Vec  #: [rad, m], −∞ for none, (l,)
+    high: Vec  #: (l,)
+
+    @classmethod
+    def of(cls, tree: Tree, low: Vec, high: Vec) -> JointLimits:
+        """Those of the rates, (m,) both, that are finite on a side."""
+        limited = np.isfinite(low) | np.isfinite(high)
+        for batch in tree.batches:
+            if batch.centres.shape[1]:
+                limited[batch.entries[:, :3]] = False
+        rate = np.flatnonzero(limited).astype(np.int32)
+        return cls(rate, low[rate], high[rate])
+
+    def __len__(self) -> int:
+        return len(self.rate)
+
+    def outside(self, q: Vec) -> Index:
+        """Rates whose limits are passed at q (m,), ascending."""
+        place = q[self.rate]
+        passed: Index = self.rate[(place < self.low) | (place > self.high)]
+        return passed
+
+    def rows(self, q: Vec, u: Vec, base: Vec, ahead: float) -> Rows:
+        """Rows that push, near their limits at q; targets: that q = base + ahead u stays inside, or is pulled in.
+
+        q, u, base: (m,). ahead: [s].
+        """
+        place, reach = q[self.rate], NEAR + 2.0 * ahead * np.abs(u[self.rate])
+        below, above = np.flatnonzero(place - self.low < reach), np.flatnonzero(self.high - place < reach)
+        of = np.concatenate([below, above]).astype(np.int32)
+        factor = np.repeat([1.0, -1.0], [len(below), len(above)])
+        room = factor * base[self.rate[of]] - np.concatenate([self.low[below], -self.high[above]])
+        return on_rates(self.rate[of], factor, _target(room, ahead), of)
+
+
+@dataclass(frozen=True)
+class BallLimits:
+    """Of b joints whose first three coordinates turn every way: bounds on the parts of the rotation vector r."""
+
+    rate: Index  #: first of each one's rates, (b,)
+    body: Index  #: below and above the joint, (b, 2)
+    centre: Index  #: places of the chart's centre in the memory's array, (b, 4)
+    turn: Vec  #: the joint's moving frame in the child's body frame, (b, 3, 3)
+    low: Vec  #: [rad], −∞ for none, (b, 3)
+    high: Vec  #: (b, 3)
+
+    @classmethod
+    def of(cls, tree: Tree, low: Vec, high: Vec) -> BallLimits:
+        """Those of the rates, (m,) both, that are finite on a side."""
+        rate, body, centre = np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, 4), np.int32)
+        for batch in tree.batches:
+            if batch.centres.shape[1]:
+                rate, body = np.append(rate, batch.entries[:, 0]), np.append(body, batch.bodies)
+                centre = np.concatenate([centre, batch.centres])
+        each = rate[:, None] + np.arange(3)
+        limited = (np.isfinite(low[each]) | np.isfinite(high[each])).any(axis=1)
+        rate, body, centre, each = rate[limited], body[limited], centre[limited], each[limited]
+        return cls(rate, np.stack([body, tree.parent[body]], axis=1), centre, tree.in_child[body, :3, :3], low[each],
+                   high[each])
+
+    def __len__(self) -> int:
+        return len(self.rate)
+
+    def outside(self, q: Vec, centres: Vec) -> Index:
+        """First rates of joints that have passed a limit at q (m,), ascending; centres: (s,)."""
+        r = self._read(q, centres)[0]
+        passed: Index = np.sort(self.rate[((r < self.low) | (r > self.high)).any(axis=1)])
+        return passed
+
+    def rows(self, q: Vec, u: Vec, base: Vec, ahead: float, centres: Vec, X: Vec) -> Rows:
+        """As of `JointLimits`, by torques on both bodies that do no work but on their part of r. X: of the posture."""
+        r, slope, chart = self._read(q, centres)
+        each = self.rate[:, None] + np.arange(3)
+        along = slope @ chart
+        rate, moved = ((along @ way[each][:, :, None])[:, :, 0] for way in (u, base - q))
+        reach = NEAR + 2.0 * ahead * np.abs(rate)
+        below, above = np.nonzero(r - self.low < reach), np.nonzero(self.high - r < reach)
+        joint, part = (np.concatenate(pair) for pair in zip(below, above))
+        factor = np.repeat([1.0, -1.0], [len(below[0]), len(above[0])])
+        room = factor * (r + moved)[joint, part] - np.concatenate([self.low[below], -self.high[above]])
+        # ṙ = slope ω, ω in the moving frame
+        torque = np.einsum("k,kab,kb->ka", factor, self.turn[joint], slope[joint, part])
+        wrench = np.zeros((len(joint), 2, 6))
+        wrench[:, 0, :3] = torque
+        wrench[:, 1, :3] = -np.einsum("kab,ka->kb", X[self.body[joint, 0], :3, :3], torque)
+        return on_bodies(self.body[joint], wrench, _target(room, ahead), joint)
+
+    def _read(self, q: Vec, centres: Vec) -> tuple[Vec, Vec, Vec]:
+        """(r, at most half a turn (b, 3); ∂r/∂ω (b, 3, 3), ω in the moving frame; ω of the chart's rates (b, 3, 3))."""
+        chart = q[self.rate[:, None] + np.arange(3)]
+        r = logarithm(product(centres[self.centre], quaternion(chart)))
+        return r, np.linalg.inv(jacobian(r)), jacobian(chart)
+
+
+def _target(room: Vec, ahead: float) -> Vec:
+    """Least speeds inward, (r,), with so much room [rad, m], less than none outside, at the end of `ahead` [s]."""
+    inward = np.minimum(-room / max(ahead, PULLED_IN), INWARD)
+    target: Vec = np.where(room < 0.0, inward, -room / ahead)
+    return target

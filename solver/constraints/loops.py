@@ -1,0 +1,89 @@
+"""Loops of a mechanism: joints between bodies that the tree does not join, as rows and as what they are off by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..state import Index, Vec
+from .loops_kernels import fill_loops
+from .rows import Rows, on_bodies
+
+
+class Ball:
+    """One point of both bodies stays together: three rows."""
+
+    along = (0, 1, 2)  #: axes of b's frame along which a's point may not leave b's
+    across: tuple[int, ...] = ()  #: axes of b's frame to which a's Z stays at right angles
+
+
+class Hinge:
+    """Point and axis stay together: five rows. In a planar mechanism three of them say what the tree says."""
+
+    along = (0, 1, 2)
+    across = (0, 1)
+
+
+class PointOnLine:
+    """A point of a stays on the Z axis of b's frame: two rows; along the axis of planar hinges it closes them."""
+
+    along = (0, 1)
+    across: tuple[int, ...] = ()
+
+
+Kind = type[Ball] | type[Hinge] | type[PointOnLine]
+
+
+@dataclass(frozen=True)
+class Loops:
+    """l loops as r rows."""
+
+    body: Index  #: (l, 2): a, b; −1 for the world
+    frame_a: Vec  #: the loop's frame in a's body frame (origin: centre of mass), (l, 4, 4)
+    frame_b: Vec  #: in b's, or in the world, (l, 4, 4)
+    names: tuple[str, ...]  #: (l,)
+    loop: Index  #: of each row, (r,)
+    axis: Index  #: of b's frame, 0 … 2; 3 … 5 where it is a's Z that stays at right angles to it, (r,)
+
+    _closed: Rows = field(init=False, repr=False)  #: what of the rows is the same wherever the bodies are
+
+    def __post_init__(self) -> None:
+        r = len(self.loop)
+        rows = on_bodies(self.body[self.loop], np.zeros((r, 2, 6)), np.zeros(r), self.loop)
+        object.__setattr__(self, "_closed", rows)
+
+    @classmethod
+    def of(cls, kinds: Sequence[Kind], body: Index, frame_a: Vec, frame_b: Vec, names: Sequence[str]) -> Loops:
+        """kinds: one a loop, with `along` and `across`; the others as the fields."""
+        rows = [(i, axis) for i, kind in enumerate(kinds) for axis in (*kind.along, *(3 + a for a in kind.across))]
+        table = np.array(rows, dtype=np.int32).reshape(-1, 2)
+        return cls(np.ascontiguousarray(body, dtype=np.int32).reshape(-1, 2),
+                   np.ascontiguousarray(frame_a, dtype=float).reshape(-1, 4, 4),
+                   np.ascontiguousarray(frame_b, dtype=float).reshape(-1, 4, 4), tuple(names),
+                   np.ascontiguousarray(table[:, 0]), np.ascontiguousarray(table[:, 1]))
+
+    def __len__(self) -> int:
+        return len(self.loop)
+
+    def rows(self, E: Vec) -> tuple[Rows, Vec]:
+        """Rows with target zero, and what each is off by [m, rad], (r,), where bodies stand at E, (n, 4, 4).
+
+        A row is the exact rate of what it is off by, also while the loop is open.
+        """
+        off = np.empty(len(self))
+        wrench = np.empty((len(self), 2, 6))
+        fill_loops(E, self.body, self.frame_a, self.frame_b, self.loop, self.axis, off, wrench)
+        return self._closed.turned(wrench), off
+
+    def said(self, rows: Index) -> list[str]:
+        """Names of the loops that these rows are of, each once."""
+        return [self.names[i] for i in np.unique(self.loop[rows])]
+
+
+def frames_in_bodies(E: Vec, body: Index, frames: Vec) -> Vec:
+    """World frames (l, 4, 4) in the body frames of E (n, 4, 4) at which they start; body (l,), −1 keeps the world's."""
+    padded = np.concatenate([E, np.eye(4)[None]])
+    inside: Vec = np.linalg.solve(padded[body], frames)
+    return inside

@@ -1,0 +1,35 @@
+"""Positions back onto the loops after a step, and rates with them: what velocity rows leave open by curvature."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..errors import StepFailed
+from ..state import Vec
+from .bilateral import Bilateral, Respond
+
+CLOSED = 1.0e-10  #: [m, rad]
+ITERATIONS = 20
+
+#: at coordinates q: what rows are off by, (r,), its derivative, (r, m), and the rates that the rows should have, (r,)
+Place = Callable[[Vec], tuple[Vec, Vec, Vec]]
+
+
+def closed(q: Vec, u: Vec, place: Place, respond: Respond, tolerance: float = CLOSED) -> tuple[Vec, Vec]:
+    """(q, u): the nearest coordinates in A's metric at which the rows hold, and the nearest rates with which
+    they go on to. respond: A⁻¹, of the step's end or near it. Raises StepFailed. [Thesis 3.8]
+    """
+    start = np.inf
+    for _ in range(ITERATIONS):
+        off, G, target = place(q)
+        largest = float(np.abs(off).max(initial=0.0))
+        if not np.isfinite(largest) or largest > 10.0 * start:
+            break
+        rows = Bilateral(G, respond, np.zeros(len(off)))
+        if largest <= tolerance:
+            return q, rows.solve(u, target)[0]
+        start = min(start, largest)
+        q = q - rows.Y @ rows.multipliers(off)
+    raise StepFailed(f"its loops and drives do not all hold at once: one stays open by {largest:.2g} m or rad")

@@ -1,0 +1,85 @@
+"""The rigid motion of bodies that nothing holds, as a moving frame: what balances in it is force less inertia.
+
+A falling body's weight is used up by its fall. Left in the static residual, it would hang the quasistatic nodes from
+the dynamic ones. [ConJac 12, changed: free fall]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from ..state import Index, Vec
+from .floating import LooseParts, rigid_field
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The rigid motions of one group at some positions."""
+
+    nodes: Index  #: (m,)
+    field: Vec  #: velocities of these nodes for each motion, (m, 3, k)
+    component: Index  #: nodes that hang together with them in any way
+    first: int  #: column of its first motion
+
+
+class Frames:
+    """Rigid motions of all loose groups in as few columns as can be: groups of different components share them."""
+
+    def __init__(self, loose: LooseParts, parts: list[Index], count: int) -> None:
+        """loose: by what is prescribed. parts: nodes of each face-connected part. count: number of all nodes."""
+        self._loose = loose
+        labels = _components(parts, count) if loose.groups else np.zeros(count, dtype=np.int32)
+        self._groups: list[tuple[int, Index, int]] = []
+        used: dict[int, int] = {}
+        for k, group in enumerate(loose.groups):
+            if not group.modes:
+                continue
+            label = int(labels[group.owned[0][0]])
+            self._groups.append((k, np.flatnonzero(labels == label).astype(np.int32), used.get(label, 0)))
+            used[label] = used.get(label, 0) + group.modes
+        self.columns = max(used.values(), default=0)
+
+    def at(self, x: Vec) -> list[Frame]:
+        """The frames at positions x, (n, 3) [m]."""
+        frames = []
+        for k, component, first in self._groups:
+            group = self._loose.groups[k]
+            twists, centres = self._loose.twists(group, x)
+            fields = [rigid_field(x[part], centre, group.size) @ twists[6 * i : 6 * i + 6]
+                      for i, (part, centre) in enumerate(zip(group.owned, centres))]
+            frames.append(Frame(np.concatenate(group.owned), np.concatenate(fields), component, first))
+        return frames
+
+    def loads(self, frames: list[Frame], mass: Vec) -> Vec:
+        """M R, (columns, n, 3) [kg]."""
+        out = np.zeros((self.columns, len(mass), 3))
+        for frame in frames:
+            for k in range(frame.field.shape[2]):
+                out[frame.first + k, frame.nodes] = mass[frame.nodes, None] * frame.field[:, :, k]
+        return out
+
+    def amplitudes(self, frames: list[Frame], mass: Vec, acceleration: Vec) -> Vec:
+        """(Rᵀ M R)⁻¹ Rᵀ M a of each node's component, (n, columns): the rigid part of accelerations a, (n, 3)."""
+        out = np.zeros((len(mass), self.columns))
+        for frame in frames:
+            count = frame.field.shape[2]
+            field = frame.field.reshape(-1, count)
+            weighted = np.repeat(mass[frame.nodes], 3)[:, None] * field
+            twist = np.linalg.solve(field.T @ weighted, weighted.T @ acceleration[frame.nodes].ravel())
+            out[frame.component, frame.first : frame.first + count] = twist
+        return out
+
+
+def _components(parts: list[Index], count: int) -> Index:
+    """A label for each node: parts that share a node have one."""
+    rows = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+    incidence = sp.coo_matrix((np.ones(len(rows)), (rows, np.concatenate(parts))), shape=(len(parts), count)).tocsr()
+    _, labels = connected_components(incidence @ incidence.T, directed=False)
+    out = np.zeros(count, dtype=np.int32)
+    for part, label in zip(parts, labels):
+        out[part] = label
+    return out

@@ -1,0 +1,72 @@
+"""Friction of a stage: impulses that its law finds by asking the factored system again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+
+from ..contact.find.half_space import HalfSpace
+from ..contact.laws.interface import Friction, Rubbing, along
+from ..contact.laws.penalty import Penalty
+from ..coordinates.free_nodes import FreeNodes
+from ..parts.interface import Posed, Stage
+from ..state import State, Vec
+
+FORCE = "friction.force"  #: memory of the last stage's friction on all nodes [N], (n, 3), where a law starts from
+
+
+class Ground(Protocol):
+    """What rubs: nodes on a ground."""
+
+    coordinates: FreeNodes
+    mass: Vec  #: lumped [kg], (n,)
+    ground: tuple[HalfSpace, Penalty] | None
+    friction: Friction | None  #: of the ground
+
+
+def friction_impulses(system: Ground, posed: Posed, stage: Stage, u: Vec, memory: Mapping[str, Vec]) -> Vec | None:
+    """Impulses of friction on all nodes, (n, 3) [N s], at the stage's rates u (3 f,); None where nothing rubs.
+
+    Contacts are those at which the stage was linearised, and their normal impulses what the penalty gives over the
+    stage, K included: a h k (−gap − n · (x − x_lin)), x where the stage ends. [ConJac BUNNY]
+    """
+    contacts, friction = posed.lin.contacts, system.friction
+    if friction is None or system.ground is None or contacts is None:
+        return None
+    finder, penalty = system.ground
+    coordinates, share = system.coordinates, stage.a * stage.h
+    touching = coordinates.is_free[contacts.nodes]
+    nodes, normal = contacts.nodes[touching], contacts.normal[touching]
+    if not len(nodes):
+        return None
+    v = coordinates.spread(u, stage.w)[nodes]
+    ahead = stage.stiffness_and_share(posed.lin) / share  # seconds by which K looks ahead, β and damping included
+    moved = ahead * v
+    if stage.base is not None:
+        moved += coordinates.place(stage.base, stage.time)[nodes] - posed.lin.x[nodes]
+    depth = -contacts.gap[touching] - np.einsum("ka,ka->k", normal, moved)
+    pressing = share * penalty.stiffness * np.maximum(depth, 0.0)
+    rubbing = Rubbing(nodes, normal, along(v - finder.velocity(stage.time), normal), pressing,
+                      share * ahead * penalty.stiffness, system.mass[nodes], share * _force(system, memory)[nodes])
+    impulses = np.zeros((len(system.mass), 3))
+    impulses[nodes] = friction.impulses(rubbing, posed.compliance(nodes))
+    return impulses
+
+
+def remember(after: State, stage: Stage, impulses: Vec | None) -> State:
+    """The state with a stage's impulses of friction in its memory, none where nothing rubbed."""
+    if impulses is None:
+        if FORCE not in after.memory:
+            return after
+        return replace(after, memory={key: value for key, value in after.memory.items() if key != FORCE})
+    return replace(after, memory={**after.memory, FORCE: impulses / (stage.a * stage.h)})
+
+
+def _force(system: Ground, memory: Mapping[str, Vec]) -> Vec:
+    """What the memory has of friction, (n, 3) [N]."""
+    known = memory.get(FORCE)
+    shape = (len(system.mass), 3)
+    return known if known is not None and known.shape == shape else np.zeros(shape)

@@ -1,0 +1,33 @@
+"""J from one backward solve, for any Cholesky factor that can be asked for L and Lᵀ apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ...state import Index, Vec
+
+
+class Backward:
+    """Lᵀ Y = [0; I] in the kept rows holds J: Y_q = J Y_k. [ConJac 6]"""
+
+    def __init__(self, permutation: Index, kept: int) -> None:
+        """permutation: the factor's own, row i of L is unknown permutation[i]. kept: the last unknowns."""
+        size = len(permutation)
+        place = np.empty(size, dtype=np.int64)
+        place[permutation] = np.arange(size)
+        # slices where the factor kept our order: picking rows one by one costs as much as the solve
+        in_order = np.array_equal(place, np.arange(size))
+        self._q = slice(0, size - kept) if in_order else place[: size - kept]
+        self._k = slice(size - kept, size) if in_order else place[size - kept :]
+        self._sides = np.zeros((size, kept))
+
+    def solve(self, solve_lt: Callable[[Vec], Vec]) -> Vec:
+        """J, (m − kept, kept). solve_lt: L⁻ᵀ times (m, kept), row-major; it may write over what it is given."""
+        sides = self._sides
+        sides[:] = 0.0
+        sides[self._k] = np.eye(sides.shape[1])
+        answer = solve_lt(sides)
+        jacobian: Vec = answer[self._q] @ np.linalg.inv(answer[self._k])
+        return jacobian

@@ -1,0 +1,134 @@
+"""BLAS and LAPACK in single precision for kernels, on scipy's library: one thread, no lock held.
+
+Fortran takes addresses alone. They travel as 64 bit integers, which every 64 bit system passes as it passes pointers.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...threads import inlined
+
+#: name, library of scipy, what its arguments have to be
+ROUTINES = (
+    ("spotrf", "cython_lapack", "char int s int int"),
+    ("strsm", "cython_blas", "char char char char int int s s int s int"),
+    ("ssyrk", "cython_blas", "char char int int s s int s s int"),
+    ("sgemm", "cython_blas", "char char int int int s s int s int s s int"),
+)
+#: what stands at these addresses is never written
+LETTERS = np.frombuffer(b"LRTN", dtype=np.uint8).copy()
+SIGNS = np.array([-1.0, 1.0], dtype=np.float32)
+
+
+def addresses() -> npt.NDArray[np.int64] | None:
+    """Of ROUTINES, then of the letters L, R, T, N and of −1 and 1, (10,); None where scipy's are not as expected."""
+    import importlib
+
+    found: list[int] = []
+    api = ctypes.pythonapi
+    api.PyCapsule_GetName.restype, api.PyCapsule_GetName.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    api.PyCapsule_GetPointer.restype = ctypes.c_void_p
+    api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    for name, library, arguments in ROUTINES:
+        capsule = importlib.import_module(f"scipy.linalg.{library}").__pyx_capi__.get(name)
+        said = api.PyCapsule_GetName(capsule) if capsule is not None else b""
+        if not _is(said.decode(), arguments.split()):
+            return None
+        found.append(api.PyCapsule_GetPointer(capsule, said))
+    letters, signs = LETTERS.ctypes.data, SIGNS.ctypes.data
+    return np.array([*found, *(letters + k for k in range(4)), signs, signs + 4], dtype=np.int64)
+
+
+def _is(said: str, arguments: list[str]) -> bool:
+    """Whether a declaration in C, "void (char *, int *, …)", takes pointers to these. s: Cython's name of a float."""
+    inside = said.partition("(")[2].rpartition(")")[0].split(",")
+    words = [word.replace("*", "").strip() for word in inside]
+    kinds = ["s" if word == "float" or word.endswith("_s") else word for word in words]
+    return kinds == arguments
+
+
+def _intrinsic() -> Any:
+    from llvmlite import ir
+    from numba import types
+    from numba.core import cgutils
+    from numba.extending import intrinsic
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def call(context: Any, address: Any, arguments: Any) -> Any:
+        """The routine at an address, with a tuple of addresses."""
+
+        def code(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+            kind = ir.FunctionType(ir.VoidType(), [ir.IntType(64)] * arguments.count)
+            routine = builder.inttoptr(given[0], kind.as_pointer())
+            builder.call(routine, cgutils.unpack_tuple(builder, given[1], arguments.count))
+            return context.get_dummy_value()
+
+        return types.void(types.int64, arguments), code
+
+    return call
+
+
+call = _intrinsic()
+
+
+@inlined
+def at(array, place):  # type: ignore[no-untyped-def]
+    """The address of an entry of four bytes."""
+    return np.int64(array.ctypes.data) + 4 * np.int64(place)
+
+
+@inlined
+def cholesky(blas, matrix, ints):  # type: ignore[no-untyped-def]
+    """L in place of the lower triangle; ints: (columns, _, its leading dimension, info, …), as Fortran reads them."""
+    call(blas[0], (blas[4], at(ints, 0), matrix, at(ints, 2), at(ints, 3)))
+
+
+@inlined
+def solve_right(blas, matrix, below, ints):  # type: ignore[no-untyped-def]
+    """B L⁻ᵀ in place of B; ints: (columns, rows of B, leading dimension of both, …)."""
+    call(blas[1], (blas[5], blas[4], blas[6], blas[7], at(ints, 1), at(ints, 0), blas[9], matrix, at(ints, 2), below,
+                   at(ints, 2)))
+
+
+@inlined
+def less_square(blas, rows, target, ints):  # type: ignore[no-untyped-def]
+    """C − B Bᵀ in the lower triangle; ints: (columns, rows, leading dimension of B, _, that of C)."""
+    call(blas[2], (blas[4], blas[7], at(ints, 1), at(ints, 0), blas[8], rows, at(ints, 2), blas[9], target,
+                   at(ints, 4)))
+
+
+@inlined
+def less_product(blas, left, right, target, ints):  # type: ignore[no-untyped-def]
+    """C − B Dᵀ; ints: (columns, rows of B, leading dimension of B and D, rows of D, leading dimension of C)."""
+    call(blas[3], (blas[7], blas[6], at(ints, 1), at(ints, 3), at(ints, 0), blas[8], left, at(ints, 2), right,
+                   at(ints, 2), blas[9], target, at(ints, 4)))
+
+
+@inlined
+def forward_rows(blas, matrix, work, ints):  # type: ignore[no-untyped-def]
+    """W L⁻ᵀ of the first columns of W, in place, and what it says of the others: W₂ − W₁ L₂ᵀ.
+
+    ints: (columns, rows of L below them, its leading dimension, rows of W, its leading dimension).
+    """
+    call(blas[1], (blas[5], blas[4], blas[6], blas[7], at(ints, 3), at(ints, 0), blas[9], matrix, at(ints, 2), work,
+                   at(ints, 4)))
+    if ints[1] > 0:
+        call(blas[3], (blas[7], blas[6], at(ints, 3), at(ints, 1), at(ints, 0), blas[8], work, at(ints, 4),
+                       matrix + 4 * np.int64(ints[0]), at(ints, 2), blas[9],
+                       work + 4 * np.int64(ints[0]) * np.int64(ints[4]), at(ints, 4)))
+
+
+@inlined
+def backward_rows(blas, matrix, work, ints):  # type: ignore[no-untyped-def]
+    """(W₁ − W₂ L₂) L⁻¹ in place of the first columns of W; ints as for `forward_rows`."""
+    if ints[1] > 0:
+        call(blas[3], (blas[7], blas[7], at(ints, 3), at(ints, 0), at(ints, 1), blas[8],
+                       work + 4 * np.int64(ints[0]) * np.int64(ints[4]), at(ints, 4),
+                       matrix + 4 * np.int64(ints[0]), at(ints, 2), blas[9], work, at(ints, 4)))
+    call(blas[1], (blas[5], blas[4], blas[7], blas[7], at(ints, 3), at(ints, 0), blas[9], matrix, at(ints, 2), work,
+                   at(ints, 4)))

@@ -1,0 +1,255 @@
+"""A factor in single precision on all threads, and answers refined until they have the digits of a double one.
+
+CHOLMOD finds the order and the pattern of L. Each refinement multiplies the error by the factor's own, about 1e-4: a
+product with A in double precision and a solve in single for all columns at once. Where single precision does not do,
+CHOLMOD factors.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...state import Index, Mask, Vec
+from ...threads import kernel, share
+from ..blocks import CHUNKS
+from ..bordered import Bordered, side_by_side
+from ..interface import NotPositiveDefinite, available
+from ..spread import Spread
+from .single import SingleFactor
+from .single_columns import SingleColumns
+
+LIBRARY: Any = available("cholmod") or available("cvxopt")
+if LIBRARY is None:
+    raise ImportError("neither scikit-sparse nor cvxopt is installed")
+
+TOLERANCE = 1.0e-10  #: |A x − b| of each column over |b|; that of a double factor is about 1e-13
+#: the same of J. It is a basis: what is left of it squares its error in Jᵀ A J, what moves in it balances to the digits
+#: of its own small system, and where a body comes to rest does not depend on it
+TOLERANCE_J = 2.0e-3
+MOST = 8  #: solves with the single factor for an answer: more mean that it is of no use
+SMALLEST = 1.0e-290  #: a residual whose square is below is nothing
+
+
+class Mixed(Bordered):
+    """LinearSolver that factors in single precision."""
+
+    proves_definite = True
+
+    def __init__(self) -> None:
+        self._library = LIBRARY()
+        self.why = "a factor in single precision on CHOLMOD's pattern, refined"
+        self.remarks: list[str] = []
+        self.factored = 0
+        self.in_double = 0  #: factors that single precision could not do
+        self._said = False
+        self.taken = 0  #: solves with the single factor for the last answer
+        self.tolerance, self.tolerance_of_j = TOLERANCE, TOLERANCE_J
+
+    @staticmethod
+    def order(graph: sp.csc_matrix) -> Index:
+        """CHOLMOD's."""
+        return LIBRARY.order(graph)  # type: ignore[no-any-return]
+
+    def analyse(self, lower: sp.csc_matrix, kept: int) -> None:
+        self._spread = Spread(lower, kept)
+        inner = self._spread.inner
+        if kept:
+            self._own = lower[:inner, :inner].tocsc()
+            self._own.sort_indices()
+            column = np.repeat(np.arange(lower.shape[0]), np.diff(lower.indptr))
+            self._inside: Index | None = np.flatnonzero((lower.indices < inner) & (column < inner))
+        else:
+            self._own, self._inside = lower, None
+        if inner:
+            self._library.analyse(self._own, 0)
+        self._single: SingleFactor | None = None
+        self._columns: SingleColumns | None = None
+        self._is_double = False
+        self._arrays: dict[tuple[int, ...], tuple[Vec, Vec, Vec, Vec]] = {}
+        self._jacobian = None
+
+    def factor(self, lower: sp.csc_matrix, places: Vec | None = None) -> None:
+        self.factored += 1
+        self._lower, self._jacobian = lower, None
+        if not self._spread.inner:
+            return
+        if self._inside is None:
+            self._own = lower
+        else:
+            np.take(lower.data, self._inside, out=self._own.data, mode="clip")
+        if self._single is None:
+            # the library shows its pattern only with a factor
+            self._factor_double(None)
+            inside = self._library.supernodes()
+            if inside is None:
+                return
+            self._single = SingleFactor(inside)
+        because = "BLAS is out of reach or memory short"
+        self._is_double = not self._single.can_factor(self._own)
+        if not self._is_double:
+            if self._columns is None:
+                self._columns = SingleColumns(self._library.supernodes(), self._single)
+            try:
+                self._single.factor(self._own)
+            except NotPositiveDefinite as failure:
+                self._is_double, because = True, str(failure)
+        if self._is_double:
+            self._factor_double(because)
+        else:
+            self._spread.fill(lower)
+
+    def _factor_double(self, because: str | None) -> None:
+        """because: what single precision lacks; said once."""
+        self._is_double = True
+        self.in_double += 1
+        self._library.factor(self._own)
+        if because is not None and not self._said:
+            self._said = True
+            self.remarks.append(f"Mixed Precision factors in double precision where single does not do, which takes "
+                                f"longer; here {because}")
+
+    def forget_past(self) -> None:
+        """Every factor is made anew, and no answer starts from an earlier one."""
+
+    def _solve(self, columns: Vec, name: str, count: int) -> Vec:
+        if not columns.size:
+            return np.zeros((self._spread.inner, count))
+        if not self._is_double:
+            answer = self._refined(columns, name, count)
+            if answer is not None:
+                return side_by_side(answer, count)
+            self._factor_double("its answers do not come near")
+        solved: Vec = self._library.solve(side_by_side(columns, count))
+        columns[:] = 0.0
+        return solved
+
+    def _refined(self, left: Vec, name: str, count: int) -> Vec | None:
+        """A_qq⁻¹ of strips, written anew by the next call; left: what is left of them.
+
+        None where it does not come near; then they are as they were.
+        """
+        tolerance = self.tolerance_of_j if name == "kept" else self.tolerance
+        goal = np.maximum(tolerance**2 * self._squares(left), SMALLEST)
+        x = self._place(left.shape)[0]
+        x[:] = 0.0
+        self.taken = 0
+        return x if self._improve(left, x, count, goal) else None
+
+    def _improve(self, left: Vec, x: Vec, count: int, goal: Vec) -> bool:
+        """Solves with the single factor until what is left of each column is near; says whether it came to be.
+
+        x: the array of that shape that is kept. goal: squares, (strips, lanes). Where it did not, what is left is as it
+        was for x = 0.
+        """
+        _, moved, single, _ = self._place(left.shape)
+        square, began = self._squares(left), self.taken
+        while (far := square > goal).any():
+            near = False
+            if self.taken > began and self._shape(int(far.sum())) != left.shape:
+                # what is not yet there goes on by itself
+                few, goals = self._few(left, goal, far)
+                answer = self._place(few.shape)[0]
+                answer[:] = 0.0
+                near = self._improve(few, answer, int(far.sum()), goals)
+                self._put_back(few, answer, far, left, x)
+            if near:
+                break
+            if self.taken >= MOST or not np.isfinite(square).all():
+                self._spread.blocks.multiply(x, left, 1)
+                x[:] = 0.0
+                return False
+            # columns of about unit length, since single precision ends at 1e-38
+            scale = np.sqrt(np.where(square > SMALLEST, square, 1.0))
+            share(_round, len(left) * CHUNKS, left, 1.0 / scale, single)
+            unit = self._precondition(single, count)
+            share(_move, len(left) * CHUNKS, single, scale * unit, x, moved)
+            self._spread.blocks.multiply(moved, left, -1)
+            square = self._squares(left)
+            self.taken += 1
+        return True
+
+    def _squares(self, left: Vec) -> Vec:
+        """Of each column, (strips, lanes)."""
+        partial = self._place(left.shape)[3]
+        share(_squares, len(left) * CHUNKS, left, partial)
+        total: Vec = partial.sum(axis=1)
+        return total
+
+    def _place(self, shape: tuple[int, ...]) -> tuple[Vec, Vec, Vec, Vec]:
+        """Arrays for strips of this shape: an answer, its last change, that in single precision, sums."""
+        if shape not in self._arrays:
+            self._arrays[shape] = (np.zeros(shape), np.zeros(shape), np.zeros(shape, np.float32),
+                                   np.zeros((shape[0], CHUNKS, shape[2])))
+        return self._arrays[shape]
+
+    def _few(self, left: Vec, goal: Vec, far: Mask) -> tuple[Vec, Vec]:
+        """The columns that are far in as many strips as they need: what is left, goals."""
+        many = int(far.sum())
+        few = np.zeros(self._shape(many))
+        strips, width = len(few), few.shape[2]
+        goals = np.full((strips, width), np.inf)
+        goals.ravel()[:many] = goal[far]
+        for k, (strip, lane) in enumerate(np.argwhere(far).tolist()):
+            few[k // width, :, k % width] = left[strip, :, lane]
+        return few, goals
+
+    @staticmethod
+    def _put_back(few: Vec, answer: Vec, far: Mask, left: Vec, x: Vec) -> None:
+        """What `_few` took, and the answer on top of x."""
+        width = few.shape[2]
+        for k, (strip, lane) in enumerate(np.argwhere(far).tolist()):
+            x[strip, :, lane] += answer[k // width, :, k % width]
+            left[strip, :, lane] = few[k // width, :, k % width]
+
+    def _precondition(self, single: Vec, count: int) -> float:
+        """About A_qq⁻¹ in place of strips in single precision, but for the factor that is returned."""
+        assert self._single is not None and self._columns is not None
+        if single.shape[2] == 1:
+            single[0, :, 0] = self._single.solve(single[0, :, 0].astype(float)) / self._single.unit
+        else:
+            self._columns.solve(single, count)
+        return self._single.unit
+
+
+@kernel("void(i8, i8, f8[:,:,::1], f8[:,:,::1])")
+def _squares(start, stop, r, out):  # type: ignore[no-untyped-def]
+    """rᵀ r of each column, for pieces start to stop: strips and CHUNKS of the rows. out: (strips, CHUNKS, lanes)."""
+    size, lanes = r.shape[1], r.shape[2]
+    for piece in range(start, stop):
+        strip, chunk = piece // CHUNKS, piece % CHUNKS
+        total = out[strip, chunk]
+        total[:] = 0.0
+        for i in range(chunk * size // CHUNKS, (chunk + 1) * size // CHUNKS):
+            row = r[strip, i]
+            for c in range(lanes):
+                total[c] += row[c] * row[c]
+
+
+@kernel("void(i8, i8, f8[:,:,::1], f8[:,::1], f4[:,:,::1])")
+def _round(start, stop, r, scale, out):  # type: ignore[no-untyped-def]
+    """scale r in single precision."""
+    size, lanes = r.shape[1], r.shape[2]
+    for piece in range(start, stop):
+        strip, chunk = piece // CHUNKS, piece % CHUNKS
+        factor = scale[strip]
+        for i in range(chunk * size // CHUNKS, (chunk + 1) * size // CHUNKS):
+            row, single = r[strip, i], out[strip, i]
+            for c in range(lanes):
+                single[c] = np.float32(row[c] * factor[c])
+
+
+@kernel("void(i8, i8, f4[:,:,::1], f8[:,::1], f8[:,:,::1], f8[:,:,::1])")
+def _move(start, stop, z, scale, x, moved):  # type: ignore[no-untyped-def]
+    """moved = scale z, x += moved."""
+    size, lanes = x.shape[1], x.shape[2]
+    for piece in range(start, stop):
+        strip, chunk = piece // CHUNKS, piece % CHUNKS
+        factor = scale[strip]
+        for i in range(chunk * size // CHUNKS, (chunk + 1) * size // CHUNKS):
+            single, step, sum_ = z[strip, i], moved[strip, i], x[strip, i]
+            for c in range(lanes):
+                step[c] = factor[c] * single[c]
+                sum_[c] += step[c]

@@ -1,0 +1,148 @@
+"""Kernels of the multifrontal factorization: fronts of whole subtrees, and tiles of one front.
+
+PLAN: values and updates; first, rows_start and values_start as in Supernodes; update_start: where a supernode's update
+stands, square, its lower triangle alone; children of each supernode; relative: of each row below a supernode its place
+among the rows of the parent; and of each column of L the entries of A: their place in its data and their row.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...threads import inlined, kernel
+from .blas import at, cholesky, less_product, less_square, solve_right
+
+PLAN = "f4[::1], f4[::1], i4[::1], i4[::1], i4[::1], i8[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1]"
+
+
+@inlined
+def _assemble(  # type: ignore[no-untyped-def]
+    s, begin, end, data, scale, values, updates, first, rows_start, values_start, update_start, children_start,
+    children, relative, column_start, source, row_of,
+):
+    """Columns begin to end of a front: entries of A, and what the children say, in the same order always."""
+    columns, length = first[s + 1] - first[s], rows_start[s + 1] - rows_start[s]
+    below = length - columns
+    base, own = np.int64(values_start[s]), update_start[s]
+    for j in range(begin, min(end, columns)):
+        column = values[base + j * length : base + (j + 1) * length]
+        column[:] = np.float32(0.0)
+        for e in range(column_start[first[s] + j], column_start[first[s] + j + 1]):
+            column[row_of[e]] = np.float32(data[source[e]] * scale)
+    for j in range(max(begin, columns) - columns, end - columns):
+        updates[own + j * below + j : own + (j + 1) * below] = np.float32(0.0)
+    for c in range(children_start[s], children_start[s + 1]):
+        child = children[c]
+        skipped = first[child + 1] - first[child]
+        size = rows_start[child + 1] - rows_start[child] - skipped
+        places = relative[rows_start[child] + skipped : rows_start[child + 1]]
+        for j in range(np.searchsorted(places, begin), np.searchsorted(places, end)):
+            said = updates[update_start[child] + j * size + j : update_start[child] + (j + 1) * size]
+            into = places[j]
+            rows = places[j:]
+            if into < columns:
+                target = values[base + into * length : base + (into + 1) * length]
+                for i in range(size - j):
+                    target[rows[i]] += said[i]
+            else:
+                target = updates[own + (into - columns) * below : own + (into - columns + 1) * below]
+                for i in range(size - j):
+                    target[rows[i] - columns] += said[i]
+
+
+@kernel(f"void(i8, i8, i4[::1], i8[::1], i4[:,::1], i4[::1], f8[::1], f4, {PLAN})")
+def factor_trees(  # type: ignore[no-untyped-def]
+    start, stop, trees, blas, all_ints, failed, data, scale, values, updates, first, rows_start, values_start,
+    update_start, children_start, children, relative, column_start, source, row_of,
+):
+    """The fronts of subtrees start to stop. failed: set where one is not definite, (trees + 1,)."""
+    for tree in range(start, stop):
+        ints = all_ints[tree]
+        for s in range(trees[2 * tree], trees[2 * tree + 1]):
+            columns, length = first[s + 1] - first[s], rows_start[s + 1] - rows_start[s]
+            _assemble(s, 0, length, data, scale, values, updates, first, rows_start, values_start, update_start,
+                      children_start, children, relative, column_start, source, row_of)
+            block = at(values, values_start[s])
+            ints[0], ints[1], ints[2], ints[3], ints[4] = columns, length - columns, length, 0, length - columns
+            cholesky(blas, block, ints)
+            if ints[3] != 0:
+                failed[tree] = 1
+                return
+            if length > columns:
+                solve_right(blas, block, block + 4 * columns, ints)
+                less_square(blas, block + 4 * columns, at(updates, update_start[s]), ints)
+
+
+@kernel(f"void(i8, i8, i8, i8, f8[::1], f4, {PLAN})")
+def assemble_tiles(  # type: ignore[no-untyped-def]
+    start, stop, s, tile, data, scale, values, updates, first, rows_start, values_start, update_start, children_start,
+    children, relative, column_start, source, row_of,
+):
+    """Columns of the front s, `tile` a piece."""
+    length = rows_start[s + 1] - rows_start[s]
+    _assemble(s, start * tile, min(stop * tile, length), data, scale, values, updates, first, rows_start, values_start,
+              update_start, children_start, children, relative, column_start, source, row_of)
+
+
+TILES = "void(i8, i8, i8, i8, i8, i8, i8[::1], i4[:,::1], f4[::1], i4[::1], i4[::1])"
+
+
+@kernel(TILES)
+def panel_tiles(  # type: ignore[no-untyped-def]
+    start, stop, s, left, right, tile, blas, all_ints, values, rows_start, values_start,
+):
+    """What the columns before say of the columns left to right, `tile` rows from `left` on a piece."""
+    length = rows_start[s + 1] - rows_start[s]
+    block = at(values, values_start[s])
+    for k in range(start, stop):
+        row, ints = left + k * tile, all_ints[k]
+        ints[0], ints[1], ints[2], ints[3], ints[4] = left, min(tile, length - row), length, right - left, length
+        less_product(blas, block + 4 * row, block + 4 * left, block + 4 * (left * length + row), ints)
+
+
+@kernel("void(i8, i8, i8, i8[::1], i4[:,::1], i4[::1], f4[::1], i4[::1], i4[::1])")
+def start_panel(  # type: ignore[no-untyped-def]
+    s, left, right, blas, all_ints, failed, values, rows_start, values_start,
+):
+    """The triangle of the columns left to right."""
+    length, ints = rows_start[s + 1] - rows_start[s], all_ints[0]
+    ints[0], ints[2], ints[3] = right - left, length, 0
+    cholesky(blas, at(values, values_start[s]) + 4 * (left * length + left), ints)
+    if ints[3] != 0:
+        failed[-1] = 1
+
+
+@kernel(TILES)
+def solve_tiles(  # type: ignore[no-untyped-def]
+    start, stop, s, left, right, tile, blas, all_ints, values, rows_start, values_start,
+):
+    """The columns left to right below their triangle, `tile` rows a piece."""
+    length = rows_start[s + 1] - rows_start[s]
+    panel = at(values, values_start[s]) + 4 * left * length
+    for k in range(start, stop):
+        row, ints = right + k * tile, all_ints[k]
+        ints[0], ints[1], ints[2] = right - left, min(tile, length - row), length
+        solve_right(blas, panel + 4 * left, panel + 4 * row, ints)
+
+
+@kernel("void(i8, i8, i8, i8, i8[::1], i4[:,::1], f4[::1], f4[::1], i4[::1], i4[::1], i4[::1], i8[::1])")
+def update_tiles(  # type: ignore[no-untyped-def]
+    start, stop, s, tile, blas, all_ints, values, updates, first, rows_start, values_start, update_start,
+):
+    """What the front says of the rows below it, square tiles of the lower triangle row by row."""
+    columns, length = first[s + 1] - first[s], rows_start[s + 1] - rows_start[s]
+    below = length - columns
+    rows, update = at(values, values_start[s]) + 4 * columns, at(updates, update_start[s])
+    for k in range(start, stop):
+        i = 0
+        while (i + 1) * (i + 2) // 2 <= k:
+            i += 1
+        j, ints = k - i * (i + 1) // 2, all_ints[k]
+        down, across = i * tile, j * tile
+        ints[0], ints[1], ints[2], ints[4] = columns, min(tile, below - down), length, below
+        target = update + 4 * (across * below + down)
+        if i == j:
+            less_square(blas, rows + 4 * down, target, ints)
+        else:
+            ints[3] = min(tile, below - across)
+            less_product(blas, rows + 4 * down, rows + 4 * across, target, ints)

@@ -1,0 +1,77 @@
+"""SciPy's SuperLU in its symmetric mode: slow, but always there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import splu
+
+from ...state import Index, Vec
+from ..banded import banded_order
+from ..interface import NotPositiveDefinite
+
+
+class SuperLU:
+    """LinearSolver on scipy.sparse.linalg.splu."""
+
+    proves_definite = True
+
+    def __init__(self) -> None:
+        self.why = "SuperLU from SciPy, the fallback"
+        self.remarks: list[str] = []
+        self.factored = 0
+        self._full: Any = None
+        self._whole: Any = None
+        self._inner: Any = None
+        self._kept = 0
+
+    @staticmethod
+    def order(graph: sp.csc_matrix) -> Index:
+        """A banded order to gather in; SuperLU finds its own fill-reducing one."""
+        return banded_order(graph)
+
+    def analyse(self, lower: sp.csc_matrix, kept: int) -> None:
+        self._kept = kept
+
+    def factor(self, lower: sp.csc_matrix, places: Vec | None = None) -> None:
+        self.factored += 1
+        self._full = (lower + sp.tril(lower, -1).T).tocsc()
+        self._whole = self._inner = None
+        if self._kept == 0:
+            # nothing to condense, so it is the whole that will be asked for: what is not definite is said now
+            self._whole = self._split(self._full)
+
+    @staticmethod
+    def _split(full: sp.csc_matrix) -> Any:
+        """Factor without pivoting; every pivot of a positive definite matrix is positive."""
+        try:
+            factors = splu(full, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+        except RuntimeError as failure:
+            raise NotPositiveDefinite(str(failure)) from None
+        if not (factors.U.diagonal() > 0.0).all():
+            raise NotPositiveDefinite("a pivot is not positive")
+        return factors
+
+    def solve(self, right: Vec) -> Vec:
+        if self._whole is None:
+            self._whole = self._split(self._full)
+        return self._whole.solve(right)  # type: ignore[no-any-return]
+
+    def forget_past(self) -> None:
+        """Every factor is made anew."""
+
+    def condense(self) -> Vec:
+        """Solves with A_qq for every column, the paper's way. [ConJac 6]"""
+        free = self._full.shape[0] - self._kept
+        if self._inner is None and free:
+            self._inner = self._split(self._full[:free, :free])
+        if free == 0:
+            return np.zeros((0, self._kept))
+        jacobian: Vec = -self._inner.solve(self._full[:free, free:].toarray())
+        return jacobian
+
+    def left_of_condense(self) -> Vec | None:
+        """Nothing."""
+        return None

@@ -1,0 +1,241 @@
+"""The backward solve Lᵀ Y = B of a supernodal factor for a few columns at once, on all threads.
+
+CHOLMOD's own reads L once as well, but on one thread and column by column through the right-hand sides. A ConJac step
+asks for a dozen columns or more each time, so this is its second largest cost after the factorization.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Protocol, cast
+
+import numpy as np
+
+from ...state import Index, Vec
+from ...threads import kernel, share
+from ..interface import Factoring
+
+GROUP = 16  #: most right-hand sides that are taken through a supernode together
+MOST_GROUPS = 8  #: of right-hand sides, side by side at the top of the tree
+SUBTREES = 12  #: no subtree costs more than one part in so many of the whole
+SETUP = 400  #: what a supernode costs besides its values, in values
+
+
+class CholmodFactor(ctypes.Structure):
+    """cholmod_factor of SuiteSparse 5, with 32 or 64 bit integers."""
+
+    _fields_ = [
+        ("n", ctypes.c_size_t), ("minor", ctypes.c_size_t),
+        *[(name, ctypes.c_void_p) for name in ("Perm", "ColCount", "IPerm")], ("nzmax", ctypes.c_size_t),
+        *[(name, ctypes.c_void_p) for name in ("p", "i", "x", "z", "nz", "next", "prev")],
+        *[(name, ctypes.c_size_t) for name in ("nsuper", "ssize", "xsize", "maxcsize", "maxesize")],
+        *[(name, ctypes.c_void_p) for name in ("super", "pi", "px", "s")],
+        *[(name, ctypes.c_int) for name in ("ordering", "is_ll", "is_super", "is_monotonic", "itype", "xtype",
+                                            "dtype")],
+    ]
+
+
+INTEGERS = {0: ctypes.c_int32, 2: ctypes.c_int64}  #: CHOLMOD_INT and CHOLMOD_LONG
+
+
+class Supernodes:
+    """Views of a supernodal factor's arrays."""
+
+    def __init__(self, raw: CholmodFactor) -> None:
+        """raw: lives as long as the library's own object, which the caller keeps."""
+        self._raw = raw
+        self.first = self._integers(raw.super, raw.nsuper + 1)  #: first column of each supernode
+        self.rows_start = self._integers(raw.pi, raw.nsuper + 1)
+        self.values_start = self._integers(raw.px, raw.nsuper + 1)
+        self.rows = self._integers(raw.s, raw.ssize)
+        self.permutation = self._integers(raw.Perm, raw.n)  #: row i of L is unknown permutation[i]
+        self.top, self.trees = _parts(self.first, self.rows_start, self.rows)  #: supernodes, borders of subtrees
+        self.longest = int(np.diff(self.rows_start).max())  #: most rows of a supernode
+        self._works = np.zeros((max(len(self.trees) // 2, MOST_GROUPS), self.longest * GROUP))
+
+    def _integers(self, address: int, count: int) -> Index:
+        kind = INTEGERS[self._raw.itype]
+        return np.ctypeslib.as_array(ctypes.cast(address, ctypes.POINTER(kind)), (count,)).astype(np.int32)
+
+    @property
+    def values(self) -> Vec:
+        """Those of L, supernode by supernode in full columns; writing them changes what the library solves with."""
+        return np.ctypeslib.as_array(ctypes.cast(self._raw.x, ctypes.POINTER(ctypes.c_double)), (self._raw.xsize,))
+
+    def solve_lt(self, right: Vec) -> Vec:
+        """L⁻ᵀ right, in place, (n, c) row-major.
+
+        First the top of the tree, groups of right-hand sides side by side; then its subtrees side by side, which know
+        nothing of each other. Neither depends on the number of threads.
+        """
+        inside = (self.values, self.first, self.rows_start, self.values_start, self.rows)
+        top, trees = self.top, self.trees
+        width = right.shape[1]
+        groups = min(max(2, -(-width // GROUP)), MOST_GROUPS, width)
+        share(backward_top, groups, right, groups, *inside, top, self._works)
+        share(backward_trees, len(trees) // 2, right, *inside, trees, self._works)
+        return right
+
+
+def _parts(first: Index, rows_start: Index, rows: Index) -> tuple[Index, Index]:
+    """Supernodes at the top of the elimination tree, rising, and borders of the subtrees below.
+
+    Subtree k is the supernodes trees[2k] to trees[2k + 1], consecutive since CHOLMOD's order is a postorder; none costs
+    more than a share of the whole.
+    """
+    count = len(first) - 1
+    columns, lengths = np.diff(first), np.diff(rows_start)
+    # reading it and setting it up, in values
+    cost = columns * lengths + SETUP
+    owner = np.repeat(np.arange(count), columns)
+    below = rows_start[:-1] + columns
+    parent = np.where(columns < lengths, owner[rows[np.minimum(below, len(rows) - 1)]], count)
+    whole, start = cost.astype(np.int64), np.arange(count)
+    for s in range(count):
+        if parent[s] < count:
+            whole[parent[s]] += whole[s]
+            start[parent[s]] = min(start[parent[s]], start[s])
+    small = whole <= whole[parent == count].sum() / SUBTREES
+    roots = np.flatnonzero(small & ~np.append(small, False)[parent])
+    # the largest first, so that no thread is left alone with it
+    roots = roots[np.argsort(-whole[roots], kind="stable")]
+    trees = np.stack([start[roots], roots + 1], axis=1).ravel()
+    return np.flatnonzero(~small).astype(np.int32), trees.astype(np.int32)
+
+
+class Shown(Factoring, Protocol):
+    """A linear solver that shows its factor."""
+
+    factored: int  #: whoever factors on its pattern in its place counts that here
+
+    def supernodes(self) -> Supernodes | None:
+        """The inside of the last factor that was made, None where there is none or it is not as expected."""
+
+
+def shown(linear: Factoring) -> Shown | None:
+    """The same solver where it shows its factor."""
+    return cast(Shown, linear) if hasattr(linear, "supernodes") else None
+
+
+def inside_of(linear: Factoring) -> Supernodes | None:
+    """The arrays of the factor that a linear solver has just made, or None where it does not show them."""
+    showing = shown(linear)
+    return None if showing is None else showing.supernodes()
+
+
+def supernodes(address: int | None, size: int, solve_lt: Callable[[Vec], Vec]) -> Supernodes | None:
+    """The inside of a numeric factor, or None where it does not look as expected.
+
+    address: of the cholmod_factor, which Python's wrappers do not show, so nothing is taken on trust: its size, its
+    flags, and a solve compared with the library's own `solve_lt`.
+    """
+    if not address:
+        return None
+    raw = CholmodFactor.from_address(address)
+    flags = (raw.is_ll, raw.is_super, raw.xtype, raw.dtype)
+    if raw.n != size or raw.minor != size or flags != (1, 1, 1, 0) or not 0 < raw.nsuper <= size:
+        return None
+    if raw.itype not in INTEGERS or raw.xsize >= 2**31:
+        return None
+    found = Supernodes(raw)
+    if found.first[0] != 0 or found.first[-1] != size or (np.diff(found.first) <= 0).any():
+        return None
+    probe = np.cos(np.arange(3.0 * size)).reshape(size, 3)
+    theirs = solve_lt(probe.copy())
+    ours = found.solve_lt(probe)
+    return found if np.abs(ours - theirs).max() <= 1.0e-8 * np.abs(theirs).max() else None
+
+
+@kernel("void(f8[:,::1], i8, i8, f8[::1], i4[::1], i4[::1], i4[::1], i4[::1], i8, f8[::1])",
+        fastmath={"reassoc", "contract"})
+def _solve_supernode(y, left, right, values, first, rows_start, values_start, rows, s, work):  # type: ignore[no-untyped-def]
+    """Y of one supernode's rows from the rows below them, in columns left to right. y: (n, c)."""
+    width = right - left
+    begin, columns = first[s], first[s + 1] - first[s]
+    own, length = rows_start[s], rows_start[s + 1] - rows_start[s]
+    base = values_start[s]
+    # each right-hand side on its own, so that products run along memory
+    for r in range(length):
+        row = y[rows[own + r]]
+        for c in range(width):
+            work[c * length + r] = row[left + c]
+
+    # four columns a time from the last one up: everything below them is known. Two right-hand sides a time. Where
+    # there are fewer the last one is taken twice, which costs less than code for the rest
+    last = columns
+    while last > 0:
+        j = max(last - 4, 0)
+        count, rest = last - j, length - last
+        below = base + j * length + last
+        at1, at2 = below + min(1, count - 1) * length, below + min(2, count - 1) * length
+        at3 = below + (count - 1) * length
+        # slices, since an index that might be negative keeps LLVM from making vectors of the sums
+        p, q = values[below : below + rest], values[at1 : at1 + rest]
+        t, u = values[at2 : at2 + rest], values[at3 : at3 + rest]
+        for c in range(0, width, 2):
+            x, z = c * length, min(c + 1, width - 1) * length
+            e, f = work[x + last : x + length], work[z + last : z + length]
+            a0, a1, a2, a3, b0, b1, b2, b3 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+            for r in range(rest):
+                a0 += p[r] * e[r]
+                a1 += q[r] * e[r]
+                a2 += t[r] * e[r]
+                a3 += u[r] * e[r]
+                b0 += p[r] * f[r]
+                b1 += q[r] * f[r]
+                b2 += t[r] * f[r]
+                b3 += u[r] * f[r]
+            e, f = work[x + j : x + last], work[z + j : z + last]
+            if z == x:
+                b0, b1, b2, b3 = 0.0, 0.0, 0.0, 0.0
+            e[0] -= a0
+            f[0] -= b0
+            if count > 1:
+                e[1] -= a1
+                f[1] -= b1
+            if count > 2:
+                e[2] -= a2
+                f[2] -= b2
+            if count > 3:
+                e[3] -= a3
+                f[3] -= b3
+        # the triangle of these columns
+        for k in range(count - 1, -1, -1):
+            column = values[base + (j + k) * length + j : base + (j + k) * length + last]
+            pivot = 1.0 / column[k]
+            for c in range(width):
+                e = work[c * length + j : c * length + last]
+                total = e[k]
+                for r in range(k + 1, count):
+                    total -= column[r] * e[r]
+                e[k] = total * pivot
+        last = j
+    for r in range(columns):
+        for c in range(width):
+            y[begin + r, left + c] = work[c * length + r]
+
+
+@kernel("void(i8, i8, f8[:,::1], i8, f8[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1], f8[:,::1])")
+def backward_top(  # type: ignore[no-untyped-def]
+    start, stop, y, groups, values, first, rows_start, values_start, rows, top, works,
+):
+    """Lᵀ Y = Y in place for the supernodes `top`, for groups start to stop of the right-hand sides. y: (n, c)."""
+    width = y.shape[1]
+    for group in range(start, stop):
+        for k in range(top.shape[0] - 1, -1, -1):
+            for left in range(group * width // groups, (group + 1) * width // groups, GROUP):
+                right = min(left + GROUP, (group + 1) * width // groups)
+                _solve_supernode(y, left, right, values, first, rows_start, values_start, rows, top[k], works[group])
+
+
+@kernel("void(i8, i8, f8[:,::1], f8[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1], f8[:,::1])")
+def backward_trees(  # type: ignore[no-untyped-def]
+    start, stop, y, values, first, rows_start, values_start, rows, trees, works,
+):
+    """The same for whole subtrees start to stop, whose borders stand in `trees`, once all above them is known."""
+    for tree in range(start, stop):
+        for s in range(trees[2 * tree + 1] - 1, trees[2 * tree] - 1, -1):
+            for left in range(0, y.shape[1], GROUP):
+                right = min(left + GROUP, y.shape[1])
+                _solve_supernode(y, left, right, values, first, rows_start, values_start, rows, s, works[tree])

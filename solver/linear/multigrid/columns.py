@@ -1,0 +1,137 @@
+"""Conjugate gradients for several right-hand sides at once, each with steps of its own.
+
+One product with A and one preconditioning serve all columns, so what is read from memory is read once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ...state import Vec
+from ...threads import kernel, share
+from ..blocks import CHUNKS, Blocks
+
+SMALLEST = 1.0e-290  #: a residual whose square is below is nothing
+
+
+@kernel(["void(i8, i8, f8[:,:,::1], f8[:,:,::1], f8[:,:,::1])", "void(i8, i8, f8[:,:,::1], f4[:,:,::1], f8[:,:,::1])"])
+def _dots(start, stop, x, y, out):  # type: ignore[no-untyped-def]
+    """xᵀ y of each column, for pieces start to stop: strips and CHUNKS of the rows. out: (strips, CHUNKS, lanes)."""
+    size, lanes = x.shape[1], x.shape[2]
+    for piece in range(start, stop):
+        strip, chunk = piece // CHUNKS, piece % CHUNKS
+        total = out[strip, chunk]
+        total[:] = 0.0
+        for i in range(chunk * size // CHUNKS, (chunk + 1) * size // CHUNKS):
+            p, q = x[strip, i], y[strip, i]
+            for c in range(lanes):
+                total[c] += p[c] * q[c]
+
+
+@kernel("void(i8, i8, f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f4[:,:,::1],"
+        " f8[:,:,::1])")
+def _advance(start, stop, x, r, p, q, step, scale, single, out):  # type: ignore[no-untyped-def]
+    """x += step p, r −= step q, rᵀ r of each column; single: r scale."""
+    size, lanes = x.shape[1], x.shape[2]
+    for piece in range(start, stop):
+        strip, chunk = piece // CHUNKS, piece % CHUNKS
+        total, along, factor = out[strip, chunk], step[strip], scale[strip]
+        total[:] = 0.0
+        for i in range(chunk * size // CHUNKS, (chunk + 1) * size // CHUNKS):
+            a, b, d, e, f = x[strip, i], r[strip, i], p[strip, i], q[strip, i], single[strip, i]
+            for c in range(lanes):
+                a[c] += along[c] * d[c]
+            for c in range(lanes):
+                b[c] -= along[c] * e[c]
+            for c in range(lanes):
+                f[c] = b[c] * factor[c]
+            for c in range(lanes):
+                total[c] += b[c] * b[c]
+
+
+@kernel("void(i8, i8, f8[:,:,::1], f4[:,:,::1], f8[:,::1], f8[:,::1])")
+def _turn(start, stop, p, z, scale, kept):  # type: ignore[no-untyped-def]
+    """p = scale z + kept p."""
+    size, lanes = p.shape[1], p.shape[2]
+    for piece in range(start, stop):
+        strip, chunk = piece // CHUNKS, piece % CHUNKS
+        factor, share_of_old = scale[strip], kept[strip]
+        for i in range(chunk * size // CHUNKS, (chunk + 1) * size // CHUNKS):
+            a, b = p[strip, i], z[strip, i]
+            for c in range(lanes):
+                a[c] = factor[c] * b[c] + share_of_old[c] * a[c]
+
+
+class NegativeCurvature(Exception):
+    """A direction along which the matrix is not positive."""
+
+
+class Columns:
+    """Solves A X = B, keeping its arrays from one call to the next."""
+
+    def __init__(self, tolerance: float, most: int) -> None:
+        """tolerance: |A x − b| of each column over |b|. most: iterations."""
+        self.tolerance, self.most = tolerance, most
+        self.taken = 0  #: iterations of the last solve
+        self._arrays: list[Vec] = []
+
+    def solve(self, matrix: Blocks, r: Vec, x: Vec, precondition: Callable[[Vec], Vec]) -> bool:
+        """Improves x (strips, m, lanes) until all columns of A x = r are solved; says whether they are.
+
+        r: the right-hand sides, of the same shape; what is left after. precondition: about A⁻¹ of columns in single
+        precision. Raises NegativeCurvature.
+        """
+        if not self._arrays or self._arrays[0].shape != r.shape:
+            self._arrays = [np.zeros(r.shape), np.zeros(r.shape), np.zeros(r.shape, dtype=np.float32)]
+        p, q, single = self._arrays
+        pieces = len(r) * CHUNKS
+        partial = np.zeros((len(r), CHUNKS, r.shape[2]))
+
+        # start from x in the columns where it brings anything
+        wanted = self._dots(r, r, partial)
+        nothing = np.zeros_like(wanted)
+        matrix.multiply(x, q)
+        square = self._dots(q, q, partial)
+        useless = square >= 2.0 * self._dots(r, q, partial)
+        if (useless & (square > 0.0)).any():
+            x *= ~useless[:, None, :]
+            q *= ~useless[:, None, :]
+        p[:] = 0.0
+        share(_advance, pieces, x, r, p, q, nothing + 1.0, 1.0 / _root(wanted), single, partial)
+        square = partial.sum(axis=1)
+        goal = self.tolerance**2 * wanted
+        scale, before = 1.0 / _root(wanted), nothing
+        self.taken = 0
+        active = square > np.maximum(goal, SMALLEST)
+        while active.any():
+            if self.taken == self.most:
+                return False
+            # z = B r of columns that are scaled to about unit length, since single precision ends at 1e-38
+            z = precondition(single)
+            along = self._dots(r, z, partial) / scale
+            kept = np.divide(along, before, out=np.zeros_like(along), where=active & (before > 0.0))
+            share(_turn, pieces, p, z, np.where(active, 1.0 / scale, 0.0), kept)
+            matrix.multiply(p, q)
+            curvature = self._dots(p, q, partial)
+            if (np.minimum(curvature, along)[active] <= 0.0).any():
+                raise NegativeCurvature("a direction of negative curvature")
+            step = np.divide(along, curvature, out=np.zeros_like(along), where=active)
+            scale = 1.0 / _root(square)
+            share(_advance, pieces, x, r, p, q, step, scale, single, partial)
+            square, before = partial.sum(axis=1), along
+            self.taken += 1
+            active &= square > goal
+        return True
+
+    @staticmethod
+    def _dots(x: Vec, y: Vec, partial: Vec) -> Vec:
+        share(_dots, len(x) * CHUNKS, x, y, partial)
+        total: Vec = partial.sum(axis=1)
+        return total
+
+
+def _root(square: Vec) -> Vec:
+    root: Vec = np.sqrt(np.where(square > SMALLEST, square, 1.0))
+    return root

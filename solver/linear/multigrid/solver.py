@@ -1,0 +1,127 @@
+"""Conjugate gradients with a V-cycle of smoothed aggregation: for meshes whose factor is too large or too slow.
+
+Time and memory grow with the number of elements alone. The V-cycle is built once and kept while that pays; what was
+solved last is where the next solve starts.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...errors import StepFailed
+from ...state import Index, Vec
+from ..banded import banded_order
+from ..bordered import Bordered, side_by_side
+from ..interface import NotPositiveDefinite
+from ..spread import Spread
+from .columns import Columns, NegativeCurvature
+from .hierarchy import Hierarchy, NotDefinite
+
+TOLERANCE = 1.0e-6  #: |A x − b| over |b|; where a body comes to rest does not depend on it
+PATIENCE = 8  #: iterations that building the V-cycle costs, of sixteen columns; of one, twice as many
+MOST = 500  #: iterations of a solve
+MOST_ON_OLD = 60  #: with a V-cycle that was built for an earlier matrix
+
+
+class Multigrid(Bordered):
+    """LinearSolver that never factors."""
+
+    proves_definite = False
+
+    def __init__(self) -> None:
+        self.why = "conjugate gradients with multigrid"
+        self.remarks: list[str] = []
+        self.factored = 0
+        self.built = 0  #: V-cycles so far
+        self._built_for = 0
+        self._columns = Columns(TOLERANCE, MOST)
+        self._hierarchy: Hierarchy | None = None
+
+    @property
+    def tolerance(self) -> float:
+        """Of each column, |A x − b| over |b|."""
+        return self._columns.tolerance
+
+    @tolerance.setter
+    def tolerance(self, value: float) -> None:
+        self._columns.tolerance = value
+
+    @property
+    def taken(self) -> int:
+        """Iterations of the last solve."""
+        return self._columns.taken
+
+    @staticmethod
+    def order(graph: sp.csc_matrix) -> Index:
+        """A banded order: neighbours stand near each other in memory."""
+        return banded_order(graph)
+
+    def analyse(self, lower: sp.csc_matrix, kept: int) -> None:
+        self._spread = Spread(lower, kept)
+        self.forget_past()
+
+    def forget_past(self) -> None:
+        """Solves start anew, and so does the V-cycle."""
+        self._hierarchy = None
+        self._spent: list[int] = []  #: iterations for each matrix since the V-cycle was built
+        self._since = 0
+        self._last: dict[str, Vec] = {}
+        self._jacobian = None
+
+    def factor(self, lower: sp.csc_matrix, places: Vec | None = None) -> None:
+        """Take the values; raises NotPositiveDefinite only where the V-cycle is built and meets it."""
+        self.factored += 1
+        if self._since:
+            self._spent.append(self._since)
+        self._since = 0
+        self._lower, self._jacobian = lower, None
+        self._spread.fill(lower)
+        self._places = None if places is None else places[: self._spread.inner // 3]
+        if self._hierarchy is None or self._worn:
+            self._build()
+
+    @property
+    def _worn(self) -> bool:
+        """A new one pays when the last matrix took more than all on this one on average, its own cost included."""
+        spent = self._spent
+        return bool(spent) and spent[-1] * len(spent) > PATIENCE + sum(spent)
+
+    def _build(self) -> None:
+        self._spent, self._since = [], 0
+        self._hierarchy = None  # its memory first
+        try:
+            self._hierarchy = Hierarchy(self._spread.blocks, self._places)
+        except NotDefinite as failure:
+            raise NotPositiveDefinite(str(failure)) from None
+        self.built += 1
+        self._built_for = self.factored
+
+    def _solve(self, columns: Vec, name: str, count: int) -> Vec:
+        """A_qq⁻¹ of strips, of which the rest is left; (inner, count). Raises NotPositiveDefinite, StepFailed."""
+        if not columns.size:
+            return np.zeros((self._spread.inner, count))
+        last = self._last.get(name)
+        if last is None or last.shape != columns.shape:
+            last = self._last[name] = np.zeros(columns.shape)
+        if not self._iterate(columns, last):
+            # go on from there with a V-cycle of this matrix
+            self._spread.blocks.multiply(last, columns, 1)
+            self._build()
+            if not self._iterate(columns, last):
+                last[:] = 0.0
+                raise StepFailed(f"multigrid did not solve the step's equations in {MOST} iterations")
+            self._since = 0  # half of them say nothing about the new one
+        return side_by_side(last, count)
+
+    def _iterate(self, columns: Vec, answer: Vec) -> bool:
+        """Improves the answer; says whether it is one. columns: what is left after. Raises NotPositiveDefinite."""
+        assert self._hierarchy is not None, "factor comes first"
+        self._columns.most = MOST if self._built_for == self.factored else MOST_ON_OLD
+        try:
+            solved = self._columns.solve(self._spread.blocks, columns, answer, self._hierarchy.solve)
+        except NegativeCurvature as failure:
+            answer[:] = 0.0
+            raise NotPositiveDefinite(str(failure)) from None
+        self._since += self.taken
+        return solved

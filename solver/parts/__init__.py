@@ -1,0 +1,1 @@
+"""Unknowns that one factor answers for."""

@@ -1,0 +1,1 @@
+"""ConJac: the quasistatic nodes follow the dynamic ones."""

@@ -1,0 +1,39 @@
+"""Nodes that hold what the dynamic and prescribed nodes leave loose."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...coordinates.floating import LooseParts, is_firm, spread_of, width_of
+from ...state import Index, Vec
+
+
+class Anchors:
+    """Up to three nodes for each loose part; K_qq of the remaining nodes is regular."""
+
+    def __init__(self, rest: Vec, parts: list[Index], dynamic: Index, prescribed: Index) -> None:
+        """rest: (n, 3) [m]. parts: nodes of each face-connected part. dynamic, prescribed: nodes that hold."""
+        held = np.concatenate([dynamic, prescribed])
+        self.loose = LooseParts(rest, parts, held)
+        chosen: list[int] = []
+        for group in self.loose.groups:
+            for part in group.parts:
+                chosen += _choose(rest, part, np.concatenate([held, np.array(chosen, dtype=held.dtype)]))
+        self.nodes: Index = np.array(chosen, dtype=np.int32)
+
+
+def _choose(rest: Vec, part: Index, held: Index) -> list[int]:
+    """Nodes of a part that make it firm together with those held: each as far as can be from the earlier ones."""
+    have = rest[np.intersect1d(part, held)]
+    width = width_of(rest[part])
+    chosen: list[int] = []
+    while not is_firm(have, width):
+        origin = have.mean(axis=0) if len(have) else rest[part].mean(axis=0)
+        away = rest[part] - origin
+        if len(have) > 1 and spread_of(have)[0] > 0.0:
+            axis = np.linalg.svd(have - origin)[2][0]
+            away = away - np.outer(away @ axis, axis)
+        node = int(part[np.argmax(np.einsum("ni,ni->n", away, away))])
+        chosen.append(node)
+        have = np.concatenate([have, rest[[node]]])
+    return chosen

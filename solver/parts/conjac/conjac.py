@@ -1,0 +1,258 @@
+"""ConJac: velocities of the quasistatic nodes follow the dynamic ones, v_q = J_qd v_d. [ConJac Alg. 1]
+
+The kept nodes, dynamic ones and anchors, are eliminated last, so one factorization of −K and one backward solve give
+J. The static residual, and the pull of moving prescribed nodes, border −K as further kept rows: their columns of the
+same solve are b_q and w_q, without a forward solve. Anchors are three or fewer nodes of each part that the dynamic and
+prescribed nodes do not hold: K_qq of the rest is then regular, and what the anchors really owe, the part's rigid
+motions, is sorted out exactly in the small dense system: along the rigid motions they are dynamic, across them
+quasistatic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...assembly.damping import Damped
+from ...assembly.edges import Edges
+from ...assembly.linearised import Linearised, Near
+from ...assembly.pattern import Pattern, node_graph
+from ...coordinates.floating import LooseParts
+from ...coordinates.floating_frames import Frame, Frames
+from ...linear.interface import LinearSolver
+from ...state import Index, Vec
+from ..interface import Eliminated, Mesh, Stage
+from ..loads import Loads
+from .anchors import Anchors
+from .eliminate import eliminate
+from .posed import PosedConJac
+from .prescribed_response import PrescribedResponse
+from .rigid_modes import RigidModeBasis
+from .sleep import Sleep
+from .untouched import Following, follow_untouched
+
+if TYPE_CHECKING:
+    from ...linear.cholesky.single import SingleFactor
+
+#: one correction changes no edge by more than this share of its length. A Newton step from far away would: a soft body
+#: that stands on its feet falls over in one step, out of reach of the linearisation that asked for it
+LARGEST_CORRECTION = 0.5
+
+#: diagonal of a border row g over |g|² / stiffness: far above gᵀ K⁻¹ g, and no answer depends on it
+BORDER_PIVOT = 1.0e20
+
+
+class ConJac:
+    """Condensation at the velocity level with stabilised positions. [ConJac Alg. 1]"""
+
+    def __init__(self, mesh: Mesh, linear: LinearSolver, params: dict[str, float]) -> None:
+        """params: beta, the factor on stiffness that sets damping; gamma, the share of b_q that a step removes, or
+        settle_time, in which half of it is gone [s]; corrections, of positions after each step; adaptive, whether
+        dynamic nodes may sleep, and liveliness_threshold [1/s] and liveliness_window [s], which tell when."""
+        self.mesh, self.linear = mesh, linear
+        self.beta, self.gamma = params["beta"], params["gamma"]
+        self.settle_time, self.corrections = params["settle_time"], int(params["corrections"])
+        prescribed, count = mesh.coordinates.prescribed, len(mesh.rest)
+        self.loose = LooseParts(mesh.rest, mesh.parts, prescribed)
+        self.anchors = Anchors(mesh.rest, mesh.parts, mesh.dynamic, prescribed)
+
+        self.kept: Index = np.concatenate([mesh.dynamic, self.anchors.nodes]).astype(np.int32)
+        quasistatic = np.setdiff1d(mesh.coordinates.free, self.kept)
+        graph = node_graph(mesh.tets, count)[quasistatic][:, quasistatic]
+        self.frames = Frames(self.loose, mesh.parts, count)
+        border = 1 + self.frames.columns + (mesh.coordinates.motion is not None) + mesh.coordinates.carriers
+        self.pattern = Pattern(mesh.tets, np.concatenate([quasistatic[linear.order(graph)], self.kept]), count, border)
+        self._matrix = self.pattern.matrix()
+        linear.analyse(self._matrix, 3 * len(self.kept) + border)
+        self.edges = Edges(mesh.tets, mesh.rest)
+        may_sleep = params["adaptive"] and len(mesh.dynamic)
+        self.sleep = Sleep(mesh, params, self.kept, self.edges, self.share) if may_sleep else None
+        self._all_awake = RigidModeBasis(mesh, self.kept, np.arange(len(self.kept)) < len(mesh.dynamic))
+        self._around_kept = Near(mesh.tets, self.kept, count)
+        self.loads = Loads(mesh)
+        # a pivot for the kept rows, whose Schur complement may be singular; J and K_qq⁻¹ do not depend on it
+        self._kept_pivot = np.zeros(count)
+        self._kept_pivot[self.kept] = mesh.stiffness
+
+        self.inner = self.pattern.order[: len(quasistatic)]
+        self._mass_rows = np.repeat(mesh.mass[self.pattern.order], 3)
+        self._single: SingleFactor | None = None
+        self._weighted = np.zeros((3 * len(quasistatic), 3 * len(self.kept)))
+        self.to_free: Index = self.pattern.position[mesh.coordinates.free].astype(np.int32)
+
+    def pose(self, lin: Linearised, stage: Stage, carried: Vec | None = None) -> PosedConJac:
+        """Factor −K of the free nodes and reduce the stage. Raises NotPositiveDefinite. [ConJac 6, 11, 12]"""
+        if self.sleep is not None and not lin.is_fresh:
+            return self.sleep.resting(lin, stage)
+        hold = self._all_awake if self.sleep is None else self.sleep.hold(lin.memory)
+        frames, alone = self.frames.at(lin.x), None
+        if lin.untouched is not None and lin.contacts is not None and len(lin.contacts.nodes):
+            alone = self._following(replace(lin, node_blocks=lin.untouched), stage, hold, frames, carried)
+            # the next factor may write over them
+            alone = replace(alone, columns=alone.columns.copy())
+        known = None if self.sleep is None else self.sleep.columns(lin, stage)
+        here = self._following(lin, stage, hold, frames, carried, known)
+        jacobian, basis, moved = here.jacobian, here.basis, 1 + self.frames.columns
+
+        # S = M − ahD − βabh²K
+        inertia = self._inertia(lin, stage, jacobian)
+        reduced = basis.T @ (inertia - stage.stiffness_and_share(lin) * here.stiffness) @ basis
+        follow = here.follow(moved) if stage.w is not None else None
+        first = here.static.shape[1] - self.mesh.coordinates.carriers
+        carry = None if carried is None else here.follow(slice(first, None))
+        nothing = np.zeros(len(reduced))
+        posed = self.load(PosedConJac(self, lin, stage, hold, frames, jacobian, basis, reduced, nothing, here.columns,
+                                      here.stiffness, follow, here.static[:, :moved], carry=carry))
+        if self.sleep is not None:
+            self.sleep.keep(posed)
+        if alone is None:
+            return posed
+        return follow_untouched(posed, alone, self._inertia(lin, stage, alone.jacobian), moved)
+
+    def join(self, lin: Linearised, stage: Stage, carried: Vec) -> Eliminated:
+        """The same with joints that carry some nodes; raises as `pose` does. [ConJac MUSCLE]"""
+        return eliminate(self.pose(lin, stage, carried), carried)
+
+    def _following(self, lin: Linearised, stage: Stage, hold: RigidModeBasis, frames: list[Frame], carried: Vec | None,
+                   known: Vec | None = None) -> Following:
+        """Factor, and let the quasistatic rows balance; known: the columns, where they are."""
+        size, border = 3 * len(self.kept), self._border(lin, stage, frames, carried)
+        columns = self._condensed(lin, border) if known is None else known
+        jacobian = columns[:, :size]
+
+        # Jᵀ of the rows of K J, and of what the border's vectors leave: on quasistatic nodes that is next to nothing
+        rows = self._kept_rows(lin, columns, np.eye(size, columns.shape[1]))
+        rest = self.linear.left_of_condense()
+        if rest is not None:
+            rows += jacobian.T @ rest
+        stiffness = 0.5 * (rows[:, :size] + rows[:, :size].T)
+        left = rows[:, size:] + border[:, self.kept].reshape(len(border), size).T
+
+        # along the rigid motions that nothing holds the anchors are dynamic, across them quasistatic
+        basis, own = hold.split(lin.x, stiffness, left)
+        inner, left = columns[:, size:] + jacobian @ own, left + stiffness @ own
+        return Following(columns, stiffness, basis, np.concatenate([inner, own]), left)
+
+    def _condensed(self, lin: Linearised, border: Vec) -> Vec:
+        """−A_qq⁻¹ A_qk of all rows that are eliminated last, on a new factor; border: (border, n, 3)."""
+        self.pattern.gather(lin.blocks, lin.node_blocks, -1.0, self._kept_pivot)
+        for k, vector in enumerate(border):
+            pivot = self.mesh.stiffness + BORDER_PIVOT * float(np.vdot(vector, vector)) / self.mesh.stiffness
+            self.pattern.put_border(k, -vector, pivot)
+        self.linear.factor(self._matrix, lin.x[self.pattern.order])
+        return self.linear.condense()
+
+    def _inertia(self, lin: Linearised, stage: Stage, jacobian: Vec) -> Vec:
+        """Jᵀ (M − a h D) J on the kept nodes, (3 k, 3 k) [kg]."""
+        weight = self.weight(lin, stage)
+        inertia = jacobian.T @ np.multiply(weight[: len(jacobian), None], jacobian, out=self._weighted)
+        inertia[np.diag_indices(len(inertia))] += weight[len(jacobian) :]
+        if lin.damped is not None and lin.damped.has_blocks:
+            inertia -= stage.a * stage.h * self._damped(lin.damped, jacobian)
+        out: Vec = 0.5 * (inertia + inertia.T)
+        return out
+
+    def weight(self, lin: Linearised, stage: Stage) -> Vec:
+        """M with the drag of D, on the rows (3 (q + k),) [kg]."""
+        if lin.damped is None and stage.inertia == 1.0:
+            return self._mass_rows
+        return np.repeat(stage.weight(lin)[self.pattern.order], 3)
+
+    def load(self, posed: PosedConJac) -> PosedConJac:
+        """The stage with its right-hand side, Jᵀ (M v̂ + a h f − S w). [ConJac 11]"""
+        lin, stage, follow = posed.lin, posed.stage, posed.follow
+        momentum = self.loads.momentum(lin, stage)[self.pattern.order].ravel()
+        if follow is not None:
+            momentum -= self.weight(lin, stage) * follow.rows
+            momentum[len(posed.jacobian) :] += stage.stiffness_and_share(lin) * follow.left
+            if lin.damped is not None and lin.damped.has_blocks:
+                columns = np.zeros((len(lin.mass), 3, 1))
+                columns[self.pattern.order, :, 0] = follow.rows.reshape(-1, 3)
+                columns[self.mesh.coordinates.prescribed, :, 0] = stage.w
+                momentum += stage.a * stage.h * lin.damped.multiply(columns)[self.pattern.order].ravel()
+        return replace(posed, impulse=posed.onto_basis(momentum))
+
+    def share(self, h: float) -> float:
+        """How much of b_q a step of h seconds removes: γ, or 1 − 2^(−h/τ) of a settle time τ."""
+        return 1.0 - 2.0 ** (-h / self.settle_time) if self.settle_time > 0.0 else self.gamma
+
+    def at_most(self, share: float, moved: Vec) -> float:
+        """The share of a displacement (n, 3) that changes no edge by more than it may."""
+        change = self.edges.largest_change(moved)
+        return min(share, LARGEST_CORRECTION / change) if change > 0.0 else share
+
+    def in_single(self) -> Callable[[Vec], Vec]:
+        """Solves with the factor that is there now, copied in single precision where the linear solver shows it."""
+        from ...linear.cholesky.supernodal import inside_of  # its kernels are compiled beside those of the method
+
+        inside = inside_of(self.linear)
+        if inside is None:
+            return self.linear.solve
+        from ...linear.cholesky.single import SingleFactor  # compiled for bakes that ask for it
+
+        if self._single is None or not self._single.of(inside):
+            self._single = SingleFactor(inside)
+        self._single.copy()
+        return self._single.solve
+
+    def relax(self, posed: PosedConJac, loads: Vec, solve: Callable[[Vec], Vec] | None = None) -> Vec:
+        """−K_qq⁻¹ of loads on the quasistatic rows, (3 q,) or (3 q, c) [m], the kept nodes held, on the last factor."""
+        right = np.zeros((self.pattern.size, *loads.shape[1:]))
+        right[: len(loads)] = loads
+        solved = (solve or self.linear.solve)(right)
+        rows: Vec = solved[: len(loads)] - posed.columns @ solved[len(loads) :]
+        return rows
+
+    def balance(self, posed: PosedConJac, loads: Vec, solve: Callable[[Vec], Vec] | None = None) -> tuple[Vec, Vec]:
+        """−K⁻¹ of loads (n, 3, c) across the dynamic unknowns, (3 (q + k), c), and what is left of them on kept nodes,
+        (3 k, c), on the factor that is there."""
+        count = loads.shape[2]
+        rows = self.relax(posed, loads[self.inner].reshape(-1, count), solve)
+        own = np.zeros((3 * len(self.kept), count))
+        left = self._kept_rows(posed.lin, rows, own) + loads[self.kept].reshape(own.shape)
+        _, own = posed.hold.split(posed.lin.x, posed.stiffness, left)
+        return np.concatenate([rows + posed.columns[:, : len(own)] @ own, own]), left + posed.stiffness @ own
+
+    def follow_on(self, posed: PosedConJac, change: Vec) -> PrescribedResponse:
+        """What prescribed nodes cause at velocities that differ by `change`, (p, 3), on the factor that is there."""
+        assert posed.follow is not None
+        rows, left = self.balance(posed, self.loads.pull(posed.lin, change)[:, :, None])
+        return PrescribedResponse(posed.follow.rows + rows[:, 0], posed.follow.left + left[:, 0])
+
+    def _damped(self, damped: Damped, jacobian: Vec) -> Vec:
+        """Jᵀ D J of the blocks that D has for itself, (3 k, 3 k) [N s/m]."""
+        size = 3 * len(self.kept)
+        columns = np.zeros((len(self.mesh.rest), 3, size))
+        columns[self.inner] = jacobian.reshape(-1, 3, size)
+        columns[self.kept] = np.eye(size).reshape(-1, 3, size)
+        rows = damped.multiply(columns)[self.pattern.order].reshape(-1, size)
+        product: Vec = jacobian.T @ rows[: len(jacobian)] + rows[len(jacobian) :]
+        return product
+
+    def _border(self, lin: Linearised, stage: Stage, frames: list[Frame], carried: Vec | None) -> Vec:
+        """What borders −K: f, M R of the rigid motions, K w of moving prescribed nodes, K J_a of those that joints
+        carry, (border, n, 3)."""
+        vectors = [lin.force[None], self.frames.loads(frames, lin.mass)]
+        if stage.w is not None:
+            vectors.append(self.loads.pull(lin, stage.w)[None])
+        if carried is not None:
+            vectors.append(self.loads.pulls(lin, carried).transpose(2, 0, 1))
+        border: Vec = np.concatenate(vectors)
+        return border
+
+    def _kept_rows(self, lin: Linearised, inner: Vec, own: Vec) -> Vec:
+        """K_kq inner + K_kk own: kept rows of K times columns, quasistatic rows (3 q, c) and kept ones (3 k, c).
+
+        Of J and 1 they are Jᵀ K J, negative semi-definite. [ConJac 11]
+        """
+        near = self._around_kept
+        rows = self.pattern.position[near.nodes]
+        columns = np.zeros((len(near.nodes), 3, inner.shape[1]))
+        is_inner, is_kept = (rows >= 0) & (rows < len(self.inner)), rows >= len(self.inner)
+        columns[is_inner] = inner[3 * rows[is_inner, None] + np.arange(3)]
+        columns[is_kept] = own.reshape(-1, 3, own.shape[1])[rows[is_kept] - len(self.inner)]
+        product: Vec = near.multiply(lin, columns)[near.place[self.kept]]
+        return product.reshape(own.shape)

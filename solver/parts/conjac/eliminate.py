@@ -1,0 +1,63 @@
+"""ConJac whose nodes joints carry, eliminated down to the joints' rates."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import scipy.linalg
+
+from ...state import Vec
+from ..interface import Eliminated, Stage
+from .posed import PosedConJac
+from .prescribed_response import PrescribedResponse
+
+
+def eliminate(posed: PosedConJac, carried: Vec) -> Eliminated:
+    """The rates beside the reduced unknowns, which are then eliminated too; K_qa J_a was condensed with the others.
+
+    Unknowns are those of the reduced step, z, and u: v = Φ z + F u + follow on the rows, F what J_a takes along where
+    all that is quasistatic balances. On quasistatic rows K (F; J_a) is zero.
+    """
+    owner, lin, stage, carry = posed.owner, posed.lin, posed.stage, posed.carry
+    assert carry is not None
+    mesh, order = owner.mesh, owner.pattern.order
+    prescribed, count, size = mesh.coordinates.prescribed, carried.shape[2], len(posed.jacobian)
+    onto = carried.reshape(-1, count)
+
+    # S (F; J_a) and S (follow; w), on the rows and on the prescribed nodes
+    moved = np.zeros((len(lin.x), 3, count + 1))
+    moved[order, :, :count] = carry.rows.reshape(-1, 3, count)
+    moved[prescribed, :, :count] = carried
+    left = np.concatenate([carry.left, np.zeros((len(carry.left), 1))], axis=1)
+    if posed.follow is not None and stage.w is not None:
+        moved[order, :, count] = posed.follow.rows.reshape(-1, 3)
+        moved[prescribed, :, count] = stage.w
+        left[:, count] = posed.follow.left
+    rows = owner.weight(lin, stage)[:, None] * moved[order].reshape(-1, count + 1)
+    rows[size:] -= stage.stiffness_and_share(lin) * left
+    if lin.damped is not None and lin.damped.has_blocks:
+        rows -= stage.a * stage.h * lin.damped.multiply(moved)[order].reshape(-1, count + 1)
+    on_prescribed = owner.loads.on_prescribed(lin, stage, moved).reshape(len(onto), count + 1)
+
+    whole = carry.rows.T @ rows + onto.T @ on_prescribed
+    momentum = owner.loads.momentum(lin, stage)
+    impulse = (carry.rows.T @ momentum[order].ravel() + onto.T @ momentum[prescribed].ravel() - whole[:, count])
+    matrix, response = whole[:, :count], carry.rows
+    if len(posed.reduced):
+        coupling = posed.basis.T @ (posed.jacobian.T @ rows[:size, :count] + rows[size:, :count])
+        eliminated = scipy.linalg.solve(posed.reduced, np.column_stack([coupling, posed.impulse]), assume_a="pos",
+                                        check_finite=False)
+        matrix = matrix - coupling.T @ eliminated[:, :count]
+        impulse = impulse - coupling.T @ eliminated[:, count]
+        kept = posed.basis @ eliminated[:, :count]
+        response = response - np.concatenate([posed.jacobian @ kept, kept])
+
+    def moving(u: Vec) -> tuple[PosedConJac, Stage]:
+        known, follow = stage.moving(carried @ u), PrescribedResponse(carry.rows @ u, carry.left @ u)
+        if posed.follow is not None:
+            follow = PrescribedResponse(posed.follow.rows + follow.rows, posed.follow.left + follow.left)
+        return owner.load(replace(posed, stage=known, follow=follow)), known
+
+    free = response.reshape(-1, 3, count)[owner.to_free].reshape(-1, count)
+    return Eliminated(0.5 * (matrix + matrix.T), impulse, free, moving)

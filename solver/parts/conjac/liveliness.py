@@ -1,0 +1,100 @@
+"""How fast the surroundings of each dynamic node stretch, and so whether the node needs a life of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from scipy.sparse.csgraph import dijkstra
+
+from ...meshing.edge_graph import edge_graph
+from ...meshing.volume import tet_volumes
+from ...state import Index, Mask, Vec
+
+#: a sleeping node wakes at so many times the threshold below which a waking one falls asleep. One that falls asleep as
+#: it swings has at most π/2 thresholds over ω left to go to balance, and a window of 1/ω makes that π/2 thresholds
+WAKE = 2.0
+
+DROWSY, DOZING = 0.5, 0.25  #: of nodes that sleep if the next step, and the one after it, show that they can
+
+AWAKE, LEVEL, MOVED = "liveliness.awake", "liveliness.level", "liveliness.moved"
+
+#: V mean|Ṡ| of each element, (e,) [m³/s], at positions [m] and velocities [m/s], (n, 3)
+Stretching = Callable[[Vec, Vec], Vec]
+
+
+def regions(tets: Index, rest: Vec, nodes: Index) -> Index:
+    """Which of `nodes` each element is nearest to along edges, (e,); −1 where none is in its part. [Thesis 4.4.1]"""
+    count = len(rest)
+    graph = edge_graph(rest, tets)
+    away, _, source = dijkstra(graph, directed=False, indices=nodes, min_only=True, return_predecessors=True)
+    place = np.full(count + 1, -1, dtype=np.int32)
+    place[nodes] = np.arange(len(nodes))
+    nearest = np.argmin(away[tets], axis=1)
+    owner = source[tets[np.arange(len(tets)), nearest]]
+    found: Index = place[np.where(owner < 0, count, owner)]
+    return found
+
+
+class Liveliness:
+    """The mean rate of stretch around each dynamic node, over a window of time."""
+
+    def __init__(self, tets: Index, rest: Vec, nodes: Index, threshold: float, window: float) -> None:
+        """nodes: (m,) dynamic ones. threshold: of sleep [1/s]. window: time constant of the mean over time [s]."""
+        self.nodes, self.threshold, self.window = nodes, threshold, window
+        self.regions = regions(tets, rest, nodes)
+        self._inside = np.flatnonzero(self.regions >= 0)
+        # elements that fill up a lane block are copies, and stretch by nothing
+        first = np.unique(tets, axis=0, return_index=True)[1]
+        volumes = np.zeros(len(tets))
+        volumes[first] = tet_volumes(rest, tets[first])
+        self._volumes = np.maximum(self._sum(volumes), np.finfo(float).tiny)
+
+    def awake(self, memory: Mapping[str, Vec]) -> Mask:
+        """Which nodes are dynamic, (m,); all where nothing is remembered, as after a cut. [Thesis Alg. 4.3]"""
+        return self._are(1.0, memory)
+
+    def drowsy(self, memory: Mapping[str, Vec]) -> Mask:
+        """Which nodes are quasistatic for the first time now, (m,)."""
+        return self._are(DROWSY, memory)
+
+    def _are(self, mark: float, memory: Mapping[str, Vec]) -> Mask:
+        marked: Mask = memory.get(AWAKE, np.ones(len(self.nodes))) == mark
+        return marked
+
+    def now(self, before: Vec, after: Vec, h: float, stretching: Stretching) -> Vec:
+        """Mean rate of stretch around each node that moves from x⁰ to x¹, (n, 3) [m], within h seconds, (m,) [1/s].
+
+        Taken from displacements, since velocities are zero where all sleep, and in the middle between the two, where a
+        rotation stretches nothing. [Thesis 4.16, changed: displacements] [Thesis 4.20, changed: weighted by volume]
+        """
+        return self.rates(0.5 * (before + after), (after - before) / h, stretching)
+
+    def rates(self, x: Vec, v: Vec, stretching: Stretching) -> Vec:
+        """Mean rate of stretch around each node at positions x [m] and velocities v [m/s], (n, 3), (m,) [1/s]."""
+        rates: Vec = self._sum(stretching(x, v)) / self._volumes
+        return rates
+
+    def past(self, memory: Mapping[str, Vec]) -> Vec:
+        """The mean over the window so far, (m,) [1/s]; where nothing is remembered what a node wakes with."""
+        return memory.get(LEVEL, np.full(len(self.nodes), WAKE**2 * self.threshold))
+
+    def level(self, past: Vec, now: Vec, h: float) -> Vec:
+        """The mean over the window after h seconds at the rates `now`, (m,) [1/s].
+
+        It forgets exponentially, so that steps of any length may follow each other.
+        """
+        level: Vec = past + (1.0 - np.exp(-h / self.window)) * (now - past)
+        return level
+
+    def to_balance(self, past: Vec, now: Vec, h: float, share: float) -> Vec:
+        """What the mean will come to by the time sleeping nodes are in balance, of which this step of h seconds was a
+        share, (m,) [1/s]."""
+        mean: Vec = past + now * h / (max(share, 1.0e-3) * self.window)
+        return mean
+
+    def _sum(self, values: Vec) -> Vec:
+        """Of each node's region, (m,)."""
+        inside = self._inside
+        total: Vec = np.bincount(self.regions[inside], values[inside], minlength=len(self.nodes))  # type: ignore[assignment]
+        return total

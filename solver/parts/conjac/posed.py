@@ -1,0 +1,222 @@
+"""A stage that ConJac has condensed: what it answers on the factor that is there. [ConJac Alg. 1]"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+import scipy.linalg
+
+from ...assembly.linearised import Linearised
+from ...assembly.pattern import Pattern
+from ...coordinates.floating_frames import Frame, Frames
+from ...linear.interface import LinearSolver
+from ...state import Index, Vec
+from ..interface import Compliance, Evaluate, Mesh, Stage
+from ..loads import Loads
+from .compliance import compliance
+from .prescribed_response import PrescribedResponse
+from .rigid_modes import RigidModeBasis
+
+TRIALS = 4  #: lengths of one further correction, each half of the last
+
+#: of energies that cancel in a correction's merit: smaller changes of it are noise
+ROUNDING = 1.0e-12
+
+
+class Condensed(Protocol):
+    """What a posed stage asks of the condensation that made it, with its factor."""
+
+    mesh: Mesh
+    linear: LinearSolver
+    frames: Frames
+    pattern: Pattern
+    loads: Loads
+    kept: Index  #: nodes of the small dense system, (k,)
+    inner: Index  #: quasistatic nodes, as rows have them, (q,)
+    to_free: Index  #: rows of the free nodes, (f,)
+    corrections: int  #: of positions after each step
+
+    def share(self, h: float) -> float:
+        """How much of b_q a step of h seconds removes."""
+
+    def at_most(self, share: float, moved: Vec) -> float:
+        """The share of a displacement (n, 3) that changes no edge by more than it may."""
+
+    def in_single(self) -> Callable[[Vec], Vec]:
+        """Solves with the factor, perhaps in single precision."""
+
+    def weight(self, lin: Linearised, stage: Stage) -> Vec:
+        """M with the drag of D, on the rows (3 (q + k),) [kg]."""
+
+    def load(self, posed: PosedConJac) -> PosedConJac:
+        """The stage with its right-hand side."""
+
+    def balance(self, posed: PosedConJac, loads: Vec, solve: Callable[[Vec], Vec] | None = None) -> tuple[Vec, Vec]:
+        """−K⁻¹ of loads (n, 3, c) across the dynamic unknowns, and what is left of them on kept nodes."""
+
+    def follow_on(self, posed: PosedConJac, change: Vec) -> PrescribedResponse:
+        """What prescribed nodes cause at velocities that differ by `change`, (p, 3)."""
+
+
+@dataclass(frozen=True)
+class PosedConJac:
+    """The reduced step, factored and ready. Rows run over quasistatic nodes, then kept ones. [ConJac 11]"""
+
+    owner: Condensed
+    lin: Linearised
+    stage: Stage
+    hold: RigidModeBasis
+    frames: list[Frame]
+    jacobian: Vec  #: J of the quasistatic rows on the kept ones, (3 q, 3 k)
+    basis: Vec  #: kept velocities from the reduced unknowns, (3 k, r)
+    reduced: Vec  #: Jᵀ (M − hD − βh²K) J in those unknowns, (r, r) [kg]
+    impulse: Vec  #: its right-hand side, (r,) [N s]
+    columns: Vec  #: −A_qq⁻¹ A_qk of all rows that were eliminated last, A = −K and its border, (3 q, 3 k + border)
+    stiffness: Vec  #: Jᵀ K J, (3 k, 3 k) [N/m]
+    follow: PrescribedResponse | None  #: what prescribed nodes cause; None where all are still
+    owed: Vec  #: −K⁻¹ (f, M R) across the dynamic unknowns, (3 (q + k), 1 + modes) [m], [m s²]
+    besides: Vec | None = None  #: forces of impulses that f has not, (n, 3) [N]
+    #: in place of `reduced` where velocities follow as if nothing touched, (r, r) [kg]: not symmetric
+    slope: Vec | None = None
+    #: what velocities of prescribed nodes for each rate of joints cause, (3 (q + k), c)
+    carry: PrescribedResponse | None = None
+
+    def solve(self) -> Vec:
+        """v = J v_d + w of the free nodes, (3 f,) [m/s]. [ConJac 7]"""
+        kept = np.zeros(len(self.basis))
+        if len(self.reduced):
+            matrix, kind = (self.reduced, "pos") if self.slope is None else (self.slope, "gen")
+            kept = self.basis @ scipy.linalg.solve(matrix, self.impulse, assume_a=kind)
+        rows = np.concatenate([self.jacobian @ kept, kept])
+        return self._on_free(rows if self.follow is None else rows + self.follow.rows)
+
+    def correction(self, u: Vec) -> Vec:
+        """γ b of f − M a, for positions only, (3 f,) [m/s]; a is the rigid part of the step's acceleration.
+
+        What mass damping takes from a rigid motion is taken at each node and belongs to it. D does not else enter:
+        the rest of D v dies out with v, and where the body rests f alone is balanced.
+
+        [ConJac 12-13, changed: free fall and largest correction]
+        """
+        owner, rows = self.owner, self.owed[:, 0].reshape(-1, 3)
+        if self.frames:
+            inertial = self.owed[:, 1:].reshape(len(rows), 3, -1)
+            rows = rows - np.einsum("pak,pk->pa", inertial, self._amplitudes(u)[owner.pattern.order])
+        moved = np.zeros(self.lin.x.shape)
+        moved[owner.pattern.order] = rows
+        share = owner.at_most(owner.share(self.stage.h), moved)
+        return self._on_free(share / (self.stage.b * self.stage.h) * rows.ravel())
+
+    def _amplitudes(self, u: Vec) -> Vec:
+        """The rigid part of the step's acceleration, and of what mass damping takes, along each motion, (n, modes)."""
+        v = self.owner.mesh.coordinates.spread(u, self.stage.w)
+        lost = (v - self.stage.v_hat) / (self.stage.a * self.stage.h)
+        if self.lin.damped is not None:
+            lost += (self.lin.damped.drag / self.lin.mass)[:, None] * v
+        return self.owner.frames.amplitudes(self.frames, self.lin.mass, lost)
+
+    def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
+        """Quasi-Newton steps of what balances towards f = M a on the kept factor, lowering W + M a · x.
+
+        [ConJac 12, changed: several corrections, each with a line search]
+        """
+        owner = self.owner
+        corrections = owner.corrections if corrections is None else corrections
+        if not corrections:
+            return q
+        coordinates, time = owner.mesh.coordinates, self.stage.time
+        x, v = coordinates.place(q, time), coordinates.spread(u, self.stage.w)
+        carried = np.zeros_like(x)
+        if self.frames:
+            carried = np.einsum("kna,nk->na", owner.frames.loads(self.frames, self.lin.mass), self._amplitudes(u))
+        if self.besides is not None:
+            carried = carried - self.besides
+        force, energy = evaluate(x, v, time)
+        merit = energy + float(np.vdot(carried, x))
+        # six digits do for a direction, and half the bytes are read in half the time
+        solve = owner.in_single()
+        noise = ROUNDING * (abs(energy) + float(np.abs(carried).sum() + np.abs(force).sum()) * float(np.ptp(x)))
+        for _ in range(corrections):
+            rest = force - carried
+            moved = np.zeros_like(x)
+            rows, _ = owner.balance(self, rest[:, :, None], lambda right: solve(right[:, 0])[:, None])
+            moved[owner.pattern.order] = rows.reshape(-1, 3)
+            slope = -float(np.vdot(rest, moved))
+            share = owner.at_most(1.0, moved)
+            for _ in range(TRIALS):
+                trial = x + share * moved
+                force, energy = evaluate(trial, v, time)
+                lower = energy + float(np.vdot(carried, trial))
+                if lower <= merit + 1.0e-4 * share * slope:
+                    break
+                # where rounding hides the fall of the energy, less unbalanced force is proof enough
+                if lower <= merit + noise and _largest(force - carried, owner.inner) < _largest(rest, owner.inner):
+                    break
+                share *= 0.5
+            else:
+                break
+            x, merit = trial, lower
+        settled: Vec = x[coordinates.free].ravel()
+        return settled
+
+    def respond(self, impulses: Vec) -> Vec:
+        """J (JᵀSJ)⁻¹ Jᵀ of impulses on the free nodes, both (3 f, c) [N s], [m/s]."""
+        width, order = impulses.shape[1], self.owner.to_free
+        rows = np.zeros((len(order), 3 * width))
+        rows[order] = impulses.reshape(-1, 3 * width)
+        kept = np.zeros((len(self.basis), width))
+        if len(self.reduced):
+            reduced = self.onto_basis(rows.reshape(-1, width))
+            kept = self.basis @ scipy.linalg.solve(self.reduced, reduced, assume_a="pos")
+        moved = np.concatenate([self.jacobian @ kept, kept]).reshape(-1, 3 * width)
+        rates: Vec = moved[order].reshape(-1, width)
+        return rates
+
+    def at(self, lin: Linearised, stage: Stage) -> PosedConJac:
+        """Another moment on the factor that is there, where nothing is dynamic: a quasi-Newton step. [ConJac 12]"""
+        loads = lin.force[:, :, None]
+        if stage.w is not None:
+            loads = np.concatenate([loads, self.owner.loads.pull(lin, stage.w)[:, :, None]], axis=2)
+        rows, left = self.owner.balance(replace(self, lin=lin), loads)
+        follow = None if stage.w is None else PrescribedResponse(rows[:, 1], left[:, 1])
+        return replace(self, lin=lin, stage=stage, follow=follow, owed=rows[:, :1])
+
+    def compliance(self, nodes: Index) -> Compliance:
+        rows = self.owner.pattern.position[nodes].astype(np.int32)
+        return compliance(self.jacobian, self.basis, self.reduced, rows)
+
+    def under(self, impulses: Vec) -> PosedConJac:
+        force = impulses / (self.stage.a * self.stage.h)
+        owed = self.owed.copy()
+        owed[:, 0] += self.owner.balance(self, force[:, :, None])[0][:, 0]
+        impulse = self.impulse + self.onto_basis(impulses[self.owner.pattern.order].ravel())
+        besides = force if self.besides is None else self.besides + force
+        return replace(self, impulse=impulse, owed=owed, besides=besides)
+
+    def again(self, stage: Stage) -> PosedConJac:
+        follow = self.follow
+        if follow is not None and stage.w is not None and self.stage.w is not None:
+            follow = self.owner.follow_on(self, stage.w - self.stage.w)
+        return self.owner.load(replace(self, stage=stage, follow=follow))
+
+    def onto_basis(self, momentum: Vec) -> Vec:
+        """Jᵀ of an impulse on the rows (3 (q + k),), in the reduced unknowns, (r,) [N s]."""
+        size = len(self.jacobian)
+        reduced: Vec = self.basis.T @ (self.jacobian.T @ momentum[:size] + momentum[size:])
+        return reduced
+
+    def carried(self, kept: Vec) -> Vec:
+        """Velocities of the free nodes when the kept ones have these, (3 k,) [m/s], and nothing else moves, (3 f,)."""
+        return self._on_free(np.concatenate([self.jacobian @ kept, kept]))
+
+    def _on_free(self, rows: Vec) -> Vec:
+        rates: Vec = rows.reshape(-1, 3)[self.owner.to_free].ravel()
+        return rates
+
+
+def _largest(forces: Vec, nodes: Index) -> float:
+    """The largest component at some nodes."""
+    return float(np.abs(forces[nodes]).max(initial=0.0))

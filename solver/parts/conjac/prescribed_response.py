@@ -1,0 +1,18 @@
+"""What prescribed nodes cause where all that is quasistatic balances."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...state import Vec
+
+
+@dataclass(frozen=True)
+class PrescribedResponse:
+    """Where velocities w of prescribed nodes take the others when nothing else moves them.
+
+    Of several w at once, each array has a column for each.
+    """
+
+    rows: Vec  #: velocities on the rows, (3 (q + k),) [m/s]
+    left: Vec  #: K of them and of w on the kept nodes, (3 k,) [N/s]

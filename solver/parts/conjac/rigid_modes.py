@@ -1,0 +1,76 @@
+"""Which kept nodes are dynamic; anchors and sleeping nodes are so along rigid motions only, across them quasistatic."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...coordinates.floating import Group, LooseParts, rigid_field
+from ...state import Index, Mask, Vec
+from ..interface import Mesh
+
+
+class RigidModeBasis:
+    """One choice of dynamic nodes among the kept ones; the other kept nodes hold the parts that this leaves loose."""
+
+    def __init__(self, mesh: Mesh, kept: Index, awake: Mask) -> None:
+        """kept: (k,) nodes that, with the prescribed ones, make every part firm. awake: which are dynamic, (k,)."""
+        held = np.concatenate([kept[awake], mesh.coordinates.prescribed])
+        self.loose = LooseParts(mesh.rest, mesh.parts, held)
+        self._nodes = kept[~awake]
+        self._dynamic, self._rows = rows_of(np.flatnonzero(awake)), rows_of(np.flatnonzero(~awake))
+        place = {node: i for i, node in enumerate(self._nodes.tolist())}
+        mine = [[np.intersect1d(part, self._nodes) for part in group.owned] for group in self.loose.groups]
+        #: of each group and part: the nodes that hold it, and where they stand among all of these
+        self._owned = [[(nodes, [place[node] for node in nodes.tolist()]) for nodes in of_group] for of_group in mine]
+
+    @property
+    def unknowns(self) -> int:
+        """How many a reduced step has."""
+        return len(self._dynamic) + sum(group.modes for group in self.loose.groups)
+
+    def split(self, x: Vec, stiffness: Vec, left: Vec) -> tuple[Vec, Vec]:
+        """Velocities of the kept nodes: dynamic along the rigid motions, quasistatic across them.
+
+        x: (n, 3) [m]. stiffness: Jᵀ K J on the kept nodes, (3 k, 3 k) [N/m]. left: what loads leave on the kept nodes
+        once the quasistatic nodes balance, (3 k, c).
+        Returns (basis (3 k, r), own (3 k, c)): kept velocities from the reduced unknowns, which are the dynamic nodes'
+        and the holding nodes' amplitudes along rigid motions; and how the latter give way across them so that no load
+        is left there. [ConJac 6, changed: rigid modes]
+        """
+        size, first = len(stiffness), len(self._dynamic)
+        basis = np.zeros((size, first))
+        basis[self._dynamic, np.arange(first)] = 1.0
+        if not len(self._nodes):
+            return basis, np.zeros_like(left)
+        whole, count = self._along(x)
+        rigid, across = np.zeros((size, count)), np.zeros((size, len(self._rows) - count))
+        rigid[self._rows], across[self._rows] = whole[:, :count], whole[:, count:]
+        compliance = np.linalg.inv(-across.T @ stiffness @ across)
+        relax = across @ (0.5 * (compliance + compliance.T)) @ across.T
+        basis = np.concatenate([basis, rigid], axis=1)
+        return basis + relax @ stiffness @ basis, relax @ left
+
+    def amplitudes(self, x: Vec, kept: Vec) -> Vec:
+        """The reduced unknowns at positions x (n, 3) of velocities of the kept nodes, (3 k,), as `split` has them."""
+        whole, count = self._along(x) if len(self._nodes) else (np.zeros((0, 0)), 0)
+        return np.concatenate([kept[self._dynamic], whole[:, :count].T @ kept[self._rows]])
+
+    def _along(self, x: Vec) -> tuple[Vec, int]:
+        """An orthonormal basis of the holding nodes' velocities, and how many of its columns, the first, are rigid."""
+        along = [self._rigid(group, owned, x) for group, owned in zip(self.loose.groups, self._owned)]
+        whole, _ = np.linalg.qr(np.concatenate([np.zeros((len(self._rows), 0)), *along], axis=1), mode="complete")
+        return whole, sum(field.shape[1] for field in along)
+
+    def _rigid(self, group: Group, owned: list[tuple[Index, list[int]]], x: Vec) -> Vec:
+        """Velocities of all holding nodes under this group's rigid motions, (3 nodes, modes)."""
+        twists, centres = self.loose.twists(group, x)
+        out = np.zeros((len(self._nodes), 3, twists.shape[1]))
+        for k, ((mine, rows), centre) in enumerate(zip(owned, centres)):
+            out[rows] = rigid_field(x[mine], centre, group.size) @ twists[6 * k : 6 * k + 6]
+        return out.reshape(3 * len(self._nodes), -1)
+
+
+def rows_of(places: Index) -> Index:
+    """The three rows of each node, (3 n,)."""
+    rows: Index = (3 * places[:, None] + np.arange(3)).ravel()
+    return rows

@@ -1,0 +1,176 @@
+"""Dynamic nodes that fall asleep where little happens and wake where something does. [Thesis 4.4]
+
+A sleeping node is an anchor: it stays among the kept rows, so no matrix is laid out or analysed anew, and the small
+dense system takes it as quasistatic. Where all nodes sleep a step is a quasi-Newton step towards balance, and the last
+factor serves many of them. [Thesis 4.4.2, changed: kept rows]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from ...assembly.edges import Edges
+from ...assembly.linearised import Linearised
+from ...state import Index, Mask, State, Vec
+from ..interface import Mesh, Stage
+from .liveliness import AWAKE, DOZING, DROWSY, LEVEL, MOVED, WAKE, Liveliness, Stretching
+from .posed import PosedConJac
+from .rigid_modes import RigidModeBasis, rows_of
+
+#: a factor serves sleeping nodes until an edge has changed by this share of its length. Relaxing by a share γ of a
+#: Newton step converges as long as K has not doubled or so
+NEAR = 0.05
+
+
+class Sleep:
+    """Who is dynamic, kept in State.memory, and the factor of the last step, which only saves time."""
+
+    def __init__(self, mesh: Mesh, params: dict[str, float], kept: Index, edges: Edges,
+                 share: Callable[[float], float]) -> None:
+        """kept: (k,) nodes of the dense system, the dynamic ones first. share: of the way to balance that a step goes,
+        from its seconds."""
+        self.liveliness = Liveliness(mesh.tets, mesh.rest, mesh.dynamic, params["liveliness_threshold"],
+                                     params["liveliness_window"])
+        self._mesh, self._kept, self._edges, self._share = mesh, kept, edges, share
+        self._holds: dict[bytes, RigidModeBasis] = {}
+        self._posed: PosedConJac | None = None  #: on the last factor that was made
+        self._factor = 0  #: which one that was
+        self._rested = False  #: whether this step stands on a factor from before
+
+    def hold(self, memory: Mapping[str, Vec]) -> RigidModeBasis:
+        """Who is dynamic in this state; each choice is prepared once."""
+        awake = np.zeros(len(self._kept), dtype=bool)
+        awake[: len(self._mesh.dynamic)] = self.liveliness.awake(memory)
+        key = awake.tobytes()
+        if key not in self._holds:
+            self._holds[key] = RigidModeBasis(self._mesh, self._kept, awake)
+        return self._holds[key]
+
+    def at_rest(self) -> dict[str, Vec]:
+        """What is remembered of a body that has not moved: everyone sleeps. [Thesis Alg. 4.3]"""
+        count = len(self.liveliness.nodes)
+        return {AWAKE: np.zeros(count), LEVEL: np.zeros(count), MOVED: np.zeros(3 * count)}
+
+    def told(self, memory: Mapping[str, Vec]) -> tuple[Vec, Vec]:
+        """Liveliness [1/s], (m,), and whether awake, 1 or 0, (m,), of each dynamic node."""
+        # who dozes may still turn out to be needed
+        return self.liveliness.past(memory), (memory[AWAKE] > 0.0).astype(float)
+
+    def keep(self, posed: PosedConJac) -> None:
+        """Remember the stage that was posed on a new factor."""
+        self._posed, self._factor = posed, posed.owner.linear.factored
+
+    def columns(self, lin: Linearised, stage: Stage) -> Vec | None:
+        """Columns of the factor, where it was made at this very moment and others were dynamic."""
+        last = self._last
+        if last is None or last.stage.time != stage.time or (last.stage.w is None) != (stage.w is None):
+            return None
+        same = np.array_equal(last.lin.x, lin.x) and np.array_equal(last.lin.force, lin.force)
+        if stage.w is not None and last.stage.w is not None:
+            same = same and np.array_equal(last.stage.w, stage.w)
+        return last.columns if same else None
+
+    def rests_near(self, x: Vec, memory: Mapping[str, Vec]) -> bool:
+        """Whether nothing is dynamic and the last factor's positions are near x, (n, 3) [m]."""
+        last = self._last
+        if last is None or last.hold.unknowns or self.hold(memory) is not last.hold:
+            return False
+        return self._edges.largest_change(x - last.lin.x) <= NEAR
+
+    def resting(self, lin: Linearised, stage: Stage) -> PosedConJac:
+        """The stage on the last factor."""
+        assert self._last is not None
+        self._rested = True
+        return self._last.at(lin, stage)
+
+    def forget_past(self) -> None:
+        """Drop the factor."""
+        self._posed, self._rested = None, False
+
+    @property
+    def _last(self) -> PosedConJac | None:
+        """What was posed last, unless the solver has made another factor since."""
+        posed = self._posed
+        return posed if posed is not None and posed.owner.linear.factored == self._factor else None
+
+    def judge(self, before: State, after: State, h: float, stretching: Stretching,
+              histories: tuple[str, ...]) -> tuple[State, bool]:
+        """The state to go on from and True; or, where a step wakes nodes, the one to take it anew from and False.
+
+        A step of sleeping nodes that turns out lively is never taken: it would jump towards balance, and a node that
+        woke from it would keep that speed. histories: keys of the memory that mean nothing once others are dynamic.
+        [Thesis Alg. 4.3]
+        """
+        liveliness, coordinates, memory = self.liveliness, self._mesh.coordinates, before.memory
+        x0, x1 = coordinates.place(before.q, before.time), coordinates.place(after.q, after.time)
+        now, past, awake = liveliness.now(x0, x1, h, stretching), liveliness.past(memory), liveliness.awake(memory)
+        ahead = liveliness.to_balance(past, now, h, self._share(h))
+        if not awake.all() and not liveliness.drowsy(memory).any():
+            ahead = ahead + self._left_behind(before, after, h, x1, stretching)
+        roused = ~awake & (ahead > WAKE * liveliness.threshold)
+        if roused.any():
+            if self._rested:
+                # a factor of this moment has to say the same
+                self.forget_past()
+                return before, False
+            return self._rouse(before, roused, ahead, histories), False
+
+        self._rested = False
+        level = liveliness.level(past, now, h)
+        next_ones = np.where(awake, 1.0, np.where(liveliness.drowsy(memory), DOZING, 0.0))
+        next_ones[awake & (level < liveliness.threshold)] = DROWSY
+        kept = _without(after.memory, histories) if liveliness.drowsy(memory).any() else after.memory
+        moved = (x1 - x0)[liveliness.nodes] / h
+        return replace(after, memory={**kept, AWAKE: next_ones, LEVEL: level, MOVED: moved.ravel()}), True
+
+    def _left_behind(self, before: State, after: State, h: float, x: Vec, stretching: Stretching) -> Vec:
+        """What sleeping nodes would stretch by per second, had they the inertia that this step gives them, (m,) [1/s].
+
+        What is carried along asleep follows without a stretch, however hard it is shaken.
+        """
+        if self._last is None or np.array_equal(after.u, before.u):
+            return np.zeros(len(self.liveliness.nodes))
+        coordinates = self._mesh.coordinates
+        offset = _left_behind(self._last, coordinates.spread((after.u - before.u) / h, None))
+        return self.liveliness.rates(x, coordinates.spread(offset, None) / self.liveliness.window, stretching)
+
+    def _rouse(self, state: State, roused: Mask, ahead: Vec, histories: tuple[str, ...]) -> State:
+        """The same moment with these nodes awake, at the velocities with which they have moved so far.
+
+        What follows them takes its share of it, so nothing is struck.
+        """
+        posed, liveliness, memory = self._last, self.liveliness, state.memory
+        awake, slept = liveliness.awake(memory) | roused, roused & ~liveliness.drowsy(memory)
+        # to gather speed it has the time that this takes to fall to the threshold
+        level = np.where(roused, np.minimum(ahead, WAKE**2 * liveliness.threshold), liveliness.past(memory))
+        kept = _without(memory, histories) if slept.any() else dict(memory)
+        # who is drowsy and not roused stays so
+        kept |= {AWAKE: np.where(awake, 1.0, memory[AWAKE]), LEVEL: level}
+        place = np.searchsorted(self._mesh.coordinates.free, liveliness.nodes[slept])
+        gained = memory[MOVED].reshape(-1, 3)[slept] - state.u.reshape(-1, 3)[place]
+        if posed is None or not gained.any():
+            return replace(state, memory=kept)
+        basis, _ = self.hold(kept).split(posed.lin.x, posed.stiffness, np.zeros((len(posed.stiffness), 0)))
+        # dynamic nodes come first among the reduced unknowns, in their own order
+        columns = rows_of(np.searchsorted(np.flatnonzero(awake), np.flatnonzero(slept)))
+        return replace(state, u=state.u + posed.carried(basis[:, columns] @ gained.ravel()), memory=kept)
+
+
+def _left_behind(posed: PosedConJac, acceleration: Vec) -> Vec:
+    """How far sleeping nodes, and what follows them, would stay behind in balance with this acceleration (n, 3) of all
+    nodes, its rigid part of loose bodies left out, (3 f,) [m]."""
+    frames, mass, size = posed.owner.frames, posed.lin.mass, len(posed.jacobian)
+    loads = -mass[:, None] * acceleration
+    if posed.frames:
+        rigid = frames.amplitudes(posed.frames, mass, acceleration)
+        loads += np.einsum("kna,nk->na", frames.loads(posed.frames, mass), rigid)
+    rows = loads[posed.owner.pattern.order].ravel()
+    left = posed.jacobian.T @ rows[:size] + rows[size:]
+    return posed.carried(posed.hold.split(posed.lin.x, posed.stiffness, left[:, None])[1][:, 0])
+
+
+def _without(memory: Mapping[str, Vec], keys: tuple[str, ...]) -> dict[str, Vec]:
+    return {key: value for key, value in memory.items() if key not in keys}

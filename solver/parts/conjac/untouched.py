@@ -1,0 +1,85 @@
+"""Velocities that follow the dynamic nodes as if nothing touched, for stages that are iterated to their root.
+
+K jumps where a node begins to touch. Were the contact in J, velocities J v_d would jump with it: a body that lands
+would change its momentum by what J does to v̂, in no time, the balance would take this for inertia, M a with a ~ 1/h,
+and press the body flat; and where a node stands on the verge of touching, the stage would have no root. So J is that of
+the body alone, rigid motions belong to it, and momentum changes by forces only, those of contacts among them. Positions
+balance with all of K.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...state import Vec
+from .posed import PosedConJac
+from .prescribed_response import PrescribedResponse
+
+
+@dataclass(frozen=True)
+class Following:
+    """How the quasistatic rows follow the kept ones at one stiffness."""
+
+    columns: Vec  #: −A_qq⁻¹ A_qk of all rows that are eliminated last, A = −K and its border, (3 q, 3 k + border)
+    stiffness: Vec  #: Jᵀ K J, (3 k, 3 k) [N/m]
+    basis: Vec  #: kept velocities from the reduced unknowns, (3 k, r)
+    static: Vec  #: −K⁻¹ of the border's vectors across the dynamic unknowns, (3 (q + k), border)
+    left: Vec  #: what is left of them on the kept nodes, (3 k, border)
+
+    @property
+    def jacobian(self) -> Vec:
+        """J of the quasistatic rows on the kept ones, (3 q, 3 k). [ConJac 6]"""
+        return self.columns[:, : len(self.stiffness)]
+
+    def follow(self, column: int | slice) -> PrescribedResponse:
+        """What velocities of prescribed nodes cause, those of these vectors of the border."""
+        return PrescribedResponse(self.static[:, column], self.left[:, column])
+
+
+def follow_untouched(posed: PosedConJac, alone: Following, inertia: Vec, moved: int) -> PosedConJac:
+    """A stage posed with contacts, whose velocities follow as `alone` has them, without.
+
+    inertia: Jᵀ (M − a h D) J of `alone` on the kept nodes, (3 k, 3 k) [kg]. moved: column of what prescribed nodes
+    cause. With V the velocities of the reduced unknowns by `alone` and B what positions do, the unknowns u solve
+    Vᵀ M (V u + w − v̂) = a h Vᵀ f(x). Linearised at rates u°, where the quasistatic nodes are to balance with M a,
+    a = P (V u + w − v̂)/(a h), P onto rigid motions, this is
+
+        [Vᵀ (M − a h D) V − a b h² Bᵀ K B − (V − B)ᵀ M P V] u = Vᵀ M (v̂ − w) + a h Bᵀ f − (V − B)ᵀ M P (v̂ − w)
+                                                                 − a b h² Bᵀ K B u°.
+
+    [ConJac 11, changed: contacts are no part of J]
+    """
+    owner, lin, stage = posed.owner, posed.lin, posed.stage
+    mesh, order = owner.mesh, owner.pattern.order
+    weight, mass = owner.weight(lin, stage), np.repeat(lin.mass[order], 3)
+    follow = None if stage.w is None else alone.follow(moved)
+    velocities = np.concatenate([alone.jacobian @ alone.basis, alone.basis])
+    balance = np.concatenate([posed.jacobian @ posed.basis, posed.basis])
+
+    given = mass * stage.v_hat[order].ravel()
+    if follow is not None:
+        given -= weight * follow.rows
+    impulse = velocities.T @ given + stage.a * stage.h * (balance.T @ lin.force[order].ravel())
+    if follow is not None and lin.damped is not None and lin.damped.has_blocks:
+        columns = np.zeros((len(lin.mass), 3, 1))
+        columns[order, :, 0] = follow.rows.reshape(-1, 3)
+        columns[mesh.coordinates.prescribed, :, 0] = stage.w
+        impulse += velocities.T @ (stage.a * stage.h * lin.damped.multiply(columns)[order].ravel())
+
+    stiffness = stage.stiffness_and_share(lin) * (posed.basis.T @ posed.stiffness @ posed.basis)
+    reduced = alone.basis.T @ inertia @ alone.basis - stiffness
+    impulse -= stiffness @ posed.hold.amplitudes(lin.x, lin.v[owner.kept].ravel())
+    lag = np.zeros_like(reduced)
+    for frame in posed.frames:
+        field = np.zeros((len(lin.mass), *frame.field.shape[1:]))
+        field[frame.nodes] = frame.field
+        rigid = field[order].reshape(len(mass), -1)
+        loads = mass[:, None] * rigid
+        share = np.linalg.solve(loads.T @ rigid, loads.T @ (velocities - balance)).T
+        # mass damping takes part of the rigid acceleration at each node
+        lag += share @ ((weight[:, None] * rigid).T @ velocities)
+        impulse -= share @ (rigid.T @ given)
+    return replace(posed, jacobian=alone.jacobian, basis=alone.basis, follow=follow, reduced=reduced, impulse=impulse,
+                   slope=reduced - lag)

@@ -1,0 +1,169 @@
+"""What a condensation is given and what a posed stage answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
+
+from ..assembly.linearised import Linearised
+from ..assembly.pattern import Pattern
+from ..coordinates.floating import LooseParts
+from ..coordinates.free_nodes import FreeNodes
+from ..linear.interface import LinearSolver
+from ..state import Index, Vec
+
+if TYPE_CHECKING:
+    from .conjac.sleep import Sleep
+
+
+@dataclass(frozen=True)
+class Mesh:
+    """What does not change between reshapes."""
+
+    tets: Index  #: (e, 4)
+    rest: Vec  #: rest positions [m], (n, 3)
+    mass: Vec  #: lumped [kg], (n,)
+    parts: list[Index]  #: nodes of each face-connected part
+    coordinates: FreeNodes
+    dynamic: Index  #: nodes that keep their own inertia; the rest of the free nodes is quasistatic
+    stiffness: float  #: a typical entry of K [N/m], for pivots that no answer depends on
+
+
+@dataclass(frozen=True)
+class Stage:
+    """M (v − v_hat) = a h f(q, v), q = base + b h v: all that an integrator asks at one moment.
+
+    Its matrix is M − a h D − a b h² K, with K = ∂f/∂x and D = ∂f/∂v negative semi-definite near rest.
+    """
+
+    h: float  #: the whole step [s]
+    a: float  #: share of the step in velocities, 1, 2/3, 1 − 1/√2, …
+    b: float  #: share of the step in positions, a except for generalized-α
+    time: float  #: where positions and velocities stand [s]
+    base: Vec | None  #: coordinates, (m_q,); None: those where the step starts
+    v_hat: Vec  #: velocities that inertia would keep [m/s], (n, 3)
+    w: Vec | None  #: velocities of the prescribed nodes [m/s], (p, 3); None where all are still
+    beta: float = 1.0  #: on K of a linearised stage alone [ConJac 10]
+    inertia: float = 1.0  #: on M; 0 asks for balance
+    #: coordinates and rates at which explicit forces are taken; None: where the stage is linearised
+    foreseen: tuple[Vec, Vec] | None = None
+
+    @property
+    def inside(self) -> float:
+        """A moment before its end: who lets go there was at work in all of it [s]."""
+        return self.time - 0.5 * self.a * self.h
+
+    @property
+    def stiffness_factor(self) -> float:
+        """What K is multiplied with in the linearised stage's matrix, β a b h² [s²]."""
+        return self.beta * self.a * self.b * self.h**2
+
+    def stiffness_and_share(self, lin: Linearised) -> float:
+        """The same with the part of D that is a share of K, β a b h² + a h share [s²]."""
+        share = 0.0 if lin.damped is None else lin.damped.share
+        return self.stiffness_factor + self.a * self.h * share
+
+    def weight(self, lin: Linearised) -> Vec:
+        """M with the drag that D has at single nodes, (n,) [kg]."""
+        inert = self.inertia * lin.mass
+        return inert if lin.damped is None else inert + self.a * self.h * lin.damped.drag
+
+    def moving(self, w: Vec) -> Stage:
+        """The same where prescribed nodes move at w (p, 3) [m/s] besides."""
+        return replace(self, w=w if self.w is None else self.w + w)
+
+    def fill(self, pattern: Pattern, lin: Linearised) -> None:
+        """Write M − a h D − β a b h² K into the pattern."""
+        factor, weight = self.stiffness_and_share(lin), self.weight(lin)
+        damped, share = lin.damped, self.a * self.h
+        if damped is None or not damped.has_blocks:
+            pattern.gather(lin.blocks, lin.node_blocks, -factor, weight)
+            return
+        blocks, node_blocks = factor * lin.blocks, factor * lin.node_blocks
+        if damped.blocks is not None:
+            blocks += share * damped.blocks
+        if damped.node_blocks is not None:
+            node_blocks += share * damped.node_blocks
+        pattern.gather(blocks, node_blocks, -1.0, weight)
+
+
+#: forces [N], (n, 3), and the energy that they derive from [J], at positions and velocities (n, 3) and a time [s]
+Evaluate = Callable[[Vec, Vec, float], tuple[Vec, float]]
+
+
+#: what impulses on some nodes change in their velocities, both (c, 3) [N s], [m/s]
+Compliance = Callable[[Vec], Vec]
+
+
+@dataclass(frozen=True)
+class Eliminated:
+    """A stage of soft bodies with its own unknowns eliminated: what is left is on the rates u of joints, G u = g.
+
+    With S = M − ahD − βabh²K of all nodes and v = C u + v₀ on the free ones, J_a u on those that joints carry. G and g
+    are added to the joints' own equations; then `moving` gives the stage at the rates that were found.
+    [ConJac MUSCLE]
+    """
+
+    matrix: Vec  #: G = (C; J_a)ᵀ S (C; J_a), symmetric, (c, c)
+    impulse: Vec  #: g = (C; J_a)ᵀ (M v̂ + a h f − S w), (c,)
+    columns: Vec  #: C, (3 f, c); its transpose brings impulses on the free nodes to g
+    moving: Callable[[Vec], tuple[Posed, Stage]]  #: the same stage where the joints' rates are known, (c,)
+
+
+class Posed(Protocol):
+    """A u = b, factored once."""
+
+    @property
+    def lin(self) -> Linearised:
+        """Where the stage was linearised."""
+
+    def solve(self) -> Vec:
+        """Rates of the free nodes, their full velocity, (3 f,) [m/s]."""
+
+    def correction(self, u: Vec) -> Vec:
+        """What positions still owe at the new rates u, as a rate that never enters velocities, (3 f,) [m/s]."""
+
+    def respond(self, impulses: Vec) -> Vec:
+        """What impulses on the free nodes change in the rates, both (3 f, c) [N s], [m/s]."""
+
+    def compliance(self, nodes: Index) -> Compliance:
+        """What `respond` says of impulses on these free nodes, (c,), at the same nodes, to be asked often."""
+
+    def under(self, impulses: Vec) -> Posed:
+        """The same stage with impulses on all nodes besides, (n, 3) [N s], spread evenly over it."""
+
+    def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
+        """Coordinates (m_q,) at the stage's end, nearer to the balance of what has no inertia of its own.
+
+        corrections: how often; None as the method has it.
+        """
+
+    def again(self, stage: Stage) -> Posed:
+        """Another stage at the same moment and with the same β a b h², on the same factor."""
+
+
+class Condensation(Protocol):
+    """Poses a linearised stage in its own unknowns."""
+
+    loose: LooseParts  #: by what is pinned or kinematic
+    beta: float  #: what semi-implicit Euler gives its stages
+
+    @property
+    def sleep(self) -> Sleep | None:
+        """Who is dynamic, where that changes."""
+
+    def __init__(self, mesh: Mesh, linear: LinearSolver, params: dict[str, float]) -> None: ...
+
+    def pose(self, lin: Linearised, stage: Stage) -> Posed:
+        """Factor. Raises NotPositiveDefinite."""
+
+
+class Joining(Protocol):
+    """A condensation of soft bodies that joints carry."""
+
+    def join(self, lin: Linearised, stage: Stage, carried: Vec) -> Eliminated:
+        """Factor, and eliminate all but the joints' rates. Raises NotPositiveDefinite.
+
+        carried: velocities of the prescribed nodes for each of the rates, (p, 3, c).
+        """

@@ -1,0 +1,1 @@
+"""Rates of joints, seen through the tree."""

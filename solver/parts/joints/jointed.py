@@ -1,0 +1,266 @@
+"""Joints' rates as the unknowns of a stage: bodies' inertia, forces and stiffness seen through the tree of joints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from ...coordinates.tree import CENTRES, Posture, Tree
+from ...errors import StepFailed
+from ...forces.explicit import ExplicitForces
+from ...forces.joint_forces import JointForces
+from ...forces.rigid_kernels import free_flight, momentum
+from ...forces.springs import Springs
+from ...linear.tree.factor import BodyNotPositiveDefinite, TreeFactor
+from ...state import Index, State, Vec
+from ..interface import Stage
+
+FEW = 64  #: rates of which the whole inverse may be kept
+UNRESISTED = "its joint has a direction that nothing resists"
+
+
+@dataclass(frozen=True)
+class LinearizationPoint:
+    """Where a stage of a mechanism is linearised; its posture is written anew by the next one."""
+
+    posture: Posture
+    q: Vec  #: coordinates, (m,)
+    v: Vec  #: rates u, (m,)
+    memory: Mapping[str, Vec]
+    contacts: None = None  #: of nodes: none, bodies touch by rows
+
+
+@dataclass(frozen=True)
+class ConstraintAnswer:
+    """What constraints made of a stage. Impulses are what they did besides forces."""
+
+    rates: Vec  #: (m,)
+    on_bodies: Vec | None = None  #: impulses in the bodies' frames, (n, 6) [N m s, N s]
+    memory: Mapping[str, Vec] = field(default_factory=dict)  #: for the State: multipliers, warm starts, efforts
+    unsettled: Sequence[str] = ()  #: which frictions' passes ran out before they agreed
+    owed: Vec | None = None  #: rates that positions owe and velocities never see, (m,); None for none
+
+
+@dataclass(frozen=True)
+class OnBodies:
+    """What soft bodies add to a stage: S φ gets G φ, and w gets g, on some bodies' twists. [ConJac MUSCLE]"""
+
+    bodies: Index  #: (b,)
+    matrix: Vec  #: G, (6 b, 6 b)
+    impulse: Vec  #: g, (6 b,) [N m s, N s]
+
+
+class Constraints(Protocol):
+    """What holds or brakes rates besides forces: loops, drives, limits, contacts, friction inside joints.
+
+    It keeps nothing between steps but what it gives to the State's memory.
+    """
+
+    @property
+    def pushing(self) -> Index:
+        """Which contacts and limits pushed in the last stage, (k, 3); equal where the same ones did."""
+
+    def at_work(self, time: float) -> list[bool]:
+        """Of each drive, whether it holds from `time` [s] on."""
+
+    def begin(self, lin: LinearizationPoint, time: float, h: float) -> None:
+        """A step of h seconds starts at `time` [s]: what its stages have in common. lin: where it starts."""
+
+    def solve(self, posed: PosedTree, free: Vec) -> ConstraintAnswer:
+        """Rates (m,) and impulses, from the rates that forces alone would give. Raises StepFailed.
+
+        Asked once in a linearised stage, and in each iteration of a stage that is solved to its root.
+        """
+
+    def close(self, state: State, posed: PosedTree) -> State:
+        """The state at the end of a step, its positions on what must hold exactly. posed: the step's last stage."""
+
+    def open_by(self, posture: Posture) -> Vec:
+        """What each loop is off by at a posture [m], (l,)."""
+
+
+class PosedTree:
+    """(Jᵀ S J + R) u = Jᵀ w + r, factored: S = M − a h D − β a b h² K on bodies, R the same on rates. [Thesis 3.6]
+
+    w and r hold M_r û + a h (f_r − D u + K (base − q)), all of it where the stage is linearised, D u taken out since
+    damping is linear in u. Lives until the next stage is posed.
+    """
+
+    def __init__(self, owner: Jointed, lin: LinearizationPoint, stage: Stage, right: Vec) -> None:
+        self.owner, self.lin, self.stage = owner, lin, stage
+        self.right = right  #: b, (m,)
+        self.held: ConstraintAnswer | None = None  #: of the last `solve`
+        self._free: Vec = np.zeros(0)  #: rates that forces alone gave there, (m,)
+        self._inverse: Vec | None = None  #: A⁻¹, (m, m)
+
+    def solve(self) -> Vec:
+        """Rates at the stage's end, (m,). Raises StepFailed."""
+        free: Vec = self.owner.factor.solve(self.right)
+        if self.owner.constraints is None:
+            return free
+        self._free = free
+        self.held = self.owner.constraints.solve(self, free)
+        return self.held.rates
+
+    def size(self, u: Vec) -> float:
+        """The largest rate of the stage, be it held or not: what rounding errors in u are a share of."""
+        return max(float(np.abs(u).max(initial=0.0)), float(np.abs(self._free).max(initial=0.0)))
+
+    def respond(self, impulses: Vec) -> Vec:
+        """Δu = A⁻¹ b of impulses on the rates, both (m,) or (m, c).
+
+        Of a few rates A⁻¹ itself is kept as soon as as many columns are asked for: a product with it takes a tenth of
+        what both ways through the tree do.
+        """
+        factor = self.owner.factor
+        m = len(impulses)
+        if self._inverse is None and impulses.ndim == 2 and m <= min(FEW, impulses.shape[1]):
+            self._inverse = factor.solve(np.eye(m))
+        out: Vec = factor.solve(impulses) if self._inverse is None else self._inverse @ impulses
+        return out
+
+    def reaction(self, u: Vec) -> Vec:
+        """S J u − w − impulses on bodies, (n, 6): what joints carry; Jᵀ of it is r − R u + impulses on rates."""
+        owner = self.owner
+        out = owner.multiply(owner.tree.spread(self.lin.posture, u)) - owner.wrench
+        if self.held is not None and self.held.on_bodies is not None:
+            out -= self.held.on_bodies
+        return out
+
+    def correction(self, u: Vec) -> Vec:
+        """What bodies that overlap owe to be apart, (m,): joints have no part without inertia that owes anything."""
+        return np.zeros(len(u)) if self.held is None or self.held.owed is None else self.held.owed
+
+    def settle(self, q: Vec, u: Vec, evaluate: object, corrections: int | None = None) -> Vec:
+        return q
+
+
+class Jointed:
+    """Poses stages of a mechanism. Its arrays are kept from stage to stage and written anew in each.
+
+    constraints: what holds or brakes besides forces, set by the world; None where nothing does.
+    """
+
+    sleep = None
+
+    def __init__(self, tree: Tree, springs: Springs, joints: JointForces, gravity: Vec, beta: float,
+                 explicit: ExplicitForces | None = None) -> None:
+        """gravity: (3,) [m/s²]. beta: on K of semi-implicit Euler. explicit: forces that no matrix has."""
+        self.tree, self.springs, self.joints, self.gravity, self.beta = tree, springs, joints, gravity, beta
+        self.explicit = explicit
+        self.constraints: Constraints | None = None
+        self.last: PosedTree | None = None
+        self.on_bodies: OnBodies | None = None  #: of the next stage; its factor has Jᵀ G J already
+        self.factor = TreeFactor(tree.parent, tree.dof)
+        n, m = tree.count, tree.rates
+        self.diagonal: Vec = tree.inertia.copy()  #: S's blocks on bodies, (n, 6, 6)
+        self.below: Vec = np.zeros((n, 6, 6))  #: in rows of bodies and columns of their parents
+        self.reduced: Vec = np.zeros((n, 6, 6))  #: R, of the joint above each body in the upper left corner
+        self.wrench: Vec = np.zeros((n, 6))  #: w
+        self.pull: Vec = np.zeros(m)  #: r
+        self._kept, self._moved, self._gathered = np.zeros((n, 6)), np.zeros((n, 6)), np.zeros((n, 6))
+        self._earlier, self._foreseen = tree.blank(), tree.blank()
+        self._taken: Stage | None = None  #: that whose explicit forces are known
+
+    def pose(self, lin: LinearizationPoint, stage: Stage) -> PosedTree:
+        """Fill and factor. Raises NotPositiveDefinite, StepFailed that names the body whose joint is at fault."""
+        tree, at, share = self.tree, lin.posture, stage.a * stage.h
+        moved = None if stage.base is None else stage.base - lin.q
+        self._set_momentum(lin, stage, share)
+        self._add_forces(lin, stage.time, stage.inside, moved, share, stage.stiffness_factor, 0.0)
+        self._add_explicit(lin, stage, share)
+        if self.on_bodies is not None:
+            self.wrench[self.on_bodies.bodies] += self.on_bodies.impulse.reshape(-1, 6)
+        self._factor(at)
+        right = tree.gather(at, self.wrench, None, self._gathered)
+        right += self.pull
+        self.last = PosedTree(self, lin, stage, right)
+        return self.last
+
+    def _set_momentum(self, lin: LinearizationPoint, stage: Stage, share: float) -> None:
+        """The right side of bodies alone: what they keep of their momentum, and their weight."""
+        tree, at = self.tree, lin.posture
+        if stage.base is not None:
+            kept = tree.spread(at, stage.v_hat, self._kept)
+            momentum(at.E, at.twist, at.drift, kept, tree.inertia, self.gravity, share, self.wrench)
+            return
+        # semi-implicit: the rates were solved for where the joints stood a step ago, and the momentum they have there
+        # flies on; −h J̇u, the same to first order, would feed a chain that whips with energy
+        earlier = tree.posture(lin.q - stage.h * stage.v_hat, stage.v_hat, lin.memory, self._earlier)
+        free_flight(at.E, earlier.E, earlier.twist, tree.inertia, self.gravity, stage.h, self.wrench)
+
+    def acceleration(self, lin: LinearizationPoint, time: float) -> Vec:
+        """u̇ = M_r⁻¹ f_r, (m,)."""
+        at, tree = lin.posture, self.tree
+        self._kept[:] = 0.0
+        momentum(at.E, at.twist, at.drift, self._kept, tree.inertia, self.gravity, 1.0, self.wrench)
+        self._add_forces(lin, time, time, None, 1.0, 0.0, 1.0)
+        if self.explicit is not None:
+            self.explicit.take(at, lin.q, lin.v, lin.memory.get(CENTRES, tree.fresh), time, time, 1.0)
+            self._taken = None
+            self.wrench += self.explicit.wrench
+            self.pull += self.explicit.pull
+        right = tree.gather(at, self.wrench, None, self._gathered)
+        right += self.pull
+        self.diagonal[:], self.below[:], self.reduced[:] = tree.inertia, 0.0, 0.0
+        self.springs.between[:] = 0.0
+        self._factor(at)
+        out: Vec = self.factor.solve(right)
+        return out
+
+    def _add_forces(self, lin: LinearizationPoint, time: float, asked: float, moved: Vec | None, share: float,
+                    ahead: float, felt: float) -> None:
+        """What springs and joints add to right side and matrix; asked: when motors are at work."""
+        tree, at = self.tree, lin.posture
+        if len(self.springs):
+            np.copyto(self.diagonal, tree.inertia)
+            self.below[:] = 0.0
+            bodies_moved = None if moved is None else tree.spread(at, moved, self._moved)
+            self.springs.add(at.E, at.twist, bodies_moved, share, ahead, felt, self.wrench, self.diagonal, self.below)
+        if self.explicit is not None:
+            self.pull[:] = 0.0  # what explicit forces were in the last stage
+        if len(self.joints.bodies):
+            self.joints.at(time, asked)
+            self.joints.add(at, lin.q, lin.v, lin.memory.get(CENTRES, tree.fresh), moved, share, ahead, felt,
+                            self.pull, self.reduced)
+
+    def _add_explicit(self, lin: LinearizationPoint, stage: Stage, share: float) -> None:
+        """What explicit forces add to the right side: where the stage says, the same in all its iterations."""
+        explicit, tree = self.explicit, self.tree
+        if explicit is None:
+            return
+        if stage is not self._taken:
+            self._taken = stage
+            at, (q, u) = lin.posture, (lin.q, lin.v)
+            if stage.foreseen is not None:
+                q, u = stage.foreseen
+                at = tree.posture(q, u, lin.memory, self._foreseen)
+            explicit.take(at, q, u, lin.memory.get(CENTRES, tree.fresh), stage.time, stage.inside, share)
+        self.wrench += explicit.wrench
+        self.pull += explicit.pull
+
+    def _factor(self, at: Posture) -> None:
+        pairs, between = (self.springs.pairs, self.springs.between) if len(self.springs.pairs) else (None, None)
+        try:
+            self.factor.factor(at.X, at.S, self.diagonal, self.below, self.reduced, pairs, between)
+        except BodyNotPositiveDefinite as failure:
+            raise StepFailed(UNRESISTED, self.tree.bodies[failure.body]) from failure
+
+    def multiply(self, twist: Vec) -> Vec:
+        """S φ, both (n, 6), with the blocks of the last stage."""
+        out: Vec = np.einsum("nab,nb->na", self.diagonal, twist)
+        if self.on_bodies is not None:
+            bodies = self.on_bodies.bodies
+            out[bodies] += (self.on_bodies.matrix @ twist[bodies].ravel()).reshape(-1, 6)
+        if len(self.springs):
+            child = np.flatnonzero(self.tree.parent >= 0)
+            parent = self.tree.parent[child]
+            out[child] += np.einsum("nab,nb->na", self.below[child], twist[parent])
+            np.add.at(out, parent, np.einsum("nba,nb->na", self.below[child], twist[child]))
+            first, second = self.springs.pairs.T
+            np.add.at(out, first, np.einsum("nab,nb->na", self.springs.between, twist[second]))
+            np.add.at(out, second, np.einsum("nba,nb->na", self.springs.between, twist[first]))
+        return out

@@ -1,0 +1,128 @@
+"""A linearly implicit Euler step of a tree of joints in one kernel.
+
+It calls the very kernels that Jointed calls one by one; what is spared is Python between them, which at ten joints
+costs several times what they do.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...coordinates.joints.moving_chart import FAR
+from ...coordinates.tree import CENTRES
+from ...coordinates.tree_kernels import pose
+from ...errors import StepFailed
+from ...forces.joint_kernels import joint_forces
+from ...forces.rigid_kernels import free_flight
+from ...forces.spring_kernels import springs
+from ...linear.tree.kernels import TREE, eliminate, substitute
+from ...state import State
+from ...threads import kernel
+from .jointed import UNRESISTED, Jointed
+
+CALM, LIVELY = -1, -2  #: what a step says about itself
+CALM_RATE = 1.0e4  #: [rad/s or m/s]
+
+
+@kernel(f"i8({TREE}, f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1],"
+        " f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8[::1], i4[:,::1], f8[:,:,::1], f8[:,::1],"
+        " i4[::1], f8[:,::1], f8[:,:,::1], i4[::1], i4[::1], f8[:,::1], f8[::1], f8[::1], f8[::1], f8[:,:,::1],"
+        " f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[:,::1], f8[:,:,::1],"
+        " f8[:,::1], f8, f8, f8[::1], f8[::1], f8[::1], f8[::1], f8[:,::1])")
+def step_tree(  # type: ignore[no-untyped-def]
+    parent, dof, in_parent, in_child, from_child, place, subspace, bend, E, X, S, twist, drift, inertia, gravity,
+    body, point, law, slot, unmoved, between, bodies, chart, rates_law, still, pull, effort, blocks, below, reduced,
+    G, L, loads, wrench, earlier_place, earlier_subspace, earlier, moved, h, ahead, centres, q, u, next_q, next_u,
+):
+    """Where the joints are h seconds on, next_q (m,) and next_u (m, 1), from their places, filled at q and u (m,).
+
+    earlier_place, earlier_subspace: the same h seconds ago, at q − h u; `earlier` (n, 4, 4) and `moved` (n, 6) are
+    written: where bodies stood then and the twists that u made there.
+
+    Returns CALM, LIVELY where a rate is fast or no number or a chart's end is nearer than its centre, or the body whose
+    pivot is not positive. ahead: β h². The other arrays are those of Tree, Posture, Springs, JointForces and Jointed.
+    """
+    n = parent.shape[0]
+    pose(parent, dof, in_parent, in_child, from_child, earlier_place, earlier_subspace, bend, u, earlier, X, S, moved,
+         drift)
+    pose(parent, dof, in_parent, in_child, from_child, place, subspace, bend, u, E, X, S, twist, drift)
+    free_flight(E, earlier, moved, inertia, gravity, h, wrench)
+    for i in range(n):
+        for a in range(6):
+            for b in range(6):
+                blocks[i, a, b] = inertia[i, a, b]
+    if body.shape[0]:
+        for i in range(n):
+            for a in range(6):
+                for b in range(6):
+                    below[i, a, b] = 0.0
+        springs(E, twist, unmoved, body, point, law, slot, h, ahead, 0.0, wrench, blocks, below, between)
+    if bodies.shape[0]:
+        joint_forces(bodies, dof, chart, q, u, centres, rates_law, subspace, still, h, ahead, 0.0, pull, reduced,
+                     effort)
+    failed = eliminate(parent, dof, X, S, below, reduced, blocks, G, L)
+    if failed >= 0:
+        return failed
+    for k in range(q.shape[0]):
+        next_u[k, 0] = pull[k]
+    for i in range(n):
+        for a in range(6):
+            loads[i, 0, a] = wrench[i, a]
+    substitute(parent, dof, X, S, G, L, next_u, loads)
+
+    said = CALM
+    for k in range(q.shape[0]):
+        next_q[k] = q[k] + h * next_u[k, 0]
+        if not abs(next_u[k, 0]) < CALM_RATE:  # not a number is not calm
+            said = LIVELY
+    for i in range(n):
+        if chart[i] >= 0:
+            x, y, z = next_q[dof[i]], next_q[dof[i] + 1], next_q[dof[i] + 2]
+            if not math.sqrt(x * x + y * y + z * z) < FAR:
+                said = LIVELY
+    return said
+
+
+class TreeStep:
+    """Steps of a mechanism on which only implicit forces act, without springs between far bodies. [Thesis 3.6]"""
+
+    def __init__(self, jointed: Jointed) -> None:
+        self._jointed, at, earlier = jointed, jointed.tree.blank(), jointed.tree.blank()
+        self._places = at.place, at.subspace, at.bend
+        self._earlier = earlier.place, earlier.subspace, earlier.bend
+        tree, joints, held = jointed.tree, jointed.joints, jointed.springs
+        n, m = tree.count, tree.rates
+        self._arrays = (
+            tree.parent, tree.dof, tree.in_parent, tree.in_child, tree.from_child, at.place, at.subspace, at.bend,
+            at.E, at.X, at.S, at.twist, at.drift, tree.inertia, jointed.gravity, held.body, held.point, held.law,
+            held.slot, held.unmoved, held.between, joints.bodies, joints.chart, joints.law, joints.still, jointed.pull,
+            joints.effort, np.zeros((n, 6, 6)), np.zeros((n, 6, 6)), jointed.reduced, np.zeros((m, 6)),
+            np.zeros((m, 6)), np.zeros((n, 1, 6)), np.zeros((n, 6)), earlier.place, earlier.subspace, earlier.E,
+            earlier.twist)
+
+    @staticmethod
+    def serves(jointed: Jointed) -> bool:
+        """Whether a mechanism is of this kind."""
+        return jointed.constraints is None and jointed.explicit is None and not len(jointed.springs.pairs)
+
+    def step(self, state: State, h: float) -> tuple[State, bool]:
+        """The state after h seconds, and whether it is calm: else its rates and charts are to be looked at.
+
+        Raises StepFailed that names the body.
+        """
+        jointed, q, u, time = self._jointed, state.q, state.u, state.time + h
+        tree = jointed.tree
+        centres = state.memory.get(CENTRES, tree.fresh)
+        before = q - h * u
+        for batch in tree.batches:
+            batch.kind.fill(batch.bodies, tree.dof, before, u, tree.start, centres, *self._earlier)
+            batch.kind.fill(batch.bodies, tree.dof, q, u, tree.start, centres, *self._places)
+        if jointed.joints.motors:
+            jointed.joints.at(time, time - 0.5 * h)
+        next_q, next_u = np.empty(len(q)), np.empty((len(q), 1))
+        said = step_tree(*self._arrays, h, jointed.beta * h * h, centres, q, u, next_q, next_u)
+        if said >= 0:
+            raise StepFailed(UNRESISTED, tree.bodies[said])
+        return State(time, next_q, next_u[:, 0], state.memory), said == CALM

@@ -1,0 +1,1 @@
+"""Vanilla FEM: every free node is an unknown."""

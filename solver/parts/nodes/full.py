@@ -1,0 +1,157 @@
+"""Vanilla FEM: every free node is an unknown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...assembly.linearised import Linearised
+from ...assembly.pattern import Pattern, node_graph
+from ...coordinates.floating import LooseParts
+from ...linear.interface import LinearSolver
+from ...state import Index, Vec
+from ..interface import Compliance, Eliminated, Evaluate, Mesh, Stage
+from ..loads import Loads
+
+if TYPE_CHECKING:
+    from ...assembly.tangent import Tangent
+
+
+@dataclass(frozen=True)
+class PosedFull:
+    """(M − ahD − βabh²K) v = M v̂ + a h (f + K (x_base − x)) + (ahD + βabh²K) w, factored. [ConJac 10]"""
+
+    owner: Full
+    lin: Linearised
+    right: Vec  #: (n, 3) [N s]
+
+    def solve(self) -> Vec:
+        order = self.owner.pattern.order
+        out: Vec = np.zeros(self.right.shape)
+        out[order] = self.owner.linear.solve(self.right[order].ravel()).reshape(-1, 3)
+        rates: Vec = out[self.owner.mesh.coordinates.free].ravel()
+        return rates
+
+    def correction(self, u: Vec) -> Vec:
+        return np.zeros(len(u))
+
+    def respond(self, impulses: Vec) -> Vec:
+        """A⁻¹ of impulses on the free nodes, both (3 f, c) [N s], [m/s]."""
+        rank, width = self.owner.rank, impulses.shape[1]
+        ordered = impulses.reshape(-1, 3 * width)[rank].reshape(-1, width)
+        out: Vec = np.empty((len(rank), 3 * width))
+        out[rank] = self.owner.linear.solve(ordered).reshape(-1, 3 * width)
+        return out.reshape(-1, width)
+
+    def compliance(self, nodes: Index) -> Compliance:
+        rows = self.owner.pattern.position[nodes]
+
+        def respond(impulses: Vec) -> Vec:
+            right = np.zeros((len(self.owner.rank), 3))
+            right[rows] = impulses
+            changed: Vec = self.owner.linear.solve(right.ravel()).reshape(-1, 3)[rows]
+            return changed
+
+        return respond
+
+    def under(self, impulses: Vec) -> PosedFull:
+        return replace(self, right=self.right + impulses)
+
+    def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
+        return q
+
+    def again(self, stage: Stage) -> PosedFull:
+        return replace(self, right=self.owner.right(self.lin, stage))
+
+
+class Full:
+    """Vanilla FEM, linearly implicit. [ConJac Alg. 2]"""
+
+    sleep = None
+
+    def __init__(self, mesh: Mesh, linear: LinearSolver, params: dict[str, float]) -> None:
+        """params: beta, the factor on stiffness that sets numerical damping."""
+        self.mesh, self.linear, self.beta = mesh, linear, params["beta"]
+        free = mesh.coordinates.free
+        count = len(mesh.rest)
+        graph = node_graph(mesh.tets, count)[free][:, free]
+        self.pattern = Pattern(mesh.tets, free[linear.order(graph)], count)
+        self.matrix = self.pattern.matrix()
+        linear.analyse(self.matrix, 0)
+        self.loads = Loads(mesh)
+        self.loose = LooseParts(mesh.rest, mesh.parts, mesh.coordinates.prescribed)
+        #: where each node of the elimination order stands among the free ones, (f,)
+        self.rank: Index = np.searchsorted(free, self.pattern.order).astype(np.int32)
+
+    def pose(self, lin: Linearised, stage: Stage) -> PosedFull:
+        """Fill and factor M − ahD − βabh²K of the free nodes. Raises NotPositiveDefinite. [ConJac 10]"""
+        stage.fill(self.pattern, lin)
+        self.linear.factor(self.matrix, lin.x[self.pattern.order])
+        return PosedFull(self, lin, self.right(lin, stage))
+
+    def join(self, lin: Linearised, stage: Stage, carried: Vec) -> Eliminated:
+        """The same with joints that carry some nodes; raises as `pose` does. [ConJac MUSCLE]"""
+        return eliminate(self.pose(lin, stage), stage, carried)
+
+    def right(self, lin: Linearised, stage: Stage) -> Vec:
+        """The stage's right-hand side, (n, 3) [N s]."""
+        out = self.loads.momentum(lin, stage)
+        if stage.w is not None:
+            out += stage.stiffness_and_share(lin) * self.loads.pull(lin, stage.w)
+            if lin.damped is not None:
+                moving = np.zeros(out.shape)
+                moving[self.mesh.coordinates.prescribed] = stage.w
+                out += stage.a * stage.h * lin.damped.force(moving)
+        return out
+
+    def tangent(self, lin: Linearised, w: Vec | None) -> Tangent:
+        """K and D of the free nodes for products, and K w where prescribed nodes move at w (p, 3) [m/s]."""
+        from ...assembly.tangent import FreeProduct, Tangent  # compiled for the methods that ask for it
+
+        free = self.mesh.coordinates.free
+        self.pattern.gather(lin.blocks, lin.node_blocks, 1.0, np.zeros(len(lin.x)))
+        pulled = None if w is None else self.loads.pull(lin, w)[free].ravel()
+        force = lin.force if lin.damped is None else lin.force + lin.damped.force(lin.v)
+        mass = np.repeat(lin.mass[free], 3)
+        return Tangent(lin, free, mass, force[free].ravel() / mass, pulled,
+                       FreeProduct(self.pattern.matrix().copy(), self.rank))
+
+
+def eliminate(posed: PosedFull, stage: Stage, carried: Vec) -> Eliminated:
+    """Joint rates as a dense border of Vanilla's matrix, and its Schur complement on the kept factor.
+
+    carried: velocities of the prescribed nodes for each rate of the joints, (p, 3, c).
+    """
+    owner, lin = posed.owner, posed.lin
+    coordinates = owner.mesh.coordinates
+    free, count = coordinates.free, carried.shape[2]
+
+    # C = −S_ff⁻¹ S_fa J_a; M couples no node with another
+    columns = np.zeros((len(lin.x), 3, count))
+    columns[coordinates.prescribed] = carried
+    pulled = stage.stiffness_and_share(lin) * owner.loads.pulls(lin, carried)
+    if lin.damped is not None and lin.damped.has_blocks:
+        pulled += stage.a * stage.h * lin.damped.multiply(columns)
+    response = posed.respond(pulled[free].reshape(-1, count))
+    columns[free] = response.reshape(-1, 3, count)
+
+    alone = np.zeros((len(lin.x), 3, 1))
+    alone[free, :, 0] = posed.solve().reshape(-1, 3)
+    if stage.w is not None:
+        alone[coordinates.prescribed, :, 0] = stage.w
+
+    # G and g stand in the rows of the nodes that joints carry: in the others' nothing is left
+    rows = owner.loads.on_prescribed(lin, stage, np.concatenate([columns, alone], axis=2))
+    onto = carried.reshape(-1, count)
+    rows = onto.T @ rows.reshape(len(onto), count + 1)
+    momentum = owner.loads.momentum(lin, stage)[coordinates.prescribed]
+    impulse = onto.T @ momentum.ravel() - rows[:, count]
+
+    def moving(u: Vec) -> tuple[PosedFull, Stage]:
+        known = stage.moving(carried @ u)
+        return posed.again(known), known
+
+    matrix = rows[:, :count]
+    return Eliminated(0.5 * (matrix + matrix.T), impulse, response, moving)

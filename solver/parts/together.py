@@ -1,0 +1,130 @@
+"""A linearised stage of soft bodies and of the joints that carry some of their nodes, solved at once."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from typing import Protocol, cast
+
+import numpy as np
+
+from ..assembly.linearised import Linearised
+from ..coordinates.attached import Bodies, RidingNodes
+from ..coordinates.free_nodes import FreeNodes
+from ..errors import StepFailed
+from ..state import Index, State, Vec
+from .interface import Compliance, Condensation, Eliminated, Evaluate, Joining, Posed, Stage
+
+
+class Bones(Protocol):
+    """What a step asks of the rigid bodies that soft ones hang on."""
+
+    def bodies(self, state: State) -> Bodies:
+        """At the coordinates and rates of a state of the joints."""
+
+    def carrying(self, u: Vec) -> Vec:
+        """Rates that move attached nodes, (c,), of all rates (m,), where `bodies` was asked last."""
+
+    def solve(self, state: State, stage: Stage, joined: Eliminated) -> Vec:
+        """Rates (m,) at the end of a stage linearised at a state, with G and g of the soft bodies in its equations.
+
+        `bodies` was asked of that state last. Raises StepFailed.
+        """
+
+    def give(self) -> Vec:
+        """What impulses on the rates that move attached nodes change in them, soft bodies included, (c, c), as the last
+        `solve` found it."""
+
+
+class Flesh(Protocol):
+    """What a step asks of the soft bodies."""
+
+    coordinates: FreeNodes  #: RidingNodes, in truth
+    condensation: Condensation
+
+
+class Together:
+    """[A_m + G] u = b_m + g on the joints' rates u, then v = C u + v₀ on the soft bodies' nodes. [ConJac MUSCLE]
+
+    Its unknowns are the free nodes' velocities and then the joints' rates. Left out of the matrix is what the joints'
+    turning does to the pull of attached nodes, ∂J_aᵀ/∂q f_a, and to inertia: a linearised step errs by terms of order
+    h², a stage that is iterated to its root takes a few more iterations.
+    """
+
+    posed: Posed  #: the flesh's part at the rates that `solve` found
+    stage: Stage  #: and its stage
+
+    def __init__(self, flesh: Flesh, bones: Bones, at: Bodies, lin: Linearised, stage: Stage, joints: State,
+                 of_joints: Stage, kept: Vec | None = None) -> None:
+        """Factor the flesh's part. Raises NotPositiveDefinite, StepFailed.
+
+        at, lin, joints: where both are linearised. stage, of_joints: the flesh's and the joints'; what attached nodes
+        have in the former is found here, unless it is `kept`, (a, 3) [m/s], from where the bones' momentum is.
+        """
+        coordinates = cast(RidingNodes, flesh.coordinates)
+        self._coordinates, self._bones, self._at = coordinates, bones, at
+        self._joints, self._of_joints = joints, of_joints
+        self._cut = 3 * len(coordinates.free)
+        self.lin, self.stage = lin, stage
+        self._columns = coordinates.attached.columns(at.E, at.twists)
+
+        attached, v_hat = coordinates.attached, stage.v_hat.copy()
+        if kept is None:
+            # inertia keeps what attached nodes have, J_a û, less what their turning takes
+            turning = attached.accelerations(at.E, at.twist, at.drift)
+            kept = self._columns @ bones.carrying(of_joints.v_hat) - stage.a * stage.h * turning
+        v_hat[attached.nodes] = kept
+        self._stand(np.zeros(self._columns.shape[2]))
+        self._joined = cast(Joining, flesh.condensation).join(lin, replace(stage, v_hat=v_hat),
+                                                              coordinates.carried(self._columns))
+        if not (np.isfinite(self._joined.matrix).all() and np.isfinite(self._joined.impulse).all()):
+            raise StepFailed("what it does to its bones is not a number")
+        self._impulses: Vec | None = None
+
+    def solve(self) -> Vec:
+        """Rates of the free nodes, (3 f,) [m/s], and of the joints, (m,) [rad/s, m/s]. Raises StepFailed."""
+        joined = self._joined
+        if self._impulses is not None:
+            felt = joined.columns.T @ self._impulses[self._coordinates.free].ravel()
+            joined = replace(joined, impulse=joined.impulse + felt)
+        u = self._bones.solve(self._joints, self._of_joints, joined)
+        rates = self._bones.carrying(u)
+        self._stand(rates)
+        self.posed, self.stage = joined.moving(rates)
+        if self._impulses is not None:
+            self.posed = self.posed.under(self._impulses)
+        return np.concatenate([self.posed.solve(), u])
+
+    def _stand(self, rates: Vec) -> None:
+        """Attached nodes stand where a stage at such rates, (c,), has them, to first order."""
+        attached, stage = self._coordinates.attached, self.stage
+        v = self._columns @ rates
+        moved = stage.b * stage.h * (v - attached.velocities(self._at.E, self._at.twist))
+        self._coordinates.ride(attached.positions(self._at.E) + moved, v)
+
+    def under(self, impulses: Vec) -> Together:
+        """The same with impulses on all nodes besides, (n, 3) [N s]: bones feel what is done to their flesh."""
+        other = copy.copy(self)
+        other._impulses = impulses
+        return other
+
+    def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
+        """Coordinates at a stage's end whose quasistatic nodes are nearer to their balance, (3 f + m,)."""
+        cut = self._cut
+        joints = State(self.stage.time, q[cut:], u[cut:], self._joints.memory)
+        self._coordinates.ride_on(self._bones.bodies(joints))
+        return np.concatenate([self.posed.settle(q[:cut], u[:cut], evaluate, corrections), q[cut:]])
+
+    def compliance(self, nodes: Index) -> Compliance:
+        """What impulses on these free nodes change there, (c, 3), with the bones that they hang on."""
+        alone = self.posed.compliance(nodes)
+        free = np.searchsorted(self._coordinates.free, nodes)
+        count = self._joined.columns.shape[1]
+        reach = self._joined.columns.reshape(-1, 3 * count)[free].reshape(-1, count)
+        give = self._bones.give()
+
+        def respond(impulses: Vec) -> Vec:
+            carried: Vec = (reach @ (give @ (reach.T @ impulses.ravel()))).reshape(-1, 3)
+            return alone(impulses) + carried
+
+        return respond
