@@ -73,10 +73,10 @@ class Staggered:
         free = posed.free_answer(posed.momentum[:, :, None])[:, :, 0].ravel()
         contact, low = self._contact(posed, bearings)
         friction = self._friction(posed, bearings)
-        lines, besides = bearings.lines, posed.besides
+        inside, besides = bearings.tangents, posed.besides
         beta = np.zeros(len(friction.rows))
-        if guess is not None and len(guess) == lines:
-            beta[:lines] = guess
+        if guess is not None and len(guess) == inside:
+            beta[:inside] = guess
         mu = np.zeros(0) if besides is None else besides.friction
         high = np.full(len(low), np.inf)
         factor = None if self.one_sided or len(mu) else cho_factor(contact.program)
@@ -112,7 +112,7 @@ class Staggered:
         assert alpha is not None
         iterations = sum(program.iterations for program in (pressing, rubbing) if program is not None)
         twist = (free + friction.answer @ beta + contact.answer @ alpha).reshape(-1, 6)
-        return Rubbed(rates_of(posed, bearings, twist), beta[:lines], passes, iterations, converged, loads)
+        return Rubbed(rates_of(posed, bearings, twist), beta[:inside], passes, iterations, converged, loads)
 
     def _contact(self, posed: PosedBodies, bearings: Bearings) -> tuple[Table, Vec]:
         """Normals of all bearings, what else joints hold, loops, contacts; and the least that each may press, (r,)."""

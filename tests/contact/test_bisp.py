@@ -222,6 +222,20 @@ def test_staggered_projections_give_the_same_chain():
     assert max(away) < 2e-4
 
 
+def test_staggered_projections_start_warm_where_the_last_step_ended():
+    """From the friction of all points, not of one in each bearing, the same step takes a few passes."""
+    n, h = 3, 5e-3
+    tree = chain(n, 0.3, 0.05)
+    posed = Dense(tree, np.array([0.3, -0.4, 0.2]), np.array([3.0, -5.0, 2.0]), h)
+    table = bearings(tree, ["revolute"] * n, 0.3, 0.03, 0.06)
+    law = Staggered({"passes": 400, "agreement": 1e-7})
+    cold = law.rub(posed, table, None)
+    warm = law.rub(posed, table, cold.impulse)
+    assert len(cold.impulse) == table.tangents > table.lines
+    assert cold.converged and warm.converged and 3 * warm.passes < cold.passes
+    assert np.abs(warm.u - cold.u).max() <= 1e-6 * np.abs(cold.u).max()
+
+
 def test_one_sided_points_shift_the_load_by_the_friction_angle():
     """With α ≥ 0, as printed, a bearing rubs on its loaded side alone and brakes a little less or more."""
     tree = chain(2, 0.3, 0.05)
