@@ -38,7 +38,7 @@ from solver.linear.choose import choose
 from solver.meshing.volume import face_parts, tet_volumes
 from solver.parts.interface import Mesh
 from solver.world.bodies import BodyInWorld, lumped_mass
-from solver.world.world import World
+from solver.world.nodes import Nodes
 
 SECONDS, H = 0.4, 0.01
 SHIFT, PER_SECOND = 0.02, 5.0  #: half of how far the base moves [m], how often [1/s]
@@ -92,7 +92,7 @@ def shaken(nodes: np.ndarray, pinned: np.ndarray, shift: float) -> Motion:
 
 
 def world_of(nodes: np.ndarray, tets: np.ndarray, *, young: float, integrator: str, on_base: bool,
-             material: str = "stable_neo_hookean", damping: float = 0.0, shift: float = SHIFT) -> World:
+             material: str = "stable_neo_hookean", damping: float = 0.0, shift: float = SHIFT) -> Nodes:
     """On a shaken base, or over a floor at z = 0. damping: Green's, [s]. shift: half of how far the base moves [m]."""
     moduli = np.full(len(tets), young)
     model = catalogue.find("material", material).load()
@@ -113,7 +113,7 @@ def world_of(nodes: np.ndarray, tets: np.ndarray, *, young: float, integrator: s
     laws = [law(nodes, elastic, moduli, {"stiffness_damping": damping, "mass_damping": 0.0})] if damping else []
     ground = None if on_base else (HalfSpace(np.zeros(3), np.array([0.0, 0.0, 1.0])), Penalty(FLOOR))
     body = BodyInWorld("body", slice(0, len(nodes)), float(np.linalg.norm(np.ptp(nodes, axis=0))), None, None)
-    return World([body], [elastic], coordinates, full, method, stage_solver("newton_d"), linear, nodes, mass,
+    return Nodes([body], [elastic], coordinates, full, method, stage_solver("newton_d"), linear, nodes, mass,
                  np.array([0.0, 0.0, -9.81]), ground, 1, damping_laws=laws)
 
 

@@ -23,7 +23,7 @@ from benchmarks.vanilla import vanilla
 from solver.errors import StepFailed
 from solver.meshing.grid import box_five_tets
 from solver.nonlinear.equilibrium import equilibrium
-from solver.world.world import World
+from solver.world.nodes import Nodes
 
 CELLS, SIZE = (32, 4, 4), (0.32, 0.04, 0.04)
 H, STEPS = 1 / 100, 400
@@ -36,13 +36,13 @@ ROWS: dict[str, dict[str, float]] = {
 DRAWN = {"backward_euler": "-", "siere": "-", "str_sbdf2ere": "-.", "tr_bdf2": ":", "sdirk": "--"}
 
 
-def beam(key: str, params: dict[str, float]) -> World:
+def beam(key: str, params: dict[str, float]) -> Nodes:
     nodes, tets = box_five_tets(CELLS, SIZE)
     ends = (nodes[:, 0] < 1e-9) | (nodes[:, 0] > SIZE[0] - 1e-9)
     return vanilla(nodes, tets, np.flatnonzero(ends), 1e5, 0.4, integrator=key, params=params)
 
 
-def potential(world: World, x: np.ndarray) -> float:
+def potential(world: Nodes, x: np.ndarray) -> float:
     """Elastic and gravitational energy [J]."""
     energy = world.evaluate(x, np.zeros_like(x), 0.0)[1]
     assert energy is not None

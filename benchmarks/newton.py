@@ -45,7 +45,7 @@ from solver.nonlinear.problem import StageProblem
 from solver.parts.interface import Mesh
 from solver.state import State
 from solver.world.bodies import BodyInWorld, lumped_mass
-from solver.world.world import World
+from solver.world.nodes import Nodes
 
 CELLS, CELL, H, STEPS = (44, 14, 14), 0.00703, 0.05, 100
 CLAIMED = ("newton_d", "newton_l0", "qlb")
@@ -74,7 +74,7 @@ def moving_end(moment: float, section: np.ndarray, length: float) -> np.ndarray:
     return turned + stretch * length * np.array([np.sinc(bend / np.pi), 0.0, -drop])
 
 
-def bar(young: Any = 2e4, poisson: float = 0.49, fibers: float = 0.0) -> World:
+def bar(young: Any = 2e4, poisson: float = 0.49, fibers: float = 0.0) -> Nodes:
     """young: one number, or (soft, stiff) in turns of an eighth of the length. fibers: what aSTVK adds along x [Pa]."""
     nodes, tets = box_tets(CELLS, tuple(CELL * cells for cells in CELLS))
     nodes = np.ascontiguousarray(nodes - [0.0, CELL * CELLS[1] / 2, CELL * CELLS[2] / 2])
@@ -99,7 +99,7 @@ def bar(young: Any = 2e4, poisson: float = 0.49, fibers: float = 0.0) -> World:
     full = catalogue.find("method", "vanilla").load()(mesh, linear, {"beta": 1.0})
     integrator = catalogue.find("integrator", "quasistatic").load()({})
     body = BodyInWorld("bar", slice(0, len(nodes)), float(np.linalg.norm(np.ptp(nodes, axis=0))), None, None)
-    return World([body], [elastic], coordinates, full, integrator, stage_solver("newton_d"), linear, nodes, mass,
+    return Nodes([body], [elastic], coordinates, full, integrator, stage_solver("newton_d"), linear, nodes, mass,
                  np.zeros(3), None, 1)
 
 
@@ -133,7 +133,7 @@ def stage_solver(kind: Any, **changed: float) -> Any:
     return (entry.load() if isinstance(kind, str) else kind)(params)
 
 
-def drive(world: World, solver: Any, steps: int, h: float = H, start: State | None = None,
+def drive(world: Nodes, solver: Any, steps: int, h: float = H, start: State | None = None,
           cap: float = MOST_SECONDS) -> tuple[dict[str, Any], np.ndarray]:
     """What it took, and the last positions of the free nodes. start: the world's initial state by default."""
     world.stage_solver = solver
@@ -168,7 +168,7 @@ def drive(world: World, solver: Any, steps: int, h: float = H, start: State | No
     return row | ({"stopped": failed} if failed else {}), state.q
 
 
-def compare(world: World, names: list[str], steps: int, **run: Any) -> dict[str, dict[str, Any]]:
+def compare(world: Nodes, names: list[str], steps: int, **run: Any) -> dict[str, dict[str, Any]]:
     """Rows by name, each with how far it ends from the first one, as a share of its extent in x. run: as `drive`."""
     rows: dict[str, dict[str, Any]] = {}
     known: np.ndarray | None = None

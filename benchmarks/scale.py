@@ -32,14 +32,14 @@ from solver.meshing.volume import face_parts, tet_volumes
 from solver.nonlinear.newton import NewtonDirect
 from solver.parts.interface import Mesh
 from solver.world.bodies import BodyInWorld, lumped_mass
-from solver.world.world import World
+from solver.world.nodes import Nodes
 
 WIDTHS = (16, 20, 26, 35)  #: cubes across a bar: 98k, 192k, 422k and 1.03M tetrahedra
 DIRECT_WIDTHS = (16, 20, 26)
 H, STEPS, MODULUS, DYNAMIC = 1 / 96, 5, 3e4, 4
 
 
-def make(width: int, method: str, linear: str, poisson: float) -> tuple[World, dict[str, float]]:
+def make(width: int, method: str, linear: str, poisson: float) -> tuple[Nodes, dict[str, float]]:
     """The bar's world, and what building its parts took [s]."""
     spent, began = {}, time.perf_counter()
 
@@ -67,7 +67,7 @@ def make(width: int, method: str, linear: str, poisson: float) -> tuple[World, d
     condensation = entry.load()(mesh, solver, params)
     lap("condensation")
     body = BodyInWorld("bar", slice(0, len(nodes)), float(np.linalg.norm(np.ptp(nodes, axis=0))), None, None)
-    world = World([body], [elastic], coordinates, condensation,
+    world = Nodes([body], [elastic], coordinates, condensation,
                   catalogue.find("integrator", "semi_implicit").load()({}),
                   NewtonDirect({"tolerance": 1e-6, "iterations": 100}), solver, nodes, mass,
                   np.array([0.0, 0.0, -9.81]) + np.array([5.0, 0.0, 0.0]), None, 1)

@@ -31,7 +31,7 @@ from solver.meshing.volume import face_parts, tet_volumes
 from solver.nonlinear.newton import NewtonDirect
 from solver.parts.interface import Mesh
 from solver.world.bodies import BodyInWorld, lumped_mass
-from solver.world.world import World
+from solver.world.nodes import Nodes
 
 DRAGON = Path(__file__).resolve().parents[2] / "shared" / "meshes" / "tets" / "dragon.npz"
 GRID_GFLOP = 13.9  #: of a factorization in METIS's order, whatever order is used
@@ -44,7 +44,7 @@ def dragon() -> tuple[np.ndarray, np.ndarray]:
         return stored["vertices"].astype(float), stored["tets"].astype(np.int32)
 
 
-def make(nodes: np.ndarray, tets: np.ndarray, method: str, dynamic: np.ndarray, solver: str = "auto") -> World:
+def make(nodes: np.ndarray, tets: np.ndarray, method: str, dynamic: np.ndarray, solver: str = "auto") -> Nodes:
     """E = 3e4, ν = 0.49, ρ = 1000; the lowest tenth of the height is pinned. solver: the linear one."""
     material = catalogue.find("material", "stable_neo_hookean").load()
     count = len(tets)
@@ -65,7 +65,7 @@ def make(nodes: np.ndarray, tets: np.ndarray, method: str, dynamic: np.ndarray, 
     integrator = catalogue.find("integrator", "semi_implicit").load()({})
     stage_solver = NewtonDirect({"tolerance": 1e-6, "iterations": 100})
     body = BodyInWorld("body", slice(0, len(nodes)), float(np.linalg.norm(np.ptp(nodes, axis=0))), None, None)
-    return World([body], [elastic], coordinates, condensation, integrator, stage_solver, linear, nodes, mass,
+    return Nodes([body], [elastic], coordinates, condensation, integrator, stage_solver, linear, nodes, mass,
                  np.array([0.0, 0.0, -9.81]), None, 1)
 
 
@@ -101,7 +101,7 @@ class Timed:
         setattr(owner, method, timed)
 
 
-def watched(world: World) -> Timed:
+def watched(world: Nodes) -> Timed:
     timed = Timed()
     for elastic in world.elastic:
         timed.watch(elastic, "fill", "elements")

@@ -25,7 +25,7 @@ from solver.integrators import krylov
 from solver.integrators.ere import ERE
 from solver.meshing.grid import box_tets
 from solver.state import State
-from solver.world.world import World
+from solver.world.nodes import Nodes
 
 ARMADILLO = Path(__file__).resolve().parents[2] / "shared" / "meshes" / "tets" / "armadillo.npz"
 YOUNG = (1e4, 1e5, 1e6, 1e7, 1e8, 1e9)
@@ -42,13 +42,13 @@ def body() -> tuple[np.ndarray, np.ndarray]:
         return stored["vertices"].astype(float), stored["tets"].astype(np.int32)
 
 
-def swinging(young: float, integrator: str, params: dict[str, float]) -> World:
+def swinging(young: float, integrator: str, params: dict[str, float]) -> Nodes:
     nodes, tets = body()
     low = nodes[:, 2] < nodes[:, 2].min() + 0.1 * np.ptp(nodes[:, 2])
     return vanilla(nodes, tets, np.flatnonzero(low), young, 0.4, integrator=integrator, params=params)
 
 
-def seconds(world: World, state: State, steps: int) -> tuple[State, list[float]]:
+def seconds(world: Nodes, state: State, steps: int) -> tuple[State, list[float]]:
     spent = []
     for _ in range(steps):
         began = time.perf_counter()
@@ -57,14 +57,14 @@ def seconds(world: World, state: State, steps: int) -> tuple[State, list[float]]
     return state, spent
 
 
-def thrown(world: World) -> State:
+def thrown(world: Nodes) -> State:
     """At rest but for a sideways speed that grows with height."""
     state = world.initial_state()
     height = world.rest[world.coordinates.free][:, 2]
     return replace(state, u=np.outer(height / height.max(), [0.3, 0.1, 0.0]).ravel())
 
 
-def ere(world: World, state: State) -> dict[str, Any]:
+def ere(world: Nodes, state: State) -> dict[str, Any]:
     """A step's seconds and products with the stiffness, up to the cap."""
     began = time.perf_counter()
     try:

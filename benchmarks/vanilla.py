@@ -13,11 +13,11 @@ from solver.nonlinear.newton import NewtonDirect
 from solver.parts.interface import Mesh
 from solver.parts.nodes.full import Full
 from solver.world.bodies import BodyInWorld, lumped_mass
-from solver.world.world import World
+from solver.world.nodes import Nodes
 
 
 def vanilla(nodes: np.ndarray, tets: np.ndarray, pinned: np.ndarray, young: float, poisson: float, *,
-            integrator: str, params: dict[str, float], beta: float = 1.0) -> World:
+            integrator: str, params: dict[str, float], beta: float = 1.0) -> Nodes:
     """Stable Neo-Hookean, 1000 kg/m³, gravity; stages are solved to 1e-8."""
     count = len(tets)
     material = catalogue.find("material", "stable_neo_hookean").load()
@@ -33,6 +33,6 @@ def vanilla(nodes: np.ndarray, tets: np.ndarray, pinned: np.ndarray, young: floa
     entry = catalogue.find("integrator", integrator)
     method = entry.load()({param.key: param.default for param in entry.params} | params)
     body = BodyInWorld("body", slice(0, len(nodes)), float(np.linalg.norm(np.ptp(nodes, axis=0))), None, None)
-    return World([body], [elastic], coordinates, Full(mesh, linear, {"beta": beta}), method,
+    return Nodes([body], [elastic], coordinates, Full(mesh, linear, {"beta": beta}), method,
                  NewtonDirect({"tolerance": 1e-8, "iterations": 100}), linear, nodes, mass,
                  np.array([0.0, 0.0, -9.81]), None, 1)

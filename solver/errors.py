@@ -110,8 +110,10 @@ class Stopped(ConJacError):
 class StepFailed(Exception):
     """A step could not be solved; the old state is still good. Caught by `simulate`, never shown as it is.
 
-    object: name of the body that failed, where that is known.
+    object: name of the body that failed, where that is known. The world adds the number of the part.
     """
+
+    part: int | None = None
 
     def __init__(self, what: str, object: str | None = None) -> None:
         super().__init__(what)

@@ -351,21 +351,14 @@ def _build(job: Job, report: Reporter, threads: int | None) -> tuple[World, Resh
     volumes = volumes_of(job, report.stage)
     for note in loading.finish(report.stage):
         report.log(note)
-    if job.scene.mechanisms:
-        from .build.mechanisms import build_mechanisms, build_with_soft
+    from .build.world import build
 
-        world: World = build_with_soft(job, report.stage, volumes) if job.scene.bodies else build_mechanisms(job)
-        return world, None
-    from .build.soft_bodies import assemble, prepare_all
-
-    prepared = prepare_all(job, report.stage, volumes)
+    world, prepared = build(job, report.stage, volumes)
     reshape: Reshape | None = None
     if any(body.cuts or body.nails for body in job.scene.bodies):
         from .reshape.reshape import Reshape as Cuts
 
         reshape = Cuts(job, prepared)
-    report.stage("world", None, None, "Analysing the stiffness matrix")
-    world = assemble(job, prepared)
     return world, reshape
 
 

@@ -14,7 +14,7 @@ from solver.meshing.volume import face_parts, tet_volumes
 from solver.nonlinear.newton import NewtonDirect
 from solver.parts.interface import Mesh
 from solver.world.bodies import BodyInWorld, lumped_mass
-from solver.world.world import World
+from solver.world.nodes import Nodes
 
 MATERIAL = catalogue.find("material", "stable_neo_hookean").load()
 NONE = np.zeros(0, dtype=np.int32)
@@ -59,7 +59,7 @@ def make(nodes, tets, *, young=3e4, poisson=0.4, density=1000.0, dynamic=NONE, p
                                          Penalty(*ground[1:]))
     law = friction and catalogue.find("friction", friction[0]).load()({"friction_coefficient": friction[1]})
     body = BodyInWorld("box", slice(0, len(nodes)), float(np.linalg.norm(np.ptp(nodes, axis=0))), None, None)
-    return World([body], elastic, coordinates, condensation, find_integrator(integrator, params),
+    return Nodes([body], elastic, coordinates, condensation, find_integrator(integrator, params),
                  NewtonDirect({"tolerance": tolerance, "iterations": 100}), solver, nodes, mass,
                  np.asarray(gravity, float), plane, 1, quasistatic_start, project, damping_laws=laws, friction=law)
 

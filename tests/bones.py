@@ -1,13 +1,16 @@
 """A small articulated body in dense algebra, written from the recursion alone: what soft bodies hang on in tests."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg
 from jointed import flown
 
 from solver.coordinates.attached import Bodies
+from solver.parts.interface import NodeStage, Stage
+from solver.parts.together import Together
 from solver.state import State
+from solver.world.ground_friction import friction_impulses, remember
 
 DOWN = np.array([0.0, 0.0, -9.81])
 
@@ -159,3 +162,23 @@ class Chain:
         at = self.bodies(state)
         return sum(0.5 * phi[:3] @ (link.inertia * phi[:3]) + 0.5 * link.mass * phi[3:] @ phi[3:]
                    - link.mass * self.gravity @ E[:3, 3] for link, E, phi in zip(self.links, at.E, at.twist))
+
+
+def carried_step(world, bones, state, joints, h):
+    """A semi-implicit step of soft bodies and of bones that advance on coordinates of their own."""
+    earlier = bones.earlier(joints, h)
+    kept = world.coordinates.attached.velocities(earlier.E, earlier.twist)
+    at = bones.bodies(joints)
+    world.coordinates.ride_on(at)
+    asked = Stage(h, 1.0, 1.0, state.time + h, None, state.u, world.beta)
+    together = Together(world, bones, at, world.linearise(state), NodeStage.of(asked, world.coordinates), joints,
+                        replace(asked, u_hat=joints.u), kept)
+    cut, rates = len(state.u), together.solve()
+    impulses = friction_impulses(world, together, together.stage, rates[:cut], state.memory)
+    if impulses is not None:
+        together = together.under(impulses)
+        rates = together.solve()
+    u, after = rates[:cut], bones.advance(joints, rates[cut:], h)
+    world.coordinates.ride_on(bones.bodies(after))
+    q = together.posed.settle(state.q + h * (u + together.posed.correction(u)), u, world.evaluate)
+    return remember(State(asked.time, q, u, state.memory), together.stage, impulses), after

@@ -33,7 +33,7 @@ from solver.nonlinear.newton import NewtonDirect
 from solver.parts.conjac.liveliness import AWAKE, LEVEL
 from solver.parts.interface import Mesh
 from solver.world.bodies import BodyInWorld, lumped_mass
-from solver.world.world import World
+from solver.world.nodes import Nodes
 
 PICTURE = Path(__file__).resolve().parents[2] / "docs" / "gallery" / "armadillo_metric.png"
 H, BETA, YOUNG, POISSON = 1 / 100, 0.5, 6e4, 0.49
@@ -48,7 +48,7 @@ FIRST, EVERY, GROWS, STAYS = 1.0, 1.25, 0.15, 0.15  #: [s]
 SECONDS = FIRST + EVERY * len(PULLS)
 
 
-class Pulled(World):
+class Pulled(Nodes):
     """A world whose limbs are pulled in turn, each node by its share of the mass."""
 
     def _activate(self, time: float) -> None:

@@ -11,7 +11,7 @@ import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from solver.job.load import load
 from solver.meshing.grid import box_tets
 from solver.meshing.volume import face_parts
 from solver.reshape.reshape import Reshape
+from solver.world.nodes import Nodes
+from solver.world.world import World
 
 CELLS, EDGE = (49, 10, 10), 0.01  #: [m]
 YOUNG, POISSON = 3.0e4, 0.40  #: [Pa]; with the paper's 1e4 a bar of this size hangs far down
@@ -64,8 +66,9 @@ def row(cells: tuple[int, int, int] = CELLS) -> dict[str, Any]:
         job(folder, cells)
         loaded = load(folder)
         prepared = prepare_all(loaded, lambda *_: None)
-        world, reshape = assemble(loaded, prepared), Reshape(loaded, prepared)
-        before = {"vertices": len(world.rest), "tets": sum(len(one.volume.tets) for one in prepared)}
+        part = assemble(loaded, prepared)
+        world, reshape = World([part]), Reshape(loaded, prepared)
+        before = {"vertices": len(part.rest), "tets": sum(len(one.volume.tets) for one in prepared)}
         state, spent, cut = world.initial_state(), [], []
         h = 1.0 / FPS / STEPS
         ms: list[float] = []
@@ -81,11 +84,12 @@ def row(cells: tuple[int, int, int] = CELLS) -> dict[str, Any]:
                 state = world.step(replace(state, time=(frame - 1) / FPS + k * h), h)
                 spent.append(1e3 * (time.perf_counter() - began))
         ms.append(float(np.median(spent)))
-    x, speed = world.coordinates.place(state.q, state.time), np.linalg.norm(world.velocity(state), axis=1)
-    parts, part = face_parts(world.tets)
-    pieces = [np.unique(world.tets[part == number]) for number in range(parts)]
+    body = cast(Nodes, world.parts[0])
+    x, speed = body.coordinates.place(state.q, state.time), np.linalg.norm(body.velocity(state), axis=1)
+    parts, piece_of = face_parts(body.tets)
+    pieces = [np.unique(body.tets[piece_of == number]) for number in range(parts)]
     pieces.sort(key=lambda piece: float(x[piece, 0].mean()))
-    return {**before, "n_d": len(HANDLES), "pieces": parts, "vertices_after": len(world.rest),
+    return {**before, "n_d": len(HANDLES), "pieces": parts, "vertices_after": len(body.rest),
             "ms_a_step": [round(one, 1) for one in ms], "seconds_a_cut": [round(one, 2) for one in cut],
             "mean_speed_of_pieces": [float(f"{speed[piece].mean():.3g}") for piece in pieces],
             "height_of_pieces": [float(f"{x[piece, 2].mean():.3g}") for piece in pieces],

@@ -37,7 +37,7 @@ from solver.contact.laws.filter import Filter
 from solver.contact.laws.interface import Friction, Respond, Rubbing
 from solver.fields.suggest import farthest_nodes, swings
 from solver.integrators.modes import lowest
-from solver.world.world import World
+from solver.world.nodes import Nodes
 
 BUNNY = Path(__file__).resolve().parents[3] / "shared" / "meshes" / "tets" / "bunny.npz"
 MU, BETA, H, NODES = 0.3, 0.5, 5.0e-3, 8
@@ -113,7 +113,7 @@ class Watched:
 
 def drop(one: Scene, method: str = "conjac", beta: float = BETA) -> tuple[dict[str, Any], np.ndarray]:
     """A run's row, and the positions after each step, (steps + 1, n, 3) [m]. Raises StepFailed."""
-    world: World = one.world(method, NODES, beta=beta)
+    world: Nodes = one.world(method, NODES, beta=beta)
     watched = None if world.friction is None else Watched(world.friction)
     world = replace(world, friction=watched)
     state, xs, spent, moved = one.start(world), [one.nodes], [], []

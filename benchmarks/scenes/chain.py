@@ -24,7 +24,7 @@ from benchmarks.report import Claim, claim
 from solver.build.mechanisms import build_mechanisms
 from solver.job.load import load
 from solver.state import State
-from solver.world.mechanism import MechanismWorld
+from solver.world.joints import Joints
 from solver.world.rubbing import RubbingJoints
 
 LINKS, LENGTH, WIDTH = 10, 0.1, 0.02  #: [m]
@@ -57,7 +57,7 @@ def write(folder: Path, **options: Any) -> Path:
     return folder
 
 
-def world(**options: Any) -> MechanismWorld:
+def world(**options: Any) -> Joints:
     """Built as a bake builds it."""
     with tempfile.TemporaryDirectory(prefix="conjac-scene-") as name:
         return build_mechanisms(load(write(Path(name), **options)))
@@ -132,7 +132,7 @@ def bisp_over_sp() -> tuple[list[Claim], dict[str, Any]]:
             {"beside_staggered": {"two_sided": both, "one_sided": one}})
 
 
-def count(built: MechanismWorld) -> np.ndarray:
+def count(built: Joints) -> np.ndarray:
     """Stages, passes, iterations and stages that did not settle, so far."""
     law = built.constraints
     assert isinstance(law, RubbingJoints)

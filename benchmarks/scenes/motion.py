@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.scenes.scene import Scene, in_balance
 from solver.errors import StepFailed
 from solver.state import State
-from solver.world.world import World
+from solver.world.nodes import Nodes
 
 FIRST, LAST = 0.1, 1.0  #: seconds after release over which liveliness is a mean
 GROWN = 1.0  #: a run is stable while it has at most this much of the energy it was let go with
@@ -48,7 +48,7 @@ class Motion:
         return float(-1.0 / slope) if slope < 0.0 else np.inf
 
 
-def energies(world: World, state: State, rest: float) -> tuple[float, float]:
+def energies(world: Nodes, state: State, rest: float) -> tuple[float, float]:
     """Kinetic energy, and all of it above that of rest [J]."""
     v = world.velocity(state)
     kinetic = 0.5 * float(world.mass @ np.einsum("na,na->n", v, v))
@@ -67,7 +67,7 @@ class TimeIsUp(Exception):
     """What was asked for takes longer than it may; what there is of it is kept."""
 
 
-def run(scene: Scene, world: World, h: float, rest: float, *, to_the_end: bool = True, part: Path | None = None,
+def run(scene: Scene, world: Nodes, h: float, rest: float, *, to_the_end: bool = True, part: Path | None = None,
         until: float = np.inf) -> Motion:
     """From the start to `seconds` after release. to_the_end: go on where it is unstable already.
 

@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 
 from benchmarks.report import Claim, claim
-from solver.build.mechanisms import build_with_soft
 from solver.build.volumes import volumes_of
+from solver.build.world import build
 from solver.job.load import load
 from solver.meshing.grid import box_tets
 from solver.meshing.volume import boundary_faces, tet_volumes
-from solver.world.joined import JoinedWorld
+from solver.world.carried import FleshOnBones
 
 FPS, SAMPLES = 25.0, 4
 YOUNG, POISSON, TENDON = 3.0e4, 0.49, 3.0e5  #: [Pa], -, [Pa]
@@ -106,13 +106,13 @@ class Arm:
         (folder / "scene.json").write_text(json.dumps(scene), encoding="utf-8")
         return folder
 
-    def world(self, method: str = "conjac", **choices: Any) -> JoinedWorld:
+    def world(self, method: str = "conjac", **choices: Any) -> FleshOnBones:
         """The job's world; choices as `write` has them."""
         with tempfile.TemporaryDirectory(prefix="conjac-muscle-") as name:
             job = load(self.write(Path(name), method, **choices))
-            world = build_with_soft(job, lambda *_: None, volumes_of(job, lambda *_: None))
-        assert isinstance(world, JoinedWorld)
-        return world
+            [part] = build(job, lambda *_: None, volumes_of(job, lambda *_: None))[0].parts
+        assert isinstance(part, FleshOnBones)
+        return part
 
 
 def belly_of(along: np.ndarray, tip: float, wide: float) -> np.ndarray:

@@ -24,7 +24,7 @@ from benchmarks.scenes import dragon
 from benchmarks.step import make, spread
 from solver.meshing.grid import box_tets
 from solver.state import State
-from solver.world.world import World
+from solver.world.nodes import Nodes
 
 SOLVERS = ("cholmod", "mixed")
 METHODS = (("vanilla", 0), ("conjac", 4), ("conjac", 10))
@@ -69,7 +69,7 @@ def pair(name: str, method: str, count: int, steps: int) -> dict[str, float]:
             "rest_differs": float(f"{apart:.2g}"), "in_double": worlds[1].linear.in_double}  # type: ignore[attr-defined]
 
 
-def at_rest(world: World, state: State, still: float) -> State:
+def at_rest(world: Nodes, state: State, still: float) -> State:
     """After large damped steps, until one moves no node by more than `still` [m]."""
     world.condensation.beta = DAMPED  # type: ignore[attr-defined]
     for _ in range(SETTLING):
@@ -79,7 +79,7 @@ def at_rest(world: World, state: State, still: float) -> State:
     return state
 
 
-def kinetic(world: World, state: State) -> float:
+def kinetic(world: Nodes, state: State) -> float:
     """[J]."""
     return 0.5 * float(world.mass @ np.square(world.velocity(state)).sum(axis=1))
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.scenes.scene import Scene
-from solver.world.world import World
+from solver.world.nodes import Nodes
 
 H, STEPS, WARM = 1.0 / 100.0, 60, 2
 CHOICES: dict[str, dict[str, float]] = {
@@ -21,7 +21,7 @@ CHOICES: dict[str, dict[str, float]] = {
 CLAIMED = "1 correction"  #: the fewest that do; the rows have what more of them leave, and take
 
 
-def left(world: World, q: np.ndarray, time: float) -> np.ndarray:
+def left(world: Nodes, q: np.ndarray, time: float) -> np.ndarray:
     """Net force on each quasistatic node [N]. The body is held, so none of it is the weight of a free fall."""
     x = world.coordinates.place(q, time)
     force, _ = world.evaluate(x, np.zeros_like(x), time)

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from solver import catalogue
-from solver.build.soft_bodies import build
+from solver.build.soft_bodies import assemble, prepare_all
 from solver.forces.elastic import Elastic
 from solver.job.load import load
 from solver.nonlinear.equilibrium import equilibrium
 from solver.state import State
-from solver.world.world import World
+from solver.world.nodes import Nodes
 
 FPS = 25.0
 SETTLING = 150  #: steps of 1/24 s until a damped body rests
@@ -52,7 +52,7 @@ class Scene:
     ours: str = ""  #: what it does not say and we chose
 
     def world(self, method: str = "conjac", count: int = 0, *, integrator: str = "semi_implicit",
-              stage_solver: dict[str, Any] | None = None, **params: float) -> World:
+              stage_solver: dict[str, Any] | None = None, **params: float) -> Nodes:
         """The scene with `count` dynamic nodes. params: of the method, such as beta."""
         arrays = {"nodes": self.nodes, "tets": self.tets.astype(np.int32), "pinned": self.pinned.astype(np.int32)}
         body: dict[str, Any] = {
@@ -79,18 +79,19 @@ class Scene:
             for key, array in arrays.items():
                 np.save(folder / "arrays" / f"{key}.npy", array)
             (folder / "scene.json").write_text(json.dumps(scene), encoding="utf-8")
-            world = build(load(folder), lambda *_: None)
+            loaded = load(folder)
+            world = assemble(loaded, prepare_all(loaded, lambda *_: None))
         if self.element_young is not None:
             world = replace(world, elastic=[self._layered(world)])
         return world
 
-    def _layered(self, world: World) -> Elastic:
+    def _layered(self, world: Nodes) -> Elastic:
         assert self.element_young is not None
         model = catalogue.find("material", "stable_neo_hookean").load()
         constants = model.constants(self.element_young, np.full(len(self.tets), self.poisson))
         return Elastic(world.rest, world.tets, model, constants)
 
-    def start(self, world: World) -> State:
+    def start(self, world: Nodes) -> State:
         """At rest where it is let go, or in its rest shape."""
         state = world.initial_state()
         if self.pulled is None:
@@ -98,7 +99,7 @@ class Scene:
         return replace(state, q=self.pulled[world.coordinates.free].ravel())
 
 
-def in_balance(world: World, x: np.ndarray, held: np.ndarray = NONE, time: float = 0.0,
+def in_balance(world: Nodes, x: np.ndarray, held: np.ndarray = NONE, time: float = 0.0,
                tolerance: float = 1e-9) -> np.ndarray:
     """Positions where all but the `held` and the prescribed nodes carry no net force, (n, 3) [m]."""
     free = np.setdiff1d(world.coordinates.free, held).astype(np.int32)

@@ -23,7 +23,7 @@ import numpy as np
 
 from benchmarks.scenes.motion import FIRST, rest_energy
 from benchmarks.scenes.reference import FOLDER, digest, of
-from solver.world.world import World
+from solver.world.nodes import Nodes
 
 BLOCK, STEPS = 1.0e-3, 100  #: seconds that are accepted or taken anew, and the fewest steps in it
 MOST_HALVINGS, CALM = 4, 4  #: of the step, and blocks after which it is doubled again
@@ -34,7 +34,7 @@ EVERY = 10  #: blocks from sample to sample of the kept curve
 class Undamped:
     """A run that is let go from rest and goes on from where its file ends."""
 
-    def __init__(self, world: World, x: np.ndarray, rest: float, part: Path) -> None:
+    def __init__(self, world: Nodes, x: np.ndarray, rest: float, part: Path) -> None:
         """x: where it is let go, (n, 3) [m]. rest: potential energy in balance [J]. part: a file of its own."""
         self.world, self.rest, self.part = world, rest, part
         self.mass = world.mass[:, None]

@@ -39,6 +39,8 @@ class Tangent:
     acceleration: Vec  #: M⁻¹ f, damping included [m/s²], (3 f,)
     pulled: Vec | None  #: K w of the prescribed nodes' velocities [N/s], (3 f,); None where all are still
     stiffness: Callable[[Vec], Vec]  #: K columns, both (3 f, c)
+    #: factors μM − K and gives what solves with it, columns (3 f, c) each. Raises StepFailed
+    shifted: Callable[[float], Callable[[Vec], Vec]]
 
     @property
     def is_damped(self) -> bool:

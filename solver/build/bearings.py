@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from .. import catalogue
-from ..parts.joints.jointed import Constraints as Seen
 from ..bearings.bearings import Bearing, Bearings
-from ..bearings.shapes import JOINTS, LOOPS, Seat
 from ..bearings.interface import JointFriction
+from ..bearings.shapes import JOINTS, LOOPS, Seat
 from ..coordinates.tree import Tree
 from ..errors import BadScene
 from ..job import schema
 from ..job.folder import Job, parameters
+from ..parts.joints.jointed import Constraints as Seen
 from ..state import Vec
 from ..world.constraints import Constraints
-from .placed import Placed
 from ..world.rubbing import RubbingJoints
+from .placed import Placed
 
 
 def rubbing_of(job: Job, placed: Sequence[Placed], tree: Tree, place: Mapping[str, int],

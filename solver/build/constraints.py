@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import catalogue
-from ..parts.interface import Stage
-from ..contact.find.bodies import Colliders
-from ..contact.find.convex import BY_SIZE, Convex, Shapes
 from ..constraints.drives import Drive, Drives
-from ..contact.find.half_space import HalfSpace
 from ..constraints.limits import BallLimits, JointLimits
 from ..constraints.loops import Loops, frames_in_bodies
+from ..contact.find.bodies import Colliders
+from ..contact.find.convex import BY_SIZE, Convex, Shapes
+from ..contact.find.half_space import HalfSpace
 from ..coordinates.prescribed import Motion
 from ..coordinates.tree import Tree
 from ..errors import BadInput, StepFailed
 from ..job import schema
 from ..job.folder import Job, parameters
+from ..parts.interface import Stage
 from ..state import Index, Vec
 from ..world.constraints import Constraints
 from .placed import Placed, frame, inverse, target_of, until_of
 
 if TYPE_CHECKING:
-    from ..world.mechanism import MechanismWorld
+    from ..world.joints import Joints
 
 def constraints_of(job: Job, placed: Sequence[Placed], tree: Tree, place: Mapping[str, int], q: Vec
                    ) -> Constraints | None:
@@ -144,7 +144,7 @@ def _colliders(job: Job, placed: Sequence[Placed], tree: Tree, place: Mapping[st
                      mechanism, itself, pairs, half_space, rough, motion, np.array(link, np.int32))
 
 
-def notes_of(world: MechanismWorld, placed: Sequence[Placed], rates: Mapping[str, Index]) -> list[str]:
+def notes_of(world: Joints, placed: Sequence[Placed], rates: Mapping[str, Index]) -> list[str]:
     """What the artist should know of a mechanism before it moves: joints outside their limits, needless loops."""
     constraints = world.constraints
     if not isinstance(constraints, Constraints):
@@ -153,7 +153,7 @@ def notes_of(world: MechanismWorld, placed: Sequence[Placed], rates: Mapping[str
     outside = constraints.outside(state)
     notes = [f'"{one.scene.name}": joint "{joint.name}" starts outside its limits and is pulled in softly'
              for one in placed for joint in one.scene.joints if outside & set(rates[one.key(joint.child)].tolist())]
-    stage = Stage(1.0e-3, 1.0, 1.0, state.time, None, state.u, None)
+    stage = Stage(1.0e-3, 1.0, 1.0, state.time, None, state.u)
     try:
         names = constraints.redundant(world.condensation.pose(world.linearise(state), stage))
     except (StepFailed, ValueError) as failure:  # the first step meets it again, and may go round it

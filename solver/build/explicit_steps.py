@@ -11,7 +11,7 @@ from ..linear.tree.factor import TreeFactor
 from ..state import Vec
 
 if TYPE_CHECKING:
-    from ..world.mechanism import MechanismWorld
+    from ..world.joints import Joints
 
 #: (ω h)² + DAMPED c h of a swing with rate of damping c [1/s] has to stay below LARGEST with BDF2, the strictest: it is
 #: 4 and 2 with both Eulers, more with SDIRK2
@@ -20,7 +20,7 @@ ITERATIONS = 40
 SHORTEST = 2.0**-20  #: of the scene's step
 
 
-def notes_of_explicit(world: MechanismWorld, h: float) -> list[str]:
+def notes_of_explicit(world: Joints, h: float) -> list[str]:
     """What the artist should know before steps of h [s]: that explicit forces are too stiff for them, where the
     mechanisms start."""
     explicit = world.condensation.explicit
@@ -36,7 +36,7 @@ def notes_of_explicit(world: MechanismWorld, h: float) -> list[str]:
             f"{1.0e3 * longest:.2g} ms, or make them implicit"]
 
 
-def _fastest(world: MechanismWorld, h: float) -> tuple[float, str]:
+def _fastest(world: Joints, h: float) -> tuple[float, str]:
     """The largest eigenvalue of M_r⁻¹ (−h² K − DAMPED h D) of explicit forces where the world starts, by the power
     method, and the body that moves most in it."""
     explicit, tree, state = world.condensation.explicit, world.tree, world.initial_state()

@@ -40,7 +40,8 @@ class Loading:
         self._share = (sorted(chosen), scene.linear_solver)
         self._joints = sorted({joint.kind for one in scene.mechanisms for joint in one.joints} | {"free"}) \
             if scene.mechanisms else []
-        self._adaptive = bool(parameters("method", scene.method).get("adaptive"))
+        self._methods = [scene.method_of(body) for body in scene.bodies]
+        self._adaptive = any(parameters("method", method).get("adaptive") for method in self._methods)
         self._mark = Path(os.environ["NUMBA_CACHE_DIR"]) / _name_of((self._share, self._adaptive, *self._joints))
         self._first = not self._mark.exists()  #: whether kernels of such a scene were never compiled here
         self._notes: list[str] = []
@@ -61,20 +62,21 @@ class Loading:
         began = time.monotonic()
         try:
             if self._joints:
-                importlib.import_module(".mechanism_build", __package__)
+                importlib.import_module(".mechanisms", __package__)
                 for kind in self._joints:
                     catalogue.find("joint", kind).load()
             if not self._scene.bodies:
                 catalogue.find("integrator", self._scene.integrator.kind).load()
                 return self._mark.touch()
-            importlib.import_module(".build", __package__)
+            importlib.import_module(".world", __package__)
             if any(body.fiber_material for body in self._scene.bodies):
                 importlib.import_module("..forces.fiber_kernels", __package__)
             if self._adaptive:
                 for name in ("stretching_kernels", "energy_kernels"):
                     importlib.import_module(f"..forces.{name}", __package__)
-            for family in ("method", "integrator"):
-                catalogue.find(family, getattr(self._scene, family).kind).load()
+            for method in self._methods:
+                catalogue.find("method", method.kind).load()
+            catalogue.find("integrator", self._scene.integrator.kind).load()
             # both shares take about as long: one that takes three times the other hangs
             self._wait_for_second(2.0 * (time.monotonic() - began) + 5.0)
             load_share(*self._share)

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 
 from .. import catalogue
-from ..parts.joints.jointed import Jointed
 from ..coordinates.prescribed import Motion
 from ..coordinates.tree import Tree
 from ..coordinates.tree_build import Body, Joint, build
@@ -18,18 +17,16 @@ from ..forces.joint_forces import JointForces, MotorOverTime, no_law
 from ..forces.springs import Springs
 from ..job import schema
 from ..job.folder import Job, parameters
-from ..meshing.volume import Volume
 from ..nonlinear.limits import StopRule
+from ..parts.joints.jointed import Jointed
 from ..state import Index, Vec
-from ..world.beside import Beside
+from ..world.joints import JointInWorld, Joints, MechanismInWorld, Shown
 from .constraints import constraints_of, notes_of
 from .explicit_steps import notes_of_explicit
-from ..world.mechanism import JointInWorld, MechanismInWorld, MechanismWorld, Shown
 from .placed import Placed, frame, inverse, place_mechanism, target_of, until_of
-from .volumes import Stage
 
 
-def build_mechanisms(job: Job) -> MechanismWorld:
+def build_mechanisms(job: Job) -> Joints:
     """The world of a scene's mechanisms. Raises BadInput that names the body and its field."""
     scene = job.scene
     placed = [place_mechanism(job, i, one) for i, one in enumerate(scene.mechanisms)]
@@ -56,7 +53,7 @@ def build_mechanisms(job: Job) -> MechanismWorld:
     entry = catalogue.find("integrator", scene.integrator.kind)
     # rigid bodies keep their spin by themselves
     integrator = entry.load()(parameters("integrator", scene.integrator) | {"keep_spin": False})
-    world = MechanismWorld([_told(one, tree, place) for one in placed], _shown(job, placed, place), tree, jointed,
+    world = Joints([_told(one, tree, place) for one in placed], _shown(job, placed, place), tree, jointed,
                            integrator, limits, q, u, scene.time.start, recentres=not entry.iterates)
     jointed.constraints = constraints_of(job, placed, tree, place, q)
     world.notes += notes_of(world, placed, rates)
@@ -68,17 +65,6 @@ def build_mechanisms(job: Job) -> MechanismWorld:
 
         jointed.constraints = rubbing_of(job, placed, tree, place, jointed.constraints)
     return world
-
-
-def build_with_soft(job: Job, report: Stage, volumes: list[Volume]) -> Beside:
-    """Both worlds of a scene that has soft bodies too. Raises what `build.build` and `build_mechanisms` raise."""
-    from .soft_bodies import build as build_soft
-
-    if any(body.attach for body in job.scene.bodies):
-        from .joined import build_joined
-
-        return build_joined(job, report, volumes, build_mechanisms(job))
-    return Beside(build_soft(job, report, volumes), build_mechanisms(job))
 
 
 def _tree(placed: list[Placed]) -> tuple[Tree, Vec]:

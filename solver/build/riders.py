@@ -6,12 +6,34 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..coordinates.attached import Attached
+from ..coordinates.attached import Attached, RidingNodes
+from ..coordinates.free_nodes import FreeNodes
 from ..coordinates.prescribed import Motion
 from ..state import Index, Vec
+from ..world.carried import rates_that_move
+from ..world.joints import Joints
 from .fields import Prepared
-from ..world.joined import rates_that_move
-from ..world.mechanism import MechanismWorld
+
+
+class Riding:
+    """Makes the coordinates of soft bodies of which some hang on a mechanism."""
+
+    def __init__(self, prepared: list[Prepared], rigid: Joints, interval: float, by_body: bool) -> None:
+        """interval: between samples of what moves as told [s]. by_body: whether the mechanism has to know what they do
+        to each of its bodies."""
+        self._prepared, self._rigid, self._interval, self._by_body = prepared, rigid, interval, by_body
+        self.riders: Index = np.zeros(0, dtype=np.int32)  #: nodes on bodies that joints move
+
+    def coordinates(self, rest: Vec, prescribed: Index, motion: Motion | None, first: Index) -> FreeNodes:
+        """Nodes on bodies that nothing moves, or that move as told, are prescribed; the others ride."""
+        on = riders(self._prepared, first, self._rigid)
+        nodes, motion = on.led(rest, prescribed, motion, self._interval)
+        self.riders = on.attached.nodes
+        if not len(self.riders):
+            return FreeNodes(rest, nodes, motion)
+        tree, bodies = self._rigid.tree, on.attached.bodies
+        columns = 6 * len(np.unique(bodies)) if self._by_body else len(rates_that_move(tree, bodies))
+        return RidingNodes(rest, nodes, motion, on.attached, columns)
 
 
 @dataclass(frozen=True)
@@ -43,7 +65,7 @@ class Riders:
         return nodes, Motion(where, interval)
 
 
-def riders(prepared: list[Prepared], first: Index, rigid: MechanismWorld) -> Riders:
+def riders(prepared: list[Prepared], first: Index, rigid: Joints) -> Riders:
     """The attached nodes of all bodies. first: of each body's nodes, (bodies + 1,)."""
     place = {key: k for k, key in enumerate((part.name, body) for part in rigid.parts for body in part.bodies)}
     state = rigid.initial_state()

@@ -7,7 +7,6 @@ from collections.abc import Callable
 import numpy as np
 
 from .. import catalogue
-from ..parts.interface import Mesh
 from ..contact.find.half_space import HalfSpace
 from ..contact.laws.penalty import Penalty
 from ..coordinates.free_nodes import FreeNodes
@@ -18,34 +17,28 @@ from ..forces.fibers import Fibers
 from ..job.folder import Job, parameters
 from ..linear.choose import choose
 from ..meshing.volume import Volume, face_parts, tet_volumes
+from ..parts.interface import Mesh
 from ..state import Index, Vec
 from ..world.bodies import BodyInWorld, lumped_mass
+from ..world.nodes import Nodes
 from .fields import Prepared, prepare
 from .volumes import Stage, volumes_of
-from ..world.world import World
 
 #: coordinates from rest positions (n, 3), pinned nodes, their motion, and the first node of each body
-Riding = Callable[[Vec, Index, Motion | None, Index], FreeNodes]
-
-
-def build(job: Job, report: Stage, volumes: list[Volume] | None = None) -> World:
-    """The world of a job's scene, on volumes that have been made already or are made now.
-
-    Raises a ConJacError that names the body and, where the job is at fault, the field.
-    """
-    prepared = prepare_all(job, report, volumes)
-    report("world", None, None, "Analysing the stiffness matrix")
-    return assemble(job, prepared)
+MakeCoordinates = Callable[[Vec, Index, Motion | None, Index], FreeNodes]
 
 
 def prepare_all(job: Job, report: Stage, volumes: list[Volume] | None = None) -> list[Prepared]:
-    """Every body, meshed and painted. Raises as `build` does."""
+    """Every body, meshed and painted.
+
+    Raises a ConJacError that names the body and, where the job is at fault, the field.
+    """
     volumes = volumes_of(job, report) if volumes is None else volumes
     return [prepare(job, body, volume, report) for body, volume in zip(job.scene.bodies, volumes)]
 
 
-def assemble(job: Job, prepared: list[Prepared], riding: Riding | None = None) -> World:
-    """All soft bodies in one system. riding: whose nodes ride on rigid bodies, where some do."""
+def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None = None) -> Nodes:
+    """Soft bodies of one method as one part. riding: whose nodes ride on rigid bodies, where some do."""
     scene = job.scene
     rest = np.concatenate([one.volume.nodes for one in prepared])
     first = np.concatenate([[0], np.cumsum([len(one.volume.nodes) for one in prepared])])
@@ -72,10 +65,11 @@ def assemble(job: Job, prepared: list[Prepared], riding: Riding | None = None) -
     dynamic = np.concatenate([one.fields.dynamic + start for one, start in zip(prepared, first)]).astype(np.int32)
     coordinates = _coordinates(rest, prepared, first, interval, riding)
     linear = choose(scene.linear_solver, [len(one.volume.tets) for one in prepared])
-    params = parameters("method", scene.method)
+    method = scene.method_of(prepared[0].body)
+    params = parameters("method", method)
     tets = np.concatenate([one.tets for one in elastic])
     mesh = Mesh(tets, rest, mass, parts, coordinates, dynamic, _typical_stiffness(prepared))
-    condensation = catalogue.find("method", scene.method.kind).load()(mesh, linear, params)
+    condensation = catalogue.find("method", method.kind).load()(mesh, linear, params)
     integrator = catalogue.find("integrator", scene.integrator.kind).load()(parameters("integrator", scene.integrator))
     stage_solver = catalogue.find("stage_solver", scene.stage_solver.kind).load()(
         parameters("stage_solver", scene.stage_solver))
@@ -92,13 +86,13 @@ def assemble(job: Job, prepared: list[Prepared], riding: Riding | None = None) -
     notes = [f"Linear solver: {linear.why}", *stage_solver.notes(linear)]
     for one in prepared:
         notes += [f'"{one.body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes)]
-    return World(bodies, elastic, coordinates, condensation, integrator, stage_solver, linear, rest, mass,
+    return Nodes(bodies, elastic, coordinates, condensation, integrator, stage_solver, linear, rest, mass,
                  np.array(scene.gravity), ground, scene.time.start, bool(params["quasistatic_start"]), notes=notes,
                  damping_laws=laws, friction=friction)
 
 
 def _coordinates(rest: Vec, prepared: list[Prepared], first: Index, interval: float,
-                 riding: Riding | None) -> FreeNodes:
+                 riding: MakeCoordinates | None) -> FreeNodes:
     """Pinned and kinematic nodes of all bodies as one table of prescribed nodes, and those that ride on bones."""
     prescribed = np.concatenate([one.fields.pinned + start for one, start in zip(prepared, first)]).astype(np.int32)
     motion = _motion(prepared, interval)

@@ -13,8 +13,8 @@ from ..integrators.modes import lowest
 from ..job import schema
 from ..job.folder import Job, blame
 from ..state import State, Vec
-from .soft_bodies import assemble
 from .fields import Prepared
+from .soft_bodies import assemble
 
 STEP = 1.0 / 24.0  #: a frame [s]: the spectrum is looked at from far under what it shows
 MODES = 12, 60  #: three for each node and so many more, but no more than that
@@ -47,7 +47,7 @@ def vibration(job: Job, prepared: Prepared, count: int) -> tuple[Vec, Vec, Vec]:
     rest = world.rest[world.coordinates.free].ravel()
     try:
         tangent = world.tangent(State(0.0, rest, np.zeros_like(rest)), 0.0)
-        basis = lowest(world, tangent, count, STEP, None)[:, :count]
+        basis = lowest(tangent, count, STEP, None)[:, :count]
     except StepFailed as failure:
         raise Diverged(f"its rest shape has no vibrations: {failure}", "Lower the activation of its fibers",
                        prepared.body.name) from failure

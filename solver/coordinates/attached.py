@@ -106,8 +106,8 @@ class RidingNodes(FreeNodes):
         own = np.zeros((self._own, 3)) if self.motion is None else self.motion.velocity(time)
         return np.concatenate([own, self._velocities])
 
-    def told_rate(self, time: float) -> Vec | None:
-        """The same with zero where bodies carry nodes, as `prescribed_velocity`; None where nothing moves as told."""
+    def kinematic_rate(self, time: float) -> Vec | None:
+        """The same with zero where bodies carry nodes; None where nothing moves as told."""
         if self.motion is None:
             return None
         return np.concatenate([self.motion.velocity(time), np.zeros_like(self._velocities)])

@@ -45,6 +45,10 @@ class FreeNodes:
         """Velocity of the prescribed nodes at `time`, (p, 3) [m/s]; None where all are still."""
         return None if self.motion is None else self.motion.velocity(time)
 
+    def kinematic_rate(self, time: float) -> Vec | None:
+        """The same, zero where rates of joints move a node, which no time tells."""
+        return self.prescribed_rate(time)
+
     def spread(self, u: Vec, w: Vec | None) -> Vec:
         """All node velocities from the free ones' rates, (n, 3) [m/s]."""
         v = np.zeros((self.count, 3))

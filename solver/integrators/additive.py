@@ -14,7 +14,7 @@ import numpy as np
 from ..nonlinear.held import GivenDirections
 from ..parts.interface import Posed, Stage
 from ..state import State, Vec
-from .interface import System, pose
+from .interface import System
 from .modes import Modes, exponential, lowest, shifted, wide
 
 BASIS, AGE = "modes.basis", "modes.age"
@@ -68,12 +68,12 @@ class Additive:
             kept = None
         age = float(start.memory[AGE][0]) if kept is not None else self.every
         if kept is None or age >= self.every:
-            kept, age = lowest(system, tangent, self.modes, h, kept), 0.0
+            kept, age = lowest(tangent, self.modes, h, kept), 0.0
         elif not self.linearised:
-            kept = Modes(kept, tangent.mass).refined(shifted(system, tangent, h).respond, tangent.stiffness)
+            kept = Modes(kept, tangent.mass).refined(shifted(tangent, h), tangent.stiffness)
         posed: Posed | None = None
         if self.linearised:
-            posed = pose(system, system.linearise(start, stage.time if self.order == 2 else None), stage)
+            posed = system.pose(start, stage, stage.time if self.order == 2 else None)
             if age:
                 kept = Modes(kept, tangent.mass).refined(posed.respond, tangent.stiffness)
 
@@ -82,12 +82,12 @@ class Additive:
         course = Course(modes, moved, gained, coupling, 0.5 * h)
         if self.printed:
             course = course.weighed(start, history)
-        after = _reach(system, stage, start, course) if posed is None else _land(system, posed, stage, start, course)
+        after = _reach(system, stage, start, course) if posed is None else _land(posed, stage, start, course)
         memory = {**after.memory, BASIS: kept, AGE: np.array([age + 1.0])}
         return replace(after, u=_rates(start, after, course), memory=memory)
 
 
-def _land(system: System, posed: Posed, stage: Stage, start: State, course: Course) -> State:
+def _land(posed: Posed, stage: Stage, start: State, course: Course) -> State:
     """The state at the end of a linearised stage whose modes move as the exponential says. [Ascher 21, 23, 26]"""
     modes = course.modes
     base, length = start.q if stage.base is None else stage.base, stage.b * stage.h
@@ -96,7 +96,7 @@ def _land(system: System, posed: Posed, stage: Stage, start: State, course: Cour
         yielding = posed.respond(modes.weighted)  # A⁻¹ M X
         held = _held(base, length, start, course)
         v = v - yielding @ np.linalg.solve(modes.weighted.T @ yielding, modes.amplitudes(v) - held)
-    return State(stage.time, system.coordinates.advance(base, v, length), v, start.memory)
+    return State(stage.time, base + length * v, v, start.memory)
 
 
 def _reach(system: System, stage: Stage, start: State, course: Course) -> State:

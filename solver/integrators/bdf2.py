@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..parts.interface import Stage
 from ..state import State, Vec
-from .interface import Integrator, System, land, pose, stage_at
+from .interface import Integrator, System
 from .sdirk import SDIRK2, SSDIRK2
 
 POSITIONS, RATES, STEP, TOUCHING = "bdf2.q", "bdf2.u", "bdf2.h", "bdf2.touching"
@@ -50,16 +51,14 @@ class BDF2:
         return 2.0 / 9.0 * h**3 * third
 
     def _go_on(self, system: System, state: State, h: float) -> State:
-        coordinates = system.coordinates
-        base = coordinates.advance(state.q, state.q - state.memory[POSITIONS], 1.0 / 3.0)
-        v0 = system.velocity(state)
-        v_hat: Vec = v0 + (v0 - coordinates.spread(state.memory[RATES], None)) / 3.0
+        base = state.q + 1.0 / 3.0 * (state.q - state.memory[POSITIONS])
+        u_hat: Vec = state.u + (state.u - state.memory[RATES]) / 3.0
         # what explicit forces see of the stage's end is right to second order, and an undamped spring loses energy
-        foreseen = coordinates.advance(base, state.u, 2.0 / 3.0 * h), 2.0 * state.u - state.memory[RATES]
-        stage = stage_at(system, h, 2.0 / 3.0, 2.0 / 3.0, state.time + h, base, v_hat, foreseen)
+        foreseen = base + 2.0 / 3.0 * h * state.u, 2.0 * state.u - state.memory[RATES]
+        stage = Stage(h, 2.0 / 3.0, 2.0 / 3.0, state.time + h, base, u_hat, foreseen=foreseen)
         if not self.linearised:
             return system.reach(stage, state)
-        return land(system, pose(system, system.linearise(state, stage.time), stage), stage, state)
+        return system.land(system.pose(state, stage, stage.time), stage, state)
 
 
 class SBDF2(BDF2):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from ..parts.interface import Stage
 from ..state import State
 from .additive import Additive
 from .bdf2 import BDF2, POSITIONS, RATES
-from .interface import System, stage_at
+from .interface import System
 from .tr_bdf2ere import STRSBDF2ERE, TRBDF2ERE
 
 
@@ -24,11 +25,9 @@ class BDF2ERE(Additive, BDF2):
         self._starter = STRSBDF2ERE(params) if self.linearised else TRBDF2ERE(params)
 
     def _go_on(self, system: System, state: State, h: float) -> State:
-        coordinates = system.coordinates
         past = State(state.time - h, state.memory[POSITIONS], state.memory[RATES])
-        base = coordinates.advance(state.q, state.q - past.q, 1.0 / 3.0)
-        v_hat = coordinates.spread(state.u + (state.u - past.u) / 3.0, None)
-        stage = stage_at(system, h, 2.0 / 3.0, 2.0 / 3.0, state.time + h, base, v_hat)
+        base = state.q + 1.0 / 3.0 * (state.q - past.q)
+        stage = Stage(h, 2.0 / 3.0, 2.0 / 3.0, state.time + h, base, state.u + (state.u - past.u) / 3.0)
         return self.advance(system, state, h, stage, past)
 
 

@@ -42,5 +42,5 @@ class ERE:
                                                               self.tolerance)
         else:
             moved, gained, self.products = exponential(stiffness, velocity, acceleration, drift, h, self.tolerance)
-        q = system.coordinates.advance(state.q, moved / root, 1.0)
+        q = state.q + moved / root
         return State(state.time + h, q, state.u + gained / root, state.memory)

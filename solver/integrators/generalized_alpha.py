@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..parts.interface import Stage
 from ..state import State, Vec
-from .interface import System, stage_at
+from .interface import System
 
 ACCELERATION = "generalized_alpha.a"
 
@@ -32,21 +33,21 @@ class GeneralizedAlpha:
 
     def step(self, system: System, state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
-        coordinates, kept = system.coordinates, 1.0 - self.alpha_f
+        kept = 1.0 - self.alpha_f
         old: Vec | None = state.memory.get(ACCELERATION)
         if old is None or old.shape != state.u.shape:
-            old = system.acceleration(state)[coordinates.free].ravel()
+            old = system.acceleration(state)
         # v_(1−αf) = start + kept h γ a¹ and x_(1−αf) = x⁰ + kept (h v⁰ + h² ((½ − β) a⁰ + β a¹))
         start = state.u + kept * h * (1.0 - self.gamma) * old
         b = self.beta / self.gamma
-        base = coordinates.advance(state.q, kept * (state.u + h * (0.5 - self.beta) * old) - b * start, h)
-        v_hat = start - kept * h * self.gamma * self.alpha_m / (1.0 - self.alpha_m) * old
+        base = state.q + h * (kept * (state.u + h * (0.5 - self.beta) * old) - b * start)
+        u_hat = start - kept * h * self.gamma * self.alpha_m / (1.0 - self.alpha_m) * old
         a = kept * self.gamma / (1.0 - self.alpha_m)
-        stage = stage_at(system, h, a, b, state.time + kept * h, base, coordinates.spread(v_hat, None))
+        stage = Stage(h, a, b, state.time + kept * h, base, u_hat)
         inner = system.reach(stage, state)
 
         new: Vec = (inner.u - start) / (kept * h * self.gamma)
         u = state.u + h * ((1.0 - self.gamma) * old + self.gamma * new)
         rate = state.u + h * ((0.5 - self.beta) * old + self.beta * new)
         memory = {**state.memory, ACCELERATION: np.asarray(new)}
-        return replace(inner, time=state.time + h, q=coordinates.advance(state.q, rate, h), u=u, memory=memory)
+        return replace(inner, time=state.time + h, q=state.q + h * rate, u=u, memory=memory)

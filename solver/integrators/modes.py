@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -11,9 +11,8 @@ import scipy.linalg
 
 from ..assembly.tangent import Tangent
 from ..errors import StepFailed
-from ..parts.interface import Posed, Stage
 from ..state import Vec
-from .interface import System, pose
+from .krylov import Product
 from .phi_functions import psi
 
 GUARDS = 4  #: vectors more than modes: the last modes converge as fast as the first, and which are lowest may change
@@ -110,7 +109,7 @@ def wide(count: int, size: int) -> int:
     return min(count + GUARDS if count else 0, size)
 
 
-def lowest(system: System, tangent: Tangent, count: int, h: float, start: Vec | None) -> Vec:
+def lowest(tangent: Tangent, count: int, h: float, start: Vec | None) -> Vec:
     """The `count` modes of lowest λ of −K X = M X Λ and a few more that are less exact, (3 f, at least s).
 
     All there are, where that is fewer.
@@ -130,7 +129,7 @@ def lowest(system: System, tangent: Tangent, count: int, h: float, start: Vec | 
         dense = -tangent.stiffness(np.eye(size)) / root[:, None] / root
         basis: Vec = scipy.linalg.eigh(0.5 * (dense + dense.T))[1][:, :columns] / root[:, None]
         return basis
-    solve = shifted(system, tangent, h).respond
+    solve = shifted(tangent, h)
     first = np.random.default_rng(0).normal(size=(size, columns))
     if start is not None:
         first[:, : start.shape[1]] = root[:, None] * start
@@ -138,14 +137,15 @@ def lowest(system: System, tangent: Tangent, count: int, h: float, start: Vec | 
     return found
 
 
-def shifted(system: System, tangent: Tangent, h: float) -> Posed:
-    """μM − K, factored, for the smallest of a few shifts μ that make it definite. Raises StepFailed where none does."""
-    lin = replace(tangent.lin, damped=None)
-    still = np.zeros_like(lin.x)
+def shifted(tangent: Tangent, h: float) -> Product:
+    """(μM − K)⁻¹ of columns, for the smallest of a few shifts μ that make it definite.
+
+    Raises StepFailed where none does.
+    """
     for power in range(0, 8, 2):
         shift = SHIFT / (h * h) * 10.0**power
         try:
-            return pose(system, lin, Stage(1.0, 1.0, 1.0, 0.0, None, still, None, inertia=shift))
+            return tangent.shifted(shift)
         except StepFailed:
             continue
     raise StepFailed("the stiffness pushes harder than the modes can be found at")

@@ -9,13 +9,8 @@ import numpy as np
 
 from ..assembly.linearised import Linearised
 from ..assembly.tangent import Tangent
-from ..contact.find.half_space import HalfSpace
-from ..contact.laws.interface import Friction
-from ..contact.laws.penalty import Penalty
-from ..coordinates.floating import LooseParts
-from ..coordinates.free_nodes import FreeNodes
 from ..nonlinear.held import GivenDirections
-from ..parts.interface import Compliance, Condensation, Evaluate, Posed, Stage
+from ..parts.interface import Posed, Stage
 from ..state import Index, State, Vec
 from .interface import Integrator
 
@@ -28,12 +23,12 @@ class _Posed:
 
     owner: Oscillator
     stage: Stage
-    lin: Linearised
+    at: State
 
     def solve(self) -> Vec:
         stage, stiffness = self.stage, -self.owner.squared
-        base = self.lin.x.ravel() if stage.base is None else stage.base
-        pulled = stage.inertia * stage.v_hat.ravel() + stage.a * stage.h * stiffness * base
+        base = self.at.q if stage.base is None else stage.base
+        pulled = stage.inertia * stage.u_hat + stage.a * stage.h * stiffness * base
         v: Vec = pulled / (stage.inertia - stage.stiffness_factor * stiffness)
         return v
 
@@ -44,63 +39,48 @@ class _Posed:
         out: Vec = impulses / (self.stage.inertia + self.stage.stiffness_factor * self.owner.squared)
         return out
 
-    def compliance(self, nodes: Index) -> Compliance:
-        return self.respond
-
-    def under(self, impulses: Vec) -> Posed:
-        return replace(self, stage=replace(self.stage, v_hat=self.stage.v_hat + impulses / self.stage.inertia))
-
-    def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
-        return q
-
-    def again(self, stage: Stage) -> Posed:
+    def again(self, stage: Stage) -> _Posed:
         return replace(self, stage=stage)
 
 
 class Oscillator:
-    """The system that an integrator steps, and its own condensation; three coordinates of one frequency."""
-
-    sleep = None
+    """The system that an integrator steps: three coordinates of one frequency."""
 
     def __init__(self, omega: float, beta: float = 1.0) -> None:
         """omega: ω [rad/s]. beta: of semi-implicit Euler."""
         self.squared, self.beta = omega * omega, beta
-        self.mass = np.ones(1)
-        self.ground: tuple[HalfSpace, Penalty] | None = None
-        self.friction: Friction | None = None
-        self.condensation: Condensation = self
-        self.coordinates = FreeNodes(np.zeros((1, 3)), NOBODY, None)
-        self.loose = LooseParts(np.zeros((1, 3)), [], NOBODY)
-
-    def velocity(self, state: State) -> Vec:
-        return state.u.reshape(1, 3)
 
     def acceleration(self, state: State) -> Vec:
-        acceleration: Vec = -self.squared * state.q.reshape(1, 3)
+        acceleration: Vec = -self.squared * state.q
         return acceleration
-
-    def evaluate(self, x: Vec, v: Vec, time: float) -> tuple[Vec, float]:
-        return -self.squared * x, 0.5 * self.squared * float(np.vdot(x, x))
 
     def touching(self, state: State) -> Index:
         return NOBODY
 
-    def linearise(self, state: State, time: float | None = None) -> Linearised:
-        blocks = -self.squared * np.eye(3)[None]
-        force = self.acceleration(state)
-        return Linearised(state.q.reshape(1, 3), self.velocity(state), self.mass, force, np.zeros((0, 6, 9)), blocks)
-
     def tangent(self, state: State, time: float) -> Tangent:
-        return Tangent(self.linearise(state), self.coordinates.free, np.ones(3), -self.squared * state.q, None,
-                       lambda columns: -self.squared * columns)
+        node = np.zeros((1, 3))
+        lin = Linearised(node, node, np.ones(1), node, np.zeros((0, 6, 9)), np.zeros((1, 3, 3)))
+        return Tangent(lin, np.zeros(1, np.int32), np.ones(3), self.acceleration(state), None,
+                       lambda columns: -self.squared * columns,
+                       lambda shift: lambda columns: columns / (shift + self.squared))
 
-    def pose(self, lin: Linearised, stage: Stage) -> Posed:
-        return _Posed(self, stage, lin)
+    def pose(self, at: State, stage: Stage, time: float | None = None) -> _Posed:
+        return _Posed(self, stage, at)
+
+    def land(self, posed: Posed, stage: Stage, start: State, is_last: bool = True) -> State:
+        return self._end(stage, start, posed.solve())
+
+    def keep_spin(self, before: State, after: State, h: float, posed: Posed) -> State:
+        return after
 
     def reach(self, stage: Stage, start: State, held: GivenDirections | None = None) -> State:
-        u = _Posed(self, stage, self.linearise(start)).solve()
+        u = _Posed(self, stage, start).solve()
         if held is not None:
             u = held.meet(u)
+        return self._end(stage, start, u)
+
+    @staticmethod
+    def _end(stage: Stage, start: State, u: Vec) -> State:
         base = start.q if stage.base is None else stage.base
         return State(stage.time, base + stage.b * stage.h * u, u, start.memory)
 

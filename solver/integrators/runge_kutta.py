@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..parts.interface import Posed, Stage
 from ..state import State, Vec
 from .control import beside_trapezoid
-from .interface import System, land, pose, stage_at
+from .interface import System
 
 
 class RungeKutta:
@@ -33,7 +33,7 @@ class RungeKutta:
 
     def step(self, system: System, state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
-        v0, after = system.velocity(state), state
+        after = state
         rates: list[Vec] = []
         accelerations: list[Vec] = []
         posed: Posed | None = None
@@ -43,19 +43,19 @@ class RungeKutta:
                 rates.append(state.u)
                 accelerations.append(system.acceleration(state))
                 continue
-            base = system.coordinates.advance(state.q, _blend(row, rates, state.u), h)
-            stage = stage_at(system, h, row[-1], row[-1], state.time + h * sum(row), base,
-                             v0 + h * _blend(row, accelerations, v0),
-                             _foreseen(state, after, self.foresight[i] if self.foresight else 0.0))
+            base = state.q + h * _blend(row, rates, state.u)
+            foreseen = _foreseen(state, after, self.foresight[i] if self.foresight else 0.0)
+            stage = Stage(h, row[-1], row[-1], state.time + h * sum(row), base,
+                          state.u + h * _blend(row, accelerations, state.u), foreseen=foreseen)
             if self.linearised:
                 # one factor has one damping, which keeps the order in the middle of the stages that it serves
                 middle = state.time + 0.5 * h if self._has_one_factor else stage.time
                 posed = _posed(system, posed if row[-1] == share else None, after, stage, middle)
-                after = land(system, posed, stage, after, is_last=row is self.table[-1])
+                after = system.land(posed, stage, after, is_last=row is self.table[-1])
             else:
                 after = system.reach(stage, after)
             rates.append(after.u)
-            accelerations.append((system.velocity(after) - stage.v_hat) / (row[-1] * h))
+            accelerations.append((after.u - stage.u_hat) / (row[-1] * h))
             share = row[-1]
         return after
 
@@ -70,7 +70,7 @@ class RungeKutta:
 
 def _posed(system: System, last: Posed | None, at: State, stage: Stage, time: float) -> Posed:
     """A stage on the last one's factor, or linearised anew where it stands, with the damping of `time`."""
-    return pose(system, system.linearise(at, time), stage) if last is None else last.again(stage)
+    return system.pose(at, stage, time) if last is None else last.again(stage)
 
 
 def _foreseen(start: State, last: State, ahead: float) -> tuple[Vec, Vec]:

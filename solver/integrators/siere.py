@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..parts.interface import Stage
 from ..state import State
 from .additive import Additive
-from .interface import System, stage_at
+from .interface import System
 
 
 class SIERE(Additive):
@@ -19,8 +19,7 @@ class SIERE(Additive):
 
     def step(self, system: System, state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
-        w = system.coordinates.prescribed_velocity(state.time, h)
-        stage = Stage(h, 1.0, 1.0, state.time + h, None, system.velocity(state), w, system.condensation.beta)
+        stage = Stage(h, 1.0, 1.0, state.time + h, None, state.u, system.beta)
         return self.advance(system, state, h, stage, state)
 
 
@@ -31,5 +30,5 @@ class BEERE(Additive):
 
     def step(self, system: System, state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
-        stage = stage_at(system, h, 1.0, 1.0, state.time + h, state.q, system.velocity(state))
+        stage = Stage(h, 1.0, 1.0, state.time + h, state.q, state.u)
         return self.advance(system, state, h, stage, state)

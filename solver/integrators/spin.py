@@ -8,18 +8,31 @@ is what takes this back.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from ..coordinates.floating import LooseParts
+from ..coordinates.free_nodes import FreeNodes
 from ..state import Index, State, Vec
 
 if TYPE_CHECKING:
     from ..assembly.damping import Damped
-    from .interface import System
 
 ROUNDS = 3  #: of finding what a body turns with: its inertia depends on where it has turned to
+
+
+class Nodes(Protocol):
+    """What spins: nodes and their masses."""
+
+    coordinates: FreeNodes
+    mass: Vec  #: lumped [kg], (n,)
+
+    def velocity(self, state: State) -> Vec:
+        """Of all nodes, (n, 3) [m/s]."""
+
+    def touching(self, state: State) -> Index:
+        """Nodes in contact, ascending."""
 
 
 def free_parts(loose: LooseParts) -> list[Index]:
@@ -28,7 +41,7 @@ def free_parts(loose: LooseParts) -> list[Index]:
             if not any(len(held) for held in group.held)]
 
 
-def keep_spin(system: System, parts: list[Index], before: State, after: State, h: float,
+def keep_spin(system: Nodes, parts: list[Index], before: State, after: State, h: float,
               damped: Damped | None) -> State:
     """The end of a step of h seconds with the angular momentum that each part had before it, about its centre.
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ..parts.interface import Stage
 from ..state import State
 from .additive import Additive
-from .interface import System, stage_at
+from .interface import System
 from .runge_kutta import RungeKutta
 
 
@@ -33,11 +34,9 @@ class TRBDF2ERE(Additive):
 
     def step(self, system: System, state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
-        coordinates = system.coordinates
         half = self._half.step(system, state, h)
-        base = coordinates.advance(half.q, half.q - state.q, 1.0 / 3.0)
-        v_hat = coordinates.spread(half.u + (half.u - state.u) / 3.0, None)
-        stage = stage_at(system, h, 1.0 / 3.0, 1.0 / 3.0, state.time + h, base, v_hat)
+        base = half.q + 1.0 / 3.0 * (half.q - state.q)
+        stage = Stage(h, 1.0 / 3.0, 1.0 / 3.0, state.time + h, base, half.u + (half.u - state.u) / 3.0)
         return self.advance(system, half, 0.5 * h, stage, state)
 
 

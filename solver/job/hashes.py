@@ -33,7 +33,8 @@ SCENE_READERS = {"version": "", "name": "", "uuid": "", "time": "solve", "time.e
                  "seed": ""}  # went before anything was random; older caches still name it
 BODY_READERS = {"name": "", "uuid": "", "surface": "mesh", "surface.to_object": "solve", "surface.place": "fields",
                 "tets": "mesh",
-                "mesher": "tets", "material": "fields", "damping": "solve", "painted": "fields", "carry": "fields",
+                "mesher": "tets", "material": "fields", "damping": "solve", "method": "solve",
+                "painted": "fields", "carry": "fields",
                 "density": "fields",
                 "dynamic": "fields", "pin": "fields",
                 "fiber_material": "fields", "fiber_field": "fields", "fibers": "fields", "fiber_vectors": "fields",
@@ -124,7 +125,8 @@ def settings(job: Job) -> Settings:
     bodies = {}
     for body in job.scene.bodies:
         of_fibers = ("fiber_material", "fiber_field") if body.fiber_material else ()
-        families = ("mesher", "material", "damping", "carry", *of_fibers)
+        own = () if body.method is None else ("method",)
+        families = ("mesher", "material", "damping", "carry", *own, *of_fibers)
         flat = (dict(_flat(job, body, "", digests, so_far)) | _choices(body, families)
                 | _placed(job, body, digests))
         # not read: the mesher of a volume given by hand, fibres without a material, how maps go inwards where there

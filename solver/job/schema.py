@@ -162,6 +162,7 @@ class Body(Strict):
     painted: dict[str, Painted] = field(default_factory=dict)  #: replaces a parameter with `field=True`, by key
     carry: Choice = field(default_factory=lambda: Choice(kind="smooth"))  #: what `painted` does inside
     density: Positive = 1000.0
+    method: Choice | None = None  #: None: the scene's
     dynamic: Dynamic = field(default_factory=Dynamic)
     pin: Pin = field(default_factory=Pin)
     fiber_material: Choice | None = None  #: what fibres add to `material`; without it there are none
@@ -285,3 +286,7 @@ class Scene(Strict):
     gravity: Vector = (0.0, 0.0, -9.81)
     ground: Ground | None = None
     joint_friction: Choice = field(default_factory=lambda: Choice(kind="none"))
+
+    def method_of(self, body: Body) -> Choice:
+        """How a body is solved: by its own method, else by the scene's."""
+        return self.method if body.method is None else body.method

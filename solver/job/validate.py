@@ -36,6 +36,9 @@ def check(job: Job) -> None:
     for family, choice in (("method", scene.method), ("integrator", scene.integrator),
                            ("stage_solver", scene.stage_solver)):
         check_choice(family, choice, f"$.{family}")
+    for i, body in enumerate(scene.bodies):
+        if body.method is not None:
+            check_choice("method", body.method, f"$.bodies[{i}].method")
     check_mechanisms(job)
     _check_full_space(scene)
     _check_tolerance(scene)
@@ -59,12 +62,13 @@ def check(job: Job) -> None:
 
 
 def _check_full_space(scene: schema.Scene) -> None:
-    integrator, method = (catalogue.find("integrator", scene.integrator.kind),
-                          catalogue.find("method", scene.method.kind))
-    if integrator.full_space and not method.full_space:
-        works = [entry.label for entry in catalogue.family("integrator").values() if not entry.full_space]
-        raise refuse(f"{integrator.label} moves every node on its own, which {method.label} does not",
-                     "$.integrator.kind", f"Use {', '.join(works[:-1])} or {works[-1]}, or the method Vanilla FEM")
+    integrator = catalogue.find("integrator", scene.integrator.kind)
+    for choice in [scene.method_of(body) for body in scene.bodies] or [scene.method]:
+        method = catalogue.find("method", choice.kind)
+        if integrator.full_space and not method.full_space:
+            works = [entry.label for entry in catalogue.family("integrator").values() if not entry.full_space]
+            raise refuse(f"{integrator.label} moves every node on its own, which {method.label} does not",
+                         "$.integrator.kind", f"Use {', '.join(works[:-1])} or {works[-1]}, or the method Vanilla FEM")
 
 
 def _check_tolerance(scene: schema.Scene) -> None:

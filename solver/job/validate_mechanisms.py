@@ -35,9 +35,9 @@ def _check_stepping(scene: schema.Scene) -> None:
         raise refuse(f"{integrator.label} does not move jointed bodies", "$.integrator.kind",
                      f"Use {', '.join(works[:-1])} or {works[-1]}")
     for i, body in enumerate(scene.bodies):
-        if body.cuts or body.nails:
-            raise refuse(f'"{body.name}" has cuts or nails, which cannot be beside mechanisms yet',
-                         f"$.bodies[{i}].{'cuts' if body.cuts else 'nails'}", "Bake it in a scene of its own")
+        if body.attach and (body.cuts or body.nails):
+            raise refuse(f'"{body.name}" hangs on a mechanism and has cuts or nails, which cannot go together yet',
+                         f"$.bodies[{i}].{'cuts' if body.cuts else 'nails'}", "Take away one of the two")
     _check_hanging(scene)
     if scene.time.tolerance:
         raise refuse("an accuracy cannot choose the steps of jointed bodies", "$.time.tolerance", "Set it to 0")
@@ -45,13 +45,18 @@ def _check_stepping(scene: schema.Scene) -> None:
 
 def _check_hanging(scene: schema.Scene) -> None:
     """What soft bodies on bones cannot have yet."""
-    hanging = next((body.name for body in scene.bodies if body.attach), None)
-    if hanging is None:
+    bodies = [body for body in scene.bodies if body.attach]
+    if not bodies:
         return
+    hanging, method = bodies[0].name, scene.method_of(bodies[0])
+    for body in bodies:
+        if scene.method_of(body) != method:
+            raise refuse(f'"{hanging}" and "{body.name}" hang on mechanisms and have different methods',
+                         f"$.bodies[{scene.bodies.index(body)}].method", "Give what hangs on mechanisms one method")
     if scene.joint_friction.kind == "staggered":
         raise refuse(f'Staggered Projections does not feel what "{hanging}" pulls at its bones',
                      "$.joint_friction.kind", "Use BISP")
-    if scene.method.params.get("adaptive"):
+    if method.params.get("adaptive"):
         raise refuse(f'dynamic nodes cannot sleep where "{hanging}" hangs on bones', "$.method.params.adaptive",
                      "Switch it off")
 

@@ -7,7 +7,7 @@ import numpy as np
 from ..assembly.edges import Edges
 from ..assembly.pattern import Pattern, node_graph
 from ..linear.interface import LinearSolver
-from ..parts.interface import Stage
+from ..parts.interface import NodeStage
 from ..state import Index, Vec
 from .newton import NewtonDirect
 from .problem import Physics, StageMatrix, StageProblem
@@ -25,7 +25,7 @@ def equilibrium(physics: Physics, x: Vec, time: float, free: Index, tets: Index,
     pattern = Pattern(tets, free[linear.order(node_graph(tets, len(x))[free][:, free])], len(x))
     matrix = pattern.matrix()
     linear.analyse(matrix, 0)
-    still = Stage(1.0, 1.0, 1.0, time, None, np.zeros_like(x), None, inertia=0.0)
+    still = NodeStage(1.0, 1.0, 1.0, time, None, np.zeros_like(x), None, inertia=0.0)
     system = StageMatrix(pattern, matrix, linear, Edges(tets, x))
     problem = StageProblem(physics, system, still, x, prescribed=np.zeros(0, dtype=np.int32))
     solver = NewtonDirect({"tolerance": tolerance, "iterations": iterations})

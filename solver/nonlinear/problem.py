@@ -16,7 +16,7 @@ from ..assembly.linearised import Linearised
 from ..assembly.pattern import Pattern
 from ..errors import StepFailed
 from ..linear.interface import Factoring, NotPositiveDefinite
-from ..parts.interface import Stage
+from ..parts.interface import NodeStage
 from ..state import Index, Mask, Vec
 from .held import GivenDirections
 
@@ -77,7 +77,7 @@ class StageProblem:
     semi-definite when projected.
     """
 
-    def __init__(self, physics: Physics, system: StageMatrix, stage: Stage, base: Vec, prescribed: Index,
+    def __init__(self, physics: Physics, system: StageMatrix, stage: NodeStage, base: Vec, prescribed: Index,
                  damped: Damped | None = None, held: GivenDirections | None = None) -> None:
         """base: positions of all nodes at v = 0, (n, 3) [m]: where prescribed ones stand less b h w.
         damped: D through the whole stage, without a share of K; None where nothing is damped.

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from ..assembly.linearised import Linearised
 from ..assembly.pattern import Pattern
 from ..coordinates.floating import LooseParts
 from ..coordinates.free_nodes import FreeNodes
 from ..linear.interface import LinearSolver
-from ..state import Index, Vec
-
-if TYPE_CHECKING:
-    from .conjac.sleep import Sleep
+from ..state import Index, State, Vec
 
 
 @dataclass(frozen=True)
@@ -32,18 +29,18 @@ class Mesh:
 
 @dataclass(frozen=True)
 class Stage:
-    """M (v − v_hat) = a h f(q, v), q = base + b h v: all that an integrator asks at one moment.
+    """M (u − û) = a h f(q, u), q = base + b h u: all that an integrator asks at one moment, in coordinates and rates.
 
-    Its matrix is M − a h D − a b h² K, with K = ∂f/∂x and D = ∂f/∂v negative semi-definite near rest.
+    Its matrix is M − a h D − a b h² K, with K = ∂f/∂x and D = ∂f/∂v negative semi-definite near rest. What is
+    prescribed at its time is the parts' own matter.
     """
 
     h: float  #: the whole step [s]
-    a: float  #: share of the step in velocities, 1, 2/3, 1 − 1/√2, …
-    b: float  #: share of the step in positions, a except for generalized-α
-    time: float  #: where positions and velocities stand [s]
+    a: float  #: share of the step in rates, 1, 2/3, 1 − 1/√2, …
+    b: float  #: share of the step in coordinates, a except for generalized-α
+    time: float  #: where coordinates and rates stand [s]
     base: Vec | None  #: coordinates, (m_q,); None: those where the step starts
-    v_hat: Vec  #: velocities that inertia would keep [m/s], (n, 3)
-    w: Vec | None  #: velocities of the prescribed nodes [m/s], (p, 3); None where all are still
+    u_hat: Vec  #: rates that inertia would keep, (m,)
     beta: float = 1.0  #: on K of a linearised stage alone [ConJac 10]
     inertia: float = 1.0  #: on M; 0 asks for balance
     #: coordinates and rates at which explicit forces are taken; None: where the stage is linearised
@@ -53,6 +50,41 @@ class Stage:
     def inside(self) -> float:
         """A moment before its end: who lets go there was at work in all of it [s]."""
         return self.time - 0.5 * self.a * self.h
+
+    @property
+    def stiffness_factor(self) -> float:
+        """What K is multiplied with in the linearised stage's matrix, β a b h² [s²]."""
+        return self.beta * self.a * self.b * self.h**2
+
+    def part(self, coordinates: slice, rates: slice) -> Stage:
+        """What it asks of a part whose coordinates and rates stand there in the world's."""
+        base = None if self.base is None else self.base[coordinates]
+        foreseen = None if self.foreseen is None else (self.foreseen[0][coordinates], self.foreseen[1][rates])
+        return replace(self, base=base, u_hat=self.u_hat[rates], foreseen=foreseen)
+
+
+@dataclass(frozen=True)
+class NodeStage:
+    """A stage as nodes see it: M (v − v̂) = a h f(x, v), with what prescribed nodes do."""
+
+    h: float  #: as the stage has them
+    a: float
+    b: float
+    time: float
+    base: Vec | None
+    v_hat: Vec  #: velocities that inertia would keep [m/s], (n, 3)
+    w: Vec | None  #: velocities of the prescribed nodes [m/s], (p, 3); None where all are still
+    beta: float = 1.0
+    inertia: float = 1.0
+
+    @classmethod
+    def of(cls, stage: Stage, coordinates: FreeNodes) -> NodeStage:
+        """Prescribed nodes move as they do at the stage's time, or on average over a step linearised at its start."""
+        begun = stage.time - stage.a * stage.h
+        w = (coordinates.prescribed_velocity(begun, stage.h) if stage.base is None
+             else coordinates.kinematic_rate(stage.time))
+        v_hat = coordinates.spread(stage.u_hat, coordinates.kinematic_rate(begun))
+        return cls(stage.h, stage.a, stage.b, stage.time, stage.base, v_hat, w, stage.beta, stage.inertia)
 
     @property
     def stiffness_factor(self) -> float:
@@ -69,7 +101,7 @@ class Stage:
         inert = self.inertia * lin.mass
         return inert if lin.damped is None else inert + self.a * self.h * lin.damped.drag
 
-    def moving(self, w: Vec) -> Stage:
+    def moving(self, w: Vec) -> NodeStage:
         """The same where prescribed nodes move at w (p, 3) [m/s] besides."""
         return replace(self, w=w if self.w is None else self.w + w)
 
@@ -108,15 +140,35 @@ class Eliminated:
     matrix: Vec  #: G = (C; J_a)ᵀ S (C; J_a), symmetric, (c, c)
     impulse: Vec  #: g = (C; J_a)ᵀ (M v̂ + a h f − S w), (c,)
     columns: Vec  #: C, (3 f, c); its transpose brings impulses on the free nodes to g
-    moving: Callable[[Vec], tuple[Posed, Stage]]  #: the same stage where the joints' rates are known, (c,)
+    moving: Callable[[Vec], tuple[PosedNodes, NodeStage]]  #: the same stage where the joints' rates are known, (c,)
 
 
 class Posed(Protocol):
     """A u = b, factored once."""
 
+    def solve(self) -> Vec:
+        """Rates at the stage's end, (m,). Raises StepFailed."""
+
+    def respond(self, impulses: Vec) -> Vec:
+        """What impulses on the rates change in them, both (m, c)."""
+
+    def correction(self, u: Vec) -> Vec:
+        """What coordinates still owe at the new rates u, as a rate that never enters rates, (m,)."""
+
+    def again(self, stage: Stage) -> Posed:
+        """Another stage at the same moment and with the same β a b h², on the same factor."""
+
+
+class PosedNodes(Protocol):
+    """A stage of nodes; its rates are the velocities of the free ones."""
+
     @property
     def lin(self) -> Linearised:
         """Where the stage was linearised."""
+
+    @property
+    def stage(self) -> NodeStage:
+        """What was posed."""
 
     def solve(self) -> Vec:
         """Rates of the free nodes, their full velocity, (3 f,) [m/s]."""
@@ -130,7 +182,7 @@ class Posed(Protocol):
     def compliance(self, nodes: Index) -> Compliance:
         """What `respond` says of impulses on these free nodes, (c,), at the same nodes, to be asked often."""
 
-    def under(self, impulses: Vec) -> Posed:
+    def under(self, impulses: Vec) -> PosedNodes:
         """The same stage with impulses on all nodes besides, (n, 3) [N s], spread evenly over it."""
 
     def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
@@ -139,8 +191,36 @@ class Posed(Protocol):
         corrections: how often; None as the method has it.
         """
 
-    def again(self, stage: Stage) -> Posed:
+    def again(self, stage: Stage) -> PosedNodes:
         """Another stage at the same moment and with the same β a b h², on the same factor."""
+
+
+#: V mean|Ṡ| of each element, (e,) [m³/s], at positions and velocities (n, 3)
+Stretching = Callable[[Vec, Vec], Vec]
+
+
+class Sleeping(Protocol):
+    """Which dynamic nodes are awake, where that changes. What it knows is in the State's memory."""
+
+    @property
+    def nodes(self) -> Index:
+        """The dynamic nodes, (m,)."""
+
+    def at_rest(self) -> dict[str, Vec]:
+        """Memory of a body that lies still."""
+
+    def rests_near(self, x: Vec, memory: Mapping[str, Vec]) -> bool:
+        """Whether nothing is dynamic and the last factor's positions are near x, (n, 3) [m]."""
+
+    def told(self, memory: Mapping[str, Vec]) -> tuple[Vec, Vec]:
+        """Liveliness of each [1/s], and whether it is awake, 1 or 0, (m,)."""
+
+    def judge(self, before: State, after: State, h: float, stretching: Stretching,
+              histories: tuple[str, ...]) -> tuple[State, bool]:
+        """The state to go on from and True; or, where a step wakes nodes, the one to take it anew from and False."""
+
+    def forget_past(self) -> None:
+        """Drop what depends on earlier steps and is not in the State."""
 
 
 class Condensation(Protocol):
@@ -150,19 +230,19 @@ class Condensation(Protocol):
     beta: float  #: what semi-implicit Euler gives its stages
 
     @property
-    def sleep(self) -> Sleep | None:
+    def sleep(self) -> Sleeping | None:
         """Who is dynamic, where that changes."""
 
     def __init__(self, mesh: Mesh, linear: LinearSolver, params: dict[str, float]) -> None: ...
 
-    def pose(self, lin: Linearised, stage: Stage) -> Posed:
+    def pose(self, lin: Linearised, stage: NodeStage) -> PosedNodes:
         """Factor. Raises NotPositiveDefinite."""
 
 
 class Joining(Protocol):
     """A condensation of soft bodies that joints carry."""
 
-    def join(self, lin: Linearised, stage: Stage, carried: Vec) -> Eliminated:
+    def join(self, lin: Linearised, stage: NodeStage, carried: Vec) -> Eliminated:
         """Factor, and eliminate all but the joints' rates. Raises NotPositiveDefinite.
 
         carried: velocities of the prescribed nodes for each of the rates, (p, 3, c).

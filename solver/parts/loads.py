@@ -8,7 +8,7 @@ import numpy as np
 
 from ..assembly.linearised import Linearised, Near
 from ..state import Vec
-from .interface import Mesh, Stage
+from .interface import Mesh, NodeStage
 
 
 class Loads:
@@ -23,7 +23,7 @@ class Loads:
         count = len(self._mesh.rest)
         return Near(self._mesh.tets, np.arange(count, dtype=np.int32), count)
 
-    def momentum(self, lin: Linearised, stage: Stage) -> Vec:
+    def momentum(self, lin: Linearised, stage: NodeStage) -> Vec:
         """M v̂ + a h (f + K (x_base − x)), (n, 3) [N s]; prescribed nodes move on to where they stand at the stage.
 
         K = ∂f/∂x, negative semi-definite. Damping is linear in v, so D v is on the other side, all of it.
@@ -52,7 +52,7 @@ class Loads:
         out[near.nodes] = near.multiply(lin, inside)
         return out
 
-    def on_prescribed(self, lin: Linearised, stage: Stage, columns: Vec) -> Vec:
+    def on_prescribed(self, lin: Linearised, stage: NodeStage, columns: Vec) -> Vec:
         """Rows of (M − ahD − βabh²K) columns that belong to the prescribed nodes, (p, 3, c), of columns (n, 3, c)."""
         near, prescribed = self._around_prescribed, self._mesh.coordinates.prescribed
         out: Vec = stage.weight(lin)[prescribed, None, None] * columns[prescribed]

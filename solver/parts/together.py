@@ -13,7 +13,7 @@ from ..coordinates.attached import Bodies, RidingNodes
 from ..coordinates.free_nodes import FreeNodes
 from ..errors import StepFailed
 from ..state import Index, State, Vec
-from .interface import Compliance, Condensation, Eliminated, Evaluate, Joining, Posed, Stage
+from .interface import Compliance, Condensation, Eliminated, Evaluate, Joining, NodeStage, PosedNodes, Stage
 
 
 class Bones(Protocol):
@@ -30,6 +30,15 @@ class Bones(Protocol):
 
         `bodies` was asked of that state last. Raises StepFailed.
         """
+
+    def respond(self, impulses: Vec) -> Vec:
+        """What impulses on all rates change in them, both (m, c), soft bodies included."""
+
+    def onto(self, impulses: Vec) -> Vec:
+        """Impulses on all rates, (m, c), of those on the rates that move attached nodes."""
+
+    def correction(self, u: Vec) -> Vec:
+        """What coordinates owe at the rates that the last `solve` found, as a rate, (m,)."""
 
     def give(self) -> Vec:
         """What impulses on the rates that move attached nodes change in them, soft bodies included, (c, c), as the last
@@ -51,10 +60,10 @@ class Together:
     h², a stage that is iterated to its root takes a few more iterations.
     """
 
-    posed: Posed  #: the flesh's part at the rates that `solve` found
-    stage: Stage  #: and its stage
+    posed: PosedNodes  #: the flesh's part at the rates that `solve` found
+    stage: NodeStage  #: and its stage
 
-    def __init__(self, flesh: Flesh, bones: Bones, at: Bodies, lin: Linearised, stage: Stage, joints: State,
+    def __init__(self, flesh: Flesh, bones: Bones, at: Bodies, lin: Linearised, stage: NodeStage, joints: State,
                  of_joints: Stage, kept: Vec | None = None) -> None:
         """Factor the flesh's part. Raises NotPositiveDefinite, StepFailed.
 
@@ -62,7 +71,7 @@ class Together:
         have in the former is found here, unless it is `kept`, (a, 3) [m/s], from where the bones' momentum is.
         """
         coordinates = cast(RidingNodes, flesh.coordinates)
-        self._coordinates, self._bones, self._at = coordinates, bones, at
+        self._flesh, self._coordinates, self._bones, self._at = flesh, coordinates, bones, at
         self._joints, self._of_joints = joints, of_joints
         self._cut = 3 * len(coordinates.free)
         self.lin, self.stage = lin, stage
@@ -72,7 +81,7 @@ class Together:
         if kept is None:
             # inertia keeps what attached nodes have, J_a û, less what their turning takes
             turning = attached.accelerations(at.E, at.twist, at.drift)
-            kept = self._columns @ bones.carrying(of_joints.v_hat) - stage.a * stage.h * turning
+            kept = self._columns @ bones.carrying(of_joints.u_hat) - stage.a * stage.h * turning
         v_hat[attached.nodes] = kept
         self._stand(np.zeros(self._columns.shape[2]))
         self._joined = cast(Joining, flesh.condensation).join(lin, replace(stage, v_hat=v_hat),
@@ -107,6 +116,23 @@ class Together:
         other = copy.copy(self)
         other._impulses = impulses
         return other
+
+    def again(self, stage: Stage) -> Together:
+        """Another stage where this one was linearised, on a factor of its own. Raises as this was made."""
+        cut = self._cut
+        of_flesh = NodeStage.of(stage.part(slice(cut), slice(cut)), self._coordinates)
+        return Together(self._flesh, self._bones, self._at, self.lin, of_flesh, self._joints,
+                        stage.part(slice(cut, None), slice(cut, None)))
+
+    def respond(self, impulses: Vec) -> Vec:
+        """What impulses on nodes and joints change in their rates, both (3 f + m, c)."""
+        on_flesh, columns = impulses[: self._cut], self._joined.columns
+        u = self._bones.respond(impulses[self._cut :] + self._bones.onto(columns.T @ on_flesh))
+        return np.concatenate([self.posed.respond(on_flesh) + columns @ self._bones.carrying(u), u])
+
+    def correction(self, u: Vec) -> Vec:
+        """What positions and joints owe at the rates that `solve` found, as a rate, (3 f + m,)."""
+        return np.concatenate([self.posed.correction(u[: self._cut]), self._bones.correction(u[self._cut :])])
 
     def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
         """Coordinates at a stage's end whose quasistatic nodes are nearer to their balance, (3 f + m,)."""

@@ -21,8 +21,10 @@ class Made:
     driven: list[tuple[int, Driven]]
     drawn: list[tuple[int, int]]  #: and of the nail
 
-    def __bool__(self) -> bool:
-        return bool(self.separations or self.driven or self.drawn)
+    @property
+    def count(self) -> int:
+        """Of all changes."""
+        return len(self.separations) + len(self.driven) + len(self.drawn)
 
     def record(self) -> dict[str, NDArray[Any]]:
         """Arrays by name: `bodies` of each separation, and "0.parents", … of the first one; `nailed` and "nail0.…"."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from ..job import schema
 from ..job.folder import Job, blame
 from ..meshing.volume import face_parts
 from ..state import Index, State, Vec
+from ..world.nodes import Nodes
 from ..world.world import World
 from . import nails
 from .body import Separation, Whole, apply, cut_body
@@ -58,12 +59,31 @@ class Reshape:
     def at(self, frame: int, world: World, state: State) -> Reshaped:
         """The world and the state after the changes of this frame: the same positions and velocities on more nodes.
 
-        Nails are drawn before anything is cut, and driven in after.
+        Parts of which nothing changes stay as they are. Nails are drawn before anything is cut, and driven in after.
         """
-        x, v = world.coordinates.place(state.q, state.time), world.velocity(state)
-        made = Made([], [], [])
-        notes: list[str] = []
-        for i, body in enumerate(self._job.scene.bodies):
+        made, notes = Made([], [], []), list[str]()
+        states = world.parted(state)
+        for k, members in self._parts(world).items():
+            part, mine = cast(Nodes, world.parts[k]), states[k]
+            x, v = part.coordinates.place(mine.q, mine.time), part.velocity(mine)
+            before = made.count
+            x, v = self._change(frame, members, x, v, made, notes)
+            if made.count == before:
+                continue
+            part = self._assembled(members)
+            free = part.coordinates.free
+            # what an integrator remembers is of other nodes: it starts anew, as after a contact
+            states[k] = State(mine.time, x[free].ravel(), v[free].ravel())
+            world = world.with_part(k, part)
+        if not made.count:
+            return Reshaped(world, state, {}, notes)
+        return Reshaped(world, world.joined(states, state), made.record(), notes)
+
+    def _change(self, frame: int, members: list[int], x: Vec, v: Vec, made: Made,
+                notes: list[str]) -> tuple[Vec, Vec]:
+        """Positions and velocities of a part's nodes after what this frame does to its bodies; adds to `made`."""
+        for i in members:
+            body = self._job.scene.bodies[i]
             for number in [one for one in self._nailed[i] if body.nails[one].until == frame]:
                 made.drawn.append((i, number))
                 notes.append(f'"{body.name}": a nail is drawn at frame {frame}')
@@ -72,7 +92,7 @@ class Reshape:
                 if cut.frame != frame:
                     continue
                 # the nodes of one body stand one after the other, and those of its copies do too
-                nodes = self._nodes(i)
+                nodes = self._nodes(i, members)
                 whole = self._bodies[i]
                 shape = Shape(x[nodes], whole.prepared.volume.tets, whole.origin)
                 with blame(self._job.scene, body, f"cuts[{k}]"):
@@ -88,7 +108,7 @@ class Reshape:
             for number, nail in enumerate(body.nails):
                 if nail.frame != frame:
                     continue
-                driven = nails.drive(self._job, body, number, self._bodies[i], x[self._nodes(i)])
+                driven = nails.drive(self._job, body, number, self._bodies[i], x[self._nodes(i, members)])
                 if not len(driven.nodes):
                     notes.append(f'"{body.name}": the nail at frame {frame} is near none of its nodes, so it holds '
                                  "nothing")
@@ -96,16 +116,11 @@ class Reshape:
                 self._hold(i, driven)
                 made.driven.append((i, driven))
                 notes.append(f'"{body.name}": a nail holds {len(driven.nodes)} nodes from frame {frame} on')
-        if not made:
-            return Reshaped(world, state, {}, notes)
-        world = self._world()
-        free = world.coordinates.free
-        # what an integrator remembers is of other nodes: it starts anew, as after a contact
-        state = State(state.time, x[free].ravel(), v[free].ravel())
-        return Reshaped(world, state, made.record(), notes)
+        return x, v
 
     def again(self, world: World, records: list[Mapping[str, NDArray[Any]]]) -> World:
         """The world after changes that were made by an earlier run, in their order."""
+        changed = set[int]()
         for record in records:
             made = Made.of(record)
             for i, nail in made.drawn:
@@ -114,7 +129,11 @@ class Reshape:
                 self._separate(i, separation)
             for i, driven in made.driven:
                 self._hold(i, driven)
-        return self._world() if records else world
+            changed |= {i for changes in (made.drawn, made.separations, made.driven) for i, _ in changes}
+        for k, members in self._parts(world).items():
+            if changed & {*members}:
+                world = world.with_part(k, self._assembled(members))
+        return world
 
     def _separate(self, body: int, separation: Separation) -> Index:
         """Which node each of a body's nodes was before it came apart, (n',); nails go on holding both sides."""
@@ -131,13 +150,21 @@ class Reshape:
         nodes = self._nailed[body].pop(nail)
         self._bodies[body] = nails.draw(self._job, self._bodies[body], nodes, self._dynamic[body])
 
-    def _world(self) -> World:
-        return assemble(self._job, [whole.prepared for whole in self._bodies])
+    def _parts(self, world: World) -> dict[int, list[int]]:
+        """Which bodies each part has that can be reshaped, by numbers in the scene and in the part's own order."""
+        number = {body.name: i for i, body in enumerate(self._job.scene.bodies)}
+        changes = {body.name for body in self._job.scene.bodies if body.cuts or body.nails}
+        return {k: [number[name] for name, _, _ in part.bodies] for k, part in enumerate(world.parts)
+                if changes & {name for name, _, _ in part.bodies}}
 
-    def _nodes(self, body: int) -> slice:
-        """Where the nodes of a body stand now among all nodes."""
-        counts = [len(whole.prepared.volume.nodes) for whole in self._bodies]
-        return slice(sum(counts[:body]), sum(counts[: body + 1]))
+    def _assembled(self, members: list[int]) -> Nodes:
+        return assemble(self._job, [self._bodies[i].prepared for i in members])
+
+    def _nodes(self, body: int, members: list[int]) -> slice:
+        """Where the nodes of a body stand now among all nodes of its part."""
+        counts = [len(self._bodies[i].prepared.volume.nodes) for i in members]
+        place = members.index(body)
+        return slice(sum(counts[:place]), sum(counts[: place + 1]))
 
     def _cut(self, cut: schema.Cut, shape: Shape) -> Cut:
         kind: Cut = catalogue.find("cut", cut.kind).load()(cut, self._job.array, shape)

@@ -21,7 +21,7 @@ from ..errors import StepFailed
 from ..parts.interface import Stage
 from ..parts.joints.jointed import ConstraintAnswer as Answered
 from ..state import Index, Mask, State, Vec
-from .mechanism import CONTACTS, EFFORT
+from .joints import CONTACTS, EFFORT
 
 if TYPE_CHECKING:
     from ..parts.joints.jointed import LinearizationPoint, PosedTree

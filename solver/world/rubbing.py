@@ -19,7 +19,7 @@ from ..errors import StepFailed
 from ..parts.joints.jointed import ConstraintAnswer, LinearizationPoint, PosedTree
 from ..state import Index, State, Vec
 from .constraints import NOTHING, Constraints, Outside
-from .mechanism import BEARINGS
+from .joints import BEARINGS
 
 FRICTION = "joints.friction"  #: memory of friction along the lines of all bearings in the last step [N], (r,)
 

@@ -1,406 +1,174 @@
-"""The world: all bodies in one system, what acts on them, and what a step may ask of it."""
+"""The world: parts that are each solved by themselves, in one state; and what a bake asks of all of them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import numpy as np
 
-from ..assembly.damping import Damped, Damping, DampingLaw
-from ..assembly.edges import Edges
-from ..assembly.linearised import Linearised
-from ..assembly.pattern import NodeSum
-from ..contact.find.half_space import HalfSpace
-from ..contact.laws.interface import Friction
-from ..contact.laws.penalty import Penalty
-from ..coordinates.free_nodes import FreeNodes
 from ..errors import Diverged, StepFailed
-from ..forces.elastic import Elastic
-from ..integrators.control import Adaptive, Controller
-from ..integrators.friction import remember
-from ..integrators.interface import Integrator, rub_at_the_end
-from ..linear.interface import LinearSolver, NotPositiveDefinite
-from ..nonlinear.coupled import reach as reach_coupled
-from ..nonlinear.equilibrium import equilibrium
-from ..nonlinear.held import AcrossGiven, GivenDirections
-from ..nonlinear.interface import StageSolver
-from ..nonlinear.problem import StageMatrix as StageSystem
-from ..nonlinear.problem import StageProblem
-from ..parts.interface import Condensation, Posed, Stage
-from ..parts.nodes.full import Full
-from ..state import Index, Mask, State, Vec
-from .bodies import BodyInWorld
-
-if TYPE_CHECKING:
-    from ..assembly.tangent import Tangent
-
-CLAMPED = 1.0e-9  #: of an element's trace: a smaller change is rounding
-BLOW_UP = 1.0e3  #: a body this many times its rest size has blown up
+from ..integrators.control import Controller
+from ..state import State, Vec
+from .interface import Part
 
 
-@dataclass
 class World:
-    """Bodies, forces and prescribed motion. Steps are pure: they take a State and return a new one."""
+    """All parts of a scene. Nothing of one part acts on another: what hangs together is one part.
 
-    parts: Sequence[BodyInWorld]
-    elastic: Sequence[Elastic]
-    coordinates: FreeNodes
-    condensation: Condensation
-    integrator: Integrator
-    stage_solver: StageSolver
-    linear: LinearSolver
-    rest: Vec  #: (n, 3) [m]
-    mass: Vec  #: (n,) [kg]
-    gravity: Vec  #: (3,) [m/s²]
-    ground: tuple[HalfSpace, Penalty] | None
-    start_frame: int
-    quasistatic_start: bool = False
-    project: bool = True  #: clamp element stiffness to negative semi-definite
-    notes: list[str] = field(default_factory=list)  #: for the log; a step may add to them
-    damping_laws: Sequence[DampingLaw] = ()  #: of each of `elastic`; empty where nothing is damped
-    friction: Friction | None = None  #: of the ground
+    The state's coordinates and rates are those of the parts, one after the other; their memory has keys `k/…`, k the
+    part's number. Keys without a number belong to nobody, as those of the controller of steps.
+    """
 
-    def __post_init__(self) -> None:
-        self.tets: Index = np.concatenate([elastic.tets for elastic in self.elastic])
-        self._slices = []
-        first = 0
-        for elastic in self.elastic:
-            self._slices.append(slice(first, first + len(elastic.tets)))
-            first += len(elastic.tets)
-        self._corners = NodeSum.build(self.tets, len(self.rest))
-        self._forces = np.zeros((first, 4, 3))
-        self._blocks = np.zeros((first, 6, 9))
-        self._node_blocks = np.zeros((len(self.rest), 3, 3))
-        self._no_blocks = np.zeros_like(self._node_blocks)  #: the ground's are the only ones
-        self._weight = self.mass[:, None] * self.gravity
-        damping = Damping(self.damping_laws, self._slices, self.tets, self.mass)
-        self._damping = None if damping.is_off else damping
+    def __init__(self, parts: Sequence[Part], order: Sequence[str] = (), notes: Sequence[str] = ()) -> None:
+        """order: names of bodies as their output stands in a frame; empty: as the parts have them.
+        notes: sentences besides those of the parts."""
+        self.parts, self._order = list(parts), list(order)
+        self.notes: list[str] = []
+        self._told = [0] * len(self.parts)
+        self._gather_notes()
+        self.notes += notes
+        ends = np.cumsum([0, *(part.unknowns for part in self.parts)]).tolist()
+        self._where = [slice(first, end) for first, end in zip(ends, ends[1:])]
+        self._places = self._placed()
+
+    def _gather_notes(self) -> None:
+        """What parts had to say since it was asked last, each sentence once."""
+        for k, part in enumerate(self.parts):
+            new, self._told[k] = part.notes[self._told[k]:], len(part.notes)
+            self.notes += [note for note in new if note not in self.notes]
+
+    def _placed(self) -> list[tuple[int, int, slice, slice]]:
+        """Of each body in the order of the output: part, number in it, its vertices there, and in the whole output."""
+        found = {name: (k, number, slice(first, first + count)) for k, part in enumerate(self.parts)
+                 for number, (name, first, count) in enumerate(part.bodies)}
+        out, first = [], 0
+        for name in self._order or list(found):
+            k, number, mine = found[name]
+            out.append((k, number, mine, slice(first, first + mine.stop - mine.start)))
+            first = out[-1][3].stop
+        return out
 
     @property
     def bodies(self) -> list[tuple[str, int, int]]:
         """(name, first vertex, number of vertices) of each body's output."""
-        out, first = [], 0
-        for body in self.parts:
-            out.append((body.name, first, body.vertices))
-            first += body.vertices
-        return out
-
-    @property
-    def backend(self) -> str:
-        return type(self.linear).__name__
-
-    def initial_state(self) -> State:
-        """The state at the start frame: at rest, in its rest shape or in balance. Raises Diverged."""
-        x = self.coordinates.place(self.rest[self.coordinates.free].ravel(), 0.0)
-        if self.quasistatic_start:
-            held = self._held_by_pins()
-            try:
-                x = equilibrium(self, x, 0.0, held, self.tets, type(self.linear)())
-            except StepFailed as failure:
-                raise Diverged(f"the start has no balance: {failure}",
-                               "Switch off Start at Rest or raise the stiffness",
-                               self.parts[0].name if len(self.parts) == 1 else None, self.start_frame) from failure
-        q = x[self.coordinates.free].ravel()
-        sleep = self.condensation.sleep
-        return State(0.0, q, np.zeros_like(q), {} if sleep is None else sleep.at_rest())
-
-    def _held_by_pins(self) -> Index:
-        """Free nodes of parts that pins and kinematic nodes hold; what nothing holds starts in its rest shape."""
-        free = np.zeros(len(self.rest), dtype=bool)
-        free[self.coordinates.free] = True
-        for group in self.condensation.loose.groups:
-            for part in group.parts:
-                free[part] = False
-        return np.flatnonzero(free).astype(np.int32)
-
-    def linearise(self, state: State, time: float | None = None) -> Linearised:
-        """f and K = ∂f/∂x at the state, D = ∂f/∂v where the body will be at `time`; written anew by the next call.
-
-        Without a time D is taken at the state too, which costs least and an order of accuracy.
-        """
-        x = self.coordinates.place(state.q, state.time)
-        sleep = self.condensation.sleep
-        if sleep is not None and sleep.rests_near(x, state.memory):
-            # the last call's K goes with the factor that is kept
-            force, v = self.evaluate(x, x, state.time)[0], self.velocity(state)
-            contacts = None if self.ground is None else self.ground[0].find(x, state.time)
-            return Linearised(x, v, self.mass, force, self._blocks, self._node_blocks, None, state.memory, False,
-                              contacts)
-        lin = replace(self.linearise_at(x, self.velocity(state), state.time, self.project), memory=state.memory)
-        if self._damping is None:
-            return lin
-        damped = self._damping.of_stiffness(lin.node_blocks) if time is None and self.project else None
-        return replace(lin, damped=damped or self._damped(state, state.time if time is None else time))
-
-    def tangent(self, state: State, time: float) -> Tangent:
-        """The true K = ∂f/∂x of the free nodes at the state and D = ∂f/∂v where they will be at `time`, for products.
-
-        Full space alone.
-        """
-        x = self.coordinates.place(state.q, state.time)
-        lin = self.linearise_at(x, self.velocity(state), state.time, project=False)
-        lin = replace(lin, damped=self._damped(state, time))
-        return self._full.tangent(lin, self.coordinates.prescribed_rate(state.time))
-
-    def _damped(self, state: State, time: float) -> Damped | None:
-        """D = ∂f/∂v where the state's rates will have brought the body by `time`; None where nothing is damped."""
-        if self._damping is None:
-            return None
-        ahead = self.coordinates.advance(state.q, state.u, time - state.time)
-        self._activate(time)
-        return self._damping.at(self.coordinates.place(ahead, time), self._blocks)
-
-    def linearise_at(self, x: Vec, v: Vec | None, time: float, project: bool = True) -> Linearised:
-        """The same at positions and velocities (n, 3), None at rest; K is negative semi-definite if `project`."""
-        self._activate(time)
-        for elastic, where in zip(self.elastic, self._slices):
-            elastic.fill(x, project, self._forces[where], self._blocks[where])
-        force = self._weight.copy()
-        self._corners.gather(self._forces, force)
-        self._node_blocks[:] = 0.0
-        contacts = None
-        if self.ground is not None:
-            finder, law = self.ground
-            contacts = finder.find(x, time)
-            law.add_force(contacts, force)
-            law.add_stiffness(contacts, self._node_blocks)
-        still = np.zeros_like(x) if v is None else v
-        return Linearised(x, still, self.mass, force, self._blocks, self._node_blocks, contacts=contacts)
-
-    def clamped(self, x: Vec, time: float) -> Mask:
-        """Which elements' stiffness the projection changes at positions x (n, 3), (e,).
-
-        Clamping an eigenvalue takes it from the trace, whatever the material, so two traces tell.
-        """
-        whole, projected = (_traces(self.linearise_at(x, None, time, project).blocks) for project in (False, True))
-        changed: Mask = whole - projected > CLAMPED * np.abs(projected)
-        return changed
-
-    def evaluate(self, x: Vec, v: Vec, time: float) -> tuple[Vec, float]:
-        """Forces [N], (n, 3), and elastic, gravitational and contact energy [J], at positions and velocities (n, 3)."""
-        energy = -float(np.vdot(self._weight, x - self.rest))
-        self._activate(time)
-        for elastic, where in zip(self.elastic, self._slices):
-            energy += elastic.measure(x, self._forces[where])
-        force = self._weight.copy()
-        self._corners.gather(self._forces, force)
-        if self.ground is not None:
-            finder, law = self.ground
-            contacts = finder.find(x, time)
-            law.add_force(contacts, force)
-            energy += law.energy(contacts)
-        return force, energy
-
-    def _activate(self, time: float) -> None:
-        """Muscles contract as they do at `time` [s]."""
-        for elastic in self.elastic:
-            elastic.activate(time)
-
-    def velocity(self, state: State) -> Vec:
-        """Velocities of all nodes, (n, 3) [m/s]."""
-        return self.coordinates.spread(state.u, self.coordinates.prescribed_rate(state.time))
-
-    def acceleration(self, state: State) -> Vec:
-        """M⁻¹ (f + D v) of all nodes, (n, 3) [m/s²]."""
-        x, v = self.coordinates.place(state.q, state.time), self.velocity(state)
-        force, _ = self.evaluate(x, v, state.time)
-        damped = self._damped(state, state.time)
-        if damped is not None:
-            force += damped.force(v)
-        acceleration: Vec = force / self.mass[:, None]
-        return acceleration
-
-    def touching(self, state: State) -> Index:
-        """Nodes that touch the ground, ascending."""
-        if self.ground is None:
-            return np.zeros(0, dtype=np.int32)
-        return self.ground[0].find(self.coordinates.place(state.q, state.time), state.time).nodes
-
-    def reach(self, stage: Stage, start: State, held: GivenDirections | None = None) -> State:
-        """The state at the end of a stage, from the rates of `start` on. Raises StepFailed. [Ascher 5]
-
-        held: directions in which velocities are given; full space alone, as is what a stage solver chooses.
-        """
-        damped = self.damped_through(stage, start)
-
-        def linearise(q: Vec, u: Vec, project: bool) -> Linearised:
-            x, v = self.coordinates.place(q, stage.time), self.coordinates.spread(u, stage.w)
-            untouched = self._no_blocks if stage.inertia and self.ground is not None else None
-            return replace(self.linearise_at(x, v, stage.time, project), damped=damped, memory=start.memory,
-                           untouched=untouched)
-
-        def pose_at(q: Vec, u: Vec, project: bool) -> Posed:
-            return self.condensation.pose(linearise(q, u, project), stage)
-
-        if isinstance(self.condensation, Full):
-            after = self._reach_in_full(stage, start, damped, held)
-        else:
-            after = reach_coupled(pose_at, self.evaluate, stage, start, self.stage_solver.limits, self.extent)
-        if self.friction is None or not len(self.touching(after)):
-            return remember(after, stage, None)
-        # friction asks how contacts give way, which is what positions do
-        lin = replace(linearise(after.q, after.u, self.project), untouched=None)
-        return rub_at_the_end(self, lin, stage, after)
-
-    def damped_through(self, stage: Stage, start: State) -> Damped | None:
-        """D through a whole stage, held fixed where the start will be by then: where that is would cost an order."""
-        return self._damped(start, stage.time) if stage.inertia else None
-
-    @property
-    def extent(self) -> float:
-        """Of the largest body [m]."""
-        return max(body.size for body in self.parts)
-
-    def _reach_in_full(self, stage: Stage, start: State, damped: Damped | None, held: GivenDirections | None) -> State:
-        """The same where the unknowns are the velocities of every free node."""
-        system, coordinates = self._stage_system, self.coordinates
-        if held is not None:
-            held = held.ordered(self._full.rank)
-            system = replace(system, linear=AcrossGiven(system.linear, held))
-        base = coordinates.place(start.q if stage.base is None else stage.base, stage.time)
-        if stage.w is not None:
-            base[coordinates.prescribed] -= stage.b * stage.h * stage.w
-        problem = StageProblem(self, system, stage, base, coordinates.prescribed, damped, held)
-        guess = coordinates.spread(start.u, None)[system.pattern.order].ravel()
-        if held is not None:
-            guess = held.meet(guess)
-        v = problem.velocities(self.stage_solver.solve(problem, guess))
-        x = problem.positions(v)
-        return State(stage.time, x[coordinates.free].ravel(), v[coordinates.free].ravel(), start.memory)
-
-    @property
-    def _full(self) -> Full:
-        if not isinstance(self.condensation, Full):
-            raise TypeError("this integrator moves every node on its own, so the method has to be Vanilla FEM")
-        return self.condensation
-
-    @cached_property
-    def _stage_system(self) -> StageSystem:
-        full = self._full
-        return StageSystem(full.pattern, full.matrix, full.linear, self._edges)
-
-    def step(self, state: State, h: float) -> State:
-        """The state after h seconds. Raises StepFailed; the old state is still good."""
-        done, sleep = False, self.condensation.sleep
-        while not done:
-            try:
-                after = self.integrator.step(self, state, h)
-            except np.linalg.LinAlgError as failure:
-                raise StepFailed("the step's system of equations is singular") from failure
-            except NotPositiveDefinite as failure:
-                raise StepFailed("the system matrix is not positive definite") from failure
-            self.refuse_blow_up(after)
-            self.note_remarks()
-            if sleep is None:
-                return after
-            # nodes that this step awakens are awake from its start
-            state, done = sleep.judge(state, after, h, self.stretching, self.integrator.remembers)
-        return state
-
-    def note_remarks(self) -> None:
-        """What the linear solver had to say goes to the notes."""
-        self.notes += self.linear.remarks
-        self.linear.remarks.clear()
-
-    def stretching(self, x: Vec, v: Vec) -> Vec:
-        """V mean|Ṡ| of each element, (e,) [m³/s], at positions x [m] and velocities v [m/s], (n, 3). [Thesis 4.17]"""
-        rates = np.zeros(len(self.tets))
-        for elastic, where in zip(self.elastic, self._slices):
-            elastic.stretching(x, v, rates[where])
-        return rates
-
-    def controller(self, tolerance: float, largest: int) -> Controller:
-        """Chooses steps of which none errs by more than `tolerance`; largest: number of largest steps in a frame."""
-        return Controller(tolerance, self.integrator.order, self._adaptive.equal_steps, largest)
-
-    def refuse_haste(self, after: State, h: float) -> None:
-        """Never: how far a step may go is said by its error and by what deforms."""
-
-    def deformation(self, before: State, after: State) -> float:
-        """What a step's velocities change an edge by at most, turning included, as a share of its length.
-
-        What ConJac corrects on top is limited by itself, and no less of it in a shorter step.
-        """
-        return self._edges.largest_change((after.time - before.time) * self.velocity(after))
-
-    @cached_property
-    def _edges(self) -> Edges:
-        return Edges(self.tets, self.rest)
-
-    def error(self, before: State, after: State, h: float) -> float:
-        """What a step of h seconds got wrong at its worst node, as a share of the size of that node's body."""
-        wrong = np.linalg.norm(self.coordinates.spread(self._adaptive.error(before, after, h), None), axis=1)
-        return max(float(wrong[body.nodes].max()) / body.size for body in self.parts)
-
-    @property
-    def _adaptive(self) -> Adaptive:
-        return cast(Adaptive, self.integrator)
-
-    def refuse_blow_up(self, state: State) -> None:
-        x = self.coordinates.place(state.q, state.time)
-        for body in self.parts:
-            nodes = x[body.nodes]
-            extent = float(np.abs(nodes - nodes[0]).max())
-            if not np.isfinite(extent):
-                raise StepFailed("a node's position is not a number", body.name)
-            if extent > BLOW_UP * body.size:
-                raise StepFailed(f"it grew to {extent / body.size:.0f} times its size", body.name)
-
-    def body_of(self, node: int) -> str | None:
-        """Name of the body that a node belongs to."""
-        return next((body.name for body in self.parts if body.nodes.start <= node < body.nodes.stop), None)
-
-    def explain(self, failure: StepFailed, state: State, frame: int) -> Diverged:
-        """The error for the artist: which body, at which frame, and what helps."""
-        name = failure.object
-        if name is None:
-            x = self.coordinates.place(state.q, state.time)
-            growth = [float(np.linalg.norm(np.ptp(x[body.nodes], axis=0))) / body.size for body in self.parts]
-            name = self.parts[int(np.argmax(growth))].name
-        return Diverged(f"the motion could not be solved: {failure}",
-                        "Lower the step, raise Damping (beta) or raise Young's Modulus; earlier frames are kept",
-                        name, frame)
-
-    def output(self, state: State, frame: int) -> Vec:
-        """Vertices of all bodies in object space at this frame, (v, 3)."""
-        x = self.coordinates.place(state.q, state.time)
-        return np.concatenate([body.output(x, frame - self.start_frame) for body in self.parts])
-
-    def liveliness(self, state: State) -> Vec | None:
-        """Body, liveliness [1/s] and awake (1 or 0) of each dynamic node, (3, m); None where none may sleep."""
-        sleep = self.condensation.sleep
-        if sleep is None:
-            return None
-        level, up = sleep.told(state.memory)
-        owner = np.searchsorted([body.nodes.stop for body in self.parts], sleep.liveliness.nodes, side="right")
-        told: Vec = np.stack([owner.astype(float), level, up])
-        return told
-
-    def poses(self, state: State) -> dict[str, Vec] | None:
-        """There are no rigid bodies."""
-        return None
+        return [(self.parts[k].bodies[number][0], there.start, there.stop - there.start)
+                for k, number, _, there in self._places]
 
     @property
     def summary(self) -> list[str]:
-        """Nothing to say of all steps."""
-        return []
+        return [note for part in self.parts for note in part.summary]
+
+    @property
+    def backend(self) -> str:
+        """Of the first part."""
+        return self.parts[0].backend
 
     @property
     def mechanisms(self) -> list[dict[str, Any]]:
-        return []
+        return [told for part in self.parts for told in part.mechanisms]
+
+    def with_part(self, k: int, part: Part) -> World:
+        """The same world with another part in the place of the k-th, after that was reshaped."""
+        parts = [part if i == k else one for i, one in enumerate(self.parts)]
+        other = World(parts, self._order)
+        other.notes = [*self.notes, *(note for note in part.notes if note not in self.notes)]
+        return other
+
+    # one state
+
+    def parted(self, state: State) -> list[State]:
+        """The states of the parts."""
+        memories: list[dict[str, Vec]] = [{} for _ in self.parts]
+        for key, value in state.memory.items():
+            number, slash, own = key.partition("/")
+            if slash:
+                memories[int(number)][own] = value
+        return [State(state.time, state.q[where], state.u[where], memory)
+                for where, memory in zip(self._where, memories)]
+
+    def joined(self, states: Sequence[State], before: State | None = None) -> State:
+        """One state of all; `before` has the memory that is nobody's."""
+        memory = {} if before is None else {key: value for key, value in before.memory.items() if "/" not in key}
+        for k, state in enumerate(states):
+            memory |= {f"{k}/{key}": value for key, value in state.memory.items()}
+        return State(states[0].time, np.concatenate([state.q for state in states]),
+                     np.concatenate([state.u for state in states]), memory)
+
+    def initial_state(self) -> State:
+        """At the start frame. Raises Diverged."""
+        return self.joined([part.initial_state() for part in self.parts])
+
+    def step(self, state: State, h: float) -> State:
+        """The state after h seconds. Raises StepFailed; the old state is still good."""
+        after = []
+        for k, (part, mine) in enumerate(zip(self.parts, self.parted(state))):
+            try:
+                after.append(part.step(mine, h))
+            except StepFailed as failure:
+                failure.part = k
+                raise
+        self._gather_notes()
+        return self.joined(after, state)
+
+    # what the loop asks
+
+    def output(self, state: State, frame: int) -> Vec:
+        """Vertices of all bodies in object space at this frame, (v, 3)."""
+        of_parts = [part.output(mine, frame) for part, mine in zip(self.parts, self.parted(state))]
+        if not self._places:
+            return np.zeros((0, 3))
+        return np.concatenate([of_parts[k][mine] for k, _, mine, _ in self._places])
+
+    def poses(self, state: State) -> dict[str, Vec] | None:
+        """Of all mechanisms, which are one part; None where there are none."""
+        told = (part.poses(mine) for part, mine in zip(self.parts, self.parted(state)))
+        return next((poses for poses in told if poses is not None), None)
+
+    def liveliness(self, state: State) -> Vec | None:
+        """Body, liveliness [1/s] and awake (1 or 0) of each dynamic node, (3, m); None where none may sleep."""
+        numbers = {(k, number): i for i, (k, number, _, _) in enumerate(self._places)}
+        found = []
+        for k, (part, mine) in enumerate(zip(self.parts, self.parted(state))):
+            told = part.liveliness(mine)
+            if told is not None:
+                told = told.copy()
+                told[0] = [numbers[k, int(number)] for number in told[0]]
+                found.append(told)
+        return np.concatenate(found, axis=1) if found else None
 
     def forget_past(self) -> None:
         """Drop what depends on earlier steps and is not in the State."""
-        self.stage_solver.forget_past()
-        if self.condensation.sleep is not None:
-            self.condensation.sleep.forget_past()
-        self.linear.forget_past()
+        for part in self.parts:
+            part.forget_past()
 
+    def controller(self, tolerance: float, largest: int) -> Controller:
+        """Chooses steps of which none errs by more than `tolerance` in any part."""
+        return [part.controller(tolerance, largest) for part in self.parts][0]
 
-def _traces(blocks: Vec) -> Vec:
-    """Of K of each element from its pairs of corners, since its rows add up to nothing, (e,) [N/m]."""
-    traces: Vec = -2.0 * blocks[:, :, [0, 4, 8]].sum(axis=(1, 2))
-    return traces
+    def error(self, before: State, after: State, h: float) -> float:
+        """Of the part that errs most."""
+        return max(part.error(one, other, h)
+                   for part, one, other in zip(self.parts, self.parted(before), self.parted(after)))
+
+    def deformation(self, before: State, after: State) -> float:
+        """Of the part that deforms most."""
+        return max(part.deformation(one, other)
+                   for part, one, other in zip(self.parts, self.parted(before), self.parted(after)))
+
+    def refuse_haste(self, after: State, h: float) -> None:
+        """Raises StepFailed where a part needs a shorter step."""
+        for k, (part, mine) in enumerate(zip(self.parts, self.parted(after))):
+            try:
+                part.refuse_haste(mine, h)
+            except StepFailed as failure:
+                failure.part = k
+                raise
+
+    def explain(self, failure: StepFailed, state: State, frame: int) -> Diverged:
+        """The error for the artist, from the part that failed or whose body is named."""
+        k = failure.part
+        if k is None:
+            k = next((k for k, part in enumerate(self.parts)
+                      if failure.object is not None and part.owns(failure.object)), 0)
+        return self.parts[k].explain(failure, self.parted(state)[k], frame)

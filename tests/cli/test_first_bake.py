@@ -119,7 +119,7 @@ def test_no_kernel_is_compiled_by_both():
     methods = [(entry.family, entry.key) for family in ("method", "integrator")
                for entry in catalogue.family(family).values()]
     materials = [(name, key) for name in ("material", "fiber_material") for key in catalogue.family(name)]
-    modules = ("solver.build.soft_bodies", "solver.forces.fiber_kernels")
+    modules = ("solver.build.world", "solver.forces.fiber_kernels")
     shares = [f"loading.load_share({materials!r}, 'auto')",
               f"[importlib.import_module(name) for name in {modules!r}]; "
               f"[catalogue.find(*one).load() for one in {methods!r}]"]

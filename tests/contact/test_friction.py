@@ -11,8 +11,8 @@ from solver.contact.laws.coulomb import Coulomb
 from solver.contact.laws.filter import Filter
 from solver.contact.laws.interface import Rubbing
 from solver.coordinates.prescribed import Motion
-from solver.integrators.friction import FORCE
 from solver.state import State
+from solver.world.ground_friction import FORCE
 
 G, MU, SIZE = 9.81, 0.3, (0.08, 0.08, 0.04)
 CORNERS = [(0, 0, 0.04), (0.08, 0, 0.04), (0.08, 0.08, 0.0), (0, 0.08, 0.0)]

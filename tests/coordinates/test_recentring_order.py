@@ -1,6 +1,5 @@
 """Methods of order 2 keep it on charts that are moved along: a fast heavy top against Euler's equations."""
 
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -32,11 +31,6 @@ class Top:
 
     def __init__(self):
         self.tree, self.recentred, self.at = top(), 0, None
-        self.coordinates = SimpleNamespace(advance=lambda q, rate, h: q + h * rate, spread=lambda u, w: u,
-                                           prescribed_rate=lambda time: None)
-
-    def velocity(self, state):
-        return state.u
 
     def touching(self, state):
         return np.zeros(0, np.int32)
@@ -47,7 +41,7 @@ class Top:
 
         def left(u):
             q = base + stage.b * stage.h * u
-            return u - stage.v_hat - stage.a * stage.h * acceleration(self.tree, q, u, centres, GRAVITY)
+            return u - stage.u_hat - stage.a * stage.h * acceleration(self.tree, q, u, centres, GRAVITY)
 
         found = root(left, start.u, tol=1e-13)
         assert np.abs(left(found.x)).max() < 1e-10

@@ -2,9 +2,9 @@
 
 import pytest
 from small_jobs import box_job
+from worlds import nodes_of
 
 from solver import catalogue
-from solver.build.soft_bodies import build
 from solver.errors import BadScene
 from solver.frames.read import Cache
 from solver.frames.write import FrameStore
@@ -25,7 +25,7 @@ def store_of(job, world):
 
 
 def world_of(job):
-    return build(job, lambda *stage: None)
+    return nodes_of(job)
 
 
 @pytest.mark.parametrize("key", ["siere", "sbdf2ere", "tr_bdf2ere", "ere"])

@@ -70,9 +70,9 @@ def test_a_step_is_the_root_of_the_reduced_equations():
 
 
 def _stage(world, state, h):
-    from solver.parts.interface import Stage
+    from solver.parts.interface import NodeStage
 
-    return Stage(h, 1.0, 1.0, state.time, None, np.zeros_like(world.rest), None)
+    return NodeStage(h, 1.0, 1.0, state.time, None, np.zeros_like(world.rest), None)
 
 
 @pytest.mark.parametrize("integrator", COUPLED)

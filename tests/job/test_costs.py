@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from small_jobs import box_job, change
+from worlds import nodes_of
 
-from solver.build.soft_bodies import build
 from solver.job import costs
 from solver.job.estimate import estimate
 from solver.job.load import load
@@ -39,7 +39,7 @@ def little_memory(monkeypatch):
 def test_check_and_the_log_of_the_bake_agree(tmp_path, little_memory):
     job = box_job(tmp_path)
     assert any("multigrid" in sentence for sentence in estimate(job).sentences())
-    world = build(load(job), lambda *_: None)
+    world = nodes_of(load(job))
     assert type(world.linear).__name__ == "Multigrid"
     assert any(note.startswith("Linear solver: ") and "multigrid" in note and "GB" in note for note in world.notes)
     state = world.initial_state()
@@ -50,7 +50,7 @@ def test_what_the_artist_chose_stands(tmp_path, little_memory):
     job = box_job(tmp_path)
     change(job, "linear_solver", "cholmod")
     assert not any("multigrid" in sentence for sentence in estimate(job).sentences())
-    assert type(build(load(job), lambda *_: None).linear).__name__ == "Cholmod"
+    assert type(nodes_of(load(job)).linear).__name__ == "Cholmod"
 
 
 def test_one_that_was_asked_for_by_name_iterates_whatever_the_size():

@@ -10,7 +10,7 @@ from solver.coordinates.prescribed import Motion
 from solver.linear.cholesky.cholmod import Cholmod
 from solver.linear.cholesky.mixed import Mixed
 from solver.linear.interface import NotPositiveDefinite
-from solver.parts.interface import Stage
+from solver.parts.interface import NodeStage
 
 CELLS, SIZE = (12, 4, 4), (0.16, 0.06, 0.06)
 SPOTS = [(0.16, 0.03, 0.03), (0.08, 0.03, 0.06), (0.12, 0.0, 0.0), (0.04, 0.06, 0.06), (0.1, 0.06, 0.0)]
@@ -253,7 +253,7 @@ def test_the_error_of_j_enters_the_reduced_stiffness_squared():
         _, world = bar(3, linear=linear)
         for _ in range(2):  # the first factor is a double one
             lin = world.linearise(state)
-            posed = world.condensation.pose(lin, Stage(1 / 120, 1.0, 1.0, 1 / 120, None, lin.v, None, 1.0))
+            posed = world.condensation.pose(lin, NodeStage(1 / 120, 1.0, 1.0, 1 / 120, None, lin.v, None, 1.0))
         told.append((posed.stiffness, posed.jacobian))
     off = [np.abs(b - a).max() / np.abs(a).max() for a, b in zip(*told)]
     assert off[1] > 1e-8 and off[0] <= 1e-3 * off[1]

@@ -6,7 +6,6 @@ from mechanisms import mechanism_world, run
 from trees import random_state, random_tree
 
 from solver.constraints.limits import BallLimits
-from solver.integrators.interface import pose
 from solver.parts.interface import Stage
 
 HEAD = {"name": "Head", "shape": {"kind": "box", "params": {"size_x": 0.3, "size_y": 0.2, "size_z": 0.1}}}
@@ -65,7 +64,7 @@ def test_a_ball_hangs_in_its_limit(tmp_path):
     state = run(world, 1 / 100, 300)
     place = world.tree.absolute(state.q, state.memory)
     assert np.abs(place).max() == pytest.approx(0.2, abs=1e-4) and np.abs(state.u).max() < 1e-6
-    posed = pose(world, world.linearise(state), Stage(0.01, 1.0, 1.0, state.time + 0.01, None, state.u, None))
+    posed = world.pose(state, Stage(0.01, 1.0, 1.0, state.time + 0.01, None, state.u))
     u = posed.solve()
     at = world.tree.posture(state.q, state.u, state.memory)
     # what the limit does is no load of the bearing: it does no work on the rates

@@ -154,11 +154,39 @@ def test_a_bad_body_is_refused_by_name(tmp_path, capsys):
     assert '"Lower"' in said and "$.mechanisms[0].bodies[1].shape" in said
 
 
-def test_cuts_beside_mechanisms_are_refused(tmp_path):
+CUT = {"frame": 2, "kind": "plane", "point": [0.1, 0, 0], "normal": [1, 0, 0]}
+
+
+def test_a_body_is_cut_beside_a_mechanism(tmp_path):
+    """As it is without, and the mechanism moves as it does without; a resumed bake gives the same bytes."""
+    method = {"kind": "vanilla", "params": {"beta": 1.0}}
+    bodies, joints = random_free_tree()
+    alone = mechanism_job(tmp_path / "alone", bodies, joints, end=5, step=1 / 96)
+    mechanism = json.loads((alone / "scene.json").read_text())["mechanisms"]
+    cut = box_job(tmp_path / "cut", end=5, method=method)
+    both, parted = (box_job(tmp_path / name, end=5, method=method, mechanisms=mechanism) for name in ("both", "parted"))
+    for job in (cut, both, parted):
+        change(job, "bodies.0.cuts", [CUT])
+    change(alone, "time.samples_per_frame", 2)
+    for job in (alone, cut, both):
+        baked(job)
+    change(parted, "time.snapshot_every", 2)
+    baked(parted, "--frames", "1-4")
+    baked(parted, "--resume")
+    assert poses_of(both) == poses_of(alone) == poses_of(parted)
+    frames = [[(job / "cache/frames" / f"{k:06d}.npy").read_bytes() for k in range(1, 6)]
+              for job in (cut, both, parted)]
+    assert frames[0] == frames[1] == frames[2]
+
+
+def test_a_body_that_hangs_on_a_mechanism_is_not_cut(tmp_path, capsys):
     job = box_job(tmp_path, mechanisms=[{"name": "Robot", "bodies": [{"name": "Upper"}]}])
+    change(job, "bodies.0.attach", [{"mechanism": "Robot", "body": "Upper", "nodes": "arrays/pinned.npy"}])
+    change(job, "bodies.0.pin", {})
     assert main(["check", str(job)], read_stdin=False) == 0
-    change(job, "bodies.0.cuts", [{"frame": 1, "kind": "plane", "point": [0.1, 0, 0], "normal": [1, 0, 0]}])
+    change(job, "bodies.0.cuts", [CUT])
     assert main(["check", str(job)], read_stdin=False) == 2
+    assert "hangs on a mechanism and has cuts" in capsys.readouterr().err
 
 
 def test_an_estimate_counts_poses(tmp_path):

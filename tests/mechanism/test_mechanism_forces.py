@@ -8,7 +8,6 @@ from small_jobs import change
 from solver.build.mechanisms import build_mechanisms
 from solver.coordinates.tree import CENTRES
 from solver.forces.springs import Springs
-from solver.integrators.interface import land, pose
 from solver.job.load import load
 from solver.parts.interface import Stage
 
@@ -74,7 +73,7 @@ def test_damping_takes_energy_only(tmp_path):
     assert state.u @ damped < -1e-3
     twice = type(state)(0.0, state.q, 2 * state.u, state.memory)
     assert generalized(world, twice, 1.0) - generalized(world, twice) == pytest.approx(2 * damped)
-    pose(world, world.linearise(state), Stage(1.0, 1.0, 1.0, 0.0, None, np.zeros_like(state.u), None, 0.0))
+    world.pose(state, Stage(1.0, 1.0, 1.0, 0.0, None, np.zeros_like(state.u), 0.0))
     jointed, at = world.condensation, world.tree.posture(state.q, state.u, state.memory)
     mass = np.einsum("nab,nb->na", world.tree.inertia, at.twist)
     assert world.tree.gather(at, jointed.multiply(at.twist) - mass) == pytest.approx(-damped)
@@ -88,7 +87,7 @@ def test_what_a_stage_from_elsewhere_adds_is_its_own_stiffness(tmp_path, make):
     away = np.random.default_rng(2).normal(size=len(state.q))
     rights = []
     for base in (state.q, state.q + away):
-        posed = pose(world, world.linearise(state), Stage(1.0, 1.0, 1.0, 0.0, base, state.u, None))
+        posed = world.pose(state, Stage(1.0, 1.0, 1.0, 0.0, base, state.u))
         rights.append(posed.right.copy())
     with_stiffness = posed_matrix(world, state, 1.0)
     without = posed_matrix(world, state, 0.0)
@@ -99,7 +98,7 @@ def test_what_a_stage_from_elsewhere_adds_is_its_own_stiffness(tmp_path, make):
 
 def posed_matrix(world, state, beta):
     """A, dense, by answers to unit impulses."""
-    posed = pose(world, world.linearise(state), Stage(1.0, 1.0, 1.0, 0.0, None, state.u, None, beta))
+    posed = world.pose(state, Stage(1.0, 1.0, 1.0, 0.0, None, state.u, beta))
     return np.linalg.inv(posed.respond(np.eye(len(state.u))))
 
 
@@ -130,7 +129,7 @@ def test_a_reaction_pushes_no_rate(tmp_path):
     """Jᵀ reaction = r − R u: what joints carry does no work but on their own springs."""
     world = springy(tmp_path)
     state = moving(world)
-    posed = pose(world, world.linearise(state), Stage(0.01, 1.0, 1.0, 0.0, None, state.u, None))
+    posed = world.pose(state, Stage(0.01, 1.0, 1.0, 0.0, None, state.u))
     u = posed.solve()
     at = world.tree.posture(state.q, state.u, state.memory)
     assert np.abs(posed.reaction(u)).max() > 1e-3
@@ -143,7 +142,7 @@ def test_a_hanging_body_weighs_on_its_joint(tmp_path):
     bodies[0]["position"], joints[1]["position"] = [0, 0, -1.0], [0, 0, -1.5]
     world = mechanism_world(tmp_path, bodies, joints)
     state = world.initial_state()
-    posed = pose(world, world.linearise(state), Stage(0.01, 1.0, 1.0, 0.0, None, state.u, None))
+    posed = world.pose(state, Stage(0.01, 1.0, 1.0, 0.0, None, state.u))
     at = world.tree.posture(state.q, state.u, state.memory)
     carried = np.einsum("nab,nb->a", at.E[:, :3, :3], posed.reaction(posed.solve())[:, 3:])
     assert carried == pytest.approx([0, 0, 3.0 * 9.81 * 0.01])
@@ -233,9 +232,8 @@ def test_what_nothing_holds_has_no_constraints(tmp_path):
 def test_a_step_by_land_is_the_worlds_step(tmp_path):
     world = springy(tmp_path)
     state, h = world.initial_state(), 0.01
-    lin = world.linearise(state)
-    stage = Stage(h, 1.0, 1.0, h, None, lin.v, None, 1.0)
-    by_hand = world.tree.home(land(world, pose(world, lin, stage), stage, state))
+    stage = Stage(h, 1.0, 1.0, h, None, state.u)
+    by_hand = world.tree.home(world.land(world.pose(state, stage), stage, state))
     after = world.step(state, h)
     assert (by_hand.q == after.q).all() and (by_hand.u == after.u).all()
 

@@ -10,7 +10,7 @@ from solver import catalogue
 from solver.coordinates.prescribed import Motion
 from solver.errors import StepFailed
 from solver.nonlinear.problem import StageProblem
-from solver.parts.interface import Stage
+from solver.parts.interface import NodeStage
 from solver.simulate import Halved, advance
 from solver.state import State
 
@@ -106,7 +106,7 @@ def test_it_works_without_cholmod(key, roots):
 def problem_of(world, x=None, energy=True):
     """The first stage of a step of h, at random velocities."""
     h, count = H, len(world.rest)
-    stage = Stage(h, 1.0, 1.0, h, None, np.random.default_rng(3).normal(size=(count, 3)) * 0.1, None)
+    stage = NodeStage(h, 1.0, 1.0, h, None, np.random.default_rng(3).normal(size=(count, 3)) * 0.1, None)
     problem = StageProblem(world, world._stage_system, stage, world.rest.copy(), world.coordinates.prescribed)
     return problem, np.random.default_rng(4).normal(size=3 * len(problem.order)) * 0.05
 
@@ -236,7 +236,7 @@ def test_a_factor_is_extrapolated_while_no_element_changes_its_clamping(monkeypa
         world.stage_solver.forget_past()
         clamps = iter([[True], [same]])
         monkeypatch.setattr(world, "clamped", lambda x, time, clamps=clamps: np.array(next(clamps)))
-        stage = Stage(H, 1.0, 1.0, 2 * H, state.q, np.zeros_like(world.rest),
+        stage = NodeStage(H, 1.0, 1.0, 2 * H, state.q, np.zeros_like(world.rest),
                       world.coordinates.prescribed_velocity(H, H), inertia=0.0)
         base = world.coordinates.place(state.q, 2 * H)
         base[world.coordinates.prescribed] -= H * stage.w

@@ -1,5 +1,7 @@
 """Small bars that are cut, with a skin of their own triangles that lie on no node of the volume."""
 
+from types import SimpleNamespace
+
 import numpy as np
 from small_jobs import box_tets, write_job
 
@@ -7,6 +9,7 @@ from solver.build.soft_bodies import assemble, prepare_all
 from solver.job.load import load
 from solver.meshing.volume import boundary_faces
 from solver.reshape.reshape import Reshape
+from solver.world.world import World
 
 SIZE, CELLS = (0.24, 0.06, 0.06), (12, 3, 3)
 PLANE = {"kind": "plane", "point": [0.155, 0.0, 0.03], "normal": [1.0, 0.0, 0.3]}
@@ -47,11 +50,27 @@ def bar_job(folder, *cuts, surface=True, young=6e5, dynamic=(0.12, 0.03, 0.03), 
     return write_job(folder, {"version": 1, "name": "bar", "time": time, "bodies": [body], **scene}, arrays)
 
 
+class OfOnePart:
+    """The reshape of a scene whose bodies are one part, asked with that part and its own states."""
+
+    def __init__(self, reshape):
+        self._reshape, self.due = reshape, reshape.due
+
+    def at(self, frame, part, state):
+        world = World([part])
+        done = self._reshape.at(frame, world, world.joined([state]))
+        return SimpleNamespace(world=done.world.parts[0], state=done.world.parted(done.state)[0], record=done.record,
+                               notes=done.notes)
+
+    def again(self, part, records):
+        return self._reshape.again(World([part]), records).parts[0]
+
+
 def opened(folder):
-    """(world, reshape) of a job folder."""
+    """(part, reshape) of a job folder."""
     job = load(folder)
     prepared = prepare_all(job, lambda *stage: None)
-    return assemble(job, prepared), Reshape(job, prepared)
+    return assemble(job, prepared), OfOnePart(Reshape(job, prepared))
 
 
 def placed(world, state):

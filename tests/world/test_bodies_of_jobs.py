@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from bodies import box, make, nearest, positions, run
 from small_jobs import box_job, box_tets, change
+from worlds import nodes_of
 
-from solver.build.soft_bodies import build
 from solver.errors import Diverged, StepFailed
 from solver.job.load import load
 from solver.simulate import advance
@@ -17,7 +17,7 @@ H = 1 / 96
 
 
 def world_of(job):
-    return build(load(job), lambda *stage: None)
+    return nodes_of(load(job))
 
 
 def two_boxes(folder, **scene):

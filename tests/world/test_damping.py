@@ -7,14 +7,14 @@ import pytest
 import scipy.linalg
 from bodies import box, damping, make, nearest, positions, rows, run, stiffness
 from small_jobs import box_job, change
+from worlds import nodes_of
 
 from solver import catalogue
-from solver.build.soft_bodies import build
 from solver.coordinates.floating import rigid_field
 from solver.job.load import load
 from solver.meshing.volume import tet_volumes
 from solver.nonlinear.problem import StageProblem
-from solver.parts.interface import Stage
+from solver.parts.interface import NodeStage
 from solver.state import State
 
 H, BETA = 1 / 120, 0.6
@@ -178,7 +178,7 @@ def test_merit_s_gradient_is_the_residual_and_a_stage_lands_on_its_root(law):
                  integrator="backward_euler", tolerance=1e-11)
     state, full = shaken(world), world.condensation
     v0 = world.velocity(state)
-    stage = Stage(H, 2 / 3, 0.6, H, None, v0, world.coordinates.prescribed_rate(H))
+    stage = NodeStage(H, 2 / 3, 0.6, H, None, v0, world.coordinates.prescribed_rate(H))
     base = world.coordinates.place(state.q, H)
     base[pinned] -= stage.b * H * stage.w
     damped = world._damped(state, H)
@@ -371,7 +371,7 @@ def test_ere_takes_the_damping_of_a_job(tmp_path):
     job = box_job(tmp_path / "job", end=2, motion=False, method={"kind": "vanilla"}, integrator={"kind": "ere"})
 
     def speed():
-        world = build(load(job), lambda *_: None)
+        world = nodes_of(load(job))
         return np.linalg.norm(world.step(world.initial_state(), 0.01).u)
 
     free = speed()

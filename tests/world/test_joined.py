@@ -5,15 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from bodies import NONE, box, damping, make, nearest, rows, stiffness
-from bones import Chain, Link
+from bones import Chain, Link, carried_step
 
 from solver.coordinates.attached import Attached
 from solver.coordinates.prescribed import Motion
-from solver.integrators.friction import FORCE
-from solver.integrators.joined import JoinedSemiImplicit
-from solver.parts.interface import Stage
+from solver.parts.interface import NodeStage, Stage
 from solver.parts.nodes.full import Full
 from solver.parts.together import Together
+from solver.world.ground_friction import FORCE
 
 Y = np.array([0.0, 1.0, 0.0])
 H = 1 / 100
@@ -47,9 +46,8 @@ def joined(links=(UPPER, LOWER), *, on=lambda x: x[:, 0] < 0.03, other=None, met
 
 
 def steps(world, chain, state, joints, h, count):
-    step = JoinedSemiImplicit().step
     for _ in range(count):
-        state, joints = step(world, chain, state, joints, h)
+        state, joints = carried_step(world, chain, state, joints, h)
     return state, joints
 
 
@@ -66,8 +64,9 @@ def test_nodes_give_way_with_the_bones_that_they_hang_on(method):
     at = chain.bodies(joints)
     world.coordinates.ride_on(at)
     lin = world.linearise(state)
-    stage = Stage(H, 1.0, 1.0, state.time + H, None, lin.v, None, world.condensation.beta)
-    together = Together(world, chain, at, lin, stage, joints, replace(stage, v_hat=joints.u))
+    stage = NodeStage(H, 1.0, 1.0, state.time + H, None, lin.v, None, world.condensation.beta)
+    of_joints = Stage(H, 1.0, 1.0, state.time + H, None, joints.u, world.beta)
+    together = Together(world, chain, at, lin, stage, joints, of_joints)
     together.solve()
     nodes = world.coordinates.free[[0, 7, 20]]
     impulses = np.random.default_rng(2).normal(size=(3, 3))
@@ -131,7 +130,7 @@ def test_a_step_is_that_of_dense_algebra(method, damped, moving):
     if moving:
         w[held] = world.coordinates.prescribed_velocity(state.time, H)[: held.sum()]
     u, v = by_dense_algebra(world, chain, state, joints, damped, w)
-    after, then = JoinedSemiImplicit().step(world, chain, state, joints, H)
+    after, then = carried_step(world, chain, state, joints, H)
     assert np.abs(then.u - u).max() <= 1e-9 * np.abs(u).max()
     assert np.abs(after.u - v).max() <= 1e-9 * np.abs(v).max()
 
@@ -149,7 +148,7 @@ def test_bones_feel_what_rubs_on_the_flesh(method, law):
     state = replace(state, u=np.tile(speed, len(world.coordinates.free)))
     state, joints = steps(world, chain, state, joints, H, 4)
     assert joints.u[3] < 0.29
-    after, then = JoinedSemiImplicit().step(world, chain, state, joints, H)
+    after, then = carried_step(world, chain, state, joints, H)
     impulses = H * after.memory[FORCE]
     assert np.abs(impulses).max() > 1e-4
     u, v = by_dense_algebra(world, chain, state, joints, impulses=impulses)
@@ -205,7 +204,7 @@ def test_a_stiff_soft_bar_swings_as_a_compound_pendulum(method, dynamic):
     period = 2.0 * np.pi * np.sqrt(moment / (9.81 * (0.2 * 0.02 + float(soft @ world.rest[:, 0]))))
     h, angles = period / 600, []
     for _ in range(400):
-        state, joints = JoinedSemiImplicit().step(world, chain, state, joints, h)
+        state, joints = carried_step(world, chain, state, joints, h)
         angles.append(joints.q[0])
     i = int(np.flatnonzero(np.diff(np.sign(angles)))[0])
     half = h * (i + 1 + angles[i] / (angles[i] - angles[i + 1]))

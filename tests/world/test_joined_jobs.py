@@ -6,20 +6,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from bodies import NONE, make
-from bones import Chain, Link
+from bones import Chain, Link, carried_step
 from mechanisms import HINGE_ALONG_Y
 from small_jobs import box_job, box_tets, change
+from worlds import world_of as scene_world
 
-from solver.build.mechanisms import build_with_soft
 from solver.build.volumes import volumes_of
 from solver.cli import main
 from solver.coordinates.attached import Attached
 from solver.errors import BadScene, Diverged, StepFailed
 from solver.frames.read import Cache
-from solver.integrators.joined import JoinedSemiImplicit
 from solver.job.load import load
 from solver.simulate import Timeline, advance_frame
-from solver.world.joined import JoinedWorld
+from solver.world.carried import FleshOnBones
 
 BOX = {"kind": "box", "params": {"size_x": 0.2, "size_y": 0.05, "size_z": 0.05}}
 CELLS = (4, 2, 2)
@@ -52,9 +51,9 @@ def arm_job(folder, *, end=4, method="conjac", rate=(0.0, 0.0), kind="revolute",
     return job
 
 
-def world_of(job) -> JoinedWorld:
+def world_of(job) -> FleshOnBones:
     read = load(job)
-    return build_with_soft(read, lambda *_: None, volumes_of(read, lambda *_: None))
+    return scene_world(read, volumes=volumes_of(read, lambda *_: None)).parts[0]
 
 
 @pytest.mark.parametrize("method", ["vanilla", "conjac"])
@@ -80,7 +79,7 @@ def test_a_job_steps_as_the_arrays_do(tmp_path, method):
     soft = arrays.initial_state()
     for _ in range(10):
         state = world.step(state, h)
-        soft, joints = JoinedSemiImplicit().step(arrays, chain, soft, joints, h)
+        soft, joints = carried_step(arrays, chain, soft, joints, h)
     mine, others = world.parted(state)
     assert np.abs(others.q - joints.q).max() <= 1e-9 and np.abs(joints.q).min() > 0.05
     x = world.soft.coordinates.place(mine.q, mine.time)
@@ -126,7 +125,7 @@ def test_a_free_fall_and_a_long_spin_keep_what_they_should(tmp_path):
     u = np.zeros_like(joints.u)
     u[:6] = [*spin, *np.cross(spin, -centre)]  # the joint's frame stands in the origin
     free = world.soft.coordinates.free
-    state = world.joined(replace(soft, u=np.cross(spin, x - centre)[free].ravel()), replace(joints, u=u))
+    state = world.joined([replace(soft, u=np.cross(spin, x - centre)[free].ravel()), replace(joints, u=u)])
 
     def momentum(state):
         soft, joints = world.parted(state)
@@ -148,7 +147,7 @@ def test_a_free_fall_and_a_long_spin_keep_what_they_should(tmp_path):
         state = world.step(state, h)
     heart, linear, angular = momentum(state)
     t = steps * h
-    assert np.abs(state.memory["jointed.joints.centres"]).max() > 0.5  # the chart was moved
+    assert np.abs(state.memory["joints/joints.centres"]).max() > 0.5  # the chart was moved
     assert heart == pytest.approx(first[0] + [0, 0, -0.5 * 9.81 * t * (t + h)], abs=0.005)
     assert np.linalg.norm(angular - first[2]) < 0.06 * np.linalg.norm(first[2])
 
@@ -181,11 +180,11 @@ def test_nodes_on_a_body_that_moves_as_told_move_as_it_does(tmp_path):
     change(job, "mechanisms.0.joints", [{"name": "Shoulder", "child": "Upper", "kind": "fixed"}])
     change(job, "mechanisms.0.bodies.1.motion", "arrays/told.npy")
     world = world_of(job)
-    assert not isinstance(world, JoinedWorld) and world.soft.coordinates.carriers == 0
+    assert not isinstance(world, FleshOnBones) and world.coordinates.carriers == 0
     state = world.initial_state()
     for _ in range(6):
         state = world.step(state, 1 / 48)
-    x = world.soft.coordinates.place(world.parted(state)[0].q, state.time)
+    x = world.coordinates.place(state.q, state.time)
     nodes, _ = box_tets(CELLS)
     left, right = (np.load(job / "arrays" / f"{name}.npy") for name in ("left", "right"))
     end = frames[-1, :3, :3] @ (nodes[right] - frames[0, :3, 3])[:, :, None]
@@ -195,7 +194,7 @@ def test_nodes_on_a_body_that_moves_as_told_move_as_it_does(tmp_path):
     # with a hinge again both are there
     change(job, "mechanisms.0.joints", [{"name": "Shoulder", "child": "Upper", "rotation": HINGE_ALONG_Y}])
     world = world_of(job)
-    assert isinstance(world, JoinedWorld) and world.soft.coordinates.carriers == 1
+    assert isinstance(world, FleshOnBones) and world.soft.coordinates.carriers == 1
     state = world.step(world.initial_state(), 1 / 48)
     assert len(world.soft.coordinates.prescribed) == len(left) + len(right) and np.abs(state.u[-1]) > 1e-3
 

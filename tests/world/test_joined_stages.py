@@ -10,8 +10,8 @@ from small_jobs import box_tets, change
 from test_joined_jobs import BOX, CELLS, arm_job, world_of
 
 from solver.coordinates.attached import Attached
-from solver.integrators.friction import FORCE
 from solver.parts.nodes.full import Full
+from solver.world.ground_friction import FORCE
 
 H = 1 / 48
 SOLVED = ("backward_euler", "bdf2", "sdirk2")
@@ -190,7 +190,7 @@ def thrown(folder, kind, method, steps, h=1 / 100):
          "rate": [0.0, 0.0, 0.0, 0.3, 0.0, 0.0]}]}])
     world = world_of(job)
     soft, joints = world.parted(world.initial_state())
-    states = [world.joined(replace(soft, u=np.tile([0.3, 0.0, 0.0], len(soft.u) // 3)), joints)]
+    states = [world.joined([replace(soft, u=np.tile([0.3, 0.0, 0.0], len(soft.u) // 3)), joints])]
     for k in range(steps):
         states.append(world.step(replace(states[-1], time=k * h), h))
     return world, states
@@ -250,7 +250,8 @@ def test_a_history_goes_over_to_new_charts(tmp_path):
     soft, joints = world.parted(state)
     x, spin, u = world.soft.coordinates.place(soft.q, 0.0), np.array([1.0, 2.0, 6.0]), np.zeros_like(joints.u)
     u[:3] = spin
-    state = world.joined(replace(soft, u=np.cross(spin, x)[world.soft.coordinates.free].ravel()), replace(joints, u=u))
+    turning = np.cross(spin, x)[world.soft.coordinates.free].ravel()
+    state = world.joined([replace(soft, u=turning), replace(joints, u=u)])
 
     def angular(state):
         soft, joints = world.parted(state)
@@ -264,7 +265,7 @@ def test_a_history_goes_over_to_new_charts(tmp_path):
     first = angular(state)
     for k in range(48):
         state = world.step(replace(state, time=k / 96), 1 / 96)
-    assert np.abs(state.memory["jointed.joints.centres"]).max() > 0.5  # the chart was moved
+    assert np.abs(state.memory["joints/joints.centres"]).max() > 0.5  # the chart was moved
     assert np.linalg.norm(angular(state) - first) < 0.01 * np.linalg.norm(first)
 
 

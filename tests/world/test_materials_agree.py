@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from small_jobs import box_job, change
+from worlds import nodes_of
 
 from solver import catalogue
-from solver.build.soft_bodies import build
 from solver.job.load import load
 
 MATERIALS = list(catalogue.family("material"))
@@ -16,7 +16,7 @@ def world_of(folder, key, poisson, **scene):
     params = {"youngs_modulus": 2e4, "poisson_ratio": poisson}
     known = {param.key for param in catalogue.find("material", key).params}
     change(job, "bodies.0.material", {"kind": key, "params": {k: v for k, v in params.items() if k in known}})
-    return build(load(job), lambda *report: None)
+    return nodes_of(load(job))
 
 
 @pytest.fixture(scope="module")

@@ -68,8 +68,8 @@ def test_rigid_motions_that_dynamic_nodes_leave(count, modes):
     assert sum(group.modes for group in world.condensation.anchors.loose.groups) == modes
     state = world.initial_state()
     lin = world.linearise(state)
-    from solver.parts.interface import Stage
-    stage = Stage(H, 1.0, 1.0, H, None, lin.v, None, world.condensation.beta)
+    from solver.parts.interface import NodeStage
+    stage = NodeStage(H, 1.0, 1.0, H, None, lin.v, None, world.condensation.beta)
     assert world.condensation.pose(lin, stage).basis.shape[1] == 3 * count + modes
 
 

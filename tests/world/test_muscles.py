@@ -8,9 +8,9 @@ import pytest
 from bodies import box, make, positions
 from scipy.optimize import brentq
 from small_jobs import box_job, change
+from worlds import nodes_of
 
 from solver import catalogue
-from solver.build.soft_bodies import build
 from solver.forces.activation import Activation
 from solver.forces.elastic import Elastic
 from solver.forces.fibers import Fibers
@@ -33,7 +33,7 @@ def in_balance(folder, *, params, kind="afung", fiber=None, gravity=(0, 0, 0), s
     for name, values in (arrays or {}).items():
         np.save(job / "arrays" / f"{name}.npy", values)
         change(job, f"bodies.0.{name}", f"arrays/{name}.npy")
-    world = build(load(job), lambda *report: None)
+    world = nodes_of(load(job))
     state, found = world.initial_state(), []
     for _ in range(steps):
         state = world.step(state, 1 / 24)
@@ -84,7 +84,7 @@ def test_painted_activation_is_the_share_of_what_is_keyframed(tmp_path):
     change(job, "bodies.0.fiber_activation", "arrays/active.npy")
 
     def rest_lengths():
-        return build(load(job), lambda *report: None).elastic[0].fibers.constants[5]
+        return nodes_of(load(job)).elastic[0].fibers.constants[5]
 
     assert rest_lengths() == pytest.approx(1 - 0.3 * 0.6)
     change(job, "bodies.0.painted", {"activation": {"low": 0.0, "high": 0.5, "weights": "arrays/ramp.npy"}})

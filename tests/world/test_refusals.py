@@ -7,9 +7,9 @@ import re
 import numpy as np
 import pytest
 from small_jobs import box_job, box_tets, change
+from worlds import nodes_of
 
 from solver import cli, simulate
-from solver.build.soft_bodies import build
 from solver.errors import BadInput, BadMesh, BadScene, ConJacError, MesherFailed, NoFreeNode
 from solver.job.folder import blame
 from solver.job.load import load
@@ -92,7 +92,7 @@ def test_what_meshing_and_fields_refuse_ends_with_the_path(job, case):
     spoil(job)
     loaded = load(job)  # nothing of it can be seen before
     with pytest.raises(ConJacError) as caught:
-        build(loaded, lambda *stage: None)
+        nodes_of(loaded)
     text, path = str(caught.value), f"$.bodies[1].{part}"
     assert type(caught.value) is kind and caught.value.exit_code == 2
     assert text.startswith('"Ear": ') and said in text and text.endswith(f" - at `{path}`.")

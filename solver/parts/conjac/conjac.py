@@ -24,7 +24,7 @@ from ...coordinates.floating import LooseParts
 from ...coordinates.floating_frames import Frame, Frames
 from ...linear.interface import LinearSolver
 from ...state import Index, Vec
-from ..interface import Eliminated, Mesh, Stage
+from ..interface import Eliminated, Mesh, NodeStage
 from ..loads import Loads
 from .anchors import Anchors
 from .eliminate import eliminate
@@ -83,7 +83,7 @@ class ConJac:
         self._weighted = np.zeros((3 * len(quasistatic), 3 * len(self.kept)))
         self.to_free: Index = self.pattern.position[mesh.coordinates.free].astype(np.int32)
 
-    def pose(self, lin: Linearised, stage: Stage, carried: Vec | None = None) -> PosedConJac:
+    def pose(self, lin: Linearised, stage: NodeStage, carried: Vec | None = None) -> PosedConJac:
         """Factor −K of the free nodes and reduce the stage. Raises NotPositiveDefinite. [ConJac 6, 11, 12]"""
         if self.sleep is not None and not lin.is_fresh:
             return self.sleep.resting(lin, stage)
@@ -112,12 +112,12 @@ class ConJac:
             return posed
         return follow_untouched(posed, alone, self._inertia(lin, stage, alone.jacobian), moved)
 
-    def join(self, lin: Linearised, stage: Stage, carried: Vec) -> Eliminated:
+    def join(self, lin: Linearised, stage: NodeStage, carried: Vec) -> Eliminated:
         """The same with joints that carry some nodes; raises as `pose` does. [ConJac MUSCLE]"""
         return eliminate(self.pose(lin, stage, carried), carried)
 
-    def _following(self, lin: Linearised, stage: Stage, hold: RigidModeBasis, frames: list[Frame], carried: Vec | None,
-                   known: Vec | None = None) -> Following:
+    def _following(self, lin: Linearised, stage: NodeStage, hold: RigidModeBasis, frames: list[Frame],
+                   carried: Vec | None, known: Vec | None = None) -> Following:
         """Factor, and let the quasistatic rows balance; known: the columns, where they are."""
         size, border = 3 * len(self.kept), self._border(lin, stage, frames, carried)
         columns = self._condensed(lin, border) if known is None else known
@@ -145,7 +145,7 @@ class ConJac:
         self.linear.factor(self._matrix, lin.x[self.pattern.order])
         return self.linear.condense()
 
-    def _inertia(self, lin: Linearised, stage: Stage, jacobian: Vec) -> Vec:
+    def _inertia(self, lin: Linearised, stage: NodeStage, jacobian: Vec) -> Vec:
         """Jᵀ (M − a h D) J on the kept nodes, (3 k, 3 k) [kg]."""
         weight = self.weight(lin, stage)
         inertia = jacobian.T @ np.multiply(weight[: len(jacobian), None], jacobian, out=self._weighted)
@@ -155,7 +155,7 @@ class ConJac:
         out: Vec = 0.5 * (inertia + inertia.T)
         return out
 
-    def weight(self, lin: Linearised, stage: Stage) -> Vec:
+    def weight(self, lin: Linearised, stage: NodeStage) -> Vec:
         """M with the drag of D, on the rows (3 (q + k),) [kg]."""
         if lin.damped is None and stage.inertia == 1.0:
             return self._mass_rows
@@ -232,7 +232,7 @@ class ConJac:
         product: Vec = jacobian.T @ rows[: len(jacobian)] + rows[len(jacobian) :]
         return product
 
-    def _border(self, lin: Linearised, stage: Stage, frames: list[Frame], carried: Vec | None) -> Vec:
+    def _border(self, lin: Linearised, stage: NodeStage, frames: list[Frame], carried: Vec | None) -> Vec:
         """What borders −K: f, M R of the rigid motions, K w of moving prescribed nodes, K J_a of those that joints
         carry, (border, n, 3)."""
         vectors = [lin.force[None], self.frames.loads(frames, lin.mass)]

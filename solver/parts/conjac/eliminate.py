@@ -8,7 +8,7 @@ import numpy as np
 import scipy.linalg
 
 from ...state import Vec
-from ..interface import Eliminated, Stage
+from ..interface import Eliminated, NodeStage
 from .posed import PosedConJac
 from .prescribed_response import PrescribedResponse
 
@@ -53,7 +53,7 @@ def eliminate(posed: PosedConJac, carried: Vec) -> Eliminated:
         kept = posed.basis @ eliminated[:, :count]
         response = response - np.concatenate([posed.jacobian @ kept, kept])
 
-    def moving(u: Vec) -> tuple[PosedConJac, Stage]:
+    def moving(u: Vec) -> tuple[PosedConJac, NodeStage]:
         known, follow = stage.moving(carried @ u), PrescribedResponse(carry.rows @ u, carry.left @ u)
         if posed.follow is not None:
             follow = PrescribedResponse(posed.follow.rows + follow.rows, posed.follow.left + follow.left)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 from scipy.sparse.csgraph import dijkstra
@@ -10,6 +10,7 @@ from scipy.sparse.csgraph import dijkstra
 from ...meshing.edge_graph import edge_graph
 from ...meshing.volume import tet_volumes
 from ...state import Index, Mask, Vec
+from ..interface import Stretching
 
 #: a sleeping node wakes at so many times the threshold below which a waking one falls asleep. One that falls asleep as
 #: it swings has at most π/2 thresholds over ω left to go to balance, and a window of 1/ω makes that π/2 thresholds
@@ -18,9 +19,6 @@ WAKE = 2.0
 DROWSY, DOZING = 0.5, 0.25  #: of nodes that sleep if the next step, and the one after it, show that they can
 
 AWAKE, LEVEL, MOVED = "liveliness.awake", "liveliness.level", "liveliness.moved"
-
-#: V mean|Ṡ| of each element, (e,) [m³/s], at positions [m] and velocities [m/s], (n, 3)
-Stretching = Callable[[Vec, Vec], Vec]
 
 
 def regions(tets: Index, rest: Vec, nodes: Index) -> Index:

@@ -14,7 +14,7 @@ from ...assembly.pattern import Pattern
 from ...coordinates.floating_frames import Frame, Frames
 from ...linear.interface import LinearSolver
 from ...state import Index, Vec
-from ..interface import Compliance, Evaluate, Mesh, Stage
+from ..interface import Compliance, Evaluate, Mesh, NodeStage, Stage
 from ..loads import Loads
 from .compliance import compliance
 from .prescribed_response import PrescribedResponse
@@ -48,7 +48,7 @@ class Condensed(Protocol):
     def in_single(self) -> Callable[[Vec], Vec]:
         """Solves with the factor, perhaps in single precision."""
 
-    def weight(self, lin: Linearised, stage: Stage) -> Vec:
+    def weight(self, lin: Linearised, stage: NodeStage) -> Vec:
         """M with the drag of D, on the rows (3 (q + k),) [kg]."""
 
     def load(self, posed: PosedConJac) -> PosedConJac:
@@ -67,7 +67,7 @@ class PosedConJac:
 
     owner: Condensed
     lin: Linearised
-    stage: Stage
+    stage: NodeStage
     hold: RigidModeBasis
     frames: list[Frame]
     jacobian: Vec  #: J of the quasistatic rows on the kept ones, (3 q, 3 k)
@@ -175,7 +175,7 @@ class PosedConJac:
         rates: Vec = moved[order].reshape(-1, width)
         return rates
 
-    def at(self, lin: Linearised, stage: Stage) -> PosedConJac:
+    def at(self, lin: Linearised, stage: NodeStage) -> PosedConJac:
         """Another moment on the factor that is there, where nothing is dynamic: a quasi-Newton step. [ConJac 12]"""
         loads = lin.force[:, :, None]
         if stage.w is not None:
@@ -197,10 +197,10 @@ class PosedConJac:
         return replace(self, impulse=impulse, owed=owed, besides=besides)
 
     def again(self, stage: Stage) -> PosedConJac:
-        follow = self.follow
-        if follow is not None and stage.w is not None and self.stage.w is not None:
-            follow = self.owner.follow_on(self, stage.w - self.stage.w)
-        return self.owner.load(replace(self, stage=stage, follow=follow))
+        known, follow = NodeStage.of(stage, self.owner.mesh.coordinates), self.follow
+        if follow is not None and known.w is not None and self.stage.w is not None:
+            follow = self.owner.follow_on(self, known.w - self.stage.w)
+        return self.owner.load(replace(self, stage=known, follow=follow))
 
     def onto_basis(self, momentum: Vec) -> Vec:
         """Jᵀ of an impulse on the rows (3 (q + k),), in the reduced unknowns, (r,) [N s]."""

@@ -15,8 +15,8 @@ import numpy as np
 from ...assembly.edges import Edges
 from ...assembly.linearised import Linearised
 from ...state import Index, Mask, State, Vec
-from ..interface import Mesh, Stage
-from .liveliness import AWAKE, DOZING, DROWSY, LEVEL, MOVED, WAKE, Liveliness, Stretching
+from ..interface import Mesh, NodeStage, Stretching
+from .liveliness import AWAKE, DOZING, DROWSY, LEVEL, MOVED, WAKE, Liveliness
 from .posed import PosedConJac
 from .rigid_modes import RigidModeBasis, rows_of
 
@@ -39,6 +39,11 @@ class Sleep:
         self._posed: PosedConJac | None = None  #: on the last factor that was made
         self._factor = 0  #: which one that was
         self._rested = False  #: whether this step stands on a factor from before
+
+    @property
+    def nodes(self) -> Index:
+        """The dynamic nodes, (m,)."""
+        return self.liveliness.nodes
 
     def hold(self, memory: Mapping[str, Vec]) -> RigidModeBasis:
         """Who is dynamic in this state; each choice is prepared once."""
@@ -63,7 +68,7 @@ class Sleep:
         """Remember the stage that was posed on a new factor."""
         self._posed, self._factor = posed, posed.owner.linear.factored
 
-    def columns(self, lin: Linearised, stage: Stage) -> Vec | None:
+    def columns(self, lin: Linearised, stage: NodeStage) -> Vec | None:
         """Columns of the factor, where it was made at this very moment and others were dynamic."""
         last = self._last
         if last is None or last.stage.time != stage.time or (last.stage.w is None) != (stage.w is None):
@@ -80,7 +85,7 @@ class Sleep:
             return False
         return self._edges.largest_change(x - last.lin.x) <= NEAR
 
-    def resting(self, lin: Linearised, stage: Stage) -> PosedConJac:
+    def resting(self, lin: Linearised, stage: NodeStage) -> PosedConJac:
         """The stage on the last factor."""
         assert self._last is not None
         self._rested = True

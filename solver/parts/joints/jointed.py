@@ -30,7 +30,6 @@ class LinearizationPoint:
     q: Vec  #: coordinates, (m,)
     v: Vec  #: rates u, (m,)
     memory: Mapping[str, Vec]
-    contacts: None = None  #: of nodes: none, bodies touch by rows
 
 
 @dataclass(frozen=True)
@@ -130,12 +129,13 @@ class PosedTree:
             out -= self.held.on_bodies
         return out
 
+    def again(self, stage: Stage) -> PosedTree:
+        """Another stage where this one was linearised, on a factor of its own."""
+        return self.owner.pose(self.lin, stage)
+
     def correction(self, u: Vec) -> Vec:
         """What bodies that overlap owe to be apart, (m,): joints have no part without inertia that owes anything."""
         return np.zeros(len(u)) if self.held is None or self.held.owed is None else self.held.owed
-
-    def settle(self, q: Vec, u: Vec, evaluate: object, corrections: int | None = None) -> Vec:
-        return q
 
 
 class Jointed:
@@ -184,12 +184,12 @@ class Jointed:
         """The right side of bodies alone: what they keep of their momentum, and their weight."""
         tree, at = self.tree, lin.posture
         if stage.base is not None:
-            kept = tree.spread(at, stage.v_hat, self._kept)
+            kept = tree.spread(at, stage.u_hat, self._kept)
             momentum(at.E, at.twist, at.drift, kept, tree.inertia, self.gravity, share, self.wrench)
             return
         # semi-implicit: the rates were solved for where the joints stood a step ago, and the momentum they have there
         # flies on; −h J̇u, the same to first order, would feed a chain that whips with energy
-        earlier = tree.posture(lin.q - stage.h * stage.v_hat, stage.v_hat, lin.memory, self._earlier)
+        earlier = tree.posture(lin.q - stage.h * stage.u_hat, stage.u_hat, lin.memory, self._earlier)
         free_flight(at.E, earlier.E, earlier.twist, tree.inertia, self.gravity, stage.h, self.wrench)
 
     def acceleration(self, lin: LinearizationPoint, time: float) -> Vec:

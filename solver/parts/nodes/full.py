@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -10,9 +11,10 @@ import numpy as np
 from ...assembly.linearised import Linearised
 from ...assembly.pattern import Pattern, node_graph
 from ...coordinates.floating import LooseParts
-from ...linear.interface import LinearSolver
+from ...errors import StepFailed
+from ...linear.interface import LinearSolver, NotPositiveDefinite
 from ...state import Index, Vec
-from ..interface import Compliance, Eliminated, Evaluate, Mesh, Stage
+from ..interface import Compliance, Eliminated, Evaluate, Mesh, NodeStage, Stage
 from ..loads import Loads
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ class PosedFull:
 
     owner: Full
     lin: Linearised
+    stage: NodeStage
     right: Vec  #: (n, 3) [N s]
 
     def solve(self) -> Vec:
@@ -63,7 +66,8 @@ class PosedFull:
         return q
 
     def again(self, stage: Stage) -> PosedFull:
-        return replace(self, right=self.owner.right(self.lin, stage))
+        known = NodeStage.of(stage, self.owner.mesh.coordinates)
+        return replace(self, stage=known, right=self.owner.right(self.lin, known))
 
 
 class Full:
@@ -85,17 +89,17 @@ class Full:
         #: where each node of the elimination order stands among the free ones, (f,)
         self.rank: Index = np.searchsorted(free, self.pattern.order).astype(np.int32)
 
-    def pose(self, lin: Linearised, stage: Stage) -> PosedFull:
+    def pose(self, lin: Linearised, stage: NodeStage) -> PosedFull:
         """Fill and factor M − ahD − βabh²K of the free nodes. Raises NotPositiveDefinite. [ConJac 10]"""
         stage.fill(self.pattern, lin)
         self.linear.factor(self.matrix, lin.x[self.pattern.order])
-        return PosedFull(self, lin, self.right(lin, stage))
+        return PosedFull(self, lin, stage, self.right(lin, stage))
 
-    def join(self, lin: Linearised, stage: Stage, carried: Vec) -> Eliminated:
+    def join(self, lin: Linearised, stage: NodeStage, carried: Vec) -> Eliminated:
         """The same with joints that carry some nodes; raises as `pose` does. [ConJac MUSCLE]"""
         return eliminate(self.pose(lin, stage), stage, carried)
 
-    def right(self, lin: Linearised, stage: Stage) -> Vec:
+    def right(self, lin: Linearised, stage: NodeStage) -> Vec:
         """The stage's right-hand side, (n, 3) [N s]."""
         out = self.loads.momentum(lin, stage)
         if stage.w is not None:
@@ -115,11 +119,19 @@ class Full:
         pulled = None if w is None else self.loads.pull(lin, w)[free].ravel()
         force = lin.force if lin.damped is None else lin.force + lin.damped.force(lin.v)
         mass = np.repeat(lin.mass[free], 3)
-        return Tangent(lin, free, mass, force[free].ravel() / mass, pulled,
-                       FreeProduct(self.pattern.matrix().copy(), self.rank))
+        product = FreeProduct(self.pattern.matrix().copy(), self.rank)
+
+        def shifted(shift: float) -> Callable[[Vec], Vec]:
+            still = NodeStage(1.0, 1.0, 1.0, 0.0, None, np.zeros_like(lin.x), None, inertia=shift)
+            try:
+                return self.pose(replace(lin, damped=None), still).respond
+            except NotPositiveDefinite as failure:
+                raise StepFailed("the system matrix is not positive definite") from failure
+
+        return Tangent(lin, free, mass, force[free].ravel() / mass, pulled, product, shifted)
 
 
-def eliminate(posed: PosedFull, stage: Stage, carried: Vec) -> Eliminated:
+def eliminate(posed: PosedFull, stage: NodeStage, carried: Vec) -> Eliminated:
     """Joint rates as a dense border of Vanilla's matrix, and its Schur complement on the kept factor.
 
     carried: velocities of the prescribed nodes for each rate of the joints, (p, 3, c).
@@ -149,9 +161,9 @@ def eliminate(posed: PosedFull, stage: Stage, carried: Vec) -> Eliminated:
     momentum = owner.loads.momentum(lin, stage)[coordinates.prescribed]
     impulse = onto.T @ momentum.ravel() - rows[:, count]
 
-    def moving(u: Vec) -> tuple[PosedFull, Stage]:
+    def moving(u: Vec) -> tuple[PosedFull, NodeStage]:
         known = stage.moving(carried @ u)
-        return posed.again(known), known
+        return replace(posed, stage=known, right=owner.right(lin, known)), known
 
     matrix = rows[:, :count]
     return Eliminated(0.5 * (matrix + matrix.T), impulse, response, moving)

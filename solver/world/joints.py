@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,11 +16,15 @@ from ..errors import Diverged, StepFailed
 from ..integrators.backward_euler import BackwardEuler
 from ..integrators.control import Controller
 from ..integrators.interface import Integrator, System
+from ..nonlinear.held import GivenDirections
 from ..nonlinear.limits import StopRule
-from ..parts.interface import Stage
-from ..parts.joints.jointed import Constraints, Jointed, LinearizationPoint
+from ..parts.interface import Posed, Stage
+from ..parts.joints.jointed import Constraints, Jointed, LinearizationPoint, PosedTree
 from ..parts.joints.tree_step import TreeStep
 from ..state import Index, State, Vec
+
+if TYPE_CHECKING:
+    from ..assembly.tangent import Tangent
 
 PUSHING = "mechanism.pushing"  #: memory of which contacts and limits pushed in the last step, (k, 3)
 EFFORT = "mechanism.effort"  #: memory of what drives did in the last step [N m, N], (m,)
@@ -32,23 +36,6 @@ CHART_ENDS = 6.0  #: [rad] from the centre of a chart of rotations, which is sin
 FARTHEST = 0.5  #: [rad] a body and its path may turn by in a semi-implicit step
 PATIENCE = 20  #: iterations in which what a stage still changes should be halved at least
 ROUNDING = 1.0e-12  #: of the rates: a smaller change is none
-
-
-class Rates:
-    """Coordinates of joints as integrators use them: charts on which q̇ = u, and nothing that is prescribed."""
-
-    def advance(self, q: Vec, rate: Vec, h: float) -> Vec:
-        """q after h seconds at `rate`, (m,)."""
-        return q + h * rate
-
-    def spread(self, u: Vec, w: None) -> Vec:
-        return u
-
-    def prescribed_rate(self, time: float) -> None:
-        return None
-
-    def prescribed_velocity(self, time: float, h: float) -> None:
-        return None
 
 
 @dataclass(frozen=True)
@@ -94,7 +81,7 @@ class Shown:
 
 
 @dataclass
-class MechanismWorld:
+class Joints:
     """All mechanisms of a scene in one tree. Steps are pure: they take a State and return a new one."""
 
     parts: Sequence[MechanismInWorld]
@@ -111,12 +98,7 @@ class MechanismWorld:
     recentres: bool = False
     notes: list[str] = field(default_factory=list)
 
-    # what the spine asks of every world and nodes alone have
-    ground = friction = None
-    evaluate = None
-
     def __post_init__(self) -> None:
-        self.coordinates = Rates()
         self._postures = (self.tree.blank(), self.tree.blank())
         self._charted = np.concatenate([np.zeros(0, np.int32)] + [
             batch.entries[:, :3].ravel() for batch in self.tree.batches if batch.centres.shape[1]])
@@ -133,6 +115,15 @@ class MechanismWorld:
     @property
     def constraints(self) -> Constraints | None:
         return self.condensation.constraints
+
+    @property
+    def unknowns(self) -> int:
+        """Coordinates of all joints, and as many rates."""
+        return self.tree.rates
+
+    def owns(self, name: str) -> bool:
+        """Whether a body of this name is in the tree."""
+        return name in self.tree.bodies
 
     @property
     def bodies(self) -> list[tuple[str, int, int]]:
@@ -164,9 +155,10 @@ class MechanismWorld:
 
     # what integrators ask
 
-    def velocity(self, state: State) -> Vec:
-        """Rates, (m,) [rad/s, m/s]."""
-        return state.u
+    @property
+    def beta(self) -> float:
+        """Of semi-implicit Euler, on K alone."""
+        return self.condensation.beta
 
     def acceleration(self, state: State) -> Vec:
         """u̇ where nothing but forces acts, (m,) [rad/s², m/s²]."""
@@ -180,7 +172,25 @@ class MechanismWorld:
         working += [] if self.constraints is None else self.constraints.at_work(state.time)
         return np.flatnonzero(working).astype(np.int32)
 
-    def linearise(self, state: State, time: float | None = None) -> LinearizationPoint:
+    def pose(self, at: State, stage: Stage, time: float | None = None) -> PosedTree:
+        """The stage linearised at a state and factored. Raises StepFailed."""
+        return self.condensation.pose(self.linearise(at), stage)
+
+    def land(self, posed: Posed, stage: Stage, start: State, is_last: bool = True) -> State:
+        """The state at the end of a linearised stage. Raises StepFailed."""
+        u = posed.solve()
+        base = start.q if stage.base is None else stage.base
+        return State(stage.time, base + stage.b * stage.h * (u + posed.correction(u)), u, start.memory)
+
+    def keep_spin(self, before: State, after: State, h: float, posed: Posed) -> State:
+        """Rigid bodies carry their momentum on as it is."""
+        return after
+
+    def tangent(self, state: State, time: float) -> Tangent:
+        """There is none: the loader refuses exponential integrators for joints."""
+        raise TypeError("joints have no matrix whose exponential is their motion")
+
+    def linearise(self, state: State) -> LinearizationPoint:
         """Where the bodies are; written anew by the next call."""
         return self._moment(state.q, state.u, state)
 
@@ -188,7 +198,7 @@ class MechanismWorld:
         posture = self.tree.posture(q, u, state.memory, self._postures[0])
         return LinearizationPoint(posture, q, u, state.memory)
 
-    def reach(self, stage: Stage, start: State, held: None = None) -> State:
+    def reach(self, stage: Stage, start: State, held: GivenDirections | None = None) -> State:
         """The end of a stage: M_r(q) (u − û) = a h f_r(q, u), q = base + b h u, by Newton's method. [Thesis 3.6]
 
         The matrix is the semi-implicit step's, taken anew in each iteration. How M_r, J and the quadratic velocities
@@ -224,14 +234,13 @@ class MechanismWorld:
             if calm:
                 return self.tree.home(after)
         else:
-            # the protocol of integrators speaks of nodes; those for jointed bodies ask only what both worlds have
             try:
-                after = self.integrated(cast(System, self), state, h)
+                after = self.integrated(self, state, h)
             except np.linalg.LinAlgError as failure:
                 raise StepFailed("the step's system of equations is singular") from failure
-        return self.land(after)
+        return self.finish(after)
 
-    def land(self, after: State) -> State:
+    def finish(self, after: State) -> State:
         """The end of a step with what must hold exactly held, maybe on other charts. Raises StepFailed.
 
         It is that of the stage that was posed last.
@@ -263,7 +272,7 @@ class MechanismWorld:
         Methods of order 2 carry a jump of the velocities on into their next stages, and what struck would bounce off.
         """
         impacts = self.impacts
-        if self.constraints is not None and not self.recentres and system is cast(System, self):
+        if self.constraints is not None and not self.recentres and system is self:
             self.constraints.begin(self.linearise(state), state.time, h)
         after = self.integrator.step(system, state, h)
         if self.impacts == impacts or self.integrator.order == 1:

@@ -8,12 +8,13 @@ from typing import Protocol
 
 import numpy as np
 
+from ..assembly.linearised import Linearised
 from ..contact.find.half_space import HalfSpace
 from ..contact.laws.interface import Friction, Rubbing, along
 from ..contact.laws.penalty import Penalty
 from ..coordinates.free_nodes import FreeNodes
-from ..parts.interface import Posed, Stage
-from ..state import State, Vec
+from ..parts.interface import Compliance, NodeStage
+from ..state import Index, State, Vec
 
 FORCE = "friction.force"  #: memory of the last stage's friction on all nodes [N], (n, 3), where a law starts from
 
@@ -27,7 +28,19 @@ class Ground(Protocol):
     friction: Friction | None  #: of the ground
 
 
-def friction_impulses(system: Ground, posed: Posed, stage: Stage, u: Vec, memory: Mapping[str, Vec]) -> Vec | None:
+class Touched(Protocol):
+    """What is asked of a posed stage."""
+
+    @property
+    def lin(self) -> Linearised:
+        """Where it was linearised."""
+
+    def compliance(self, nodes: Index) -> Compliance:
+        """What impulses on these free nodes change there."""
+
+
+def friction_impulses(system: Ground, posed: Touched, stage: NodeStage, u: Vec,
+                      memory: Mapping[str, Vec]) -> Vec | None:
     """Impulses of friction on all nodes, (n, 3) [N s], at the stage's rates u (3 f,); None where nothing rubs.
 
     Contacts are those at which the stage was linearised, and their normal impulses what the penalty gives over the
@@ -56,7 +69,7 @@ def friction_impulses(system: Ground, posed: Posed, stage: Stage, u: Vec, memory
     return impulses
 
 
-def remember(after: State, stage: Stage, impulses: Vec | None) -> State:
+def remember(after: State, stage: NodeStage, impulses: Vec | None) -> State:
     """The state with a stage's impulses of friction in its memory, none where nothing rubbed."""
     if impulses is None:
         if FORCE not in after.memory:

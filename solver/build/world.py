@@ -1,0 +1,71 @@
+"""From a job to its world: every body meshed and painted, then parts, each of what is solved at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .. import catalogue
+from ..job.folder import Job, parameters
+from ..meshing.volume import Volume
+from ..world.interface import Part
+from ..world.world import World
+from .fields import Prepared
+from .soft_bodies import assemble, prepare_all
+from .volumes import Stage as Report
+
+if TYPE_CHECKING:
+    from ..world.joints import Joints
+
+SIDE_BY_SIDE = "Soft bodies and mechanisms are simulated side by side and do not touch each other"
+
+
+def build(job: Job, report: Report, volumes: list[Volume] | None = None) -> tuple[World, list[Prepared]]:
+    """The world of a job's scene, on volumes that have been made already or are made now, and its prepared bodies.
+
+    Raises a ConJacError that names the body and, where the job is at fault, the field.
+    """
+    prepared = prepare_all(job, report, volumes) if job.scene.bodies else []
+    rigid = _mechanisms(job)
+    if prepared:
+        report("world", None, None, "Analysing the stiffness matrix")
+    carried = [one for one in prepared if rigid is not None and one.body.attach]
+    parts: list[Part] = [assemble(job, group) for group in solved_at_once(job, [one for one in prepared
+                                                                                 if one not in carried])]
+    if rigid is not None:
+        parts += _jointed(job, carried, rigid)
+    notes = [SIDE_BY_SIDE] if rigid is not None and len(parts) > 1 else []
+    return World(parts, [one.body.name for one in prepared], notes), prepared
+
+
+def solved_at_once(job: Job, prepared: list[Prepared]) -> list[list[Prepared]]:
+    """Bodies that share a part: those of one method where every node is an unknown, each by itself where columns are
+    dense."""
+    groups: dict[str, list[Prepared]] = {}
+    for one in prepared:
+        method = job.scene.method_of(one.body)
+        alone = "" if catalogue.find("method", method.kind).full_space else one.body.name
+        groups.setdefault(f"{method.kind} {sorted(parameters('method', method).items())} {alone}", []).append(one)
+    return [*groups.values()]
+
+
+def _mechanisms(job: Job) -> Joints | None:
+    if not job.scene.mechanisms:
+        return None
+    from .mechanisms import build_mechanisms  # its kernels are compiled where something is jointed
+
+    return build_mechanisms(job)
+
+
+def _jointed(job: Job, carried: list[Prepared], rigid: Joints) -> list[Part]:
+    """The mechanisms, one part with the bodies that hang on them where joints move any of those."""
+    if not carried:
+        return [rigid]
+    from ..world.carried import FleshOnBones
+    from .riders import Riding
+
+    bearings = [joint.friction for one in job.scene.mechanisms for joint in one.joints]
+    bearings += [loop.friction for one in job.scene.mechanisms for loop in one.loops]
+    by_body = job.scene.joint_friction.kind != "none" and any(one is not None for one in bearings)
+    riding = Riding(carried, rigid, 1.0 / (job.scene.time.fps * job.scene.time.samples_per_frame), by_body)
+    soft = assemble(job, carried, riding.coordinates)
+    return [FleshOnBones(soft, rigid, by_body)] if len(riding.riders) else [soft, rigid]

@@ -1,0 +1,310 @@
+"""Soft bodies that hang on bones: both worlds in one, their velocities solved at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from ..coordinates.attached import Bodies, RidingNodes
+from ..coordinates.tree import PAIRS, Tree
+from ..errors import StepFailed
+from ..linear.interface import NotPositiveDefinite
+from ..linear.woodbury import WoodburyUpdate
+from ..nonlinear.coupled import SETTLE, reach
+from ..nonlinear.held import GivenDirections
+from ..parts.interface import Eliminated, NodeStage, Posed, Stage
+from ..parts.joints.jointed import OnBodies
+from ..parts.together import Together
+from ..state import Index, State, Vec
+from .ground_friction import friction_impulses, remember
+from .joints import Joints
+from .nodes import Nodes
+from .world import World
+
+if TYPE_CHECKING:
+    from ..assembly.tangent import Tangent
+
+JOINTS = "joints/"  #: what keys of the joints' memory begin with
+HISTORIES = [key for pair in PAIRS for key in pair]  #: keys of the memory that have as many values as q
+
+
+def rates_that_move(tree: Tree, bodies: Index) -> Index:
+    """Rates of the joints on the way from the world to these bodies, ascending."""
+    on_the_way: set[int] = set()
+    for body in {*bodies.tolist()}:
+        while body >= 0 and body not in on_the_way:
+            on_the_way.add(body)
+            body = int(tree.parent[body])
+    return np.array([rate for body in sorted(on_the_way) for rate in range(tree.dof[body], tree.dof[body + 1])],
+                    dtype=np.int32)
+
+
+class Skeleton:
+    """A mechanism as the soft bodies on it see it.
+
+    What is condensed for them is one column for each rate that moves attached nodes. Friction inside joints has to know
+    what they do to each body, not to rates alone: then it is six columns a body, and the rates come after.
+    """
+
+    def __init__(self, world: Joints, bodies: Index, by_body: bool) -> None:
+        """bodies: those that carry nodes. From now on the world's steps have soft bodies in them."""
+        self.world, tree = world, world.tree
+        self._bodies, self._by_body = np.unique(bodies).astype(np.int32), by_body
+        self._rates = rates = rates_that_move(tree, self._bodies)
+        self._factor = WoodburyUpdate(world.condensation.factor)
+        world.condensation.factor = cast(Any, self._factor)
+        self._unit = np.zeros((tree.rates, len(rates)))
+        self._unit[rates, np.arange(len(rates))] = 1.0
+        self._twists = np.zeros((tree.count, 6, 6 * len(self._bodies)))
+        for k, body in enumerate(self._bodies):
+            self._twists[body, :, 6 * k : 6 * k + 6] = np.eye(6)
+        self._map = np.eye(len(rates))  #: columns' rates from those of the joints
+        self._posture = tree.blank()
+
+    def bodies(self, state: State) -> Bodies:
+        """Where the bodies are; written anew by the next call."""
+        tree = self.world.tree
+        at = tree.posture(state.q, state.u, state.memory, self._posture)
+        moved = tree.spread(at, self._unit)
+        if self._by_body:
+            self._map = moved[self._bodies].reshape(6 * len(self._bodies), -1)
+            moved = self._twists
+        return Bodies(at.E, moved, at.twist, at.drift)
+
+    def earlier(self, state: State, h: float) -> Bodies:
+        """Where their momentum flies on from in a step of h seconds, with the velocities that it has there.
+
+        Written anew by the next call of `bodies`.
+        """
+        at = self.world.tree.posture(state.q - h * state.u, state.u, state.memory, self._posture)
+        return Bodies(at.E, self._twists, at.twist, at.drift)
+
+    def carrying(self, u: Vec) -> Vec:
+        """Rates that move attached nodes, (c,), of all rates (m,), where `bodies` was asked last."""
+        out: Vec = self._map @ u[self._rates]
+        return out
+
+    def solve(self, state: State, stage: Stage, joined: Eliminated) -> Vec:
+        """Rates (m,) at the end of a stage linearised at a state, with G and g of the soft bodies in its equations.
+
+        `bodies` was asked of that state last. Raises StepFailed. [Thesis 3.6]
+        """
+        lifted = self._factor.add(self._rates, self._map.T @ joined.matrix @ self._map)
+        condensation = self.world.condensation
+        if self._by_body:
+            condensation.on_bodies = OnBodies(self._bodies, joined.matrix, joined.impulse)
+        posed = condensation.pose(self.world.linearise(state), stage)
+        if not self._by_body:
+            posed.right[self._rates] += self._map.T @ joined.impulse
+        # what makes G positive does nothing at the rates where all is linearised, so a stage keeps its root
+        posed.right[self._rates] += lifted @ state.u[self._rates]
+        return posed.solve()
+
+    def respond(self, impulses: Vec) -> Vec:
+        """What impulses on all rates change in them, both (m, c), soft bodies included."""
+        return self._factor.solve(impulses)
+
+    def onto(self, impulses: Vec) -> Vec:
+        """Impulses on all rates, (m, c), of those on the rates that move attached nodes."""
+        out: Vec = self._unit @ (self._map.T @ impulses)
+        return out
+
+    def correction(self, u: Vec) -> Vec:
+        """What coordinates owe at the rates that the last `solve` found, as a rate, (m,)."""
+        posed = self.world.condensation.last
+        assert posed is not None
+        return posed.correction(u)
+
+    def give(self) -> Vec:
+        """What impulses on the rates that move attached nodes change in them, (c, c), as `solve` found it last."""
+        give: Vec = self._factor.solve(self._unit)[self._rates]
+        return self._map @ give @ self._map.T
+
+
+class FleshOnBones(World):
+    """Soft bodies of which some hang on bones, and all mechanisms, in one system: a part of two parts.
+
+    To an integrator it is one system whose coordinates are those of both, q̇ = u.
+    """
+
+    def __init__(self, soft: Nodes, jointed: Joints, by_body: bool = False) -> None:
+        """by_body: whether the mechanisms have to know what soft bodies do to each body."""
+        self.soft, self.jointed, self.by_body = soft, jointed, by_body
+        self._flesh = riding = cast(RidingNodes, soft.coordinates)
+        self._skeleton = Skeleton(jointed, riding.attached.bodies, by_body)
+        self._cut = 3 * len(riding.free)
+        super().__init__([soft, jointed], notes=[
+            f"{len(riding.attached.nodes)} soft nodes ride on {len(np.unique(riding.attached.bodies))} rigid bodies, "
+            "and both are solved at once"])
+
+    @property
+    def unknowns(self) -> int:
+        """Coordinates of the free nodes and of all joints, and as many rates."""
+        return self.soft.unknowns + self.jointed.unknowns
+
+    def owns(self, name: str) -> bool:
+        """Whether a body of this name is among them."""
+        return self.soft.owns(name) or self.jointed.owns(name)
+
+    def initial_state(self) -> State:
+        """The state at the start frame, joints as they are told and soft bodies on them. Raises Diverged."""
+        joints = self.jointed.initial_state()
+        self._flesh.ride_on(self._skeleton.bodies(joints))
+        return self.joined([self.soft.initial_state(), joints])
+
+    def parted(self, state: State) -> list[State]:
+        """The soft bodies' state and the joints'; attached nodes are where the latter has them from now on."""
+        soft, joints = self._apart(state)
+        flesh, bones = dict(soft.memory), dict(joints.memory)
+        for key in HISTORIES:
+            if key in flesh:
+                bones[key], flesh[key] = flesh[key][self._cut :], flesh[key][: self._cut]
+        soft, joints = replace(soft, memory=flesh), replace(joints, memory=bones)
+        self._flesh.ride_on(self._skeleton.bodies(joints))
+        return [soft, joints]
+
+    def _apart(self, state: State) -> tuple[State, State]:
+        """The same with histories left whole: what an integrator remembers of both stands among the soft bodies'."""
+        flesh = {key: value for key, value in state.memory.items() if not key.startswith(JOINTS)}
+        bones = {key.removeprefix(JOINTS): value for key, value in state.memory.items() if key.startswith(JOINTS)}
+        return (State(state.time, state.q[: self._cut], state.u[: self._cut], flesh),
+                State(state.time, state.q[self._cut :], state.u[self._cut :], bones))
+
+    def joined(self, states: Sequence[State], before: State | None = None) -> State:
+        """One state of both, and one history."""
+        soft, jointed = states
+        flesh, bones = dict(soft.memory), dict(jointed.memory)
+        for key in HISTORIES:
+            if key in bones:
+                flesh[key] = np.concatenate([flesh[key], bones.pop(key)])
+        memory = flesh | {JOINTS + key: value for key, value in bones.items()}
+        return State(soft.time, np.concatenate([soft.q, jointed.q]), np.concatenate([soft.u, jointed.u]), memory)
+
+    def step(self, state: State, h: float) -> State:
+        """The state after h seconds. Raises StepFailed; the old state is still good."""
+        try:
+            soft, joints = self.parted(self.jointed.integrated(self, state, h))
+        except np.linalg.LinAlgError as failure:
+            raise StepFailed("the step's system of equations is singular") from failure
+        joints = self.jointed.finish(joints)
+        self.soft.refuse_blow_up(soft)
+        self.soft.note_remarks()
+        self._gather_notes()
+        return self.joined([soft, joints])
+
+    # what integrators ask
+
+    @property
+    def beta(self) -> float:
+        """Of semi-implicit Euler, on K alone."""
+        return self.soft.beta
+
+    def acceleration(self, state: State) -> Vec:
+        """Not there: methods that ask for it are refused where joints are."""
+        raise TypeError("flesh and bones accelerate together, which is asked of a stage")
+
+    def tangent(self, state: State, time: float) -> Tangent:
+        """There is none, as the mechanisms have none."""
+        return self.jointed.tangent(state, time)
+
+    def keep_spin(self, before: State, after: State, h: float, posed: Posed) -> State:
+        """What flies with bones in it keeps its spin as the bones do."""
+        return after
+
+    def pose(self, at: State, stage: Stage, time: float | None = None) -> Together:
+        """The stage of both linearised at a state and factored; time: where D is taken. Raises StepFailed."""
+        soft, joints = self._apart(at)
+        kept: Vec | None = None
+        if stage.base is None:
+            # in a linearised step bones keep the momentum of where the last one was solved, and so does what they carry
+            earlier = self._skeleton.earlier(joints, stage.h)
+            kept = self._flesh.attached.velocities(earlier.E, earlier.twist)
+        bodies = self._skeleton.bodies(joints)
+        self._flesh.ride_on(bodies)
+        lin = self.soft.linearise(soft, time)
+        of_flesh, of_joints = self._stages(stage)
+        try:
+            return Together(self.soft, self._skeleton, bodies, lin, of_flesh, joints, of_joints, kept)
+        except NotPositiveDefinite as failure:
+            raise StepFailed("the system matrix is not positive definite") from failure
+
+    def _stages(self, stage: Stage) -> tuple[NodeStage, Stage]:
+        """What it asks of the flesh and of the joints."""
+        cut = self._cut
+        return (NodeStage.of(stage.part(slice(cut), slice(cut)), self._flesh),
+                stage.part(slice(cut, None), slice(cut, None)))
+
+    def land(self, posed: Posed, stage: Stage, start: State, is_last: bool = True) -> State:
+        """The state at the end of a linearised stage, friction included; only the last one of a step is settled.
+
+        Raises StepFailed.
+        """
+        together = cast(Together, posed)
+        u = together.solve()
+        impulses = friction_impulses(self.soft, together, together.stage, u[: self._cut], start.memory)
+        if impulses is not None:
+            together = together.under(impulses)
+            u = together.solve()
+        base = start.q if stage.base is None else stage.base
+        q = base + stage.b * stage.h * (u + together.correction(u))
+        if is_last:
+            q = together.settle(q, u, self.soft.evaluate)
+        return remember(State(stage.time, q, u, start.memory), together.stage, impulses)
+
+    def touching(self, state: State) -> Index:
+        """Nodes that touch the ground, and what the mechanisms say."""
+        soft, joints = self.parted(state)
+        return np.concatenate([self.soft.touching(soft), len(self.soft.rest) + self.jointed.touching(joints)])
+
+    def reach(self, stage: Stage, start: State, held: GivenDirections | None = None) -> State:
+        """The end of a stage of both at once: M (u − û) = a h f(q, u), q = base + b h u. Raises StepFailed.
+
+        With ConJac the quasistatic nodes balance there, as they do without bones. [ConJac MUSCLE]
+        """
+        cut, flesh = self._cut, self._flesh
+        of_flesh, of_joints = self._stages(stage)
+        soft, joints = self.parted(start)
+
+        # damping is that of where both will be by then
+        ahead = joints.q + (stage.time - start.time) * joints.u
+        flesh.ride_on(self._skeleton.bodies(replace(joints, q=ahead)))
+        damped = self.soft.damped_through(stage, soft)
+
+        def pose_at(q: Vec, u: Vec, project: bool) -> Together:
+            where = State(stage.time, q[cut:], u[cut:], joints.memory)
+            at = self._skeleton.bodies(where)
+            flesh.ride_on(at)
+            x, v = flesh.place(q[:cut], stage.time), flesh.spread(u[:cut], of_flesh.w)
+            lin = replace(self.soft.linearise_at(x, v, stage.time, project), damped=damped, memory=soft.memory)
+            return Together(self.soft, self._skeleton, at, lin, of_flesh, where, of_joints)
+
+        after = reach(pose_at, self.soft.evaluate, stage, start, self.soft.stage_solver.limits, self.soft.extent,
+                      "flesh and bones")
+        self.jointed.count_impact(joints)
+        if self.soft.friction is None or not len(self.soft.touching(self.parted(after)[0])):
+            return remember(after, of_flesh, None)
+        return self._with_friction(pose_at(after.q, after.u, self.soft.project), after)
+
+    def _with_friction(self, posed: Together, after: State) -> State:
+        """The end of a stage that was solved without friction of the ground, posed there, and with it to first order.
+
+        Raises StepFailed.
+        """
+        alone, stage = posed.solve(), posed.stage
+        impulses = friction_impulses(self.soft, posed, stage, after.u[: self._cut], after.memory)
+        if impulses is None:
+            return remember(after, stage, None)
+        under = posed.under(impulses)
+        change = under.solve() - alone
+        q, u = after.q + stage.b * stage.h * change, after.u + change
+        # friction is among the loads that balance
+        return remember(State(after.time, under.settle(q, u, self.soft.evaluate, SETTLE), u, after.memory), stage,
+                        impulses)
+
+    def deformation(self, before: State, after: State) -> float:
+        """What a step's velocities change an edge by at most, as a share of its length."""
+        start = self._apart(before)[0]
+        return self.soft.deformation(start, self.parted(after)[0])

@@ -1,0 +1,73 @@
+"""What a world asks of a part: unknowns that are solved at once, and the bodies that they move."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from ..errors import Diverged, StepFailed
+from ..integrators.control import Controller
+from ..state import State, Vec
+
+
+class Part(Protocol):
+    """Nodes, joints, or both where some hang on others. Steps are pure: they take a State and return a new one."""
+
+    @property
+    def unknowns(self) -> int:
+        """How many coordinates it has, and as many rates."""
+
+    @property
+    def bodies(self) -> list[tuple[str, int, int]]:
+        """(name, first vertex, number of vertices) of each body's output."""
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences for the user; a step may add to them."""
+
+    @property
+    def summary(self) -> list[str]:
+        """Sentences about all steps so far, for the log's end."""
+
+    @property
+    def backend(self) -> str:
+        """What solves its linear systems."""
+
+    @property
+    def mechanisms(self) -> list[dict[str, Any]]:
+        """Names of rigid bodies and joints, for the manifest."""
+
+    def owns(self, name: str) -> bool:
+        """Whether a body of this name is among what it moves."""
+
+    def initial_state(self) -> State:
+        """At the start frame. Raises Diverged."""
+
+    def step(self, state: State, h: float) -> State:
+        """The state after h seconds. Raises StepFailed; the old state is still good."""
+
+    def output(self, state: State, frame: int) -> Vec:
+        """Vertices of all bodies in object space at this frame, (v, 3) [m]."""
+
+    def liveliness(self, state: State) -> Vec | None:
+        """Body, liveliness [1/s] and awake (1 or 0) of each dynamic node, (3, m); None where none may sleep."""
+
+    def poses(self, state: State) -> dict[str, Vec] | None:
+        """Of rigid bodies; None where there are none."""
+
+    def forget_past(self) -> None:
+        """Drop what depends on earlier steps and is not in the State."""
+
+    def controller(self, tolerance: float, largest: int) -> Controller:
+        """Chooses steps of which none errs by more than `tolerance`; largest: number of largest steps in a frame."""
+
+    def error(self, before: State, after: State, h: float) -> float:
+        """What a step of h seconds got wrong, as a share of a body's size."""
+
+    def deformation(self, before: State, after: State) -> float:
+        """What a step's velocities change an edge by at most, as a share of its length."""
+
+    def refuse_haste(self, after: State, h: float) -> None:
+        """Raises StepFailed where a shorter step than h seconds is needed, though this one could be solved."""
+
+    def explain(self, failure: StepFailed, state: State, frame: int) -> Diverged:
+        """The error for the artist: which body, at which frame, and what helps."""

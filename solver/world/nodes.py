@@ -1,0 +1,469 @@
+"""The world: all bodies in one system, what acts on them, and what a step may ask of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from ..assembly.damping import Damped, Damping, DampingLaw
+from ..assembly.edges import Edges
+from ..assembly.linearised import Linearised
+from ..assembly.pattern import NodeSum
+from ..contact.find.half_space import HalfSpace
+from ..contact.laws.interface import Friction
+from ..contact.laws.penalty import Penalty
+from ..coordinates.free_nodes import FreeNodes
+from ..errors import Diverged, StepFailed
+from ..forces.elastic import Elastic
+from ..integrators.control import Adaptive, Controller
+from ..integrators.interface import Integrator
+from ..integrators.spin import free_parts, keep_spin
+from ..linear.interface import LinearSolver, NotPositiveDefinite
+from ..nonlinear.coupled import SETTLE
+from ..nonlinear.coupled import reach as reach_coupled
+from ..nonlinear.equilibrium import equilibrium
+from ..nonlinear.held import AcrossGiven, GivenDirections
+from ..nonlinear.interface import StageSolver
+from ..nonlinear.problem import StageMatrix as StageSystem
+from ..nonlinear.problem import StageProblem
+from ..parts.interface import Condensation, NodeStage, Posed, PosedNodes, Stage
+from ..parts.nodes.full import Full
+from ..state import Index, Mask, State, Vec
+from .bodies import BodyInWorld
+from .ground_friction import friction_impulses, remember
+
+if TYPE_CHECKING:
+    from ..assembly.tangent import Tangent
+
+CLAMPED = 1.0e-9  #: of an element's trace: a smaller change is rounding
+BLOW_UP = 1.0e3  #: a body this many times its rest size has blown up
+
+
+@dataclass
+class Nodes:
+    """Bodies, forces and prescribed motion. Steps are pure: they take a State and return a new one."""
+
+    parts: Sequence[BodyInWorld]
+    elastic: Sequence[Elastic]
+    coordinates: FreeNodes
+    condensation: Condensation
+    integrator: Integrator
+    stage_solver: StageSolver
+    linear: LinearSolver
+    rest: Vec  #: (n, 3) [m]
+    mass: Vec  #: (n,) [kg]
+    gravity: Vec  #: (3,) [m/s²]
+    ground: tuple[HalfSpace, Penalty] | None
+    start_frame: int
+    quasistatic_start: bool = False
+    project: bool = True  #: clamp element stiffness to negative semi-definite
+    notes: list[str] = field(default_factory=list)  #: for the log; a step may add to them
+    damping_laws: Sequence[DampingLaw] = ()  #: of each of `elastic`; empty where nothing is damped
+    friction: Friction | None = None  #: of the ground
+
+    def __post_init__(self) -> None:
+        self.tets: Index = np.concatenate([elastic.tets for elastic in self.elastic])
+        self._slices = []
+        first = 0
+        for elastic in self.elastic:
+            self._slices.append(slice(first, first + len(elastic.tets)))
+            first += len(elastic.tets)
+        self._corners = NodeSum.build(self.tets, len(self.rest))
+        self._forces = np.zeros((first, 4, 3))
+        self._blocks = np.zeros((first, 6, 9))
+        self._node_blocks = np.zeros((len(self.rest), 3, 3))
+        self._no_blocks = np.zeros_like(self._node_blocks)  #: the ground's are the only ones
+        self._weight = self.mass[:, None] * self.gravity
+        damping = Damping(self.damping_laws, self._slices, self.tets, self.mass)
+        self._damping = None if damping.is_off else damping
+
+    @property
+    def unknowns(self) -> int:
+        """Coordinates of the free nodes, and as many rates."""
+        return 3 * len(self.coordinates.free)
+
+    def owns(self, name: str) -> bool:
+        """Whether a body of this name is among them."""
+        return any(body.name == name for body in self.parts)
+
+    @property
+    def bodies(self) -> list[tuple[str, int, int]]:
+        """(name, first vertex, number of vertices) of each body's output."""
+        out, first = [], 0
+        for body in self.parts:
+            out.append((body.name, first, body.vertices))
+            first += body.vertices
+        return out
+
+    @property
+    def backend(self) -> str:
+        return type(self.linear).__name__
+
+    def initial_state(self) -> State:
+        """The state at the start frame: at rest, in its rest shape or in balance. Raises Diverged."""
+        x = self.coordinates.place(self.rest[self.coordinates.free].ravel(), 0.0)
+        if self.quasistatic_start:
+            held = self._held_by_pins()
+            try:
+                x = equilibrium(self, x, 0.0, held, self.tets, type(self.linear)())
+            except StepFailed as failure:
+                raise Diverged(f"the start has no balance: {failure}",
+                               "Switch off Start at Rest or raise the stiffness",
+                               self.parts[0].name if len(self.parts) == 1 else None, self.start_frame) from failure
+        q = x[self.coordinates.free].ravel()
+        sleep = self.condensation.sleep
+        return State(0.0, q, np.zeros_like(q), {} if sleep is None else sleep.at_rest())
+
+    def _held_by_pins(self) -> Index:
+        """Free nodes of parts that pins and kinematic nodes hold; what nothing holds starts in its rest shape."""
+        free = np.zeros(len(self.rest), dtype=bool)
+        free[self.coordinates.free] = True
+        for group in self.condensation.loose.groups:
+            for part in group.parts:
+                free[part] = False
+        return np.flatnonzero(free).astype(np.int32)
+
+    def linearise(self, state: State, time: float | None = None) -> Linearised:
+        """f and K = ∂f/∂x at the state, D = ∂f/∂v where the body will be at `time`; written anew by the next call.
+
+        Without a time D is taken at the state too, which costs least and an order of accuracy.
+        """
+        x = self.coordinates.place(state.q, state.time)
+        sleep = self.condensation.sleep
+        if sleep is not None and sleep.rests_near(x, state.memory):
+            # the last call's K goes with the factor that is kept
+            force, v = self.evaluate(x, x, state.time)[0], self.velocity(state)
+            contacts = None if self.ground is None else self.ground[0].find(x, state.time)
+            return Linearised(x, v, self.mass, force, self._blocks, self._node_blocks, None, state.memory, False,
+                              contacts)
+        lin = replace(self.linearise_at(x, self.velocity(state), state.time, self.project), memory=state.memory)
+        if self._damping is None:
+            return lin
+        damped = self._damping.of_stiffness(lin.node_blocks) if time is None and self.project else None
+        return replace(lin, damped=damped or self._damped(state, state.time if time is None else time))
+
+    def tangent(self, state: State, time: float) -> Tangent:
+        """The true K = ∂f/∂x of the free nodes at the state and D = ∂f/∂v where they will be at `time`, for products.
+
+        Full space alone.
+        """
+        x = self.coordinates.place(state.q, state.time)
+        lin = self.linearise_at(x, self.velocity(state), state.time, project=False)
+        lin = replace(lin, damped=self._damped(state, time))
+        return self._full.tangent(lin, self.coordinates.prescribed_rate(state.time))
+
+    def _damped(self, state: State, time: float) -> Damped | None:
+        """D = ∂f/∂v where the state's rates will have brought the body by `time`; None where nothing is damped."""
+        if self._damping is None:
+            return None
+        ahead = self.coordinates.advance(state.q, state.u, time - state.time)
+        self._activate(time)
+        return self._damping.at(self.coordinates.place(ahead, time), self._blocks)
+
+    def linearise_at(self, x: Vec, v: Vec | None, time: float, project: bool = True) -> Linearised:
+        """The same at positions and velocities (n, 3), None at rest; K is negative semi-definite if `project`."""
+        self._activate(time)
+        for elastic, where in zip(self.elastic, self._slices):
+            elastic.fill(x, project, self._forces[where], self._blocks[where])
+        force = self._weight.copy()
+        self._corners.gather(self._forces, force)
+        self._node_blocks[:] = 0.0
+        contacts = None
+        if self.ground is not None:
+            finder, law = self.ground
+            contacts = finder.find(x, time)
+            law.add_force(contacts, force)
+            law.add_stiffness(contacts, self._node_blocks)
+        still = np.zeros_like(x) if v is None else v
+        return Linearised(x, still, self.mass, force, self._blocks, self._node_blocks, contacts=contacts)
+
+    def clamped(self, x: Vec, time: float) -> Mask:
+        """Which elements' stiffness the projection changes at positions x (n, 3), (e,).
+
+        Clamping an eigenvalue takes it from the trace, whatever the material, so two traces tell.
+        """
+        whole, projected = (_traces(self.linearise_at(x, None, time, project).blocks) for project in (False, True))
+        changed: Mask = whole - projected > CLAMPED * np.abs(projected)
+        return changed
+
+    def evaluate(self, x: Vec, v: Vec, time: float) -> tuple[Vec, float]:
+        """Forces [N], (n, 3), and elastic, gravitational and contact energy [J], at positions and velocities (n, 3)."""
+        energy = -float(np.vdot(self._weight, x - self.rest))
+        self._activate(time)
+        for elastic, where in zip(self.elastic, self._slices):
+            energy += elastic.measure(x, self._forces[where])
+        force = self._weight.copy()
+        self._corners.gather(self._forces, force)
+        if self.ground is not None:
+            finder, law = self.ground
+            contacts = finder.find(x, time)
+            law.add_force(contacts, force)
+            energy += law.energy(contacts)
+        return force, energy
+
+    def _activate(self, time: float) -> None:
+        """Muscles contract as they do at `time` [s]."""
+        for elastic in self.elastic:
+            elastic.activate(time)
+
+    def velocity(self, state: State) -> Vec:
+        """Velocities of all nodes, (n, 3) [m/s]."""
+        return self.coordinates.spread(state.u, self.coordinates.prescribed_rate(state.time))
+
+    @property
+    def beta(self) -> float:
+        """Of semi-implicit Euler, on K alone."""
+        return self.condensation.beta
+
+    def acceleration(self, state: State) -> Vec:
+        """M⁻¹ (f + D v) of the free nodes, (3 f,) [m/s²]."""
+        x, v = self.coordinates.place(state.q, state.time), self.velocity(state)
+        force, _ = self.evaluate(x, v, state.time)
+        damped = self._damped(state, state.time)
+        if damped is not None:
+            force += damped.force(v)
+        acceleration: Vec = (force / self.mass[:, None])[self.coordinates.free].ravel()
+        return acceleration
+
+    def touching(self, state: State) -> Index:
+        """Nodes that touch the ground, ascending."""
+        if self.ground is None:
+            return np.zeros(0, dtype=np.int32)
+        return self.ground[0].find(self.coordinates.place(state.q, state.time), state.time).nodes
+
+    def pose(self, at: State, stage: Stage, time: float | None = None) -> PosedNodes:
+        """The stage linearised at a state and factored; time: where D is taken. Raises StepFailed."""
+        return self._posed(self.linearise(at, time), NodeStage.of(stage, self.coordinates))
+
+    def _posed(self, lin: Linearised, stage: NodeStage) -> PosedNodes:
+        try:
+            return self.condensation.pose(lin, stage)
+        except NotPositiveDefinite as failure:
+            raise StepFailed("the system matrix is not positive definite") from failure
+
+    def land(self, posed: Posed, stage: Stage, start: State, is_last: bool = True) -> State:
+        """The state at the end of a linearised stage, friction included; only the last one of a step is settled."""
+        nodes = cast(PosedNodes, posed)
+        u = nodes.solve()
+        impulses = friction_impulses(self, nodes, nodes.stage, u, start.memory)
+        if impulses is not None:
+            nodes = nodes.under(impulses)
+            u = nodes.solve()
+        base = start.q if stage.base is None else stage.base
+        q = base + stage.b * stage.h * (u + nodes.correction(u))
+        if is_last:
+            q = nodes.settle(q, u, self.evaluate)
+        return remember(State(stage.time, q, u, start.memory), nodes.stage, impulses)
+
+    def keep_spin(self, before: State, after: State, h: float, posed: Posed) -> State:
+        """The end of a step with the angular momentum that each part had before it that nothing holds or touches."""
+        return keep_spin(self, self._flying, before, after, h, cast(PosedNodes, posed).lin.damped)
+
+    @cached_property
+    def _flying(self) -> list[Index]:
+        return free_parts(self.condensation.loose)
+
+    def reach(self, stage: Stage, start: State, held: GivenDirections | None = None) -> State:
+        """The state at the end of a stage, from the rates of `start` on. Raises StepFailed. [Ascher 5]
+
+        held: directions in which velocities are given; full space alone, as is what a stage solver chooses.
+        """
+        nodes, damped = NodeStage.of(stage, self.coordinates), self.damped_through(stage, start)
+
+        def linearise(q: Vec, u: Vec, project: bool) -> Linearised:
+            x, v = self.coordinates.place(q, stage.time), self.coordinates.spread(u, nodes.w)
+            untouched = self._no_blocks if stage.inertia and self.ground is not None else None
+            return replace(self.linearise_at(x, v, stage.time, project), damped=damped, memory=start.memory,
+                           untouched=untouched)
+
+        def pose_at(q: Vec, u: Vec, project: bool) -> PosedNodes:
+            return self.condensation.pose(linearise(q, u, project), nodes)
+
+        if isinstance(self.condensation, Full):
+            after = self._reach_in_full(nodes, start, damped, held)
+        else:
+            after = reach_coupled(pose_at, self.evaluate, stage, start, self.stage_solver.limits, self.extent)
+        if self.friction is None or not len(self.touching(after)):
+            return remember(after, nodes, None)
+        # friction asks how contacts give way, which is what positions do
+        lin = replace(linearise(after.q, after.u, self.project), untouched=None)
+        return self._with_friction(self._posed(lin, nodes), after)
+
+    def _with_friction(self, posed: PosedNodes, after: State) -> State:
+        """The end of a stage that was solved without friction, posed there anew, and with it to first order."""
+        stage = posed.stage
+        # contacts press as they do where the stage ended, wherever velocities alone would have brought what balances
+        ended = replace(stage, base=after.q - stage.b * stage.h * after.u)
+        impulses = friction_impulses(self, posed, ended, after.u, after.memory)
+        if impulses is None:
+            return remember(after, stage, None)
+        change = posed.respond(impulses[self.coordinates.free].reshape(-1, 1))[:, 0]
+        q, u = after.q + stage.b * stage.h * change, after.u + change
+        # friction is among the loads that balance
+        q = posed.under(impulses).settle(q, u, self.evaluate, SETTLE)
+        return remember(State(after.time, q, u, after.memory), stage, impulses)
+
+    def damped_through(self, stage: Stage, start: State) -> Damped | None:
+        """D through a whole stage, held fixed where the start will be by then: where that is would cost an order."""
+        return self._damped(start, stage.time) if stage.inertia else None
+
+    @property
+    def extent(self) -> float:
+        """Of the largest body [m]."""
+        return max(body.size for body in self.parts)
+
+    def _reach_in_full(self, stage: NodeStage, start: State, damped: Damped | None,
+                       held: GivenDirections | None) -> State:
+        """The same where the unknowns are the velocities of every free node."""
+        system, coordinates = self._stage_system, self.coordinates
+        if held is not None:
+            held = held.ordered(self._full.rank)
+            system = replace(system, linear=AcrossGiven(system.linear, held))
+        base = coordinates.place(start.q if stage.base is None else stage.base, stage.time)
+        if stage.w is not None:
+            base[coordinates.prescribed] -= stage.b * stage.h * stage.w
+        problem = StageProblem(self, system, stage, base, coordinates.prescribed, damped, held)
+        guess = coordinates.spread(start.u, None)[system.pattern.order].ravel()
+        if held is not None:
+            guess = held.meet(guess)
+        v = problem.velocities(self.stage_solver.solve(problem, guess))
+        x = problem.positions(v)
+        return State(stage.time, x[coordinates.free].ravel(), v[coordinates.free].ravel(), start.memory)
+
+    @property
+    def _full(self) -> Full:
+        if not isinstance(self.condensation, Full):
+            raise TypeError("this integrator moves every node on its own, so the method has to be Vanilla FEM")
+        return self.condensation
+
+    @cached_property
+    def _stage_system(self) -> StageSystem:
+        full = self._full
+        return StageSystem(full.pattern, full.matrix, full.linear, self._edges)
+
+    def step(self, state: State, h: float) -> State:
+        """The state after h seconds. Raises StepFailed; the old state is still good."""
+        done, sleep = False, self.condensation.sleep
+        while not done:
+            try:
+                after = self.integrator.step(self, state, h)
+            except np.linalg.LinAlgError as failure:
+                raise StepFailed("the step's system of equations is singular") from failure
+            except NotPositiveDefinite as failure:
+                raise StepFailed("the system matrix is not positive definite") from failure
+            self.refuse_blow_up(after)
+            self.note_remarks()
+            if sleep is None:
+                return after
+            # nodes that this step awakens are awake from its start
+            state, done = sleep.judge(state, after, h, self.stretching, self.integrator.remembers)
+        return state
+
+    def note_remarks(self) -> None:
+        """What the linear solver had to say goes to the notes."""
+        self.notes += self.linear.remarks
+        self.linear.remarks.clear()
+
+    def stretching(self, x: Vec, v: Vec) -> Vec:
+        """V mean|Ṡ| of each element, (e,) [m³/s], at positions x [m] and velocities v [m/s], (n, 3). [Thesis 4.17]"""
+        rates = np.zeros(len(self.tets))
+        for elastic, where in zip(self.elastic, self._slices):
+            elastic.stretching(x, v, rates[where])
+        return rates
+
+    def controller(self, tolerance: float, largest: int) -> Controller:
+        """Chooses steps of which none errs by more than `tolerance`; largest: number of largest steps in a frame."""
+        return Controller(tolerance, self.integrator.order, self._adaptive.equal_steps, largest)
+
+    def refuse_haste(self, after: State, h: float) -> None:
+        """Never: how far a step may go is said by its error and by what deforms."""
+
+    def deformation(self, before: State, after: State) -> float:
+        """What a step's velocities change an edge by at most, turning included, as a share of its length.
+
+        What ConJac corrects on top is limited by itself, and no less of it in a shorter step.
+        """
+        return self._edges.largest_change((after.time - before.time) * self.velocity(after))
+
+    @cached_property
+    def _edges(self) -> Edges:
+        return Edges(self.tets, self.rest)
+
+    def error(self, before: State, after: State, h: float) -> float:
+        """What a step of h seconds got wrong at its worst node, as a share of the size of that node's body."""
+        wrong = np.linalg.norm(self.coordinates.spread(self._adaptive.error(before, after, h), None), axis=1)
+        return max(float(wrong[body.nodes].max()) / body.size for body in self.parts)
+
+    @property
+    def _adaptive(self) -> Adaptive:
+        return cast(Adaptive, self.integrator)
+
+    def refuse_blow_up(self, state: State) -> None:
+        x = self.coordinates.place(state.q, state.time)
+        for body in self.parts:
+            nodes = x[body.nodes]
+            extent = float(np.abs(nodes - nodes[0]).max())
+            if not np.isfinite(extent):
+                raise StepFailed("a node's position is not a number", body.name)
+            if extent > BLOW_UP * body.size:
+                raise StepFailed(f"it grew to {extent / body.size:.0f} times its size", body.name)
+
+    def body_of(self, node: int) -> str | None:
+        """Name of the body that a node belongs to."""
+        return next((body.name for body in self.parts if body.nodes.start <= node < body.nodes.stop), None)
+
+    def explain(self, failure: StepFailed, state: State, frame: int) -> Diverged:
+        """The error for the artist: which body, at which frame, and what helps."""
+        name = failure.object
+        if name is None:
+            x = self.coordinates.place(state.q, state.time)
+            growth = [float(np.linalg.norm(np.ptp(x[body.nodes], axis=0))) / body.size for body in self.parts]
+            name = self.parts[int(np.argmax(growth))].name
+        return Diverged(f"the motion could not be solved: {failure}",
+                        "Lower the step, raise Damping (beta) or raise Young's Modulus; earlier frames are kept",
+                        name, frame)
+
+    def output(self, state: State, frame: int) -> Vec:
+        """Vertices of all bodies in object space at this frame, (v, 3)."""
+        x = self.coordinates.place(state.q, state.time)
+        return np.concatenate([body.output(x, frame - self.start_frame) for body in self.parts])
+
+    def liveliness(self, state: State) -> Vec | None:
+        """Body, liveliness [1/s] and awake (1 or 0) of each dynamic node, (3, m); None where none may sleep."""
+        sleep = self.condensation.sleep
+        if sleep is None:
+            return None
+        level, up = sleep.told(state.memory)
+        owner = np.searchsorted([body.nodes.stop for body in self.parts], sleep.nodes, side="right")
+        told: Vec = np.stack([owner.astype(float), level, up])
+        return told
+
+    def poses(self, state: State) -> dict[str, Vec] | None:
+        """There are no rigid bodies."""
+        return None
+
+    @property
+    def summary(self) -> list[str]:
+        """Nothing to say of all steps."""
+        return []
+
+    @property
+    def mechanisms(self) -> list[dict[str, Any]]:
+        return []
+
+    def forget_past(self) -> None:
+        """Drop what depends on earlier steps and is not in the State."""
+        self.stage_solver.forget_past()
+        if self.condensation.sleep is not None:
+            self.condensation.sleep.forget_past()
+        self.linear.forget_past()
+
+
+def _traces(blocks: Vec) -> Vec:
+    """Of K of each element from its pairs of corners, since its rows add up to nothing, (e,) [N/m]."""
+    traces: Vec = -2.0 * blocks[:, :, [0, 4, 8]].sum(axis=(1, 2))
+    return traces

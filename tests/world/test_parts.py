@@ -1,0 +1,144 @@
+"""A world of parts: each as it is by itself, in one state, with its output where the scene has it."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from small_jobs import box_job, change
+from worlds import world_of
+
+from solver.errors import BadScene, StepFailed
+from solver.job.load import load
+from solver.state import State
+from solver.world.world import World
+
+H = 1 / 96
+
+
+def bodies_job(folder, count, kind="conjac", **scene):
+    """Boxes that hang from their swinging ends, one heavier than the other."""
+    job = box_job(folder, method={"kind": kind}, cells=(3, 2, 2), **scene)
+    [body] = json.loads((job / "scene.json").read_text())["bodies"]
+    change(job, "bodies", [body, *({**body, "name": f"Ear {k}", "density": 1000.0 * (k + 1)} for k in range(1, count))])
+    return job
+
+
+def run(world, steps, state=None):
+    state = world.initial_state() if state is None else state
+    for k in range(steps):
+        state = world.step(replace(state, time=k * H), H)
+    return state
+
+
+@pytest.mark.parametrize("kind,parts", [("conjac", 3), ("vanilla", 1)])
+def test_each_body_moves_as_it_does_alone(tmp_path, kind, parts):
+    world = world_of(load(bodies_job(tmp_path / "all", 3, kind)))
+    assert len(world.parts) == parts and [name for name, _, _ in world.bodies] == ["Ear", "Ear 1", "Ear 2"]
+    state = run(world, 6)
+    vertices = world.output(state, 1)
+    for k, (name, first, count) in enumerate(world.bodies):
+        job = bodies_job(tmp_path / f"{k}", 1, kind)
+        change(job, "bodies.0.density", 1000.0 * (k + 1))
+        alone = world_of(load(job))
+        wanted = alone.output(run(alone, 6), 1)
+        if kind == "conjac":
+            assert np.array_equal(vertices[first:first + count], wanted), name
+        else:
+            assert np.abs(vertices[first:first + count] - wanted).max() <= 1e-12, name
+    assert np.abs(vertices[:count] - vertices[first:first + count]).max() > 1e-5
+
+
+def test_bodies_may_have_methods_of_their_own(tmp_path):
+    """The scene's is the default; bodies of Vanilla FEM share a part, whichever stand between them."""
+    job = bodies_job(tmp_path / "mixed", 4)
+    for k in (0, 2):
+        change(job, f"bodies.{k}.method", {"kind": "vanilla"})
+    world = world_of(load(job))
+    assert [[name for name, _, _ in part.bodies] for part in world.parts] == [["Ear", "Ear 2"], ["Ear 1"], ["Ear 3"]]
+    assert [name for name, _, _ in world.bodies] == ["Ear", "Ear 1", "Ear 2", "Ear 3"]
+    vertices = world.output(run(world, 4), 1)
+    for kind, of_kind in (("vanilla", (0, 2)), ("conjac", (1, 3))):
+        whole = world_of(load(bodies_job(tmp_path / kind, 4, kind)))
+        wanted = whole.output(run(whole, 4), 1)
+        for _, first, count in [whole.bodies[k] for k in of_kind]:
+            assert np.abs(vertices[first:first + count] - wanted[first:first + count]).max() <= 1e-12
+    change(job, "integrator", {"kind": "ere"})
+    with pytest.raises(BadScene, match="moves every node on its own, which ConJac does not"):
+        load(job)
+    change(job, "bodies.1.method", {"kind": "vanila"})
+    with pytest.raises(BadScene, match="vanila") as refused:
+        load(job)
+    assert refused.value.where == "$.bodies[1].method.kind"
+
+
+def test_a_state_goes_apart_and_together_again(tmp_path):
+    world = world_of(load(bodies_job(tmp_path, 2, integrator={"kind": "sbdf2"})))
+    state = run(world, 3)
+    assert {key.partition("/")[0] for key in state.memory} == {"0", "1"}
+    marked = State(state.time, state.q, state.u, {**state.memory, "control.units": np.ones(1)})
+    again = world.joined(world.parted(marked), marked)
+    assert np.array_equal(again.q, state.q) and np.array_equal(again.u, state.u)
+    assert again.memory.keys() == marked.memory.keys()
+
+
+def test_what_fails_is_told_by_its_own_part(tmp_path):
+    world = world_of(load(bodies_job(tmp_path, 2)))
+    state = world.initial_state()
+    first, second = world.parted(state)
+    torn = replace(second, q=np.where(np.arange(len(second.q)) % 2, 1e6, -1e6) * np.ones(len(second.q)))
+    with pytest.raises(StepFailed) as failed:
+        world.step(world.joined([first, torn]), H)
+    assert failed.value.part == 1
+    assert world.explain(failed.value, state, 7).object == "Ear 1"
+
+
+class Pendulum:
+    """A part that the solver does not have: θ̈ = −g/l sin θ by leapfrog; a bob and its string are its output."""
+
+    unknowns, mechanisms, backend = 1, [], "none"
+    bodies = [("Bob", 0, 2)]
+
+    def __init__(self, length):
+        self.length, self.notes, self.summary = length, [f"a pendulum of {length} m"], []
+
+    def owns(self, name):
+        return name == "Bob"
+
+    def initial_state(self):
+        return State(0.0, np.array([0.5]), np.zeros(1), {"swings": np.zeros(1)})
+
+    def step(self, state, h):
+        u = state.u - h * 9.81 / self.length * np.sin(state.q)
+        crossed = np.sign(state.q + h * u) != np.sign(state.q)
+        return State(state.time + h, state.q + h * u, u, {"swings": state.memory["swings"] + crossed})
+
+    def output(self, state, frame):
+        return np.array([[0, 0, 0], [np.sin(state.q[0]), 0, -np.cos(state.q[0])]]) * self.length
+
+    def liveliness(self, state):
+        return None
+
+    def poses(self, state):
+        return None
+
+    def forget_past(self):
+        pass
+
+    def deformation(self, before, after):
+        return 0.0
+
+    def refuse_haste(self, after, h):
+        pass
+
+
+def test_a_part_from_outside_moves_beside_a_soft_body(tmp_path):
+    soft = world_of(load(bodies_job(tmp_path, 1)))
+    world = World([*soft.parts, Pendulum(0.2)])
+    state = run(world, 96)
+    assert "a pendulum of 0.2 m" in world.notes
+    assert np.array_equal(world.output(state, 1)[:-2], soft.output(run(soft, 96), 1))
+    # T/2 = π √(l/g) (1 + θ²/16) is 0.455 s: it passes its middle twice in a second
+    assert world.parted(state)[1].memory["swings"] == [2]
+    end = world.output(state, 1)[-1]
+    assert np.linalg.norm(end) == pytest.approx(0.2)
