@@ -204,7 +204,7 @@ def same_rest(scene: Scene) -> float:
 
 
 def turns() -> dict[str, float]:
-    """Degrees by which the bottom of ANISO's bar turns in balance, by the direction of its fibres."""
+    """Degrees by which the bottom of ANISO's bar turns in balance, by the direction of its fibers."""
     out = {}
     for direction in aniso.FIBERS:
         scene = aniso.scene(direction)

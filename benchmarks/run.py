@@ -4,7 +4,7 @@
     python -m benchmarks.run --all     all of them, and writes docs/benchmarks.md
     python -m benchmarks.run --write NAME …     these, and writes docs/benchmarks.md with what the others said last
 
-What each said last is kept in benchmarks/said, so a quiet hour may go to those that need it. A claim that does not
+What each said last is kept in benchmarks/results, so a quiet hour may go to those that need it. A claim that does not
 hold stands in the table as it is; only a benchmark that crashes is an error.
 """
 
@@ -20,7 +20,7 @@ from typing import Any
 from benchmarks import tables
 
 ROOT = Path(__file__).resolve().parent.parent
-KEPT = ROOT / "benchmarks" / "said"
+KEPT = ROOT / "benchmarks" / "results"
 NOT_BENCHMARKS = {"armadillo", "chains", "report", "run", "tables", "timed_solver", "vanilla"}
 
 

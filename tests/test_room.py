@@ -53,7 +53,7 @@ class Gauze:
 
 
 class Spokes:
-    """Fibres away from the object's origin."""
+    """Fibers away from the object's origin."""
 
     def __init__(self, params):
         self._reach = params["reach"]

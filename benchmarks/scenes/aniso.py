@@ -1,8 +1,8 @@
-"""ANISO: a bar with fibres in one of four directions under its own weight; helical ones make it twist. [ConJac Fig. 5]
+"""ANISO: a bar with fibers in one of four directions under its own weight; helical ones make it twist. [ConJac Fig. 5]
 
 12 x 12 x 38 cells, held at the top, let go from its rest shape under gravity, one dynamic node in the middle of the
 bottom. Stable Neo-Hookean and aSTVK. The paper's bar stands; ours hangs, since a standing bar of this shape falls over
-before its weight presses it by 3 %, and then the helix turns by 4 degrees. Size and fibre modulus are ours too: cells
+before its weight presses it by 3 %, and then the helix turns by 4 degrees. Size and fiber modulus are ours too: cells
 of 1 cm, ten times the base's modulus.
 """
 
@@ -34,14 +34,14 @@ def scene(direction: str = "helical") -> Scene:
 
 
 def of(field: dict[str, Any], cells: tuple[int, int, int] = CELLS, edge: float = EDGE) -> Scene:
-    """A bar that hangs from z = 0, with any field of fibres; fewer cells for tests."""
+    """A bar that hangs from z = 0, with any field of fibers; fewer cells for tests."""
     nodes, tets = box_tets(cells, tuple(edge * np.array(cells)))
     nodes = nodes - edge * np.array(cells) * [0.5, 0.5, 1.0]
     pinned = np.flatnonzero(nodes[:, 2] > -1e-9).astype(np.int32)
     low = int(np.argmin(np.linalg.norm(nodes + [0.0, 0.0, cells[2] * edge], axis=1)))
     fibers = {"fiber_material": {"kind": "astvk", "params": {"fiber_modulus": FIBER_MODULUS}}, "fiber_field": field}
     return Scene(nodes, tets, pinned, lambda count: np.array([low][:count], dtype=np.int32), (1,), 1.0e4, 0.40,
-                 fibers=fibers, paper={"vertices": 6591, "tets": 32832}, ours="it hangs; size and the fibres' modulus")
+                 fibers=fibers, paper={"vertices": 6591, "tets": 32832}, ours="it hangs; size and the fibers' modulus")
 
 
 def turn(scene: Scene, x: np.ndarray) -> float:

@@ -34,7 +34,7 @@ from benchmarks.report import Claim, claim
 from benchmarks.scenes.scene import Scene
 from solver.build.suggest import MODES, STEP
 from solver.contact.laws.filter import Filter
-from solver.contact.laws.interface import Friction, Respond, Rubbing
+from solver.contact.laws.interface import Friction, Respond, SlidingNodes
 from solver.fields.suggest import farthest_nodes, swings
 from solver.integrators.modes import lowest
 from solver.world.nodes import Nodes
@@ -99,9 +99,9 @@ class Watched:
 
     law: Friction
     rows: list[tuple[float, ...]] = field(default_factory=list)  #: of each contact: load and three speeds
-    last: Rubbing | None = None
+    last: SlidingNodes | None = None
 
-    def impulses(self, rubbing: Rubbing, respond: Respond) -> np.ndarray:
+    def impulses(self, rubbing: SlidingNodes, respond: Respond) -> np.ndarray:
         r = self.law.impulses(rubbing, respond)
         one = Filter({"friction_coefficient": MU}).impulses(rubbing, respond) / rubbing.mass[:, None]
         left = rubbing.along(rubbing.slip + respond(r))

@@ -3,7 +3,7 @@
 Two arms. `flat` is the paper's planar one: a sheet of 262 vertices and 438 triangles, as in its Table 1, made two
 prisms thick and mirrored in its middle plane, so that nothing ever leaves the plane. Its unknowns are two hinges and
 one dynamic node, which stands in that plane: 4 that move, as the paper counts, and one that symmetry keeps at zero.
-`solid` is a forearm with a biceps. Sizes, bones and the fibres' modulus are ours; Stable Neo-Hookean of 3e4 Pa and
+`solid` is a forearm with a biceps. Sizes, bones and the fibers' modulus are ours; Stable Neo-Hookean of 3e4 Pa and
 ν 0.49 with aFUNG is the paper's, and the tendons are ten times as stiff.
 """
 
@@ -58,7 +58,7 @@ class Arm:
     fiber_modulus: float  #: [Pa]
     grown: float  #: share of the muscle's length at each end that is grown on
     seconds: float = 3.0
-    tone: float = 0.02  #: activation at first: the fibres stand just beyond the length at which they go slack
+    tone: float = 0.02  #: activation at first: the fibers stand just beyond the length at which they go slack
     begins: float = 0.2  #: it rises from here on [s]
     rises: float = 0.6  #: to 1 in this time [s]
 

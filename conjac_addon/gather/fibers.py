@@ -1,4 +1,4 @@
-"""Muscles and other fibres: which there are, which way they run, and how active they are over time."""
+"""Muscles and other fibers: which there are, which way they run, and how active they are over time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..handles import has_curves
 from .evaluation import Evaluation
 
 ATTRIBUTE = "conjac_fiber"  #: vector attribute of the vertices, in object space
-NONE = "none"  #: of the menu of fibres
+NONE = "none"  #: of the menu of fibers
 ACTIVATION = catalogue.ACTIVATION.key
 
 Array = NDArray[np.float64]
@@ -23,7 +23,7 @@ Store = Callable[[str, NDArray[Any]], str]
 
 
 def fiber_settings(obj: bpy.types.Object, choice: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
-    """What scene.json's body says of fibres as far as it follows from settings alone; empty where there are none."""
+    """What scene.json's body says of fibers as far as it follows from settings alone; empty where there are none."""
     if obj.conjac.fiber_material == NONE:
         return {}
     material = choice("fiber_material")
@@ -39,7 +39,7 @@ def may_be_animated(obj: bpy.types.Object) -> bool:
 
 
 def is_activated(obj: bpy.types.Object) -> bool:
-    """Whether its fibres have an activation that has to be read at every sample."""
+    """Whether its fibers have an activation that has to be read at every sample."""
     if obj.conjac.fiber_material == NONE or not may_be_animated(obj):
         return False
     return ACTIVATION in {param.key for param in catalogue.find("fiber_material", obj.conjac.fiber_material).params}

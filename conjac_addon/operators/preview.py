@@ -1,4 +1,4 @@
-"""Shows what a bake would use: its tetrahedra, its fibres, and the numbers that maps give. Tetrahedra are kept."""
+"""Shows what a bake would use: its tetrahedra, its fibers, and the numbers that maps give. Tetrahedra are kept."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def preview_tets(obj: bpy.types.Object, scene: bpy.types.Scene, wait: float) -> 
 
 
 def preview_field(obj: bpy.types.Object, scene: bpy.types.Scene, field: str, wait: float) -> Iterator[str]:
-    """Make the lines of fibres, or a surface in the colours of a parameter: `OnWorker.work`.
+    """Make the lines of fibers, or a surface in the colours of a parameter: `OnWorker.work`.
 
     field: "fibers" or the parameter's key. Raises BadInput where the body has none.
     """

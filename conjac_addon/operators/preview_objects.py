@@ -11,7 +11,7 @@ from .setup import FIBERS, FIELD, TETS, link_beside, remove_preview
 #: from low to high, as everybody who cannot tell red from green can read too
 COLORS = ((0.27, 0.00, 0.33), (0.23, 0.32, 0.55), (0.13, 0.57, 0.55), (0.37, 0.79, 0.38), (0.99, 0.91, 0.14))
 BANDS = 16  #: colours of the faces
-MOST_LINES = 20_000  #: of fibres; a finer mesh shows every second one or fewer
+MOST_LINES = 20_000  #: of fibers; a finer mesh shows every second one or fewer
 FIBER_LENGTH = 0.7  #: of a line, as a share of the side of a cube as large as its tetrahedron
 
 Array = NDArray[np.float64]
@@ -28,7 +28,7 @@ def show_wire(obj: bpy.types.Object, nodes: Array, tets: Index) -> bpy.types.Obj
 
 def show_fibers(obj: bpy.types.Object, nodes: Array, tets: Index, directions: Array,
                 matrix: Array) -> bpy.types.Object:
-    """A line along the fibre of each tetrahedron that has one; earlier ones are replaced.
+    """A line along the fiber of each tetrahedron that has one; earlier ones are replaced.
 
     nodes: (n, 3) [m] and directions: (m, 3) in world space; matrix: (4, 4), from there to object space.
     """

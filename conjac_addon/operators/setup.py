@@ -11,7 +11,7 @@ from ..redraw import redraw_panels
 from .entries import UNDOABLE, AddEntry, RemoveEntry
 from .poll import active_mesh, active_soft_body, baked, unless
 
-#: custom properties by which previews are known: of tetrahedra, of fibres, of a map, of rigid bodies and their joints
+#: custom properties by which previews are known: of tetrahedra, of fibers, of a map, of rigid bodies and their joints
 TETS, FIBERS, FIELD, RIGID, JOINTS = PREVIEWS = (
     "conjac_tets", "conjac_fibers", "conjac_field", "conjac_rigid", "conjac_joints")
 

@@ -149,7 +149,7 @@ class Bearings:
         return parts
 
 
-class Rubbing:
+class BearingContacts:
     """Bearings at one posture of the tree."""
 
     def __init__(self, bearings: Bearings, parent: Index, dof: Index, E: Vec, X: Vec, S: Vec) -> None:

@@ -7,8 +7,8 @@ import numpy as np
 from ..constraints.bounded_program import BoundedProgram
 from ..coordinates import tree_kernels
 from ..state import Vec
-from .bearings import Bearings, Rubbing
-from .interface import PosedJoints, Rubbed
+from .bearings import BearingContacts, Bearings
+from .interface import FrictionAnswer, PosedJoints
 from .kernels import add_lines, free_wrenches, size_in
 
 SOFTENED = 1.0e-8  #: of what the pin's body alone gives way: what tells rows apart that say the same or are driven
@@ -30,11 +30,11 @@ class Bisp:
         """params: passes, at most; agreement, the change of contact forces that counts as none, as a share of them."""
         self.passes, self.agreement = int(params["passes"]), params["agreement"]
 
-    def rub(self, posed: PosedJoints, bearings: Bearings, guess: Vec | None) -> Rubbed:
+    def rub(self, posed: PosedJoints, bearings: Bearings, guess: Vec | None) -> FrictionAnswer:
         """The step's rates with friction. Raises StepFailed."""
         if not bearings.lines:
-            return Rubbed(posed.solve(np.zeros(len(posed.S))), np.zeros(0), 0, 0, True)
-        at = Rubbing(bearings, posed.parent, posed.dof, posed.E, posed.X, posed.S)
+            return FrictionAnswer(posed.solve(np.zeros(len(posed.S))), np.zeros(0), 0, 0, True)
+        at = BearingContacts(bearings, posed.parent, posed.dof, posed.E, posed.X, posed.S)
         free = Free(posed, bearings)
         answer: Vec = posed.respond(np.ascontiguousarray(at.rows.T))
         W = at.rows @ answer
@@ -60,7 +60,7 @@ class Bisp:
                     if (np.abs(along) > bound).any():
                         along = np.clip(along, -bound, bound)
                         u = posed.solve(at.rows.T @ along)
-                    return Rubbed(u, along, done + 1, program.iterations if program else 0, True, loads)
+                    return FrictionAnswer(u, along, done + 1, program.iterations if program else 0, True, loads)
             before = carried
             loads = at.loads(carried, posed.in_loops())
             # friction: as much as they allow, and as it takes to stop
@@ -77,10 +77,10 @@ class Bisp:
             if program is None:
                 program = BoundedProgram(soft, slip, along)
             along = program.solve(slip, -most, most)
-        return Rubbed(u, along, self.passes, program.iterations if program else 0, False, loads)
+        return FrictionAnswer(u, along, self.passes, program.iterations if program else 0, False, loads)
 
     @staticmethod
-    def carried(posed: PosedJoints, at: Rubbing, u: Vec, along: Vec, free: Free | None = None) -> Vec:
+    def carried(posed: PosedJoints, at: BearingContacts, u: Vec, along: Vec, free: Free | None = None) -> Vec:
         """What each joint does to the body below it by holding: springs, motors and friction taken out, (n, 6).
 
         The whole reaction of a leaf is its joint's; its opposite is taken from the parent, and so on to the root.

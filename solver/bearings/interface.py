@@ -52,7 +52,7 @@ class PosedJoints(Protocol):
 
 
 @dataclass(frozen=True)
-class Rubbed:
+class FrictionAnswer:
     """A step with friction."""
 
     u: Vec  #: rates, (m,)
@@ -82,7 +82,7 @@ class JointFriction(Protocol):
 
     def __init__(self, params: dict[str, float]) -> None: ...
 
-    def rub(self, posed: PosedJoints, bearings: Bearings, guess: Vec | None) -> Rubbed:
+    def rub(self, posed: PosedJoints, bearings: Bearings, guess: Vec | None) -> FrictionAnswer:
         """The step's rates with friction. guess: impulses of the step before, (r,); no answer depends on it but within
         `agreement`. Raises StepFailed.
         """
@@ -96,6 +96,6 @@ class Frictionless:
     def __init__(self, params: dict[str, float]) -> None:
         """No parameters."""
 
-    def rub(self, posed: PosedJoints, bearings: Bearings, guess: Vec | None) -> Rubbed:
+    def rub(self, posed: PosedJoints, bearings: Bearings, guess: Vec | None) -> FrictionAnswer:
         """The step as it is."""
-        return Rubbed(posed.solve(np.zeros(int(posed.dof[-1]))), np.zeros(0), 0, 0, True)
+        return FrictionAnswer(posed.solve(np.zeros(int(posed.dof[-1]))), np.zeros(0), 0, 0, True)

@@ -12,7 +12,7 @@ from ..constraints.bounded_program import BoundedProgram
 from ..constraints.rows import Rows
 from ..state import Index, Vec
 from .bearings import REGULARISATION, TINY, Bearings
-from .interface import PosedJoints, Rubbed, free_directions
+from .interface import FrictionAnswer, PosedJoints, free_directions
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Staggered:
         """params: passes, at most; agreement, the change of contact forces that counts as none, as a share of them."""
         self.passes, self.agreement = int(params["passes"]), params["agreement"]
 
-    def rub(self, posed: PosedBodies, bearings: Bearings, guess: Vec | None) -> Rubbed:
+    def rub(self, posed: PosedBodies, bearings: Bearings, guess: Vec | None) -> FrictionAnswer:
         """The step's rates with friction. Raises StepFailed; ValueError for loops and universal joints."""
         if any(group.is_loop or group.on_other for group in bearings.groups):
             raise ValueError("Staggered Projections know no friction in loops and universal joints")
@@ -112,7 +112,7 @@ class Staggered:
         assert alpha is not None
         iterations = sum(program.iterations for program in (pressing, rubbing) if program is not None)
         twist = (free + friction.answer @ beta + contact.answer @ alpha).reshape(-1, 6)
-        return Rubbed(rates_of(posed, bearings, twist), beta[:inside], passes, iterations, converged, loads)
+        return FrictionAnswer(rates_of(posed, bearings, twist), beta[:inside], passes, iterations, converged, loads)
 
     def _contact(self, posed: PosedBodies, bearings: Bearings) -> tuple[Table, Vec]:
         """Normals of all bearings, what else joints hold, loops, contacts; and the least that each may press, (r,)."""

@@ -38,7 +38,7 @@ def prepare(job: Job, body: schema.Body, volume: Volume, report: Stage) -> Prepa
 
 def shown(prepared: Prepared) -> Arrays:
     """What there is to look at: "nodes", (k, 3) [m], "tets", (e, 4), the boundary's "faces", (b, 3), and "face_tets",
-    (b,), nodes that are "dynamic" and "pinned", each parameter by its key, (e,), and where there are fibres "fibers",
+    (b,), nodes that are "dynamic" and "pinned", each parameter by its key, (e,), and where there are fibers "fibers",
     (e, 3), unit directions or zero."""
     volume, fields = prepared.volume, prepared.fields
     arrays: Arrays = {"nodes": volume.nodes, "tets": volume.tets, "dynamic": fields.dynamic, "pinned": fields.pinned,

@@ -1,6 +1,6 @@
 """Rigid motions that what is held leaves free: the null vectors of K_qq at rest.
 
-A face-connected part with three held nodes that are not on a line is firm. Parts with fewer are loose; loose parts
+A face-connected part with three held nodes that are not on a line is firm. Parts with fewer are floating; those
 that share a node (they hang together by a vertex or an edge) form one group, which has as many rigid motions as its
 held and shared nodes leave it: six alone, three around one node, one around a line. [ConJac 6, changed: rigid modes]
 """
@@ -51,20 +51,22 @@ def is_firm(points: Vec, width: float) -> bool:
     return bool(spread_of(points)[1] > ON_A_LINE * width)
 
 
-class LooseParts:
-    """The groups of loose parts of a mesh, given which nodes are held."""
+class FloatingParts:
+    """The groups of floating parts of a mesh, given which nodes are held."""
 
     def __init__(self, rest: Vec, parts: list[Index], held: Index) -> None:
         """rest: (n, 3) [m]. parts: nodes of each face-connected part. held: nodes that do not move freely."""
         is_held = np.zeros(len(rest), dtype=bool)
         is_held[held] = True
-        loose = [k for k, part in enumerate(parts) if not is_firm(rest[part[is_held[part]]], width_of(rest[part]))]
+        floating = [k for k, part in enumerate(parts) if not is_firm(rest[part[is_held[part]]], width_of(rest[part]))]
 
         owners = np.bincount(np.concatenate(parts), minlength=len(rest)) if parts else np.zeros(0, int)
-        in_loose = np.bincount(np.concatenate([parts[k] for k in loose]), minlength=len(rest)) if loose else owners
-        stands = is_held | (owners > in_loose)
+        in_floating = owners
+        if floating:
+            in_floating = np.bincount(np.concatenate([parts[k] for k in floating]), minlength=len(rest))
+        stands = is_held | (owners > in_floating)
         self.groups = [
-            _group(rest, [parts[k] for k in members], stands) for members in _hang_together(parts, loose, len(rest))
+            _group(rest, [parts[k] for k in members], stands) for members in _hang_together(parts, floating, len(rest))
         ]
 
     def twists(self, group: Group, x: Vec) -> tuple[Vec, list[Vec]]:
@@ -90,15 +92,15 @@ def rigid_field(points: Vec, centre: Vec, size: float) -> Vec:
     return field
 
 
-def _hang_together(parts: list[Index], loose: list[int], count: int) -> list[list[int]]:
+def _hang_together(parts: list[Index], floating: list[int], count: int) -> list[list[int]]:
     """Loose parts by group: those that share nodes are in one."""
-    if not loose:
+    if not floating:
         return []
-    rows = np.concatenate([np.full(len(parts[k]), i) for i, k in enumerate(loose)])
-    columns = np.concatenate([parts[k] for k in loose])
-    incidence = sp.coo_matrix((np.ones(len(rows)), (rows, columns)), shape=(len(loose), count)).tocsr()
+    rows = np.concatenate([np.full(len(parts[k]), i) for i, k in enumerate(floating)])
+    columns = np.concatenate([parts[k] for k in floating])
+    incidence = sp.coo_matrix((np.ones(len(rows)), (rows, columns)), shape=(len(floating), count)).tocsr()
     groups, labels = connected_components(incidence @ incidence.T, directed=False)
-    return [[loose[i] for i in np.flatnonzero(labels == g)] for g in range(groups)]
+    return [[floating[i] for i in np.flatnonzero(labels == g)] for g in range(groups)]
 
 
 def _group(rest: Vec, parts: list[Index], stands: NDArray[np.bool_]) -> Group:

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from ..state import Index, Vec
-from .floating import LooseParts, rigid_field
+from .floating import FloatingParts, rigid_field
 
 
 @dataclass(frozen=True)
@@ -27,15 +27,15 @@ class Frame:
 
 
 class Frames:
-    """Rigid motions of all loose groups in as few columns as can be: groups of different components share them."""
+    """Rigid motions of all floating groups in as few columns as can be: groups of different components share them."""
 
-    def __init__(self, loose: LooseParts, parts: list[Index], count: int) -> None:
-        """loose: by what is prescribed. parts: nodes of each face-connected part. count: number of all nodes."""
-        self._loose = loose
-        labels = _components(parts, count) if loose.groups else np.zeros(count, dtype=np.int32)
+    def __init__(self, floating: FloatingParts, parts: list[Index], count: int) -> None:
+        """floating: by what is prescribed. parts: nodes of each face-connected part. count: number of all nodes."""
+        self._floating = floating
+        labels = _components(parts, count) if floating.groups else np.zeros(count, dtype=np.int32)
         self._groups: list[tuple[int, Index, int]] = []
         used: dict[int, int] = {}
-        for k, group in enumerate(loose.groups):
+        for k, group in enumerate(floating.groups):
             if not group.modes:
                 continue
             label = int(labels[group.owned[0][0]])
@@ -47,8 +47,8 @@ class Frames:
         """The frames at positions x, (n, 3) [m]."""
         frames = []
         for k, component, first in self._groups:
-            group = self._loose.groups[k]
-            twists, centres = self._loose.twists(group, x)
+            group = self._floating.groups[k]
+            twists, centres = self._floating.twists(group, x)
             fields = [rigid_field(x[part], centre, group.size) @ twists[6 * i : 6 * i + 6]
                       for i, (part, centre) in enumerate(zip(group.owned, centres))]
             frames.append(Frame(np.concatenate(group.owned), np.concatenate(fields), component, first))

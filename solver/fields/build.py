@@ -39,8 +39,8 @@ class Fields:
     density: Vec  #: [kg/m³], (e,)
     dynamic: Index  #: dynamic nodes, ascending
     pinned: Index  #: pinned nodes, ascending
-    fiber_parameters: Mapping[str, Vec]  #: of the fibres, by key, each (e,), SI units
-    fiber_directions: Vec | None  #: in material space, unit length or zero, (e, 3); None where there are no fibres
+    fiber_parameters: Mapping[str, Vec]  #: of the fibers, by key, each (e,), SI units
+    fiber_directions: Vec | None  #: in material space, unit length or zero, (e, 3); None where there are no fibers
     motion: Vec | None  #: where pinned nodes are at each sample [m], (T, pinned, 3); None where they stand still
     notes: tuple[str, ...]  #: sentences for the user
     attached: Index = field(default_factory=nobody)  #: nodes that rigid bodies carry, ascending
@@ -85,7 +85,7 @@ def build_fields(body: schema.Body, arrays: Arrays, volume: Volume, embedding: C
 
 def _fibers(body: schema.Body, arrays: Arrays, volume: Volume, painted: _Painted | None,
             notes: list[str]) -> tuple[dict[str, Vec], Vec | None]:
-    """Parameters of the fibres, (e,) each, and their directions, (e, 3) or None."""
+    """Parameters of the fibers, (e,) each, and their directions, (e, 3) or None."""
     if body.fiber_material is None:
         return {}, None
     given: dict[str, Vec | None] = {name: None if name is None or painted is None else painted.at_nodes.get(name)

@@ -17,7 +17,7 @@ CHUNKS = 64  #: pieces of work; their borders do not depend on the number of thr
 
 
 class Elastic:
-    """Elements of one material, maybe with fibres: f = −∂ψ/∂x and K = ∂f/∂x (negative semi-definite when projected).
+    """Elements of one material, maybe with fibers: f = −∂ψ/∂x and K = ∂f/∂x (negative semi-definite when projected).
 
     They are padded to whole lane blocks with copies of the first element that weigh nothing; `tets` lists them all.
     """
@@ -54,7 +54,7 @@ class Elastic:
         self._energies = np.zeros(blocks * LANES)
 
     def activate(self, time: float) -> None:
-        """Let the fibres contract as they do at `time` [s], for all that is asked from now on."""
+        """Let the fibers contract as they do at `time` [s], for all that is asked from now on."""
         if self.fibers is not None and self.fibers.activate(time):
             self._fiber_constants = _in_lanes(self.fibers.constants.T[self._source])
 
@@ -67,7 +67,7 @@ class Elastic:
         if self.fibers is None:
             share(fill, len(self._works), *body, self._stress, self._tangent, *out)
             return
-        from .fiber_kernels import fill as fill_with_fibers  # compiled for bodies with fibres
+        from .fiber_kernels import fill as fill_with_fibers  # compiled for bodies with fibers
 
         share(fill_with_fibers, len(self._works), *body, self._fiber_constants, self._stress, self._tangent,
               self._fiber_stress, self._fiber_tangent, *out)

@@ -1,4 +1,4 @@
-"""The element loop of bodies with fibres without the tangent, for line searches. Apart, as `energy_kernels` is."""
+"""The element loop of bodies with fibers without the tangent, for line searches. Apart, as `energy_kernels` is."""
 
 from __future__ import annotations
 

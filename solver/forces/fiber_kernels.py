@@ -1,6 +1,6 @@
-"""The element loop of bodies with fibres: a fibre's kernels run after the material's, on constants of their own.
+"""The element loop of bodies with fibers: a fiber's kernels run after the material's, on constants of their own.
 
-Apart, since a body without fibres never compiles them. [Smith 2018] [Kim 2019]
+Apart, since a body without fibers never compiles them. [Smith 2018] [Kim 2019]
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from ..materials.lanes import CONSTANT, LANES
 from ..threads import kernel
 from .elastic_kernels import MaterialKernel, corner_blocks, corner_forces, load_block, store_blocks, store_forces
 
-#: of a loop: chunks from and to, positions, corners, rest shapes, constants of the material and of the fibres
+#: of a loop: chunks from and to, positions, corners, rest shapes, constants of the material and of the fibers
 BODY = (types.int64, types.int64, types.float64[:, ::1], types.int32[:, :, ::1], types.float64[:, :, ::1],
          types.float64[:, :, ::1], types.float64[:, :, ::1])
 
@@ -30,9 +30,9 @@ def fill(  # type: ignore[no-untyped-def]
     start, stop, x, nodes, rest, constants, fibers, stress, tangent, fiber_stress, fiber_tangent, project, works,
     forces, blocks,
 ):
-    """Forces and stiffness blocks of material and fibres, as `elastic_kernels.fill` writes them.
+    """Forces and stiffness blocks of material and fibers, as `elastic_kernels.fill` writes them.
 
-    fibers: (b, c, LANES), constants of the fibres. K = ∂f/∂x, negative semi-definite if `project`. [Smith 2018]
+    fibers: (b, c, LANES), constants of the fibers. K = ∂f/∂x, negative semi-definite if `project`. [Smith 2018]
     """
     chunks = works.shape[0]
     count = nodes.shape[0]

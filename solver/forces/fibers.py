@@ -1,4 +1,4 @@
-"""The fibres of one body: a model, a direction in each element and how active they are over time."""
+"""The fibers of one body: a model, a direction in each element and how active they are over time."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ class Fibers:
 
     def __init__(self, material: Any, directions: Vec, params: Mapping[str, Vec],
                  activation: Activation | None = None) -> None:
-        """material: of the family "fiber_material". directions: (e, 3), unit length, or zero where there is no fibre.
+        """material: of the family "fiber_material". directions: (e, 3), unit length, or zero where there is no fiber.
         params: of the material by key, (e,) each, SI. activation: over time, times that of `params` where it has one.
         """
         self.material, self._directions, self.params = material, directions, dict(params)
         self._activation = activation
         if activation is not None and OVER_TIME not in self.params:
-            raise ValueError("these fibres cannot be activated")
+            raise ValueError("these fibers cannot be activated")
         self._active = 0.0 if activation is None else activation.at(0.0)
         if len(self.constants) > MAX_CONSTANTS:
-            raise ValueError(f"a fibre model may have {MAX_CONSTANTS - 3} constants, not {len(self.constants) - 3}")
+            raise ValueError(f"a fiber model may have {MAX_CONSTANTS - 3} constants, not {len(self.constants) - 3}")
 
     def activate(self, time: float) -> bool:
         """Contract as they do at `time` [s]. Returns whether that changed the constants."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from ..coordinates.floating import LooseParts
+from ..coordinates.floating import FloatingParts
 from ..coordinates.free_nodes import FreeNodes
 from ..state import Index, State, Vec
 
@@ -35,9 +35,9 @@ class Nodes(Protocol):
         """Nodes in contact, ascending."""
 
 
-def free_parts(loose: LooseParts) -> list[Index]:
+def free_parts(floating: FloatingParts) -> list[Index]:
     """Nodes of each group of parts that nothing prescribed holds, not even by hanging on another part."""
-    return [np.unique(np.concatenate(group.parts)) for group in loose.groups
+    return [np.unique(np.concatenate(group.parts)) for group in floating.groups
             if not any(len(held) for held in group.held)]
 
 

@@ -129,7 +129,7 @@ def settings(job: Job) -> Settings:
         families = ("mesher", "material", "damping", "carry", *own, *of_fibers)
         flat = (dict(_flat(job, body, "", digests, so_far)) | _choices(body, families)
                 | _placed(job, body, digests))
-        # not read: the mesher of a volume given by hand, fibres without a material, how maps go inwards where there
+        # not read: the mesher of a volume given by hand, fibers without a material, how maps go inwards where there
         # are none, numbers that others replace, a thickness of no sheets
         painted = {name for key in body.painted for name in (key, f"material.{key}", f"fiber_material.{key}")}
         unread = (*(("mesher.",) if body.tets else ()), *(() if body.fiber_material else ("fiber",)),

@@ -165,7 +165,7 @@ class Body(Strict):
     method: Choice | None = None  #: None: the scene's
     dynamic: Dynamic = field(default_factory=Dynamic)
     pin: Pin = field(default_factory=Pin)
-    fiber_material: Choice | None = None  #: what fibres add to `material`; without it there are none
+    fiber_material: Choice | None = None  #: what fibers add to `material`; without it there are none
     fiber_field: Choice = field(default_factory=lambda: Choice(kind="gradient"))  #: which way they run at rest
     fibers: Array | None = None  #: (n,) from origin (0) to insertion (1) of a muscle, for the field "gradient"
     fiber_vectors: Array | None = None  #: (n, 3) directions at vertices, for the field "attribute"

@@ -1,4 +1,4 @@
-"""A muscle's fibre after Fung: slack when pressed, stiffer the more it is pulled, shorter when activated.
+"""A muscle's fiber after Fung: slack when pressed, stiffer the more it is pulled, shorter when activated.
 
 ψ = c/(2k) (exp(k s²) − 1) with s = ⟨λ/λ₀ − 1⟩, λ = |F a|, and activation shortens λ₀. The exponent k s² is capped at
 `CAP`: beyond it the energy goes on as the parabola that meets it with its slope and curvature. [Fung 1967]
@@ -17,7 +17,7 @@ from .fiber import PARAMETERS, TINY, add_stress, add_tangent, deformed
 from .lanes import ENERGY, LANES, MATERIAL_KERNEL, vector
 
 CAP = 4.0  #: of the exponent
-SHORTENING = 0.3  #: share of its length that a fully activated fibre wants to lose
+SHORTENING = 0.3  #: share of its length that a fully activated fiber wants to lose
 
 
 @inlined
@@ -70,7 +70,7 @@ class AFung:
     def constants(fiber_modulus: Vec, fiber_stiffening: Vec, activation: Vec) -> Vec:
         """c [Pa], k and λ₀ = 1 − 0.3 a, (3, e).
 
-        fiber_modulus: what a pulled fibre adds to Young's modulus at first [Pa]; fiber_stiffening: k; activation: a in
+        fiber_modulus: what a pulled fiber adds to Young's modulus at first [Pa]; fiber_stiffening: k; activation: a in
         [0, 1]; (e,) each. [Fung 1967]
         """
         return np.stack([fiber_modulus, fiber_stiffening, 1.0 - SHORTENING * activation])

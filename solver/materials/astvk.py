@@ -1,4 +1,4 @@
-"""Anisotropic St. Venant-Kirchhoff: ψ = μ/2 (|F a|² − 1)² along a fibre a, pulled and pressed alike. [Kim 2019]"""
+"""Anisotropic St. Venant-Kirchhoff: ψ = μ/2 (|F a|² − 1)² along a fiber a, pulled and pressed alike. [Kim 2019]"""
 
 from __future__ import annotations
 
@@ -37,5 +37,5 @@ class AStVK:
 
     @staticmethod
     def constants(fiber_modulus: Vec) -> Vec:
-        """μ, a quarter of what the fibre adds to Young's modulus, (1, e) [Pa]. fiber_modulus: (e,). [Kim 2019]"""
+        """μ, a quarter of what the fiber adds to Young's modulus, (1, e) [Pa]. fiber_modulus: (e,). [Kim 2019]"""
         return 0.25 * fiber_modulus[None]

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from ..assembly.linearised import Linearised
 from ..assembly.pattern import Pattern
-from ..coordinates.floating import LooseParts
+from ..coordinates.floating import FloatingParts
 from ..coordinates.free_nodes import FreeNodes
 from ..linear.interface import LinearSolver
 from ..state import Index, State, Vec
@@ -226,7 +226,7 @@ class Sleeping(Protocol):
 class Condensation(Protocol):
     """Poses a linearised stage in its own unknowns."""
 
-    loose: LooseParts  #: by what is pinned or kinematic
+    floating: FloatingParts  #: by what is pinned or kinematic
     beta: float  #: what semi-implicit Euler gives its stages
 
     @property

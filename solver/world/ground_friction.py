@@ -10,7 +10,7 @@ import numpy as np
 
 from ..assembly.linearised import Linearised
 from ..contact.find.half_space import HalfSpace
-from ..contact.laws.interface import Friction, Rubbing, along
+from ..contact.laws.interface import Friction, SlidingNodes, along
 from ..contact.laws.penalty import Penalty
 from ..coordinates.free_nodes import FreeNodes
 from ..parts.interface import Compliance, NodeStage
@@ -62,7 +62,7 @@ def friction_impulses(system: Ground, posed: Touched, stage: NodeStage, u: Vec,
         moved += coordinates.place(stage.base, stage.time)[nodes] - posed.lin.x[nodes]
     depth = -contacts.gap[touching] - np.einsum("ka,ka->k", normal, moved)
     pressing = share * penalty.stiffness * np.maximum(depth, 0.0)
-    rubbing = Rubbing(nodes, normal, along(v - finder.velocity(stage.time), normal), pressing,
+    rubbing = SlidingNodes(nodes, normal, along(v - finder.velocity(stage.time), normal), pressing,
                       share * ahead * penalty.stiffness, system.mass[nodes], share * _force(system, memory)[nodes])
     impulses = np.zeros((len(system.mass), 3))
     impulses[nodes] = friction.impulses(rubbing, posed.compliance(nodes))

@@ -122,7 +122,7 @@ class Nodes:
         """Free nodes of parts that pins and kinematic nodes hold; what nothing holds starts in its rest shape."""
         free = np.zeros(len(self.rest), dtype=bool)
         free[self.coordinates.free] = True
-        for group in self.condensation.loose.groups:
+        for group in self.condensation.floating.groups:
             for part in group.parts:
                 free[part] = False
         return np.flatnonzero(free).astype(np.int32)
@@ -265,7 +265,7 @@ class Nodes:
 
     @cached_property
     def _flying(self) -> list[Index]:
-        return free_parts(self.condensation.loose)
+        return free_parts(self.condensation.floating)
 
     def reach(self, stage: Stage, start: State, held: GivenDirections | None = None) -> State:
         """The state at the end of a stage, from the rates of `start` on. Raises StepFailed. [Ascher 5]

@@ -1,4 +1,4 @@
-"""Fibres: what an artist chooses, combs and keyframes becomes what the solver reads."""
+"""Fibers: what an artist chooses, combs and keyframes becomes what the solver reads."""
 
 import bpy
 import numpy as np
@@ -11,7 +11,7 @@ from solver.job.load import load
 
 @pytest.fixture()
 def muscle(soft_cube):
-    """A cube with muscle fibres along its own x, turned by a quarter about z."""
+    """A cube with muscle fibers along its own x, turned by a quarter about z."""
     soft_cube.conjac.fiber_material, soft_cube.conjac.fiber_field = "afung", "straight"
     soft_cube.rotation_euler.z = np.pi / 2
     bpy.context.view_layer.update()

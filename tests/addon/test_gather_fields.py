@@ -19,7 +19,7 @@ def map_of(key):
 
 
 def choose_for(settings, key):
-    """The first material, and fibres, that have this parameter."""
+    """The first material, and fibers, that have this parameter."""
     for family in ("material", "fiber_material"):
         having = [entry.key for entry in catalogue.menu(family).values() if key in [p.key for p in entry.params]]
         if having:

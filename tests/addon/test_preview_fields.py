@@ -1,4 +1,4 @@
-"""Fibres as lines and maps as colours: objects below the body that show what the solver carried into its volume."""
+"""Fibers as lines and maps as colours: objects below the body that show what the solver carried into its volume."""
 
 import bpy
 import numpy as np

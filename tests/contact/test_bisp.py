@@ -6,7 +6,7 @@ from jointed import Dense, bearings, chain
 from scipy.integrate import solve_ivp
 from trees import bias, random_state, random_tree
 
-from solver.bearings.bearings import Rubbing
+from solver.bearings.bearings import BearingContacts
 from solver.bearings.bisp import Bisp
 from solver.bearings.interface import Frictionless
 from solver.bearings.shapes import JOINTS
@@ -18,7 +18,7 @@ HANGING = np.array([[0, 1.0, 0], [0, 0, -1], [-1, 0, 0]])  # links along −Z, h
 
 
 def carried(posed, table, u, along):
-    at = Rubbing(table, posed.parent, posed.dof, posed.E, posed.X, posed.S)
+    at = BearingContacts(table, posed.parent, posed.dof, posed.E, posed.X, posed.S)
     return at, Bisp.carried(posed, at, u, along)
 
 

@@ -9,7 +9,7 @@ from bodies import box, make, nearest
 
 from solver.contact.laws.coulomb import Coulomb
 from solver.contact.laws.filter import Filter
-from solver.contact.laws.interface import Rubbing
+from solver.contact.laws.interface import SlidingNodes
 from solver.coordinates.prescribed import Motion
 from solver.state import State
 from solver.world.ground_friction import FORCE
@@ -271,7 +271,7 @@ def test_friction_of_a_solved_stage_wakes_nobody():
 def rubbing_of(slip, pressing, mass=1.0):
     count = len(slip)
     up = np.tile([0.0, 0.0, 1.0], (count, 1))
-    return Rubbing(np.arange(count), up, slip, pressing, 0.0, np.full(count, mass), np.zeros((count, 3)))
+    return SlidingNodes(np.arange(count), up, slip, pressing, 0.0, np.full(count, mass), np.zeros((count, 3)))
 
 
 def test_coulomb_s_law_holds_at_every_contact():

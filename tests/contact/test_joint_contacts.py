@@ -7,7 +7,7 @@ import pytest
 from trees import KINDS, frame, random_inertia, random_state, random_tree
 
 from solver.bearings import shapes as joint_contacts
-from solver.bearings.bearings import REGULARISATION, Bearing, Bearings, Rubbing
+from solver.bearings.bearings import REGULARISATION, Bearing, BearingContacts, Bearings
 from solver.bearings.shapes import JOINTS, LOOPS
 
 EYE = np.eye(6)
@@ -144,9 +144,9 @@ def test_slip_of_every_bearing_is_the_relative_velocity_of_its_bodies(seed):
                             frame(rng), is_loop=True))
     for one in made:
         table = Bearings([one], tree.inertia, tree.in_child)
-        rows = Rubbing(table, tree.parent, tree.dof, at.E, at.X, at.S).rows
+        rows = BearingContacts(table, tree.parent, tree.dof, at.E, at.X, at.S).rows
         assert np.allclose(rows @ u, slips_by_hand(one, tree, at, u), atol=1e-12)
-        rubbing = Rubbing(table, tree.parent, tree.dof, at.E, at.X, at.S)
+        rubbing = BearingContacts(table, tree.parent, tree.dof, at.E, at.X, at.S)
         along = rng.normal(size=table.lines)
         joints, loops = rubbing.wrenches(along)
         wrench = rubbing.opposed(joints) + (0.0 if loops is None else loops)

@@ -1,4 +1,4 @@
-"""Which way fibres run: each source of the catalogue on a bar where the answer is known, and what it refuses."""
+"""Which way fibers run: each source of the catalogue on a bar where the answer is known, and what it refuses."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def test_gradient_of_a_ramp_between_painted_ends_is_straight(bar):
     weights = np.where(x < 0.05, 0.0, np.where(x > 0.75, 1.0, 0.3 + 0.4 * np.random.default_rng(0).random(len(x))))
     fields = directions(bar, "gradient", fibers=bar.name("fibers", weights))
     assert fields.fiber_directions == pytest.approx(np.tile([1.0, 0.0, 0.0], (len(bar.volume.tets), 1)), abs=1e-6)
-    assert fields.notes[0].startswith("It has no dynamic")  # nothing about fibres
+    assert fields.notes[0].startswith("It has no dynamic")  # nothing about fibers
 
 
 def test_ends_without_a_belly_are_told(bar):
@@ -53,7 +53,7 @@ def test_ends_without_a_belly_are_told(bar):
 
 
 def test_gradient_follows_a_bend():
-    """In a quarter ring from end to end φ is the angle, so fibres run around the centre; and no painted weight of the
+    """In a quarter ring from end to end φ is the angle, so fibers run around the centre; and no painted weight of the
     skin, which is free, pulls them towards itself."""
     nodes, tets = box_tets((24, 4, 2), (1.0, 0.4, 0.2))
     angle, radius = nodes[:, 0] * np.pi / 2, 0.6 + nodes[:, 1]

@@ -25,7 +25,7 @@ def body(request):
 
 
 def made_fibers(key, directions, over_time=None, **given):
-    """Fibres of these directions, (e, 3), of numbers that no gradient of a test makes slack or taut by chance."""
+    """Fibers of these directions, (e, 3), of numbers that no gradient of a test makes slack or taut by chance."""
     entry = catalogue.find("fiber_material", key)
     numbers = {"fiber_modulus": 5e4, "activation": 0.37, **given}
     params = {param.key: np.full(len(directions), numbers.get(param.key, param.default)) for param in entry.params}
@@ -112,7 +112,7 @@ def test_projected_stiffness_is_negative_semi_definite(body, pose):
 def test_rigid_motion_turns_the_forces_and_makes_none(body):
     turn = Rotation.from_rotvec([0.4, -1.2, 2.0]).as_matrix()
     energy, f = force(body, body[0] @ turn.T + [10.0, -3.0, 5.0])
-    at_rest, pull = force(body, body[0])  # of active fibres; nothing else pulls at rest
+    at_rest, pull = force(body, body[0])  # of active fibers; nothing else pulls at rest
     assert np.abs(f - pull @ turn.T).max() <= 1e-8
     assert energy == pytest.approx(at_rest, rel=1e-10, abs=1e-8)
     if body[2].fibers is None or "activation" not in body[2].fibers.params:
@@ -123,7 +123,7 @@ def test_rigid_motion_turns_the_forces_and_makes_none(body):
 @pytest.mark.parametrize("fiber", [None, *catalogue.family("fiber_material")])
 @pytest.mark.parametrize("key", catalogue.family("material"))
 def test_patch_constant_strain_leaves_inner_nodes_alone(key, fiber):
-    """A block of one material, with or without straight fibres, under any affine map: no net force inside."""
+    """A block of one material, with or without straight fibers, under any affine map: no net force inside."""
     nodes, tets = box_tets((3, 3, 3), (0.3, 0.3, 0.3))
     inner = np.all((nodes > nodes.min(0) + 1e-9) & (nodes < nodes.max(0) - 1e-9), axis=1)
     rng = np.random.default_rng(4)
@@ -173,7 +173,7 @@ def test_threads_do_not_change_a_bit(body):
 
 
 def test_what_a_fiber_adds_is_what_the_material_has_not():
-    """Under any affine map the fibres add f aᵀ of their own: the sum of two bodies' forces is the force of both."""
+    """Under any affine map the fibers add f aᵀ of their own: the sum of two bodies' forces is the force of both."""
     nodes, tets = box_tets((2, 2, 2), (0.2, 0.2, 0.2))
     ones, directions = np.ones(len(tets)), np.random.default_rng(3).normal(size=(len(tets), 3))
     x = poses(nodes)["random"]

@@ -10,8 +10,8 @@ from solver import threads
 from solver.assembly.pattern import Pattern
 from solver.coordinates.prescribed import Motion
 from solver.linear.interface import NotPositiveDefinite
-from solver.linear.multigrid.solver.hierarchy import Hierarchy
-from solver.linear.multigrid.solver.solver import Multigrid
+from solver.linear.multigrid.hierarchy import Hierarchy
+from solver.linear.multigrid.solver import Multigrid
 from solver.meshing.grid import box_tets
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from random_trees import RandomTree, random_tree
 
-from solver.linear.tree.factor.factor import BodyNotPositiveDefinite, TreeFactor
+from solver.linear.tree.factor import BodyNotPositiveDefinite, TreeFactor
 
 
 def factored(tree: RandomTree) -> TreeFactor:

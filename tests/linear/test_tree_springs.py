@@ -6,8 +6,8 @@ from random_trees import RandomTree, random_tree
 
 from solver.errors import StepFailed
 from solver.linear.interface import NotPositiveDefinite
-from solver.linear.tree.factor import springs as tree_springs
-from solver.linear.tree.factor.factor import TreeFactor
+from solver.linear.tree import springs as tree_springs
+from solver.linear.tree.factor import TreeFactor
 
 
 @pytest.fixture(params=["border", "gradients alone"])

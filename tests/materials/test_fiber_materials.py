@@ -1,5 +1,5 @@
-"""Every fibre model of the catalogue: the slopes and the projection hold at awkward gradients and where the fibre
-crosses its rest length; it adds its modulus along the fibre and none across. A new entry is tested by being there."""
+"""Every fiber model of the catalogue: the slopes and the projection hold at awkward gradients and where the fiber
+crosses its rest length; it adds its modulus along the fiber and none across. A new entry is tested by being there."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ TENSION_ONLY = {"afung"}  # which makes the tangent positive everywhere
 
 
 class FiberLanes(Lanes):
-    """One fibre model at sixteen gradients, a fibre of its own in each lane."""
+    """One fiber model at sixteen gradients, a fiber of its own in each lane."""
 
     def __init__(self, key, **given):
         super().__init__(key, family="fiber_material", **given)
@@ -23,7 +23,7 @@ class FiberLanes(Lanes):
 
 
 def stretched(along, stretch, across=1.0):
-    """Gradients that stretch along a fibre and across it."""
+    """Gradients that stretch along a fiber and across it."""
     fiber = np.einsum("ni,nj->nij", along, along)
     return np.asarray(stretch)[..., None, None] * fiber + across * (np.eye(3) - fiber)
 

@@ -5,7 +5,7 @@ import pytest
 from mechanisms import mechanism_job, mechanism_world
 from test_constraints import four_bar, hinge, rod
 
-from solver.bearings.bearings import Rubbing
+from solver.bearings.bearings import BearingContacts
 from solver.bearings.bisp import Bisp
 from solver.build.mechanisms import build_mechanisms
 from solver.errors import BadScene
@@ -87,7 +87,7 @@ def test_what_joints_carry_does_no_work_with_loops_and_drives(tmp_path, driven):
     state = ran(world, 10, 0.005)
     kept = world.condensation.last
     rows = StageRows(kept, world.constraints.bearings, world.constraints.outside.rows(kept))
-    at = Rubbing(world.constraints.bearings, rows.parent, rows.dof, rows.E, rows.X, rows.S)
+    at = BearingContacts(world.constraints.bearings, rows.parent, rows.dof, rows.E, rows.X, rows.S)
     along = 0.005 * state.memory[FRICTION]
     u = rows.solve(at.rows.T @ along)
     held = Bisp.carried(rows, at, u, along)
@@ -247,7 +247,7 @@ def test_no_bearing_brakes_by_more_than_its_load_allows_at_the_defaults(tmp_path
 
     def spied(rows, bearings, guess):
         answer = rub(rows, bearings, guess)
-        at = Rubbing(bearings, rows.parent, rows.dof, rows.E, rows.X, rows.S)
+        at = BearingContacts(bearings, rows.parent, rows.dof, rows.E, rows.X, rows.S)
         seen.append((np.abs(answer.impulse), at.bounds(answer.loads)))
         return answer
 

@@ -52,7 +52,7 @@ def turned(field):
 def test_only_helical_fibers_twist_the_bar_and_the_other_hand_the_other_way():
     right, _, _ = turned(aniso.FIBERS["helical"])
     left, _, _ = turned({"kind": "helix", "params": {**aniso.FIBERS["helical"]["params"], "fiber_angle": -pi / 4}})
-    assert right > 20.0  # fibres that are pulled unwind
+    assert right > 20.0  # fibers that are pulled unwind
     assert left == pytest.approx(-right, rel=0.1)
     for name in ("horizontal", "vertical"):
         straight, scene, x = turned(aniso.FIBERS[name])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from bodies import box, make, nearest, positions, rows, run, stiffness
 
-from solver.coordinates.floating import LooseParts
+from solver.coordinates.floating import FloatingParts
 from solver.coordinates.prescribed import Motion
 from solver.meshing.volume import tet_volumes
 from solver.nonlinear.equilibrium import equilibrium
@@ -33,8 +33,8 @@ def test_a_falling_body_keeps_its_shape(count, linear):
     t = 30 * H
     # linearly implicit Euler falls h g more than t² g / 2 in the first step, and exactly so
     fall = -9.81 * (0.5 * t * t + 0.5 * H * t)
-    loose = 10.0 if linear == "mixed" else 1.0  # its J has fewer digits
-    assert np.abs(x - nodes - [0, 0, fall]).max() <= loose * 1e-6 * 0.16
+    room = 10.0 if linear == "mixed" else 1.0  # its J has fewer digits
+    assert np.abs(x - nodes - [0, 0, fall]).max() <= room * 1e-6 * 0.16
     assert np.abs(state.u.reshape(-1, 3) - [0, 0, -9.81 * t]).max() <= (5e-5 if linear == "mixed" else 1e-9)
 
 
@@ -65,7 +65,7 @@ def test_rigid_motions_that_dynamic_nodes_leave(count, modes):
     q = np.setdiff1d(np.arange(3 * len(nodes)), rows([nearest(nodes, p) for p in SPOTS[:count]]))
     values = np.linalg.eigvalsh(-K[np.ix_(q, q)])
     assert (values < 1e-9 * values.max()).sum() == modes
-    assert sum(group.modes for group in world.condensation.anchors.loose.groups) == modes
+    assert sum(group.modes for group in world.condensation.anchors.floating.groups) == modes
     state = world.initial_state()
     lin = world.linearise(state)
     from solver.parts.interface import NodeStage
@@ -77,7 +77,7 @@ def test_nodes_on_a_line_leave_one_turn_however_many():
     nodes, tets = box()
     line = np.flatnonzero((nodes[:, 1] < 1e-9) & (nodes[:, 2] < 1e-9))
     world = make(nodes, tets, pinned=line, dynamic=[])
-    assert [group.modes for group in world.condensation.anchors.loose.groups] == [1]
+    assert [group.modes for group in world.condensation.anchors.floating.groups] == [1]
     state = run(world, 60)
     x = positions(world, state)
     assert np.abs(x[line] - nodes[line]).max() == 0.0
@@ -95,15 +95,15 @@ def test_parts_that_hang_by_an_edge_or_a_vertex_turn_about_it():
         joined = where.reshape(-1)[np.concatenate([tets, tets + len(nodes)])].astype(np.int32)
         pinned = np.flatnonzero(unique[:, 0] < 1e-9)
         world = make(unique, joined, pinned=pinned)
-        assert [group.modes for group in world.condensation.anchors.loose.groups] == [modes]
+        assert [group.modes for group in world.condensation.anchors.floating.groups] == [modes]
         run(world, 5)
 
 
 def test_loose_parts_are_counted_each_for_itself():
     nodes, tets = box((3, 2, 2), (0.06, 0.04, 0.04))
     both = np.concatenate([nodes, nodes + [0.2, 0, 0]])
-    loose = LooseParts(both, [np.arange(len(nodes)), np.arange(len(nodes), 2 * len(nodes))], ends(nodes))
-    assert [group.modes for group in loose.groups] == [6]
+    floating = FloatingParts(both, [np.arange(len(nodes)), np.arange(len(nodes), 2 * len(nodes))], ends(nodes))
+    assert [group.modes for group in floating.groups] == [6]
 
 
 def test_two_bodies_do_not_feel_each_other():

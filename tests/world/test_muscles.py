@@ -1,4 +1,4 @@
-"""Bodies with fibres in balance: what activation, direction and modulus do to a bar, against closed forms and finer
+"""Bodies with fibers in balance: what activation, direction and modulus do to a bar, against closed forms and finer
 meshes. The jobs go the whole way from scene.json."""
 
 from dataclasses import replace
@@ -45,7 +45,7 @@ ALONG_X = {"fiber_x": 1.0, "fiber_z": 0.0}
 
 
 def shortened(activation):
-    """Stretch of a bar of Poisson ratio 0 whose linear springs balance its active fibres."""
+    """Stretch of a bar of Poisson ratio 0 whose linear springs balance its active fibers."""
     rest = 1.0 - 0.3 * activation
 
     def force(stretch):
@@ -128,7 +128,7 @@ def test_fibers_stiffen_what_they_lie_along_and_nothing_across(tmp_path):
 
 
 def bend_of_layers(activation, height):
-    """Curvature [1/m] of a beam of Poisson ratio 0 whose upper half has active fibres: no net force, no moment."""
+    """Curvature [1/m] of a beam of Poisson ratio 0 whose upper half has active fibers: no net force, no moment."""
     z = (np.arange(4000) + 0.5) / 4000 * height - height / 2
     rest = 1.0 - 0.3 * activation
 
@@ -145,7 +145,7 @@ def bend_of_layers(activation, height):
 
 
 def test_a_bar_bends_towards_its_fibers(tmp_path):
-    """Fibres in the upper half only. Tetrahedra of linear displacement are stiff in bending; six layers reach some
+    """Fibers in the upper half only. Tetrahedra of linear displacement are stiff in bending; six layers reach some
     0.9 of a beam's, more come nearer."""
     height, activation = 0.1, 0.15
     curvature = bend_of_layers(activation, height)
@@ -161,7 +161,7 @@ def test_a_bar_bends_towards_its_fibers(tmp_path):
 
 
 def twist_of(cells, angle):
-    """Turn of the free end about the axis [rad] of a bar whose fibres wind around it and contract."""
+    """Turn of the free end about the axis [rad] of a bar whose fibers wind around it and contract."""
     nodes, tets = box(cells, (LENGTH, 0.08, 0.08))
     nodes[:, 1:] -= 0.04
     centres = nodes[tets].mean(axis=1)
@@ -176,7 +176,7 @@ def twist_of(cells, angle):
 
 def test_a_helix_twists_its_bar_and_its_mirror_image_the_other_way():
     right, left, fine = twist_of((5, 2, 2), 0.7), twist_of((5, 2, 2), -0.7), twist_of((15, 6, 6), 0.7)
-    assert fine < -0.2  # right-handed fibres that shorten unwind: the end turns against them
+    assert fine < -0.2  # right-handed fibers that shorten unwind: the end turns against them
     assert 0.6 < right / fine < 1.1
     assert left == pytest.approx(-right, rel=0.2)  # the grid itself has a handedness
 
@@ -188,7 +188,7 @@ def balance_of(nodes, tets, directions, activation):
 
 
 def muscle_world(nodes, tets, directions, activation, over_time, **settings):
-    """A bar of Poisson ratio 0 with active fibres, held at its lowest x, no gravity."""
+    """A bar of Poisson ratio 0 with active fibers, held at its lowest x, no gravity."""
     numbers = {"fiber_modulus": FIBER, "fiber_stiffening": STIFFENING, "activation": activation}
     muscle = Fibers(catalogue.find("fiber_material", "afung").load(), directions,
                     {key: np.full(len(tets), value) for key, value in numbers.items()}, over_time)

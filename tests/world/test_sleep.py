@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from bodies import box, make, nearest, positions, rows, run, stiffness
-from test_loose import BETA, CASES, GAMMA, Drag
+from test_floating import BETA, CASES, GAMMA, Drag
 
 from solver.coordinates.prescribed import Motion
 from solver.parts.conjac.liveliness import AWAKE, LEVEL, regions
@@ -23,7 +23,7 @@ def awake(state):
 @pytest.mark.parametrize("moving", [False, True])
 def test_a_step_with_sleepers_is_the_step_without_them(case, moving):
     """Whoever sleeps: rates are those of a world where only the others are dynamic; positions too, but for rigid
-    motions of what is loose, which cost nothing and depend on who holds it."""
+    motions of what is floating, which cost nothing and depend on who holds it."""
     (nodes, tets), held, spots, _ = CASES[case]
     pinned = np.zeros(0, dtype=int) if held is None else held(nodes)
     if moving and not len(pinned):
@@ -47,7 +47,7 @@ def test_a_step_with_sleepers_is_the_step_without_them(case, moving):
         quasistatic = np.setdiff1d(rows(world.coordinates.free), rows(np.array(dynamic)[mask]))
         moved = np.abs(want.q - start.q).max()
         assert np.abs((K @ between.ravel())[quasistatic]).max() <= 1e-8 * np.abs(K).max() * moved
-        if not plain.condensation.loose.groups and not plain.condensation.anchors.loose.groups:
+        if not plain.condensation.floating.groups and not plain.condensation.anchors.floating.groups:
             assert np.abs(between).max() <= 1e-8 * moved
 
 

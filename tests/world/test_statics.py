@@ -108,5 +108,5 @@ def test_quasistatic_start_is_in_balance_and_free_bodies_keep_their_shape():
     free = world.coordinates.free
     assert np.abs(world.linearise_at(x, None, 0.0).force[free]).max() <= 1e-8
     assert x[:, 2].min() < -1e-3
-    loose = make(nodes, tets, quasistatic_start=True)
-    assert np.array_equal(positions(loose, loose.initial_state()), nodes)
+    floating = make(nodes, tets, quasistatic_start=True)
+    assert np.array_equal(positions(floating, floating.initial_state()), nodes)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...state import Vec
-from .interface import Respond, Rubbing
+from .interface import Respond, SlidingNodes
 
 LOADS = 3  #: times that normal impulses are taken anew: friction tips the body and so shifts its load
 ITERATIONS = 100  #: in each of them; the impulses are within Coulomb's bound after any number
@@ -28,7 +28,7 @@ class Coulomb:
         """params: friction_coefficient, μ."""
         self.coefficient = params["friction_coefficient"]
 
-    def impulses(self, rubbing: Rubbing, respond: Respond) -> Vec:
+    def impulses(self, rubbing: SlidingNodes, respond: Respond) -> Vec:
         """The minimum at loads that friction itself has shifted, (k, 3) [N s]."""
         speed = np.linalg.norm(rubbing.slip, axis=1)
         most = self.coefficient * rubbing.pressing
@@ -55,7 +55,7 @@ class Coulomb:
             impulse, moved = self._brake(rubbing, respond, most, inside, moved, tolerance)
         return impulse
 
-    def _brake(self, rubbing: Rubbing, respond: Respond, most: Vec, impulse: Vec, moved: Vec,
+    def _brake(self, rubbing: SlidingNodes, respond: Respond, most: Vec, impulse: Vec, moved: Vec,
                tolerance: float) -> tuple[Vec, Vec]:
         """The minimum at given bounds, and W of it, from an impulse inside and W of that."""
         rubs = most > 0.0
@@ -90,7 +90,7 @@ def within(impulses: Vec, most: Vec) -> Vec:
     return shorter
 
 
-def _work(rubbing: Rubbing, impulse: Vec, moved: Vec) -> float:
+def _work(rubbing: SlidingNodes, impulse: Vec, moved: Vec) -> float:
     """½ rᵀ W r + rᵀ s [J]."""
     return float(0.5 * np.vdot(impulse, moved) + np.vdot(impulse, rubbing.slip))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...state import Vec
-from .interface import Respond, Rubbing
+from .interface import Respond, SlidingNodes
 
 
 class Filter:
@@ -20,7 +20,7 @@ class Filter:
         """params: friction_coefficient, μ."""
         self.coefficient = params["friction_coefficient"]
 
-    def impulses(self, rubbing: Rubbing, respond: Respond) -> Vec:
+    def impulses(self, rubbing: SlidingNodes, respond: Respond) -> Vec:
         """−min(μ p_n, m |v_t|) along the slip, (k, 3) [N s]."""
         speed = np.linalg.norm(rubbing.slip, axis=1)
         most = np.minimum(self.coefficient * rubbing.pressing, rubbing.mass * speed)

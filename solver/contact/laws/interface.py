@@ -15,7 +15,7 @@ Respond = Callable[[Vec], Vec]
 
 
 @dataclass(frozen=True)
-class Rubbing:
+class SlidingNodes:
     """A table of contacts that push in this step, before friction; one row a contact, no node twice."""
 
     nodes: Index  #: (k,)
@@ -42,5 +42,5 @@ class Friction(Protocol):
 
     def __init__(self, params: dict[str, float]) -> None: ...
 
-    def impulses(self, rubbing: Rubbing, respond: Respond) -> Vec:
+    def impulses(self, rubbing: SlidingNodes, respond: Respond) -> Vec:
         """On the touching nodes, along the obstacle, (k, 3) [N s]."""

@@ -1,1 +1,1 @@
-"""Which way fibres run: one file a source, each an entry of the catalogue's family "fiber_field"."""
+"""Which way fibers run: one file a source, each an entry of the catalogue's family "fiber_field"."""

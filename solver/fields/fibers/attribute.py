@@ -1,4 +1,4 @@
-"""Fibres as a vector attribute of the mesh says."""
+"""Fibers as a vector attribute of the mesh says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The direction of a body's fibres in each element."""
+"""The direction of a body's fibers in each element."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .interface import FiberField, Muscle, unit
 
 def fiber_directions(body: schema.Body, arrays: Callable[[str], NDArray[Any]], volume: Volume, weights: Vec | None,
                      vectors: Vec | None, notes: list[str]) -> Vec:
-    """Unit directions in each element, (e, 3), zero where there is no fibre.
+    """Unit directions in each element, (e, 3), zero where there is no fiber.
 
     weights: the Fibers map at nodes, (k,); vectors: directions at nodes, (k, 3); notes: takes sentences for the artist.
     Raises BadScene with the field's path.

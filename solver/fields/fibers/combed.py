@@ -1,4 +1,4 @@
-"""Fibres along curves that the artist combed: the nearest tangents, smoothed over the volume."""
+"""Fibers along curves that the artist combed: the nearest tangents, smoothed over the volume."""
 
 from __future__ import annotations
 

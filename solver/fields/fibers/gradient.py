@@ -1,4 +1,4 @@
-"""Fibres from a muscle's origin to its insertion, along the gradient of a harmonic field between them."""
+"""Fibers from a muscle's origin to its insertion, along the gradient of a harmonic field between them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ END = 0.1  #: painted this close to the lowest or highest weight is origin or in
 
 
 class Gradient:
-    """Nothing flows through the skin between the two ends, so fibres run along it there."""
+    """Nothing flows through the skin between the two ends, so fibers run along it there."""
 
     def __init__(self, params: Mapping[str, float]) -> None:
         """params: none."""

@@ -1,4 +1,4 @@
-"""Fibres that wind around an axis through the object's origin."""
+"""Fibers that wind around an axis through the object's origin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a source of fibre directions is given, and what it gives."""
+"""What a source of fiber directions is given, and what it gives."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Muscle:
 
 class FiberField(Protocol):
     def directions(self, muscle: Muscle) -> Vec:
-        """A direction of any length in each element in world space, (e, 3), zero where there is no fibre.
+        """A direction of any length in each element in world space, (e, 3), zero where there is no fiber.
 
         Raises BadScene with the path of the field from the body on.
         """

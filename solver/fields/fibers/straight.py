@@ -1,4 +1,4 @@
-"""Fibres of one direction in object space."""
+"""Fibers of one direction in object space."""
 
 from __future__ import annotations
 

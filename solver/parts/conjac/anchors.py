@@ -1,22 +1,22 @@
-"""Nodes that hold what the dynamic and prescribed nodes leave loose."""
+"""Nodes that hold what the dynamic and prescribed nodes leave floating."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ...coordinates.floating import LooseParts, is_firm, spread_of, width_of
+from ...coordinates.floating import FloatingParts, is_firm, spread_of, width_of
 from ...state import Index, Vec
 
 
 class Anchors:
-    """Up to three nodes for each loose part; K_qq of the remaining nodes is regular."""
+    """Up to three nodes for each floating part; K_qq of the remaining nodes is regular."""
 
     def __init__(self, rest: Vec, parts: list[Index], dynamic: Index, prescribed: Index) -> None:
         """rest: (n, 3) [m]. parts: nodes of each face-connected part. dynamic, prescribed: nodes that hold."""
         held = np.concatenate([dynamic, prescribed])
-        self.loose = LooseParts(rest, parts, held)
+        self.floating = FloatingParts(rest, parts, held)
         chosen: list[int] = []
-        for group in self.loose.groups:
+        for group in self.floating.groups:
             for part in group.parts:
                 chosen += _choose(rest, part, np.concatenate([held, np.array(chosen, dtype=held.dtype)]))
         self.nodes: Index = np.array(chosen, dtype=np.int32)

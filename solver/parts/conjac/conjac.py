@@ -20,7 +20,7 @@ from ...assembly.damping import Damped
 from ...assembly.edges import Edges
 from ...assembly.linearised import Linearised, Near
 from ...assembly.pattern import Pattern, node_graph
-from ...coordinates.floating import LooseParts
+from ...coordinates.floating import FloatingParts
 from ...coordinates.floating_frames import Frame, Frames
 from ...linear.interface import LinearSolver
 from ...state import Index, Vec
@@ -56,13 +56,13 @@ class ConJac:
         self.beta, self.gamma = params["beta"], params["gamma"]
         self.settle_time, self.corrections = params["settle_time"], int(params["corrections"])
         prescribed, count = mesh.coordinates.prescribed, len(mesh.rest)
-        self.loose = LooseParts(mesh.rest, mesh.parts, prescribed)
+        self.floating = FloatingParts(mesh.rest, mesh.parts, prescribed)
         self.anchors = Anchors(mesh.rest, mesh.parts, mesh.dynamic, prescribed)
 
         self.kept: Index = np.concatenate([mesh.dynamic, self.anchors.nodes]).astype(np.int32)
         quasistatic = np.setdiff1d(mesh.coordinates.free, self.kept)
         graph = node_graph(mesh.tets, count)[quasistatic][:, quasistatic]
-        self.frames = Frames(self.loose, mesh.parts, count)
+        self.frames = Frames(self.floating, mesh.parts, count)
         border = 1 + self.frames.columns + (mesh.coordinates.motion is not None) + mesh.coordinates.carriers
         self.pattern = Pattern(mesh.tets, np.concatenate([quasistatic[linear.order(graph)], self.kept]), count, border)
         self._matrix = self.pattern.matrix()

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...coordinates.floating import Group, LooseParts, rigid_field
+from ...coordinates.floating import FloatingParts, Group, rigid_field
 from ...state import Index, Mask, Vec
 from ..interface import Mesh
 
 
 class RigidModeBasis:
-    """One choice of dynamic nodes among the kept ones; the other kept nodes hold the parts that this leaves loose."""
+    """One choice of dynamic nodes among the kept ones; the other kept nodes hold what this leaves floating."""
 
     def __init__(self, mesh: Mesh, kept: Index, awake: Mask) -> None:
         """kept: (k,) nodes that, with the prescribed ones, make every part firm. awake: which are dynamic, (k,)."""
         held = np.concatenate([kept[awake], mesh.coordinates.prescribed])
-        self.loose = LooseParts(mesh.rest, mesh.parts, held)
+        self.floating = FloatingParts(mesh.rest, mesh.parts, held)
         self._nodes = kept[~awake]
         self._dynamic, self._rows = rows_of(np.flatnonzero(awake)), rows_of(np.flatnonzero(~awake))
         place = {node: i for i, node in enumerate(self._nodes.tolist())}
-        mine = [[np.intersect1d(part, self._nodes) for part in group.owned] for group in self.loose.groups]
+        mine = [[np.intersect1d(part, self._nodes) for part in group.owned] for group in self.floating.groups]
         #: of each group and part: the nodes that hold it, and where they stand among all of these
         self._owned = [[(nodes, [place[node] for node in nodes.tolist()]) for nodes in of_group] for of_group in mine]
 
     @property
     def unknowns(self) -> int:
         """How many a reduced step has."""
-        return len(self._dynamic) + sum(group.modes for group in self.loose.groups)
+        return len(self._dynamic) + sum(group.modes for group in self.floating.groups)
 
     def split(self, x: Vec, stiffness: Vec, left: Vec) -> tuple[Vec, Vec]:
         """Velocities of the kept nodes: dynamic along the rigid motions, quasistatic across them.
@@ -57,13 +57,13 @@ class RigidModeBasis:
 
     def _along(self, x: Vec) -> tuple[Vec, int]:
         """An orthonormal basis of the holding nodes' velocities, and how many of its columns, the first, are rigid."""
-        along = [self._rigid(group, owned, x) for group, owned in zip(self.loose.groups, self._owned)]
+        along = [self._rigid(group, owned, x) for group, owned in zip(self.floating.groups, self._owned)]
         whole, _ = np.linalg.qr(np.concatenate([np.zeros((len(self._rows), 0)), *along], axis=1), mode="complete")
         return whole, sum(field.shape[1] for field in along)
 
     def _rigid(self, group: Group, owned: list[tuple[Index, list[int]]], x: Vec) -> Vec:
         """Velocities of all holding nodes under this group's rigid motions, (3 nodes, modes)."""
-        twists, centres = self.loose.twists(group, x)
+        twists, centres = self.floating.twists(group, x)
         out = np.zeros((len(self._nodes), 3, twists.shape[1]))
         for k, ((mine, rows), centre) in enumerate(zip(owned, centres)):
             out[rows] = rigid_field(x[mine], centre, group.size) @ twists[6 * k : 6 * k + 6]

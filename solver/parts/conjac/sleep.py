@@ -166,7 +166,7 @@ class Sleep:
 
 def _left_behind(posed: PosedConJac, acceleration: Vec) -> Vec:
     """How far sleeping nodes, and what follows them, would stay behind in balance with this acceleration (n, 3) of all
-    nodes, its rigid part of loose bodies left out, (3 f,) [m]."""
+    nodes, its rigid part of floating bodies left out, (3 f,) [m]."""
     frames, mass, size = posed.owner.frames, posed.lin.mass, len(posed.jacobian)
     loads = -mass[:, None] * acceleration
     if posed.frames:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...assembly.linearised import Linearised
 from ...assembly.pattern import Pattern, node_graph
-from ...coordinates.floating import LooseParts
+from ...coordinates.floating import FloatingParts
 from ...errors import StepFailed
 from ...linear.interface import LinearSolver, NotPositiveDefinite
 from ...state import Index, Vec
@@ -85,7 +85,7 @@ class Full:
         self.matrix = self.pattern.matrix()
         linear.analyse(self.matrix, 0)
         self.loads = Loads(mesh)
-        self.loose = LooseParts(mesh.rest, mesh.parts, mesh.coordinates.prescribed)
+        self.floating = FloatingParts(mesh.rest, mesh.parts, mesh.coordinates.prescribed)
         #: where each node of the elimination order stands among the free ones, (f,)
         self.rank: Index = np.searchsorted(free, self.pattern.order).astype(np.int32)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from bodies import box, make, nearest, positions, rows, run, stiffness
 
-from solver.coordinates.floating import LooseParts
+from solver.coordinates.floating import FloatingParts
 from solver.state import State
 
 H, BETA, GAMMA = 1 / 120, 0.6, 0.4
@@ -166,11 +166,11 @@ def test_a_thin_rope_is_held_by_its_end_and_takes_anchors_where_it_is_not():
     """Its thickness is what nodes on a line are measured by, not its length."""
     nodes, tets = rope()
     held = make(nodes, tets, young=1e9, pinned=left(nodes), dynamic=[nearest(nodes, (1, 0, 0))])
-    assert held.condensation.loose.groups == [] and len(held.condensation.anchors.nodes) == 0
+    assert held.condensation.floating.groups == [] and len(held.condensation.anchors.nodes) == 0
     run(held, 3)
     free = make(nodes, tets, young=1e9)
     anchors = free.condensation.anchors
-    assert [group.modes for group in anchors.loose.groups] == [6] and len(set(anchors.nodes.tolist())) == 3
+    assert [group.modes for group in anchors.floating.groups] == [6] and len(set(anchors.nodes.tolist())) == 3
     fallen = run(free, 10)
     moved = positions(free, fallen) - nodes
     assert np.ptp(moved, axis=0).max() <= 1e-6 and moved[:, 2].max() < -0.03
@@ -180,7 +180,7 @@ def test_a_thin_rope_is_held_by_its_end_and_takes_anchors_where_it_is_not():
 def test_neighbours_far_smaller_than_the_body_count_as_what_they_are(count, modes):
     nodes, tets = rope()
     held = left(nodes)[:count]
-    found = [group.modes for group in LooseParts(nodes, [np.arange(len(nodes))], held).groups]
+    found = [group.modes for group in FloatingParts(nodes, [np.arange(len(nodes))], held).groups]
     assert found == ([modes] if modes else [])
 
 
@@ -194,7 +194,7 @@ def test_parts_that_stiffen_each_other_are_anchored_and_have_no_rigid_motion():
     unique, where = np.unique(np.round(np.concatenate([nodes, other]), 9), axis=0, return_inverse=True)
     joined = where.reshape(-1)[np.concatenate([tets, tets + len(nodes)])].astype(np.int32)
     world = make(unique, joined, pinned=left(unique))
-    assert [group.modes for group in world.condensation.anchors.loose.groups] == [0]
+    assert [group.modes for group in world.condensation.anchors.floating.groups] == [0]
     K, _ = stiffness(world, unique)
     free = rows(world.coordinates.free)
     assert null_space(K[np.ix_(free, free)]).shape[1] == 0
