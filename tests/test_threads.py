@@ -121,7 +121,7 @@ def test_every_compiled_file_is_a_kernel_source():
 LOAD = """
 import sys
 from solver import catalogue, threads
-import solver.world.build
+import solver.build.world
 for name in ("material", "damping", "linear_solver"):
     for entry in catalogue.family(name).values():
         entry.load()

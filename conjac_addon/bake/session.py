@@ -70,7 +70,11 @@ class Bake:
         found = place.of(obj)
         if self._object in running or (found.own and place.cache_of(found.folder).status().state == "baking"):
             raise CacheBusy("it is being baked already", "Wait for that bake or cancel it", self.name)
-        self.folder = moving.take(obj)
+        try:
+            self.folder = moving.take(obj)
+        except ConJacError as error:
+            error.object = error.object or self.name
+            raise
         for one in members.soft_bodies(obj, scene):
             identity.give(one)
             copies.own_handles(one)

@@ -118,7 +118,7 @@ def start_second(materials: Sequence[tuple[str, str]], linear_solver: str,
     """A process that compiles the share and ends, or dies when this one does. None where none can be started."""
     root = Path(__file__).resolve().parents[1]
     code = (f"import sys; sys.path[:] = {[str(root.parent), *sys.path]!r}\n"
-            f"from {root.name}.world import loading\n"
+            f"from {root.name}.build import loading\n"
             f"loading.be_second({sys.implementation.cache_tag!r}, {list(materials)!r}, {linear_solver!r})")
     options: dict[str, Any] = {}
     if sys.platform == "win32":

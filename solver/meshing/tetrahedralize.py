@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 from .. import catalogue
@@ -243,13 +241,14 @@ def _parts_that_belong(nodes: Vec, tets: Index, surface: Surface) -> tuple[Index
 
 
 def _came_apart(nodes: Vec, tets: Index, surface: Surface) -> tuple[int, int]:
-    """How many connected parts of the surface are more than one piece of the volume, and how many pieces those are."""
-    links = coo_matrix((np.ones(3 * len(tets), dtype=np.int8), (np.repeat(tets[:, 0], 3), tets[:, 1:].ravel())),
-                       shape=(len(nodes),) * 2)
-    used = np.unique(tets)
-    piece = connected_components(links, directed=False)[1][used]
+    """How many connected parts of the surface are more than one piece of the volume, and how many pieces those are.
+
+    What hangs together by an edge only turns about it, and counts as apart.
+    """
+    used, corners = np.unique(tets, return_inverse=True)
     near = _part_of_vertex(surface)[cKDTree(surface.vertices).query(nodes[used])[1]]
-    pieces = np.bincount(_favourites(piece, near), minlength=surface.parts)
+    piece = np.repeat(face_parts(tets)[1], 4)
+    pieces = np.bincount(_favourites(piece, near[corners.ravel()]), minlength=surface.parts)
     return int((pieces > 1).sum()), int(pieces[pieces > 1].sum())
 
 

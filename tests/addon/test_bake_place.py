@@ -80,6 +80,7 @@ def test_a_file_never_saved_uses_blenders_temporary_folder():
 
 def test_free_deletes_only_what_is_listed(tmp_path):
     folder = tmp_path / "job"
+    folder.mkdir()
     for name in ("Jelly.pc2", "Jelly.abc"):
         belongings.add(folder, folder / name)
         belongings.add(folder, folder / name)

@@ -82,6 +82,7 @@ def test_each_format_can_be_changed_for_each_other_one(tmp_path):
 def test_blend_paths_list_the_files_a_render_node_needs(tmp_path):
     obj = make_object("Ду ша/../x")
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "a file.blend"))
+    (tmp_path / "sub").mkdir()
     for key in ("pc2", "abc"):
         file = playback.show(obj, bpy.context.scene, make_frames(obj), tmp_path / "sub" / "jelly.001", key)
         assert file.name == f"jelly.001.{key}"

@@ -127,9 +127,10 @@ def test_adding_can_be_undone(addon):
 
 def test_remove_takes_modifier_and_preview_but_not_the_painting(soft_cube):
     from conjac.conjac_addon.operators import preview_objects
+    from conjac.conjac_addon.playback import modifier
 
     soft_cube.vertex_groups.new(name="Pin")
-    soft_cube.modifiers.new("ConJac", "MESH_CACHE")
+    modifier.put(soft_cube, "MESH_CACHE")
     soft_cube.modifiers.new("Subdivision", "SUBSURF")
     preview_objects.show_wire(soft_cube, np.eye(4)[:, :3], np.array([[0, 1, 2, 3]], np.int32))
     bpy.context.view_layer.objects.active = soft_cube

@@ -106,7 +106,7 @@ def test_a_bake_on_one_thread_keeps_to_one_process(tmp_path):
 LOAD = """
 import importlib, sys
 from solver import catalogue, threads
-from solver.world import loading
+from solver.build import loading
 exec(sys.argv[1])
 print(*sorted(f"{module}.{name}" for module in [*sys.modules] if module.startswith("solver.")
               for name, kernel in vars(sys.modules[module]).items()

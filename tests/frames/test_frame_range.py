@@ -171,4 +171,5 @@ def test_digests_over_time_tell_where_two_arrays_part(tmp_path):
     np.save(tmp_path / "f.npy", np.asfortranarray(whole))
     assert over_time.digests(tmp_path / "f.npy", 2)[1] == []
     (tmp_path / "a.npy").write_bytes((tmp_path / "a.npy").read_bytes()[:-8])
-    assert over_time.digests(tmp_path / "a.npy", 2)[1] == a[1][:6]
+    # a file that is cut short tells of no frame
+    assert over_time.digests(tmp_path / "a.npy", 2)[1] == []

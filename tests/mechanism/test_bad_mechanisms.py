@@ -57,7 +57,7 @@ def bake(job, capsys):
 @pytest.mark.parametrize(("path", "value", "said"), [
     (f"{BODY}.mass", 0, "mass of 0 kg"),
     (f"{BODY}.shape", box(1, 1, 0), "is flat"),
-    (f"{BODY}.shape", box(1e-150, 1e-150, 1e-150), "so small or so large"),
+    (f"{BODY}.shape", box(1e-150, 1e-150, 1e-150), "closer to 0 than what can be computed with"),
     (BODY, solid("flat"), "vertices lie in a plane"),
     (BODY, solid("thin"), "is flat and encloses no volume"),
     (BODY, solid("none"), "0 vertices"),

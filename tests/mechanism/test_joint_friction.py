@@ -228,6 +228,7 @@ def test_friction_that_does_not_settle_is_said_once_with_its_steps(tmp_path):
     assert calm.summary == []
     told: list[str] = []
     job = load(mechanism_job(tmp_path / "c", *pendulum(), joint_friction=law))
+    job.cache.mkdir()
     simulate(build_mechanisms(job), Timeline.of(job.scene.time), FrameStore(job.cache), log=told.append)
     assert len([line for line in told if "did not settle in" in line]) == 1
 

@@ -77,9 +77,6 @@ BAD = {
         lambda job: meshed(job, {"kind": "grid"}, lambda x: x + 3 * x[:, [1, 2, 0]] * x), "surface", BadMesh, "box"),
     "open for TetGen": (
         lambda job: meshed(job, {"kind": "tetgen"}, triangles=lambda t: t[1:]), "surface", BadMesh, "not closed"),
-    "too fine": (
-        lambda job: meshed(job, {"kind": "tetwild", "params": {"edge_length": 1e-6}}),
-        "mesher.params.edge_length", BadMesh, "larger"),
     "too fine for the grid": (
         lambda job: meshed(job, {"kind": "grid", "params": {"edge_length": 8e-5}}, lambda x: x * [1, 1, 1e-4]),
         "mesher.params.edge_length", BadMesh, "larger"),
@@ -97,6 +94,12 @@ def test_what_meshing_and_fields_refuse_ends_with_the_path(job, case):
     assert type(caught.value) is kind and caught.value.exit_code == 2
     assert text.startswith('"Ear": ') and said in text and text.endswith(f" - at `{path}`.")
     assert field_at(job, path)
+
+
+def test_an_edge_far_too_short_is_refused_before_anything_is_meshed(job):
+    meshed(job, {"kind": "tetwild", "params": {"edge_length": 1e-6}})
+    with pytest.raises(BadScene, match=r'^"Ear": .*smaller than the body.*larger.*mesher.params.edge_length'):
+        load(job)
 
 
 def test_a_command_says_it_so_too(job, capfdbinary):
