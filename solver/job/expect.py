@@ -18,10 +18,13 @@ def check_vector(vector: schema.Vector, where: str) -> None:
         raise refuse(f"{max(vector, key=abs):g} is beyond {FARTHEST:g}", where)
 
 
-def check_numbers(part: Any, where: str) -> None:
-    """Refuse any number of the scene that products overflow or underflow with. Raises BadScene with its path."""
+def check_numbers(part: Any, where: str, is_entry: bool = False) -> None:
+    """Refuse any number of the scene that products overflow or underflow with. Raises BadScene with its path.
+
+    is_entry: of a place or a turn, where what rounding leaves of a zero is no slip.
+    """
     if isinstance(part, float):
-        if not (part == 0.0 or 1 / FARTHEST <= abs(part) <= FARTHEST):
+        if not (part == 0.0 or (is_entry and abs(part) < 1.0) or 1 / FARTHEST <= abs(part) <= FARTHEST):
             raise refuse(f"{part:g} is {'closer to 0 than' if abs(part) < 1 else 'beyond'} what can be computed with",
                          where, f"Use a number between {1 / FARTHEST:g} and {FARTHEST:g}")
     elif isinstance(part, msgspec.Struct):
@@ -32,10 +35,10 @@ def check_numbers(part: Any, where: str) -> None:
             check_numbers(value, f"{where}.{name}")
     elif isinstance(part, list):
         for i, value in enumerate(part):
-            check_numbers(value, f"{where}[{i}]")
+            check_numbers(value, f"{where}[{i}]", is_entry=True)
     elif isinstance(part, tuple):
         for value in part:
-            check_numbers(value, where)
+            check_numbers(value, where, is_entry=True)
 
 
 def check_choice(family: str, choice: schema.Choice, where: str) -> None:

@@ -54,6 +54,12 @@ def bake(job, capsys):
     return code, said
 
 
+def test_what_rounding_leaves_of_a_zero_is_no_slip(tmp_path, capsys):
+    """As a rig's joints have it where a bone turns about one axis alone."""
+    job = arm(tmp_path, (f"{JOINT}.start", [-3.08e-33]), (f"{BODY}.position", [0.5, 1e-40, -2e-31]))
+    assert bake(job, capsys)[0] == 0
+
+
 @pytest.mark.parametrize(("path", "value", "said"), [
     (f"{BODY}.mass", 0, "mass of 0 kg"),
     (f"{BODY}.shape", box(1, 1, 0), "is flat"),
