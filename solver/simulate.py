@@ -31,7 +31,7 @@ Stop = Callable[[], bool]
 
 
 class World(Protocol):
-    """What the loop needs of a world; `world.build` makes one."""
+    """What the loop needs of a world; `build.world` makes one."""
 
     @property
     def bodies(self) -> list[tuple[str, int, int]]: ...  #: (name, first vertex, number of vertices) of the output

@@ -82,7 +82,7 @@ class Loading:
             load_share(*self._share)
             # some stand on the linear solver's kernels, which the second process has compiled by now
             catalogue.find("stage_solver", self._scene.stage_solver.kind).load()
-        except Exception:  # `world.build` meets it again, where it is reported
+        except Exception:  # `build.world` meets it again, where it is reported
             return
         finally:
             if self._second is not None:
