@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..state import Index, Vec
+from .random_device import fix_random_device
 from .surface import Surface
 
 MOST_TRIANGLES = 15_000  # fTetWild's own simplification takes minutes from about here
@@ -16,7 +17,7 @@ FINER = 4.0  # a surface with this many times the triangles that the tetrahedra 
 
 
 class TetWild:
-    """Robust, within an envelope around the surface; the same input gives other tetrahedra each time."""
+    """Robust, within an envelope around the surface; the same tetrahedra each time, on Linux."""
 
     in_child = True
 
@@ -52,6 +53,7 @@ class TetWild:
         """Nodes and tets in unit-box units, of either orientation. Runs in the child process: it may crash or hang."""
         import pytetwild
 
+        fix_random_device(pytetwild.PyfTetWildWrapper.__file__)
         if len(triangles) > settings["triangles"]:
             import fast_simplification
 

@@ -1,5 +1,7 @@
 """Real meshers on clean and on dirty surfaces: a sound volume of the right size, or a refusal by name."""
 
+import sys
+
 import numpy as np
 import pytest
 from surfaces import DATA, SHARED, box, joined, read_obj
@@ -146,3 +148,13 @@ def test_scans(name):
     a, b, c = (vertices[triangles[:, i]] for i in range(3))
     enclosed = np.einsum("ij,ij->", a, np.cross(b, c)) / 6
     assert tet_volumes(volume.nodes, volume.tets).sum() == pytest.approx(enclosed, rel=0.05)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody holds fTetWild's random numbers")
+def test_the_same_surface_gives_the_same_tetrahedra():
+    """Each in a process of its own, and however many threads share the work: bytes, not looks."""
+    vertices, triangles = sphere((1.0, 0.7, 0.9))
+    first, again = (tetrahedralize(vertices, triangles, "tetwild", {"edge_length": 0.3}, name="Ball") for _ in range(2))
+    assert len(first.tets) > 300
+    assert first.nodes.tobytes() == again.nodes.tobytes()
+    assert first.tets.tobytes() == again.tets.tobytes()
