@@ -1,4 +1,4 @@
-"""Files that are whole or not there: temporary name, flush, rename; and their digests. Standard library only.
+"""Files that are whole or not there: temporary name, flush, rename, flush; their digests. Standard library only.
 
 A job or a cache may come from a stranger, so no link in it is followed, and nothing but regular files is opened:
 what is written or deleted through a link is somebody else's, and a pipe would be waited for without end.
@@ -22,6 +22,7 @@ from ..errors import CacheUnwritable
 FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG}
 READ_ONLY = {errno.EROFS}
 GONE = {errno.ENOENT, errno.ENODEV, errno.EIO, errno.ENXIO, getattr(errno, "ESTALE", errno.EIO)}
+NO_FLUSH = {errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EROFS}  # of a folder, where that is not done
 BUSY_TRIES = 8  # waits of 10 ms, 20 ms, ... 1.3 s: a virus scanner or a player lets go within that
 TEMPORARY = ".tmp"
 
@@ -123,6 +124,29 @@ def make_folder(path: Path) -> None:
             raise NotRegular(path, "a link") from None
         if not path.is_dir():
             raise
+    else:
+        flush_names(path.parent)
+
+
+def flush_names(folder: Path) -> None:
+    """Let the disk keep which files a folder has, which a rename alone leaves to it for seconds. Raises OSError.
+
+    Nothing where the system or the file system does not do this for folders (Windows, some network drives).
+    """
+    how = getattr(os, "O_DIRECTORY", None)
+    if how is None:
+        return
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | how)
+    except PermissionError:  # it may be written to but not listed
+        return
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in NO_FLUSH:
+            raise
+    finally:
+        os.close(descriptor)
 
 
 def digest(path: Path) -> str:
@@ -139,6 +163,8 @@ def digest_of(content: bytes | memoryview) -> str:
 def write_whole(path: Path, content: bytes | memoryview, root: Path | None = None) -> None:
     """Write a file that is complete under its name or not there; an older one of that name stays until then.
 
+    Once this returns the disk has it, should the power go.
+
     Its folder must stand. root: no folder below it, on the way to the file, may be a link; the file's own folder where
     left out. Raises CacheUnwritable when the disk is full or the folder cannot be written; nothing is left behind then.
     """
@@ -151,6 +177,7 @@ def write_whole(path: Path, content: bytes | memoryview, root: Path | None = Non
                 stream.flush()
                 os.fsync(stream.fileno())
             replace(temporary, path)
+            flush_names(path.parent)
         except BaseException:
             with contextlib.suppress(OSError):
                 temporary.unlink()

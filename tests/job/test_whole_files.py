@@ -4,9 +4,12 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+
+from solver.job.files import write_whole
 
 ROOT = Path(__file__).resolve().parents[2]
 WRITE = """
@@ -20,46 +23,98 @@ for letter in sys.argv[3]:
 """
 
 
-def kept_after_each_call(journal: str, name: str) -> list[tuple[int, int]]:
-    """(bytes that reached the disk, bytes that were written) of the file called `name`, after each system call.
+CALLS = "trace=openat,write,fsync,fdatasync,close,mkdir,mkdirat,rename,renameat,renameat2,unlink,unlinkat"
 
-    A disk keeps names as they come and forgets whatever bytes were not flushed when the power went.
+
+@pytest.fixture(scope="module")
+def journal(tmp_path_factory):
+    """(every call of the system, path, size) of a program that writes a file three times."""
+    if shutil.which("strace") is None:
+        pytest.skip("reads the calls of the system with strace")
+    folder = tmp_path_factory.mktemp("journal")
+    path, size = folder / "file", 300_000
+    ran = subprocess.run(["strace", "-f", "-o", str(folder / "calls"), "-e", CALLS, sys.executable, "-c", WRITE,
+                          str(path), str(size), "abc"], cwd=ROOT, capture_output=True, text=True)
+    if ran.returncode and "ptrace" in ran.stderr:
+        pytest.skip("no right to trace here")
+    assert ran.returncode == 0, ran.stderr
+    return (folder / "calls").read_text(), path, size
+
+
+def kept_after_each_call(journal: str, name: str, forgets_names: bool) -> list[tuple[int, int, int]]:
+    """(how often it was written anew, bytes that reached the disk, bytes that were written) of the file called `name`,
+    after each system call.
+
+    A disk forgets whatever bytes were not flushed when the power went. Names it keeps as they come or, where it
+    `forgets_names`, once their folder was flushed.
     """
-    files: dict[str, dict] = {}
+    files: dict[str, dict] = {}  # as programs see them
+    disk: dict[str, dict] = files if not forgets_names else {}
     opened: dict[str, dict] = {}
-    found = []
+    folders: dict[str, str] = {}
+    found, count = [], 0
     for call in journal.splitlines():
         if match := re.search(r'openat\(.*?"([^"]*)", ([A-Z_|]*).*\)\s+= (\d+)', call):
             path, how, number = match.groups()
             if "O_CREAT" in how or "O_TRUNC" in how:
-                files[path] = opened[number] = {"flushed": 0, "written": 0}
+                count += 1
+                files[path] = opened[number] = {"flushed": 0, "written": 0, "count": count}
             elif path in files:
                 opened[number] = files[path]
+            elif "O_DIRECTORY" in how:
+                folders[number] = path
         elif (match := re.search(r"write\((\d+), .*\)\s+= (\d+)", call)) and match[1] in opened:
             opened[match[1]]["written"] += int(match[2])
-        elif (match := re.search(r"f(?:data)?sync\((\d+)\)\s+= 0", call)) and match[1] in opened:
-            opened[match[1]]["flushed"] = opened[match[1]]["written"]
-        elif (match := re.search(r"close\((\d+)\)", call)) and match[1] in opened:
-            del opened[match[1]]
+        elif match := re.search(r"f(?:data)?sync\((\d+)\)\s+= 0", call):
+            if match[1] in opened:
+                opened[match[1]]["flushed"] = opened[match[1]]["written"]
+            elif match[1] in folders and forgets_names:
+                inside = {path: file for path, file in files.items() if str(Path(path).parent) == folders[match[1]]}
+                disk.clear()  # of one folder only
+                disk.update(inside)
+        elif match := re.search(r"close\((\d+)\)", call):
+            opened.pop(match[1], None)
+            folders.pop(match[1], None)
         elif match := re.search(r'rename\w*\(.*?"([^"]*)".*?"([^"]*)".*\)\s+= 0', call):
             files[match[2]] = files.pop(match[1])
         elif match := re.search(r'unlink\w*\(.*?"([^"]*)".*\)\s+= 0', call):
             files.pop(match[1], None)
-        if name in files:
-            found.append((files[name]["flushed"], files[name]["written"]))
+        if name in disk:
+            found.append((disk[name]["count"], disk[name]["flushed"], disk[name]["written"]))
     return found
 
 
-@pytest.mark.skipif(shutil.which("strace") is None, reason="reads the calls of the system with strace")
-def test_the_power_may_go_at_any_moment(tmp_path):
-    """Through a disk that forgets what was not flushed: under the file's name there is never less than all of it."""
-    path, size = tmp_path / "file", 300_000
-    ran = subprocess.run(["strace", "-f", "-o", str(tmp_path / "journal"), "-e",
-                          "trace=openat,write,fsync,fdatasync,close,rename,renameat,renameat2,unlink,unlinkat",
-                          sys.executable, "-c", WRITE, str(path), str(size), "abc"], cwd=ROOT, capture_output=True,
-                         text=True)
-    if ran.returncode and "ptrace" in ran.stderr:
-        pytest.skip("no right to trace here")
-    assert ran.returncode == 0, ran.stderr
-    kept = kept_after_each_call((tmp_path / "journal").read_text(), str(path))
-    assert kept and set(kept) == {(size, size)}
+@pytest.mark.parametrize("forgets_names", [False, True])
+def test_the_power_may_go_at_any_moment(journal, forgets_names):
+    """Through a disk that forgets what was not flushed: under the file's name there is never less than all of it, and
+    what was written last is there in the end."""
+    calls, path, size = journal
+    kept = kept_after_each_call(calls, str(path), forgets_names)
+    assert {(flushed, written) for _, flushed, written in kept} == {(size, size)}
+    assert kept[0][0] == 1 and kept[-1][0] == 3
+
+
+def test_the_disk_has_each_one_before_the_next_is_begun(journal):
+    """Whoever goes on after `write_whole`, to note in a list that a file is there, may rely on it."""
+    calls, path, size = journal
+    begun = [match.start() for match in re.finditer(r'openat\([^\n]*file\.tmp", [^\n]*O_CREAT', calls)]
+    assert len(begun) == 3
+    for count, start in enumerate(begun[1:], 1):
+        assert kept_after_each_call(calls[:start], str(path), forgets_names=True)[-1] == (count, size, size)
+
+
+def test_killed_in_mid_write_it_is_the_old_one_or_the_new_one(tmp_path):
+    """Killed by force at twelve moments of writing one file over and over; what is left of it goes with the next."""
+    path, size = tmp_path / "file", 2_000_000
+    for moment in range(12):
+        with subprocess.Popen([sys.executable, "-c", WRITE, str(path), str(size), "ab" * 5000], cwd=ROOT,
+                              stdout=subprocess.PIPE) as writer:
+            assert writer.stdout.readline() == b"on\n"
+            while not path.exists():
+                time.sleep(0.001)
+            time.sleep(0.0037 * moment)
+            writer.kill()
+        content = path.read_bytes()
+        assert len(content) == size and content in (b"a" * size, b"b" * size)
+    write_whole(path, b"c")
+    assert [name.name for name in tmp_path.iterdir()] == ["file"] and path.read_bytes() == b"c"
