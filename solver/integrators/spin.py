@@ -8,6 +8,7 @@ is what takes this back.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -62,7 +63,8 @@ def keep_spin(system: Nodes, parts: list[Index], before: State, after: State, h:
         wanted = spin(mass, x0[part], v0[part])
         if damped is not None:
             wanted = wanted / (1.0 + h * damped.drag[part].sum() / mass.sum())
-        x1[part], v1[part] = turned(mass, x0[part], x1[part], v1[part], wanted, h)
+        turn = turned(mass, x0[part], x1[part], v1[part], wanted, h)
+        x1[part], v1[part] = turn.placed(x1[part]), turn.moving(x1[part], v1[part])
     free = coordinates.free
     return State(after.time, x1[free].ravel(), v1[free].ravel(), after.memory)
 
@@ -72,24 +74,53 @@ def spin(mass: Vec, x: Vec, v: Vec) -> Vec:
     return _moment(x, mass, mass[:, None] * v)
 
 
-def turned(mass: Vec, x0: Vec, x: Vec, v: Vec, wanted: Vec, h: float) -> tuple[Vec, Vec]:
-    """Positions and velocities, (k, 3), of a body that had this spin through the last h seconds.
+@dataclass(frozen=True)
+class Turn:
+    """A body turned as a whole, and what its velocities gain of a rigid motion."""
 
-    x0: where it was. wanted: (3,) [kg m²/s].
+    angle: Vec  #: rotation vector [rad], (3,)
+    centre: Vec  #: of mass [m], (3,)
+    drift: Vec  #: its velocity [m/s], (3,)
+    lacking: Vec  #: angular velocity that is added [rad/s], (3,)
+    shift: Vec = field(default_factory=lambda: np.zeros(3))  #: of the centre [m]
+    gain: Vec = field(default_factory=lambda: np.zeros(3))  #: of its velocity [m/s]
+
+    @property
+    def rotation(self) -> Vec:
+        """(3, 3)"""
+        return _rotation(self.angle)
+
+    def placed(self, x: Vec) -> Vec:
+        """Where points of the body are then, both (k, 3) [m]."""
+        out: Vec = self.centre + self.shift + (x - self.centre) @ self.rotation.T
+        return out
+
+    def moving(self, x: Vec, v: Vec) -> Vec:
+        """Velocities (k, 3) [m/s] of what was at x (k, 3) [m] and moved at v (k, 3)."""
+        turning: Vec = np.cross(self.lacking, (x - self.centre) @ self.rotation.T)
+        out: Vec = self.drift + self.gain + (v - self.drift) @ self.rotation.T + turning
+        return out
+
+
+def turned(mass: Vec, x0: Vec, x: Vec, v: Vec, wanted: Vec, h: float) -> Turn:
+    """How to turn points (k, 3) of a body that had this spin through the last h seconds.
+
+    mass: (k,) [kg]. x0: where they were. wanted: (3,) [kg m²/s].
     """
     centre, drift = mass @ x / mass.sum(), mass @ v / mass.sum()
-    arm, moving, old = x - centre, v - drift, x0 - mass @ x0 / mass.sum()
+    arm, old = x - centre, x0 - mass @ x0 / mass.sum()
     at_first = _inertia(mass, old)
     # it has turned with `so_far`; the mean of what it should turn with before and after neither heats nor brakes it
     so_far = np.linalg.solve(at_first, _moment(old, mass, mass[:, None] * (arm - old))) / h
     first, begun = np.linalg.solve(at_first, wanted), arm
     for _ in range(ROUNDS):
         mean = 0.5 * (first + np.linalg.solve(_inertia(mass, arm), wanted))
-        rotation = _rotation(h * (mean - so_far))
+        angle = h * (mean - so_far)
+        rotation = _rotation(angle)
         arm = begun @ rotation.T
-    moving = moving @ rotation.T
+    moving = (v - drift) @ rotation.T
     lacking = np.linalg.solve(_inertia(mass, arm), wanted - spin(mass, arm, moving))
-    return centre + arm, drift + moving + np.cross(lacking, arm)
+    return Turn(angle, centre, drift, lacking)
 
 
 def _moment(x: Vec, mass: Vec, momentum: Vec) -> Vec:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -19,6 +20,7 @@ from ..parts.interface import Eliminated, NodeStage, Posed, Stage
 from ..parts.joints.jointed import OnBodies
 from ..parts.together import Together
 from ..state import Index, State, Vec
+from .flying import FlyingBones
 from .ground_friction import friction_impulses, remember
 from .joints import Joints
 from .nodes import Nodes
@@ -186,7 +188,7 @@ class FleshOnBones(World):
     def step(self, state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
         try:
-            soft, joints = self.parted(self.jointed.integrated(self, state, h))
+            soft, joints = self.parted(self.jointed.integrated(self, state, h, self.soft.integrator))
         except np.linalg.LinAlgError as failure:
             raise StepFailed("the step's system of equations is singular") from failure
         joints = self.jointed.finish(joints)
@@ -211,8 +213,16 @@ class FleshOnBones(World):
         return self.jointed.tangent(state, time)
 
     def keep_spin(self, before: State, after: State, h: float, posed: Posed) -> State:
-        """What flies with bones in it keeps its spin as the bones do."""
-        return after
+        """The end of a step with the angular momentum that what flies freely had before it, with bones or without."""
+        damped = cast(Together, posed).lin.damped
+        start, end = self.parted(before), self.parted(after)
+        kept = self._flying.keep(start, end, h, damped)
+        self._flesh.ride_on(self._skeleton.bodies(kept[1]))
+        return self.joined([self.soft.keep_spin(start[0], kept[0], h, posed), kept[1]])
+
+    @cached_property
+    def _flying(self) -> FlyingBones:
+        return FlyingBones(self.soft, self.jointed)
 
     def pose(self, at: State, stage: Stage, time: float | None = None) -> Together:
         """The stage of both linearised at a state and factored; time: where D is taken. Raises StepFailed."""

@@ -266,18 +266,19 @@ class Joints:
         pushed = start.memory.get(PUSHING, np.zeros((0, 3)))
         self.impacts += held is not None and not np.array_equal(held.pushing, pushed)
 
-    def integrated(self, system: System, state: State, h: float) -> State:
-        """The integrator's step; backward Euler's where something struck in it, on which the past says nothing.
+    def integrated(self, system: System, state: State, h: float, integrator: Integrator | None = None) -> State:
+        """The integrator's step, its own or that of a system that it is in; backward Euler's where something struck in
+        it, on which the past says nothing.
 
         Methods of order 2 carry a jump of the velocities on into their next stages, and what struck would bounce off.
         """
-        impacts = self.impacts
+        integrator, impacts = integrator or self.integrator, self.impacts
         if self.constraints is not None and not self.recentres and system is self:
             self.constraints.begin(self.linearise(state), state.time, h)
-        after = self.integrator.step(system, state, h)
-        if self.impacts == impacts or self.integrator.order == 1:
+        after = integrator.step(system, state, h)
+        if self.impacts == impacts or integrator.order == 1:
             return after
-        memory = {key: value for key, value in state.memory.items() if key not in self.integrator.remembers}
+        memory = {key: value for key, value in state.memory.items() if key not in integrator.remembers}
         return BackwardEuler({}).step(system, replace(state, memory=memory), h)
 
     def _refuse_blow_up(self, after: State) -> None:

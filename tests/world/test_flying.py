@@ -1,0 +1,118 @@
+"""Bones with flesh on them in free flight: what keeps linear and angular momentum, and what Keep Spin leaves alone."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from small_jobs import change
+from test_joined_jobs import arm_job, world_of
+
+H = 1 / 48
+DOWN = np.array([0.0, 0.0, -9.81])
+TIGHT = {"kind": "newton_d", "params": {"tolerance": 1e-11}}
+
+
+def thrown(folder, kind="semi_implicit", method="vanilla", *, keep=None, gravity=(0.0, 0.0, 0.0), **scene):
+    """Two bones on a hinge with a soft bar between them, thrown so that they tumble and bend, and their first state."""
+    params = {} if keep is None else {"keep_spin": keep}
+    job = arm_job(folder, method=method, kind="free", integrator={"kind": kind, "params": params}, stage_solver=TIGHT,
+                  gravity=list(gravity))
+    change(job, "mechanisms.0.joints.0.rate", [1.0, 2.0, -1.5, 0.3, -0.2, 0.4])
+    change(job, "mechanisms.0.joints.1.rate", [3.0])
+    for key, value in scene.items():
+        change(job, key.replace("__", "."), value)
+    world = world_of(job)
+    soft, bones = world.parted(world.initial_state())
+    at = world.jointed.tree.posture(bones.q, bones.u, bones.memory)
+    turn, twist = at.E[0, :3, :3], at.twist[0]
+    rigid = np.cross(turn @ twist[:3], world.soft.rest - at.E[0, :3, 3]) + turn @ twist[3:]
+    soft = replace(soft, u=rigid[world.soft.coordinates.free].ravel())
+    return world, world.joined([soft, bones])
+
+
+def momenta(world, state):
+    """Linear, and angular about the centre of mass, (3,) each; and the whole mass."""
+    soft, bones = world.parted(state)
+    tree = world.jointed.tree
+    at, mass = tree.posture(bones.q, bones.u, bones.memory), world.soft.mass
+    x, p = world.soft.coordinates.place(soft.q, soft.time), mass[:, None] * world.soft.velocity(soft)
+    linear, angular, moment, total = p.sum(axis=0), np.cross(x, p).sum(axis=0), mass @ x, mass.sum()
+    for E, twist, inertia in zip(at.E, at.twist, tree.inertia):
+        own = inertia @ twist
+        push = E[:3, :3] @ own[3:]
+        linear, angular = linear + push, angular + E[:3, :3] @ own[:3] + np.cross(E[:3, 3], push)
+        moment, total = moment + inertia[5, 5] * E[:3, 3], total + inertia[5, 5]
+    return linear, angular - np.cross(moment / total, linear), total
+
+
+def kinetic(world, state):
+    soft, bones = world.parted(state)
+    return (0.5 * world.soft.mass @ np.square(world.soft.velocity(soft)).sum(axis=1)
+            + replace(world.jointed, notes=[]).energy(bones))
+
+
+def run(world, state, steps, h=H):
+    for k in range(steps):
+        state = world.step(replace(state, time=k * h), h)
+    return state
+
+
+@pytest.mark.parametrize("method", ["vanilla", "conjac"])
+def test_keep_spin_keeps_both_momenta_of_flesh_on_bones(tmp_path, method):
+    for keep in (False, True):
+        world, state = thrown(tmp_path / str(keep), method=method, keep=keep)
+        linear, angular, _ = momenta(world, state)
+        energy = kinetic(world, state)
+        after = run(world, state, 48)
+        linear_then, angular_then, _ = momenta(world, after)
+        if not keep:
+            assert np.linalg.norm(angular_then) <= 0.7 * np.linalg.norm(angular)
+            continue
+        assert np.abs(linear_then - linear).max() <= 1e-11 * np.abs(linear).max()
+        assert np.abs(angular_then - angular).max() <= 1e-11 * np.abs(angular).max()
+        # what the two bones have against each other is braked, what they have together is not
+        assert 0.95 <= kinetic(world, after) / energy <= 1.0
+
+
+def test_it_falls_as_a_point_does_and_mass_damping_brakes_both(tmp_path):
+    damping = {"kind": "rayleigh", "params": {"mass_damping": 1.0, "stiffness_damping": 0.0}}
+    for name, scene in (("free", {}), ("damped", {"bodies__0__damping": damping})):
+        world, state = thrown(tmp_path / name, keep=True, gravity=DOWN, **scene)
+        linear, angular, total = momenta(world, state)
+        kept = 1.0 if name == "free" else 1.0 / (1.0 + H * world.soft.mass.sum() / total)
+        linear_then, angular_then, _ = momenta(world, run(world, state, 24))
+        for _ in range(24):
+            linear = kept * (linear + H * total * DOWN)
+        assert np.abs(linear_then - linear).max() <= 1e-10 * np.abs(linear).max()
+        assert np.abs(angular_then - kept**24 * angular).max() <= 1e-10 * np.abs(angular).max()
+
+
+@pytest.mark.parametrize("kind, order", [("backward_euler", 1), ("bdf2", 2), ("sdirk2", 2)])
+def test_integrators_that_solve_their_stages_keep_both_to_their_order(tmp_path, kind, order):
+    soft = {"kind": "stable_neo_hookean", "params": {"youngs_modulus": 2e3, "poisson_ratio": 0.4}}
+    drifts = []
+    for steps in (8, 16):
+        world, state = thrown(tmp_path / str(steps), kind, bodies__0__material=soft)
+        before = momenta(world, state)[:2]
+        after = momenta(world, run(world, state, steps, 0.2 / steps))[:2]
+        drifts.append(sum(np.linalg.norm(b - a) / np.linalg.norm(a) for a, b in zip(before, after)))
+    assert drifts[0] <= 0.04 and drifts[0] / drifts[1] >= 0.8 * 2.0**order
+
+
+@pytest.mark.parametrize("held", ["hinge", "damper", "pin", "spring", "drive", "ground"])
+def test_what_something_holds_is_left_as_it_is(tmp_path, held):
+    """The same bytes as without Keep Spin."""
+    scene = {"hinge": {"mechanisms__0__joints__0__kind": "revolute", "mechanisms__0__joints__0__rate": [1.0]},
+             "damper": {"mechanisms__0__joints__0__damping": [0.1] * 6},
+             "pin": {"bodies__0__pin": {"nodes": "arrays/dynamic.npy"}, "bodies__0__dynamic": {}},
+             "spring": {"mechanisms__0__springs": [{"body_a": "Upper", "point_a": [0, 0, 0], "body_b": None,
+                                                    "point_b": [0, 0, 1.0], "stiffness": 3.0}]},
+             "drive": {"mechanisms__0__joints__0__motor": {"mode": {"kind": "drive"}, "target": [0.0] * 6}},
+             "ground": {"ground": {"point": [0.0, 0.0, -0.0751], "normal": [0.0, 0.0, 1.0]},
+                        "gravity": [0.0, 0.0, -9.81]}}[held]
+    ends = []
+    for keep in (False, True):
+        (tmp_path / str(keep)).mkdir()
+        ends.append(thrown(tmp_path / str(keep), keep=keep, **scene))
+    states = [run(world, state, 6) for world, state in ends]
+    assert states[0].q.tobytes() == states[1].q.tobytes() and states[0].u.tobytes() == states[1].u.tobytes()
