@@ -1,0 +1,99 @@
+"""Numbers that docs/integrators.md states of what swings far and what tumbles: each is measured and looked up there."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bodies import box, make, nearest, positions
+from mechanisms import mechanism_world
+
+from solver.state import State
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "integrators.md").read_text(encoding="utf-8")
+LENGTH = 0.32
+STATED = {  # of the table: share of the energy lost in a second, in its columns' order
+    f"L/{parts}": tuple(map(float, re.findall(r"([\d.]+) %", re.search(rf"^\| L/{parts} \|(.*)$", PAGE, re.M)[1])))
+    for parts in (256, 16)}
+INTEGRATORS = ("sdirk2", "ssdirk2", "bdf2", "sbdf2")
+
+
+def beam(integrator, gravity=0.0):
+    nodes, tets = box((8, 1, 1), (LENGTH, 0.04, 0.04))
+    return nodes, make(nodes, tets, young=3e5, pinned=np.flatnonzero(nodes[:, 0] < 1e-9), method="vanilla",
+                       gravity=(0, 0, gravity), integrator=integrator, tolerance=1e-9,
+                       quasistatic_start=bool(gravity))
+
+
+@pytest.fixture(scope="module")
+def bent():
+    """Coordinates of the beam bent by as much gravity as brings its tip down by L/256 and by L/16."""
+    found = {}
+    for parts in (256, 16):
+        gravity = -1.0
+        for _ in range(3):
+            nodes, world = beam("sdirk2", gravity)
+            q = world.initial_state().q
+            tip = nearest(nodes, (LENGTH, 0.04, 0.04))
+            sunk = abs(positions(world, State(0.0, q, 0.0 * q))[tip, 2] - nodes[tip, 2])
+            gravity *= LENGTH / parts / sunk
+        _, world = beam("sdirk2", gravity)
+        found[f"L/{parts}"] = world.initial_state().q
+    return found
+
+
+def energy(world, state):
+    x, v = positions(world, state), world.velocity(state)
+    return world.evaluate(x, x, 0.0)[1] + 0.5 * float(world.mass @ np.square(v).sum(axis=1))
+
+
+@pytest.mark.parametrize("swing", STATED)
+@pytest.mark.parametrize("column", range(4), ids=INTEGRATORS)
+def test_what_a_beam_loses_in_a_second(bent, swing, column):
+    _, world = beam(INTEGRATORS[column])
+    state = State(0.0, bent[swing], np.zeros(len(bent[swing])))
+    before = energy(world, state)
+    for step in range(120):
+        state = world.step(replace(state, time=step / 120), 1 / 120)
+    stated = STATED[swing][column]
+    # as many digits as are stated
+    assert 100.0 * (1.0 - energy(world, state) / before) == pytest.approx(stated, abs=0.06 if stated < 10 else 0.6)
+
+
+SENTENCE = (r"([\d.]+) % more angular momentum after ten seconds of steps of 1/24 s, ([\d.]+) % at 1/48 s and "
+            r"([\d.]+) % at 1/120 s, and ([\d.]+), ([\d.]+) and ([\d.]+) % less energy")
+
+
+def tumbled(folder, integrator, rate):
+    """How much |L| and the energy of the page's box have grown after ten seconds [%]."""
+    box = {"name": "Box", "mass": 1.0,
+           "shape": {"kind": "box", "params": {"size_x": 0.3, "size_y": 0.2, "size_z": 0.1}}}
+    free = {"name": "Root", "kind": "free", "child": "Box", "rate": [0.3, 3.0, 0.2, 0, 0, 0]}
+    world = mechanism_world(folder, [box], [free], integrator=integrator, gravity=[0, 0, 0])
+
+    def told(state):
+        at = world.tree.posture(state.q, state.u, state.memory)
+        spin = at.E[0][:3, :3] @ (world.tree.inertia[0][:3, :3] @ at.twist[0][:3])
+        return np.array([np.linalg.norm(spin), world.energy(state)])
+
+    state = world.initial_state()
+    before = told(state)
+    for _ in range(10 * rate):
+        state = world.step(state, 1 / rate)
+    return 100.0 * (told(state) / before - 1.0)
+
+
+@pytest.mark.parametrize("at, rate", [*enumerate((24, 48, 120))])
+def test_what_tumbles_with_backward_euler(tmp_path, at, rate):
+    stated = [float(number) for number in re.search(SENTENCE, PAGE).groups()]
+    momentum, energy = tumbled(tmp_path, "backward_euler", rate)
+    assert momentum == pytest.approx(stated[at], abs=0.5)
+    assert -energy == pytest.approx(stated[3 + at], abs=0.05)
+
+
+@pytest.mark.parametrize("rate", (24, 48))
+@pytest.mark.parametrize("integrator", ("bdf2", "sdirk2", "semi_implicit"))
+def test_what_tumbles_with_the_others(tmp_path, integrator, rate):
+    stated = float(re.search(r"BDF2 and SDIRK2 keep both to ([\d.]+) %, Semi-Implicit Euler to rounding", PAGE)[1])
+    assert np.abs(tumbled(tmp_path, integrator, rate)).max() < (stated if integrator != "semi_implicit" else 1e-7)
