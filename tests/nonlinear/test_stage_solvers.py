@@ -262,3 +262,15 @@ def test_without_cholmod_the_factor_stays_frozen_and_that_is_said():
     assert solver("newton_l1").notes(available("superlu")()) == [
         "The stage solver's factor stays frozen: only CHOLMOD's can be extrapolated"]
     assert all(solver(key).notes(available("cholmod")()) == [] for key in KEYS)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_the_smallest_tolerance_that_is_allowed_is_reached(key):
+    """Not asked for without end: in about as many iterations as doubles have digits."""
+    h, world = 1 / 60, swinging(key)
+    smallest = next(param.low for param in catalogue.find("stage_solver", key).params if param.key == "tolerance")
+    world.stage_solver = solver(key, tolerance=smallest, iterations=60)
+    state, known = world.initial_state(), ran("swinging", "newton_d")[:3]
+    for i in range(3):
+        state = world.step(State(i * h, state.q, state.u, state.memory), h)
+        assert np.abs(positions(world, state) - known[i]).max() <= 1e-6 * np.abs(np.diff(known, axis=0)).max()

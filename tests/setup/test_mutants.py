@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from scripts.mutants import Mutant, broken, judge, mutants
+from scripts.mutants import ROOT, Mutant, broken, judge, mutants
 
 CODE = "def rises(a, b):\n    return b > a\n\n\ndef unused():\n    return 1\n"
 TEST = "from code_of import rises\n\n\ndef test_it():\n    assert rises(1, 2) and not rises(2, 1)\n"
@@ -50,5 +50,8 @@ def test_a_text_that_does_not_stand_there_once_is_an_error(tree):
         broken(mutant("both", "def ", "def x"), tree)
 
 
-def test_the_list_can_be_read():
+def test_every_one_of_the_list_can_be_tried():
+    """What it breaks stands where it says, so that a list which code has left behind is noticed at once."""
     assert len(mutants()) >= 5 and all(os.path.exists(one.tests[0]) for one in mutants())
+    for one in mutants():
+        assert broken(one, ROOT) != (ROOT / one.file).read_text(encoding="utf-8")
