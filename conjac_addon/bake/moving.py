@@ -62,7 +62,7 @@ def before(path: str, is_running: Callable[[bpy.types.Object], bool], say: Calla
         if obj.conjac.cache.folder and place.named_folder(obj) != folder:
             repoint(place.named_folder(obj), folder)
         place.keep(obj, folder)
-        if _is_temporary(folder) and not place.is_temporary(obj, path):
+        if _leaves(obj, folder, path):
             try:
                 _begin(obj, folder, path, is_running(obj))
             except (OSError, CacheUnwritable) as error:
@@ -220,7 +220,12 @@ def _begin(obj: bpy.types.Object, source: Path, path: str, waits: bool) -> None:
     target = place.vacant(obj, path).folder
     made = not target.exists()
     if not waits:
-        _copy(source, target)
+        try:
+            _copy(source, target)
+        except OSError:
+            if made:
+                shutil.rmtree(target, ignore_errors=True)
+            raise
     place.sign(obj, target, path)
     repoint(source, target)
     obj.conjac.cache.folder = _relative_to(target, path)
@@ -228,10 +233,15 @@ def _begin(obj: bpy.types.Object, source: Path, path: str, waits: bool) -> None:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copy a folder; on the same disk its files are linked, which takes no time and no room."""
-    if source.is_dir():
+    """Copy a folder; on the same disk its files are linked, which takes no time and no room. Raises OSError."""
+    if not source.is_dir():
+        return
+    try:
         shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True, copy_function=_link,
                         ignore=shutil.ignore_patterns(lock.LOCK, home.FILE))
+    except shutil.Error as error:  # of every file that could not be copied
+        file, _, why = error.args[0][0]
+        raise OSError(f"{file}: {why}") from error
 
 
 def _link(source: str, target: str) -> None:
@@ -260,8 +270,10 @@ def _own_folder(obj: bpy.types.Object) -> Path | None:
     return found.folder if found.own and found.uuid else None
 
 
-def _is_temporary(folder: Path) -> bool:
-    return folder.is_relative_to(bpy.app.tempdir)
+def _leaves(obj: bpy.types.Object, folder: Path, path: str) -> bool:
+    """Whether a bake lies in Blender's temporary folder, and has another place once the .blend is written to `path`."""
+    return (folder.is_relative_to(bpy.app.tempdir) and not place.is_temporary(obj, path)
+            and not _same_file(str(folder), str(place.vacant(obj, path).folder)))
 
 
 def _relative_to(folder: Path, path: str) -> str:

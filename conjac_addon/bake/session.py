@@ -46,7 +46,7 @@ class Bake:
 
     frames: (first, last) that must be on disk at the end, default all. key: export format, default each object's own. A
     soft body that hangs on a mechanism is baked with it. replaces: whether a finished bake that is no longer true is
-    begun anew; else the bake ends, and `would_replace` says how many frames stay. Raises ConJacError where it cannot
+    begun anew; else the bake ends, and `would_replace` is what to ask the artist. Raises ConJacError where it cannot
     begin.
     """
 
@@ -54,11 +54,11 @@ class Bake:
                  key: str | None = None, replaces: bool = True) -> None:
         obj = members.owner(obj)
         self.name, self.frames, self.key = obj.name, frames, key or ""
-        self._replaces, self.would_replace = replaces, 0
+        self._replaces, self.would_replace = replaces, ""
         self.progress, self.exit_code = Progress(), None
         self.worker: Worker | None = None
         # undo moves data-blocks in memory: they are found anew when they are needed
-        self._object, self._scene = obj.session_uid, scene.session_uid
+        self.uid, self._scene = obj.session_uid, scene.session_uid
         self._cancelled = self._paused = False
         self._reading: Iterator[tuple[float, str]] | None = None
         self._undone = self._waits = False
@@ -68,7 +68,7 @@ class Bake:
         self._report: Callable[[str], None] = lambda text: None
         self._listen: Callable[[dict[str, Any]], None] = lambda message: None
         found = place.of(obj)
-        if self._object in running or (found.own and place.cache_of(found.folder).status().state == "baking"):
+        if self.uid in running or (found.own and place.cache_of(found.folder).status().state == "baking"):
             raise CacheBusy("it is being baked already", "Wait for that bake or cancel it", self.name)
         try:
             self.folder = moving.take(obj)
@@ -79,7 +79,7 @@ class Bake:
             identity.give(one)
             copies.own_handles(one)
         self._steps = self._run()
-        running[self._object] = self
+        running[self.uid] = self
 
     def tick(self, budget: float = 0.04) -> bool:
         """Work for about `budget` seconds, less where there is nothing to do. Returns whether the bake goes on.
@@ -155,12 +155,12 @@ class Bake:
 
     def close(self) -> None:
         """End at once whatever still runs."""
-        running.pop(self._object, None)
+        running.pop(self.uid, None)
         self._steps.close()
         if self.worker is not None and self.worker.exit_code is None:
             self.worker.stop()
         try:
-            self.folder = moving.arrive(self._object, self.folder)
+            self.folder = moving.arrive(self.uid, self.folder)
         except ConJacError as error:
             self._tell({"event": "error", "code": error.code, "text": str(error)})
         if self.exit_code is None:
@@ -182,8 +182,9 @@ class Bake:
         if self.progress.error_code == "stale_cache":
             finished = _finished_frames(cache)
             if finished and not self._replaces:
-                self.would_replace = finished
                 why = self.progress.error.partition("these changed: ")[2].partition(". ")[0]
+                self.would_replace = (f'All {finished} frames of "{self.name}" were baked before these changed: {why}. '
+                                      "Set them back to keep the frames; replaced ones cannot be brought back.")
                 raise StaleCache(f"its {finished} finished frames were baked before these changed: {why}",
                                  "Set them back, or bake again and let the frames be replaced", self.name)
             self.note("The settings have changed: the bake begins anew")
@@ -269,7 +270,7 @@ class Bake:
                 raise BadInput("it is being edited, so its frames are on the disk and do not play yet",
                                "Leave Edit or Sculpt Mode and bake again", edited.name)
             yield from self._until_object_mode("All frames are there and play when you")
-        self.folder = moving.arrive(self._object, self.folder)
+        self.folder = moving.arrive(self.uid, self.folder)
         if code == EXIT_COMPLETE and self._edited() is not None:
             return self._end(EXIT_STOPPED, "All frames are there; bake again in Object Mode to see them")
         self._show()
@@ -345,7 +346,7 @@ class Bake:
 
     def object(self) -> bpy.types.Object:
         """The object as it is now. Raises NoSuchThing where it was deleted."""
-        return _found(bpy.data.objects, self._object, self.name)
+        return _found(bpy.data.objects, self.uid, self.name)
 
     def scene(self) -> bpy.types.Scene:
         return _found(bpy.data.scenes, self._scene, self.name)

@@ -7,8 +7,18 @@ from pathlib import Path
 import bpy
 
 from ...solver.errors import ConJacError
-from .. import members, playback
-from . import moving, place
+from .. import members, playback, text
+from . import home, moving, place
+
+#: width of the dialog [pixels at a scale of one], and how many objects it names
+WIDTH, SHOWN = 440, 6
+
+#: what the dialog offers: identifier → label and what it does
+CHOICES = {
+    "SHARE": ("Share", "Go on playing the other file's bake until the first bake in this file."),
+    "COPY": ("Copy", "Copy the frames, so that this file has bakes of its own."),
+    "EMPTY": ("Start Empty", "Play nothing until the first bake here. The other file keeps its own."),
+}
 
 
 def shared_bakes() -> list[bpy.types.Object]:
@@ -21,6 +31,16 @@ def shared_bakes() -> list[bpy.types.Object]:
     return list(found.values())
 
 
+def whose(objects: list[bpy.types.Object]) -> str:
+    """A sentence that says which objects play bakes of which file."""
+    said = [home.read(place.job_folder(obj)) for obj in objects]
+    files = {Path(one.blend).name for one in said if one is not None}
+    names = [f'"{obj.name}"' for obj in objects]
+    some = ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+    baked_in = next(iter(files)) if len(files) == 1 else "other files"
+    return f"{some} {'plays' if len(names) == 1 else 'play'} what was baked in {baked_in or 'a file without a name'}."
+
+
 class CONJAC_OT_shared_bakes(bpy.types.Operator):
     """Choose what becomes of bakes that belong to the file that this one was saved from"""
 
@@ -30,10 +50,8 @@ class CONJAC_OT_shared_bakes(bpy.types.Operator):
 
     choice: bpy.props.EnumProperty(
         name="Bakes", description="What this file does with the bakes of the file that it was saved from",
-        default="SHARE", items=[
-            ("SHARE", "Share", "Play the other file's bakes; the first bake of an object here makes its own"),
-            ("COPY", "Copy", "Copy the other file's bakes, frames and all"),
-            ("EMPTY", "Start Empty", "Play nothing until it is baked here; the other file keeps its bakes")])
+        default="SHARE", options={"SKIP_SAVE"},  # what was chosen for another file is no answer for this one
+        items=[(key, label, sentence) for key, (label, sentence) in CHOICES.items()])
 
     @classmethod
     def poll(cls, _context: bpy.types.Context) -> bool:
@@ -43,12 +61,12 @@ class CONJAC_OT_shared_bakes(bpy.types.Operator):
         return True
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
-        return context.window_manager.invoke_props_dialog(self)
+        return context.window_manager.invoke_props_dialog(self, width=WIDTH)
 
     def draw(self, _context: bpy.types.Context) -> None:
-        count = len(shared_bakes())
-        self.layout.label(text=f"{count} {'bake belongs' if count == 1 else 'bakes belong'} to the other file")
-        self.layout.prop(self, "choice", expand=True)
+        text.dialog(self.layout, whose(shared_bakes()), WIDTH)
+        self.layout.row().prop(self, "choice", expand=True)
+        text.dialog(self.layout, CHOICES[self.choice][1], WIDTH)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         try:
@@ -76,12 +94,12 @@ def ask() -> None:
         bpy.ops.conjac.shared_bakes("INVOKE_DEFAULT")
 
 
-def say(text: str) -> None:
+def say(sentence: str) -> None:
     """Tell the artist, whatever Blender is doing."""
-    print(f"ConJac: {text}", flush=True)
+    print(f"ConJac: {sentence}", flush=True)
     if not bpy.app.background:
         def draw(menu: bpy.types.Menu, _context: bpy.types.Context) -> None:
-            menu.layout.label(text=text)
+            text.dialog(menu.layout, sentence, WIDTH)
 
         bpy.app.timers.register(
             lambda: bpy.context.window_manager.popup_menu(draw, title="ConJac", icon="ERROR"), first_interval=0.1)

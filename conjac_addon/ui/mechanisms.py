@@ -8,7 +8,7 @@ from .. import members, parts
 from ..gather import bones, rigid
 from ..gather.bones import JointPlan
 from ..gather.mechanism import motor_words
-from .text import hint
+from ..text import hint
 
 
 def draw_mechanism(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

@@ -12,8 +12,8 @@ from ..bake.progress import remaining
 from ..handles import counts
 from ..operators import simulate_after
 from ..settings import default_group, fields_in_use, frame_range, holder, is_chosen, maps_in_use, property_name
+from ..text import hint, paragraph
 from . import advice, damping, mechanisms
-from .text import hint, paragraph
 
 STATE_ICONS = {"none": "RADIOBUT_OFF", "partial": "PAUSE", "complete": "CHECKMARK", "stale": "FILE_REFRESH",
                "broken": "ERROR", "baking": "REC"}

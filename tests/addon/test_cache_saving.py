@@ -285,3 +285,17 @@ def test_a_longer_range_goes_on_and_a_shorter_one_keeps_what_is_baked(scene, tmp
     assert addon_bake.status(obj).state == "complete"
     assert addon_bake.bake_object(obj) == 0 and frames_of(obj) == longer
     assert_plays(obj, (1, 20))
+
+
+@pytest.mark.parametrize("folder", ["//conjac_cache", "/conjac_cache"])
+def test_a_file_in_blenders_temporary_folder_keeps_its_bake_when_it_is_saved_again(unsaved, folder):
+    blend = os.path.join(bpy.app.tempdir, "here.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=blend)
+    obj = add_jelly()
+    obj.conjac.cache_folder = folder if folder.startswith("//") else os.path.join(bpy.app.tempdir, folder[1:])
+    assert obj.conjac.bake() == 0
+    before = frames_of(obj)
+    for _ in range(2):
+        bpy.ops.wm.save_mainfile()
+        assert frames_of(obj) == before and addon_bake.status(obj).state == "complete"
+        assert_plays(obj, (1, LAST))

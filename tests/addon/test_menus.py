@@ -17,7 +17,9 @@ def in_menu(obj):
 
 def test_every_operator_has_a_line_in_the_object_menu(soft_cube):
     lines = in_menu(soft_cube)
-    assert sorted(lines) == sorted(f"conjac.{name}" for name in dir(bpy.ops.conjac))
+    own = {"replace_bake"}  # a question that Bake asks
+    assert own == {name for name in dir(bpy.ops.conjac) if "INTERNAL" in getattr(bpy.ops.conjac, name).bl_options}
+    assert sorted(lines) == sorted(f"conjac.{name}" for name in dir(bpy.ops.conjac) if name not in own)
     assert in_menu(None) == lines
 
 

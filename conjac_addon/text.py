@@ -1,4 +1,4 @@
-"""Sentences in panels, in as many lines as the panel's width makes of them."""
+"""Sentences in panels and dialogs, in as many lines as their width makes of them."""
 
 import functools
 import textwrap
@@ -30,17 +30,24 @@ def paragraph(layout: bpy.types.UILayout, text: str, icon: str = "NONE") -> None
         column.label(text=line, icon=icon if number == 0 or icon == "NONE" else "BLANK1")  # type: ignore[arg-type]
 
 
+def dialog(layout: bpy.types.UILayout, text: str, width: int) -> None:
+    """A sentence in a dialog that is `width` wide, as Blender counts: pixels at a scale of one."""
+    scale = bpy.context.preferences.system.ui_scale
+    column = layout.column(align=True)
+    for line in fitted(text, round((width - UNIT) * scale), _points()):
+        column.label(text=line)
+
+
 def lines(text: str, region: bpy.types.Region | None, has_icon: bool = False) -> tuple[str, ...]:
     """A sentence as the lines that fit into a region; without one, lines of `LINE` letters."""
     if region is None or region.type not in {"UI", "WINDOW"}:
         return tuple(textwrap.wrap(text, LINE))
-    preferences = bpy.context.preferences
-    scale = preferences.system.ui_scale
+    scale = bpy.context.preferences.system.ui_scale
     # a panel may be zoomed: its text is laid out as if it were not
     view = region.view2d
     width = view.region_to_view(region.width, 0)[0] - view.region_to_view(0, 0)[0]
     beside = MARGINS + (ICON if has_icon else 0.0)
-    return fitted(text, round(width - beside * UNIT * scale), round(preferences.ui_styles[0].widget.points * scale))
+    return fitted(text, round(width - beside * UNIT * scale), _points())
 
 
 @functools.lru_cache(maxsize=512)
@@ -54,6 +61,12 @@ def fitted(text: str, width: int, points: int) -> tuple[str, ...]:
         else:
             found.append(word)
     return tuple(found)
+
+
+def _points() -> int:
+    """Size of the font of Blender's labels [points]."""
+    preferences = bpy.context.preferences
+    return round(preferences.ui_styles[0].widget.points * preferences.system.ui_scale)
 
 
 def _length(text: str, points: int) -> float:

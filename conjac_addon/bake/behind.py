@@ -1,0 +1,130 @@
+"""A bake behind the window: Blender's timer carries it on, and the window says how it goes."""
+
+from __future__ import annotations
+
+import bpy
+
+from ...solver.errors import EXIT_COMPLETE, EXIT_STOPPED, ConJacError
+from .. import status_line, text
+from ..events import is_cancel, may_pass
+from ..redraw import redraw_panels
+from ..settings import frame_range, go_to
+from . import session
+
+#: seconds between looks at the worker, and how long each may take: the window stays live
+TICK, BUDGET = 0.1, 0.05
+
+#: the same while the scene is read: at every look it is put back as the artist has it, so fewer looks are quicker
+READING_BUDGET = 0.2
+
+#: width of the dialog [pixels at a scale of one]
+WIDTH = 440
+
+
+class BehindWindow:
+    """What an operator that bakes is mixed of: `begin` in place of the rest of its `execute`."""
+
+    bake: session.Bake | None = None  #: None until it begins, and of a dialog that was closed
+
+    def begin(self, context: bpy.types.Context, obj: bpy.types.Object, replaces: bool) -> set[str]:
+        """Bake the object behind the window. replaces: a finished bake that is no longer true is begun anew unasked."""
+        try:
+            self.bake = session.Bake(obj, context.scene, replaces=replaces)
+        except ConJacError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        self._notes = 0
+        self._timer = context.window_manager.event_timer_add(TICK, window=context.window)
+        context.window_manager.progress_begin(0.0, 1.0)
+        context.window_manager.modal_handler_add(self)  # type: ignore[arg-type]
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        if is_cancel(event):
+            self.bake.cancel()
+            return {"RUNNING_MODAL"}
+        if event.type == "TIMER":
+            goes_on = self.bake.tick(READING_BUDGET if self.bake.worker is None else BUDGET)
+            self._say(context)
+            return {"PASS_THROUGH"} if goes_on else self._finish(context)
+        passes = self.bake.worker is not None or may_pass(event, context.window)
+        return {"PASS_THROUGH"} if passes else {"RUNNING_MODAL"}
+
+    def cancel(self, context: bpy.types.Context) -> None:
+        """Blender takes the operator away: another file is loaded, or the window closes; or a dialog was closed."""
+        if self.bake is not None:
+            self.bake.close()
+            self._finish(context)
+
+    def result(self) -> set[str]:
+        """Tell the artist how the bake ended. Returns what Blender wants to hear of it."""
+        bake = self.bake
+        if bake.exit_code == EXIT_COMPLETE:
+            self.report({"INFO"}, f'"{bake.name}": {bake.progress.text}')
+            return {"FINISHED"}
+        self.report({"WARNING" if bake.exit_code == EXIT_STOPPED else "ERROR"},
+                    bake.progress.error or f'"{bake.name}": {bake.progress.text}')
+        # frames that came are on the object, so there is something to undo
+        return {"FINISHED"} if bake.progress.frame is not None else {"CANCELLED"}
+
+    def _say(self, context: bpy.types.Context) -> None:
+        """Progress to the cursor, the status bar and the panels; what the solver notes to the info log."""
+        progress = self.bake.progress
+        for note in progress.notes[self._notes:]:
+            self.report({"INFO"}, note)
+        self._notes = len(progress.notes)
+        context.window_manager.progress_update(progress.fraction or 0.0)
+        status_line.say(f"ConJac: {self.bake.sentence()}. Esc cancels")
+        redraw_panels()
+
+    def _finish(self, context: bpy.types.Context) -> set[str]:
+        context.window_manager.event_timer_remove(self._timer)
+        context.window_manager.progress_end()
+        status_line.clear()
+        if self.bake.exit_code == EXIT_COMPLETE:
+            _go_to_start(self.bake)
+        redraw_panels()
+        if self.bake.would_replace:
+            bpy.ops.conjac.replace_bake("INVOKE_DEFAULT", of=self.bake.uid, message=self.bake.would_replace)
+            return {"CANCELLED"}
+        return self.result()
+
+
+def _go_to_start(bake: session.Bake) -> None:
+    """Put the timeline where the bake begins, ready to play; a scene that plays goes on playing."""
+    if any(window.screen.is_animation_playing for window in bpy.context.window_manager.windows):
+        return
+    scene = bake.scene()
+    go_to(scene, frame_range(bake.object().conjac, scene)[0])
+
+
+class CONJAC_OT_replace_bake(BehindWindow, bpy.types.Operator):
+    """Bake anew what was baked to its end with other settings"""
+
+    bl_idname = "conjac.replace_bake"
+    bl_label = "Replace Finished Frames?"
+    bl_options = {"UNDO", "INTERNAL"}
+
+    # not the active object: another one may have become that while the scene was read
+    of: bpy.props.IntProperty(name="Object", description="session_uid of what is baked",
+                              options={"HIDDEN", "SKIP_SAVE"})
+    message: bpy.props.StringProperty(name="Message", description="Which frames are replaced, and why",
+                                      options={"HIDDEN", "SKIP_SAVE"})
+
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
+        # Enter keeps the frames: they may be the work of a night
+        return context.window_manager.invoke_props_dialog(self, width=WIDTH, confirm_text="Replace",
+                                                          cancel_default=True)
+
+    def draw(self, _context: bpy.types.Context) -> None:
+        text.dialog(self.layout, self.message, WIDTH)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        obj = next((one for one in bpy.data.objects if one.session_uid == self.of), None)
+        if obj is None:
+            self.report({"ERROR"}, "What was to be baked is gone: undo its deletion and bake it again")
+            return {"CANCELLED"}
+        return self.begin(context, obj, replaces=True)
+
+
+classes = (CONJAC_OT_replace_bake,)

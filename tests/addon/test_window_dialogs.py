@@ -1,0 +1,200 @@
+"""The dialogs of Save As and of replacing finished frames, opened in a real window and clicked as an artist does."""
+
+import pytest
+from test_window import in_a_window
+from test_window_end import script
+
+BODY = """
+import numpy as np
+from conjac.conjac_addon.bake import place, share
+bpy.context.preferences.view.filebrowser_display_type = "SCREEN"
+BLUE = 71, 114, 179  # of what is chosen, and of what Enter presses
+
+def seen():
+    # what stands on the screen, (height, width, 3)
+    raw = subprocess.run(["import", "-window", "root", "-depth", "8", "rgb:-"], check=True, capture_output=True).stdout
+    return np.frombuffer(raw, np.uint8).reshape(-1, window().width, 3).astype(int)
+
+def blue_buttons():
+    # (left, top, right, bottom) of every wide blue button, the upper ones first
+    rows = (abs(seen() - BLUE) < 12).all(axis=2)
+    found = []
+    for y, row in enumerate(rows):
+        edges = np.flatnonzero(np.diff(np.r_[0, row.astype(int), 0]))
+        for left, right in zip(edges[::2], edges[1::2]):
+            if right - left < 12:
+                continue
+            for box in found:
+                if y - box[3] <= 2 and left < box[2] and right > box[0]:
+                    box[0], box[2], box[3] = min(box[0], left), max(box[2], right), y
+                    break
+            else:
+                found.append([left, y, right, y])
+    return [box for box in found if box[2] - box[0] > 90 and 12 < box[3] - box[1] < 40]
+
+def rest(count=8):
+    for _ in range(count):
+        yield
+
+def point_and_click(box, beside=0):
+    # the button itself, or one so many widths to the right of it
+    x = (box[0] + box[2]) // 2 + beside * (box[2] - box[0])
+    send("mousemove", x, (box[1] + box[3]) // 2)
+    yield from rest(4)
+    send("mousedown", 1)
+    yield from rest(2)
+    send("mouseup", 1)
+    yield from rest()
+
+def dialog(buttons):
+    # wait until it is on the screen
+    for _ in range(40):
+        found = blue_buttons()
+        if len(found) == buttons:
+            return found
+        yield
+    raise AssertionError(f"no dialog: {{found}}")
+
+def no_dialog():
+    yield from rest()
+    assert blue_buttons() == []
+
+def choose(beside):
+    chosen, _ = yield from dialog(2)
+    if beside:
+        yield from point_and_click(chosen, beside)
+    now, ok = yield from dialog(2)
+    assert abs(now[0] - chosen[0] - beside * (chosen[2] - chosen[0])) < 8, (chosen, now)
+    yield from point_and_click(ok)
+    yield from no_dialog()
+
+def middle():
+    view = region()
+    send("mousemove", view.x + view.width // 2, window().height - view.y - view.height // 2)
+    yield
+
+def save_as(name):
+    # as File > Save As: through Blender's own file browser
+    yield from middle()
+    press(bpy.ops.wm.save_as_mainfile)
+    yield from rest()
+    browser = area("FILE_BROWSER")
+    params = browser.spaces.active.params
+    params.directory, params.filename = os.environ["BLENDER_USER_RESOURCES"].encode(), name
+    yield from rest(4)
+    with bpy.context.temp_override(window=window(), screen=window().screen, area=browser,
+                                   region=region(of="FILE_BROWSER")):
+        bpy.ops.file.execute("INVOKE_DEFAULT")
+    while os.path.basename(bpy.data.filepath) != name:
+        yield
+
+def frames_of(obj):
+    folder = place.job_folder(obj) / "cache" / "frames"
+    return {{path.stem: path.read_bytes() for path in sorted(folder.glob("*.npy"))}}
+
+def written(obj):
+    return max(path.stat().st_mtime_ns for path in (place.job_folder(obj) / "cache" / "frames").iterdir())
+
+def baked(obj):
+    assert press(bpy.ops.conjac.bake) == {{"RUNNING_MODAL"}}
+    while session.running:
+        yield
+"""
+
+SAVE_AS = BODY + """
+def artist():
+    cube, other, scene = beginning()
+    bpy.context.view_layer.objects.active = cube
+    scene.frame_end = 4
+    yield from save_as("first.blend")
+    yield from no_dialog()  # nothing is baked
+    yield from baked(cube)
+    bpy.ops.wm.save_mainfile()
+    first, frames = place.job_folder(cube), frames_of(cube)
+    assert len(frames) == 4
+
+    yield from save_as("second.blend")
+    yield from choose(0)
+    assert place.job_folder(cube) == first and not place.of(cube).own and bake.status(cube).state == "complete"
+
+    # asked for again, from the menu
+    yield from middle()
+    press(bpy.ops.conjac.shared_bakes)
+    yield from choose(1)
+    own = place.job_folder(cube)
+    assert own != first and place.of(cube).own and frames_of(cube) == frames
+    assert bake.status(cube).state == "complete"
+    bpy.ops.wm.save_mainfile()
+
+    yield from save_as("third.blend")
+    yield from dialog(2)
+    send("key", "Escape")  # plays on, as when shared
+    yield from no_dialog()
+    assert place.job_folder(cube) == own and not place.of(cube).own and bake.status(cube).state == "complete"
+    yield from middle()
+    press(bpy.ops.conjac.shared_bakes)
+    yield from choose(2)
+    assert place.of(cube).own and bake.status(cube).state == "none" and not cube.modifiers
+    assert not bpy.ops.conjac.shared_bakes.poll()
+    assert len(list((own / "cache" / "frames").iterdir())) == 4
+    # a sentence about what could not be saved
+    share.say("The bake of Cube stays in Blender's temporary folder and is deleted when Blender closes. " * 3)
+    before = seen()
+    yield from rest()
+    dark = (abs(seen() - before).max(axis=2) > 20).any(axis=0).nonzero()[0]
+    assert 200 < dark.max() - dark.min() < 600, (dark.min(), dark.max())  # lines, none wider than a dialog
+"""
+
+REPLACE = BODY + """
+def reading(obj):
+    return running(obj) is not None and running(obj).worker is None
+
+def artist():
+    cube, other, scene = beginning()
+    light = bpy.data.objects["Light"]
+    bpy.context.view_layer.objects.active = cube
+    scene.frame_end = 300  # reading them takes a while
+    yield from middle()
+    yield from baked(cube)
+    yield from no_dialog()
+    frames, status, last = frames_of(cube), bake.status(cube), written(cube)
+    assert len(frames) == 300 and status.state == "complete", status
+    for key in ("Escape", "Return"):  # both keep the frames
+        cube.conjac.youngs_modulus *= 2.0
+        cube.conjac.poisson_ratio = 0.3
+        yield from middle()
+        yield from baked(cube)
+        yield from dialog(1)
+        send("key", key)
+        yield from no_dialog()
+        assert not session.running and frames_of(cube) == frames and bake.status(cube).state == "stale"
+
+    # the artist goes on with something that is no soft body while the scene is read
+    assert press(bpy.ops.conjac.bake) == {{"RUNNING_MODAL"}}
+    while not reading(cube):
+        yield
+    bpy.context.view_layer.objects.active = light
+    while session.running:
+        yield
+    cancel, = yield from dialog(1)
+    yield from point_and_click(cancel, 1)
+    while session.running:
+        yield
+    yield from no_dialog()
+    status = bake.status(cube)
+    assert status.state == "complete" and len(frames_of(cube)) == 300, status
+    assert written(cube) > last  # anew
+    assert bake.status(other).state == "none"
+"""
+
+
+@pytest.mark.long
+def test_each_choice_after_save_as_does_what_it_says(tmp_path):
+    said = in_a_window(script(SAVE_AS), tmp_path, "900x700")
+    assert "all seen" in said, said
+
+
+@pytest.mark.long
+def test_finished_frames_are_replaced_by_a_click_alone(tmp_path):
+    said = in_a_window(script(REPLACE), tmp_path, "900x700")
+    assert "all seen" in said, said
