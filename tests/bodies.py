@@ -104,7 +104,7 @@ def stiffness(world, x, time=0.0):
 
 def damping(world, x):
     """Dense D = ∂f/∂v of all nodes at positions x: its law's elements, one column at a time."""
-    damped = world._damping.at(x, world._blocks)
+    damped = world._damping.at(x, world._elements.of_tets)
     return np.stack([damped.force(unit.reshape(-1, 3)).ravel() for unit in np.eye(x.size)], axis=1)
 
 

@@ -1,19 +1,25 @@
-"""The room test: a made-up material, integrator, damping law, joint come from outside, each one file and one entry."""
+"""The room test: what is made up comes from outside, each one file and one entry: a material, an integrator, a damping
+law, a joint, directions of fibers, a force between bodies; and a part."""
 
+import json
 import sys
 import types
 
 import numpy as np
 import pytest
+from made_up import Pendulum
 from mechanisms import mechanism_world, run
 from small_jobs import box_job, change
+from worlds import world_of as parts_of
 
 from solver import catalogue
 from solver.errors import BadScene
+from solver.forces.stencils import Stencils
 from solver.job.load import load
 from solver.materials.lanes import CONSTANT, ENERGY, GRADIENT, LANES, MATERIAL_KERNEL, STRESS, TANGENT
 from solver.state import State
 from solver.threads import kernel
+from solver.world.world import World
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
@@ -87,6 +93,33 @@ class Sand:
         blocks[:] = 0.0
 
 
+class Hooks:
+    """Springs from each corner of the second body's skin to its nearest node of the first one's skin."""
+
+    def __init__(self, bodies, rest, params):
+        above, below = (np.unique(body.skin) for body in bodies)
+        top = below[rest[below, 2] > rest[below, 2].max() - 1e-9]
+        away = np.linalg.norm(rest[above] - rest[top][:, None], axis=2)
+        self.pairs = np.stack([top, above[away.argmin(axis=1)]], axis=1).astype(np.int32)
+        self.length = away.min(axis=1)
+        self.stiffness = params["pull"] / len(self.pairs)
+
+    def measure(self, x, time):
+        return self.fill(x, time, True)
+
+    def fill(self, x, time, project):
+        way = x[self.pairs[:, 0]] - x[self.pairs[:, 1]]
+        length = np.linalg.norm(way, axis=1)
+        along, stretch = way / length[:, None], length - self.length
+        force = -self.stiffness * stretch[:, None] * along
+        lateral = self.stiffness * stretch / length
+        lateral = np.maximum(lateral, 0.0) if project else lateral
+        outer = along[:, :, None] * along[:, None, :]
+        block = self.stiffness * outer + lateral[:, None, None] * (np.eye(3) - outer)
+        return Stencils(self.pairs, np.stack([force, -force], axis=1), block.reshape(-1, 1, 9),
+                        0.5 * self.stiffness * float(stretch @ stretch))
+
+
 class Wire:
     """A bead on z = x²: one length, a motion along a curve."""
 
@@ -102,9 +135,9 @@ class Wire:
 
 @pytest.fixture
 def room(monkeypatch):
-    """Five files that the solver does not have, and their entries."""
+    """Files that the solver does not have, and their entries."""
     for name, made in (("materials.gauze", Gauze), ("integrators.explicit", Explicit), ("forces.sand", Sand),
-                       ("fields.fibers.spokes", Spokes), ("coordinates.joints.wire", Wire)):
+                       ("fields.fibers.spokes", Spokes), ("coordinates.joints.wire", Wire), ("forces.hooks", Hooks)):
         module = types.ModuleType(f"solver.{name}")
         setattr(module, made.__name__, made)
         monkeypatch.setitem(sys.modules, module.__name__, module)
@@ -113,6 +146,8 @@ def room(monkeypatch):
     monkeypatch.setattr(catalogue, "ENTRIES", (
         *catalogue.ENTRIES, catalogue.Entry("fiber_field", "spokes", "fields.fibers.spokes:Spokes", "Spokes", "Made up",
                                             (catalogue.Param("reach", "Reach", "How far", 2.0),)),
+        catalogue.Entry("force", "hooks", "forces.hooks:Hooks", "Hooks", "Made up",
+                        (catalogue.Param("pull", "Pull", "Of all springs together", 100.0, "N/m", 1e-3, 1e9),)),
         catalogue.Entry("joint", "wire", "coordinates.joints.wire:Wire", "Wire", "Made up", rates=("length",)),
         catalogue.Entry("damping", "sand", "forces.sand:Sand", "Sand", "Made up", (grit,)),
         catalogue.Entry("material", "gauze", "materials.gauze:Gauze", "Gauze", "Made up", (pull,)),
@@ -198,3 +233,105 @@ def test_a_made_up_joint_bakes(room, tmp_path):
     # a number too many is refused as for any other joint
     with pytest.raises(BadScene, match="Wire"):
         mechanism_world(tmp_path / "wrong", [bead], [{**wire, "start": [0.5, 0.5]}])
+
+
+def hanging_job(folder, kind, **scene):
+    """A box that is held at one end, one that hangs from it by hooks and is free, and one by itself."""
+    job = box_job(folder, motion=False, cells=(2, 1, 1), method={"kind": kind}, **scene)
+    [body] = json.loads((job / "scene.json").read_text())["bodies"]
+    np.save(job / "arrays" / "below.npy", np.load(job / "arrays" / "nodes.npy") - [0.0, 0.0, 0.15])
+    np.save(job / "arrays" / "apart.npy", np.load(job / "arrays" / "nodes.npy") + [0.0, 1.0, 0.0])
+    free = {"name": "Lamp", "tets": {"nodes": "arrays/below.npy", "tets": "arrays/tets.npy"}, "density": 100.0,
+            "material": body["material"], "dynamic": body["dynamic"]}
+    alone = {**body, "name": "Apart", "tets": {"nodes": "arrays/apart.npy", "tets": "arrays/tets.npy"}}
+    change(job, "bodies", [free, body, alone])
+    change(job, "forces", [{"law": {"kind": "hooks", "params": {"pull": 400.0}}, "bodies": ["Ear", "Lamp"]}])
+    return job
+
+
+def bake(world, h, steps):
+    state = world.initial_state()
+    for _ in range(steps):
+        state = world.step(state, h)
+    return state
+
+
+@pytest.mark.parametrize("kind,integrator", [("vanilla", "semi_implicit"), ("vanilla", "sdirk2"),
+                                             ("conjac", "semi_implicit"), ("conjac", "bdf2")])
+def test_a_made_up_force_between_bodies_bakes_with_a_soft_body_and_a_made_up_part(room, tmp_path, kind, integrator):
+    job = hanging_job(tmp_path / "job", kind, integrator={"kind": integrator})
+    world = parts_of(load(job))
+    # what acts on each other is one part; who is by itself in ConJac's has one of its own
+    assert [sorted(name for name, _, _ in part.bodies) for part in world.parts] == (
+        [["Apart", "Ear", "Lamp"]] if kind == "vanilla" else [["Ear", "Lamp"], ["Apart"]])
+    whole = World([*world.parts, Pendulum(0.2)])
+    h = 1 / 192
+    state = bake(whole, h, 96)
+    vertices = {name: whole.output(state, 1)[first:first + count] for name, first, count in whole.bodies}
+    rest = {"Lamp": np.load(job / "arrays" / "below.npy"), "Ear": np.load(job / "arrays" / "nodes.npy")}
+    fallen = (vertices["Lamp"] - rest["Lamp"])[:, 2].mean()
+    # 0.2 kg on 400 N/m: it swings about 5 mm below where it starts, and the ear gives way besides; else it falls 1.2 m
+    assert -0.08 < fallen < -0.002
+    assert np.linalg.norm(vertices["Bob"][1]) == pytest.approx(0.2)
+    # and what nothing joins moves as it does without the others
+    change(job, "forces", [])
+    loose = parts_of(load(job))
+    apart = bake(loose, h, 96)
+    place = {name: (first, count) for name, first, count in loose.bodies}
+    first, count = place["Apart"]
+    assert np.abs(loose.output(apart, 1)[first:first + count] - vertices["Apart"]).max() <= 1e-7
+    first, count = place["Lamp"]
+    assert (loose.output(apart, 1)[first:first + count] - rest["Lamp"])[:, 2].mean() < -1.0
+
+
+@pytest.mark.parametrize("kind", ["vanilla", "conjac"])
+def test_what_hooks_pull_one_way_they_pull_the_other(room, tmp_path, kind):
+    """Without gravity and pins momentum stays, in both directions of a stretched spring."""
+    job = hanging_job(tmp_path / "job", kind, gravity=[0.0, 0.0, 0.0], integrator={"kind": "sdirk2"})
+    change(job, "bodies.1.pin", {})
+    change(job, "bodies.2.pin", {})
+    [part, *_] = parts_of(load(job)).parts
+    state = part.initial_state()
+    lamp = next(body.nodes for body in part.parts if body.name == "Lamp")
+    u = np.zeros((len(part.rest), 3))
+    u[lamp] = [0.05, 0.0, -0.3]
+    state = State(0.0, state.q, u[part.coordinates.free].ravel())
+    before = part.mass @ part.velocity(state)
+    seen = []
+    for _ in range(40):
+        state = part.step(state, 1 / 192)
+        velocity = part.velocity(state)
+        assert part.mass @ velocity == pytest.approx(before, abs=1e-9)
+        seen.append((part.mass[lamp] @ velocity[lamp])[2])
+    # 400 N/m between 0.2 and 2 kg: 7.4 rad/s turns it back after 0.21 s
+    assert min(seen) < 0.0 < max(seen)
+
+
+def test_forces_between_bodies_are_checked(room, tmp_path):
+    job = hanging_job(tmp_path / "job", "conjac")
+    for bodies, said in (([], "acts on no body"), (["Ear", "Lam"], r'"Lam" is no soft body.*Use Lamp, Ear, Apart'),
+                         (["Ear", "Ear"], '"Ear" is named twice')):
+        change(job, "forces.0.bodies", bodies)
+        with pytest.raises(BadScene, match=said):
+            load(job)
+    change(job, "forces.0.bodies", ["Ear", "Lamp"])
+    change(job, "bodies.0.method", {"kind": "vanilla"})
+    with pytest.raises(BadScene, match='"Ear" and "Lamp" have different methods.*Give both the same'):
+        load(job)
+    change(job, "forces.0.law.kind", "hoks")
+    with pytest.raises(BadScene, match='There is no force "hoks"'):
+        load(job)
+
+
+def test_forces_count_in_the_hash_and_names_do_not(room, tmp_path):
+    from solver.job.hashes import hashes, settings
+
+    job = hanging_job(tmp_path / "job", "conjac")
+    first = hashes(settings(load(job))).solve
+    change(job, "bodies.0.name", "Bulb")
+    change(job, "forces.0.bodies", ["Ear", "Bulb"])
+    assert hashes(settings(load(job))).solve == first
+    change(job, "forces.0.law.params", {"pull": 401.0})
+    assert hashes(settings(load(job))).solve != first
+    change(job, "forces", [])
+    assert hashes(settings(load(job))).solve != first

@@ -25,6 +25,7 @@ import numpy as np
 from benchmarks.report import Claim, claim, emit
 from benchmarks.step import DRAGON
 from solver import catalogue
+from solver.assembly.linearised import Linearised
 from solver.coordinates.free_nodes import FreeNodes
 from solver.forces.elastic import Elastic
 from solver.linear.choose import choose
@@ -32,6 +33,7 @@ from solver.meshing.volume import face_parts, tet_volumes
 from solver.nonlinear.newton import NewtonDirect
 from solver.parts.conjac.liveliness import AWAKE, LEVEL
 from solver.parts.interface import Mesh
+from solver.state import Vec
 from solver.world.bodies import BodyInWorld, lumped_mass
 from solver.world.nodes import Nodes
 
@@ -51,8 +53,15 @@ SECONDS = FIRST + EVERY * len(PULLS)
 class Pulled(Nodes):
     """A world whose limbs are pulled in turn, each node by its share of the mass."""
 
-    def _activate(self, time: float) -> None:
-        super()._activate(time)
+    def linearise_at(self, x: Vec, v: Vec | None, time: float, project: bool = True) -> Linearised:
+        self._pull(time)
+        return super().linearise_at(x, v, time, project)
+
+    def evaluate(self, x: Vec, v: Vec, time: float) -> tuple[Vec, float]:
+        self._pull(time)
+        return super().evaluate(x, v, time)
+
+    def _pull(self, time: float) -> None:
         self._weight = self.mass[:, None] * self.gravity
         for k, (place, pull) in enumerate(zip(PLACES, PULLS)):
             since = time - FIRST - EVERY * k

@@ -91,6 +91,27 @@ def gather_matrix(  # type: ignore[no-untyped-def]
             data[indptr[3 * j + 2]] = mass + scale * (d8 + own[8])
 
 
+@kernel("void(i8[::1], i4[::1], i8, i4[::1], i4[::1])")
+def lay_out(block, column_start, border, indptr, indices):  # type: ignore[no-untyped-def]
+    """Rows of the lower triangle's entries, (nnz,), column by column; the arrays of Pattern."""
+    count = column_start.shape[0] - 1
+    for j in range(count):
+        for c in range(3):
+            at = indptr[3 * j + c]
+            for r in range(c, 3):
+                indices[at] = 3 * j + r
+                at += 1
+            for b in range(column_start[j] + 1, column_start[j + 1]):
+                row = 3 * (block[b] - j * count)
+                indices[at], indices[at + 1], indices[at + 2] = row, row + 1, row + 2
+                at += 3
+            for k in range(border):
+                indices[at + k] = 3 * count + k
+    for k in range(border):
+        for r in range(k, border):
+            indices[indptr[3 * count + k] + r - k] = 3 * count + r
+
+
 @kernel("void(f8[:,:,::1], i4[::1], i4[:,::1], f8[:,:,::1], f8[:,:,::1])")
 def multiply(blocks, elements, corners, columns, out):  # type: ignore[no-untyped-def]
     """out += K columns over the listed elements: Σ_b K_ab (columns_b − columns_a) in the rows of corner a.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -21,7 +22,9 @@ class Linearised:
     v: Vec  #: full velocities of the last step [m/s], (n, 3)
     mass: Vec  #: lumped [kg], (n,)
     force: Vec  #: f(x) [N], (n, 3), without the damping D v
-    blocks: Vec  #: K = ∂f/∂x of pairs of an element's corners, K_aa = −Σ_b K_ab [N/m], (e, 6, 9)
+    #: K = ∂f/∂x of pairs of an element's corners, K_aa = −Σ_b K_ab [N/m], of the tets and then of `others`,
+    #: (e + s, 6, 9)
+    blocks: Vec
     node_blocks: Vec  #: blocks of K from forces on single nodes [N/m], (n, 3, 3)
     damped: Damped | None = None  #: D = ∂f/∂v; None where nothing is damped
     memory: Mapping[str, Vec] = field(default_factory=dict)  #: of the state that this is taken at
@@ -29,6 +32,7 @@ class Linearised:
     contacts: Contacts | None = None  #: whose penalty is in f and K; None where there is no obstacle
     #: node_blocks without those of contacts, (n, 3, 3) [N/m], where velocities follow as if nothing touched; else None
     untouched: Vec | None = None
+    others: Index | None = None  #: nodes of the elements besides tets, (s, 4), where there are any
 
 
 class Near:
@@ -36,20 +40,41 @@ class Near:
 
     def __init__(self, tets: Index, nodes: Index, count: int) -> None:
         """tets: (e, 4). nodes: the few. count: number of all nodes."""
-        few = np.zeros(count, dtype=bool)
-        few[nodes] = True
-        self.elements: Index = np.flatnonzero(few[tets].any(axis=1)).astype(np.int32)
-        self.nodes, corners = np.unique(tets[self.elements], return_inverse=True)  #: (m,) the few and those around them
-        self._corners = corners.reshape(-1, 4).astype(np.int32)
-        place = np.full(count, -1)
-        place[self.nodes] = np.arange(len(self.nodes))
-        self.place = place  #: (count,) where each node stands in `nodes`, or -1
-        self._own = np.flatnonzero(few[self.nodes])
+        self._few = np.zeros(count, dtype=bool)
+        self._few[nodes] = True
+        self._first = len(tets)
+        self._others: tuple[Index, Near] | None = None  #: the last ones that were met, and all with them
+        elements = np.flatnonzero(self._few[tets].any(axis=1))
+        self._take(elements, tets[elements])
+
+    def _take(self, elements: Index, corners: Index) -> None:
+        self.elements: Index = elements.astype(np.int32)
+        self._around = corners  #: nodes of the elements, (k, 4)
+        count = len(self._few)
+        near = np.zeros(count, dtype=bool)
+        near[corners] = True
+        self.nodes = np.flatnonzero(near)  #: (m,) the few and those around them
+        self.place = np.full(count, -1)  #: (count,) where each node stands in `nodes`, or -1
+        self.place[self.nodes] = np.arange(len(self.nodes))
+        self._corners = self.place[corners].astype(np.int32)
+        self._own = np.flatnonzero(self._few[self.nodes])
+
+    def of(self, lin: Linearised) -> Near:
+        """The same with the elements besides tets that there are at this moment."""
+        if lin.others is None:
+            return self
+        if self._others is None or not np.array_equal(self._others[0], lin.others):
+            touching = np.flatnonzero(self._few[lin.others].any(axis=1))
+            whole = copy.copy(self)
+            whole._take(np.concatenate([self.elements, self._first + touching]),
+                        np.concatenate([self._around, lin.others[touching]]))
+            self._others = (lin.others, whole)
+        return self._others[1]
 
     def multiply(self, lin: Linearised, columns: Vec) -> Vec:
         """K columns, (m, 3, c), complete in the rows of the few, or in all rows where columns are zero elsewhere.
 
-        columns: (m, 3, c), in the order of `nodes`.
+        columns: (m, 3, c), in the order of `nodes`. lin: one that `of` gave this for.
         """
         out = np.zeros(columns.shape)
         multiply(lin.blocks, self.elements, self._corners, np.ascontiguousarray(columns), out)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..state import Index, Vec
 from ..threads import share
-from .kernels import CHUNKS, gather_matrix, gather_nodes
+from .kernels import CHUNKS, gather_matrix, gather_nodes, lay_out
 
 PAIR_ROWS = (1, 2, 2, 3, 3, 3)
 PAIR_COLUMNS = (0, 0, 1, 0, 1, 2)
+NO_ELEMENTS: Index = np.zeros((0, 4), dtype=np.int32)
 
 
 def node_graph(tets: Index, count: int) -> sp.csc_matrix:
@@ -44,78 +46,123 @@ class NodeSum:
         share(gather_nodes, CHUNKS, corners.reshape(-1, 3), self.start, self.source, out)
 
 
-class Pattern:
-    """Lower triangle, in compressed columns, of a matrix of 3 x 3 blocks over some of the nodes, in a chosen order.
+@dataclass(frozen=True)
+class _Sources:
+    """Which element's pair gives a block of the lower triangle, sorted by block: those as they stand and then those to
+    be transposed. Blocks are counted column by column."""
 
-    It may have a border: last rows that are dense and hold vectors of the user's. Then the factor of the bordered
-    matrix carries L⁻¹ times these vectors, for nothing.
-    """
+    key: Index  #: 2 block + (1 where transposed), rising, (s,)
+    source: Index  #: 6 element + pair, (s,)
 
-    def __init__(self, tets: Index, order: Index, count: int, border: int = 0) -> None:
-        """tets: (e, 4). order: (p,) nodes that have rows, as they are eliminated. count: number of all nodes.
-        border: number of dense rows behind them."""
-        self.order, self.border = order, border
-        position = np.full(count, -1, dtype=np.int64)
-        position[order] = np.arange(len(order))
-        self.position = position  #: (count,) row of each node, -1 where it has none
-
+    @classmethod
+    def of(cls, nodes: Index, position: Index, size: int, first: int) -> _Sources:
+        """nodes: of elements, (e, 4), that are counted from `first` on. position: row of each node, or −1."""
         # an element gives the column of each corner three blocks, towards its other corners. Those towards a node that
         # is eliminated earlier or has no rows count for the diagonal only: they are sources of the diagonal block
-        size = len(order)
-        corners = position[tets]
+        corners = position[nodes]
         keys, sources = [], []
         for pair, (a, b) in enumerate(zip(PAIR_ROWS, PAIR_COLUMNS)):
             for row, column, turned in ((corners[:, a], corners[:, b], 0), (corners[:, b], corners[:, a], 1)):
                 inside = np.flatnonzero(column >= 0)
                 row, column = row[inside], column[inside]
                 keys.append(2 * (column * size + np.maximum(row, column)) + turned)
-                sources.append(6 * inside + pair)
+                sources.append(6 * (first + inside) + pair)
         key = np.concatenate(keys)
         by_block = np.argsort(key, kind="stable")
-        key = key[by_block]
-        self.source: Index = np.concatenate(sources)[by_block].astype(np.int32)
+        return cls(key[by_block], np.concatenate(sources)[by_block].astype(np.int32))
 
+
+class Pattern:
+    """Lower triangle, in compressed columns, of a matrix of 3 x 3 blocks over some of the nodes, in a chosen order.
+
+    It may have a border: last rows that are dense and hold vectors of the user's. Then the factor of the bordered
+    matrix carries L⁻¹ times these vectors, for nothing. Elements may come and go behind the first ones: the order
+    stays, and what is known of the first ones is merged with them.
+    """
+
+    def __init__(self, tets: Index, order: Index, count: int, border: int = 0) -> None:
+        """tets: (e, 4). order: (p,) nodes that have rows, as they are eliminated. count: number of all nodes.
+        border: number of dense rows behind them."""
+        self.order, self.border = order, border
+        position: Index = np.full(count, -1)
+        position[order] = np.arange(len(order))
+        self.position = position  #: (count,) row of each node, -1 where it has none
+        self._tets = tets
+        self._others = NO_ELEMENTS  #: behind the tets
+
+        size = len(order)
+        sources = _Sources.of(tets, position, size, 0)
+        self.source = sources.source
         # the first block of a column is its diagonal one, also where it has no sources
-        block = np.unique(np.concatenate([key >> 1, np.arange(size) * (size + 1)]))
-        self.block_column: Index = (block // size).astype(np.int32)
-        self.block_row: Index = (block % size).astype(np.int32)
+        block = np.unique(np.concatenate([sources.key >> 1, np.arange(size) * (size + 1)]))
+        self._take_blocks(block)
         #: (2 blocks + 1,) first source of each block, those as they stand and then those to be transposed
         self.source_start: Index = np.append(
-            np.searchsorted(key, (2 * block[:, None] + np.arange(2)).ravel()), len(key)).astype(np.int32)
-        self.column_start: Index = np.searchsorted(self.block_column, np.arange(size + 1)).astype(np.int32)
+            np.searchsorted(sources.key, (2 * block[:, None] + np.arange(2)).ravel()),
+            len(sources.key)).astype(np.int32)
+        #: of the tets alone, once other elements came: blocks, the first source of each, sources
+        self._alone: tuple[Index, Index, Index] | None = None
 
-        self._lay_out()
         self.data: Vec = np.zeros(len(self.indices))
+        self._matrix = sp.csc_matrix((self.data, self.indices, self.indptr), shape=(self.size, self.size))
+        self._matrix.has_sorted_indices = True
 
     @property
     def size(self) -> int:
         """Number of scalar rows."""
         return 3 * len(self.order) + self.border
 
-    def _lay_out(self) -> None:
-        """Compressed columns of the scalar matrix."""
+    def _take_blocks(self, block: Index) -> None:
+        """block: column (rows) + row of each block of the lower triangle, rising."""
+        size = len(self.order)
+        self._block = block
+        self.column_start: Index = np.searchsorted(block, np.arange(size + 1) * size).astype(np.int32)
         below = np.diff(self.column_start) - 1
         lengths = (3 * below[:, None] + np.array([3, 2, 1])).ravel() + self.border
         lengths = np.append(lengths, np.arange(self.border, 0, -1))
         self.indptr: Index = np.zeros(self.size + 1, dtype=np.int32)
-        indptr = self.indptr
-        indptr[1:] = np.cumsum(lengths)
-        self.indices: Index = np.empty(indptr[-1], dtype=np.int32)
-        indices = self.indices
-        # rows of off-diagonal blocks: the k-th block of column j starts 3 - c + 3 (k - 1) behind column 3 j + c
-        rank = np.arange(len(self.block_row)) - self.column_start[self.block_column]
-        off = rank > 0
-        for c in range(3):
-            for r in range(3):
-                where = indptr[3 * self.block_column[off] + c] + 3 - c + 3 * (rank[off] - 1) + r
-                indices[where] = 3 * self.block_row[off] + r
-                if r >= c:
-                    diagonal = np.arange(len(self.order))
-                    indices[indptr[3 * diagonal + c] + r - c] = 3 * diagonal + r
-        for k in range(self.border):
-            indices[self._border_places(k)] = self.size - self.border + k
-            first = indptr[self.size - self.border + k]
-            indices[first : first + self.border - k] = np.arange(self.size - self.border + k, self.size)
+        self.indptr[1:] = np.cumsum(lengths)
+        self.indices: Index = np.empty(self.indptr[-1], dtype=np.int32)
+        lay_out(block, self.column_start, self.border, self.indptr, self.indices)
+
+    def meet(self, others: Index | None) -> None:
+        """From now on there are these elements behind the tets, (s, 4), a node twice where it has fewer; or none.
+
+        Where they join nodes that were not joined the matrix gets new arrays: a linear solver knows it by them.
+        """
+        others = NO_ELEMENTS if others is None else others
+        if np.array_equal(others, self._others):
+            return
+        self._others = others
+        size = len(self.order)
+        if self._alone is None:
+            self._alone = (self._block, self.source_start, self.source)
+        alone, start, source = self._alone
+        more = _Sources.of(others, self.position, size, len(self._tets))
+
+        # where each of their blocks stands, or would, among those of the tets
+        wanted, turned = more.key >> 1, more.key & 1
+        is_first = np.append(True, wanted[1:] != wanted[:-1])[: len(wanted)]
+        each = np.cumsum(is_first) - 1
+        single = wanted[is_first]
+        place = np.searchsorted(alone, single)
+        is_new = alone[np.minimum(place, len(alone) - 1)] != single
+        block = _inserted(alone, place[is_new], single[is_new])
+        # their sources come behind those of the tets, so that sums of the tets are what they are without them
+        behind = start[2 * place[each] + np.where(is_new[each], 0, turned + 1)]
+        counts = np.zeros((len(block), 2), dtype=np.int32)
+        counts[_inserted(np.ones(len(alone), dtype=bool), place[is_new], np.zeros(int(is_new.sum()), dtype=bool))] = \
+            np.diff(start).reshape(-1, 2)
+        slot = 2 * (place + np.cumsum(is_new) - is_new)[each] + turned
+        counts.ravel()[:] += np.bincount(slot, minlength=counts.size).astype(np.int32)
+        self.source_start = np.append(0, np.cumsum(counts)).astype(np.int32)
+        self.source = _inserted(source, behind, more.source)
+        if len(block) == len(self._block) and np.array_equal(block, self._block):
+            return
+        self._take_blocks(block)
+        self.data = np.zeros(len(self.indices))
+        matrix = self._matrix
+        matrix.data, matrix.indices, matrix.indptr = self.data, self.indices, self.indptr
 
     def _border_places(self, k: int) -> Index:
         """Where the entries of border row k stand in `data`: each column ends with those of all border rows."""
@@ -127,18 +174,28 @@ class Pattern:
         self.data[self._border_places(k)] = vector[self.order].ravel()
         self.data[self.indptr[self.size - self.border + k]] = pivot
 
-    def gather(self, blocks: Vec, node_blocks: Vec, scale: float, diagonal: Vec) -> Vec:
+    def gather(self, blocks: Vec, node_blocks: Vec, scale: float, diagonal: Vec, others: Index | None = None) -> Vec:
         """Values of diag(diagonal) + scale K on the pattern; the array is kept and written anew each time.
 
-        blocks: (e, 6, 9) of K = ∂f/∂x, of pairs of corners. node_blocks: (n, 3, 3) of K, from forces on single nodes.
-        diagonal: (n,) one value for the three rows of a node.
+        blocks: (e + s, 6, 9) of K = ∂f/∂x, of pairs of corners of the tets and then of the others. node_blocks:
+        (n, 3, 3) of K, from forces on single nodes. diagonal: (n,) one value for the three rows of a node. others:
+        elements behind the tets, (s, 4); None where there are none.
         """
+        self.meet(others)
         share(gather_matrix, CHUNKS, blocks.reshape(-1, 9), node_blocks.reshape(-1, 9), scale, diagonal, self.order,
               self.source_start, self.source, self.column_start, self.indptr, self.data)
         return self.data
 
     def matrix(self) -> sp.csc_matrix:
-        """The lower triangle as a SciPy matrix that shares `data`."""
-        lower = sp.csc_matrix((self.data, self.indices, self.indptr), shape=(self.size, self.size))
-        lower.has_sorted_indices = True
-        return lower
+        """The lower triangle as a SciPy matrix that shares `data`; always the same one."""
+        return self._matrix
+
+
+def _inserted(values: Any, before: Index, new: Any) -> Any:
+    """`values` with `new` ones before these places, which rise."""
+    place = before + np.arange(len(before))
+    out = np.empty(len(values) + len(new), dtype=values.dtype)
+    is_old = np.ones(len(out), dtype=bool)
+    is_old[place] = False
+    out[place], out[is_old] = new, values
+    return out

@@ -14,9 +14,10 @@ from ..coordinates.prescribed import Motion
 from ..forces.activation import Activation
 from ..forces.elastic import Elastic
 from ..forces.fibers import Fibers
+from ..forces.stencils import ElasticBody, StencilForce
 from ..job.folder import Job, parameters
 from ..linear.choose import choose
-from ..meshing.volume import Volume, face_parts, tet_volumes
+from ..meshing.volume import Volume, boundary_faces, face_parts, tet_volumes
 from ..parts.interface import Mesh
 from ..state import Index, Vec
 from ..world.bodies import BodyInWorld, lumped_mass
@@ -88,7 +89,7 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
         notes += [f'"{one.body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes)]
     return Nodes(bodies, elastic, coordinates, condensation, integrator, stage_solver, linear, rest, mass,
                  np.array(scene.gravity), ground, scene.time.start, bool(params["quasistatic_start"]), notes=notes,
-                 damping_laws=laws, friction=friction)
+                 damping_laws=laws, friction=friction, between=_between(job, prepared, rest, first))
 
 
 def _coordinates(rest: Vec, prepared: list[Prepared], first: Index, interval: float,
@@ -97,6 +98,20 @@ def _coordinates(rest: Vec, prepared: list[Prepared], first: Index, interval: fl
     prescribed = np.concatenate([one.fields.pinned + start for one, start in zip(prepared, first)]).astype(np.int32)
     motion = _motion(prepared, interval)
     return FreeNodes(rest, prescribed, motion) if riding is None else riding(rest, prescribed, motion, first)
+
+
+def _between(job: Job, prepared: list[Prepared], rest: Vec, first: Index) -> list[StencilForce]:
+    """Forces of the scene on these bodies. rest: (n, 3) [m]. first: of each body's nodes, (bodies + 1,)."""
+    place = {one.body.name: k for k, one in enumerate(prepared)}
+
+    def body(name: str) -> ElasticBody:
+        start, stop = int(first[place[name]]), int(first[place[name] + 1])
+        tets = prepared[place[name]].volume.tets + np.int32(start)
+        return ElasticBody(name, slice(start, stop), tets, boundary_faces(tets)[0])
+
+    return [catalogue.find("force", force.law.kind).load()([body(name) for name in force.bodies], rest,
+                                                           parameters("force", force.law))
+            for force in job.scene.forces if place.keys() >= {*force.bodies}]
 
 
 def _motion(prepared: list[Prepared], interval: float) -> Motion | None:

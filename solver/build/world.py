@@ -28,7 +28,8 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None) -> tupl
     rigid = _mechanisms(job)
     if prepared:
         report("world", None, None, "Analysing the stiffness matrix")
-    carried = [one for one in prepared if rigid is not None and one.body.attach]
+    hanging = {one.body.name for one in prepared if rigid is not None and one.body.attach}
+    carried = [one for one in prepared if hanging & joined(job, one.body.name)]
     parts: list[Part] = [assemble(job, group) for group in solved_at_once(job, [one for one in prepared
                                                                                  if one not in carried])]
     if rigid is not None:
@@ -39,13 +40,24 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None) -> tupl
 
 def solved_at_once(job: Job, prepared: list[Prepared]) -> list[list[Prepared]]:
     """Bodies that share a part: those of one method where every node is an unknown, each by itself where columns are
-    dense."""
+    dense but for what forces join it to."""
     groups: dict[str, list[Prepared]] = {}
     for one in prepared:
         method = job.scene.method_of(one.body)
-        alone = "" if catalogue.find("method", method.kind).full_space else one.body.name
+        alone = "" if catalogue.find("method", method.kind).full_space else min(joined(job, one.body.name))
         groups.setdefault(f"{method.kind} {sorted(parameters('method', method).items())} {alone}", []).append(one)
     return [*groups.values()]
+
+
+def joined(job: Job, name: str) -> set[str]:
+    """Names of the bodies that forces of the scene join to this one, and of those that they join to these, and it."""
+    found, ahead = {name}, [name]
+    while ahead:
+        body = ahead.pop()
+        new = {other for force in job.scene.forces if body in force.bodies for other in force.bodies} - found
+        found |= new
+        ahead += sorted(new)
+    return found
 
 
 def _mechanisms(job: Job) -> Joints | None:

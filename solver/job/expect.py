@@ -45,7 +45,7 @@ def check_choice(family: str, choice: schema.Choice, where: str) -> None:
     known = catalogue.family(family)
     if choice.kind not in known:
         raise refuse(f'there is no {family.replace("_", " ")} "{choice.kind}"', f"{where}.kind",
-                     f"Use one of {', '.join(known)}")
+                     f"Use one of {', '.join(known)}" if known else "There is none yet")
     params = {param.key: param for param in known[choice.kind].params}
     for key, value in choice.params.items():
         place = f"{where}.params.{key}"

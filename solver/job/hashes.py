@@ -29,7 +29,7 @@ SCENE_READERS = {"version": "", "name": "", "uuid": "", "time": "solve", "time.e
                  "method": "solve", "integrator": "solve", "stage_solver": "solve",
                  "linear_solver": "solve", "gravity": "solve", "ground": "solve",
                  "friction": "solve",  # of the ground
-                 "joint_friction": "solve",
+                 "joint_friction": "solve", "forces": "solve",
                  "seed": ""}  # went before anything was random; older caches still name it
 BODY_READERS = {"name": "", "uuid": "", "surface": "mesh", "surface.to_object": "solve", "surface.place": "fields",
                 "tets": "mesh",
@@ -63,7 +63,7 @@ WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "fra
          "fiber_activation": "activation", "cuts": "cuts", "nails": "nails",
          "attach": "bones that it hangs on", "joint_friction.kind": "friction inside joints",
          "bodies": "rigid bodies", "joints": "joints", "loops": "loops", "springs": "springs",
-         "self_collisions": "self collisions"}
+         "self_collisions": "self collisions", "forces": "forces between bodies"}
 
 Flat = dict[str, Any]
 
@@ -159,9 +159,9 @@ def _flat(job: Job, part: msgspec.Struct, prefix: str, digests: dict[str, str],
         if value is None or (isinstance(part, schema.Scene) and info.name in ("bodies", "mechanisms")):
             continue
         if isinstance(value, schema.Choice):
-            if info.name in IN_MECHANISMS:
+            if info.name in IN_LISTS:
                 yield f"{name}.kind", value.kind
-                for key, number in sorted(parameters(IN_MECHANISMS[info.name], value).items()):
+                for key, number in sorted(parameters(IN_LISTS[info.name], value).items()):
                     yield f"{name}.{key}", number
         elif isinstance(value, msgspec.Struct):
             yield from _flat(job, value, name + ".", digests, so_far)
@@ -198,8 +198,8 @@ def _placed(job: Job, body: schema.Body, digests: dict[str, str]) -> Flat:
     return flat
 
 
-#: fields of mechanisms that are choices, and the families that they choose from
-IN_MECHANISMS = {"shape": "shape", "mode": "motor"}
+#: fields of what stands in lists that are choices, and the families that they choose from
+IN_LISTS = {"shape": "shape", "mode": "motor", "law": "force"}
 
 
 def _choices(part: schema.Scene | schema.Body | schema.Ground, families: tuple[str, ...]) -> Flat:
@@ -222,7 +222,10 @@ def hashes(read: Settings) -> Hashes:
     number = {name: place for place, name in enumerate(read.mechanisms)}
     own = [{key: number.get(value, value) if key.startswith("attach.") and key.endswith(".mechanism") else value
             for key, value in _reads("solve", flat, BODY_READERS).items()} for flat in read.bodies.values()]
-    settings = {"scene": _reads("solve", read.scene, SCENE_READERS), "bodies": own,
+    soft = {name: place for place, name in enumerate(read.bodies)}
+    whole = {key: [soft.get(name, name) for name in value] if key.startswith("forces.") and key.endswith(".bodies")
+             else value for key, value in _reads("solve", read.scene, SCENE_READERS).items()}
+    settings = {"scene": whole, "bodies": own,
                 "mechanisms": [_reads("solve", flat, MECHANISM_READERS) for flat in read.mechanisms.values()]}
     return Hashes(bodies, _hash("solve", json.dumps([of["fields"] for of in bodies.values()]), settings))
 

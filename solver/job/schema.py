@@ -272,6 +272,13 @@ class Mechanism(Strict):
     self_collisions: bool = False  #: its bodies touch each other, neighbours in the tree excepted
 
 
+class Force(Strict):
+    """What acts between nodes of soft bodies besides their materials. Bodies that it acts on are solved at once."""
+
+    law: Choice
+    bodies: list[str]  #: names of soft bodies, in the order that the law gives a meaning to
+
+
 class Scene(Strict):
     version: int
     name: str
@@ -286,6 +293,7 @@ class Scene(Strict):
     gravity: Vector = (0.0, 0.0, -9.81)
     ground: Ground | None = None
     joint_friction: Choice = field(default_factory=lambda: Choice(kind="none"))
+    forces: list[Force] = field(default_factory=list)
 
     def method_of(self, body: Body) -> Choice:
         """How a body is solved: by its own method, else by the scene's."""

@@ -58,7 +58,25 @@ def check(job: Job) -> None:
         seen[body.name] = i
         with blame(scene, body, "name"):
             _check_body(job, body, f"$.bodies[{i}]")
+    for i, force in enumerate(scene.forces):
+        _check_force(scene, force, f"$.forces[{i}]")
     check_numbers(scene, "$")
+
+
+def _check_force(scene: schema.Scene, force: schema.Force, where: str) -> None:
+    check_choice("force", force.law, f"{where}.law")
+    bodies = {body.name: body for body in scene.bodies}
+    if not force.bodies:
+        raise refuse("a force acts on no body", f"{where}.bodies", "Name the soft bodies that it acts on")
+    for k, name in enumerate(force.bodies):
+        if name not in bodies or name in force.bodies[:k]:
+            what = "is named twice" if name in bodies else "is no soft body of the scene"
+            raise refuse(f'"{name}" {what}', f"{where}.bodies[{k}]", f"Use {', '.join(bodies) or 'a soft body'}")
+    first, *others = ((scene.method_of(bodies[name]), name) for name in force.bodies)
+    for method, name in others:
+        if (method.kind, parameters("method", method)) != (first[0].kind, parameters("method", first[0])):
+            raise refuse(f'"{first[1]}" and "{name}" have different methods, and what acts on each other is solved at '
+                         "once", f"{where}.bodies", "Give both the same method and settings")
 
 
 def _check_full_space(scene: schema.Scene) -> None:

@@ -27,7 +27,8 @@ class Factoring(Protocol):
         """Whether `factor` finds out that a matrix is not positive definite; else a solve may."""
 
     def factor(self, lower: sp.csc_matrix, places: Vec | None = None) -> None:
-        """Factor these values on the analysed pattern. Raises NotPositiveDefinite.
+        """Factor these values; where their pattern is another than the analysed one, that is analysed first, in the
+        order that it has. Raises NotPositiveDefinite.
 
         places: where the nodes stand that the rows belong to [m], (m/3, 3); a solver may be quicker with them.
         """

@@ -110,14 +110,14 @@ class NodeStage:
         factor, weight = self.stiffness_and_share(lin), self.weight(lin)
         damped, share = lin.damped, self.a * self.h
         if damped is None or not damped.has_blocks:
-            pattern.gather(lin.blocks, lin.node_blocks, -factor, weight)
+            pattern.gather(lin.blocks, lin.node_blocks, -factor, weight, lin.others)
             return
         blocks, node_blocks = factor * lin.blocks, factor * lin.node_blocks
         if damped.blocks is not None:
-            blocks += share * damped.blocks
+            blocks[: len(damped.blocks)] += share * damped.blocks
         if damped.node_blocks is not None:
             node_blocks += share * damped.node_blocks
-        pattern.gather(blocks, node_blocks, -1.0, weight)
+        pattern.gather(blocks, node_blocks, -1.0, weight, lin.others)
 
 
 #: forces [N], (n, 3), and the energy that they derive from [J], at positions and velocities (n, 3) and a time [s]

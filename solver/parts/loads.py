@@ -36,7 +36,7 @@ class Loads:
             if stage.w is not None:
                 offset[coordinates.prescribed] -= stage.b * stage.h * stage.w
             # all nodes are near, so `nodes` counts them all and in order
-            out += share * self._everywhere.multiply(lin, offset[:, :, None])[:, :, 0]
+            out += share * self._everywhere.of(lin).multiply(lin, offset[:, :, None])[:, :, 0]
         return out
 
     def pull(self, lin: Linearised, w: Vec) -> Vec:
@@ -45,7 +45,7 @@ class Loads:
 
     def pulls(self, lin: Linearised, columns: Vec) -> Vec:
         """The same of several, (p, 3, c): (n, 3, c)."""
-        near = self._around_prescribed
+        near = self._around_prescribed.of(lin)
         inside = np.zeros((len(near.nodes), *columns.shape[1:]))
         inside[near.place[self._mesh.coordinates.prescribed]] = columns
         out = np.zeros((len(self._mesh.rest), *columns.shape[1:]))
@@ -54,7 +54,7 @@ class Loads:
 
     def on_prescribed(self, lin: Linearised, stage: NodeStage, columns: Vec) -> Vec:
         """Rows of (M − ahD − βabh²K) columns that belong to the prescribed nodes, (p, 3, c), of columns (n, 3, c)."""
-        near, prescribed = self._around_prescribed, self._mesh.coordinates.prescribed
+        near, prescribed = self._around_prescribed.of(lin), self._mesh.coordinates.prescribed
         out: Vec = stage.weight(lin)[prescribed, None, None] * columns[prescribed]
         out -= stage.stiffness_and_share(lin) * near.multiply(lin, columns[near.nodes])[near.place[prescribed]]
         if lin.damped is not None and lin.damped.has_blocks:

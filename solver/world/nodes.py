@@ -11,14 +11,15 @@ import numpy as np
 
 from ..assembly.damping import Damped, Damping, DampingLaw
 from ..assembly.edges import Edges
+from ..assembly.elements import Elements
 from ..assembly.linearised import Linearised
-from ..assembly.pattern import NodeSum
 from ..contact.find.half_space import HalfSpace
 from ..contact.laws.interface import Friction
 from ..contact.laws.penalty import Penalty
 from ..coordinates.free_nodes import FreeNodes
 from ..errors import Diverged, StepFailed
 from ..forces.elastic import Elastic
+from ..forces.stencils import StencilForce
 from ..integrators.control import Adaptive, Controller
 from ..integrators.interface import Integrator
 from ..integrators.spin import free_parts, keep_spin
@@ -39,7 +40,6 @@ from .ground_friction import friction_impulses, remember
 if TYPE_CHECKING:
     from ..assembly.tangent import Tangent
 
-CLAMPED = 1.0e-9  #: of an element's trace: a smaller change is rounding
 BLOW_UP = 1.0e3  #: a body this many times its rest size has blown up
 
 
@@ -64,21 +64,15 @@ class Nodes:
     notes: list[str] = field(default_factory=list)  #: for the log; a step may add to them
     damping_laws: Sequence[DampingLaw] = ()  #: of each of `elastic`; empty where nothing is damped
     friction: Friction | None = None  #: of the ground
+    between: Sequence[StencilForce] = ()  #: forces besides those of materials
 
     def __post_init__(self) -> None:
-        self.tets: Index = np.concatenate([elastic.tets for elastic in self.elastic])
-        self._slices = []
-        first = 0
-        for elastic in self.elastic:
-            self._slices.append(slice(first, first + len(elastic.tets)))
-            first += len(elastic.tets)
-        self._corners = NodeSum.build(self.tets, len(self.rest))
-        self._forces = np.zeros((first, 4, 3))
-        self._blocks = np.zeros((first, 6, 9))
+        self._elements = Elements(self.elastic, self.between, len(self.rest))
+        self.tets = self._elements.tets
         self._node_blocks = np.zeros((len(self.rest), 3, 3))
         self._no_blocks = np.zeros_like(self._node_blocks)  #: the ground's are the only ones
         self._weight = self.mass[:, None] * self.gravity
-        damping = Damping(self.damping_laws, self._slices, self.tets, self.mass)
+        damping = Damping(self.damping_laws, self._elements.slices, self.tets, self.mass)
         self._damping = None if damping.is_off else damping
 
     @property
@@ -138,12 +132,14 @@ class Nodes:
             # the last call's K goes with the factor that is kept
             force, v = self.evaluate(x, x, state.time)[0], self.velocity(state)
             contacts = None if self.ground is None else self.ground[0].find(x, state.time)
-            return Linearised(x, v, self.mass, force, self._blocks, self._node_blocks, None, state.memory, False,
-                              contacts)
+            return Linearised(x, v, self.mass, force, self._elements.blocks, self._node_blocks, None, state.memory,
+                              False, contacts, others=self._elements.others)
         lin = replace(self.linearise_at(x, self.velocity(state), state.time, self.project), memory=state.memory)
         if self._damping is None:
             return lin
-        damped = self._damping.of_stiffness(lin.node_blocks) if time is None and self.project else None
+        # forces between bodies are no material's, so they are not damped with its stiffness
+        at_once = time is None and self.project and lin.others is None
+        damped = self._damping.of_stiffness(lin.node_blocks) if at_once else None
         return replace(lin, damped=damped or self._damped(state, state.time if time is None else time))
 
     def tangent(self, state: State, time: float) -> Tangent:
@@ -161,16 +157,13 @@ class Nodes:
         if self._damping is None:
             return None
         ahead = self.coordinates.advance(state.q, state.u, time - state.time)
-        self._activate(time)
-        return self._damping.at(self.coordinates.place(ahead, time), self._blocks)
+        self._elements.activate(time)
+        return self._damping.at(self.coordinates.place(ahead, time), self._elements.of_tets)
 
     def linearise_at(self, x: Vec, v: Vec | None, time: float, project: bool = True) -> Linearised:
         """The same at positions and velocities (n, 3), None at rest; K is negative semi-definite if `project`."""
-        self._activate(time)
-        for elastic, where in zip(self.elastic, self._slices):
-            elastic.fill(x, project, self._forces[where], self._blocks[where])
         force = self._weight.copy()
-        self._corners.gather(self._forces, force)
+        self._elements.fill(x, time, project, force)
         self._node_blocks[:] = 0.0
         contacts = None
         if self.ground is not None:
@@ -179,36 +172,23 @@ class Nodes:
             law.add_force(contacts, force)
             law.add_stiffness(contacts, self._node_blocks)
         still = np.zeros_like(x) if v is None else v
-        return Linearised(x, still, self.mass, force, self._blocks, self._node_blocks, contacts=contacts)
+        return Linearised(x, still, self.mass, force, self._elements.blocks, self._node_blocks, contacts=contacts,
+                          others=self._elements.others)
 
     def clamped(self, x: Vec, time: float) -> Mask:
-        """Which elements' stiffness the projection changes at positions x (n, 3), (e,).
-
-        Clamping an eigenvalue takes it from the trace, whatever the material, so two traces tell.
-        """
-        whole, projected = (_traces(self.linearise_at(x, None, time, project).blocks) for project in (False, True))
-        changed: Mask = whole - projected > CLAMPED * np.abs(projected)
-        return changed
+        """Which elements' stiffness the projection changes at positions x (n, 3), (e,)."""
+        return self._elements.clamped(x, time)
 
     def evaluate(self, x: Vec, v: Vec, time: float) -> tuple[Vec, float]:
         """Forces [N], (n, 3), and elastic, gravitational and contact energy [J], at positions and velocities (n, 3)."""
-        energy = -float(np.vdot(self._weight, x - self.rest))
-        self._activate(time)
-        for elastic, where in zip(self.elastic, self._slices):
-            energy += elastic.measure(x, self._forces[where])
         force = self._weight.copy()
-        self._corners.gather(self._forces, force)
+        energy = self._elements.measure(x, time, force, -float(np.vdot(self._weight, x - self.rest)))
         if self.ground is not None:
             finder, law = self.ground
             contacts = finder.find(x, time)
             law.add_force(contacts, force)
             energy += law.energy(contacts)
         return force, energy
-
-    def _activate(self, time: float) -> None:
-        """Muscles contract as they do at `time` [s]."""
-        for elastic in self.elastic:
-            elastic.activate(time)
 
     def velocity(self, state: State) -> Vec:
         """Velocities of all nodes, (n, 3) [m/s]."""
@@ -230,10 +210,10 @@ class Nodes:
         return acceleration
 
     def touching(self, state: State) -> Index:
-        """Nodes that touch the ground, ascending."""
-        if self.ground is None:
-            return np.zeros(0, dtype=np.int32)
-        return self.ground[0].find(self.coordinates.place(state.q, state.time), state.time).nodes
+        """Nodes that touch the ground or that forces besides materials join to others, ascending."""
+        x = self.coordinates.place(state.q, state.time)
+        joined = self._elements.joined(x, state.time)
+        return joined if self.ground is None else np.union1d(joined, self.ground[0].find(x, state.time).nodes)
 
     def pose(self, at: State, stage: Stage, time: float | None = None) -> PosedNodes:
         """The stage linearised at a state and factored; time: where D is taken. Raises StepFailed."""
@@ -370,10 +350,7 @@ class Nodes:
 
     def stretching(self, x: Vec, v: Vec) -> Vec:
         """V mean|Ṡ| of each element, (e,) [m³/s], at positions x [m] and velocities v [m/s], (n, 3). [Thesis 4.17]"""
-        rates = np.zeros(len(self.tets))
-        for elastic, where in zip(self.elastic, self._slices):
-            elastic.stretching(x, v, rates[where])
-        return rates
+        return self._elements.stretching(x, v)
 
     def controller(self, tolerance: float, largest: int) -> Controller:
         """Chooses steps of which none errs by more than `tolerance`; largest: number of largest steps in a frame."""
@@ -461,9 +438,3 @@ class Nodes:
         if self.condensation.sleep is not None:
             self.condensation.sleep.forget_past()
         self.linear.forget_past()
-
-
-def _traces(blocks: Vec) -> Vec:
-    """Of K of each element from its pairs of corners, since its rows add up to nothing, (e,) [N/m]."""
-    traces: Vec = -2.0 * blocks[:, :, [0, 4, 8]].sum(axis=(1, 2))
-    return traces

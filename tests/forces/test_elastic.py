@@ -141,10 +141,12 @@ def test_pattern_has_every_pair_once(body):
     nodes, tets, elastic = body
     graph = node_graph(elastic.tets, len(nodes)).toarray() > 0
     pattern = Pattern(elastic.tets, np.arange(len(nodes), dtype=np.int32), len(nodes))
-    has = np.zeros_like(graph)
-    has[pattern.block_row, pattern.block_column] = True
+    lower = pattern.matrix()
+    lower.data[:] = 1.0
+    has = lower[::3, ::3].toarray() > 0
     assert np.array_equal(has, np.tril(graph | np.eye(len(nodes), dtype=bool)))
-    assert len(pattern.block_row) == has.sum()
+    assert np.array_equal(lower.toarray() > 0, np.tril(np.kron(has, np.ones((3, 3))) > 0))
+    assert lower.nnz == 9 * has.sum() - 3 * len(nodes) and lower.has_canonical_format
 
 
 def test_pattern_over_some_nodes_is_the_corner_of_the_whole(body):

@@ -145,7 +145,7 @@ def test_conjac_step_is_the_dense_step(law, held, ground):
 
     rigid = np.zeros(len(K))
     if held == "free":
-        drag = world._damping.at(x, world._blocks).drag / world.mass
+        drag = world._damping.at(x, world._elements.of_tets).drag / world.mass
         lost = (v - v0) / H + np.repeat(drag, 3) * v
         field = rigid_field(x, x.mean(axis=0), 1.0).reshape(-1, 6)
         rigid = field @ np.linalg.solve(field.T @ (M[:, None] * field), field.T @ (M * lost))

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from made_up import Pendulum
 from small_jobs import box_job, change
 from worlds import world_of
 
@@ -91,45 +92,6 @@ def test_what_fails_is_told_by_its_own_part(tmp_path):
         world.step(world.joined([first, torn]), H)
     assert failed.value.part == 1
     assert world.explain(failed.value, state, 7).object == "Ear 1"
-
-
-class Pendulum:
-    """A part that the solver does not have: θ̈ = −g/l sin θ by leapfrog; a bob and its string are its output."""
-
-    unknowns, mechanisms, backend = 1, [], "none"
-    bodies = [("Bob", 0, 2)]
-
-    def __init__(self, length):
-        self.length, self.notes, self.summary = length, [f"a pendulum of {length} m"], []
-
-    def owns(self, name):
-        return name == "Bob"
-
-    def initial_state(self):
-        return State(0.0, np.array([0.5]), np.zeros(1), {"swings": np.zeros(1)})
-
-    def step(self, state, h):
-        u = state.u - h * 9.81 / self.length * np.sin(state.q)
-        crossed = np.sign(state.q + h * u) != np.sign(state.q)
-        return State(state.time + h, state.q + h * u, u, {"swings": state.memory["swings"] + crossed})
-
-    def output(self, state, frame):
-        return np.array([[0, 0, 0], [np.sin(state.q[0]), 0, -np.cos(state.q[0])]]) * self.length
-
-    def liveliness(self, state):
-        return None
-
-    def poses(self, state):
-        return None
-
-    def forget_past(self):
-        pass
-
-    def deformation(self, before, after):
-        return 0.0
-
-    def refuse_haste(self, after, h):
-        pass
 
 
 def test_a_part_from_outside_moves_beside_a_soft_body(tmp_path):

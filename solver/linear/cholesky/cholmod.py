@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from sksparse.cholmod import CholmodError, CholmodNotPositiveDefiniteError, analyze
 
 from ...state import Index, Vec
+from ..analysed import Analysed
 from ..interface import NotPositiveDefinite
 from .backward import Backward
 from .supernodal import Supernodes, supernodes
@@ -25,6 +26,7 @@ class Cholmod:
         self.remarks: list[str] = []
         self.factored = 0
         self._factor: Any = None
+        self._kept = 0
 
     @staticmethod
     def order(graph: sp.csc_matrix) -> Index:
@@ -42,12 +44,15 @@ class Cholmod:
     def analyse(self, lower: sp.csc_matrix, kept: int) -> None:
         # the pattern is in elimination order already; CHOLMOD adds its postorder
         self._factor = analyze(lower, mode="supernodal", ordering_method="natural")
+        self._analysed, self._kept = Analysed(lower), kept
         self._backward = Backward(self._factor.P(), kept)
         self._supernodes: Supernodes | None = None
         self._looked_inside = self._stands = False
 
     def factor(self, lower: sp.csc_matrix, places: Vec | None = None) -> None:
         self.factored += 1
+        if not self._analysed.is_of(lower):
+            self.analyse(lower, self._kept)
         self._stands = False
         try:
             self._factor.cholesky_inplace(lower)

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from cvxopt import cholmod, matrix, spmatrix
 
 from ...state import Index, Vec
+from ..analysed import Analysed
 from ..interface import NotPositiveDefinite
 from .backward import Backward
 from .supernodal import Supernodes, supernodes
@@ -49,7 +50,7 @@ class CvxoptCholmod:
         return np.array(numbers).ravel().astype(np.int32)
 
     def analyse(self, lower: sp.csc_matrix, kept: int) -> None:
-        self._kept = kept
+        self._analysed, self._kept = Analysed(lower), kept
         self._matrix = _sparse(lower)
         size = lower.shape[0]
         # 1: the order given and no other; else CHOLMOD takes AMD's where that has less fill
@@ -61,6 +62,8 @@ class CvxoptCholmod:
 
     def factor(self, lower: sp.csc_matrix, places: Vec | None = None) -> None:
         self.factored += 1
+        if not self._analysed.is_of(lower):
+            self.analyse(lower, self._kept)
         self._stands = False
         self._matrix.V = matrix(lower.data)
         try:

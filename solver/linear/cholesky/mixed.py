@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from ...state import Index, Mask, Vec
 from ...threads import kernel, share
+from ..analysed import Analysed
 from ..blocks import CHUNKS
 from ..bordered import Bordered, side_by_side
 from ..interface import NotPositiveDefinite, available
@@ -54,6 +55,7 @@ class Mixed(Bordered):
         return LIBRARY.order(graph)  # type: ignore[no-any-return]
 
     def analyse(self, lower: sp.csc_matrix, kept: int) -> None:
+        self._analysed = Analysed(lower)
         self._spread = Spread(lower, kept)
         inner = self._spread.inner
         if kept:
@@ -73,6 +75,8 @@ class Mixed(Bordered):
 
     def factor(self, lower: sp.csc_matrix, places: Vec | None = None) -> None:
         self.factored += 1
+        if not self._analysed.is_of(lower):
+            self.analyse(lower, self._spread.kept)
         self._lower, self._jacobian = lower, None
         if not self._spread.inner:
             return

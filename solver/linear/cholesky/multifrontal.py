@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from ...state import Index, Vec
 from ...threads import share
+from ..analysed import Analysed
 from .blas import addresses
 from .multifrontal_kernels import assemble_tiles, factor_trees, panel_tiles, solve_tiles, start_panel, update_tiles
 from .supernodal import Supernodes
@@ -34,6 +35,7 @@ class Multifrontal:
     def __init__(self, inside: Supernodes, lower: sp.csc_matrix, blas: Long) -> None:
         """lower: the pattern that `inside` factors. blas: of `addresses`."""
         self._inside, self._blas = inside, blas
+        self.is_of = Analysed(lower).is_of  #: whether it can factor this matrix
         first, rows_start = inside.first, inside.rows_start
         parent, relative = _parents(inside)
         self._updates_start, self.room = _places(inside, parent)

@@ -44,10 +44,11 @@ class SingleFactor:
         self.unit = 1.0
 
     def can_factor(self, lower: sp.csc_matrix) -> bool:
-        """Whether `factor` will do: not where BLAS cannot be reached or memory would be short."""
+        """Whether `factor` will do: not where BLAS cannot be reached, memory would be short or the pattern is another
+        one than that of the first matrix that this was asked of."""
         if not self._looked_for_fronts:
             self._fronts, self._looked_for_fronts = multifrontal(self._inside, lower), True
-        return self._fronts is not None
+        return self._fronts is not None and self._fronts.is_of(lower)
 
     def factor(self, lower: sp.csc_matrix) -> None:
         """Factor these values on the analysed pattern, in single precision throughout.

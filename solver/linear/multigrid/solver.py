@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from ...errors import StepFailed
 from ...state import Index, Vec
+from ..analysed import Analysed
 from ..banded import banded_order
 from ..bordered import Bordered, side_by_side
 from ..interface import NotPositiveDefinite
@@ -58,7 +59,7 @@ class Multigrid(Bordered):
         return banded_order(graph)
 
     def analyse(self, lower: sp.csc_matrix, kept: int) -> None:
-        self._spread = Spread(lower, kept)
+        self._spread, self._analysed = Spread(lower, kept), Analysed(lower)
         self.forget_past()
 
     def forget_past(self) -> None:
@@ -72,6 +73,8 @@ class Multigrid(Bordered):
     def factor(self, lower: sp.csc_matrix, places: Vec | None = None) -> None:
         """Take the values; raises NotPositiveDefinite only where the V-cycle is built and meets it."""
         self.factored += 1
+        if not self._analysed.is_of(lower):
+            self.analyse(lower, self._spread.kept)
         if self._since:
             self._spent.append(self._since)
         self._since = 0

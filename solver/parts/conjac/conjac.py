@@ -138,7 +138,7 @@ class ConJac:
 
     def _condensed(self, lin: Linearised, border: Vec) -> Vec:
         """−A_qq⁻¹ A_qk of all rows that are eliminated last, on a new factor; border: (border, n, 3)."""
-        self.pattern.gather(lin.blocks, lin.node_blocks, -1.0, self._kept_pivot)
+        self.pattern.gather(lin.blocks, lin.node_blocks, -1.0, self._kept_pivot, lin.others)
         for k, vector in enumerate(border):
             pivot = self.mesh.stiffness + BORDER_PIVOT * float(np.vdot(vector, vector)) / self.mesh.stiffness
             self.pattern.put_border(k, -vector, pivot)
@@ -248,7 +248,7 @@ class ConJac:
 
         Of J and 1 they are Jᵀ K J, negative semi-definite. [ConJac 11]
         """
-        near = self._around_kept
+        near = self._around_kept.of(lin)
         rows = self.pattern.position[near.nodes]
         columns = np.zeros((len(near.nodes), 3, inner.shape[1]))
         is_inner, is_kept = (rows >= 0) & (rows < len(self.inner)), rows >= len(self.inner)

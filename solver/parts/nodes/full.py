@@ -115,7 +115,7 @@ class Full:
         from ...assembly.tangent import FreeProduct, Tangent  # compiled for the methods that ask for it
 
         free = self.mesh.coordinates.free
-        self.pattern.gather(lin.blocks, lin.node_blocks, 1.0, np.zeros(len(lin.x)))
+        self.pattern.gather(lin.blocks, lin.node_blocks, 1.0, np.zeros(len(lin.x)), lin.others)
         pulled = None if w is None else self.loads.pull(lin, w)[free].ravel()
         force = lin.force if lin.damped is None else lin.force + lin.damped.force(lin.v)
         mass = np.repeat(lin.mass[free], 3)

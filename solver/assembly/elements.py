@@ -1,0 +1,105 @@
+"""Every element of a part in one table: tetrahedra of its bodies first, then what other forces put between nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..forces.elastic import Elastic
+from ..forces.stencils import StencilForce, side_by_side
+from ..state import Index, Mask, Vec
+from .pattern import NodeSum
+
+CLAMPED = 1.0e-9  #: of an element's trace: a smaller change is rounding
+
+
+class Elements:
+    """What elements say of forces and stiffness; the arrays are written anew by each call."""
+
+    def __init__(self, elastic: Sequence[Elastic], between: Sequence[StencilForce], count: int) -> None:
+        """elastic: of each body. between: other forces. count: number of all nodes."""
+        self.elastic, self._between = elastic, between
+        self.tets: Index = np.concatenate([one.tets for one in elastic])
+        ends = np.cumsum([0, *(len(one.tets) for one in elastic)]).tolist()
+        self.slices = [slice(first, end) for first, end in zip(ends, ends[1:])]  #: of each body among the tets
+        self._corners = NodeSum.build(self.tets, count)
+        self._forces = np.zeros((ends[-1], 4, 3))
+        self._table = np.zeros((ends[-1], 6, 9))
+        #: K of pairs of nodes as it was filled last, of the tets and then of `others`, (e + s, 6, 9)
+        self.blocks = self._table
+        self.others: Index | None = None  #: nodes of the elements besides tets, (s, 4); None where there are none
+
+    @property
+    def of_tets(self) -> Vec:
+        """Blocks of the tets alone, (e, 6, 9)."""
+        return self._table[: len(self.tets)]
+
+    def fill(self, x: Vec, time: float, project: bool, force: Vec) -> None:
+        """Write `blocks` and `others` at positions x (n, 3) [m] and add forces to `force`, (n, 3) [N].
+
+        K = ∂f/∂x is negative semi-definite if `project`.
+        """
+        self.activate(time)
+        for one, where in zip(self.elastic, self.slices):
+            one.fill(x, project, self._forces[where], self._table[where])
+        self._corners.gather(self._forces, force)
+        tables = [law.fill(x, time, project) for law in self._between]
+        for table in tables:
+            table.add_forces(force)
+        self._append(*side_by_side(tables) if tables else (None, None))
+
+    def _append(self, others: Index | None, blocks: Vec | None) -> None:
+        """Blocks (s, 6, 9) of other elements, (s, 4), behind those of the tets."""
+        if others is None or blocks is None or not len(others):
+            self.others, self.blocks = None, self.of_tets
+            return
+        first, end = len(self.tets), len(self.tets) + len(others)
+        if end > len(self._table):
+            # with room for as many again, so that a few more pairs at each step do not copy all each time
+            self._table = np.concatenate([self.of_tets, np.zeros((2 * len(others), 6, 9))])
+        self._table[first:end] = blocks
+        self.others, self.blocks = others, self._table[:end]
+
+    def measure(self, x: Vec, time: float, force: Vec, energy: float = 0.0) -> float:
+        """`energy` and that of all elements [J] at positions x (n, 3) [m]; adds forces to `force`, (n, 3) [N]."""
+        self.activate(time)
+        for one, where in zip(self.elastic, self.slices):
+            energy += one.measure(x, self._forces[where])
+        self._corners.gather(self._forces, force)
+        for law in self._between:
+            table = law.measure(x, time)
+            table.add_forces(force)
+            energy += table.energy
+        return energy
+
+    def activate(self, time: float) -> None:
+        """Muscles contract as they do at `time` [s]."""
+        for one in self.elastic:
+            one.activate(time)
+
+    def joined(self, x: Vec, time: float) -> Index:
+        """Nodes that other forces join to some other at x, ascending."""
+        tables = [law.measure(x, time).nodes.ravel() for law in self._between]
+        nodes: Index = np.unique(np.concatenate([np.zeros(0, dtype=np.int32), *tables]))
+        return nodes
+
+    def clamped(self, x: Vec, time: float) -> Mask:
+        """Which tets' stiffness the projection changes at positions x (n, 3), (e,).
+
+        Clamping an eigenvalue takes it from the trace, whatever the material, so two traces tell.
+        """
+        traces = []
+        for project in (False, True):
+            self.fill(x, time, project, np.zeros_like(x))
+            traces.append(-2.0 * self.of_tets[:, :, [0, 4, 8]].sum(axis=(1, 2)))
+        whole, projected = traces
+        changed: Mask = whole - projected > CLAMPED * np.abs(projected)
+        return changed
+
+    def stretching(self, x: Vec, v: Vec) -> Vec:
+        """V mean|Ṡ| of each tet, (e,) [m³/s], at positions x [m] and velocities v [m/s], (n, 3). [Thesis 4.17]"""
+        rates = np.zeros(len(self.tets))
+        for one, where in zip(self.elastic, self.slices):
+            one.stretching(x, v, rates[where])
+        return rates

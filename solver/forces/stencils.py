@@ -1,0 +1,73 @@
+"""Elements of few nodes whose forces know nothing of where all of them are together: f(x + c) = f(x).
+
+Tetrahedra are such, and so are triangles, hinges, springs, and pairs that touch: a point and a triangle, two edges.
+One table holds them all, so whoever assembles or multiplies never asks what an element is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ..state import Index, Vec
+
+WIDEST = 4  #: most nodes of a stencil
+
+
+@dataclass(frozen=True)
+class Stencils:
+    """A table, one row an element. Its nodes are numbers among all of a part, also those that are prescribed."""
+
+    nodes: Index  #: (s, w), w from 2 to 4
+    forces: Vec  #: on them [N], (s, w, 3)
+    #: K = ∂f/∂x of pairs (1, 0), (2, 0), (2, 1), (3, 0), … of them, K_aa = −Σ_b K_ab [N/m], (s, w (w − 1)/2, 9), rows
+    #: of the first; empty where only forces were asked for
+    blocks: Vec
+    energy: float  #: that the forces derive from [J]
+
+    def add_forces(self, out: Vec) -> None:
+        """Add to forces on all nodes, (n, 3) [N]."""
+        np.add.at(out, self.nodes, self.forces)
+
+
+def side_by_side(tables: Sequence[Stencils]) -> tuple[Index, Vec]:
+    """Nodes (s, 4) and blocks (s, 6, 9) of all of them. Who has fewer nodes has its last one again, with no stiffness
+    to it."""
+    nodes = [np.concatenate([one.nodes, np.repeat(one.nodes[:, -1:], WIDEST - one.nodes.shape[1], axis=1)], axis=1)
+             for one in tables]
+    blocks = np.zeros((sum(len(one) for one in nodes), 6, 9))
+    first = 0
+    for table, one in zip(tables, nodes):
+        blocks[first : first + len(one), : table.blocks.shape[1]] = table.blocks
+        first += len(one)
+    return np.concatenate(nodes).astype(np.int32), blocks
+
+
+@dataclass(frozen=True)
+class ElasticBody:
+    """What a force between bodies may know of one: where it stands among all nodes, and its skin."""
+
+    name: str
+    nodes: slice  #: among those of the part
+    tets: Index  #: (e, 4), numbers among all nodes of the part
+    skin: Index  #: triangles of its surface, (t, 3), outward; the same numbers
+
+
+class StencilForce(Protocol):
+    """A law on elements of its own choice, found anew wherever it is asked. Entries of the family "force".
+
+    Both answers are functions of positions and time alone, and rows come in the same order wherever the elements are
+    the same ones.
+    """
+
+    def __init__(self, bodies: Sequence[ElasticBody], rest: Vec, params: Mapping[str, float]) -> None:
+        """bodies: those that it acts on, in the scene's order. rest: of all nodes of the part, (n, 3) [m]."""
+
+    def measure(self, x: Vec, time: float) -> Stencils:
+        """Forces and energy at positions (n, 3) [m], without blocks."""
+
+    def fill(self, x: Vec, time: float, project: bool) -> Stencils:
+        """The same with blocks; K is negative semi-definite if `project`."""

@@ -1,0 +1,175 @@
+"""Elements besides tetrahedra come and go: patterns, factors and products are as if they had always been there."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from solver import catalogue, threads  # noqa: F401
+from solver.assembly.linearised import Linearised, Near
+from solver.assembly.pattern import Pattern, node_graph
+from solver.forces.stencils import Stencils, side_by_side
+from solver.linear.interface import available
+from solver.meshing.grid import box_tets
+
+PAIRS = [(a, b) for a in range(1, 4) for b in range(a)]
+
+
+def definite_blocks(rng, elements):
+    """−K of each is a sum of springs, so K is negative semi-definite."""
+    root = rng.normal(size=(elements, 6, 3, 3))
+    return (root @ root.transpose(0, 1, 3, 2)).reshape(elements, 6, 9)
+
+
+def dense(elements, blocks, count):
+    """K of all nodes, (3 n, 3 n)."""
+    whole = np.zeros((count, 3, count, 3))
+    for corners, own in zip(elements, blocks):
+        for (a, b), block in zip(PAIRS, own.reshape(6, 3, 3)):
+            i, j = corners[a], corners[b]
+            whole[i, :, j] += block
+            whole[j, :, i] += block.T
+            whole[i, :, i] -= block
+            whole[j, :, j] -= block.T
+    return whole.reshape(3 * count, 3 * count)
+
+
+@pytest.fixture
+def scene():
+    """Two boxes, nodes that have no rows, and a table of springs, hinges and point-triangle pairs between both."""
+    rng = np.random.default_rng(3)
+    nodes, tets = box_tets((3, 2, 2), (0.3, 0.2, 0.2))
+    count = 2 * len(nodes)
+    tets = np.concatenate([tets, tets + np.int32(len(nodes))])
+    free = np.setdiff1d(np.arange(count, dtype=np.int32), rng.choice(count, 8, replace=False))
+
+    def others(seed, sizes=(5, 3, 6)):
+        draw = np.random.default_rng(seed)
+        tables = []
+        for width, size in [(width, size) for width, size in zip((2, 3, 4), sizes) if size]:
+            picked = np.stack([draw.choice(count, width, replace=False) for _ in range(size)]).astype(np.int32)
+            whole = definite_blocks(draw, size)[:, : width * (width - 1) // 2]
+            tables.append(Stencils(picked, np.zeros((size, width, 3)), whole, 0.0))
+        return side_by_side(tables)
+
+    return nodes, tets, count, free, definite_blocks(rng, len(tets)), others
+
+
+def filled(scene, pattern, table):
+    """The pattern's matrix 1 − K with these elements, and what it should be."""
+    _, tets, count, _, blocks, _ = scene
+    others, more = (None, np.zeros((0, 6, 9))) if table is None else table
+    blocks = np.concatenate([blocks, more])
+    pattern.gather(blocks, np.zeros((count, 3, 3)), -1.0, np.ones(count), others)
+    elements = tets if others is None else np.concatenate([tets, others])
+    rows = (3 * pattern.order[:, None] + np.arange(3)).ravel()
+    wanted = (np.eye(3 * count) - dense(elements, blocks, count))[np.ix_(rows, rows)]
+    return pattern.matrix(), wanted
+
+
+def test_a_narrow_stencil_takes_its_place_among_wide_ones():
+    spring = Stencils(np.array([[4, 7]], dtype=np.int32), np.zeros((1, 2, 3)), np.arange(9.0).reshape(1, 1, 9), 0.0)
+    nodes, blocks = side_by_side([spring])
+    assert nodes.tolist() == [[4, 7, 7, 7]]
+    assert np.array_equal(dense(nodes, blocks, 8)[3 * 7 : 3 * 7 + 3, 12:15], np.arange(9.0).reshape(3, 3))
+
+
+def test_a_pattern_with_elements_is_that_of_the_whole(scene):
+    _, tets, count, free, _, others = scene
+    order = np.random.default_rng(0).permutation(free)
+    pattern = Pattern(tets, order, count)
+    for table in (others(1), others(2), None, others(1, (1, 0, 0))):
+        lower, wanted = filled(scene, pattern, table)
+        assert np.abs(lower.toarray() - np.tril(wanted)).max() <= 1e-12 * np.abs(wanted).max()
+        assert lower.has_canonical_format
+        # as it would be had they been there from the first
+        elements = tets if table is None else np.concatenate([tets, table[0]])
+        anew = Pattern(elements, order, count)
+        assert np.array_equal(anew.indices, pattern.indices) and np.array_equal(anew.indptr, pattern.indptr)
+
+
+def test_what_was_there_before_leaves_no_trace(scene):
+    _, tets, count, free, _, others = scene
+    pattern, anew = Pattern(tets, free, count), Pattern(tets, free, count)
+    plain = filled(scene, anew, None)[0].data.copy()
+    for table in (others(1), others(2), None):
+        lower, _ = filled(scene, pattern, table)
+    assert np.array_equal(lower.data, plain)
+    filled(scene, pattern, others(5))
+    assert np.array_equal(filled(scene, pattern, others(2))[0].data, filled(scene, anew, others(2))[0].data)
+
+
+def test_the_same_pairs_keep_the_matrix_s_arrays(scene):
+    """Only where the graph of pairs changes is there anything to analyse."""
+    _, tets, count, free, _, others = scene
+    pattern = Pattern(tets, free, count)
+    filled(scene, pattern, others(1))
+    before = pattern.indices
+    filled(scene, pattern, others(1))
+    assert pattern.indices is before
+    # springs along edges that the tets have
+    along = Stencils(tets[:4, :2].copy(), np.zeros((4, 2, 3)), np.tile(np.eye(3).ravel(), (4, 1, 1)), 0.0)
+    filled(scene, pattern, None)
+    before = pattern.indices
+    lower, wanted = filled(scene, pattern, side_by_side([along]))
+    assert pattern.indices is before
+    assert np.abs(lower.toarray() - np.tril(wanted)).max() <= 1e-12 * np.abs(wanted).max()
+    filled(scene, pattern, others(2))
+    assert pattern.indices is not before
+
+
+@pytest.mark.parametrize("key", list(catalogue.family("linear_solver")))
+@pytest.mark.parametrize("kept", [0, 6])
+def test_a_factor_follows_the_pattern(scene, key, kept):
+    nodes, tets, count, free, _, others = scene
+    linear = available(key)()
+    if hasattr(linear, "tolerance"):
+        linear.tolerance = linear.tolerance_of_j = 1e-13
+    inner = free[: len(free) - kept // 3]
+    graph = node_graph(tets, count)[inner][:, inner]
+    pattern = Pattern(tets, np.concatenate([inner[linear.order(graph)], free[len(inner):]]), count)
+    linear.analyse(pattern.matrix(), kept)
+    places = np.concatenate([nodes, nodes + [1.0, 0.0, 0.0]])[pattern.order]
+    for table in (None, others(1), others(2), others(2), None, others(3)):
+        lower, wanted = filled(scene, pattern, table)
+        linear.factor(lower, places)
+        right = np.random.default_rng(1).normal(size=(len(wanted), 2))
+        assert np.abs(wanted @ linear.solve(right) - right).max() <= 1e-9
+        q = len(wanted) - kept
+        assert np.abs(wanted[:q, :q] @ linear.condense() + wanted[:q, q:]).max(initial=0.0) <= 1e-9
+
+
+def test_a_factor_in_single_precision_is_not_made_on_another_pattern(scene):
+    from solver.linear.cholesky.single import SingleFactor
+    from solver.linear.cholesky.supernodal import inside_of
+
+    _, tets, count, free, _, others = scene
+    linear, pattern = available("cholmod")(), Pattern(tets, free, count)
+    linear.analyse(pattern.matrix(), 0)
+    linear.factor(filled(scene, pattern, None)[0])
+    single = SingleFactor(inside_of(linear))
+    assert single.can_factor(pattern.matrix())
+    lower, _ = filled(scene, pattern, others(1))
+    assert not single.can_factor(lower)
+    linear.factor(lower)
+    assert SingleFactor(inside_of(linear)).can_factor(lower)
+
+
+@pytest.mark.parametrize("few", [3, 1000])
+def test_products_know_them_too(scene, few):
+    nodes, tets, count, _, blocks, others = scene
+    rng = np.random.default_rng(8)
+    wanted_nodes = np.sort(rng.choice(count, min(few, count), replace=False)).astype(np.int32)
+    near = Near(tets, wanted_nodes, count)
+    still = np.zeros((count, 3))
+    plain = Linearised(still, still, np.ones(count), still, blocks, np.zeros((count, 3, 3)))
+    for seed in (1, 2, 2):
+        table, more = others(seed)
+        lin = replace(plain, blocks=np.concatenate([blocks, more]), others=table)
+        met = near.of(lin)
+        columns = rng.normal(size=(count, 3, 2))
+        product = met.multiply(lin, columns[met.nodes])
+        whole = dense(np.concatenate([tets, table]), lin.blocks, count) @ columns.reshape(3 * count, 2)
+        rows = whole.reshape(count, 3, 2)[wanted_nodes]
+        assert np.abs(product[met.place[wanted_nodes]] - rows).max() <= 1e-12 * np.abs(rows).max()
+    assert near.of(plain) is near
