@@ -72,26 +72,26 @@ def momentum(E, twist, drift, kept, inertia, gravity, share, out):  # type: igno
         out[i, 5] = mass * (kept[i, 5] + share * (g2 - (w0 * v1 - w1 * v0) - drift[i, 5]))
 
 
-@kernel("void(f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[::1], f8, f8[:,::1])")
-def free_flight(E, earlier, moved, inertia, gravity, h, out):  # type: ignore[no-untyped-def]
+@kernel("void(f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[::1], f8, f8, f8[:,::1])")
+def free_flight(E, earlier, moved, inertia, gravity, flown, h, out):  # type: ignore[no-untyped-def]
     """M V̂ + h weight of each body into out (n, 6) [N m s, N s], in its frame at E: what it would have by itself.
 
-    V̂ is the twist `moved` (n, 6) that it had where it stood h seconds ago, at `earlier` (n, 4, 4), after free flight:
-    its centre goes straight on, it turns by the midpoint rule. Neither changes its energy.
+    V̂ is the twist `moved` (n, 6) that it had where it stood `flown` seconds ago, at `earlier` (n, 4, 4), after free
+    flight: its centre goes straight on, it turns by the midpoint rule. Neither changes its energy. h: of weight [s].
     """
     for i in range(E.shape[0]):
         mass = inertia[i, 3, 3]
         w0, w1, w2 = moved[i, 0], moved[i, 1], moved[i, 2]
-        g0, g1, g2 = tumbled(inertia, i, w0, w1, w2, h)
+        g0, g1, g2 = tumbled(inertia, i, w0, w1, w2, flown)
         spin0 = inertia[i, 0, 0] * g0 + inertia[i, 0, 1] * g1 + inertia[i, 0, 2] * g2
         spin1 = inertia[i, 1, 0] * g0 + inertia[i, 1, 1] * g1 + inertia[i, 1, 2] * g2
         spin2 = inertia[i, 2, 0] * g0 + inertia[i, 2, 1] * g1 + inertia[i, 2, 2] * g2
         out[i, 0] = (inertia[i, 0, 0] * w0 + inertia[i, 0, 1] * w1 + inertia[i, 0, 2] * w2
-                     - h * (g1 * spin2 - g2 * spin1))
+                     - flown * (g1 * spin2 - g2 * spin1))
         out[i, 1] = (inertia[i, 1, 0] * w0 + inertia[i, 1, 1] * w1 + inertia[i, 1, 2] * w2
-                     - h * (g2 * spin0 - g0 * spin2))
+                     - flown * (g2 * spin0 - g0 * spin2))
         out[i, 2] = (inertia[i, 2, 0] * w0 + inertia[i, 2, 1] * w1 + inertia[i, 2, 2] * w2
-                     - h * (g0 * spin1 - g1 * spin0))
+                     - flown * (g0 * spin1 - g1 * spin0))
         v0, v1, v2 = moved[i, 3], moved[i, 4], moved[i, 5]
         p0 = earlier[i, 0, 0] * v0 + earlier[i, 0, 1] * v1 + earlier[i, 0, 2] * v2 + h * gravity[0]
         p1 = earlier[i, 1, 0] * v0 + earlier[i, 1, 1] * v1 + earlier[i, 1, 2] * v2 + h * gravity[1]

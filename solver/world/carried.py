@@ -17,7 +17,7 @@ from ..linear.woodbury import WoodburyUpdate
 from ..nonlinear.coupled import SETTLE, reach
 from ..nonlinear.held import GivenDirections
 from ..parts.interface import Eliminated, NodeStage, Posed, Stage
-from ..parts.joints.jointed import OnBodies
+from ..parts.joints.jointed import OnBodies, flown_since, stepped
 from ..parts.together import Together
 from ..state import Index, State, Vec
 from .flying import FlyingBones
@@ -77,7 +77,7 @@ class Skeleton:
         return Bodies(at.E, moved, at.twist, at.drift)
 
     def earlier(self, state: State, h: float) -> Bodies:
-        """Where their momentum flies on from in a step of h seconds, with the velocities that it has there.
+        """Where their momentum flies on from, h seconds ago, with the velocities that it has there.
 
         Written anew by the next call of `bodies`.
         """
@@ -230,7 +230,7 @@ class FleshOnBones(World):
         kept: Vec | None = None
         if stage.base is None:
             # in a linearised step bones keep the momentum of where the last one was solved, and so does what they carry
-            earlier = self._skeleton.earlier(joints, stage.h)
+            earlier = self._skeleton.earlier(joints, flown_since(joints.memory, stage.h))
             kept = self._flesh.attached.velocities(earlier.E, earlier.twist)
         bodies = self._skeleton.bodies(joints)
         self._flesh.ride_on(bodies)
@@ -262,7 +262,8 @@ class FleshOnBones(World):
         q = base + stage.b * stage.h * (u + together.correction(u))
         if is_last:
             q = together.settle(q, u, self.soft.evaluate)
-        return remember(State(stage.time, q, u, start.memory), together.stage, impulses)
+        memory = stepped(start.memory, stage.h, JOINTS) if stage.base is None else start.memory
+        return remember(State(stage.time, q, u, memory), together.stage, impulses)
 
     def touching(self, state: State) -> Index:
         """Nodes that touch the ground, and what the mechanisms say."""

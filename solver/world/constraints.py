@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..constraints.bilateral import Bilateral
+from ..constraints.bilateral import Bilateral, Respond
 from ..constraints.drives import Drives
 from ..constraints.external import Answer, BilateralRows, External, FrictionRows, UnilateralRows
 from ..constraints.limits import BallLimits, JointLimits
@@ -18,7 +18,6 @@ from ..constraints.rows import Rows, no_rows, together
 from ..contact.find.bodies import Colliders, ContactSet
 from ..coordinates.tree import CENTRES, Posture, Tree
 from ..errors import StepFailed
-from ..parts.interface import Stage
 from ..parts.joints.jointed import ConstraintAnswer as Answered
 from ..state import Index, Mask, State, Vec
 from .joints import CONTACTS, EFFORT
@@ -111,6 +110,19 @@ class Constraints:
     def at_work(self, time: float) -> list[bool]:
         return [] if self.drives is None else self.drives.at_work(time)
 
+    def started(self, state: State, respond: Respond) -> State:
+        """The start with the nearest rates that loops and drives allow, as if struck at once. respond: M_r⁻¹.
+
+        Raises StepFailed where there are none.
+        """
+        if self.loops is None and self.drives is None:
+            return state
+        _, G, target = self._place(state.q, state, state.time)
+        try:
+            return replace(state, u=Bilateral(G, respond, np.zeros(len(G))).solve(state.u, target)[0])
+        except ValueError as failure:
+            raise StepFailed(str(failure)) from failure
+
     def begin(self, lin: LinearizationPoint, time: float, h: float) -> None:
         """Find what touches, or may within a step of h seconds that starts at `time` [s], for all its stages."""
         if self.colliders is not None:
@@ -190,7 +202,7 @@ class Constraints:
         """The state with loops closed and drives where they are told to be. Raises StepFailed."""
         if self.loops is None and self.drives is None:
             return state
-        q, u = closed(state.q, state.u, lambda q: self._place(q, state, posed.stage), posed.respond)
+        q, u = closed(state.q, state.u, lambda q: self._place(q, state, posed.stage.inside), posed.respond)
         return replace(state, q=q, u=u)
 
     def open_by(self, posture: Posture) -> Vec:
@@ -217,15 +229,18 @@ class Constraints:
         G = self._jacobian(posed.lin.posture, self.loops.rows(posed.lin.posture.E)[0])
         return self.loops.said(Bilateral(G, posed.respond, np.zeros(len(G))).redundant)
 
-    def _place(self, q: Vec, state: State, stage: Stage) -> tuple[Vec, Vec, Vec]:
-        """What must hold exactly where a stage ends: by how much it is off at q, its rows, and their rates."""
+    def _place(self, q: Vec, state: State, asked: float) -> tuple[Vec, Vec, Vec]:
+        """What must hold exactly at a state's time: by how much it is off at q, its rows, and their rates.
+
+        asked: when drives are at work [s].
+        """
         at = self.tree.posture(q, state.u, state.memory, self._posture)
         loops, drives, off, late = NO_ROWS, NO_ROWS, np.zeros(0), np.zeros(0)
         if self.loops is not None:
             loops, off = self.loops.rows(at.E)
         if self.drives is not None:
             centres = state.memory.get(CENTRES, self.tree.fresh)
-            drives, wanted, _ = self.drives.rows(state.time, stage.inside, centres, False)
+            drives, wanted, _ = self.drives.rows(state.time, asked, centres, False)
             late = q[drives.rate] - wanted
         return _joined(off, late), self._jacobian(at, loops, drives), _joined(loops.target, drives.target)
 

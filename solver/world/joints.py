@@ -19,7 +19,7 @@ from ..integrators.interface import Integrator, System
 from ..nonlinear.held import GivenDirections
 from ..nonlinear.limits import StopRule
 from ..parts.interface import Posed, Stage
-from ..parts.joints.jointed import Constraints, Jointed, LinearizationPoint, PosedTree
+from ..parts.joints.jointed import Constraints, Jointed, LinearizationPoint, PosedTree, stepped
 from ..parts.joints.tree_step import TreeStep
 from ..state import Index, State, Vec
 
@@ -33,7 +33,7 @@ UNSETTLED = ((BEARINGS, "Friction inside joints", "raise Passes of the joint fri
              (CONTACTS, "Contact and friction of what touches", "lower the step"))
 FASTEST = 1.0e7  #: [rad/s or m/s]; a rate beyond it has blown up
 CHART_ENDS = 6.0  #: [rad] from the centre of a chart of rotations, which is singular at 2π
-FARTHEST = 0.5  #: [rad] a body and its path may turn by in a semi-implicit step
+FARTHEST = 0.45  #: [rad] a body and its path may turn by in a semi-implicit step
 PATIENCE = 20  #: iterations in which what a stage still changes should be halved at least
 ROUNDING = 1.0e-12  #: of the rates: a smaller change is none
 
@@ -150,8 +150,14 @@ class Joints:
         return type(self.condensation.factor).__name__
 
     def initial_state(self) -> State:
-        """The state at the start frame."""
-        return self.tree.recentre(State(0.0, self.q.copy(), self.u.copy(), {}))
+        """The state at the start frame, moving as loops and drives let it."""
+        state = self.tree.recentre(State(0.0, self.q.copy(), self.u.copy(), {}))
+        if self.constraints is None:
+            return state
+        try:
+            return self.constraints.started(state, self.condensation.by_inertia(self.linearise(state).posture))
+        except StepFailed:
+            return state  # the first step says of whom and why
 
     # what integrators ask
 
@@ -180,7 +186,8 @@ class Joints:
         """The state at the end of a linearised stage. Raises StepFailed."""
         u = posed.solve()
         base = start.q if stage.base is None else stage.base
-        return State(stage.time, base + stage.b * stage.h * (u + posed.correction(u)), u, start.memory)
+        memory = stepped(start.memory, stage.h) if stage.base is None else start.memory
+        return State(stage.time, base + stage.b * stage.h * (u + posed.correction(u)), u, memory)
 
     def keep_spin(self, before: State, after: State, h: float, posed: Posed) -> State:
         """Rigid bodies carry their momentum on as it is."""

@@ -13,6 +13,7 @@ from ..bearings.bisp import efforts
 from ..bearings.interface import JointFriction
 from ..bearings.kernels import add_lines
 from ..bearings.staggered import Besides
+from ..constraints.bilateral import Respond
 from ..constraints.external import Answer, External
 from ..coordinates.tree import Posture, Tree
 from ..errors import StepFailed
@@ -167,6 +168,10 @@ class RubbingJoints:
 
     def at_work(self, time: float) -> list[bool]:
         return [] if self.outside is None else self.outside.at_work(time)
+
+    def started(self, state: State, respond: Respond) -> State:
+        """The start with the nearest rates that loops and drives allow. respond: M_r⁻¹."""
+        return state if self.outside is None else self.outside.started(state, respond)
 
     def begin(self, lin: LinearizationPoint, time: float, h: float) -> None:
         """Find what touches, or may within a step of h seconds that starts at `time` [s], for all its stages."""

@@ -52,7 +52,7 @@ def test_a_step_loses_less_energy_the_shorter_it_is(tmp_path):
     assert 1.4 < lost[0] / lost[1] < lost[1] / lost[2] < 2.0
 
 
-@pytest.mark.parametrize("count", [5, 10])
+@pytest.mark.parametrize("count", [5, 8, 10, 12])
 def test_a_chain_bakes_at_a_frame_a_step(tmp_path, count):
     """Steps in which it turns too far are halved, so nothing blows up."""
     world = mechanism_world(tmp_path, *chain(count))

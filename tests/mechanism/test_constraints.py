@@ -249,3 +249,39 @@ def test_what_cannot_be_told_of_loops_is_said(tmp_path):
         assert "mass" in str(refusal)
     else:
         assert any(note.startswith("Whether loops hold") and "not finite" in note for note in world.notes)
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit", "sdirk2"])
+@pytest.mark.parametrize("rubs", [False, True])
+def test_a_linkage_starts_at_rates_that_its_loop_and_drives_allow(tmp_path, integrator, rubs):
+    """A crank that is thrown takes coupler and rocker along from the first frame on, with the momentum that it has: so
+    the first step changes rates by what a step does, and takes no energy for what could not move so."""
+    bodies, joints, loops = four_bar()
+    joints[0]["rate"] = [4.0]
+    more = {}
+    if rubs:
+        joints = [joint | {"friction": {"mu": 0.01, "radius": 0.01, "length": 0.02}} for joint in joints]
+        more = {"joint_friction": {"kind": "bisp", "params": {"passes": 50, "agreement": 1e-8}}}
+    world = built(tmp_path / "thrown", bodies, joints, loops=loops, integrator=integrator, gravity=[0, 0, 0], **more)
+    state = world.initial_state()
+    posture = world.linearise(state).posture
+    held = world.constraints.outside if rubs else world.constraints
+    assert np.abs(held.loops.rows(posture.E)[0].velocity(posture.twist, state.u)).max() < 1e-12
+    # what the joints' impulses leave of the thrown crank: M (u − u⁰) = Gᵀ λ, so no work on motions that the loop allows
+    J = world.tree.jacobian(posture).reshape(world.tree.count, 6, -1)
+    mass = np.einsum("nar,nab,nbs->rs", J, world.tree.inertia, J)
+    assert state.u @ mass @ (state.u - [4.0, 0.0, 0.0]) == pytest.approx(0.0, abs=1e-12)
+    assert np.abs(state.u).min() > 0.1
+    after = world.step(state, 1e-4)
+    assert np.abs(after.u - state.u).max() < 0.02 * np.abs(state.u).max()
+    assert world.energy(after) == pytest.approx(world.energy(state), rel=1e-2)
+
+
+def test_a_driven_joint_starts_at_the_rate_that_it_is_told(tmp_path):
+    turn = np.linspace(0.0, 2.0, 9)[:, None]
+    bodies, joints, loops = four_bar(motor={"mode": {"kind": "drive"}, "target": "arrays/turn.npy"})
+    world = built(tmp_path, bodies, joints, loops=loops, arrays={"turn": turn}, end=9, samples=1)
+    state = world.initial_state()
+    assert state.u[0] == pytest.approx(0.25 * 24, rel=1e-9)
+    posture = world.linearise(state).posture
+    assert np.abs(world.constraints.loops.rows(posture.E)[0].velocity(posture.twist, state.u)).max() < 1e-12

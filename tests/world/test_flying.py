@@ -116,3 +116,18 @@ def test_what_something_holds_is_left_as_it_is(tmp_path, held):
         ends.append(thrown(tmp_path / str(keep), keep=keep, **scene))
     states = [run(world, state, 6) for world, state in ends]
     assert states[0].q.tobytes() == states[1].q.tobytes() and states[0].u.tobytes() == states[1].u.tobytes()
+
+
+def test_what_bones_carry_flies_on_with_them_where_steps_change_their_length(tmp_path):
+    """Without Keep Spin: linear momentum, with bones and the nodes on them where the last step was solved."""
+    world, state = thrown(tmp_path)
+    totals = []
+    for h in (0.02, 0.02, 0.005, 0.03, 0.01, 0.002):
+        state = world.step(state, h)
+        soft, bones = world.parted(state)
+        at = world.jointed.tree.posture(bones.q - h * bones.u, bones.u, bones.memory)
+        attached, v = world.soft.coordinates.attached, world.soft.velocity(soft)
+        v[attached.nodes] = attached.velocities(at.E, at.twist)
+        momentum = np.einsum("nab,nb->na", world.jointed.tree.inertia, at.twist)[:, 3:]
+        totals.append(np.einsum("nab,nb->a", at.E[:, :3, :3], momentum) + world.soft.mass @ v)
+    assert np.abs(np.array(totals) - totals[0]).max() <= 1e-11 * np.abs(totals[0]).max()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -19,7 +19,20 @@ from ...state import Index, State, Vec
 from ..interface import Stage
 
 FEW = 64  #: rates of which the whole inverse may be kept
+STEP = "joints.h"  #: key of the memory: length of the last linearised step [s], (1,)
 UNRESISTED = "its joint has a direction that nothing resists"
+
+
+def flown_since(memory: Mapping[str, Vec], h: float) -> float:
+    """Seconds since the last linearised step was solved, whose rates led from there; h where there was none."""
+    last = memory.get(STEP)
+    return h if last is None else float(last[0])
+
+
+def stepped(memory: Mapping[str, Vec], h: float, prefix: str = "") -> Mapping[str, Vec]:
+    """The memory after a linearised step of h seconds. prefix: of keys that stand among those of other parts."""
+    key = prefix + STEP
+    return memory if key in memory and memory[key][0] == h else {**memory, key: np.array([h])}
 
 
 @dataclass(frozen=True)
@@ -64,6 +77,9 @@ class Constraints(Protocol):
 
     def at_work(self, time: float) -> list[bool]:
         """Of each drive, whether it holds from `time` [s] on."""
+
+    def started(self, state: State, respond: Callable[[Vec], Vec]) -> State:
+        """The start with the nearest rates that loops and drives allow, as if struck at once. respond: M_r⁻¹."""
 
     def begin(self, lin: LinearizationPoint, time: float, h: float) -> None:
         """A step of h seconds starts at `time` [s]: what its stages have in common. lin: where it starts."""
@@ -187,10 +203,11 @@ class Jointed:
             kept = tree.spread(at, stage.u_hat, self._kept)
             momentum(at.E, at.twist, at.drift, kept, tree.inertia, self.gravity, share, self.wrench)
             return
-        # semi-implicit: the rates were solved for where the joints stood a step ago, and the momentum they have there
-        # flies on; −h J̇u, the same to first order, would feed a chain that whips with energy
-        earlier = tree.posture(lin.q - stage.h * stage.u_hat, stage.u_hat, lin.memory, self._earlier)
-        free_flight(at.E, earlier.E, earlier.twist, tree.inertia, self.gravity, stage.h, self.wrench)
+        # semi-implicit: the rates were solved for where the joints stood a step ago, however long that was, and the
+        # momentum they have there flies on; −h J̇u, the same to first order, would feed a chain that whips with energy
+        flown = flown_since(lin.memory, stage.h)
+        earlier = tree.posture(lin.q - flown * stage.u_hat, stage.u_hat, lin.memory, self._earlier)
+        free_flight(at.E, earlier.E, earlier.twist, tree.inertia, self.gravity, flown, stage.h, self.wrench)
 
     def acceleration(self, lin: LinearizationPoint, time: float) -> Vec:
         """u̇ = M_r⁻¹ f_r, (m,)."""
@@ -205,11 +222,15 @@ class Jointed:
             self.pull += self.explicit.pull
         right = tree.gather(at, self.wrench, None, self._gathered)
         right += self.pull
-        self.diagonal[:], self.below[:], self.reduced[:] = tree.inertia, 0.0, 0.0
+        out: Vec = self.by_inertia(at)(right)
+        return out
+
+    def by_inertia(self, at: Posture) -> Callable[[Vec], Vec]:
+        """M_r⁻¹ of impulses on the rates, both (m,) or (m, c), until the next stage is posed."""
+        self.diagonal[:], self.below[:], self.reduced[:] = self.tree.inertia, 0.0, 0.0
         self.springs.between[:] = 0.0
         self._factor(at)
-        out: Vec = self.factor.solve(right)
-        return out
+        return self.factor.solve
 
     def _add_forces(self, lin: LinearizationPoint, time: float, asked: float, moved: Vec | None, share: float,
                     ahead: float, felt: float) -> None:

@@ -20,7 +20,7 @@ from ...forces.spring_kernels import springs
 from ...linear.tree.kernels import TREE, eliminate, substitute
 from ...state import State
 from ...threads import kernel
-from .jointed import UNRESISTED, Jointed
+from .jointed import UNRESISTED, Jointed, flown_since, stepped
 
 CALM, LIVELY = -1, -2  #: what a step says about itself
 CALM_RATE = 1.0e4  #: [rad/s or m/s]
@@ -30,16 +30,17 @@ CALM_RATE = 1.0e4  #: [rad/s or m/s]
         " f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8[::1], i4[:,::1], f8[:,:,::1], f8[:,::1],"
         " i4[::1], f8[:,::1], f8[:,:,::1], i4[::1], i4[::1], f8[:,::1], f8[::1], f8[::1], f8[::1], f8[:,:,::1],"
         " f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[:,::1], f8[:,:,::1],"
-        " f8[:,::1], f8, f8, f8[::1], f8[::1], f8[::1], f8[::1], f8[:,::1])")
+        " f8[:,::1], f8, f8, f8, f8[::1], f8[::1], f8[::1], f8[::1], f8[:,::1])")
 def step_tree(  # type: ignore[no-untyped-def]
     parent, dof, in_parent, in_child, from_child, place, subspace, bend, E, X, S, twist, drift, inertia, gravity,
     body, point, law, slot, unmoved, between, bodies, chart, rates_law, still, pull, effort, blocks, below, reduced,
-    G, L, loads, wrench, earlier_place, earlier_subspace, earlier, moved, h, ahead, centres, q, u, next_q, next_u,
+    G, L, loads, wrench, earlier_place, earlier_subspace, earlier, moved, flown, h, ahead, centres, q, u, next_q,
+    next_u,
 ):
     """Where the joints are h seconds on, next_q (m,) and next_u (m, 1), from their places, filled at q and u (m,).
 
-    earlier_place, earlier_subspace: the same h seconds ago, at q − h u; `earlier` (n, 4, 4) and `moved` (n, 6) are
-    written: where bodies stood then and the twists that u made there.
+    earlier_place, earlier_subspace: the same where the last step was solved, `flown` seconds ago at q − flown u;
+    `earlier` (n, 4, 4) and `moved` (n, 6) are written: where bodies stood then and the twists that u made there.
 
     Returns CALM, LIVELY where a rate is fast or no number or a chart's end is nearer than its centre, or the body whose
     pivot is not positive. ahead: β h². The other arrays are those of Tree, Posture, Springs, JointForces and Jointed.
@@ -48,7 +49,7 @@ def step_tree(  # type: ignore[no-untyped-def]
     pose(parent, dof, in_parent, in_child, from_child, earlier_place, earlier_subspace, bend, u, earlier, X, S, moved,
          drift)
     pose(parent, dof, in_parent, in_child, from_child, place, subspace, bend, u, E, X, S, twist, drift)
-    free_flight(E, earlier, moved, inertia, gravity, h, wrench)
+    free_flight(E, earlier, moved, inertia, gravity, flown, h, wrench)
     for i in range(n):
         for a in range(6):
             for b in range(6):
@@ -115,14 +116,15 @@ class TreeStep:
         jointed, q, u, time = self._jointed, state.q, state.u, state.time + h
         tree = jointed.tree
         centres = state.memory.get(CENTRES, tree.fresh)
-        before = q - h * u
+        flown = flown_since(state.memory, h)
+        before = q - flown * u
         for batch in tree.batches:
             batch.kind.fill(batch.bodies, tree.dof, before, u, tree.start, centres, *self._earlier)
             batch.kind.fill(batch.bodies, tree.dof, q, u, tree.start, centres, *self._places)
         if jointed.joints.motors:
             jointed.joints.at(time, time - 0.5 * h)
         next_q, next_u = np.empty(len(q)), np.empty((len(q), 1))
-        said = step_tree(*self._arrays, h, jointed.beta * h * h, centres, q, u, next_q, next_u)
+        said = step_tree(*self._arrays, flown, h, jointed.beta * h * h, centres, q, u, next_q, next_u)
         if said >= 0:
             raise StepFailed(UNRESISTED, tree.bodies[said])
-        return State(time, next_q, next_u[:, 0], state.memory), said == CALM
+        return State(time, next_q, next_u[:, 0], stepped(state.memory, h)), said == CALM
