@@ -13,6 +13,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from ...solver.job.arrays import Unreadable, read_npy
 from .. import members
 
 #: arrays of the job folder that only the add-on reads: what is placed, and its matrices (k, 4, 4) in Blender units
@@ -73,11 +74,12 @@ def _stored(folder: Path) -> dict[str, Matrix] | None:
         known = _known.get(folder)
         if known is not None and known[0] == written:
             return known[1]
-        names, matrices = (np.load(folder / "arrays" / f"{name}.npy", allow_pickle=False)
-                           for name in (NAMES, MATRICES))
-        found = dict(zip(names.tolist(), matrices, strict=True))
-    except (OSError, ValueError, EOFError):
+        names, matrices = (read_npy(folder / "arrays" / f"{name}.npy", folder) for name in (NAMES, MATRICES))
+    except (OSError, Unreadable):
         return None
+    if names.ndim != 1 or matrices.shape != (len(names), 4, 4) or matrices.dtype.kind != "f":
+        return None
+    found = dict(zip(names.tolist(), matrices))
     _known[folder] = written, found
     return found
 

@@ -12,6 +12,7 @@ import bpy
 
 from ...solver import catalogue
 from ...solver.errors import BadInput
+from ...solver.job.files import open_regular
 from .. import members
 from .body import map_end
 from .job import scene_settings
@@ -23,8 +24,11 @@ def changed_settings(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path
     Empty where there is no scene.json. Cheap: one small file is read, nothing is evaluated.
     """
     try:
-        old = json.loads((Path(folder) / "scene.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        with open_regular(Path(folder) / "scene.json") as stream:
+            old = json.loads(stream.read())
+    except (OSError, ValueError, RecursionError):
+        return []
+    if not isinstance(old, dict):
         return []
     try:
         now = scene_settings(obj, scene)

@@ -7,14 +7,17 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 import bpy
 import numpy as np
 from numpy.typing import NDArray
 
 from ...solver.errors import ConJacError, Environment
+from ...solver.job.arrays import read_npy
+from ...solver.job.files import create, open_regular
 from .. import copies, gather, status_line
 from ..bake import place
 from ..bake.progress import Progress, after, line
@@ -121,10 +124,8 @@ def still_job(obj: bpy.types.Object) -> Iterator[Path]:
         own = job / "stages"
         own.mkdir()
         for path in kept.glob(TETS):
-            try:
-                os.link(path, own / path.name)
-            except OSError:  # another disk, or one without links
-                shutil.copyfile(path, own / path.name)
+            with suppress(OSError), open_regular(path, kept.parent) as stored:  # what a stranger left may be anything
+                _bring(path, stored, own / path.name)
         yield job
         try:
             for path in own.glob(TETS):
@@ -134,6 +135,15 @@ def still_job(obj: bpy.types.Object) -> Iterator[Path]:
         except OSError as error:
             raise Environment(f"its tetrahedra cannot be kept in {kept} ({error})",
                               "Choose another cache folder or make room on the disk", name) from error
+
+
+def _bring(path: Path, stored: BinaryIO, target: Path) -> None:
+    """One file into the temporary folder; linked where the disk can."""
+    try:
+        os.link(path, target)
+    except OSError:  # another disk, or one without links
+        with create(target) as made:
+            shutil.copyfileobj(stored, made)
 
 
 def run(obj: bpy.types.Object, scene: bpy.types.Scene, job: Path, argv: list[str], wait: float) -> Iterator[str]:
@@ -180,10 +190,18 @@ class _Told(ConJacError):
 
 
 def to_object(job: Path) -> NDArray[np.float64]:
-    """World [m] → object space at the start frame, (4, 4)."""
-    document = json.loads((job / "scene.json").read_text(encoding="utf-8"))
-    path = document["bodies"][0]["surface"].get("to_object")
-    return np.load(job / path)[0] if path else np.eye(4)
+    """World [m] → object space at the start frame, (4, 4). Raises Environment where the folder does not say."""
+    try:
+        with open_regular(job / "scene.json") as stream:
+            path = json.loads(stream.read())["bodies"][0]["surface"].get("to_object")
+        if path is None:
+            return np.eye(4)
+        matrix = read_npy(job / path, job)[0]
+        if matrix.shape != (4, 4) or matrix.dtype.kind != "f":
+            raise ValueError(f"{path} holds no matrices")
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise Environment(f"what was read of the scene has gone from {job} ({error})", "Try again") from error
+    return matrix
 
 
 def still_there(uid: int) -> bpy.types.Object | None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import bpy
-import numpy as np
+from numpy.typing import NDArray
 
 from ...solver.errors import BadInput, Environment
+from ...solver.job.arrays import Unreadable, read_npz
 from ..settings import fields_in_use, painted_params
 from .entries import UNDOABLE
 from .on_worker import OnWorker, run, still_job, still_there, to_object
@@ -113,11 +114,10 @@ def preview_field(obj: bpy.types.Object, scene: bpy.types.Scene, field: str, wai
     return [*notes, f'"{name}": {param.label} from {ends[0]} (dark) to {ends[1]} (bright)']
 
 
-def _arrays(path: str, name: str) -> dict[str, np.ndarray]:
+def _arrays(path: str, name: str) -> dict[str, NDArray[Any]]:
     try:
-        with np.load(Path(path), allow_pickle=False) as stored:
-            return {key: stored[key] for key in stored.files}
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
+        return read_npz(Path(path))
+    except (OSError, Unreadable) as error:
         raise Environment(f"what the solver made cannot be read ({error})", "Try again", name) from error
 
 

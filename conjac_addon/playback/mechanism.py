@@ -13,6 +13,7 @@ from mathutils import Euler
 from numpy.typing import NDArray
 
 from ...solver.errors import BadInput
+from ...solver.job.arrays import Unreadable, read_npy
 from . import action, effort
 
 Array = NDArray[np.float64]
@@ -98,12 +99,12 @@ def moved_by(owner: bpy.types.Object) -> list[bpy.types.Object]:
 
 def _bones(armature: bpy.types.Object, places: Places, arrays: Path, start: int,
            scale: float) -> list[action.Track]:
-    read = _arrays(arrays, ("spaces", "tops", "offsets", "scales"))
+    read, world = _arrays(arrays, armature.name), places.all()
     spaces = read["spaces"][places.first - start:places.last - start + 1]
-    world = places.all() @ np.linalg.inv(read["offsets"])
-    if spaces.shape[0] != len(world) or world.shape[1] != len(places.names):
+    if len(spaces) != len(world) or not len(read["offsets"]) == world.shape[1] == len(places.names):
         raise BadInput("its bake was made of other frames or bones than the job folder has", "Bake again",
                        armature.name)
+    world = world @ np.linalg.inv(read["offsets"])
     world[..., :3, 3] /= scale
     world[..., :3, :3] *= read["scales"][:, None, :]
     to_armature = np.linalg.inv(spaces[:, 0])
@@ -133,8 +134,20 @@ def _has_own_keyframes(bone: bpy.types.PoseBone) -> bool:
         above.conjac.role == "simulated" for above in bone.parent_recursive)
 
 
-def _arrays(folder: Path, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
+def _arrays(folder: Path, armature: str) -> dict[str, NDArray[Any]]:
+    """What gathering has left for playing, see `gather.armature.Playback`. Raises BadInput where it is not that."""
     try:
-        return {name: np.load(folder / f"mechanism_{name}.npy", allow_pickle=False) for name in names}
-    except (OSError, ValueError, EOFError) as error:
-        raise BadInput(f"{folder} has lost what playing the bake needs", "Bake again") from error
+        found = {name: read_npy(folder / f"mechanism_{name}.npy", folder.parent)
+                 for name in ("spaces", "tops", "offsets", "scales")}
+    except (OSError, Unreadable) as error:
+        raise BadInput(f"{folder} has lost what playing the bake needs", "Bake again", armature) from error
+    spaces, tops, offsets, scales = found.values()
+    bodies = offsets.size // 16
+    fits = (tops.ndim == 1 and tops.dtype.kind == "i" and spaces.shape[1:] == (1 + len(tops), 4, 4)
+            and offsets.shape == (bodies, 4, 4) and scales.shape == (bodies, 3)
+            and all(one.dtype.kind == "f" and np.isfinite(one).all() for one in (spaces, offsets, scales))
+            and ((tops >= 0) & (tops < bodies)).all())
+    # nothing else can be taken back to the bones
+    if not fits or not np.linalg.det(offsets).all() or not np.linalg.det(spaces[:, 0]).all():
+        raise BadInput(f"{folder} has something else than what playing the bake needs", "Bake again", armature)
+    return found

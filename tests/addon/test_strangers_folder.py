@@ -1,7 +1,10 @@
 """The job folder of a .blend that came with it: what the add-on writes stays inside, whatever links are there."""
 
+import errno
 import os
+import resource
 import shutil
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -9,12 +12,15 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from jelly import add_jelly, scene  # noqa: E402, F401
+from rig import add_chain  # noqa: E402
 
+from conjac.conjac_addon import bake  # noqa: E402
 from conjac.conjac_addon.bake import belongings, place, session  # noqa: E402
 from conjac.conjac_addon.gather.folder import JobFolder  # noqa: E402
+from conjac.conjac_addon.operators import on_worker  # noqa: E402
 from conjac.conjac_addon.playback import pc2  # noqa: E402
 from conjac.conjac_addon.playback.frames import Frames  # noqa: E402
-from conjac.solver.errors import EXIT_COMPLETE, CacheUnwritable  # noqa: E402
+from conjac.solver.errors import EXIT_COMPLETE, BadInput, CacheUnwritable, Environment  # noqa: E402
 
 LETTER = b"a letter that exists once\n" * 40
 
@@ -110,3 +116,114 @@ def test_a_short_file_is_written_anew(scene, tmp_path):  # noqa: F811
     path.write_bytes(whole[:-5])
     pc2.PC2().show(obj, scene, frames, path)
     assert path.read_bytes() == whole
+
+
+def huge(path):
+    """A header that promises a terabyte."""
+    with open(path, "wb") as stream:
+        np.lib.format.write_array_header_1_0(stream, {"descr": "<f8", "fortran_order": False, "shape": (2**33, 16)})
+    os.truncate(path, 2**33 * 128 + 128)  # with holes
+
+
+def other(path):
+    np.save(path, np.zeros((3, 4, 4)))
+
+
+def flat(path):
+    np.save(path, np.float64(1.0))
+
+
+def pipe(path):
+    os.mkfifo(path)
+
+
+def link(path):
+    kept = path.with_suffix(".kept")
+    shutil.copyfile("/dev/null", kept)
+    os.symlink(kept, path)
+
+
+ODD = [huge, other, flat, pipe, link]
+
+
+@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize("name", ["spaces", "tops", "offsets", "scales"])
+def test_what_a_stranger_left_for_playing_bones_is_refused_in_a_sentence(scene, tmp_path, odd, name):  # noqa: F811
+    from conjac.conjac_addon.playback import mechanism
+
+    arrays = {"spaces": np.eye(4)[None, None], "tops": np.zeros(0, np.int32), "offsets": np.eye(4)[None],
+              "scales": np.ones((1, 3))}
+    folder = tmp_path / "job" / "arrays"
+    folder.mkdir(parents=True)
+    for key, values in arrays.items():
+        np.save(folder / f"mechanism_{key}.npy", values)
+    rig = add_chain(1)
+    places = mechanism.Places(1, 1, ("B0",), lambda frame: np.eye(4)[None])
+    with memory_at_most(2**31):
+        mechanism.show(rig, places, folder, 1, 1.0)
+        (folder / f"mechanism_{name}.npy").unlink()
+        odd(folder / f"mechanism_{name}.npy")
+        with pytest.raises(BadInput, match="playing the bake needs|other frames or bones") as refused:
+            mechanism.show(rig, places, folder, 1, 1.0)
+    assert refused.value.object == "Rig"
+
+
+@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize("name", ["placed_names", "placed_matrices"])
+def test_a_panel_lives_on_beside_what_a_stranger_left(scene, odd, name):  # noqa: F811
+    obj, scene.frame_end = add_jelly(), 3
+    assert obj.conjac.bake() == EXIT_COMPLETE
+    path = place.job_folder(obj) / "arrays" / f"{name}.npy"
+    path.unlink()
+    odd(path)
+    obj.location.x += 1.0
+    (place.job_folder(obj) / "scene.json").touch()
+    with memory_at_most(2**31):
+        assert bake.status(obj).state == "complete"  # it cannot be told that it has moved
+
+
+@pytest.mark.parametrize("odd", [pipe, link])
+def test_tetrahedra_that_are_no_files_are_left_alone(scene, odd, monkeypatch):  # noqa: F811
+    obj = add_jelly()
+    stages = place.own_folder(obj) / "stages"
+    stages.mkdir(parents=True)
+    odd(stages / "Jelly_tets_0.npz")
+    for can_link in (True, False):
+        if not can_link:
+            monkeypatch.setattr(os, "link", refused_link)
+        with on_worker.still_job(obj) as job:
+            assert not list((job / "stages").iterdir())
+    (stages / "Jelly_tets_1.npz").write_bytes(LETTER)
+    with on_worker.still_job(obj) as job:
+        assert (job / "stages" / "Jelly_tets_1.npz").read_bytes() == LETTER
+
+
+def refused_link(*_):
+    raise OSError(errno.EXDEV, "another disk")
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_places_that_cannot_be_are_refused_by_the_preview(tmp_path, odd):
+    (tmp_path / "scene.json").write_text('{"bodies": [{"surface": {"to_object": "to_object.npy"}}]}')
+    np.save(tmp_path / "to_object.npy", np.eye(4)[None])
+    assert (on_worker.to_object(tmp_path) == np.eye(4)).all()
+    (tmp_path / "to_object.npy").unlink()
+    odd(tmp_path / "to_object.npy")
+    with memory_at_most(2**31):
+        if odd is other:
+            assert not on_worker.to_object(tmp_path).any()
+            return
+        with pytest.raises(Environment, match="hat was read of the scene has gone"):
+            on_worker.to_object(tmp_path)
+
+
+@contextmanager
+def memory_at_most(more):
+    """Inside, this process may take so many bytes more than it has."""
+    has = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (has + more, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
