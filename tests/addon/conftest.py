@@ -1,8 +1,46 @@
-"""The real Blender with an empty file and ConJac registered, new for each test."""
+"""The real Blender with an empty file and ConJac registered, new for each test; and a worker that starts at once."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
 
 bpy = pytest.importorskip("bpy")
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="session")
+def warm_worker(tmp_path_factory):
+    """The command of a worker that has the solver loaded; what it is forked from starts with the first one."""
+    place, started = tmp_path_factory.mktemp("warm") / "socket", []
+    script = str(Path(__file__).with_name("warm_worker.py"))
+    boot = str(ROOT / "conjac_addon" / "bake" / "worker_boot.py")
+
+    def command():
+        if not started:
+            started.append(subprocess.Popen([sys.executable, "-I", script, "serve", str(place), str(ROOT)],
+                                            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL))
+            while not place.exists():
+                assert started[0].poll() is None, "what workers are forked from does not start"
+                time.sleep(0.02)
+        return sys.executable, "-I", "-S", script, "ask", str(place), boot
+
+    yield command
+    for one in started:
+        one.stdin.close()
+        one.wait()
+
+
+@pytest.fixture(autouse=True)
+def _starts_at_once(request, monkeypatch, warm_worker):
+    """Unless the test is about the worker's process."""
+    if sys.platform != "win32" and not request.node.get_closest_marker("own_worker"):
+        from conjac.conjac_addon.bake import worker
+
+        monkeypatch.setattr(worker, "command", warm_worker)
 
 
 @pytest.fixture()

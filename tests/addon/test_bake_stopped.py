@@ -21,6 +21,7 @@ from conjac.conjac_addon.bake import place, session  # noqa: E402
 from conjac.solver.errors import CacheBusy  # noqa: E402
 
 ROOT = Path(conjac.__file__).parent
+pytestmark = pytest.mark.own_worker
 
 
 def test_frames_play_while_they_come_and_a_cancelled_bake_goes_on_to_the_same_bytes(scene):  # noqa: F811

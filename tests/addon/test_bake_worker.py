@@ -15,6 +15,8 @@ bpy = pytest.importorskip("bpy")
 from conjac.conjac_addon.bake import worker as worker_module  # noqa: E402
 from conjac.conjac_addon.bake.worker import BOOT, Worker  # noqa: E402
 
+pytestmark = pytest.mark.own_worker
+
 #: says what it was given, then what it reads from its standard input, until that says "pause"
 TALKER = """
     import json, os, sys, time

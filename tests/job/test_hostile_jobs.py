@@ -2,12 +2,10 @@
 
 import io
 import json
-import resource
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
+import limited_command
 import numpy as np
 import pytest
 from small_jobs import box_job, box_tets, change, surface_job
@@ -21,18 +19,15 @@ from solver.job.load import load
 from solver.job.stages import keep, kept, stage_path
 
 ROOT = Path(__file__).resolve().parents[2]
-MEMORY = 2 << 30  # bytes that a command may take: numpy and msgspec need a tenth of it
 
 
 def refused(job, where: str = "", verb: str = "check") -> str:
     """What the command says, after checking that it is one sentence with exit code 2."""
-    ran = subprocess.run([sys.executable, "-m", "solver", verb, str(job)], cwd=ROOT, capture_output=True, text=True,
-                         timeout=120, stdin=subprocess.DEVNULL,
-                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)))
-    assert ran.returncode == 2, ran.stderr
-    assert "Traceback" not in ran.stderr and len(ran.stderr.splitlines()) == 1, ran.stderr
-    assert where in ran.stderr, ran.stderr
-    return ran.stderr
+    code, said = limited_command.run(verb, job, Path(f"{job}.said"))
+    assert code == 2, said
+    assert "Traceback" not in said and len(said.splitlines()) == 1, said
+    assert where in said, said
+    return said
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe{}", b'{"version": 1, "name": "\xff"}', b"[" * 100_000,
