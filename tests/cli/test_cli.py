@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import forked_command
 import numpy as np
 import pytest
 from small_jobs import box_job, change, surface_job
@@ -24,11 +25,10 @@ def start(*arguments, stdin=subprocess.PIPE, **options) -> subprocess.Popen:
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
 
 
-def run(*arguments, **options) -> tuple[int, list[dict], str]:
+def run(*arguments) -> tuple[int, list[dict], str]:
     """(exit code, JSON events, stderr) of a command that runs to its end."""
-    process = start(*arguments, "--json", stdin=subprocess.DEVNULL, **options)
-    said, errors = process.communicate(timeout=300)
-    return process.returncode, [json.loads(line) for line in said.splitlines()], errors
+    code, said, errors = forked_command.run(*arguments, "--json")
+    return code, [json.loads(line) for line in said.splitlines()], errors
 
 
 def until_frame(process, frame: int) -> None:

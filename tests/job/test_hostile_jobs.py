@@ -3,9 +3,8 @@
 import io
 import json
 import zipfile
-from pathlib import Path
 
-import limited_command
+import forked_command
 import numpy as np
 import pytest
 from small_jobs import box_job, box_tets, change, surface_job
@@ -18,12 +17,12 @@ from solver.job.arrays import Unreadable, read_npz
 from solver.job.load import load
 from solver.job.stages import keep, kept, stage_path
 
-ROOT = Path(__file__).resolve().parents[2]
+MEMORY = 2 << 30  # bytes that a command may take: numpy and msgspec need a tenth of it
 
 
 def refused(job, where: str = "", verb: str = "check") -> str:
     """What the command says, after checking that it is one sentence with exit code 2."""
-    code, said = limited_command.run(verb, job, Path(f"{job}.said"))
+    code, _, said = forked_command.run(verb, job, memory=MEMORY, seconds=120.0)
     assert code == 2, said
     assert "Traceback" not in said and len(said.splitlines()) == 1, said
     assert where in said, said
