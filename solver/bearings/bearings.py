@@ -14,6 +14,7 @@ from .shapes import ContactPoints, Seat, Shape
 
 #: of trace(N M⁻¹ Nᵀ) over its rows: small against what points carry, large against rounding
 REGULARISATION = 1.0e-9
+IN_A_BOX = 2.0 / (1.0 + 3.0**0.5)  #: bounds on three parts of a torque for one on its length: within 27 % of that
 TINY = float(np.finfo(float).tiny)
 THERE = np.zeros((0, 6, 6))  #: wrenches stand in the points' frame already
 
@@ -60,6 +61,7 @@ class Alike:
     ratio: Vec  #: (t,)
     lead: Vec  #: (k, l, 6)
     weight: Vec  #: M⁻¹ of the body in which the points are fixed, (k, 6, 6)
+    every_way: bool = False  #: balls: their three lines are the parts of one torque
 
     def loads(self, wrench: Vec, place: Index | None = None, brought: Vec | None = None) -> Vec:
         """α of each point from wrenches [N m s, N s] in the points' frame, (k, 6): (k, p) [N s].
@@ -74,11 +76,14 @@ class Alike:
 
     def bounds(self, load: Vec) -> tuple[Vec, Vec]:
         """μ |α| of each tangent, scaled so that a surface's loads add up to the force that it carries, (k, t), and
-        those of the lines, along which the tangents' are summed, (k, l).
+        those of the lines, along which the tangents' are summed, (k, l). Of a ball each point rubs by the share by
+        which it slides when the ball turns about a line, and the box of its lines is as far within the cone as beyond.
         """
         k = len(load)
         tangents, lines = np.empty((k, len(self.point))), np.empty((k, self.lead.shape[1]))
         bound_tangents(load, self.mu, self.out, self.surface, self.point, self.ratio, self.line, tangents, lines)
+        if self.every_way:
+            lines = IN_A_BOX * tangents[:, ::2] @ np.sqrt(np.maximum(1.0 - self.out**2, 0.0))
         return tangents, lines
 
 
@@ -105,7 +110,8 @@ def _alike(bearings: Sequence[Bearing], inertia: Vec) -> Alike:
         tangent=np.array([c.tangent @ a.T for c, a in zip(contacts, motion)]),
         point=shape.point, line=shape.line,
         ratio=shape.ratio,
-        lead=np.array([c.lead @ a.T for c, a in zip(contacts, motion)]), weight=np.linalg.inv(mass))
+        lead=np.array([c.lead @ a.T for c, a in zip(contacts, motion)]), weight=np.linalg.inv(mass),
+        every_way=shape.every_way)
 
 
 def _coadjoint(frame: Vec) -> Vec:

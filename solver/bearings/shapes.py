@@ -39,6 +39,8 @@ class ContactPoints:
     line: Index  #: (t,), ascending from 0
     ratio: Vec  #: (t,), positive
     lead: Vec  #: what the slip of each line is measured by, (l, 6)
+    #: the lines are the parts of one torque along X, Y and Z: tangents slip with all of them, and `line` says nothing
+    every_way: bool = False
 
     def turned(self, axes: Vec) -> ContactPoints:
         """The same with its X, Y and Z along the columns of `axes`, (3, 3)."""
@@ -97,14 +99,15 @@ def plate(radius: float, length: float, points: int) -> ContactPoints:
 
 
 def ball(radius: float, length: float, points: int) -> ContactPoints:
-    """Turns every way: points spread over a sphere in opposite pairs, two tangents each."""
+    """Turns every way: points spread over a sphere in opposite pairs, two tangents each. They have three ways to slip,
+    which are its lines: as many as tangents would say everything eight times over."""
     out = _spread(points)
     across = [np.linalg.svd(one[None])[2][1:] for one in out]
     tangent = [_at(radius * one, axis) for one, axes in zip(out, across) for axis in axes]
-    return _points(normal=[_at(0 * Z, one) for one in out], out=[*out], surface=[0] * len(out), couples=0,
-                   tangent=tangent,
-                   point=[*np.repeat(range(len(out)), 2)], line=[*range(2 * len(out))], ratio=[1.0] * (2 * len(out)),
-                   lead=tangent)
+    made = _points(normal=[_at(0 * Z, one) for one in out], out=[*out], surface=[0] * len(out), couples=0,
+                   tangent=tangent, point=[*np.repeat(range(len(out)), 2)], line=[0] * len(tangent),
+                   ratio=[1.0] * len(tangent), lead=[_torque(radius * axis) for axis in (X, Y, Z)])
+    return replace(made, every_way=True)
 
 
 def gantry(radius: float, length: float, points: int) -> ContactPoints:

@@ -223,7 +223,8 @@ class Joints:
             changes.append(float(np.abs(after - u).max(initial=0.0)))
             u = after
             q = base + share * (u + posed.correction(u))
-            if changes[-1] <= max(self.limits.tolerance * max(changes), ROUNDING * posed.size(u)):
+            known_to = ROUNDING if posed.held is None else max(ROUNDING, posed.held.known_to)
+            if changes[-1] <= max(self.limits.tolerance * max(changes), known_to * posed.size(u)):
                 self.count_impact(start)
                 return State(stage.time, q, u, start.memory)
             # those left over would take more iterations than there are

@@ -22,6 +22,7 @@ from ..state import Index, State, Vec
 from .constraints import NOTHING, Constraints, Outside
 from .joints import BEARINGS
 
+KNOWN_TO = 1.0e-6  #: of the rates: what passes of contact and friction leave of them may differ between two stages
 FRICTION = "joints.friction"  #: memory of friction along the lines of all bearings in the last step [N], (r,)
 
 
@@ -190,10 +191,10 @@ class RubbingJoints:
         memory: Mapping[str, Vec] = {FRICTION: rubbed.impulse / share}
         unsettled = () if rubbed.converged else (BEARINGS,)
         if self.outside is None or rows.outside is None or rows.answer is None:
-            return ConstraintAnswer(rubbed.u, memory=memory, unsettled=unsettled)
+            return ConstraintAnswer(rubbed.u, memory=memory, unsettled=unsettled, known_to=KNOWN_TO)
         held = self.outside.answered(posed, rows.outside, rows.answer, rows.owed())
         return replace(held, rates=rubbed.u, memory={**held.memory, **memory},
-                       unsettled=(*held.unsettled, *unsettled))
+                       unsettled=(*held.unsettled, *unsettled), known_to=KNOWN_TO)
 
     def close(self, state: State, posed: PosedTree) -> State:
         """The state with loops closed and drives where they are told to be. Raises StepFailed."""

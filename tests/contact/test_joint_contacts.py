@@ -30,7 +30,10 @@ def test_points_carry_all_that_the_joint_holds_and_nothing_else(kind, points):
     assert len(one.normal) >= 12 or kind == "translational"
 
 
-@pytest.mark.parametrize("kind", FREE)
+IN_LINES = [kind for kind in FREE if kind != "spherical"]  #: a ball's points slip with all three of its lines
+
+
+@pytest.mark.parametrize("kind", IN_LINES)
 def test_tangents_of_a_line_slip_alike(kind):
     one, = contacts(kind)
     slip, lead = one.tangent @ FREE[kind].T, one.lead @ FREE[kind].T
@@ -54,11 +57,16 @@ def load_of(one, wrench):
 
 def friction_of(one, mu, wrench):
     """What the tangents of a bearing may do at most under a wrench, summed over lines, (l,)."""
+    return bounds_of(one, mu, wrench)[1]
+
+
+def bounds_of(one, mu, wrench):
+    """Of its tangents, (t,), and of its lines, (l,)."""
     bearing = Bearing(JOINTS["revolute"][0], mu, RADIUS, LENGTH, 12, 0, 0, -1, np.eye(4))
     table = Bearings([bearing], np.eye(6)[None], np.eye(4)[None])
     group = replace(table.groups[0], out=one.out, surface=one.surface, point=one.point, ratio=one.ratio,
-                    line=one.line, lead=one.lead[None])
-    return group.bounds(load_of(one, wrench)[None])[1][0]
+                    line=one.line, lead=one.lead[None], every_way=one.every_way)
+    return [bound[0] for bound in group.bounds(load_of(one, wrench)[None])]
 
 
 @pytest.mark.parametrize("points", [12, 14, 24])
@@ -85,7 +93,24 @@ def test_loads_of_a_ball_count_as_the_force():
         for force in rng.normal(size=(20, 3)):
             wrench = np.concatenate([np.zeros(3), force])
             # two tangents a point
-            assert friction_of(one, 0.5, wrench).sum() == pytest.approx(np.linalg.norm(force), rel=1e-9)
+            assert bounds_of(one, 0.5, wrench)[0].sum() == pytest.approx(np.linalg.norm(force), rel=1e-9)
+
+
+@pytest.mark.parametrize("points", [12, 30])
+def test_friction_of_a_ball_is_near_coulombs_whichever_way_it_turns(points):
+    """Its three lines are the parts of one torque over the radius. What they may take of any turning against what
+    points take that rub straight against their sliding; it is most where it spins about a load between axes."""
+    rng = np.random.default_rng(2)
+    one, = contacts("spherical", points)
+    assert np.allclose(one.lead, RADIUS * EYE[:3])
+    shares = []
+    for force, turning in zip(rng.normal(size=(400, 3)), rng.normal(size=(400, 3))):
+        tangents, lines = bounds_of(one, 0.5, np.concatenate([np.zeros(3), force]))
+        turning /= np.linalg.norm(turning)
+        sliding = np.linalg.norm(np.cross(turning, one.out), axis=1)
+        shares.append(lines @ np.abs(turning) / (tangents[::2] @ sliding))
+    assert 0.72 <= min(shares) and max(shares) <= 1.49
+    assert np.mean(shares) == pytest.approx(1.1, abs=0.03)
 
 
 def test_local_loads_are_those_of_the_regularised_dual():
@@ -153,7 +178,7 @@ def test_slip_of_every_bearing_is_the_relative_velocity_of_its_bodies(seed):
         assert np.allclose(tree.gather(at, wrench), rows.T @ along, atol=1e-12)
 
 
-@pytest.mark.parametrize("kind", FREE)
+@pytest.mark.parametrize("kind", IN_LINES)
 def test_friction_of_points_that_a_joint_loads_is_that_of_the_lines(kind):
     """Bounds of opposite points are alike, so their wrenches across the line cancel."""
     rng = np.random.default_rng(3)

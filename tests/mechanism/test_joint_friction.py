@@ -276,3 +276,23 @@ def test_without_friction_it_is_the_plain_step_beside_loops_limits_and_contacts(
     assert ends[0].q[int(world.tree.dof[list(world.tree.bodies).index("Robot/Flap")])] == pytest.approx(0.2, abs=1e-6)
     np.testing.assert_allclose(ends[1].q, ends[0].q, atol=1e-8)
     np.testing.assert_allclose(ends[1].u, ends[0].u, atol=1e-6)
+
+
+@pytest.mark.parametrize("integrator", ["backward_euler", "bdf2", "sdirk2"])
+@pytest.mark.parametrize("mu", [0.3, 0.6])
+def test_balls_that_rub_settle_at_a_tight_tolerance(tmp_path, integrator, mu):
+    """A ball has three ways to slip and three unknowns: passes suffice, and no stage goes on for what they leave."""
+    friction = {"mu": mu, "radius": 0.03, "length": 0.05}
+    bodies = [rod(f"L{i}", (0.3 * i, 0), (0.3 * (i + 1), 0)) for i in range(4)]
+    joints = [{"name": f"J{i}", "child": f"L{i}", "parent": f"L{i - 1}" if i else None, "kind": "spherical",
+               "position": [0.3 * i, 0, 0], "rotation": [0.5**0.5, -0.4, 0.3, 0.2], "friction": friction}
+              for i in range(4)]
+    world = world_of(tmp_path, bodies, joints, integrator=integrator, tolerance=1e-11)
+    state, before = world.initial_state(), world.energy(world.initial_state())
+    for _ in range(60):
+        state = world.step(state, 1 / 240)
+        assert world.energy(state) <= before + 1e-6
+        before = world.energy(state)
+    law = world.constraints
+    assert state.memory[FRICTION].shape == (12,) and np.abs(state.u).max() > 1.0
+    assert law.unsettled == 0 and law.passes <= 8 * law.stages and law.stages <= 10 * 60

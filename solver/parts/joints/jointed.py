@@ -54,6 +54,7 @@ class ConstraintAnswer:
     memory: Mapping[str, Vec] = field(default_factory=dict)  #: for the State: multipliers, warm starts, efforts
     unsettled: Sequence[str] = ()  #: which frictions' passes ran out before they agreed
     owed: Vec | None = None  #: rates that positions owe and velocities never see, (m,); None for none
+    known_to: float = 0.0  #: of the rates: where constraints find them by passes, nearer than this they do not agree
 
 
 @dataclass(frozen=True)
