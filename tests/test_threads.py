@@ -148,24 +148,46 @@ def twice(x):
 """
 
 
+#: runs the module `small` in a fork for each line of its standard input: a process that has nothing of it in memory
+FORKING = """
+import os, sys
+import numba
+from solver import threads
+for line in sys.stdin:
+    if not os.fork():
+        import small
+        print(small.twice(2.0), sum(small.twice.stats.cache_hits.values()), len(threads.told()), flush=True)
+        os._exit(0)
+    os.wait()
+"""
+
+
+@pytest.fixture(scope="module")
+def small_kernel(tmp_path_factory):
+    """What a new process says that runs a kernel of its own: the kernel's answer, how often the cache had it, and how
+    many sentences are told; and the folder of the cache, which has it."""
+    folder = tmp_path_factory.mktemp("small")
+    (folder / "small.py").write_text(SMALL)
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(folder / "kernels"), "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen([sys.executable, "-c", FORKING], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          text=True, env=environment) as forking:
+        def run() -> list[str]:
+            forking.stdin.write("\n")
+            forking.stdin.flush()
+            return forking.stdout.readline().split()
+
+        assert [run(), run()] == [["4.0", "0", "0"], ["4.0", "1", "0"]]
+        yield run, folder / "kernels"
+        forking.stdin.close()
+
+
 @pytest.mark.parametrize("kind", ["nbi", "nbc"])
 @pytest.mark.parametrize("left", [0, 20])
-def test_a_torn_file_of_the_cache_is_made_anew(tmp_path, kind, left):
-    """The bake that meets it compiles without the cache; the one after fills the cache again."""
-    (tmp_path / "small.py").write_text(SMALL)
-
-    def run() -> list[str]:
-        told = "import small; from solver import threads; " \
-               "print(small.twice(2.0), sum(small.twice.stats.cache_hits.values()), len(threads.told()))"
-        ran = subprocess.run([sys.executable, "-c", told], cwd=tmp_path, capture_output=True, text=True,
-                             env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "kernels"), "PYTHONPATH": str(ROOT)})
-        assert ran.returncode == 0, ran.stderr
-        return ran.stdout.split()
-
-    assert [run(), run()] == [["4.0", "0", "0"], ["4.0", "1", "0"]]
-    [path] = (tmp_path / "kernels").glob(f"*/*.{kind}")
+def test_a_torn_file_of_the_cache_is_made_anew(small_kernel, kind, left):
+    """The bake that meets it compiles without the cache and says so; the one after fills the cache again."""
+    run, folder = small_kernel
+    [path] = folder.glob(f"*/*.{kind}")
     path.write_bytes(path.read_bytes()[:left])
-    # and it says so
     assert [run(), run(), run()] == [["4.0", "0", "1"], ["4.0", "0", "0"], ["4.0", "1", "0"]]
 
 

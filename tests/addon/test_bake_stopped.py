@@ -21,7 +21,6 @@ from conjac.conjac_addon.bake import place, session  # noqa: E402
 from conjac.solver.errors import CacheBusy  # noqa: E402
 
 ROOT = Path(conjac.__file__).parent
-pytestmark = pytest.mark.own_worker
 
 
 def test_frames_play_while_they_come_and_a_cancelled_bake_goes_on_to_the_same_bytes(scene):  # noqa: F811
@@ -88,6 +87,7 @@ def test_stopping_while_the_scene_is_read_leaves_it_as_it_was(scene):  # noqa: F
     assert session.running == {}
 
 
+@pytest.mark.own_worker
 def test_a_worker_killed_from_outside_is_told_and_gone_on_with(scene):  # noqa: F811
     obj = add_jelly(step=1 / 480)
     scene.frame_end = 30
