@@ -22,6 +22,7 @@ from ..job.folder import Job, parameters
 from ..parts.interface import Stage
 from ..state import Index, Vec
 from ..world.constraints import Constraints
+from .inputs import over_time
 from .placed import Placed, frame, inverse, target_of, until_of
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def _colliders(job: Job, placed: Sequence[Placed], tree: Tree, place: Mapping[st
     motion: dict[int, Motion] = {}
     mechanism = np.zeros(tree.count, dtype=np.int32)
     apart: list[list[int]] = []
-    time, ground = job.scene.time, job.scene.ground
+    ground = job.scene.ground
     held = tree.dof[1:] == tree.dof[:-1]  # fixed, all the way to the world
     for i, above in enumerate(tree.parent):
         held[i] &= above < 0 or held[above]
@@ -116,7 +117,7 @@ def _colliders(job: Job, placed: Sequence[Placed], tree: Tree, place: Mapping[st
             if not rigid.is_collider:
                 continue
             if not moves and rigid.motion is not None:
-                motion[len(shapes)] = Motion(job.array(rigid.motion), 1.0 / (time.fps * time.samples_per_frame))
+                motion[len(shapes)] = over_time(job, rigid.motion)
             shapes.append(convex_of(job, rigid))
             body.append(place[one.key(rigid.name)] if moves else -1)
             link.append(place[one.key(rigid.name)] if rigid.name in one.bodies else -1)
@@ -131,8 +132,7 @@ def _colliders(job: Job, placed: Sequence[Placed], tree: Tree, place: Mapping[st
         return None
     half_space, rough = None, 1.0
     if ground is not None:
-        moved = None if ground.motion is None else Motion(job.array(ground.motion),
-                                                           1.0 / (time.fps * time.samples_per_frame))
+        moved = None if ground.motion is None else over_time(job, ground.motion)
         half_space = HalfSpace(np.array(ground.point), np.array(ground.normal), moved)
         rough = 0.0 if ground.friction is None else float(
             parameters("friction", ground.friction)["friction_coefficient"])

@@ -23,6 +23,7 @@ from ..state import Index, Vec
 from ..world.joints import JointInWorld, Joints, MechanismInWorld, Shown
 from .constraints import constraints_of, notes_of
 from .explicit_steps import notes_of_explicit
+from .inputs import over_time
 from .placed import Placed, frame, inverse, place_mechanism, target_of, until_of
 
 
@@ -162,14 +163,13 @@ def _told(one: Placed, tree: Tree, place: dict[str, int]) -> MechanismInWorld:
 
 
 def _shown(job: Job, placed: list[Placed], place: dict[str, int]) -> Shown:
-    time = job.scene.time
     body: list[int] = []
     own: list[Vec] = []
     obstacles: dict[int, Motion] = {}
     for one in placed:
         for rigid in one.scene.bodies:
             if rigid.motion is not None:
-                obstacles[len(body)] = Motion(job.array(rigid.motion), 1.0 / (time.fps * time.samples_per_frame))
+                obstacles[len(body)] = over_time(job, rigid.motion)
                 body.append(-1)
                 own.append(np.eye(4))
                 continue

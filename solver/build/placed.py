@@ -15,6 +15,7 @@ from ..errors import BadInput
 from ..job import schema
 from ..job.folder import Job, parameters
 from ..state import Vec
+from .inputs import over_time
 
 
 @dataclass(frozen=True)
@@ -80,9 +81,7 @@ def solid_of(job: Job, body: schema.RigidBody) -> Solid:
 
 def target_of(job: Job, motor: schema.Motor) -> Motion:
     """What a motor wants over time, (k,)."""
-    time = job.scene.time
-    samples = job.array(motor.target) if isinstance(motor.target, str) else np.array([motor.target], dtype=float)
-    return Motion(samples, 1.0 / (time.fps * time.samples_per_frame))
+    return over_time(job, motor.target if isinstance(motor.target, str) else np.array([motor.target], dtype=float))
 
 
 def until_of(job: Job, motor: schema.Motor) -> float:

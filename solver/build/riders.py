@@ -9,25 +9,26 @@ import numpy as np
 from ..coordinates.attached import Attached, RidingNodes
 from ..coordinates.free_nodes import FreeNodes
 from ..coordinates.prescribed import Motion
+from ..job.folder import Job
 from ..state import Index, Vec
 from ..world.carried import rates_that_move
 from ..world.joints import Joints
 from .fields import Prepared
+from .inputs import over_time
 
 
 class Riding:
     """Makes the coordinates of soft bodies of which some hang on a mechanism."""
 
-    def __init__(self, prepared: list[Prepared], rigid: Joints, interval: float, by_body: bool) -> None:
-        """interval: between samples of what moves as told [s]. by_body: whether the mechanism has to know what they do
-        to each of its bodies."""
-        self._prepared, self._rigid, self._interval, self._by_body = prepared, rigid, interval, by_body
+    def __init__(self, job: Job, prepared: list[Prepared], rigid: Joints, by_body: bool) -> None:
+        """by_body: whether the mechanism has to know what they do to each of its bodies."""
+        self._job, self._prepared, self._rigid, self._by_body = job, prepared, rigid, by_body
         self.riders: Index = np.zeros(0, dtype=np.int32)  #: nodes on bodies that joints move
 
     def coordinates(self, rest: Vec, prescribed: Index, motion: Motion | None, first: Index) -> FreeNodes:
         """Nodes on bodies that nothing moves, or that move as told, are prescribed; the others ride."""
         on = riders(self._prepared, first, self._rigid)
-        nodes, motion = on.led(rest, prescribed, motion, self._interval)
+        nodes, motion = on.led(self._job, rest, prescribed, motion)
         self.riders = on.attached.nodes
         if not len(self.riders):
             return FreeNodes(rest, nodes, motion)
@@ -44,10 +45,10 @@ class Riders:
     still: Index  #: to bodies that nothing moves
     told: list[tuple[Index, Vec]]  #: to bodies that move as told: nodes, and the body at each sample, (T, 4, 4)
 
-    def led(self, rest: Vec, prescribed: Index, motion: Motion | None, interval: float) -> tuple[Index, Motion | None]:
+    def led(self, job: Job, rest: Vec, prescribed: Index, motion: Motion | None) -> tuple[Index, Motion | None]:
         """Prescribed nodes and their motion, with those added that no joint moves.
 
-        rest: (n, 3) [m]. prescribed, motion: what pins hold. interval: between samples [s].
+        rest: (n, 3) [m]. prescribed, motion: what pins hold.
         """
         nodes = np.concatenate([prescribed, self.still, *(nodes for nodes, _ in self.told)]).astype(np.int32)
         if motion is None and not self.told:
@@ -62,7 +63,7 @@ class Riders:
             where[:, first : first + len(mine)] = np.einsum("tij,nj->tni", moved[:, :3, :3], rest[mine]
                                                             ) + moved[:, None, :3, 3]
             first += len(mine)
-        return nodes, Motion(where, interval)
+        return nodes, over_time(job, where)
 
 
 def riders(prepared: list[Prepared], first: Index, rigid: Joints) -> Riders:

@@ -11,11 +11,13 @@ from ..contact.find.half_space import HalfSpace
 from ..contact.laws.penalty import Penalty
 from ..coordinates.free_nodes import FreeNodes
 from ..coordinates.prescribed import Motion
+from ..errors import BadScene
 from ..forces.activation import Activation
 from ..forces.elastic import Elastic
 from ..forces.fibers import Fibers
+from ..forces.pulls import Pull
 from ..forces.stencils import ElasticBody, StencilForce
-from ..job.folder import Job, parameters
+from ..job.folder import Job, blame, parameters
 from ..linear.choose import choose
 from ..meshing.volume import Volume, boundary_faces, face_parts, tet_volumes
 from ..parts.interface import Mesh
@@ -23,6 +25,7 @@ from ..state import Index, Vec
 from ..world.bodies import BodyInWorld, lumped_mass
 from ..world.nodes import Nodes
 from .fields import Prepared, prepare
+from .inputs import over_time
 from .volumes import Stage, volumes_of
 
 #: coordinates from rest positions (n, 3), pinned nodes, their motion, and the first node of each body
@@ -43,7 +46,6 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
     scene = job.scene
     rest = np.concatenate([one.volume.nodes for one in prepared])
     first = np.concatenate([[0], np.cumsum([len(one.volume.nodes) for one in prepared])])
-    interval = 1.0 / (scene.time.fps * scene.time.samples_per_frame)
 
     mass = np.zeros(len(rest))
     elastic, laws, parts, bodies = [], [], [], []
@@ -53,7 +55,7 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
         material = catalogue.find("material", one.body.material.kind).load()
         constants = material.constants(**one.fields.element_parameters)
         elastic.append(Elastic(rest, one.volume.tets + np.int32(start), material, constants,
-                               _fibers(job, one, interval)))
+                               _fibers(job, one)))
         law = catalogue.find("damping", one.body.damping.kind).load()
         laws.append(law(rest, elastic[-1], _modulus(one), parameters("damping", one.body.damping)))
         count, labels = face_parts(one.volume.tets)
@@ -64,7 +66,7 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
         bodies.append(BodyInWorld(one.body.name, slice(int(start), int(stop)), size, one.embedding, to_object))
 
     dynamic = np.concatenate([one.fields.dynamic + start for one, start in zip(prepared, first)]).astype(np.int32)
-    coordinates = _coordinates(rest, prepared, first, interval, riding)
+    coordinates = _coordinates(job, rest, prepared, first, riding)
     linear = choose(scene.linear_solver, [len(one.volume.tets) for one in prepared])
     method = scene.method_of(prepared[0].body)
     params = parameters("method", method)
@@ -77,8 +79,7 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
 
     ground = friction = None
     if scene.ground is not None:
-        motion = scene.ground.motion
-        moving = None if motion is None else Motion(job.array(motion), interval)
+        moving = None if scene.ground.motion is None else over_time(job, scene.ground.motion)
         ground = (HalfSpace(np.array(scene.ground.point), np.array(scene.ground.normal), moving),
                   Penalty(scene.ground.stiffness, scene.ground.tangential_share))
         if scene.ground.friction is not None:
@@ -89,14 +90,15 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
         notes += [f'"{one.body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes)]
     return Nodes(bodies, elastic, coordinates, condensation, integrator, stage_solver, linear, rest, mass,
                  np.array(scene.gravity), ground, scene.time.start, bool(params["quasistatic_start"]), notes=notes,
-                 damping_laws=laws, friction=friction, between=_between(job, prepared, rest, first))
+                 damping_laws=laws, friction=friction, between=_between(job, prepared, rest, first),
+                 pulls=_pulls(job, prepared, mass, first))
 
 
-def _coordinates(rest: Vec, prepared: list[Prepared], first: Index, interval: float,
+def _coordinates(job: Job, rest: Vec, prepared: list[Prepared], first: Index,
                  riding: MakeCoordinates | None) -> FreeNodes:
     """Pinned and kinematic nodes of all bodies as one table of prescribed nodes, and those that ride on bones."""
     prescribed = np.concatenate([one.fields.pinned + start for one, start in zip(prepared, first)]).astype(np.int32)
-    motion = _motion(prepared, interval)
+    motion = _motion(job, prepared)
     return FreeNodes(rest, prescribed, motion) if riding is None else riding(rest, prescribed, motion, first)
 
 
@@ -114,7 +116,26 @@ def _between(job: Job, prepared: list[Prepared], rest: Vec, first: Index) -> lis
             for force in job.scene.forces if place.keys() >= {*force.bodies}]
 
 
-def _motion(prepared: list[Prepared], interval: float) -> Motion | None:
+def _pulls(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> list[Pull]:
+    """Pulls at these bodies. mass: of all nodes [kg], (n,). first: of each body's nodes, (bodies + 1,)."""
+    pulls = []
+    for one, start in zip(prepared, first):
+        for k, pull in enumerate(one.body.pulls):
+            x = one.volume.nodes
+            near = np.flatnonzero(np.linalg.norm(x - np.array(pull.position), axis=1) <= pull.radius)
+            if not len(near):
+                with blame(job.scene, one.body, f"pulls[{k}].radius"):
+                    raise BadScene("a pull is near none of its nodes", "Move it to the body or raise its radius")
+            nodes = (near + start).astype(np.int32)
+            # by mass, so that a finer mesh is pulled no harder
+            share = pull.stiffness * mass[nodes] / mass[nodes].sum()
+            carrier = None if pull.motion is None else over_time(job, pull.motion)
+            strength = None if pull.strength is None else _activation(job, pull.strength)
+            pulls.append(Pull(nodes, share, x[near], carrier, strength))
+    return pulls
+
+
+def _motion(job: Job, prepared: list[Prepared]) -> Motion | None:
     """Where the pinned nodes of all bodies are; None where all stand still."""
     if all(one.fields.motion is None for one in prepared):
         return None
@@ -124,20 +145,24 @@ def _motion(prepared: list[Prepared], interval: float) -> Motion | None:
         still = one.volume.nodes[one.fields.pinned]
         whole = np.broadcast_to(still, (samples, *still.shape))
         motions.append(whole if one.fields.motion is None else one.fields.motion)
-    return Motion(np.concatenate(motions, axis=1), interval)
+    return over_time(job, np.concatenate(motions, axis=1))
 
 
-def _fibers(job: Job, one: Prepared, interval: float) -> Fibers | None:
+def _fibers(job: Job, one: Prepared) -> Fibers | None:
     """What the body's elements have besides their material."""
     body, directions, params = one.body, one.fields.fiber_directions, dict(one.fields.fiber_parameters)
     if body.fiber_material is None or directions is None:
         return None
     activation = None
     if body.fiber_activation is not None:
-        activation = Activation(job.array(body.fiber_activation), interval)
+        activation = _activation(job, body.fiber_activation)
         if catalogue.ACTIVATION.key not in body.painted:  # over time instead of the number, times what is painted
             params[catalogue.ACTIVATION.key] = np.ones(len(directions))
     return Fibers(catalogue.find("fiber_material", body.fiber_material.kind).load(), directions, params, activation)
+
+
+def _activation(job: Job, samples: str) -> Activation:
+    return Activation(over_time(job, job.array(samples)[:, None]))
 
 
 def _modulus(one: Prepared) -> Vec:

@@ -29,7 +29,7 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None) -> tupl
     if prepared:
         report("world", None, None, "Analysing the stiffness matrix")
     hanging = {one.body.name for one in prepared if rigid is not None and one.body.attach}
-    carried = [one for one in prepared if hanging & joined(job, one.body.name)]
+    carried = [one for one in prepared if hanging & job.scene.joined(one.body.name)]
     parts: list[Part] = [assemble(job, group) for group in solved_at_once(job, [one for one in prepared
                                                                                  if one not in carried])]
     if rigid is not None:
@@ -44,20 +44,9 @@ def solved_at_once(job: Job, prepared: list[Prepared]) -> list[list[Prepared]]:
     groups: dict[str, list[Prepared]] = {}
     for one in prepared:
         method = job.scene.method_of(one.body)
-        alone = "" if catalogue.find("method", method.kind).full_space else min(joined(job, one.body.name))
+        alone = "" if catalogue.find("method", method.kind).full_space else min(job.scene.joined(one.body.name))
         groups.setdefault(f"{method.kind} {sorted(parameters('method', method).items())} {alone}", []).append(one)
     return [*groups.values()]
-
-
-def joined(job: Job, name: str) -> set[str]:
-    """Names of the bodies that forces of the scene join to this one, and of those that they join to these, and it."""
-    found, ahead = {name}, [name]
-    while ahead:
-        body = ahead.pop()
-        new = {other for force in job.scene.forces if body in force.bodies for other in force.bodies} - found
-        found |= new
-        ahead += sorted(new)
-    return found
 
 
 def _mechanisms(job: Job) -> Joints | None:
@@ -78,6 +67,6 @@ def _jointed(job: Job, carried: list[Prepared], rigid: Joints) -> list[Part]:
     bearings = [joint.friction for one in job.scene.mechanisms for joint in one.joints]
     bearings += [loop.friction for one in job.scene.mechanisms for loop in one.loops]
     by_body = job.scene.joint_friction.kind != "none" and any(one is not None for one in bearings)
-    riding = Riding(carried, rigid, 1.0 / (job.scene.time.fps * job.scene.time.samples_per_frame), by_body)
+    riding = Riding(job, carried, rigid, by_body)
     soft = assemble(job, carried, riding.coordinates)
     return [FleshOnBones(soft, rigid, by_body)] if len(riding.riders) else [soft, rigid]

@@ -1,20 +1,17 @@
-"""How active a muscle is over time."""
+"""How active something is over time: a muscle, a pull."""
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..coordinates.prescribed import Motion
-from ..state import Vec
 
 
 class Activation:
-    """A number in [0, 1] at every time, through equally spaced samples."""
+    """A number in [0, 1] at every time."""
 
-    def __init__(self, samples: Vec, interval: float) -> None:
-        """samples: (T,) at 0, interval, 2 interval, … [s]."""
-        self._motion = Motion(np.asarray(samples, dtype=np.float64).reshape(-1, 1), interval)
+    def __init__(self, curve: Motion) -> None:
+        """curve: (1,) at a time."""
+        self._curve = curve
 
     def at(self, time: float) -> float:
         """The activation at `time` [s]; where the curve overshoots between samples, its nearest end."""
-        return float(min(max(self._motion.at(time)[0], 0.0), 1.0))
+        return float(min(max(self._curve.at(time)[0], 0.0), 1.0))

@@ -39,7 +39,7 @@ BODY_READERS = {"name": "", "uuid": "", "surface": "mesh", "surface.to_object": 
                 "dynamic": "fields", "pin": "fields",
                 "fiber_material": "fields", "fiber_field": "fields", "fibers": "fields", "fiber_vectors": "fields",
                 "fiber_curves": "fields", "fiber_activation": "solve", "cuts": "solve", "nails": "solve",
-                "attach": "solve"}
+                "pulls": "solve", "attach": "solve"}
 MECHANISM_READERS = {"name": "", "uuid": "", "bodies": "solve", "joints": "solve", "loops": "solve",
                      "springs": "solve", "self_collisions": "solve"}
 
@@ -61,6 +61,7 @@ WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "fra
          "fiber_material.kind": "fibers", "fiber_field.kind": "direction of the fibers", "fibers": "paint of fibers",
          "fiber_vectors": "direction of the fibers", "fiber_curves": "curves of the fibers",
          "fiber_activation": "activation", "cuts": "cuts", "nails": "nails",
+         "pulls": "pulls",
          "attach": "bones that it hangs on", "joint_friction.kind": "friction inside joints",
          "bodies": "rigid bodies", "joints": "joints", "loops": "loops", "springs": "springs",
          "self_collisions": "self collisions", "forces": "forces between bodies"}

@@ -142,6 +142,16 @@ class Nail(Strict):
     motion: Array | None = None  #: (T, 4, 4): what it sits in, with `head` and `tip` in that; still where left out
 
 
+class Pull(Strict):
+    """Springs from the nodes near a point to where those places are carried. World space [m]."""
+
+    position: Vector  #: at the start frame
+    radius: Positive  #: how near
+    stiffness: Positive = 100.0  #: of all nodes together, shared by their masses [N/m]
+    motion: Array | None = None  #: (T, 4, 4): what carries them; they stay where left out
+    strength: Array | None = None  #: (T,) in [0, 1]: how much of the stiffness there is; all of it where left out
+
+
 class Attach(Strict):
     """Nodes that follow a rigid body: where `weights` carried into the volume are above 0.5, or by index."""
 
@@ -173,6 +183,7 @@ class Body(Strict):
     fiber_activation: Array | None = None  #: (T,) activation over time, in [0, 1]; times what is painted, if it is
     cuts: list[Cut] = field(default_factory=list)
     nails: list[Nail] = field(default_factory=list)
+    pulls: list[Pull] = field(default_factory=list)
     attach: list[Attach] = field(default_factory=list)
 
 
@@ -298,3 +309,13 @@ class Scene(Strict):
     def method_of(self, body: Body) -> Choice:
         """How a body is solved: by its own method, else by the scene's."""
         return self.method if body.method is None else body.method
+
+    def joined(self, name: str) -> set[str]:
+        """Names of the soft bodies that forces join to this one, and of those that they join to these, and it."""
+        found, ahead = {name}, [name]
+        while ahead:
+            body = ahead.pop()
+            new = {other for force in self.forces if body in force.bodies for other in force.bodies} - found
+            found |= new
+            ahead += sorted(new)
+        return found

@@ -154,6 +154,8 @@ def _check_body(job: Job, body: schema.Body, where: str) -> None:
         _check_cut(job, cut, nodes, f"{where}.cuts[{i}]")
     for i, nail in enumerate(body.nails):
         _check_nail(job, nail, f"{where}.nails[{i}]")
+    for i, pull in enumerate(body.pulls):
+        _check_pull(job, pull, f"{where}.pulls[{i}]")
 
 
 def _check_edge_length(job: Job, body: schema.Body, surface: schema.Surface, where: str) -> None:
@@ -162,6 +164,20 @@ def _check_edge_length(job: Job, body: schema.Body, surface: schema.Surface, whe
     if 0.0 < edge < size / MOST_EDGES:
         raise refuse(f"an edge length of {edge:g} m is {size / edge:.1g} times smaller than the body",
                      f"{where}.mesher.params.edge_length", f"Use a larger one; {size / 50:.2g} m is fine for most")
+
+
+def _check_pull(job: Job, pull: schema.Pull, where: str) -> None:
+    check_vector(pull.position, f"{where}.position")
+    if pull.motion is not None:
+        frames = check_array(job, pull.motion, f"{where}.motion", "f", (job.samples, 4, 4))
+        if not abs(np.linalg.det(frames[0, :3, :3])) > 1.0 / FARTHEST:
+            raise refuse("what carries a pull has no size at the start frame", f"{where}.motion",
+                         "Give it a scale that is not 0")
+    if pull.strength is not None:
+        share = check_array(job, pull.strength, f"{where}.strength", "f", (job.samples,))
+        if share.min() < -1e-6 or share.max() > 1 + 1e-6:
+            raise refuse(f"the strength of a pull lies in [0, 1]; this one reaches from {share.min():g} to "
+                         f"{share.max():g}", f"{where}.strength")
 
 
 def _check_nail(job: Job, nail: schema.Nail, where: str) -> None:

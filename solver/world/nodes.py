@@ -19,6 +19,7 @@ from ..contact.laws.penalty import Penalty
 from ..coordinates.free_nodes import FreeNodes
 from ..errors import Diverged, StepFailed
 from ..forces.elastic import Elastic
+from ..forces.pulls import Pull
 from ..forces.stencils import StencilForce
 from ..integrators.control import Adaptive, Controller
 from ..integrators.interface import Integrator
@@ -65,12 +66,13 @@ class Nodes:
     damping_laws: Sequence[DampingLaw] = ()  #: of each of `elastic`; empty where nothing is damped
     friction: Friction | None = None  #: of the ground
     between: Sequence[StencilForce] = ()  #: forces besides those of materials
+    pulls: Sequence[Pull] = ()
 
     def __post_init__(self) -> None:
         self._elements = Elements(self.elastic, self.between, len(self.rest))
         self.tets = self._elements.tets
         self._node_blocks = np.zeros((len(self.rest), 3, 3))
-        self._no_blocks = np.zeros_like(self._node_blocks)  #: the ground's are the only ones
+        self._no_contacts = np.zeros_like(self._node_blocks)  #: the same without those of contacts
         self._weight = self.mass[:, None] * self.gravity
         damping = Damping(self.damping_laws, self._elements.slices, self.tets, self.mass)
         self._damping = None if damping.is_off else damping
@@ -165,6 +167,9 @@ class Nodes:
         force = self._weight.copy()
         self._elements.fill(x, time, project, force)
         self._node_blocks[:] = 0.0
+        for pull in self.pulls:
+            pull.add_force(x, time, force)
+            pull.add_stiffness(time, self._node_blocks)
         contacts = None
         if self.ground is not None:
             finder, law = self.ground
@@ -183,6 +188,7 @@ class Nodes:
         """Forces [N], (n, 3), and elastic, gravitational and contact energy [J], at positions and velocities (n, 3)."""
         force = self._weight.copy()
         energy = self._elements.measure(x, time, force, -float(np.vdot(self._weight, x - self.rest)))
+        energy += sum(pull.add_force(x, time, force) for pull in self.pulls)
         if self.ground is not None:
             finder, law = self.ground
             contacts = finder.find(x, time)
@@ -210,10 +216,13 @@ class Nodes:
         return acceleration
 
     def touching(self, state: State) -> Index:
-        """Nodes that touch the ground or that forces besides materials join to others, ascending."""
+        """Nodes that touch the ground, that are pulled or that forces besides materials join to others, ascending."""
         x = self.coordinates.place(state.q, state.time)
-        joined = self._elements.joined(x, state.time)
-        return joined if self.ground is None else np.union1d(joined, self.ground[0].find(x, state.time).nodes)
+        found = [self._elements.joined(x, state.time)]
+        found += [pull.nodes for pull in self.pulls if pull.at_work(state.time)]
+        found += [] if self.ground is None else [self.ground[0].find(x, state.time).nodes]
+        nodes: Index = np.unique(np.concatenate(found))
+        return nodes
 
     def pose(self, at: State, stage: Stage, time: float | None = None) -> PosedNodes:
         """The stage linearised at a state and factored; time: where D is taken. Raises StepFailed."""
@@ -256,7 +265,7 @@ class Nodes:
 
         def linearise(q: Vec, u: Vec, project: bool) -> Linearised:
             x, v = self.coordinates.place(q, stage.time), self.coordinates.spread(u, nodes.w)
-            untouched = self._no_blocks if stage.inertia and self.ground is not None else None
+            untouched = self._untouched(stage.time) if stage.inertia and self.ground is not None else None
             return replace(self.linearise_at(x, v, stage.time, project), damped=damped, memory=start.memory,
                            untouched=untouched)
 
@@ -272,6 +281,13 @@ class Nodes:
         # friction asks how contacts give way, which is what positions do
         lin = replace(linearise(after.q, after.u, self.project), untouched=None)
         return self._with_friction(self._posed(lin, nodes), after)
+
+    def _untouched(self, time: float) -> Vec:
+        """Blocks of single nodes without those of contacts, (n, 3, 3) [N/m]; written anew by the next call."""
+        self._no_contacts[:] = 0.0
+        for pull in self.pulls:
+            pull.add_stiffness(time, self._no_contacts)
+        return self._no_contacts
 
     def _with_friction(self, posed: PosedNodes, after: State) -> State:
         """The end of a stage that was solved without friction, posed there anew, and with it to first order."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import Diverged, StepFailed
+from ..errors import BadScene, Diverged, StepFailed
 from ..integrators.control import Controller
 from ..state import State, Vec
 from .interface import Part
@@ -22,7 +22,7 @@ class World:
 
     def __init__(self, parts: Sequence[Part], order: Sequence[str] = (), notes: Sequence[str] = ()) -> None:
         """order: names of bodies as their output stands in a frame; empty: as the parts have them.
-        notes: sentences besides those of the parts."""
+        notes: sentences besides those of the parts. Raises BadScene where two bodies have one name."""
         self.parts, self._order = list(parts), list(order)
         self.notes: list[str] = []
         self._told = [0] * len(self.parts)
@@ -40,8 +40,12 @@ class World:
 
     def _placed(self) -> list[tuple[int, int, slice, slice]]:
         """Of each body in the order of the output: part, number in it, its vertices there, and in the whole output."""
-        found = {name: (k, number, slice(first, first + count)) for k, part in enumerate(self.parts)
-                 for number, (name, first, count) in enumerate(part.bodies)}
+        found: dict[str, tuple[int, int, slice]] = {}
+        for k, part in enumerate(self.parts):
+            for number, (name, first, count) in enumerate(part.bodies):
+                if name in found:
+                    raise BadScene(f'two parts have a body called "{name}"', "Give each a name of its own")
+                found[name] = (k, number, slice(first, first + count))
         out, first = [], 0
         for name in self._order or list(found):
             k, number, mine = found[name]

@@ -6,6 +6,7 @@ from scipy.spatial.transform import Rotation
 
 from solver import catalogue, threads
 from solver.assembly.pattern import NodeSum, Pattern, node_graph
+from solver.coordinates.prescribed import Motion
 from solver.forces.activation import Activation
 from solver.forces.elastic import Elastic
 from solver.forces.fibers import Fibers
@@ -197,7 +198,7 @@ def test_activation_is_that_of_the_time_asked_for_whatever_was_asked_before():
     constants = MATERIAL.constants(np.full(len(tets), 3e4), np.full(len(tets), 0.3))
 
     def at(value, samples):
-        fibers = made_fibers("afung", directions, Activation(np.array(samples), 0.5), activation=1.0)
+        fibers = made_fibers("afung", directions, Activation(Motion(np.array(samples)[:, None], 0.5)), activation=1.0)
         elastic = Elastic(nodes, tets, MATERIAL, constants, fibers)
         for time in value:
             elastic.activate(time)

@@ -11,6 +11,7 @@ from small_jobs import box_job, change
 from worlds import nodes_of
 
 from solver import catalogue
+from solver.coordinates.prescribed import Motion
 from solver.forces.activation import Activation
 from solver.forces.elastic import Elastic
 from solver.forces.fibers import Fibers
@@ -99,7 +100,7 @@ def test_integrators_keep_their_order_while_a_muscle_contracts(tmp_path, integra
     ones do not resolve the fastest wobble."""
     nodes, tets = box((3, 1, 1), (LENGTH, 0.05, 0.05))
     times = np.arange(3) / 48
-    active = Activation(0.3 + 0.3 * np.sin(12.0 * times), 1 / 48)
+    active = Activation(Motion((0.3 + 0.3 * np.sin(12.0 * times))[:, None], 1 / 48))
     directions = np.tile([1.0, 0.0, 0.0], (len(tets), 1))
 
     def after(steps):
