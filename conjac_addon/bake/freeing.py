@@ -8,7 +8,7 @@ from pathlib import Path
 import bpy
 
 from .. import members, playback
-from . import belongings, home, place
+from . import belongings, home, place, players
 
 
 def free(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
@@ -21,23 +21,24 @@ def free(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
     freed = kept_on_disk(at.folder)
     place.cache_of(at.folder).free()
     _hide(holder, scene)
-    played = played_by_others(at.folder)
+    played = still_played(at.folder)
     belongings.free(at.folder, {path.name for path in played})
     if not played:
+        players.forget(at.folder)
         home.forget(at.folder)
         return f'"{holder.name}": {freed} freed'
-    names = ", ".join(f'"{name}"' for name in sorted({name for others in played.values() for name in others}))
+    names = ", ".join(sorted({name for others in played.values() for name in others}))
     files = ", ".join(sorted(path.name for path in played))
     return f'"{holder.name}": {freed} freed, but for {files}, which {names} still play{"s" if "," not in names else ""}'
 
 
-def played_by_others(folder: Path) -> dict[Path, list[str]]:
-    """The files of a job folder that objects play, and the names of those objects."""
-    found: dict[Path, list[str]] = {}
+def still_played(folder: Path) -> dict[Path, list[str]]:
+    """The files of a job folder that objects or other .blends play, and the names of those."""
+    found = players.others(folder, bpy.data.filepath)
     for obj in bpy.data.objects:
         file = playback.file_of(obj)
         if file is not None and file.parent == folder:
-            found.setdefault(file, []).append(obj.name)
+            found.setdefault(file, []).append(f'"{obj.name}"')
     return found
 
 

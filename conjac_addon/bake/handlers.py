@@ -8,7 +8,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from .. import members, playback
-from . import moving, place, session, share
+from . import moving, place, players, session, share
 
 
 @persistent
@@ -21,6 +21,7 @@ def _before_load(*_: Any) -> None:
 def _after_load(*_: Any) -> None:
     place.forget()
     moving.follow()
+    players.look()
     # what plays a bake was known by its name alone in files from before it had a sign of its own
     for obj in bpy.data.objects:
         if members.is_soft_body(obj) or playback.shows_cut(obj):
@@ -34,7 +35,9 @@ def _before_save(path: str = "", *_: Any) -> None:
 
 @persistent
 def _after_save(path: str = "", *_: Any) -> None:
-    if moving.after(path) and not bpy.app.background:
+    shared = moving.after(path)
+    players.note(path)
+    if shared and not bpy.app.background:
         # a dialog needs a window that has done with saving
         bpy.app.timers.register(share.ask, first_interval=0.1)
 

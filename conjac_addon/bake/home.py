@@ -50,7 +50,7 @@ def read(folder: Path) -> Home | None:
 
 def write(folder: Path, uuid: str, name: str, blend: str, session: str) -> None:
     """Say whose the folder is. blend: absolute path, "" for one that was never saved. Raises CacheUnwritable."""
-    home = Home(uuid, name, _from(folder, blend), "" if blend else session)
+    home = Home(uuid, name, seen_from(folder, blend), "" if blend else session)
     if read(folder) == home:
         return
     try:
@@ -76,7 +76,7 @@ def is_of(folder: Path, home: Home, blend: str, session: str) -> bool:
         return str(named) == os.path.normpath(blend) or not named.exists()
 
 
-def _from(folder: Path, blend: str) -> str:
+def seen_from(folder: Path, blend: str) -> str:
     """The .blend as seen from the folder; its absolute path where it is on another drive."""
     if not blend:
         return ""

@@ -22,7 +22,7 @@ from ...solver.frames.read import LOG
 from .. import identity, members
 from ..playback.paths import relative
 from ..playback.pc2 import PC2
-from . import home, place
+from . import belongings, home, place, players
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,20 @@ def move(source: Path, target: Path) -> None:
         raise CacheUnwritable(f"the bake in {source} cannot be moved to {target} ({error.strerror or error})",
                               "Make room there or choose another cache folder") from error
     repoint(source, target)
-    shutil.rmtree(source, ignore_errors=True)
+    _clear(source)
+
+
+def _clear(folder: Path) -> None:
+    """Delete what was moved out of a folder, but for the files that other .blends play."""
+    played = players.others(folder, bpy.data.filepath)
+    if not played:
+        shutil.rmtree(folder, ignore_errors=True)
+        return
+    kept = {*(path.name for path in played), players.FILE, home.FILE, belongings.LIST}
+    for path in list(folder.iterdir()):
+        if path.name not in kept:
+            with suppress(OSError):
+                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
 
 def take(obj: bpy.types.Object) -> Path:
@@ -238,7 +251,7 @@ def _copy(source: Path, target: Path) -> None:
         return
     try:
         shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True, copy_function=_link,
-                        ignore=shutil.ignore_patterns(lock.LOCK, home.FILE))
+                        ignore=shutil.ignore_patterns(lock.LOCK, home.FILE, players.FILE))
     except shutil.Error as error:  # of every file that could not be copied
         file, _, why = error.args[0][0]
         raise OSError(f"{file}: {why}") from error

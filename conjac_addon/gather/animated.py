@@ -17,10 +17,19 @@ from ..settings import READ_OVER_TIME
 #: what a scene says once, and what the artist calls it. Its units, frame rate and stretching cannot have keyframes
 _OF_SCENE = {"gravity": "Gravity", "use_gravity": "Gravity"}
 
+#: in the expression of a driver
+_FRAME = re.compile(r"\bframe\b")
+
+#: of an array, at the end of a path
+_INDEX = re.compile(r"\[\d+\]$")
+
+#: drivers that drive drivers: a rig that goes deeper may go in a circle
+DEEPEST = 8
+
 #: settings of an object or a bone
 _SETTING = re.compile(rf'(?:pose\.bones\["(?P<bone>.*)"\]\.)?conjac\.(?!(?:{"|".join(READ_OVER_TIME)})$)')
 
-#: what Blender says of a rigid body, of a joint, and of how far a bone may turn; drivers of it are a rig's own affair
+#: what Blender says of a rigid body, of a joint, and of how far a bone may turn
 _KEYED = re.compile(
     r'rigid_body\.(?:mass|kinematic|type|collision_shape)|rigid_body_constraint\.(?:enabled|type|use_limit_|limit_)'
     r'|pose\.bones\["(?P<bone>.*)"\]\.(?:ik_m|use_ik_limit_|lock_ik_)')
@@ -50,7 +59,8 @@ def _animated(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[BadInpu
             found = _SETTING.match(path)
             if found:
                 yield _error(one, path, found["bone"])
-        for path in _keyed(one):
+        # a rig may compute them once from its own switches; what drives them may not change
+        for path in (*_keyed(one), *_driven_over_time(one)):
             found = _KEYED.match(path) or _limit(one, path)
             if found:
                 yield _error(one, path, found["bone"])
@@ -89,3 +99,31 @@ def _keyed(owner: bpy.types.ID) -> list[str]:
 
 def _driven(owner: bpy.types.ID) -> list[str]:
     return [] if owner.animation_data is None else [curve.data_path for curve in owner.animation_data.drivers]
+
+
+def _driven_over_time(owner: bpy.types.ID) -> list[str]:
+    """Paths of what is driven by something that may change from frame to frame, muted drivers left out."""
+    return [] if owner.animation_data is None else [
+        curve.data_path for curve in owner.animation_data.drivers if not curve.mute and _may_change(curve.driver)]
+
+
+def _may_change(driver: bpy.types.Driver, depth: int = 0) -> bool:
+    """Whether a driver reads the frame, a place, or a property that is animated or driven by what is."""
+    if driver.type == "SCRIPTED" and _FRAME.search(driver.expression):
+        return True
+    for variable in driver.variables:
+        if variable.type in {"TRANSFORMS", "ROTATION_DIFF", "LOC_DIFF"}:
+            return True  # what has a place may be moved
+        read = [(target.id, target.data_path) for target in variable.targets if target.id is not None]
+        if variable.type == "SINGLE_PROP" and any(_changes(owner, path, depth) for owner, path in read):
+            return True
+    return False
+
+
+def _changes(owner: bpy.types.ID, path: str, depth: int) -> bool:
+    """Whether a property has keyframes, or a driver that may change; also where a part of it does, such as an axis."""
+    path = _INDEX.sub("", path)
+    drivers = () if owner.animation_data is None else owner.animation_data.drivers
+    return path in _keyed(owner) or any(
+        curve.data_path == path and not curve.mute and (depth > DEEPEST or _may_change(curve.driver, depth + 1))
+        for curve in drivers)

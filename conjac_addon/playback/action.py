@@ -27,6 +27,9 @@ Array = NDArray[np.float64]
 #: custom properties of our action: what it switched off and found (JSON), and the action that it stands for
 FOUND, STANDS_FOR = "conjac_found", "conjac_stands_for"
 
+#: custom property of a bone that our action says something of: what it was called then
+CALLED = "conjac_called"
+
 CHANNELS = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
 
 
@@ -52,6 +55,8 @@ def show(obj: bpy.types.Object, first: int, tracks: Sequence[Track], tolerance: 
     action[FOUND] = json.dumps(found)
     if old is not None:
         action[STANDS_FOR] = old
+    for bone in {*found["values"], *(bone for bone, *_ in (*found["constraints"], *found["drivers"]))} - {""}:
+        obj.pose.bones[bone][CALLED] = bone
     action.use_fake_user = False
     compat.assign_action(obj, action, slot)
     _switch_off(obj, found)
@@ -74,6 +79,9 @@ def hide(obj: bpy.types.Object) -> None:
         if not track.strips:
             obj.animation_data.nla_tracks.remove(track)
     _bring_back(obj, action)
+    for bone in obj.pose.bones if obj.pose is not None else ():
+        if CALLED in bone:
+            del bone[CALLED]
     for one in baked:
         if one.users == 0:  # a duplicate of the object may play it too
             bpy.data.actions.remove(one)
@@ -102,12 +110,16 @@ def _strips(obj: bpy.types.Object) -> list[tuple[bpy.types.NlaTrack, bpy.types.N
 
 
 def switched_off(obj: bpy.types.Object) -> set[tuple[str, str]]:
-    """(bone, constraint) of what is muted only because a bake of ours plays; ("", "") stands for its rigid body."""
+    """(bone, constraint) of what is muted only because a bake of ours plays; ("", "") stands for its rigid body.
+
+    Both as they are called now.
+    """
     action = ours(obj)
     if action is None:
         return set()
     found = json.loads(action[FOUND])
-    return {(bone, name) for bone, name in found["constraints"]} | ({("", "")} if found["rigid"] else set())
+    return ({(part.name if part != obj else "", one.name) for part, one in _constraints(obj, found)}
+            | ({("", "")} if found["rigid"] else set()))
 
 
 @contextmanager
@@ -135,8 +147,36 @@ def set_aside(obj: bpy.types.Object) -> Iterator[None]:
 
 
 def _part(obj: bpy.types.Object, bone: str) -> Any:
-    """What has the channels: the object or one of its bones. None where it is gone."""
+    """What has the channels: the object or one of its bones. None where there is none."""
     return obj.pose.bones.get(bone) if bone else obj
+
+
+def _parts(obj: bpy.types.Object) -> dict[str, Any]:
+    """The object as "" and its bones, by what they were called when our action was made."""
+    bones = obj.pose.bones if obj.pose is not None else ()
+    # a bone that was copied in Edit Mode has the same sign: the one that still has the name is meant
+    renamed = {bone[CALLED]: bone for bone in bones if CALLED in bone and bone[CALLED] != bone.name}
+    kept = {bone.name: bone for bone in bones if bone.get(CALLED, bone.name) == bone.name
+            and (bone.name not in renamed or CALLED in bone)}
+    return {"": obj} | renamed | kept
+
+
+def _constraints(obj: bpy.types.Object, found: dict[str, Any]) -> list[tuple[Any, bpy.types.Constraint]]:
+    """The constraints that our action has muted, each with what has it, whatever they are called now."""
+    parts, wanted = _parts(obj), found["constraints"]
+    named = [(parts[bone], name, where) for bone, name, *where in wanted if bone in parts]
+    known = {(part.name, name) for part, name, _ in named}
+    there = []
+    for part, name, where in named:
+        one = part.constraints.get(name)
+        if one is None and where:
+            index, kind = where
+            # one of another name where it stood, which nothing else of ours is
+            at = part.constraints[index] if index < len(part.constraints) else None
+            one = at if at is not None and at.type == kind and (part.name, at.name) not in known else None
+        if one is not None:
+            there.append((part, one))
+    return there
 
 
 def _path(bone: str, channel: str) -> str:
@@ -150,12 +190,12 @@ def _found(obj: bpy.types.Object, tracks: Sequence[Track]) -> dict[str, Any]:
     for owner in [obj, *(obj.pose.bones if obj.pose is not None else ())]:
         name = owner.name if owner != obj else ""
         # inverse kinematics moves bones far above the one that has it
-        constraints += [[name, one.name] for one in owner.constraints if not one.mute
+        constraints += [[name, one.name, index, one.type] for index, one in enumerate(owner.constraints) if not one.mute
                         and (name in bones or (name and one.type in {"IK", "SPLINE_IK"}
                                                and any(above.name in bones for above in owner.parent_recursive)))]
-    paths = {_path(bone, channel) for bone in bones for channel in CHANNELS}
+    paths = {_path(bone, channel): (bone, channel) for bone in bones for channel in CHANNELS}
     data = obj.animation_data
-    drivers = [[driver.data_path, driver.array_index] for driver in data.drivers
+    drivers = [[*paths[driver.data_path], driver.array_index] for driver in data.drivers
                if driver.data_path in paths and not driver.mute] if data is not None else []
     values = {bone: {channel: list(getattr(_part(obj, bone), channel)) for channel in CHANNELS} for bone in bones}
     nla = [data.action_blend_type, data.action_influence, data.action_extrapolation] if data is not None else None
@@ -173,11 +213,16 @@ def _switch_off(obj: bpy.types.Object, found: dict[str, Any]) -> None:
 
 
 def _mute(obj: bpy.types.Object, found: dict[str, Any], muted: bool) -> None:
-    for bone, name in found["constraints"]:
-        part = _part(obj, bone)
-        if part is not None and name in part.constraints:
-            part.constraints[name].mute = muted
-    for path, index in found["drivers"]:
+    for _, constraint in _constraints(obj, found):
+        constraint.mute = muted
+    parts = _parts(obj)
+    for *where, index in found["drivers"]:
+        if len(where) == 1:  # of an older file: the path
+            path = where[0]
+        elif where[0] in parts:
+            path = _path(parts[where[0]].name if where[0] else "", where[1])
+        else:
+            continue
         driver = obj.animation_data.drivers.find(path, index=index)
         if driver is not None:
             driver.mute = muted
@@ -196,8 +241,9 @@ def _bring_back(obj: bpy.types.Object, action: bpy.types.Action) -> None:
         obj.animation_data_clear()
     if found["rigid"] and obj.rigid_body is not None:
         obj.rigid_body.kinematic = False
+    parts = _parts(obj)
     for bone, channels in found["values"].items():
-        part = _part(obj, bone)
+        part = parts.get(bone)
         if part is not None:
             for channel, value in channels.items():
                 setattr(part, channel, value)

@@ -14,8 +14,10 @@ from .. import compat
 from . import modifier
 from .frames import Frames
 
-#: custom properties by which our own shape keys are known: names of the modifiers that they replace, where those show
+#: custom properties by which our own shape keys are known: names of the modifiers that they replace, where those show,
+#: and what Blender knows them by, whatever they are called. On a library override it keeps only the names
 IN_VIEWPORT, IN_RENDER = "conjac_replaces", "conjac_replaces_in_renders"
+IDENTIFIERS = "_uids"
 
 
 class ShapeKeys:
@@ -34,8 +36,8 @@ class ShapeKeys:
         obj.shape_key_add(name="Basis", from_mix=False)
         keys = obj.data.shape_keys
         keys.use_relative = False
-        keys[IN_VIEWPORT] = [m.name for m in above if m.show_viewport]
-        keys[IN_RENDER] = [m.name for m in above if m.show_render]
+        _remember(keys, IN_VIEWPORT, [m for m in above if m.show_viewport])
+        _remember(keys, IN_RENDER, [m for m in above if m.show_render])
         for frame in range(frames.first, frames.last + 1):
             block = obj.shape_key_add(name=f"Frame {frame}", from_mix=False)
             block.interpolation = "KEY_LINEAR"
@@ -71,9 +73,10 @@ class ShapeKeys:
             obj.data = obj.data.copy()  # linked duplicates go on playing
         keys = obj.data.shape_keys
         action = keys.animation_data.action if keys.animation_data else None
-        for m in obj.modifiers:
-            m.show_viewport |= m.name in keys[IN_VIEWPORT]
-            m.show_render |= m.name in keys[IN_RENDER]
+        for m in _replaced(obj, IN_VIEWPORT):
+            m.show_viewport = True
+        for m in _replaced(obj, IN_RENDER):
+            m.show_render = True
         obj.shape_key_clear()
         if action is not None and action.users == 0:
             bpy.data.actions.remove(action)
@@ -91,7 +94,7 @@ def set_aside(obj: bpy.types.Object) -> Iterator[None]:
     if not is_ours(obj):
         yield
         return
-    replaced = [m.name for m in obj.modifiers if m.name in obj.data.shape_keys[IN_VIEWPORT] and not m.show_viewport]
+    replaced = [m.name for m in _replaced(obj, IN_VIEWPORT) if not m.show_viewport]
     pinned, active = obj.show_only_shape_key, obj.active_shape_key_index
     for name in replaced:
         obj.modifiers[name].show_viewport = True
@@ -104,6 +107,19 @@ def set_aside(obj: bpy.types.Object) -> Iterator[None]:
         for name in replaced:
             if name in obj.modifiers:
                 obj.modifiers[name].show_viewport = False
+
+
+def _remember(keys: bpy.types.Key, where: str, modifiers: list[bpy.types.Modifier]) -> None:
+    keys[where] = [m.name for m in modifiers]
+    keys[where + IDENTIFIERS] = [m.persistent_uid for m in modifiers]
+
+
+def _replaced(obj: bpy.types.Object, where: str) -> list[bpy.types.Modifier]:
+    """The modifiers that our shape keys stand for, as they are called now."""
+    keys = obj.data.shape_keys
+    uids = set(keys.get(where + IDENTIFIERS, ()))
+    found = [m for m in obj.modifiers if m.persistent_uid in uids]
+    return found or [m for m in obj.modifiers if m.name in keys[where]]
 
 
 def _keyframe(keys: bpy.types.Key, frames: Frames) -> None:

@@ -112,6 +112,53 @@ def test_what_a_rig_says_once_may_not_be_animated(scene):  # noqa: F811
     assert 'of the bone "B1" is animated' in gather.animated_refusal(rig, scene)
 
 
+def drive(rig, path, variable):
+    """A driver that reads one property, or a place."""
+    curve = rig.driver_add(path)
+    curve.driver.expression = "switch"
+    one = curve.driver.variables.new()
+    one.name, one.type = "switch", "TRANSFORMS" if variable is None else "SINGLE_PROP"
+    one.targets[0].id = rig
+    if variable is not None:
+        one.targets[0].data_path = variable
+    return curve
+
+
+@pytest.mark.parametrize("path, label", [('pose.bones["B1"].constraints["{limit}"].max_x', "Maximum X"),
+                                         ('pose.bones["B1"].ik_max_x', "IK X Maximum")])
+def test_what_drives_the_limits_of_a_bone_may_not_change(scene, path, label):  # noqa: F811
+    rig = add_chain(2)
+    limit = rig.pose.bones["B1"].constraints.new("LIMIT_ROTATION")
+    limit.use_limit_x, limit.owner_space = True, "LOCAL"
+    path, words = path.format(limit=limit.name), f'ts {label} of the bone "B1" is animated'
+    rig["switch"], rig["other"] = 0.5, 0.5
+    curve = drive(rig, path, '["switch"]')
+    assert gather.animated_refusal(rig, scene) == ""  # a switch of the rig, which stands still
+    second = drive(rig, '["switch"]', '["other"]')
+    assert gather.animated_refusal(rig, scene) == ""
+    for frame, value in ((1, 0.2), (12, 0.7)):
+        rig["other"] = value
+        rig.keyframe_insert('["other"]', frame=frame)
+    assert words in gather.animated_refusal(rig, scene)
+    said = []
+    assert bake.bake_object(rig, report=said.append) == 2 and any(words in text for text in said)
+    curve.mute = True
+    assert gather.animated_refusal(rig, scene) == ""
+    curve.mute = False
+    second.driver.variables[0].targets[0].data_path = '["switch"]'  # in a circle: Blender refuses it, it may be there
+    assert words in gather.animated_refusal(rig, scene)
+    rig.driver_remove('["switch"]')
+    assert gather.animated_refusal(rig, scene) == ""
+    curve.driver.expression = "0.1 * frame"
+    assert words in gather.animated_refusal(rig, scene)
+    rig.driver_remove(path)
+    drive(rig, path, None)
+    assert words in gather.animated_refusal(rig, scene)
+    rig.driver_remove(path)
+    drive(rig, 'pose.bones["B1"].ik_stiffness_x', None)  # this is no limit
+    assert gather.animated_refusal(rig, scene) == ""
+
+
 def test_what_a_rigid_body_says_once_may_not_be_animated(scene):  # noqa: F811
     box = add_box("Box", (0, 0, 1))
     owner = mechanism()

@@ -1,6 +1,7 @@
 """Saving never loses a bake: the first save, one under another name, one that fails, renamed files and folders."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -96,6 +97,24 @@ def test_a_bake_that_is_stopped_by_another_file_still_arrives_where_it_was_saved
     bpy.ops.wm.open_mainfile(filepath=str(blend))
     obj = bpy.data.objects["Jelly"]
     assert addon_bake.status(obj).state == "partial" and len(frames_of(obj)) >= 12
+
+
+def test_the_first_save_during_a_bake_whose_worker_dies_moves_it_too(unsaved, tmp_path):
+    obj = add_jelly(step=1 / 480)
+    bpy.context.scene.frame_end = 60
+    bake = session.Bake(obj, bpy.context.scene)
+    run_until(bake, lambda: (bake.progress.frame or 0) >= 12 and "ConJac" in obj.modifiers)
+    temporary = place.job_folder(obj)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "first.blend"))
+    os.kill(bake.worker.pid, signal.SIGKILL)
+    assert bake.wait() == 4
+    assert place.job_folder(obj).parent == tmp_path / "conjac_cache" and not temporary.exists()
+    done = len(frames_of(obj))
+    assert done >= 12 and addon_bake.status(obj).state == "partial"
+    playing = bpy.path.abspath(obj.modifiers["ConJac"].filepath)
+    assert os.path.exists(playing) and playing.startswith(str(tmp_path))
+    assert_plays(obj, (1, 5))
+    assert obj.conjac.bake() == 0 and addon_bake.status(obj).state == "complete"
 
 
 def test_a_first_save_that_fails_or_is_a_copy_leaves_the_bake_where_it_is(unsaved, tmp_path):

@@ -213,6 +213,31 @@ def test_modifiers_come_back_as_they_were_shown(tmp_path):
     assert [(m.name, m.show_viewport, m.show_render) for m in obj.modifiers] == before
 
 
+def test_modifiers_that_were_renamed_come_back_too(tmp_path):
+    obj = make_object()
+    for name, shown in (("One", True), ("Two", False)):
+        obj.modifiers.new(name, "SIMPLE_DEFORM").show_viewport = shown
+    playback.show(obj, bpy.context.scene, make_frames(obj), tmp_path / "jelly", "shapekeys")
+    one, two = obj.modifiers
+    one.name, two.name, one.name = "Other", "One", "Two"
+    with playback.set_aside(obj):
+        assert (one.show_viewport, two.show_viewport) == (True, False)
+    assert not one.show_viewport
+    playback.hide(obj)
+    assert [(m.name, m.show_viewport, m.show_render) for m in obj.modifiers] == [("Two", True, True),
+                                                                                 ("One", False, True)]
+
+
+def test_modifiers_that_an_older_version_replaced_come_back_by_name(tmp_path):
+    obj = make_object()
+    obj.modifiers.new("One", "SIMPLE_DEFORM")
+    playback.show(obj, bpy.context.scene, make_frames(obj), tmp_path / "jelly", "shapekeys")
+    for name in (shape_keys.IN_VIEWPORT, shape_keys.IN_RENDER):
+        del obj.data.shape_keys[name + shape_keys.IDENTIFIERS]
+    playback.hide(obj)
+    assert obj.modifiers["One"].show_viewport and obj.modifiers["One"].show_render
+
+
 def test_many_shape_keys_stay_exact(tmp_path):
     bpy.ops.mesh.primitive_plane_add()
     obj = bpy.context.object
