@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..coordinates.joints.rotations import jacobian
+from ..coordinates.joints.rotations import jacobian, logarithm, product, quaternion
 from ..coordinates.prescribed import Motion, let_go
 from ..coordinates.tree import Posture, Tree
 from ..state import Index, Vec
@@ -107,8 +107,15 @@ class JointForces:
         return self.effort.copy()
 
     def energy(self, q: Vec, centres: Vec) -> float:
-        """½ k (q − rest)² of all rates [J]; balls by their rotation vectors, so right where they rest at 0."""
-        return 0.5 * float(np.sum(self.law[:, STIFFNESS] * (self.readings(q, centres) - self.law[:, REST]) ** 2))
+        """½ k (q − rest)² of all rates [J]; of balls ½ rᵀ K r, r the rotation vector from their rest."""
+        there, rest = self.readings(q, centres), self.law[:, REST]
+        off = there - rest
+        for batch in self._tree.batches:
+            if batch.centres.shape[1]:
+                ball = batch.entries[:, :3]
+                back = quaternion(-rest[ball])
+                off[ball] = logarithm(product(back, quaternion(there[ball])))
+        return 0.5 * float(np.sum(self.law[:, STIFFNESS] * off**2))
 
     def readings(self, q: Vec, centres: Vec) -> Vec:
         """What springs read, (m,) [rad, m]: q, and of charted rotations all of the rotation vector."""

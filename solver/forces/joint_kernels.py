@@ -39,6 +39,23 @@ def logarithm(a):  # type: ignore[no-untyped-def]
 
 
 @inlined
+def unturned(r, inverse):  # type: ignore[no-untyped-def]
+    """J(r)⁻¹ = 1 + ½ [r] + c [r]² into inverse (3, 3), c = (1 − ½θ cot ½θ)/θ²: ṙ = J⁻¹ ω, ω in the moving frame."""
+    x, y, z = r
+    square = x * x + y * y + z * z
+    if square < 1.0e-2:
+        c = 1.0 / 12.0 + square * (1.0 / 720.0 + square * (1.0 / 30240.0 + square / 1209600.0))
+    else:
+        half = 0.5 * math.sqrt(square)
+        c = (1.0 - half / math.tan(half)) / square
+    inverse[0, 0], inverse[1, 1], inverse[2, 2] = (1.0 - c * (y * y + z * z), 1.0 - c * (x * x + z * z),
+                                                   1.0 - c * (x * x + y * y))
+    inverse[0, 1], inverse[1, 0] = c * x * y - 0.5 * z, c * x * y + 0.5 * z
+    inverse[0, 2], inverse[2, 0] = c * x * z + 0.5 * y, c * x * z - 0.5 * y
+    inverse[1, 2], inverse[2, 1] = c * y * z - 0.5 * x, c * y * z + 0.5 * x
+
+
+@inlined
 def terms(law, k, off, turned, rate):  # type: ignore[no-untyped-def]
     """(force without what is linear in the rate, stiffness, damping, effort of the motor) of one rate.
 
@@ -68,9 +85,11 @@ def joint_forces(  # type: ignore[no-untyped-def]
 
     chart: where the centre of a joint's chart of rotation stands in `centres`, −1 where it has none, (n,). There the
     first three rates are charted: forces are torques about axes that turn with the child, and what a law reads are the
-    components of the rotation vector. felt: whether f has the damping, 1 or 0.
+    components of the rotation vector r from its rest. Its energy ½ rᵀ K r pushes with J(r)⁻ᵀ K r, which is K r where
+    stiffnesses are equal; of its K that is kept which is never negative, J⁻ᵀ K J⁻¹ of what is more than the least.
+    felt: whether f has the damping, 1 or 0.
     """
-    torque, block = np.zeros(3), np.zeros(3)
+    torque, block, inverse, more, stepped = np.zeros(3), np.zeros((3, 3)), np.zeros((3, 3)), np.zeros(3), np.zeros(3)
     for i in bodies:
         first, count, ball = dof[i], dof[i + 1] - dof[i], 0
         for a in range(count):
@@ -85,20 +104,34 @@ def joint_forces(  # type: ignore[no-untyped-def]
             goal = exponential(law[first, TARGET], law[first + 1, TARGET], law[first + 2, TARGET])
             off = logarithm(product((rest[0], -rest[1], -rest[2], -rest[3]), turn))
             turned = logarithm(product((goal[0], -goal[1], -goal[2], -goal[3]), turn))
+            least = min(law[first, STIFFNESS], law[first + 1, STIFFNESS], law[first + 2, STIFFNESS])
+            unturned(off, inverse)
+            for a in range(3):
+                k = first + a
+                more[a] = law[k, STIFFNESS] - least
+                stepped[a] = (subspace[first, a] * moved[first] + subspace[first + 1, a] * moved[first + 1]
+                              + subspace[first + 2, a] * moved[first + 2])
             for a in range(3):
                 k = first + a
                 rate = (subspace[first, a] * u[first] + subspace[first + 1, a] * u[first + 1]
                         + subspace[first + 2, a] * u[first + 2])
-                step = (subspace[first, a] * moved[first] + subspace[first + 1, a] * moved[first + 1]
-                        + subspace[first + 2, a] * moved[first + 2])
                 if a == 0:
                     found = terms(law, k, off[0], turned[0], rate)
                 elif a == 1:
                     found = terms(law, k, off[1], turned[1], rate)
                 else:
                     found = terms(law, k, off[2], turned[2], rate)
-                torque[a] = found[0] - found[1] * step - felt * found[2] * rate
-                block[a] = share * found[2] + ahead * found[1]
+                stiffness = found[1] - more[a]
+                torque[a] = found[0] + more[a] * (off[0] if a == 0 else off[1] if a == 1 else off[2])
+                torque[a] -= stiffness * stepped[a] + felt * found[2] * rate
+                for b in range(3):
+                    total = 0.0
+                    for c in range(3):
+                        total += inverse[c, a] * more[c] * inverse[c, b]
+                    block[a, b] = ahead * total
+                    torque[a] -= (inverse[b, a] * more[b] * (off[0] if b == 0 else off[1] if b == 1 else off[2])
+                                  + total * stepped[b])
+                block[a, a] += share * found[2] + ahead * stiffness
                 effort[k] = found[3]
             # torques about the moving frame's axes, to rates of the chart: Jᵀ
             for a in range(3):
@@ -109,7 +142,8 @@ def joint_forces(  # type: ignore[no-untyped-def]
                 for b in range(3):
                     total = 0.0
                     for c in range(3):
-                        total += subspace[first + a, c] * block[c] * subspace[first + b, c]
+                        for d in range(3):
+                            total += subspace[first + a, c] * block[c, d] * subspace[first + b, d]
                     reduced[i, a, b] = total
         for a in range(ball, count):
             k = first + a

@@ -1,11 +1,14 @@
 """Springs, joint forces, limits and motors: forces against energies, blocks against forces, and what they do."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from mechanisms import HINGE_ALONG_Y, double_pendulum, mechanism_job, mechanism_world, random_free_tree, run
 from small_jobs import change
 
 from solver.build.mechanisms import build_mechanisms
+from solver.coordinates.joints.rotations import jacobian, quaternion
 from solver.coordinates.tree import CENTRES
 from solver.forces.springs import Springs
 from solver.job.load import load
@@ -49,7 +52,8 @@ def slope(function, q, step=1e-6):
 
 def stiff_joints():
     bodies, joints = random_free_tree()
-    laws = [{}, {"stiffness": [3.0, 3.0, 3.0], "rest": [0.0, 0.0, 0.0]}, {"stiffness": [4.0, 2.0], "rest": [0.2, -0.1]},
+    laws = [{}, {"stiffness": [3.0, 7.0, 1.0], "rest": [0.3, -0.5, 0.2]},
+            {"stiffness": [4.0, 2.0], "rest": [0.2, -0.1]},
             {"stiffness": [9.0], "damping": [2.0]}]
     return bodies, [{**joint, **law} for joint, law in zip(joints, laws)]
 
@@ -63,6 +67,48 @@ def test_forces_are_what_the_energy_loses(tmp_path):
             return jointed.springs.energy(at.E) + jointed.joints.energy(q, state.memory[CENTRES])
 
         assert generalized(world, state) == pytest.approx(-slope(energy, state.q), abs=1e-6)
+
+
+def test_stiffness_of_a_ball_whose_axes_differ_is_the_slope_of_its_pull(tmp_path):
+    """∂f/∂q is symmetric, as an energy has it; and the stage's K is −K of the axes in coordinates from its rest, which
+    is where charts have their centre here."""
+    world = mechanism_world(tmp_path, *stiff_joints())
+    state = moving(world)
+    ends = [[generalized(world, replace(state, q=state.q + way * e)) for way in (1.0, -1.0)]
+            for e in 1e-6 * np.eye(len(state.q))]
+    change = np.stack([(ahead - behind) / 2e-6 for ahead, behind in ends], axis=1)
+    assert np.abs(change - change.T).max() <= 1e-6 * np.abs(change).max()
+    assert change == pytest.approx(change.T, abs=1e-7)
+
+    first = int(world.tree.dof[list(world.tree.joints).index("Robot/Ball")])
+    batch = next(batch for batch in world.tree.batches if first in batch.entries[:, 0])
+    there = batch.centres[batch.entries[:, 0] == first][0]
+    centres = state.memory[CENTRES].copy()
+    centres[there] = quaternion(np.array([[0.3, -0.5, 0.2]]))[0]
+    state = replace(state, memory={CENTRES: centres})
+    stiffness = (posed_matrix(world, state, 1.0) - posed_matrix(world, state, 0.0))[first:first + 3, first:first + 3]
+    # what is no more than the least pulls alike every way, and is kept so
+    J = jacobian(state.q[None, first:first + 3])[0]
+    assert stiffness == pytest.approx(np.diag([2.0, 6.0, 0.0]) + J.T @ J, abs=1e-9)
+
+
+@pytest.mark.parametrize("integrator", ["bdf2", "sdirk2"])
+def test_a_ball_whose_axes_differ_keeps_its_energy(tmp_path, integrator):
+    """Not damped, away from its rest: it swings for two seconds, and energy errs by the square of the step."""
+    sizes = {"size_x": 0.3, "size_y": 0.2, "size_z": 0.1}
+    box = {"name": "Head", "mass": 2.0, "shape": {"kind": "box", "params": sizes}}
+    neck = {"name": "Neck", "kind": "spherical", "child": "Head", "stiffness": [8.0, 2.0, 0.5],
+            "rest": [0.9, -0.8, 1.1], "rate": [3.0, -2.0, 1.0]}
+    off = []
+    for k, steps in enumerate((400, 800)):
+        world = mechanism_world(tmp_path / str(k), [box], [neck], gravity=[0, 0, 0], integrator=integrator)
+        state = world.initial_state()
+        before, found = world.energy(state), []
+        for _ in range(steps):
+            state = world.step(state, 2.0 / steps)
+            found.append(world.energy(state) / before - 1.0)
+        off.append(np.abs(found).max())
+    assert off[0] <= {"bdf2": 0.09, "sdirk2": 0.01}[integrator] and off[0] / off[1] >= 3.0
 
 
 def test_damping_takes_energy_only(tmp_path):
