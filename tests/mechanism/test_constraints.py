@@ -65,10 +65,10 @@ def test_semi_implicit_steps_lose_energy_half_as_much_with_half_the_step(tmp_pat
     world = built(tmp_path, bodies, joints, loops=loops, integrator="semi_implicit")
     start = world.initial_state()
     coarse, fine = (world.energy(start) - world.energy(run(world, h, round(2 / h))) for h in (0.0025, 0.00125))
-    assert 0.4 * coarse < fine < 0.6 * coarse and coarse < 1.9  # of 3 J between top and bottom
+    assert 0.4 * coarse < fine < 0.6 * coarse and coarse < 1.75  # of 3 J between top and bottom
 
 
-@pytest.mark.parametrize("integrator, bound", [("sdirk2", 0.003), ("bdf2", 0.03), ("semi_implicit", 1.9)])
+@pytest.mark.parametrize("integrator, bound", [("sdirk2", 0.003), ("bdf2", 0.03), ("semi_implicit", 1.75)])
 def test_a_four_bar_linkage_swings_with_its_loop_closed(tmp_path, integrator, bound):
     bodies, joints, loops = four_bar()
     world = built(tmp_path, bodies, joints, loops=loops, integrator=integrator)
@@ -79,7 +79,7 @@ def test_a_four_bar_linkage_swings_with_its_loop_closed(tmp_path, integrator, bo
         assert loop_of(world, state) < 1e-9
         energies.append(world.energy(state))
     assert np.abs(np.array(energies) - energies[0]).max() < bound  # of 3 J between top and bottom
-    assert integrator != "semi_implicit" or max(energies) == energies[0]
+    assert integrator != "semi_implicit" or np.diff(energies).max() < 0.0
     assert abs(state.q[0]) > 0.5
     # rates keep it closed too
     posture = world.linearise(state).posture
