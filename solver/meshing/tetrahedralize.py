@@ -123,11 +123,11 @@ def _in_two_tries(mesher: Any, label: str, surface: Surface, settings: Mapping[s
     failures: list[Exception] = []
     notes: list[str] = []
     apart: _Filled | None = None
-    for _ in range(2):
+    for which in ("first try", "last try"):
         began = time.monotonic()
         try:
             nodes, tets = run_mesher(mesher, surface.vertices, surface.triangles, settings, seconds,
-                                     _timed(report, seconds))
+                                     _timed(report, seconds, which))
             filled = _accepted(nodes, tets, surface)
         except (ChildFailed, _Unusable) as failure:
             if apart is not None:
@@ -158,13 +158,13 @@ def _in_two_tries(mesher: Any, label: str, surface: Surface, settings: Mapping[s
                   "Make the mesh closed and thicker, for instance with a Remesh or Solidify modifier") from last
 
 
-def _timed(report: Report, seconds: float) -> Report:
-    """The same, which tells the time too, ten times."""
+def _timed(report: Report, seconds: float, which: str) -> Report:
+    """The same, which tells the time of this try too, ten times."""
     began = time.monotonic()
 
     def timed(done: float | None, words: str) -> None:
         spent = int(10 * (time.monotonic() - began) / seconds) * seconds / 10
-        report(done, f"{words or 'Filling'} ({spent:.0f} s of at most {seconds:.0f} s)" if spent else words)
+        report(done, f"{words or 'Filling'} ({spent:.0f} s of at most {seconds:.0f} s, {which})" if spent else words)
 
     return timed
 
