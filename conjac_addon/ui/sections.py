@@ -110,7 +110,7 @@ def draw_motion(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     integrator, method = chosen(settings, "integrator"), chosen(settings, "method")
     if is_body:
         damping.draw(layout, settings, scene)
-    elif not integrator.jointed:
+    elif integrator.unjointed:
         hint(layout, f"{integrator.label} does not move jointed bodies: choose another integrator")
     if integrator.full_space and not method.full_space:
         hint(layout, f"{integrator.label} moves every node: choose Vanilla FEM, or another integrator")

@@ -30,9 +30,9 @@ def check_mechanisms(job: Job) -> None:
 
 def _check_stepping(scene: schema.Scene) -> None:
     integrator = catalogue.find("integrator", scene.integrator.kind)
-    if not integrator.jointed:
-        works = [entry.label for entry in catalogue.menu("integrator").values() if entry.jointed]
-        raise refuse(f"{integrator.label} does not move jointed bodies", "$.integrator.kind",
+    if integrator.unjointed:
+        works = [entry.label for entry in catalogue.menu("integrator").values() if not entry.unjointed]
+        raise refuse(f"{integrator.label} does not move jointed bodies: {integrator.unjointed}", "$.integrator.kind",
                      f"Use {', '.join(works[:-1])} or {works[-1]}")
     for i, body in enumerate(scene.bodies):
         hangs = any(other.attach for other in scene.bodies if other.name in scene.joined(body.name))

@@ -38,6 +38,19 @@ def test_a_scene_of_mechanisms_alone_is_read_with_its_defaults(tmp_path):
     assert robot.joints[0].kind == "revolute" and robot.joints[0].low == []
 
 
+@pytest.mark.parametrize("key", list(catalogue.family("integrator")))
+def test_every_integrator_moves_joints_or_says_why_it_cannot(tmp_path, key):
+    entry = catalogue.find("integrator", key)
+    job = arm_job(tmp_path, integrator={"kind": key})
+    if not entry.unjointed:
+        assert load(job).scene.integrator.kind == key
+        return
+    with pytest.raises(BadInput, match=f"does not move jointed bodies: {entry.unjointed}") as refused:
+        load(job)
+    assert refused.value.where == "$.integrator.kind" and "Use Semi-Implicit Euler, Backward Euler, BDF2 or SDIRK2" in (
+        str(refused.value))
+
+
 @pytest.mark.parametrize(("path", "value", "where", "said"), [
     ("mechanisms", [], "$.bodies", "neither soft bodies nor mechanisms"),
     ("integrator", {"kind": "midpoint"}, "$.integrator.kind", "Implicit Midpoint does not move jointed bodies"),
