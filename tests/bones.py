@@ -170,7 +170,7 @@ def carried_step(world, bones, state, joints, h):
     kept = world.coordinates.attached.velocities(earlier.E, earlier.twist)
     at = bones.bodies(joints)
     world.coordinates.ride_on(at)
-    asked = Stage(h, 1.0, 1.0, state.time + h, None, state.u, world.beta)
+    asked = Stage(h, 1.0, 1.0, state.time + h, None, state.u, beta=world.beta)
     together = Together(world, bones, at, world.linearise(state), NodeStage.of(asked, world.coordinates), joints,
                         replace(asked, u_hat=joints.u), kept)
     cut, rates = len(state.u), together.solve()

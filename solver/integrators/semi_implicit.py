@@ -21,7 +21,7 @@ class SemiImplicit:
 
     def step(self, system: System, state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
-        stage = Stage(h, 1.0, 1.0, state.time + h, None, state.u, system.beta)
+        stage = Stage(h, 1.0, 1.0, state.time + h, None, state.u, beta=system.beta)
         posed = system.pose(state, stage)
         after = system.land(posed, stage, state)
         return system.keep_spin(state, after, h, posed) if self._keeps_spin else after

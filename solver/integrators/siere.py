@@ -19,7 +19,7 @@ class SIERE(Additive):
 
     def step(self, system: System, state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
-        stage = Stage(h, 1.0, 1.0, state.time + h, None, state.u, system.beta)
+        stage = Stage(h, 1.0, 1.0, state.time + h, None, state.u, beta=system.beta)
         return self.advance(system, state, h, stage, state)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from ..assembly.linearised import Linearised
@@ -28,23 +28,16 @@ class Mesh:
 
 
 @dataclass(frozen=True)
-class Stage:
-    """M (u − û) = a h f(q, u), q = base + b h u: all that an integrator asks at one moment, in coordinates and rates.
-
-    Its matrix is M − a h D − a b h² K, with K = ∂f/∂x and D = ∂f/∂v negative semi-definite near rest. What is
-    prescribed at its time is the parts' own matter.
-    """
+class StageShape:
+    """How far a stage goes, and how its matrix M − a h D − β a b h² K is weighed: the same for all parts."""
 
     h: float  #: the whole step [s]
     a: float  #: share of the step in rates, 1, 2/3, 1 − 1/√2, …
     b: float  #: share of the step in coordinates, a except for generalized-α
     time: float  #: where coordinates and rates stand [s]
     base: Vec | None  #: coordinates, (m_q,); None: those where the step starts
-    u_hat: Vec  #: rates that inertia would keep, (m,)
-    beta: float = 1.0  #: on K of a linearised stage alone [ConJac 10]
-    inertia: float = 1.0  #: on M; 0 asks for balance
-    #: coordinates and rates at which explicit forces are taken; None: where the stage is linearised
-    foreseen: tuple[Vec, Vec] | None = None
+    beta: float = field(default=1.0, kw_only=True)  #: on K of a linearised stage alone [ConJac 10]
+    inertia: float = field(default=1.0, kw_only=True)  #: on M; 0 asks for balance
 
     @property
     def inside(self) -> float:
@@ -56,6 +49,19 @@ class Stage:
         """What K is multiplied with in the linearised stage's matrix, β a b h² [s²]."""
         return self.beta * self.a * self.b * self.h**2
 
+
+@dataclass(frozen=True)
+class Stage(StageShape):
+    """M (u − û) = a h f(q, u), q = base + b h u: all that an integrator asks at one moment, in coordinates and rates.
+
+    Its matrix is M − a h D − a b h² K, with K = ∂f/∂x and D = ∂f/∂v negative semi-definite near rest. What is
+    prescribed at its time is the parts' own matter.
+    """
+
+    u_hat: Vec  #: rates that inertia would keep, (m,)
+    #: coordinates and rates at which explicit forces are taken; None: where the stage is linearised
+    foreseen: tuple[Vec, Vec] | None = None
+
     def part(self, coordinates: slice, rates: slice) -> Stage:
         """What it asks of a part whose coordinates and rates stand there in the world's."""
         base = None if self.base is None else self.base[coordinates]
@@ -64,18 +70,11 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class NodeStage:
+class NodeStage(StageShape):
     """A stage as nodes see it: M (v − v̂) = a h f(x, v), with what prescribed nodes do."""
 
-    h: float  #: as the stage has them
-    a: float
-    b: float
-    time: float
-    base: Vec | None
     v_hat: Vec  #: velocities that inertia would keep [m/s], (n, 3)
     w: Vec | None  #: velocities of the prescribed nodes [m/s], (p, 3); None where all are still
-    beta: float = 1.0
-    inertia: float = 1.0
 
     @classmethod
     def of(cls, stage: Stage, coordinates: FreeNodes) -> NodeStage:
@@ -84,12 +83,8 @@ class NodeStage:
         w = (coordinates.prescribed_velocity(begun, stage.h) if stage.base is None
              else coordinates.kinematic_rate(stage.time))
         v_hat = coordinates.spread(stage.u_hat, coordinates.kinematic_rate(begun))
-        return cls(stage.h, stage.a, stage.b, stage.time, stage.base, v_hat, w, stage.beta, stage.inertia)
-
-    @property
-    def stiffness_factor(self) -> float:
-        """What K is multiplied with in the linearised stage's matrix, β a b h² [s²]."""
-        return self.beta * self.a * self.b * self.h**2
+        return cls(stage.h, stage.a, stage.b, stage.time, stage.base, v_hat, w, beta=stage.beta,
+                   inertia=stage.inertia)
 
     def stiffness_and_share(self, lin: Linearised) -> float:
         """The same with the part of D that is a share of K, β a b h² + a h share [s²]."""

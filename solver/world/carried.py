@@ -11,7 +11,7 @@ import numpy as np
 
 from ..coordinates.attached import Bodies, RidingNodes
 from ..coordinates.tree import PAIRS, Tree
-from ..errors import StepFailed
+from ..errors import BadScene, StepFailed
 from ..linear.interface import NotPositiveDefinite
 from ..linear.woodbury import WoodburyUpdate
 from ..nonlinear.coupled import SETTLE, reach
@@ -205,8 +205,9 @@ class FleshOnBones(World):
         return self.soft.beta
 
     def acceleration(self, state: State) -> Vec:
-        """Not there: methods that ask for it are refused where joints are."""
-        raise TypeError("flesh and bones accelerate together, which is asked of a stage")
+        """Raises BadScene."""
+        raise BadScene("flesh that hangs on bones has its weight on them, so neither accelerates by itself: only a "
+                       "stage of both knows how", "Use an integrator that begins with no accelerations, such as SDIRK2")
 
     def tangent(self, state: State, time: float) -> Tangent:
         """There is none, as the mechanisms have none."""

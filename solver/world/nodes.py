@@ -1,16 +1,15 @@
-"""The world: all bodies in one system, what acts on them, and what a step may ask of it."""
+"""Soft bodies as a system that integrators step: stages in the rates of their free nodes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from ..assembly.damping import Damped, Damping, DampingLaw
-from ..assembly.edges import Edges
 from ..assembly.elements import Elements
 from ..assembly.linearised import Linearised
 from ..contact.find.half_space import HalfSpace
@@ -34,18 +33,17 @@ from ..nonlinear.problem import StageMatrix as StageSystem
 from ..nonlinear.problem import StageProblem
 from ..parts.interface import Condensation, NodeStage, Posed, PosedNodes, Stage
 from ..parts.nodes.full import Full
-from ..state import Index, Mask, State, Vec
+from ..state import Index, State, Vec
 from .bodies import BodyInWorld
 from .ground_friction import friction_impulses, remember
+from .soft_bodies import SoftBodies
 
 if TYPE_CHECKING:
     from ..assembly.tangent import Tangent
 
-BLOW_UP = 1.0e3  #: a body this many times its rest size has blown up
-
 
 @dataclass
-class Nodes:
+class Nodes(SoftBodies):
     """Bodies, forces and prescribed motion. Steps are pure: they take a State and return a new one."""
 
     parts: Sequence[BodyInWorld]
@@ -81,19 +79,6 @@ class Nodes:
     def unknowns(self) -> int:
         """Coordinates of the free nodes, and as many rates."""
         return 3 * len(self.coordinates.free)
-
-    def owns(self, name: str) -> bool:
-        """Whether a body of this name is among them."""
-        return any(body.name == name for body in self.parts)
-
-    @property
-    def bodies(self) -> list[tuple[str, int, int]]:
-        """(name, first vertex, number of vertices) of each body's output."""
-        out, first = [], 0
-        for body in self.parts:
-            out.append((body.name, first, body.vertices))
-            first += body.vertices
-        return out
 
     @property
     def backend(self) -> str:
@@ -154,52 +139,6 @@ class Nodes:
         lin = replace(lin, damped=self._damped(state, time))
         return self._full.tangent(lin, self.coordinates.prescribed_rate(state.time))
 
-    def _damped(self, state: State, time: float) -> Damped | None:
-        """D = ∂f/∂v where the state's rates will have brought the body by `time`; None where nothing is damped."""
-        if self._damping is None:
-            return None
-        ahead = self.coordinates.advance(state.q, state.u, time - state.time)
-        self._elements.activate(time)
-        return self._damping.at(self.coordinates.place(ahead, time), self._elements.of_tets)
-
-    def linearise_at(self, x: Vec, v: Vec | None, time: float, project: bool = True) -> Linearised:
-        """The same at positions and velocities (n, 3), None at rest; K is negative semi-definite if `project`."""
-        force = self._weight.copy()
-        self._elements.fill(x, time, project, force)
-        self._node_blocks[:] = 0.0
-        for pull in self.pulls:
-            pull.add_force(x, time, force)
-            pull.add_stiffness(time, self._node_blocks)
-        contacts = None
-        if self.ground is not None:
-            finder, law = self.ground
-            contacts = finder.find(x, time)
-            law.add_force(contacts, force)
-            law.add_stiffness(contacts, self._node_blocks)
-        still = np.zeros_like(x) if v is None else v
-        return Linearised(x, still, self.mass, force, self._elements.blocks, self._node_blocks, contacts=contacts,
-                          others=self._elements.others)
-
-    def clamped(self, x: Vec, time: float) -> Mask:
-        """Which elements' stiffness the projection changes at positions x (n, 3), (e,)."""
-        return self._elements.clamped(x, time)
-
-    def evaluate(self, x: Vec, v: Vec, time: float) -> tuple[Vec, float]:
-        """Forces [N], (n, 3), and elastic, gravitational and contact energy [J], at positions and velocities (n, 3)."""
-        force = self._weight.copy()
-        energy = self._elements.measure(x, time, force, -float(np.vdot(self._weight, x - self.rest)))
-        energy += sum(pull.add_force(x, time, force) for pull in self.pulls)
-        if self.ground is not None:
-            finder, law = self.ground
-            contacts = finder.find(x, time)
-            law.add_force(contacts, force)
-            energy += law.energy(contacts)
-        return force, energy
-
-    def velocity(self, state: State) -> Vec:
-        """Velocities of all nodes, (n, 3) [m/s]."""
-        return self.coordinates.spread(state.u, self.coordinates.prescribed_rate(state.time))
-
     @property
     def beta(self) -> float:
         """Of semi-implicit Euler, on K alone."""
@@ -214,15 +153,6 @@ class Nodes:
             force += damped.force(v)
         acceleration: Vec = (force / self.mass[:, None])[self.coordinates.free].ravel()
         return acceleration
-
-    def touching(self, state: State) -> Index:
-        """Nodes that touch the ground, that are pulled or that forces besides materials join to others, ascending."""
-        x = self.coordinates.place(state.q, state.time)
-        found = [self._elements.joined(x, state.time)]
-        found += [pull.nodes for pull in self.pulls if pull.at_work(state.time)]
-        found += [] if self.ground is None else [self.ground[0].find(x, state.time).nodes]
-        nodes: Index = np.unique(np.concatenate(found))
-        return nodes
 
     def pose(self, at: State, stage: Stage, time: float | None = None) -> PosedNodes:
         """The stage linearised at a state and factored; time: where D is taken. Raises StepFailed."""
@@ -282,13 +212,6 @@ class Nodes:
         lin = replace(linearise(after.q, after.u, self.project), untouched=None)
         return self._with_friction(self._posed(lin, nodes), after)
 
-    def _untouched(self, time: float) -> Vec:
-        """Blocks of single nodes without those of contacts, (n, 3, 3) [N/m]; written anew by the next call."""
-        self._no_contacts[:] = 0.0
-        for pull in self.pulls:
-            pull.add_stiffness(time, self._no_contacts)
-        return self._no_contacts
-
     def _with_friction(self, posed: PosedNodes, after: State) -> State:
         """The end of a stage that was solved without friction, posed there anew, and with it to first order."""
         stage = posed.stage
@@ -306,11 +229,6 @@ class Nodes:
     def damped_through(self, stage: Stage, start: State) -> Damped | None:
         """D through a whole stage, held fixed where the start will be by then: where that is would cost an order."""
         return self._damped(start, stage.time) if stage.inertia else None
-
-    @property
-    def extent(self) -> float:
-        """Of the largest body [m]."""
-        return max(body.size for body in self.parts)
 
     def _reach_in_full(self, stage: NodeStage, start: State, damped: Damped | None,
                        held: GivenDirections | None) -> State:
@@ -364,27 +282,12 @@ class Nodes:
         self.notes += self.linear.remarks
         self.linear.remarks.clear()
 
-    def stretching(self, x: Vec, v: Vec) -> Vec:
-        """V mean|Ṡ| of each element, (e,) [m³/s], at positions x [m] and velocities v [m/s], (n, 3). [Thesis 4.17]"""
-        return self._elements.stretching(x, v)
-
     def controller(self, tolerance: float, largest: int) -> Controller:
         """Chooses steps of which none errs by more than `tolerance`; largest: number of largest steps in a frame."""
         return Controller(tolerance, self.integrator.order, self._adaptive.equal_steps, largest)
 
     def refuse_haste(self, after: State, h: float) -> None:
         """Never: how far a step may go is said by its error and by what deforms."""
-
-    def deformation(self, before: State, after: State) -> float:
-        """What a step's velocities change an edge by at most, turning included, as a share of its length.
-
-        What ConJac corrects on top is limited by itself, and no less of it in a shorter step.
-        """
-        return self._edges.largest_change((after.time - before.time) * self.velocity(after))
-
-    @cached_property
-    def _edges(self) -> Edges:
-        return Edges(self.tets, self.rest)
 
     def error(self, before: State, after: State, h: float) -> float:
         """What a step of h seconds got wrong at its worst node, as a share of the size of that node's body."""
@@ -395,36 +298,6 @@ class Nodes:
     def _adaptive(self) -> Adaptive:
         return cast(Adaptive, self.integrator)
 
-    def refuse_blow_up(self, state: State) -> None:
-        x = self.coordinates.place(state.q, state.time)
-        for body in self.parts:
-            nodes = x[body.nodes]
-            extent = float(np.abs(nodes - nodes[0]).max())
-            if not np.isfinite(extent):
-                raise StepFailed("a node's position is not a number", body.name)
-            if extent > BLOW_UP * body.size:
-                raise StepFailed(f"it grew to {extent / body.size:.0f} times its size", body.name)
-
-    def body_of(self, node: int) -> str | None:
-        """Name of the body that a node belongs to."""
-        return next((body.name for body in self.parts if body.nodes.start <= node < body.nodes.stop), None)
-
-    def explain(self, failure: StepFailed, state: State, frame: int) -> Diverged:
-        """The error for the artist: which body, at which frame, and what helps."""
-        name = failure.object
-        if name is None:
-            x = self.coordinates.place(state.q, state.time)
-            growth = [float(np.linalg.norm(np.ptp(x[body.nodes], axis=0))) / body.size for body in self.parts]
-            name = self.parts[int(np.argmax(growth))].name
-        return Diverged(f"the motion could not be solved: {failure}",
-                        "Lower the step, raise Damping (beta) or raise Young's Modulus; earlier frames are kept",
-                        name, frame)
-
-    def output(self, state: State, frame: int) -> Vec:
-        """Vertices of all bodies in object space at this frame, (v, 3)."""
-        x = self.coordinates.place(state.q, state.time)
-        return np.concatenate([body.output(x, frame - self.start_frame) for body in self.parts])
-
     def liveliness(self, state: State) -> Vec | None:
         """Body, liveliness [1/s] and awake (1 or 0) of each dynamic node, (3, m); None where none may sleep."""
         sleep = self.condensation.sleep
@@ -434,19 +307,6 @@ class Nodes:
         owner = np.searchsorted([body.nodes.stop for body in self.parts], sleep.nodes, side="right")
         told: Vec = np.stack([owner.astype(float), level, up])
         return told
-
-    def poses(self, state: State) -> dict[str, Vec] | None:
-        """There are no rigid bodies."""
-        return None
-
-    @property
-    def summary(self) -> list[str]:
-        """Nothing to say of all steps."""
-        return []
-
-    @property
-    def mechanisms(self) -> list[dict[str, Any]]:
-        return []
 
     def forget_past(self) -> None:
         """Drop what depends on earlier steps and is not in the State."""

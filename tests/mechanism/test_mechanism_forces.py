@@ -119,7 +119,7 @@ def test_damping_takes_energy_only(tmp_path):
     assert state.u @ damped < -1e-3
     twice = type(state)(0.0, state.q, 2 * state.u, state.memory)
     assert generalized(world, twice, 1.0) - generalized(world, twice) == pytest.approx(2 * damped)
-    world.pose(state, Stage(1.0, 1.0, 1.0, 0.0, None, np.zeros_like(state.u), 0.0))
+    world.pose(state, Stage(1.0, 1.0, 1.0, 0.0, None, np.zeros_like(state.u), beta=0.0))
     jointed, at = world.condensation, world.tree.posture(state.q, state.u, state.memory)
     mass = np.einsum("nab,nb->na", world.tree.inertia, at.twist)
     assert world.tree.gather(at, jointed.multiply(at.twist) - mass) == pytest.approx(-damped)
@@ -144,7 +144,7 @@ def test_what_a_stage_from_elsewhere_adds_is_its_own_stiffness(tmp_path, make):
 
 def posed_matrix(world, state, beta):
     """A, dense, by answers to unit impulses."""
-    posed = world.pose(state, Stage(1.0, 1.0, 1.0, 0.0, None, state.u, beta))
+    posed = world.pose(state, Stage(1.0, 1.0, 1.0, 0.0, None, state.u, beta=beta))
     return np.linalg.inv(posed.respond(np.eye(len(state.u))))
 
 

@@ -64,8 +64,8 @@ def test_nodes_give_way_with_the_bones_that_they_hang_on(method):
     at = chain.bodies(joints)
     world.coordinates.ride_on(at)
     lin = world.linearise(state)
-    stage = NodeStage(H, 1.0, 1.0, state.time + H, None, lin.v, None, world.condensation.beta)
-    of_joints = Stage(H, 1.0, 1.0, state.time + H, None, joints.u, world.beta)
+    stage = NodeStage(H, 1.0, 1.0, state.time + H, None, lin.v, None, beta=world.condensation.beta)
+    of_joints = Stage(H, 1.0, 1.0, state.time + H, None, joints.u, beta=world.beta)
     together = Together(world, chain, at, lin, stage, joints, of_joints)
     together.solve()
     nodes = world.coordinates.free[[0, 7, 20]]

@@ -252,3 +252,10 @@ def test_a_step_that_fails_is_halved_and_names_the_body(tmp_path):
         advance_frame(world, wild, timeline, 2)
     with pytest.raises(StepFailed):
         world.step(replace(state, u=np.full_like(state.u, np.nan)), 1 / 48)
+
+
+def test_flesh_on_bones_says_why_it_has_no_acceleration_of_its_own(tmp_path):
+    """Asked for by integrators that the loader does not know of, as those that come from outside."""
+    [part] = scene_world(load(arm_job(tmp_path))).parts
+    with pytest.raises(BadScene, match="has its weight on them.*Use an integrator that begins with no accelerations"):
+        part.acceleration(part.initial_state())

@@ -69,7 +69,7 @@ def test_rigid_motions_that_dynamic_nodes_leave(count, modes):
     state = world.initial_state()
     lin = world.linearise(state)
     from solver.parts.interface import NodeStage
-    stage = NodeStage(H, 1.0, 1.0, H, None, lin.v, None, world.condensation.beta)
+    stage = NodeStage(H, 1.0, 1.0, H, None, lin.v, None, beta=world.condensation.beta)
     assert world.condensation.pose(lin, stage).basis.shape[1] == 3 * count + modes
 
 

@@ -30,7 +30,7 @@ def shaken(world, seed=0, size=1e-3):
 def stage_of(world, lin, time, h):
     """Semi-implicit Euler's stage."""
     w = world.coordinates.prescribed_velocity(time, h)
-    return NodeStage(h, 1.0, 1.0, time + h, None, lin.v, w, world.condensation.beta)
+    return NodeStage(h, 1.0, 1.0, time + h, None, lin.v, w, beta=world.condensation.beta)
 
 
 def posed(world, state, h=H):
@@ -173,7 +173,7 @@ def test_update_matrix_has_the_scalar_step_s_eigenvalues(beta):
         move = J[:, k % len(d)].reshape(-1, 3)
         x, v = (move, 0.0 * move) if k < len(d) else (0.0 * move, move)
         moved = replace(lin, force=(K @ x.ravel()).reshape(-1, 3))
-        step = world.condensation.pose(moved, NodeStage(H, 1.0, 1.0, H, None, v, None, world.condensation.beta))
+        step = world.condensation.pose(moved, NodeStage(H, 1.0, 1.0, H, None, v, None, beta=world.condensation.beta))
         u, gained = np.zeros(len(K)), np.zeros(len(K))
         u[free] = step.solve()
         gained[free] = step.correction(u[free])
