@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -54,20 +55,36 @@ def runs(pid: int) -> bool:
         return False
 
 
-def test_the_second_process_says_nothing_and_the_next_bake_has_none(tmp_path):
-    for compiles in (True, False):
-        process = first_bake(tmp_path)
+@pytest.fixture(scope="module")
+def bakes(tmp_path_factory):
+    """A folder where a job was baked twice, the first time with nothing compiled; and (exit code, errors, events, frames
+    on disk) of both."""
+    folder, told = tmp_path_factory.mktemp("bakes"), []
+    for _ in range(2):
+        process = first_bake(folder)
         said, errors = process.communicate(timeout=300)
-        events = [json.loads(line) for line in said.splitlines()]
-        assert (process.returncode, errors) == (0, "") and events[-1]["event"] == "end"
+        told.append((process.returncode, errors, [json.loads(line) for line in said.splitlines()],
+                     Cache(folder / "job/cache").frames_done()))
+        for frame in (folder / "job/cache").glob("frames/*"):
+            frame.unlink()
+    return folder, told
+
+
+def test_the_second_process_says_nothing_and_the_next_bake_has_none(bakes):
+    for compiles, (code, errors, events, frames) in zip((True, False), bakes[1]):
+        assert (code, errors) == (0, "") and events[-1]["event"] == "end"
         assert any(event.get("text", "").startswith("Compiling") for event in events) == compiles
         assert not any("second process" in event.get("text", "") for event in events)
-        assert Cache(tmp_path / "job/cache").frames_done() == [1, 2]
-        for frame in (tmp_path / "job/cache").glob("frames/*"):
-            frame.unlink()
+        assert frames == [1, 2]
 
 
-def test_killed_while_it_compiles_its_share_is_compiled_here(tmp_path):
+def test_killed_while_it_compiles_its_share_is_compiled_here(bakes, tmp_path):
+    """Nothing is missing but the sparse factor's kernels, which are of its share, and that there was a bake."""
+    shutil.copytree(bakes[0] / "fresh", tmp_path / "fresh")
+    lost = [*(tmp_path / "fresh").rglob("supernodal.*"), *(tmp_path / "fresh").rglob("loaded-*")]
+    assert len(lost) > 4
+    for path in lost:
+        path.unlink()
     process = first_bake(tmp_path)
     until_it_compiles(process)
     [second] = children(process.pid)
