@@ -57,8 +57,8 @@ def runs(pid: int) -> bool:
 
 @pytest.fixture(scope="module")
 def bakes(tmp_path_factory):
-    """A folder where a job was baked twice, the first time with nothing compiled; and (exit code, errors, events, frames
-    on disk) of both."""
+    """A folder where a job was baked twice, the first time with nothing compiled; and (exit code, errors, events,
+    frames on disk) of both."""
     folder, told = tmp_path_factory.mktemp("bakes"), []
     for _ in range(2):
         process = first_bake(folder)
