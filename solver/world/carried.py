@@ -191,7 +191,7 @@ class FleshOnBones(World):
             soft, joints = self.parted(self.jointed.integrated(self, state, h, self.soft.integrator))
         except np.linalg.LinAlgError as failure:
             raise StepFailed("the step's system of equations is singular") from failure
-        joints = self.jointed.finish(joints)
+        joints = self.jointed.finish(joints, alone=False)
         self.soft.refuse_blow_up(soft)
         self.soft.note_remarks()
         self._gather_notes()

@@ -19,7 +19,7 @@ from ..integrators.interface import Integrator, System
 from ..nonlinear.held import GivenDirections
 from ..nonlinear.limits import StopRule
 from ..parts.interface import Posed, Stage
-from ..parts.joints.jointed import Constraints, Jointed, LinearizationPoint, PosedTree, stepped
+from ..parts.joints.jointed import FLOWN, Constraints, Jointed, LinearizationPoint, PosedTree, stepped
 from ..parts.joints.tree_step import TreeStep
 from ..state import Index, State, Vec
 
@@ -248,10 +248,10 @@ class Joints:
                 raise StepFailed("the step's system of equations is singular") from failure
         return self.finish(after)
 
-    def finish(self, after: State) -> State:
+    def finish(self, after: State, alone: bool = True) -> State:
         """The end of a step with what must hold exactly held, maybe on other charts. Raises StepFailed.
 
-        It is that of the stage that was posed last.
+        It is that of the stage that was posed last. alone: without flesh, which flies on from where bodies stand.
         """
         self._refuse_blow_up(after)
         posed, constraints = self.condensation.last, self.constraints
@@ -262,7 +262,12 @@ class Joints:
             if not self.recentres:
                 memory[PUSHING] = constraints.pushing.astype(float)
             after = replace(after, memory=memory)
-            after = constraints.close(after, posed)
+            closed = constraints.close(after, posed)
+            memory.pop(FLOWN, None)
+            if posed.stage.base is None and alone and (closed is not after or posed.held.owed is not None):
+                # what closes loops or parts what overlaps moves bodies, and is no part of the momentum that flies on
+                memory[FLOWN] = posed.flown()
+            after = replace(closed, memory=memory)
         return self.tree.home(after) if self.recentres else self.tree.recentre(after)
 
     def count_impact(self, start: State) -> None:

@@ -66,10 +66,10 @@ def test_semi_implicit_steps_lose_energy_half_as_much_with_half_the_step(tmp_pat
     world = built(tmp_path, bodies, joints, loops=loops, integrator="semi_implicit")
     start = world.initial_state()
     coarse, fine = (world.energy(start) - world.energy(run(world, h, round(2 / h))) for h in (0.0025, 0.00125))
-    assert 0.4 * coarse < fine < 0.6 * coarse and coarse < 1.75  # of 3 J between top and bottom
+    assert 0.4 * coarse < fine < 0.6 * coarse and coarse < 1.38  # of 3 J between top and bottom
 
 
-@pytest.mark.parametrize("integrator, bound", [("sdirk2", 0.003), ("bdf2", 0.03), ("semi_implicit", 1.75)])
+@pytest.mark.parametrize("integrator, bound", [("sdirk2", 0.003), ("bdf2", 0.03), ("semi_implicit", 1.38)])
 def test_a_four_bar_linkage_swings_with_its_loop_closed(tmp_path, integrator, bound):
     bodies, joints, loops = four_bar()
     world = built(tmp_path, bodies, joints, loops=loops, integrator=integrator)
@@ -286,3 +286,21 @@ def test_a_driven_joint_starts_at_the_rate_that_it_is_told(tmp_path):
     assert state.u[0] == pytest.approx(0.25 * 24, rel=1e-9)
     posture = world.linearise(state).posture
     assert np.abs(world.constraints.loops.rows(posture.E)[0].velocity(posture.twist, state.u)).max() < 1e-12
+
+
+def test_what_closes_a_loop_is_no_part_of_the_momentum_that_flies_on(tmp_path):
+    """A linkage that tumbles through the air, without weight: what it has where steps are solved stays the same."""
+    bodies, joints, loops = four_bar()
+    ground = rod("Base", (0, 0), (BASE, 0))
+    joints = [{"name": "Fly", "kind": "free", "child": "Base", "rate": [0.5, 2.0, -1.0, 0.3, 0.2, -0.4]},
+              *({**joint, "parent": joint.get("parent") or "Base"} for joint in joints)]
+    joints[1]["rate"] = [6.0]
+    world = built(tmp_path, [ground, *bodies], joints, loops=loops, gravity=[0, 0, 0])
+    state, found = world.initial_state(), []
+    for _ in range(60):
+        before, state = state, world.step(state, 0.01)
+        at = world.tree.posture(before.q, world.condensation.last.held.rates, before.memory)
+        momentum = np.einsum("nab,nb->na", world.tree.inertia, at.twist)[:, 3:]
+        found.append(np.einsum("nab,nb->a", at.E[:, :3, :3], momentum))
+        assert loop_of(world, state) < 1e-9
+    assert np.abs(np.array(found) - found[0]).max() <= 1e-11 * np.abs(found[0]).max()

@@ -20,6 +20,9 @@ from ..interface import Stage
 
 FEW = 64  #: rates of which the whole inverse may be kept
 STEP = "joints.h"  #: key of the memory: length of the last linearised step [s], (1,)
+#: key of the memory: twists with which bodies left where the last linearised step was solved, (n, 6), ω in the bodies'
+#: frames and the centres' velocities in world; only where coordinates were moved besides by rates since then
+FLOWN = "joints.flown"
 UNRESISTED = "its joint has a direction that nothing resists"
 
 
@@ -150,6 +153,12 @@ class PosedTree:
         """Another stage where this one was linearised, on a factor of its own."""
         return self.owner.pose(self.lin, stage)
 
+    def flown(self) -> Vec:
+        """Twists with which bodies leave from where the stage is linearised, (n, 6): see FLOWN."""
+        twist = self.owner.tree.spread(self.lin.posture, self.held.rates if self.held is not None else self.lin.v)
+        turn = self.lin.posture.E[:, :3, :3]
+        return np.concatenate([twist[:, :3], np.einsum("nij,nj->ni", turn, twist[:, 3:])], axis=1)
+
     def correction(self, u: Vec) -> Vec:
         """What bodies that overlap owe to be apart, (m,): joints have no part without inertia that owes anything."""
         return np.zeros(len(u)) if self.held is None or self.held.owed is None else self.held.owed
@@ -179,6 +188,7 @@ class Jointed:
         self.wrench: Vec = np.zeros((n, 6))  #: w
         self.pull: Vec = np.zeros(m)  #: r
         self._kept, self._moved, self._gathered = np.zeros((n, 6)), np.zeros((n, 6)), np.zeros((n, 6))
+        self._world: Vec = np.tile(np.eye(4), (n, 1, 1))
         self._earlier, self._foreseen = tree.blank(), tree.blank()
         self._taken: Stage | None = None  #: that whose explicit forces are known
 
@@ -207,6 +217,9 @@ class Jointed:
         # semi-implicit: the rates were solved for where the joints stood a step ago, however long that was, and the
         # momentum they have there flies on; −h J̇u, the same to first order, would feed a chain that whips with energy
         flown = flown_since(lin.memory, stage.h)
+        if FLOWN in lin.memory:
+            free_flight(at.E, self._world, lin.memory[FLOWN], tree.inertia, self.gravity, flown, stage.h, self.wrench)
+            return
         earlier = tree.posture(lin.q - flown * stage.u_hat, stage.u_hat, lin.memory, self._earlier)
         free_flight(at.E, earlier.E, earlier.twist, tree.inertia, self.gravity, flown, stage.h, self.wrench)
 
