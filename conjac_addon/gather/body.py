@@ -58,11 +58,7 @@ class BodyReader:
 
     def begin(self, ground: GroundPlane | None) -> None:
         """Surface and maps at the present frame. Raises BadInput where they cannot be used."""
-        obj = self._evaluation.object
         vertices, pinned = fill_body(self.body, self._evaluation, self._job, self._report)
-        if not self.body["dynamic"] and not self._still:
-            self._report(f'"{obj.name}" has no dynamic node: it is quasistatic, in balance at every frame without '
-                         "swinging")
         self._nails = None if self._still else Nails(self._evaluation, self._frames)
         self.motion = Motion(self._evaluation, self._job, self._frames, self._samples, vertices, pinned, ground,
                              self._nails)

@@ -40,6 +40,14 @@ def test_the_bake_button_leaves_a_whole_bake_that_plays(scene):  # noqa: F811
     assert [path.stat().st_mtime_ns for path in files] == stamps
 
 
+def test_a_body_without_dynamic_nodes_is_called_quasistatic_once(scene):  # noqa: F811
+    obj, said, scene.frame_end = add_jelly(), [], 2
+    obj.vertex_groups.remove(obj.vertex_groups["Dynamic"])
+    assert addon_bake.bake_object(obj, report=said.append) == 0
+    assert [text for text in said if "quasistatic" in text] == [
+        '"Jelly": It has no dynamic node, so it moves quasistatically: it follows its pins without swinging']
+
+
 @pytest.mark.parametrize("key", ["abc", "shapekeys", "pc2"])
 def test_the_format_that_was_asked_for_plays_the_cache(scene, key):  # noqa: F811
     obj = add_jelly()

@@ -54,7 +54,7 @@ def test_suzanne_as_she_stands(addon, tmp_path):
     assert back.shape == (250, 4, 4)
     np.testing.assert_allclose(world @ back[7, :3, :3].T + back[7, :3, 3], coordinates(suzanne.data), atol=1e-5)
     assert (body.name, body.pin, body.dynamic, body.painted) == ("Suzanne", schema.Pin(), schema.Dynamic(), {})
-    assert any("quasistatic" in note for note in notes)
+    assert not any("quasistatic" in note for note in notes)  # the solver says it, and once is enough
 
 
 def test_scene_settings_arrive_in_si(soft_cube, tmp_path):
