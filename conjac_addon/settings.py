@@ -43,7 +43,7 @@ SCALED_UNITS = frozenset({"LENGTH", "VELOCITY", "ACCELERATION"})
 STIFF_RATIO = 10.0
 
 #: settings that may have keyframes: they are read at every sample. (Targets of motors are not among the settings)
-READ_OVER_TIME = (catalogue.ACTIVATION.key,)
+READ_OVER_TIME = (catalogue.ACTIVATION.key, "strength")
 
 OVERRIDABLE: Any = {"LIBRARY_OVERRIDABLE"}
 
@@ -228,6 +228,23 @@ class CONJAC_Nail(bpy.types.PropertyGroup):
         default=0.01, min=1.0e-6, soft_max=1.0, precision=4, unit="LENGTH", override=OVERRIDABLE)
 
 
+class CONJAC_Pull(bpy.types.PropertyGroup):
+    """One pull: what draws a spot of the body along, and how hard."""
+
+    object: bpy.props.PointerProperty(
+        name="Pull", description="Empty that takes along what is near it at the first frame, as springs do",
+        type=bpy.types.Object, poll=is_empty, override=OVERRIDABLE)
+    radius: bpy.props.FloatProperty(
+        name="Radius", description="How near to the Empty the body is pulled, at the first frame", default=0.1,
+        min=1.0e-6, soft_max=1.0, precision=4, unit="LENGTH", override=OVERRIDABLE)
+    stiffness: bpy.props.FloatProperty(
+        name="Stiffness", description="How hard it pulls for how far the body stays behind, in N/m", default=100.0,
+        precision=1, min=1.0e-6, soft_min=1.0, soft_max=1.0e4, override=OVERRIDABLE)
+    strength: bpy.props.FloatProperty(
+        name="Strength", description="How much of its stiffness there is, also with keyframes: 0 lets go", default=1.0,
+        min=0.0, max=1.0, override=OVERRIDABLE)
+
+
 class CONJAC_Solver(bpy.types.PropertyGroup):
     """How motion is computed: what an artist needs not know of a body. Methods, integrators and stage solvers are added
     from the catalogue, with their parameters.
@@ -328,6 +345,9 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
     nails: bpy.props.CollectionProperty(
         name="Nails", description="What holds parts of the body from some frame on", type=CONJAC_Nail,
         override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})
+    pulls: bpy.props.CollectionProperty(
+        name="Pulls", description="What draws spots of the body along", type=CONJAC_Pull,
+        override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})
     attachments: bpy.props.CollectionProperty(
         name="Attachments", description="What of the soft body follows bones", type=parts.CONJAC_Attachment,
         override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})
@@ -407,8 +427,8 @@ CONJAC_Settings.__annotations__.update(
     _choices(tuple(family for family in FAMILIES if family not in OF_SOLVER)) | _maps()
     | renamed.moved(CONJAC_Solver.__annotations__, "solver"))
 
-classes = (*parts.classes, *identity.classes, CONJAC_Handle, CONJAC_Cut, CONJAC_Nail, CONJAC_Solver,
-           CONJAC_Settings)
+classes = (*parts.classes, *identity.classes, CONJAC_Handle, CONJAC_Cut, CONJAC_Nail, CONJAC_Pull,
+           CONJAC_Solver, CONJAC_Settings)
 
 for _group in set(classes) - set(identity.classes):
     for _name, _property in _group.__annotations__.items():

@@ -27,7 +27,8 @@ _INDEX = re.compile(r"\[\d+\]$")
 DEEPEST = 8
 
 #: settings of an object or a bone
-_SETTING = re.compile(rf'(?:pose\.bones\["(?P<bone>.*)"\]\.)?conjac\.(?!(?:{"|".join(READ_OVER_TIME)})$)')
+_SETTING = re.compile(r'(?:pose\.bones\["(?P<bone>.*)"\]\.)?conjac\.'
+                      rf'(?!(?:pulls\[\d+\]\.)?(?:{"|".join(READ_OVER_TIME)})$)')
 
 #: what Blender says of a rigid body, of a joint, and of how far a bone may turn
 _KEYED = re.compile(

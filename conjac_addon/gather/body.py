@@ -20,6 +20,7 @@ from .ground import GroundPlane
 from .mesh import check_stack, surface
 from .motion import Motion
 from .nails import Nails, nail_settings
+from .pulls import Pulls, pull_settings
 
 Report = Callable[[str], None]
 
@@ -43,7 +44,8 @@ def body_settings(obj: bpy.types.Object, scene: bpy.types.Scene) -> dict[str, An
         "density": properties.si(settings, catalogue.DENSITY.key, scene),
         "painted": {}, "dynamic": {}, "pin": {}, **fibers.fiber_settings(obj, of),
     }
-    lists = {"cuts": cut_settings(obj), "nails": nail_settings(obj, scene), "attach": attach.attach_settings(obj)}
+    lists = {"cuts": cut_settings(obj), "nails": nail_settings(obj, scene), "pulls": pull_settings(obj, scene),
+             "attach": attach.attach_settings(obj)}
     return body | {key: said for key, said in lists.items() if said}
 
 
@@ -60,8 +62,9 @@ class BodyReader:
         """Surface and maps at the present frame. Raises BadInput where they cannot be used."""
         vertices, pinned = fill_body(self.body, self._evaluation, self._job, self._report)
         self._nails = None if self._still else Nails(self._evaluation, self._frames)
+        self._pulls = None if self._still else Pulls(self._evaluation)
         self.motion = Motion(self._evaluation, self._job, self._frames, self._samples, vertices, pinned, ground,
-                             self._nails)
+                             self._nails, self._pulls)
         self._cuts = None if self._still else Cuts(self._evaluation, self._job.array, self._frames)
         attach.fill(self.body, self._evaluation, self._job, self._still)
 
@@ -78,8 +81,11 @@ class BodyReader:
         body |= self.motion.activation()
         body.pop("cuts", None)
         body.pop("nails", None)
+        body.pop("pulls", None)
         if self._nails is not None:
             body |= self._nails.fields(self._job.array)
+        if self._pulls is not None:
+            body |= self._pulls.fields(self._job.array)
         if self._cuts is not None:
             body |= self._cuts.fields()
         return body

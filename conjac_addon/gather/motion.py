@@ -1,4 +1,4 @@
-"""What moves over the frames: pinned vertices, ground, nails, the object's own space. Read one sample at a time."""
+"""What moves over the frames: pins, ground, nails, pulls, the object's own space. Read one sample at a time."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from .folder import ArrayStream, JobFolder, JobPart
 from .ground import GroundPlane
 from .mesh import count_changed
 from .nails import Nails
+from .pulls import Pulls
 
 
 class Motion:
@@ -23,10 +24,11 @@ class Motion:
 
     def __init__(self, evaluation: Evaluation, job: JobFolder | JobPart, frames: tuple[int, int], samples: int,
                  vertices: NDArray[np.float64], pinned: NDArray[np.int32], ground: GroundPlane | None,
-                 nails: Nails | None = None) -> None:
+                 nails: Nails | None = None, pulls: Pulls | None = None) -> None:
         self._evaluation, self._job = evaluation, job
         self._start, self._end, self._samples = *frames, samples
-        self._rest, self._pinned, self._ground, self._nails = vertices, pinned, ground, nails
+        self._rest, self._pinned, self._ground = vertices, pinned, ground
+        self._followed = [one for one in (nails, pulls) if one]
         self._pins: ArrayStream | None = None
         self._plane: ArrayStream | None = None
         self._pins_move = False
@@ -62,7 +64,7 @@ class Motion:
     @property
     def moves_between(self) -> bool:
         """Whether samples between whole frames are looked at."""
-        return bool(self._pins or self._plane or self._is_activated or self._nails)
+        return bool(self._pins or self._plane or self._is_activated or self._followed)
 
     def take(self, i: int) -> None:
         """Read sample `i`, which the scene stands at."""
@@ -76,8 +78,8 @@ class Motion:
         if self._is_activated:
             muscle = self._evaluation.evaluated(self._evaluation.object).conjac
             self._activation.append(float(getattr(muscle, fibers.ACTIVATION)))
-        if self._nails:
-            self._nails.sample()
+        for one in self._followed:
+            one.sample()
         positions = self._evaluation.positions()
         if len(positions) != len(self._rest):
             raise count_changed(self._evaluation, self._start, frame, subframe, (len(self._rest), len(positions)))

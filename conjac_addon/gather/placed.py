@@ -90,7 +90,8 @@ def _objects(obj: bpy.types.Object, scene: bpy.types.Scene) -> dict[str, bpy.typ
     for k, one in enumerate(members.members(obj, scene)):
         settings = one.conjac
         found[f"Body {k}"] = one
-        for word, entries in (("Handles", settings.handles), ("Cuts", settings.cuts), ("Nails", settings.nails)):
+        for word, entries in (("Handles", settings.handles), ("Cuts", settings.cuts), ("Nails", settings.nails),
+                              ("Pulls", settings.pulls)):
             found |= {f"{word} {k} {number}": entry.object for number, entry in enumerate(entries)}
     if obj.conjac.use_ground:
         found["Ground"] = obj.conjac.ground_object

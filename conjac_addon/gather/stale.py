@@ -77,7 +77,7 @@ def labels(paths: Iterable[str]) -> list[str]:
 _NOT_COMPARED = re.compile(
     r"time\.end$|(bodies\.\d+\.|mechanisms\.\d+\.)?(name|uuid)$|bodies\.\d+\.attach\.\d+\.mechanism"
     r"|bodies\.\d+\.(surface|painted|dynamic|pin|fibers|fiber_vectors|fiber_curves|fiber_activation)\b"
-    r"|bodies\.\d+\.attach\.\d+\.weights|bodies\.\d+\.(cuts|nails)\.\d+\.(?!frame|kind|until|radius)"
+    r"|bodies\.\d+\.attach\.\d+\.weights|bodies\.\d+\.(cuts|nails|pulls)\.\d+\.(?!frame|kind|until|radius|stiffness)"
     r"|ground\.(point|normal|motion)"
     r"|mechanisms\.\d+\.bodies\.\d+\.(position|rotation|shape|vertices|triangles|motion)"
     r"|mechanisms\.\d+\.(joints|loops)\.\d+\.(position|rotation|start|rest|motor\.target)"

@@ -8,6 +8,7 @@ from . import (
     nails,
     preview,
     preview_joints,
+    pulls,
     remedies,
     setup,
     simulate_after,
@@ -15,6 +16,6 @@ from . import (
     suggest,
 )
 
-classes = (*setup.classes, *cuts.classes, *nails.classes, *attach.classes, *mechanism.classes, *springs.classes,
-           *jiggle.classes, *preview.classes, *preview_joints.classes, *suggest.classes, *remedies.classes,
-           *simulate_after.classes)
+classes = (*setup.classes, *cuts.classes, *nails.classes, *pulls.classes, *attach.classes, *mechanism.classes,
+           *springs.classes, *jiggle.classes, *preview.classes, *preview_joints.classes, *suggest.classes,
+           *remedies.classes, *simulate_after.classes)

@@ -16,13 +16,15 @@ SOURCES = Path(__file__).resolve().parents[2]  #: in a checkout: README.md and d
 #: the first pattern that fits an operator or a setting → its page and heading. All in small letters, as Blender asks
 PLACES = (
     ("bpy.ops.conjac.preview_tets*", "large_meshes"), ("bpy.ops.conjac.preview_field*", "materials"),
-    ("bpy.ops.conjac.*_cut*", "cuts"), ("bpy.ops.conjac.*_nail*", "cuts"), ("bpy.ops.conjac.add_ground*", "ground"),
+    ("bpy.ops.conjac.*_cut*", "cuts"), ("bpy.ops.conjac.*_nail*", "cuts"),
+    ("bpy.ops.conjac.*_pull*", "pulls"), ("bpy.ops.conjac.add_ground*", "ground"),
     ("bpy.ops.conjac.*_spring*", "mechanisms"), ("bpy.ops.conjac.*_attachment*", "mechanisms"),
     ("bpy.ops.conjac.jiggle*", "mechanisms"), ("bpy.ops.conjac.ragdoll*", "mechanisms"),
     ("bpy.ops.conjac.*mechanism*", "mechanisms"), ("bpy.ops.conjac.*joints*", "joints"),
     ("bpy.ops.conjac.drive_then_let_go*", "mechanisms"), ("bpy.ops.conjac.copy_to_bones*", "mechanisms"),
     ("bpy.ops.conjac.*", "index#for-artists"),
     ("bpy.types.conjac_cut*", "cuts"), ("bpy.types.conjac_nail*", "cuts"),
+    ("bpy.types.conjac_pull*", "pulls"),
     ("bpy.types.conjac_mechanism*friction", "joints"), ("bpy.types.conjac_part*friction", "joints"),
     ("bpy.types.conjac_part*bearing*", "joints"), ("bpy.types.conjac_mechanism*", "mechanisms"),
     ("bpy.types.conjac_part*", "mechanisms"), ("bpy.types.conjac_spring*", "mechanisms"),

@@ -40,6 +40,7 @@ SECTIONS = (
     Section("fields", "Material Maps", sections.draw_fields),
     Section("cuts", "Cuts", sections.draw_cuts),
     Section("nails", "Nails", sections.draw_nails),
+    Section("pulls", "Pulls", sections.draw_pulls),
     Section("attach", "Attach", mechanisms.draw_attach),
     Section("volume", "Volume", sections.draw_volume),
     Section("ground", "Ground", sections.draw_ground, sections.draw_ground_header, of=(BODY, MECHANISM)),

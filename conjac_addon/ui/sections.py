@@ -261,6 +261,21 @@ def draw_nails(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     layout.operator("conjac.add_nail", icon="PINNED")
 
 
+def draw_pulls(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """What draws spots of the body along."""
+    for index, pull in enumerate(context.object.conjac.pulls):
+        column = layout.column(align=True)
+        row = column.row(align=True)
+        row.alert = pull.object is None
+        row.prop(pull, "object", text="")
+        row.operator("conjac.remove_pull", text="", icon="REMOVE").index = index
+        row = column.row(align=True)
+        row.prop(pull, "radius")
+        row.prop(pull, "stiffness")
+        column.prop(pull, "strength", slider=True)
+    layout.operator("conjac.add_pull", icon="EMPTY_ARROWS")
+
+
 def draw_volume(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """What is filled, the mesher, and what its tetrahedra cost."""
     settings = context.object.conjac

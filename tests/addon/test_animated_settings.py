@@ -25,10 +25,11 @@ def test_only_what_is_read_over_time_can_have_keyframes(scene):  # noqa: F811
     groups = {"conjac": obj.conjac, "solver": obj.conjac.solver, "part": obj.conjac.part,
               "mechanism": obj.conjac.mechanism, "bone": rig.pose.bones[0].conjac, "cache": obj.conjac.cache,
               "nails": obj.conjac.nails.add(), "cuts": obj.conjac.cuts.add(), "handles": obj.conjac.handles.add(),
-              "attachments": obj.conjac.attachments.add(), "springs": rig.conjac.mechanism.springs.add()}
+              "attachments": obj.conjac.attachments.add(), "springs": rig.conjac.mechanism.springs.add(),
+              "pulls": obj.conjac.pulls.add()}
     found = {f"{name}.{prop.identifier}" for name, group in groups.items() for prop in group.bl_rna.properties
              if prop.is_animatable and prop.identifier != "name"}
-    assert found == {"conjac.activation"}
+    assert found == {"conjac.activation", "pulls.strength"}
     assert obj.bl_rna.properties["conjac_motor_target"].is_animatable
 
 

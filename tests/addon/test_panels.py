@@ -124,6 +124,7 @@ def test_every_setting_of_the_catalogue_can_be_reached(soft_cube):
     soft_cube.conjac.handles.add().object = bpy.context.object
     soft_cube.conjac.cuts.add()
     soft_cube.conjac.nails.add()
+    soft_cube.conjac.pulls.add()
     for entry in catalogue.maps().values():
         soft_cube.vertex_groups.new(name=entry.label)
         setattr(soft_cube.conjac, f"{entry.key}_group", entry.label)
@@ -135,8 +136,8 @@ def test_every_setting_of_the_catalogue_can_be_reached(soft_cube):
             shown |= {name for kind, name in drawn(soft_cube) if kind == "prop"}
     soft_cube.conjac.use_scene_range = False
     shown |= {name for kind, name in drawn(soft_cube) if kind == "prop"}
-    hidden = {"rna_type", "name", "version", "kind", "enabled", "solver", "handles", "cuts", "nails", "attachments",
-              "mechanism", "part", "cache",
+    hidden = {"rna_type", "name", "version", "kind", "enabled", "solver", "handles", "cuts", "nails", "pulls",
+              "attachments", "mechanism", "part", "cache",
               "simulate_after", "simulate_after_uid"}  # by a menu of its own: test_simulate_after.py
     assert set(soft_cube.conjac.bl_rna.properties.keys()) - hidden <= shown  # old names are those of the solver's
     assert set(soft_cube.conjac.solver.bl_rna.properties.keys()) - hidden <= shown
@@ -196,6 +197,7 @@ def test_every_operator_has_a_button(soft_cube):
     soft_cube.conjac.handles.add().object = bpy.context.object
     soft_cube.conjac.cuts.add()
     soft_cube.conjac.nails.add()
+    soft_cube.conjac.pulls.add()
     soft_cube.conjac.cuts.add()
     soft_cube.conjac.fiber_material = "astvk"
     soft_cube.modifiers.new("Fine", "SUBSURF")
