@@ -335,3 +335,24 @@ def test_forces_count_in_the_hash_and_names_do_not(room, tmp_path):
     assert hashes(settings(load(job))).solve != first
     change(job, "forces", [])
     assert hashes(settings(load(job))).solve != first
+
+
+def test_what_a_force_joins_to_flesh_on_bones_is_solved_with_it(room, tmp_path):
+    """A lamp hangs by hooks from an ear that rides on a body that nothing moves but a hinge."""
+    job = hanging_job(tmp_path / "job", "conjac")
+    arm = {"name": "Arm", "position": [-0.1, 0.05, 0.05], "mass": 5.0, "shape": {"kind": "box"}}
+    hinge = {"name": "Hinge", "child": "Arm", "position": [-0.2, 0.05, 0.05], "rotation": [0.5**0.5, -(0.5**0.5), 0, 0],
+             "stiffness": [500.0]}
+    change(job, "mechanisms", [{"name": "Robot", "bodies": [arm], "joints": [hinge]}])
+    change(job, "bodies.1.pin", {})
+    change(job, "bodies.1.attach", [{"mechanism": "Robot", "body": "Arm", "nodes": "arrays/pinned.npy"}])
+    world = parts_of(load(job))
+    assert [sorted(name for name, _, _ in part.bodies) for part in world.parts] == [["Apart"], ["Ear", "Lamp"]]
+    state = bake(world, 1 / 192, 48)
+    place = {name: (first, count) for name, first, count in world.bodies}
+    first, count = place["Lamp"]
+    fallen = (world.output(state, 1)[first:first + count] - np.load(job / "arrays" / "below.npy"))[:, 2].mean()
+    assert -0.15 < fallen < -0.002  # 0.3 m where nothing holds it
+    change(job, "bodies.0.cuts", [{"frame": 3, "kind": "plane", "point": [0.1, 0, 0], "normal": [1, 0, 0]}])
+    with pytest.raises(BadScene, match='"Lamp" hangs on a mechanism and has cuts or nails'):
+        load(job)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...solver.errors import BadInput
 from .. import settings as properties
-from ..handles import is_empty
+from .empties import check_empty
 from .evaluation import Evaluation
 
 Store = Callable[[str, NDArray[Any]], str]
@@ -35,16 +35,13 @@ class Nails:
             if nail.object is None:
                 raise BadInput(f"its nail at frame {nail.frame} has no Empty", "Choose an Empty, or remove the nail",
                                obj.name)
-            if not is_empty(None, nail.object):
-                raise BadInput(f'it is a nail of "{obj.name}" and a {nail.object.type.title()}', "Choose an Empty, or "
-                               "remove the nail", nail.object.name)
             if not start <= nail.frame < end:
                 raise BadInput(f"its nail at frame {nail.frame} would hold nothing: it is baked from frame {start} to "
                                f"{end}", f"Drive it in from frame {start} to {end - 1}", obj.name)
             if nail.is_drawn and nail.until <= nail.frame:
                 raise BadInput(f"its nail of frame {nail.frame} is drawn at frame {nail.until} already",
                                "Draw it later", obj.name)
-            evaluation.check_enabled(nail.object, f'it is a nail of "{obj.name}"')
+            check_empty(evaluation, nail.object, "nail")
         self._empties = [nail.object for nail in obj.conjac.nails]
         self._places: list[list[NDArray[np.float64]]] = [[] for _ in self._empties]
 

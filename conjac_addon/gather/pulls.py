@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...solver.errors import BadInput
 from .. import settings as properties
-from ..handles import is_empty
+from .empties import check_empty
 from .evaluation import Evaluation
 
 Store = Callable[[str, NDArray[Any]], str]
@@ -33,10 +33,7 @@ class Pulls:
         for number, pull in enumerate(obj.conjac.pulls, 1):
             if pull.object is None:
                 raise BadInput(f"its pull {number} has no Empty", "Choose an Empty, or remove the pull", obj.name)
-            if not is_empty(None, pull.object):
-                raise BadInput(f'it is a pull of "{obj.name}" and a {pull.object.type.title()}', "Choose an Empty, or "
-                               "remove the pull", pull.object.name)
-            evaluation.check_enabled(pull.object, f'it is a pull of "{obj.name}"')
+            check_empty(evaluation, pull.object, "pull")
         self._empties = [pull.object for pull in obj.conjac.pulls]
         self._places: list[list[NDArray[np.float64]]] = [[] for _ in self._empties]
         self._strengths: list[list[float]] = [[] for _ in self._empties]
