@@ -78,7 +78,7 @@ def test_bodies_move_as_with_a_direct_factor(method, scene):
     for linear in ("cholmod", "multigrid"):
         world = make(nodes, tets, dynamic=dynamic, pinned=pinned, method=method, linear=linear, **settings)
         assert linear == "cholmod" or len(_hierarchy(world).levels) > 0
-        ends.append(positions(world, run(world, 12)))
+        ends.append(positions(world, run(world, 7)))
     moved = np.abs(ends[0] - nodes).max()
     assert moved > 0.005 and np.abs(ends[0] - ends[1]).max() <= 3e-6 * moved
 
