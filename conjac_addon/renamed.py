@@ -23,6 +23,28 @@ def set_enabled(settings: Any, on: bool) -> None:
     settings.kind = kinds.suiting(settings.id_data.type) if on else kinds.NONE
 
 
+def property_unset(settings: Any, name: str) -> None:
+    """As every group's, and by old names too."""
+    group = _holder(settings, name)
+    _struct(group).property_unset(group, name)
+
+
+def is_property_set(settings: Any, name: str, **options: bool) -> bool:
+    """As every group's, and by old names too."""
+    group = _holder(settings, name)
+    return bool(_struct(group).is_property_set(group, name, **options))
+
+
+def _holder(settings: Any, name: str) -> Any:
+    """The group of settings that a property stands in."""
+    return settings.solver if name in type(settings.solver).NAMES else settings
+
+
+def _struct(group: Any) -> Any:
+    """Blender's own class below all groups."""
+    return next(base for base in type(group).__mro__ if base.__name__ == "bpy_struct")
+
+
 def moved(properties: dict[str, Any], group: str) -> dict[str, Any]:
     """Properties, as classes are annotated with them, that stand for those of the same names in a group of settings."""
     return {name: prop.function(**_words(prop.keywords, group, name)) for name, prop in properties.items()}

@@ -273,15 +273,7 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
     The names of solver settings are here too, as scripts know them: each stands for that of `solver`.
     """
 
-    def property_unset(self, name: str) -> None:
-        """As every group's, and by old names too."""
-        group = holder(self, name)
-        super(bpy.types.PropertyGroup, group).property_unset(name)
-
-    def is_property_set(self, name: str, **options: bool) -> bool:
-        """As every group's, and by old names too."""
-        group = holder(self, name)
-        return bool(super(bpy.types.PropertyGroup, group).is_property_set(name, **options))
+    property_unset, is_property_set = renamed.property_unset, renamed.is_property_set
 
     version: bpy.props.IntProperty(
         name="Version", description="Which ConJac these settings were saved by, counted in changes of their meaning",

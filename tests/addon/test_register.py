@@ -72,3 +72,13 @@ def test_every_tooltip_is_a_sentence_without_a_full_stop(addon):
         assert description and not description.endswith("."), owner
         small = {"per", "of", "on", "at", "by", "from", "to", "and", "the"}
         assert all(word[:1].isupper() or word in small or not word.isalpha() for word in label.split()), (owner, label)
+
+
+def test_what_blender_keeps_of_settings_to_its_end_does_not_keep_bpy():
+    """Blender 4.2 crashes at exit over it."""
+    import inspect
+
+    from conjac.conjac_addon import settings
+
+    kept = [function for group in settings.classes for function in vars(group).values() if inspect.isfunction(function)]
+    assert kept and not [function.__qualname__ for function in kept if "bpy" in function.__globals__]
