@@ -46,6 +46,7 @@ class World(Protocol):
 
     def initial_state(self) -> State: ...
     def step(self, state: State, h: float) -> State: ...
+    def rescue(self, state: State, h: float, failure: StepFailed) -> State: ...  #: raises StepFailed
     def output(self, state: State, frame: int) -> Vec: ...
     def liveliness(self, state: State) -> Vec | None: ...  #: (3, m), None where no node may sleep
     def poses(self, state: State) -> dict[str, Vec] | None: ...  #: of rigid bodies, None where there are none
@@ -222,7 +223,7 @@ def advance(world: World, state: State, h: float, frame: int, stop: Stop = lambd
     """One step; halved where it cannot be solved, and given up with the world's advice when that does not help.
 
     One that deforms the body by more than `largest`, or in which rigid bodies turn too far, is halved too, and the
-    shortest taken as they are.
+    shortest taken as they are. The shortest that cannot be solved may be taken in another way that the world knows of.
     """
     if stop():
         raise Stopped(f"stopped before frame {frame} was done", "Resume to go on")
@@ -233,7 +234,10 @@ def advance(world: World, state: State, h: float, frame: int, stop: Stop = lambd
         return after
     except StepFailed as failure:
         if halvings == 0:
-            raise world.explain(failure, state, frame) from failure
+            try:
+                return world.rescue(state, h, failure)
+            except StepFailed as last:
+                raise world.explain(last, state, frame) from failure
         if halved is not None:
             halved.append((h, failure))
     half = advance(world, state, h / 2, frame, stop, halvings - 1, halved, largest)

@@ -40,5 +40,8 @@ class Pendulum:
     def deformation(self, before, after):
         return 0.0
 
+    def rescue(self, state, h, failure):
+        raise failure
+
     def refuse_haste(self, after, h):
         pass

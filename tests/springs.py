@@ -47,6 +47,9 @@ class Springs:
         self.past = 0.5 * self.past + 1e-9 * float(q[0])
         return State(state.time + h, q + self.past, u, {"last step": np.array([h])})
 
+    def rescue(self, state, h, failure):
+        raise failure
+
     def refuse_haste(self, after, h):
         pass
 

@@ -45,6 +45,9 @@ class Part(Protocol):
     def step(self, state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
 
+    def rescue(self, state: State, h: float, failure: StepFailed) -> State:
+        """The same in a way that asks less, after the shortest step failed. Raises StepFailed where there is none."""
+
     def output(self, state: State, frame: int) -> Vec:
         """Vertices of all bodies in object space at this frame, (v, 3) [m]."""
 

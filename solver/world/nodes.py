@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
@@ -22,6 +22,7 @@ from ..forces.pulls import Pull
 from ..forces.stencils import StencilForce
 from ..integrators.control import Adaptive, Controller
 from ..integrators.interface import Integrator
+from ..integrators.semi_implicit import SemiImplicit
 from ..integrators.spin import free_parts, keep_spin
 from ..linear.interface import LinearSolver, NotPositiveDefinite
 from ..nonlinear.coupled import SETTLE
@@ -29,8 +30,11 @@ from ..nonlinear.coupled import reach as reach_coupled
 from ..nonlinear.equilibrium import equilibrium
 from ..nonlinear.held import AcrossGiven, GivenDirections
 from ..nonlinear.interface import StageSolver
+from ..nonlinear.kept_stage import KeptStage
 from ..nonlinear.problem import StageMatrix as StageSystem
 from ..nonlinear.problem import StageProblem
+from ..parts.conjac.passes import Passes
+from ..parts.conjac.posed import PosedConJac
 from ..parts.interface import Condensation, NodeStage, Posed, PosedNodes, Stage
 from ..parts.nodes.full import Full
 from ..state import Index, State, Vec
@@ -74,6 +78,8 @@ class Nodes(SoftBodies):
         self._weight = self.mass[:, None] * self.gravity
         damping = Damping(self.damping_laws, self._elements.slices, self.tets, self.mass)
         self._damping = None if damping.is_off else damping
+        self._kept_stage = KeptStage()
+        self._rescued = 0
 
     @property
     def unknowns(self) -> int:
@@ -193,24 +199,43 @@ class Nodes(SoftBodies):
         """
         nodes, damped = NodeStage.of(stage, self.coordinates), self.damped_through(stage, start)
 
-        def linearise(q: Vec, u: Vec, project: bool) -> Linearised:
-            x, v = self.coordinates.place(q, stage.time), self.coordinates.spread(u, nodes.w)
-            untouched = self._untouched(stage.time) if stage.inertia and self.ground is not None else None
+        untouched = self._untouched(stage.time) if stage.inertia and self.ground is not None else None
+
+        def linearise_at(x: Vec, v: Vec, project: bool) -> Linearised:
             return replace(self.linearise_at(x, v, stage.time, project), damped=damped, memory=start.memory,
                            untouched=untouched)
-
-        def pose_at(q: Vec, u: Vec, project: bool) -> PosedNodes:
-            return self.condensation.pose(linearise(q, u, project), nodes)
 
         if isinstance(self.condensation, Full):
             after = self._reach_in_full(nodes, start, damped, held)
         else:
-            after = reach_coupled(pose_at, self.evaluate, stage, start, self.stage_solver.limits, self.extent)
+            after = self._reach_condensed(stage, nodes, start, linearise_at)
         if self.friction is None or not len(self.touching(after)):
             return remember(after, nodes, None)
         # friction asks how contacts give way, which is what positions do
-        lin = replace(linearise(after.q, after.u, self.project), untouched=None)
+        x, v = self.coordinates.place(after.q, stage.time), self.coordinates.spread(after.u, nodes.w)
+        lin = replace(linearise_at(x, v, self.project), untouched=None)
         return self._with_friction(self._posed(lin, nodes), after)
+
+    def _reach_condensed(self, stage: Stage, nodes: NodeStage, start: State,
+                         linearise_at: Callable[[Vec, Vec, bool], Linearised]) -> State:
+        """The same where velocities follow dynamic nodes: by passes on a kept factor, or else a factor an iteration."""
+        condensation, limits = self.condensation, self.stage_solver.limits
+
+        def passes_at(x: Vec, v: Vec, project: bool) -> tuple[Passes, Linearised]:
+            lin = linearise_at(x, v, project)
+            return Passes(cast(PosedConJac, condensation.pose(lin, nodes))), lin
+
+        def pose_at(q: Vec, u: Vec, project: bool) -> PosedNodes:
+            x, v = self.coordinates.place(q, stage.time), self.coordinates.spread(u, nodes.w)
+            return condensation.pose(linearise_at(x, v, project), nodes)
+
+        if stage.inertia:
+            base = start.q if stage.base is None else stage.base
+            after = self._kept_stage.reach(passes_at, lambda x, v: linearise_at(x, v, False), nodes, start, base,
+                                           self.coordinates, limits, self.extent)
+            if after is not None:
+                return after
+        return reach_coupled(pose_at, self.evaluate, stage, start, limits, self.extent)
 
     def _with_friction(self, posed: PosedNodes, after: State) -> State:
         """The end of a stage that was solved without friction, posed there anew, and with it to first order."""
@@ -277,6 +302,29 @@ class Nodes(SoftBodies):
             state, done = sleep.judge(state, after, h, self.stretching, self.integrator.remembers)
         return state
 
+    def rescue(self, state: State, h: float, failure: StepFailed) -> State:
+        """A linearised step of Euler where a stage that balances has no solution nearby: a body that is pressed until
+        it snaps into another balance. Raises StepFailed where the step was linearised already, or no node balances."""
+        if isinstance(self.integrator, SemiImplicit) or isinstance(self.condensation, Full):
+            raise failure
+        integrator, self.integrator = self.integrator, SemiImplicit({})
+        try:
+            after = self.step(state, h)
+        finally:
+            self.integrator = integrator
+        self._rescued += 1
+        # what is remembered of the steps before is no guide past a jump
+        return replace(after, memory={key: value for key, value in after.memory.items()
+                                      if key not in integrator.remembers})
+
+    @property
+    def summary(self) -> list[str]:
+        """How many steps had to be linearised."""
+        if not self._rescued:
+            return []
+        return [f"{self._rescued} of the shortest steps were linearised: what balances snapped from one shape to "
+                "another, and no step between them could be solved"]
+
     def note_remarks(self) -> None:
         """What the linear solver had to say goes to the notes."""
         self.notes += self.linear.remarks
@@ -311,6 +359,7 @@ class Nodes(SoftBodies):
     def forget_past(self) -> None:
         """Drop what depends on earlier steps and is not in the State."""
         self.stage_solver.forget_past()
+        self._kept_stage.forget()
         if self.condensation.sleep is not None:
             self.condensation.sleep.forget_past()
         self.linear.forget_past()

@@ -115,6 +115,18 @@ class World:
         self._gather_notes()
         return self.joined(after, state)
 
+    def rescue(self, state: State, h: float, failure: StepFailed) -> State:
+        """The same, the part that failed stepped in another way that it knows of. Raises StepFailed."""
+        after = []
+        for k, (part, mine) in enumerate(zip(self.parts, self.parted(state))):
+            try:
+                after.append(part.rescue(mine, h, failure) if failure.part in (k, None) else part.step(mine, h))
+            except StepFailed as last:
+                last.part = k
+                raise
+        self._gather_notes()
+        return self.joined(after, state)
+
     # what the loop asks
 
     def output(self, state: State, frame: int) -> Vec:

@@ -10,7 +10,7 @@ quasistatic.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -80,6 +80,7 @@ class ConJac:
         self.inner = self.pattern.order[: len(quasistatic)]
         self._mass_rows = np.repeat(mesh.mass[self.pattern.order], 3)
         self._single: SingleFactor | None = None
+        self._untouched: SingleFactor | None = None  #: of K without contacts
         self._weighted = np.zeros((3 * len(quasistatic), 3 * len(self.kept)))
         self.to_free: Index = self.pattern.position[mesh.coordinates.free].astype(np.int32)
 
@@ -87,12 +88,13 @@ class ConJac:
         """Factor −K of the free nodes and reduce the stage. Raises NotPositiveDefinite. [ConJac 6, 11, 12]"""
         if self.sleep is not None and not lin.is_fresh:
             return self.sleep.resting(lin, stage)
-        hold = self._all_awake if self.sleep is None else self.sleep.hold(lin.memory)
+        hold = self.hold_of(lin.memory)
         frames, alone = self.frames.at(lin.x), None
         if lin.untouched is not None and lin.contacts is not None and len(lin.contacts.nodes):
             alone = self._following(replace(lin, node_blocks=lin.untouched), stage, hold, frames, carried)
             # the next factor may write over them
             alone = replace(alone, columns=alone.columns.copy())
+            self._keep_untouched()
         known = None if self.sleep is None else self.sleep.columns(lin, stage)
         here = self._following(lin, stage, hold, frames, carried, known)
         jacobian, basis, moved = here.jacobian, here.basis, 1 + self.frames.columns
@@ -110,7 +112,12 @@ class ConJac:
             self.sleep.keep(posed)
         if alone is None:
             return posed
-        return follow_untouched(posed, alone, self._inertia(lin, stage, alone.jacobian), moved)
+        posed = follow_untouched(posed, alone, self._inertia(lin, stage, alone.jacobian), moved)
+        return replace(posed, untouched=self._balance_untouched(posed, alone))
+
+    def hold_of(self, memory: Mapping[str, Vec]) -> RigidModeBasis:
+        """Who is dynamic in a state that remembers this."""
+        return self._all_awake if self.sleep is None else self.sleep.hold(memory)
 
     def join(self, lin: Linearised, stage: NodeStage, carried: Vec) -> Eliminated:
         """The same with joints that carry some nodes; raises as `pose` does. [ConJac MUSCLE]"""
@@ -183,6 +190,29 @@ class ConJac:
         """The share of a displacement (n, 3) that changes no edge by more than it may."""
         change = self.edges.largest_change(moved)
         return min(share, LARGEST_CORRECTION / change) if change > 0.0 else share
+
+    def _keep_untouched(self) -> None:
+        """Copy the factor that is there, of K without contacts, where the linear solver shows it."""
+        from ...linear.cholesky.single import SingleFactor  # compiled for stages that are iterated
+        from ...linear.cholesky.supernodal import inside_of
+
+        inside = inside_of(self.linear)
+        if inside is None or self._untouched is None or not self._untouched.of(inside):
+            self._untouched = None if inside is None else SingleFactor(inside)
+        if self._untouched is not None:
+            self._untouched.copy()
+
+    def _balance_untouched(self, posed: PosedConJac, alone: Following) -> Callable[[Vec], Vec] | None:
+        """`balance` on that copy, from columns that were found with it."""
+        factor = self._untouched
+        if factor is None:
+            return None
+        bare = replace(posed, columns=alone.columns, stiffness=alone.stiffness)
+
+        def solve(right: Vec) -> Vec:
+            return np.stack([factor.solve(column) for column in right.T], axis=1)
+
+        return lambda loads: self.balance(bare, loads, solve)[0]
 
     def in_single(self) -> Callable[[Vec], Vec]:
         """Solves with the factor that is there now, copied in single precision where the linear solver shows it."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 import scipy.linalg
 
+from ...assembly.edges import Edges
 from ...assembly.linearised import Linearised
 from ...assembly.pattern import Pattern
 from ...coordinates.floating_frames import Frame, Frames
@@ -34,10 +35,14 @@ class Condensed(Protocol):
     frames: Frames
     pattern: Pattern
     loads: Loads
+    edges: Edges
     kept: Index  #: nodes of the small dense system, (k,)
     inner: Index  #: quasistatic nodes, as rows have them, (q,)
     to_free: Index  #: rows of the free nodes, (f,)
     corrections: int  #: of positions after each step
+
+    def hold_of(self, memory: Mapping[str, Vec]) -> RigidModeBasis:
+        """Who is dynamic in a state."""
 
     def share(self, h: float) -> float:
         """How much of b_q a step of h seconds removes."""
@@ -81,6 +86,10 @@ class PosedConJac:
     besides: Vec | None = None  #: forces of impulses that f has not, (n, 3) [N]
     #: in place of `reduced` where velocities follow as if nothing touched, (r, r) [kg]: not symmetric
     slope: Vec | None = None
+    #: how positions follow the reduced unknowns there, (3 (q + k), r)
+    positions: Vec | None = None
+    #: there, −K⁻¹ of loads (n, 3, c) across the dynamic unknowns as if nothing touched, (3 (q + k), c), in few digits
+    untouched: Callable[[Vec], Vec] | None = None
     #: what velocities of prescribed nodes for each rate of joints cause, (3 (q + k), c)
     carry: PrescribedResponse | None = None
 

@@ -82,4 +82,4 @@ def follow_untouched(posed: PosedConJac, alone: Following, inertia: Vec, moved: 
         lag += share @ ((weight[:, None] * rigid).T @ velocities)
         impulse -= share @ (rigid.T @ given)
     return replace(posed, jacobian=alone.jacobian, basis=alone.basis, follow=follow, reduced=reduced, impulse=impulse,
-                   slope=reduced - lag)
+                   slope=reduced - lag, positions=balance)

@@ -1,0 +1,78 @@
+"""ConJac's stages solved to their root beside Vanilla's: what a step of SDIRK2 costs on TWIST.
+
+    python -m benchmarks.coupled
+
+Both solve each stage to the same tolerance, 1e-6, Vanilla by QLB; TWIST as in `benchmarks.scenes.twist` with eight
+dynamic nodes, from its start until a second after the end is back. Milliseconds are the thread's own, of one thread, in
+turns of one step each. A run that does not come to its end yields no ratio; the details say where each ended.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+from solver import threads  # isort: skip  # first: it sets what numba and BLAS read
+
+from benchmarks.report import claim, emit
+from benchmarks.scenes.twist import LET_GO, scene
+from solver.errors import StepFailed
+from solver.state import State
+from solver.world.nodes import Nodes
+
+STEPS, NODES, SECONDS, CLAIMED = (0.02, 0.01, 0.005), 8, 1.0, 0.01
+
+
+class Run:
+    """One world on its way, with the time that its steps took."""
+
+    def __init__(self, method: str) -> None:
+        solver: dict[str, Any] = {"kind": "qlb" if method == "vanilla" else "newton_d", "params": {"tolerance": 1e-6}}
+        self.world: Nodes = scene().world(method, NODES, integrator="sdirk2", stage_solver=solver)
+        self.state: State | None = self.world.initial_state()
+        self.spent, self.why = 0.0, ""
+
+    def step(self, h: float) -> None:
+        if self.state is None:
+            return
+        began = time.thread_time()
+        try:
+            self.state = self.world.step(self.state, h)
+        except StepFailed as failure:
+            self.why = f"{self.state.time:.3f} s: {failure}"
+            self.state = None
+        self.spent += time.thread_time() - began
+
+
+def compare(h: float) -> dict[str, Any]:
+    """Milliseconds a step of both, and where each ended."""
+    for method in ("vanilla", "conjac"):  # kernels are compiled before anything is timed
+        Run(method).step(h)
+    vanilla, conjac = Run("vanilla"), Run("conjac")
+    steps = round((LET_GO + SECONDS) / h)
+    for _ in range(steps):
+        vanilla.step(h)
+        conjac.step(h)
+    told: dict[str, Any] = {"h": h, "steps": steps, "conjac_factors": conjac.world.linear.factored,
+                            "vanilla_factors": vanilla.world.linear.factored}
+    for name, run in (("vanilla", vanilla), ("conjac", conjac)):
+        told |= {f"{name}_ms": round(1e3 * run.spent / steps, 2)} if run.state else {f"{name}_failed": run.why}
+    if vanilla.state and conjac.state:
+        told["ratio"] = round(conjac.spent / vanilla.spent, 3)
+    print(told, file=sys.stderr, flush=True)
+    return told
+
+
+def main() -> None:
+    threads.configure(1)
+    rows = [compare(h) for h in STEPS]
+    ended = sum("ratio" in row for row in rows)
+    claims = [claim("conjac_sdirk2_ends", ended, "step sizes", f">= {len(STEPS)}")]
+    claims += [claim("conjac_over_vanilla_sdirk2", row["ratio"], "", "<= 1.5") for row in rows
+               if row["h"] == CLAIMED and "ratio" in row]
+    emit("coupled", claims, {"rows": rows})
+
+
+if __name__ == "__main__":
+    main()

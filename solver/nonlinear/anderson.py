@@ -1,0 +1,48 @@
+"""Anderson's acceleration of a fixed-point iteration: the last changes combined so that least would be left of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..state import Vec
+
+SINGULAR = 1.0e-12  #: of the largest singular value: differences that say nothing new
+
+
+class Anderson:
+    """Of z ← z + f(z), f what an inexact Newton iteration would change, from up to `most` differences, the oldest one
+    replaced first. [Walker 2011]"""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._changes, self._moves = np.zeros((most, 0)), np.zeros((most, 0))
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all of them."""
+        self._count = 0
+        self._last: tuple[Vec, Vec] | None = None
+
+    def start(self) -> None:
+        """The next point belongs to another problem of nearly the same slope."""
+        self._last = None
+
+    def next(self, z: Vec, change: Vec, measured: int) -> Vec:
+        """Where to go from z, at which f is `change`, both (m,); the first `measured` entries say what is small."""
+        if self._changes.shape[1] != len(z):
+            self._changes, self._moves = np.zeros((self.most, len(z))), np.zeros((self.most, len(z)))
+            self.clear()
+        if self._last is not None:
+            row = self._count % self.most
+            np.subtract(change, self._last[1], out=self._changes[row])
+            np.subtract(z, self._last[0], out=self._moves[row])
+            self._moves[row] += self._changes[row]
+            self._count += 1
+        self._last = z, change
+        kept = min(self._count, self.most)
+        if not kept:
+            return z + change
+        seen = self._changes[:kept, :measured]
+        weights = np.linalg.lstsq(seen @ seen.T, seen @ change[:measured], rcond=SINGULAR)[0]
+        out: Vec = z + change - weights @ self._moves[:kept]
+        return out

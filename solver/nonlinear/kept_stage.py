@@ -1,0 +1,172 @@
+"""A stage with condensed velocities, solved by passes on a factor that serves several stages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+
+from ..assembly.linearised import Linearised
+from ..coordinates.free_nodes import FreeNodes
+from ..linear.interface import NotPositiveDefinite
+from ..parts.interface import NodeStage
+from ..state import Index, State, Vec
+from .anderson import Anderson
+from .limits import StopRule
+from .problem import SAME_PLACE
+
+DEPTH = 8  #: differences that the acceleration keeps
+PASSES = 14  #: on one factor in one stage
+FACTORS = 3  #: in one stage
+LOST = 20.0  #: times the smallest change so far: a pass that changes so much leads nowhere
+
+
+class Passing(Protocol):
+    """What passes ask of a stage that was posed nearby."""
+
+    @property
+    def serves_contacts(self) -> bool:
+        """Whether it was factored where something touched."""
+
+    def serves(self, x: Vec, stage: NodeStage, start: State) -> bool:
+        """Whether its factor is there still and of positions near x, and those are dynamic who are so now."""
+
+    def change(self, lin: Linearised, stage: NodeStage, p: Vec) -> Vec:
+        """What a pass changes in x − b h v, b h v and p, (3, n, 3)."""
+
+
+#: passes on a stage factored at positions and velocities, (n, 3), and where that was, with K negative semi-definite
+#: where the last argument says so. Raises NotPositiveDefinite
+PassesAt = Callable[[Vec, Vec, bool], tuple[Passing, Linearised]]
+
+#: f and the true K at positions and velocities, (n, 3)
+LineariseAt = Callable[[Vec, Vec], Linearised]
+
+
+class KeptStage:
+    """The factor, how the passes on it converge, and the accelerations of the last stage."""
+
+    def __init__(self) -> None:
+        self._anderson = Anderson(DEPTH)
+        self.forget()
+
+    def forget(self) -> None:
+        """The next stage factors anew, and knows nothing of those before."""
+        self._drop()
+        self._acceleration: Vec | None = None
+
+    def _drop(self) -> None:
+        self._anderson.clear()
+        self._passes: Passing | None = None
+        self._p: Vec | None = None
+
+    def reach(self, passes_at: PassesAt, linearise_at: LineariseAt, stage: NodeStage, start: State, base: Vec,
+              coordinates: FreeNodes, limits: StopRule, extent: float) -> State | None:
+        """The state at the end of a stage as `coupled.reach` defines it; None where passes do not lead there.
+
+        base: coordinates at zero rates, (3 f,). extent: of the body [m].
+        """
+        v = coordinates.spread(self._foreseen(stage, start, coordinates), stage.w)
+        at = Iterate.at(stage, coordinates.place(base, stage.time), coordinates.prescribed, v, self._p)
+        lin = None
+        for _ in range(FACTORS):
+            if self._passes is None or not self._passes.serves(at.x, stage, start):
+                self._drop()
+                try:
+                    self._passes, lin = _first(passes_at, at)
+                except (NotPositiveDefinite, np.linalg.LinAlgError):
+                    break
+            if self._iterate(at, lin or linearise_at(at.x, at.v), linearise_at, stage, limits, extent):
+                self._p = at.p
+                free = coordinates.free
+                after = State(stage.time, at.x[free].ravel(), at.v[free].ravel(), start.memory)
+                self._acceleration = (after.u - stage.v_hat[free].ravel()) / (stage.a * stage.h)
+                return after
+            self._drop()
+            if not at.is_worth_more:
+                break
+            lin = None
+        self.forget()
+        return None
+
+    def _iterate(self, at: Iterate, lin: Linearised, linearise_at: LineariseAt, stage: NodeStage, limits: StopRule,
+                 extent: float) -> bool:
+        """Passes from an iterate on, which is moved; whether they came to their end."""
+        assert self._passes is not None
+        self._anderson.start()
+        sizes: list[float] = []
+        for _ in range(min(PASSES, limits.iterations)):
+            if lin.contacts is not None and len(lin.contacts.nodes) and not self._passes.serves_contacts:
+                at.is_worth_more = True  # a factor that knows of contacts
+                return False
+            change = self._passes.change(lin, stage, at.p)
+            size = max(float(np.abs(change[0] + change[1]).max()), float(np.abs(change[1]).max()))
+            if not at.goal:
+                at.goal = max(limits.tolerance * (size + 1.0e-3 * extent), SAME_PLACE * extent)
+            sizes.append(size)
+            if not np.isfinite(size) or size > LOST * min(sizes):
+                return False
+            at.move(self._anderson.next(at.z.ravel(), change.ravel(), 2 * at.z[0].size))
+            at.is_worth_more = size < sizes[0]
+            if size <= at.goal:
+                return True
+            lin = linearise_at(at.x, at.v)
+        return False
+
+    def _foreseen(self, stage: NodeStage, start: State, coordinates: FreeNodes) -> Vec:
+        """Rates at the stage's end, (3 f,), should nodes accelerate as in the last one."""
+        if self._acceleration is None:
+            return start.u
+        foreseen: Vec = stage.v_hat[coordinates.free].ravel() + stage.a * stage.h * self._acceleration
+        return foreseen
+
+
+class Iterate:
+    """How far positions are from where velocities bring them, how far these reach, and p: (3, n, 3) [m], [m], [m s].
+
+    Where nodes move as their velocities tell, the first is zero, and stays so whatever is combined.
+    """
+
+    def __init__(self, base: Vec, z: Vec, reached: float) -> None:
+        self.z, self._base, self._reached = z, base, reached
+        self.goal = 0.0  #: the largest change of the last pass [m], from the first one's
+        self.is_worth_more = False  #: whether another factor, made here, may lead to the root
+
+    @classmethod
+    def at(cls, stage: NodeStage, base: Vec, prescribed: Index, v: Vec, p: Vec | None) -> Iterate:
+        """Where velocities (n, 3) bring it from base, (n, 3), at which prescribed nodes are where the stage ends."""
+        reached = stage.b * stage.h
+        base[prescribed] -= reached * v[prescribed]
+        return cls(base, np.stack([np.zeros_like(v), reached * v, np.zeros_like(v) if p is None else p]), reached)
+
+    @property
+    def x(self) -> Vec:
+        """(n, 3) [m]."""
+        out: Vec = self._base + (self.z[0] + self.z[1])
+        return out
+
+    @property
+    def v(self) -> Vec:
+        """(n, 3) [m/s]."""
+        out: Vec = self.z[1] / self._reached
+        return out
+
+    @property
+    def p(self) -> Vec:
+        """(n, 3) [m s]."""
+        out: Vec = self.z[2]
+        return out
+
+    def move(self, z: Vec) -> None:
+        """To flat values."""
+        self.z = z.reshape(self.z.shape)
+
+
+def _first(passes_at: PassesAt, at: Iterate) -> tuple[Passing, Linearised | None]:
+    """Passes on a factor of the true K, or of the projected one where that has none."""
+    try:
+        return passes_at(at.x, at.v, False)
+    except NotPositiveDefinite:
+        # products are with the true K, so the first pass has to look again
+        return passes_at(at.x, at.v, True)[0], None

@@ -1,0 +1,87 @@
+"""ConJac's stages by passes on a kept factor: the same roots as with a factor in each iteration."""
+
+import numpy as np
+import pytest
+from bodies import box, make, nearest, run
+
+from solver.nonlinear import kept_stage
+from solver.nonlinear.anderson import Anderson
+from solver.nonlinear.kept_stage import KeptStage
+
+BAR = box((6, 2, 2), (0.12, 0.04, 0.04))
+
+
+class Nowhere(KeptStage):
+    """Passes that never lead anywhere."""
+
+    def reach(self, *_):
+        return None
+
+
+def swing(kept, integrator, steps=8, **more):
+    nodes, tets = BAR
+    choice = {"pinned": np.flatnonzero(nodes[:, 0] < 1e-9), "young": 2e3, "tolerance": 1e-10,
+              "dynamic": [nearest(nodes, (0.12, 0.02, 0.02)), nearest(nodes, (0.06, 0.04, 0.04))], **more}
+    world = make(nodes, tets, integrator=integrator, **choice)
+    if not kept:
+        world._kept_stage = Nowhere()
+    return world, run(world, steps, 1 / 60)
+
+
+@pytest.mark.parametrize("integrator", ["backward_euler", "bdf2", "sdirk2"])
+@pytest.mark.parametrize("more", [
+    {}, {"damping": ("rayleigh", 0.01, 1.0)}, {"pinned": np.zeros(0, np.int32)},
+    {"pinned": np.zeros(0, np.int32), "dynamic": [0], "damping": ("rayleigh", 0.01, 1.0)},
+    {"ground": (-0.002, 1e2), "young": 3e4}], ids=["held", "damped", "flying", "flying on one node", "touching"])
+def test_the_root_is_that_of_full_iterations(integrator, more):
+    (world, ours), (other, theirs) = (swing(kept, integrator, **more) for kept in (True, False))
+    assert np.abs(ours.q - theirs.q).max() <= 1e-9
+    assert np.abs(ours.u - theirs.u).max() <= 1e-7
+    if "ground" in more:
+        # the bar is so soft that it falls onto the ground within the first step, where passes lead nowhere
+        assert len(world.touching(ours))
+        assert world.linear.factored < other.linear.factored
+    else:
+        assert world.linear.factored <= 0.6 * other.linear.factored
+
+
+def test_prescribed_motion_reaches_the_same_root():
+    from solver.coordinates.prescribed import Motion
+
+    nodes, _ = BAR
+    pinned = np.flatnonzero(nodes[:, 0] < 1e-9)
+    swinging = 0.02 * np.sin(2 * np.pi * 2.0 * np.arange(60) / 60)[:, None, None] * [0.2, 1.0, 0.4]
+    motion = Motion(nodes[pinned] + swinging, 1 / 60)
+    ends = [swing(kept, "sdirk2", motion=motion)[1] for kept in (True, False)]
+    assert np.abs(ends[0].q - ends[1].q).max() <= 1e-9
+    assert np.abs(ends[0].u - ends[1].u).max() <= 1e-7
+
+
+def test_where_passes_lead_nowhere_every_iteration_factors(monkeypatch):
+    monkeypatch.setattr(kept_stage, "PASSES", 1)
+    (world, ours), (other, theirs) = (swing(kept, "backward_euler", 4) for kept in (True, False))
+    assert np.array_equal(ours.q, theirs.q) and np.array_equal(ours.u, theirs.u)
+    assert world.linear.factored > other.linear.factored
+
+
+def test_what_is_forgotten_does_not_change_a_root():
+    """As at a snapshot: a run that forgets half-way ends where one does that does not."""
+    world, middle = swing(True, "sdirk2", 4)
+    ends = []
+    for forgets in (True, False):
+        if forgets:
+            world.forget_past()
+        ends.append(run(world, 4, 1 / 60, middle))
+    assert np.abs(ends[0].q - ends[1].q).max() <= 1e-9
+
+
+def test_combined_changes_solve_a_linear_problem_in_as_many_passes_as_it_has_unknowns():
+    rng = np.random.default_rng(3)
+    slope = 0.9 * rng.normal(size=(6, 6)) / np.sqrt(6)
+    goal = rng.normal(size=6)
+    anderson, z, plain = Anderson(6), np.zeros(6), np.zeros(6)
+    for _ in range(8):
+        z = anderson.next(z, goal + slope @ z - z, 6)
+        plain = goal + slope @ plain
+    root = np.linalg.solve(np.eye(6) - slope, goal)
+    assert np.abs(z - root).max() <= 1e-9 * np.abs(root).max() < np.abs(plain - root).max()
