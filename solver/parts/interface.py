@@ -171,6 +171,9 @@ class PosedNodes(Protocol):
     def correction(self, u: Vec) -> Vec:
         """What positions still owe at the new rates u, as a rate that never enters velocities, (3 f,) [m/s]."""
 
+    def moving(self, u: Vec) -> Vec:
+        """Rates with which positions move at the new rates u, the correction left out, both (3 f,) [m/s]."""
+
     def respond(self, impulses: Vec) -> Vec:
         """What impulses on the free nodes change in the rates, both (3 f, c) [N s], [m/s]."""
 

@@ -134,6 +134,10 @@ class Together:
         """What positions and joints owe at the rates that `solve` found, as a rate, (3 f + m,)."""
         return np.concatenate([self.posed.correction(u[: self._cut]), self._bones.correction(u[self._cut :])])
 
+    def moving(self, u: Vec) -> Vec:
+        """Rates with which positions of the free nodes move at theirs, both (3 f,) [m/s]."""
+        return self.posed.moving(u)
+
     def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
         """Coordinates at a stage's end whose quasistatic nodes are nearer to their balance, (3 f + m,)."""
         cut = self._cut

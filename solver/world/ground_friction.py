@@ -38,6 +38,9 @@ class Touched(Protocol):
     def compliance(self, nodes: Index) -> Compliance:
         """What impulses on these free nodes change there."""
 
+    def moving(self, u: Vec) -> Vec:
+        """Rates with which positions of the free nodes move at theirs, both (3 f,)."""
+
 
 def friction_impulses(system: Ground, posed: Touched, stage: NodeStage, u: Vec,
                       memory: Mapping[str, Vec]) -> Vec | None:
@@ -57,7 +60,7 @@ def friction_impulses(system: Ground, posed: Touched, stage: NodeStage, u: Vec,
         return None
     v = coordinates.spread(u, stage.w)[nodes]
     ahead = stage.stiffness_and_share(posed.lin) / share  # seconds by which K looks ahead, β and damping included
-    moved = ahead * v
+    moved = ahead * coordinates.spread(posed.moving(u), stage.w)[nodes]
     if stage.base is not None:
         moved += coordinates.place(stage.base, stage.time)[nodes] - posed.lin.x[nodes]
     depth = -contacts.gap[touching] - np.einsum("ka,ka->k", normal, moved)

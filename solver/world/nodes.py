@@ -162,7 +162,19 @@ class Nodes(SoftBodies):
 
     def pose(self, at: State, stage: Stage, time: float | None = None) -> PosedNodes:
         """The stage linearised at a state and factored; time: where D is taken. Raises StepFailed."""
-        return self._posed(self.linearise(at, time), NodeStage.of(stage, self.coordinates))
+        lin = self.linearise(at, time)
+        condensed = not isinstance(self.condensation, Full) and self.condensation.sleep is None
+        if condensed and stage.base is None and self.ground is not None:
+            # what lands is slowed down by forces, and not by what follows dynamic nodes in another way than before
+            untouched = self._untouched(at.time)
+            lin = replace(lin, untouched=untouched, damped=self._damped_untouched(lin.damped, untouched))
+        return self._posed(lin, NodeStage.of(stage, self.coordinates))
+
+    def _damped_untouched(self, damped: Damped | None, untouched: Vec) -> Damped | None:
+        """D beside K without contacts: what it has of its own takes back from its share of K what is no element's."""
+        if self._damping is None or damped is None or not damped.share:
+            return damped
+        return self._damping.of_stiffness(untouched)
 
     def _posed(self, lin: Linearised, stage: NodeStage) -> PosedNodes:
         try:

@@ -88,3 +88,32 @@ def test_what_a_linearised_step_cannot_solve_still_fails():
     world = dropped("semi_implicit")
     with pytest.raises(StepFailed, match="lost"):
         world.rescue(world.initial_state(), 0.01, StepFailed("lost"))
+
+
+def cube(method):
+    """2 m, soft, with four dynamic nodes that are not symmetric, as an artist's first."""
+    nodes, tets = box((6, 6, 6), (2.0, 2.0, 2.0))
+    places = [(0.47, -0.47, -0.47), (-0.47, 0.47, -0.47), (0.92, 0.05, 0.78), (-0.92, -0.06, -0.78)]
+    dynamic = [nearest(nodes, np.array(place) + 1.0) for place in places] if method == "conjac" else []
+    return make(nodes + [0.0, 0.0, 2.0], tets, young=3e4, poisson=0.45, ground=(0.0, 1.5e3), method=method,
+                dynamic=dynamic), tets
+
+
+def test_what_lands_by_default_is_slowed_down_by_the_ground_as_what_is_all_dynamic():
+    """Neither needles nor a collapse within a frame: contacts are no part of what follows dynamic nodes."""
+    seen = {}
+    for method in ("conjac", "vanilla"):
+        world, tets = cube(method)
+        pairs = np.concatenate([tets[:, [a, b]] for a in range(4) for b in range(a)])
+        edges = np.unique(np.sort(pairs, axis=1), axis=0)
+        states = path(world, 120, 1.5)
+        lengths = [np.linalg.norm(np.diff(positions(world, state)[edges], axis=1)[:, 0], axis=1) for state in states]
+        heights = np.array([height(world, state) for state in states])
+        seen[method] = max((length / lengths[0]).max() for length in lengths), -np.diff(heights[::5]).min(), heights
+    print({key: value[:2] for key, value in seen.items()}, np.round([seen[key][2][::10] for key in seen], 2).tolist())
+    assert seen["conjac"][0] <= 1.2 * seen["vanilla"][0]
+    assert seen["conjac"][1] <= 1.3 * seen["vanilla"][1]
+    lowest = [seen[key][2].argmin() for key in seen]
+    assert abs(lowest[0] - lowest[1]) <= 6
+    # and it bounces, as high as it came from at most
+    assert 1.0 < seen["conjac"][2][lowest[0]:].max() <= 3.0

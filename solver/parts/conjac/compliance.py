@@ -29,3 +29,22 @@ def compliance(jacobian: Vec, basis: Vec, reduced: Vec, rows: Index) -> Complian
         return changed
 
     return respond
+
+
+def untouched_compliance(velocities: Vec, positions: Vec, slope: Vec, rows: Index, normals: Vec) -> Compliance:
+    """C Bᵀ on some rows of free nodes, (c,), where velocities follow the reduced unknowns by V and positions by B.
+
+    C is V S⁻¹ across the normals (c, 3), which tells slip, and B S⁻¹ along them, which tells how contacts press.
+    velocities, positions: V and B, (3 (q + k), r). slope: S of the stage, (r, r).
+    """
+    places = (3 * rows[:, None] + np.arange(3)).ravel()
+    back = positions[places]
+    deeper = np.einsum("ca,cak->ck", normals, (back - velocities[places]).reshape(len(rows), 3, -1))
+    mixed = velocities[places] + (normals[:, :, None] * deeper[:, None, :]).reshape(back.shape)
+    reach = np.linalg.solve(slope.T, mixed.T).T if len(slope) else mixed
+
+    def respond(impulses: Vec) -> Vec:
+        changed: Vec = (reach @ (back.T @ impulses.ravel())).reshape(-1, 3)
+        return changed
+
+    return respond

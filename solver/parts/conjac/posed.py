@@ -17,7 +17,7 @@ from ...linear.interface import LinearSolver
 from ...state import Index, Vec
 from ..interface import Compliance, Evaluate, Mesh, NodeStage, Stage
 from ..loads import Loads
-from .compliance import compliance
+from .compliance import compliance, untouched_compliance
 from .prescribed_response import PrescribedResponse
 from .rigid_modes import RigidModeBasis
 
@@ -127,6 +127,14 @@ class PosedConJac:
             lost += (self.lin.damped.drag / self.lin.mass)[:, None] * v
         return self.owner.frames.amplitudes(self.frames, self.lin.mass, lost)
 
+    def moving(self, u: Vec) -> Vec:
+        if self.positions is None:
+            return u
+        kept = self.owner.mesh.coordinates.spread(u, None)[self.owner.kept].ravel()
+        reduced = self.hold.amplitudes(self.lin.x, kept)
+        velocities = np.concatenate([self.jacobian @ self.basis, self.basis])
+        return u + self.correction(u) + self._on_free((self.positions - velocities) @ reduced)
+
     def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
         """Quasi-Newton steps of what balances towards f = M a on the kept factor, lowering W + M a · x.
 
@@ -195,13 +203,22 @@ class PosedConJac:
 
     def compliance(self, nodes: Index) -> Compliance:
         rows = self.owner.pattern.position[nodes].astype(np.int32)
-        return compliance(self.jacobian, self.basis, self.reduced, rows)
+        if self.positions is None or self.slope is None:
+            return compliance(self.jacobian, self.basis, self.reduced, rows)
+        contacts = self.lin.contacts
+        assert contacts is not None
+        normals = np.zeros((len(self.lin.x), 3))
+        normals[contacts.nodes] = contacts.normal
+        moved = np.concatenate([self.jacobian @ self.basis, self.basis])
+        return untouched_compliance(moved, self.positions, self.slope, rows, normals[nodes])
 
     def under(self, impulses: Vec) -> PosedConJac:
         force = impulses / (self.stage.a * self.stage.h)
         owed = self.owed.copy()
         owed[:, 0] += self.owner.balance(self, force[:, :, None])[0][:, 0]
-        impulse = self.impulse + self.onto_basis(impulses[self.owner.pattern.order].ravel())
+        rows = impulses[self.owner.pattern.order].ravel()
+        # where positions follow in another way than velocities, what balances hands loads on as positions do
+        impulse = self.impulse + (self.onto_basis(rows) if self.positions is None else self.positions.T @ rows)
         besides = force if self.besides is None else self.besides + force
         return replace(self, impulse=impulse, owed=owed, besides=besides)
 

@@ -47,8 +47,9 @@ def follow_untouched(posed: PosedConJac, alone: Following, inertia: Vec, moved: 
     a = P (V u + w − v̂)/(a h), P onto rigid motions, this is
 
         [Vᵀ (M − a h D) V − a b h² Bᵀ K B − (V − B)ᵀ M P V] u = Vᵀ M (v̂ − w) + a h Bᵀ f − (V − B)ᵀ M P (v̂ − w)
-                                                                 − a b h² Bᵀ K B u°.
+                                                                 − a b h² Bᵀ K B u°,
 
+    the last term only where positions were linearised with u°, and not at the step's start.
     [ConJac 11, changed: contacts are no part of J]
     """
     owner, lin, stage = posed.owner, posed.lin, posed.stage
@@ -68,9 +69,16 @@ def follow_untouched(posed: PosedConJac, alone: Following, inertia: Vec, moved: 
         columns[mesh.coordinates.prescribed, :, 0] = stage.w
         impulse += velocities.T @ (stage.a * stage.h * lin.damped.multiply(columns)[order].ravel())
 
-    stiffness = stage.stiffness_and_share(lin) * (posed.basis.T @ posed.stiffness @ posed.basis)
-    reduced = alone.basis.T @ inertia @ alone.basis - stiffness
-    impulse -= stiffness @ posed.hold.amplitudes(lin.x, lin.v[owner.kept].ravel())
+    stiffness = stage.stiffness_factor * (posed.basis.T @ posed.stiffness @ posed.basis)
+    # the part of D that is a share of K goes with velocities
+    share_of_damping = stage.stiffness_and_share(lin) - stage.stiffness_factor
+    reduced = alone.basis.T @ (inertia - share_of_damping * alone.stiffness) @ alone.basis - stiffness
+    if stage.base is not None:
+        impulse -= stiffness @ posed.hold.amplitudes(lin.x, lin.v[owner.kept].ravel())
+    elif follow is not None and posed.follow is not None:
+        # prescribed nodes are still on their way
+        impulse += stage.stiffness_factor * (posed.basis.T @ posed.follow.left)
+        impulse += share_of_damping * (alone.basis.T @ follow.left)
     lag = np.zeros_like(reduced)
     for frame in posed.frames:
         field = np.zeros((len(lin.mass), *frame.field.shape[1:]))

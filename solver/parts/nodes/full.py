@@ -40,6 +40,9 @@ class PosedFull:
     def correction(self, u: Vec) -> Vec:
         return np.zeros(len(u))
 
+    def moving(self, u: Vec) -> Vec:
+        return u
+
     def respond(self, impulses: Vec) -> Vec:
         """A⁻¹ of impulses on the free nodes, both (3 f, c) [N s], [m/s]."""
         rank, width = self.owner.rank, impulses.shape[1]
