@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .. import catalogue
 from ..embedding.bind import Embedding, bind
 from ..fields.build import Fields, build_fields
 from ..job import schema
@@ -13,6 +14,8 @@ from ..job.folder import Job, blame
 from ..job.stages import Arrays
 from ..meshing.volume import Volume, boundary_faces
 from .volumes import Stage
+
+QUASISTATIC = "It has no dynamic node, so it moves quasistatically: it follows its pins without swinging"
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,10 @@ def prepare(job: Job, body: schema.Body, volume: Volume, report: Stage) -> Prepa
         if body.surface is not None:
             vertices, triangles = job.array(body.surface.vertices), job.array(body.surface.triangles)
             embedding = bind(volume.nodes, volume.tets, vertices, triangles)
-        return Prepared(body, volume, embedding, build_fields(body, job.array, volume, embedding))
+        fields = build_fields(body, job.array, volume, embedding)
+    if not len(fields.dynamic) and not catalogue.find("method", job.scene.method_of(body).kind).full_space:
+        fields = replace(fields, notes=(*fields.notes, QUASISTATIC))
+    return Prepared(body, volume, embedding, fields)
 
 
 def shown(prepared: Prepared) -> Arrays:

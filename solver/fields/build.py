@@ -211,10 +211,7 @@ def _dynamic_nodes(body: schema.Body, arrays: Arrays, volume: Volume, painted: _
         found += point_nodes(points, volume.nodes, np.unique(boundary_faces(volume.tets)[0]), taken)
     if -1 in found:
         notes.append(f"{found.count(-1)} dynamic spots found no free node of their own")
-    dynamic = np.unique([node for node in found if node >= 0]).astype(np.int32)
-    if not len(dynamic):
-        notes.append("It has no dynamic node, so it moves quasistatically: it follows its pins without swinging")
-    return dynamic
+    return np.unique([node for node in found if node >= 0]).astype(np.int32)
 
 
 def _motion(body: schema.Body, arrays: Arrays, volume: Volume, painted: _Painted | None, pinned: Index) -> Vec | None:

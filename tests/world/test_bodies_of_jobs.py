@@ -8,6 +8,7 @@ from bodies import box, make, nearest, positions, run
 from small_jobs import box_job, box_tets, change
 from worlds import nodes_of
 
+from solver.build.soft_bodies import prepare_all
 from solver.errors import Diverged, StepFailed
 from solver.job.load import load
 from solver.simulate import advance
@@ -191,3 +192,15 @@ def test_tiny_and_huge_bodies_move_right_or_are_refused(size, young, held, metho
     else:
         assert size < 1.0 or np.ptp(moved, axis=0).max() <= 1e-6 * size
         assert moved[:, 2].mean() == pytest.approx(-9.81 * (0.5 * 0.1**2 + 0.5 * 0.1 / 120), rel=1e-3)
+
+
+@pytest.mark.parametrize("scene,own,told", [("conjac", None, True), ("vanilla", None, False),
+                                            ("conjac", "vanilla", False), ("vanilla", "conjac", True)])
+def test_only_what_follows_dynamic_nodes_is_said_to_have_none(tmp_path, scene, own, told):
+    job = box_job(tmp_path / "job", method={"kind": scene})
+    np.save(job / "arrays/dynamic.npy", np.zeros(0, np.int32))
+    if own:
+        change(job, "bodies.0.method", {"kind": own})
+    loaded = load(job)
+    notes = [note for one in prepare_all(loaded, lambda *_: None) for note in one.fields.notes]
+    assert any("quasistatically" in note for note in notes) == told
