@@ -172,7 +172,8 @@ class PosedNodes(Protocol):
         """What positions still owe at the new rates u, as a rate that never enters velocities, (3 f,) [m/s]."""
 
     def moving(self, u: Vec) -> Vec:
-        """Rates with which positions move at the new rates u, the correction left out, both (3 f,) [m/s]."""
+        """Rates with which contacts are pressed at the new rates u, both (3 f,) [m/s]: u, or those of positions, the
+        correction included, where contacts are no part of what velocities follow."""
 
     def respond(self, impulses: Vec) -> Vec:
         """What impulses on the free nodes change in the rates, both (3 f, c) [N s], [m/s]."""

@@ -135,7 +135,7 @@ class Together:
         return np.concatenate([self.posed.correction(u[: self._cut]), self._bones.correction(u[self._cut :])])
 
     def moving(self, u: Vec) -> Vec:
-        """Rates with which positions of the free nodes move at theirs, both (3 f,) [m/s]."""
+        """Rates with which contacts of the free nodes are pressed at theirs, both (3 f,) [m/s]."""
         return self.posed.moving(u)
 
     def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:

@@ -39,7 +39,7 @@ class Touched(Protocol):
         """What impulses on these free nodes change there."""
 
     def moving(self, u: Vec) -> Vec:
-        """Rates with which positions of the free nodes move at theirs, both (3 f,)."""
+        """Rates with which contacts of the free nodes are pressed at theirs, both (3 f,)."""
 
 
 def friction_impulses(system: Ground, posed: Touched, stage: NodeStage, u: Vec,

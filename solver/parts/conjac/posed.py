@@ -132,8 +132,7 @@ class PosedConJac:
             return u
         kept = self.owner.mesh.coordinates.spread(u, None)[self.owner.kept].ravel()
         reduced = self.hold.amplitudes(self.lin.x, kept)
-        velocities = np.concatenate([self.jacobian @ self.basis, self.basis])
-        return u + self.correction(u) + self._on_free((self.positions - velocities) @ reduced)
+        return u + self.correction(u) + self._on_free((self.positions - self.velocities()) @ reduced)
 
     def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
         """Quasi-Newton steps of what balances towards f = M a on the kept factor, lowering W + M a · x.
@@ -209,8 +208,7 @@ class PosedConJac:
         assert contacts is not None
         normals = np.zeros((len(self.lin.x), 3))
         normals[contacts.nodes] = contacts.normal
-        moved = np.concatenate([self.jacobian @ self.basis, self.basis])
-        return untouched_compliance(moved, self.positions, self.slope, rows, normals[nodes])
+        return untouched_compliance(self.velocities(), self.positions, self.slope, rows, normals[nodes])
 
     def under(self, impulses: Vec) -> PosedConJac:
         force = impulses / (self.stage.a * self.stage.h)
@@ -227,6 +225,10 @@ class PosedConJac:
         if follow is not None and known.w is not None and self.stage.w is not None:
             follow = self.owner.follow_on(self, known.w - self.stage.w)
         return self.owner.load(replace(self, stage=known, follow=follow))
+
+    def velocities(self) -> Vec:
+        """V, how velocities follow the reduced unknowns, (3 (q + k), r)."""
+        return np.concatenate([self.jacobian @ self.basis, self.basis])
 
     def onto_basis(self, momentum: Vec) -> Vec:
         """Jᵀ of an impulse on the rows (3 (q + k),), in the reduced unknowns, (r,) [N s]."""
