@@ -102,10 +102,18 @@ class Hooks:
         away = np.linalg.norm(rest[above] - rest[top][:, None], axis=2)
         self.pairs = np.stack([top, above[away.argmin(axis=1)]], axis=1).astype(np.int32)
         self.length = away.min(axis=1)
-        self.stiffness = params["pull"] / len(self.pairs)
+        self.stiffness, self.drag = params["pull"] / len(self.pairs), params["drag"] / len(self.pairs)
 
     def measure(self, x, time):
         return self.fill(x, time, True)
+
+    def damp(self, x, time):
+        if not self.drag:
+            return None
+        way = x[self.pairs[:, 0]] - x[self.pairs[:, 1]]
+        along = way / np.linalg.norm(way, axis=1)[:, None]
+        block = self.drag * along[:, :, None] * along[:, None, :]
+        return Stencils(self.pairs, np.zeros((len(block), 2, 3)), block.reshape(-1, 1, 9), 0.0)
 
     def fill(self, x, time, project):
         way = x[self.pairs[:, 0]] - x[self.pairs[:, 1]]
@@ -147,7 +155,8 @@ def room(monkeypatch):
         *catalogue.ENTRIES, catalogue.Entry("fiber_field", "spokes", "fields.fibers.spokes:Spokes", "Spokes", "Made up",
                                             (catalogue.Param("reach", "Reach", "How far", 2.0),)),
         catalogue.Entry("force", "hooks", "forces.hooks:Hooks", "Hooks", "Made up",
-                        (catalogue.Param("pull", "Pull", "Of all springs together", 100.0, "N/m", 1e-3, 1e9),)),
+                        (catalogue.Param("pull", "Pull", "Of all springs together", 100.0, "N/m", 1e-3, 1e9),
+                         catalogue.Param("drag", "Drag", "Of all springs together", 0.0, "N s/m", 0.0, 1e9))),
         catalogue.Entry("joint", "wire", "coordinates.joints.wire:Wire", "Wire", "Made up", rates=("length",)),
         catalogue.Entry("damping", "sand", "forces.sand:Sand", "Sand", "Made up", (grit,)),
         catalogue.Entry("material", "gauze", "materials.gauze:Gauze", "Gauze", "Made up", (pull,)),
@@ -305,6 +314,39 @@ def test_what_hooks_pull_one_way_they_pull_the_other(room, tmp_path, kind):
         seen.append((part.mass[lamp] @ velocity[lamp])[2])
     # 400 N/m between 0.2 and 2 kg: 7.4 rad/s turns it back after 0.21 s
     assert min(seen) < 0.0 < max(seen)
+
+
+@pytest.mark.parametrize("kind,integrator", [("vanilla", "semi_implicit"), ("vanilla", "bdf2"), ("vanilla", "sbdf2"),
+                                             ("conjac", "semi_implicit"), ("conjac", "sdirk2")])
+def test_what_hooks_damp_comes_to_rest_and_momentum_stays(room, tmp_path, kind, integrator):
+    """Two stiff boxes on a damped spring: m ẍ = −k x − c ẋ of what their centres are apart, momentum as it was."""
+    job = hanging_job(tmp_path / "job", kind, gravity=[0.0, 0.0, 0.0], integrator={"kind": integrator})
+    change(job, "bodies.1.pin", {})
+    change(job, "bodies.2.pin", {})
+    for k in range(2):
+        change(job, f"bodies.{k}.material.params", {"youngs_modulus": 1e8})
+    change(job, "forces.0.law.params", {"pull": 40.0, "drag": 1.5})
+    [part, *_] = parts_of(load(job)).parts
+    state = part.initial_state()
+    lamp, ear = (next(body.nodes for body in part.parts if body.name == name) for name in ("Lamp", "Ear"))
+    u = np.zeros((len(part.rest), 3))
+    u[lamp, 2] = -0.02
+    state = State(0.0, state.q, u[part.coordinates.free].ravel())
+    before = part.mass @ part.velocity(state)
+    h, seen = 1 / 480, []
+    for _ in range(120):
+        state = part.step(state, h)
+        velocity = part.velocity(state)
+        assert part.mass @ velocity == pytest.approx(before, abs=1e-9)
+        seen.append([part.mass[body] @ velocity[body, 2] / part.mass[body].sum() for body in (lamp, ear)])
+    reduced = 1.0 / (1.0 / part.mass[lamp].sum() + 1.0 / part.mass[ear].sum())
+    roots = np.roots([reduced, 1.5, 40.0])
+    weights = np.linalg.solve([[1.0, 1.0], roots], [0.0, -0.02])  # apart by nothing, and at this rate
+    rates = ((weights * roots)[:, None] * np.exp(np.outer(roots, h * np.arange(1, 121)))).sum(axis=0).real
+    apart = np.array(seen)[:, 0] - np.array(seen)[:, 1]
+    assert np.abs(apart - rates).max() <= (0.05 if integrator == "semi_implicit" else 0.01) * 0.02
+    # without the damping it would swing on
+    assert np.abs(rates[60:]).max() < 0.5 * 0.02
 
 
 def test_forces_between_bodies_are_checked(room, tmp_path):

@@ -9,7 +9,11 @@ from typing import Protocol
 import numpy as np
 
 from ..state import Index, Vec
+from .elements import Elements
 from .kernels import multiply
+
+#: nodes of elements besides tets, (s, 4), and their blocks of D [N s/m], (s, 6, 9)
+Between = tuple[Index, Vec]
 
 
 class DampingLaw(Protocol):
@@ -37,17 +41,21 @@ class Damped:
     node_blocks: Vec | None  #: takes what touches single nodes out of share K again [N s/m], (n, 3, 3)
     _elements: Index
     _tets: Index
+    between: Between | None = None
 
     @property
     def has_blocks(self) -> bool:
         """Whether D is more than a share of K and a drag."""
-        return self.blocks is not None or self.node_blocks is not None
+        return not (self.blocks is None and self.node_blocks is None and self.between is None)
 
     def multiply(self, columns: Vec) -> Vec:
         """The blocks times columns, both (n, 3, c)."""
-        out = np.zeros(columns.shape)
+        out, columns = np.zeros(columns.shape), np.ascontiguousarray(columns)
         if self.blocks is not None:
-            multiply(self.blocks, self._elements, self._tets, np.ascontiguousarray(columns), out)
+            multiply(self.blocks, self._elements, self._tets, columns, out)
+        if self.between is not None:
+            others, blocks = self.between
+            multiply(blocks, np.arange(len(others), dtype=np.int32), others, columns, out)
         if self.node_blocks is not None:
             out += self.node_blocks @ columns
         return out
@@ -59,42 +67,42 @@ class Damped:
 
 
 class Damping:
-    """What damps the bodies of a world."""
+    """What damps the bodies of a world, and what is between them."""
 
-    def __init__(self, laws: Sequence[DampingLaw], elements: Sequence[slice], tets: Index, mass: Vec) -> None:
-        """laws: one a body. elements: where its elements stand among tets (e, 4). mass: (n,) [kg]."""
-        self._laws, self._elements, self._tets = laws, elements, tets
-        self._every: Index = np.arange(len(tets), dtype=np.int32)
+    def __init__(self, laws: Sequence[DampingLaw], elements: Elements, mass: Vec) -> None:
+        """laws: one a body; none where no material is damped. mass: (n,) [kg]."""
+        self._laws, self._elements = laws, elements
+        self._every: Index = np.arange(len(elements.tets), dtype=np.int32)
         self._drag = np.zeros(len(mass))
-        for law, where in zip(laws, elements):
-            nodes = np.unique(tets[where])
+        for law, where in zip(laws, elements.slices):
+            nodes = np.unique(elements.tets[where])
             self._drag[nodes] = law.drag * mass[nodes]
         shares = {law.share for law in laws} or {0.0}
         self._share = shares.pop() if len(shares) == 1 else None
         self._blocks: Vec | None = None
+        self.is_off = self._share == 0.0 and not self._drag.any()  #: whether no material is damped at all
 
-    @property
-    def is_off(self) -> bool:
-        """Whether nothing is damped at all."""
-        return self._share == 0.0 and not self._drag.any()
-
-    def of_stiffness(self, node_blocks: Vec) -> Damped | None:
+    def of_stiffness(self, node_blocks: Vec, between: Between | None) -> Damped | None:
         """D at the place where K is taken: for nothing, but only where it is one share of K everywhere, else None.
 
-        node_blocks: those of K, (n, 3, 3), which no material damps.
+        node_blocks: those of K, (n, 3, 3), which no material damps. between: D of other elements there.
         """
-        if self._share is None:
+        if self._share is None or (self.is_off and between is None):
             return None
         touched = self._share != 0.0 and node_blocks.any()
         apart: Vec | None = -self._share * node_blocks if touched else None
-        return Damped(self._drag, self._share, None, apart, self._every, self._tets)
+        return Damped(self._drag, self._share, None, apart, self._every, self._elements.tets, between)
 
-    def at(self, x: Vec, like: Vec) -> Damped:
-        """D at positions x (n, 3) [m], with blocks of its own, shaped like those of K; written anew by each call."""
-        if self._share == 0.0:
-            return Damped(self._drag, 0.0, None, None, self._every, self._tets)
-        if self._blocks is None:
-            self._blocks, self._forces = np.zeros_like(like), np.zeros((len(like), 4, 3))
-        for law, where in zip(self._laws, self._elements):
-            law.fill(x, self._forces[where], self._blocks[where])
-        return Damped(self._drag, 0.0, self._blocks, None, self._every, self._tets)
+    def at(self, x: Vec, time: float) -> Damped | None:
+        """D at positions x (n, 3) [m] and a time [s], with blocks of its own, written anew by each call; None where
+        nothing is damped."""
+        between = self._elements.damp(x, time)
+        if self.is_off and between is None:
+            return None
+        if self._share != 0.0:
+            if self._blocks is None:
+                self._blocks, self._forces = np.zeros((len(self._every), 6, 9)), np.zeros((len(self._every), 4, 3))
+            self._elements.activate(time)
+            for law, where in zip(self._laws, self._elements.slices):
+                law.fill(x, self._forces[where], self._blocks[where])
+        return Damped(self._drag, 0.0, self._blocks, None, self._every, self._elements.tets, between)

@@ -73,6 +73,11 @@ class Elements:
             energy += table.energy
         return energy
 
+    def damp(self, x: Vec, time: float) -> tuple[Index, Vec] | None:
+        """D of the elements besides tets at x, nodes (s, 4) and blocks (s, 6, 9) [N s/m]; None where nothing damps."""
+        tables = [table for law in self._between if (table := law.damp(x, time)) is not None and len(table.nodes)]
+        return side_by_side(tables) if tables else None
+
     def activate(self, time: float) -> None:
         """Muscles contract as they do at `time` [s]."""
         for one in self.elastic:

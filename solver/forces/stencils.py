@@ -71,3 +71,9 @@ class StencilForce(Protocol):
 
     def fill(self, x: Vec, time: float, project: bool) -> Stencils:
         """The same with blocks; K is negative semi-definite if `project`."""
+
+    def damp(self, x: Vec, time: float) -> Stencils | None:
+        """D = ∂f/∂v in place of K [N s/m], negative semi-definite; its forces are not asked for. None for no damping.
+
+        A stage takes it once, where the bodies will be by its end, and D v is no part of the forces above.
+        """

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+import numpy as np
+
 from ..assembly.linearised import Linearised
 from ..assembly.pattern import Pattern
 from ..coordinates.floating import FloatingParts
@@ -107,12 +109,17 @@ class NodeStage(StageShape):
         if damped is None or not damped.has_blocks:
             pattern.gather(lin.blocks, lin.node_blocks, -factor, weight, lin.others)
             return
-        blocks, node_blocks = factor * lin.blocks, factor * lin.node_blocks
+        blocks, node_blocks, others = factor * lin.blocks, factor * lin.node_blocks, lin.others
         if damped.blocks is not None:
             blocks[: len(damped.blocks)] += share * damped.blocks
         if damped.node_blocks is not None:
             node_blocks += share * damped.node_blocks
-        pattern.gather(blocks, node_blocks, -1.0, weight, lin.others)
+        if damped.between is not None:
+            # what damps may join other nodes than what pulls: D is that of where the bodies will be
+            nodes, more = damped.between
+            others = nodes if others is None else np.concatenate([others, nodes])
+            blocks = np.concatenate([blocks, share * more])
+        pattern.gather(blocks, node_blocks, -1.0, weight, others)
 
 
 #: forces [N], (n, 3), and the energy that they derive from [J], at positions and velocities (n, 3) and a time [s]

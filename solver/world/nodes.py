@@ -76,8 +76,8 @@ class Nodes(SoftBodies):
         self._node_blocks = np.zeros((len(self.rest), 3, 3))
         self._no_contacts = np.zeros_like(self._node_blocks)  #: the same without those of contacts
         self._weight = self.mass[:, None] * self.gravity
-        damping = Damping(self.damping_laws, self._elements.slices, self.tets, self.mass)
-        self._damping = None if damping.is_off else damping
+        damping = Damping(self.damping_laws, self._elements, self.mass)
+        self._damping = None if damping.is_off and not self.between else damping
         self._kept_stage = KeptStage()
         self._rescued = 0
 
@@ -132,7 +132,8 @@ class Nodes(SoftBodies):
             return lin
         # forces between bodies are no material's, so they are not damped with its stiffness
         at_once = time is None and self.project and lin.others is None
-        damped = self._damping.of_stiffness(lin.node_blocks) if at_once else None
+        between = self._elements.damp(x, state.time) if at_once else None
+        damped = self._damping.of_stiffness(lin.node_blocks, between) if at_once else None
         return replace(lin, damped=damped or self._damped(state, state.time if time is None else time))
 
     def tangent(self, state: State, time: float) -> Tangent:
@@ -174,7 +175,7 @@ class Nodes(SoftBodies):
         """D beside K without contacts: what it has of its own takes back from its share of K what is no element's."""
         if self._damping is None or damped is None or not damped.share:
             return damped
-        return self._damping.of_stiffness(untouched)
+        return self._damping.of_stiffness(untouched, damped.between)
 
     def _posed(self, lin: Linearised, stage: NodeStage) -> PosedNodes:
         try:

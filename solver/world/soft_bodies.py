@@ -58,8 +58,7 @@ class SoftBodies:
         if self._damping is None:
             return None
         ahead = self.coordinates.advance(state.q, state.u, time - state.time)
-        self._elements.activate(time)
-        return self._damping.at(self.coordinates.place(ahead, time), self._elements.of_tets)
+        return self._damping.at(self.coordinates.place(ahead, time), time)
 
     def linearise_at(self, x: Vec, v: Vec | None, time: float, project: bool = True) -> Linearised:
         """The same at positions and velocities (n, 3), None at rest; K is negative semi-definite if `project`."""
