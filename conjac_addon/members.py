@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import bpy
 
-from . import kinds
+from . import kinds, part_identity
 
 #: types of objects that have a bake of their own
 BODY, ARMATURE, EMPTY = "MESH", "ARMATURE", "EMPTY"
@@ -37,10 +37,13 @@ def owner(obj: bpy.types.Object) -> bpy.types.Object:
 
 
 def soft_bodies(of: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    """The soft bodies in the bake of an object, by name: those that hang on a mechanism, or the body itself."""
+    """The soft bodies in the bake of an object: those that hang on a mechanism, or the body itself.
+
+    In the scene's order, which a new name does not change.
+    """
     if not is_mechanism(of):
         return [of] if of.type == BODY else []
-    return sorted((obj for obj in scene.objects if is_soft_body(obj) and owner(obj) == of), key=lambda obj: obj.name)
+    return [obj for obj in scene.objects if is_soft_body(obj) and owner(obj) == of]
 
 
 def members(of: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Object]:
@@ -50,5 +53,5 @@ def members(of: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Obje
 
 def holding(mechanism: bpy.types.Object) -> set[str]:
     """Names of the bones or objects of a mechanism that soft bodies hang on."""
-    return {one.part for obj in bpy.data.objects if is_soft_body(obj)
+    return {part_identity.named(mechanism, one.part) for obj in bpy.data.objects if is_soft_body(obj)
             for one in obj.conjac.attachments if one.object == mechanism}

@@ -103,6 +103,12 @@ class CONJAC_Part(bpy.types.PropertyGroup):
         name="Closes Planar Ring", description="Where this hinge closes a ring of hinges that are all parallel, such "
         "as a four-bar linkage, let it hold a point on the axis alone: the others keep the ring in its plane already",
         default=False, override=OVERRIDABLE)
+    uuid: bpy.props.StringProperty(
+        name="UUID", description="Tells this bone or object from the others of its mechanism, whatever it is called",
+        options={"HIDDEN"}, override=OVERRIDABLE)
+    called: bpy.props.StringProperty(
+        name="Called", description="What it was called when it was baked; a copy of it has the same and another name",
+        options={"HIDDEN"}, override=OVERRIDABLE)
 
 
 class CONJAC_Spring(bpy.types.PropertyGroup):

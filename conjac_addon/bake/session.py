@@ -22,7 +22,7 @@ from ...solver.errors import (
     StaleCache,
 )
 from ...solver.frames.read import Cache
-from .. import copies, gather, identity, members, playback, prefs
+from .. import copies, gather, identity, members, part_identity, playback, prefs
 from . import moving, place
 from .live import LiveFrames
 from .progress import Progress, after, line
@@ -75,6 +75,8 @@ class Bake:
         except ConJacError as error:
             error.object = error.object or self.name
             raise
+        if members.is_mechanism(obj):
+            part_identity.give(obj)
         for one in members.soft_bodies(obj, scene):
             identity.give(one)
             copies.own_handles(one)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import types
+from collections.abc import Mapping
 from pathlib import Path
 
 import bpy
@@ -10,7 +12,7 @@ from numpy.typing import NDArray
 
 from ...solver.errors import NoSuchThing
 from ...solver.frames.read import Cache
-from .. import gather, identity, members, playback
+from .. import gather, identity, members, part_identity, playback
 from .. import settings as properties
 from . import belongings, place
 
@@ -42,7 +44,7 @@ def show(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, cache: Cac
                               holder.name)
         notes += _show_body(body, name, scene, folder, cache, key, run)
     show_mechanism(holder, scene, folder, cache, run)
-    pushed = pushed_by(cache, run)
+    pushed = pushed_by(cache, run, names_now(holder, cache))
     return notes + playback.effort.show(holder, pushed) + largest(holder, pushed)
 
 
@@ -50,13 +52,24 @@ def show_mechanism(holder: bpy.types.Object, scene: bpy.types.Scene, folder: Pat
                    run: tuple[int, int]) -> None:
     """Keyframes of the mechanism alone. Raises ConJacError."""
     told = cache.mechanisms()[0]  # obstacles come after it
-    first, names = told["first"], tuple(told["bodies"])
+    called = names_now(holder, cache)
+    first, names = told["first"], tuple(called[name] for name in told["bodies"])
     places = playback.Places(*run, names, lambda frame: cache.poses(frame)["pose"][first:first + len(names)])
     playback.mechanism.show(holder, places, folder / "arrays", cache.frames[0], properties.unit_scale(scene))
 
 
-def pushed_by(cache: Cache, run: tuple[int, int]) -> list[playback.effort.Pushed]:
+def names_now(holder: bpy.types.Object, cache: Cache) -> dict[str, str]:
+    """What the bones or objects of a mechanism are called now, by their names in the bake."""
+    assert cache.manifest is not None
+    return part_identity.now(holder, [(body["name"], body.get("uuid", ""))
+                                      for body in cache.manifest["scene"]["mechanisms"][0]["bodies"]])
+
+
+def pushed_by(cache: Cache, run: tuple[int, int],
+              called: Mapping[str, str] = types.MappingProxyType({})) -> list[playback.effort.Pushed]:
     """What joints with a motor or a drive did, at every frame after the first: what a drive took is known after a step.
+
+    called: what bodies are called now, by their names in the bake, which are those of the joints that hold them.
     """
     assert cache.manifest is not None
     motors = {joint["name"]: joint["motor"] for joint in cache.manifest["scene"]["mechanisms"][0]["joints"]
@@ -66,7 +79,7 @@ def pushed_by(cache: Cache, run: tuple[int, int]) -> list[playback.effort.Pushed
     if not driven or not len(frames):
         return []
     effort = np.array([cache.poses(frame)["effort"] for frame in frames.tolist()])
-    return [playback.effort.Pushed(joint["name"], joint["kind"], frames,
+    return [playback.effort.Pushed(called.get(joint["name"], joint["name"]), joint["kind"], frames,
                                    effort[:, joint["first"]:joint["first"] + joint["count"]],
                                    lets_go="until" in motors[joint["name"]]) for joint in driven]
 

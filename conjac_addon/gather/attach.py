@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 
 from ...solver.errors import BadInput, NoSuchThing
-from .. import members
+from .. import members, part_identity
 from .evaluation import Evaluation
 from .folder import JobFolder, JobPart
 from .maps import PAINTED, group_weights
@@ -16,7 +16,7 @@ from .maps import PAINTED, group_weights
 
 def attach_settings(obj: bpy.types.Object) -> list[dict[str, Any]]:
     """What scene.json's body says of it as far as it follows from settings alone."""
-    return [{"mechanism": one.object.name, "body": one.part}
+    return [{"mechanism": one.object.name, "body": part_identity.named(one.object, one.part)}
             for one in obj.conjac.attachments if members.is_mechanism(one.object)]
 
 

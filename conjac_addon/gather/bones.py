@@ -14,7 +14,7 @@ import bpy
 
 from ...solver import catalogue
 from ...solver.errors import BadInput
-from .. import members, parts
+from .. import members, part_identity, parts
 from ..playback import action
 
 #: (bone, constraint) of what a bake that plays has muted
@@ -99,7 +99,8 @@ def plan(armature: bpy.types.Object) -> RigPlan:
             wanted.add(bone.name)
             notes.append(f'"{armature.name}": the bone "{bone.name}" is left out between two that are not, so it is '
                          f'stiff with "{above}"')
-    ends = {name for spring in armature.conjac.mechanism.springs for name in (spring.first, spring.second)}
+    ends = {part_identity.named(armature, name) for spring in armature.conjac.mechanism.springs
+            for name in (spring.first, spring.second)}
     useful = _needed(found, holding | ends)
     loose = [one.name for one in useful if one.parent is None and not one.animated]
     if len(loose) > 1:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...solver.errors import BadInput
-from .. import identity, parts
+from .. import identity, part_identity, parts
 from .. import settings as properties
 from . import springs, turns
 from .articulation import JointTrack, smooth
@@ -60,10 +60,13 @@ def mechanism_settings(owner: bpy.types.Object, plan: Any, part_of: Callable[[st
     """scene.json's mechanism as far as it follows from settings alone."""
     settings = owner.conjac.mechanism
     bodies, joints = [], []
+    known = part_identity.uuids(owner)
     for one in plan:
         part = part_of(one.name)
         body: dict[str, Any] = {"name": one.name, "density": properties.shortest(settings.density),
                                 "friction": properties.shortest(settings.contact_friction)}
+        if one.name in known:
+            body["uuid"] = known[one.name]
         mass = one.mass or properties.shortest(part.mass)
         if mass:
             body["mass"] = mass

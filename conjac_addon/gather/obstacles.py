@@ -34,8 +34,8 @@ class Obstacles:
         self._evaluation, self._job = evaluation, job
         owner = evaluation.object
         collection = owner.conjac.mechanism.obstacles
-        self._objects = sorted((obj for obj in collection.all_objects if obj.type == "MESH"),
-                               key=lambda obj: obj.name) if collection is not None else []
+        # in the collection's order, which a new name does not change
+        self._objects = [obj for obj in collection.all_objects if obj.type == "MESH"] if collection is not None else []
         if collection is not None and not self._objects:
             raise BadInput(f'its collection of obstacles, "{collection.name}", has no mesh',
                            "Add one, or choose another collection", owner.name)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...solver.errors import BadInput
+from .. import part_identity
 from .. import settings as properties
 
 Array = NDArray[np.float64]
@@ -27,17 +28,18 @@ def _said(owner: bpy.types.Object, spring: bpy.types.PropertyGroup, bodies: set[
     if not spring.first:
         raise BadInput(f"one of its springs has no first {part}", "Choose one under Springs, or remove the spring",
                        owner.name)
-    for name in (spring.first, spring.second):
+    first, second = (part_identity.named(owner, name) for name in (spring.first, spring.second))
+    for name in (first, second):
         if name and name not in bodies:
             raise BadInput(f'its spring "{spring.name}" ends in "{name}", which is no simulated {part} of it',
                            "Choose another one under Springs, or simulate that one", owner.name)
-    if spring.first == spring.second:
-        raise BadInput(f'both ends of its spring "{spring.name}" are in "{spring.first}"',
+    if first == second:
+        raise BadInput(f'both ends of its spring "{spring.name}" are in "{first}"',
                        f"Choose another {part} for one of them under Springs", owner.name)
-    said: dict[str, Any] = {"body_a": spring.first, "stiffness": properties.shortest(spring.stiffness),
+    said: dict[str, Any] = {"body_a": first, "stiffness": properties.shortest(spring.stiffness),
                             "damping": properties.shortest(spring.damping)}
-    if spring.second:
-        said["body_b"] = spring.second
+    if second:
+        said["body_b"] = second
     if not spring.as_placed:
         said["rest_length"] = properties.si(spring, "rest_length", scene)
     if not spring.implicit:

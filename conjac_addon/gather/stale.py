@@ -12,6 +12,7 @@ import bpy
 
 from ...solver import catalogue
 from ...solver.errors import BadInput
+from ...solver.frames.compared import nameless
 from ...solver.job.files import open_regular
 from .. import members
 from .body import map_end
@@ -47,11 +48,11 @@ def changed_settings(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path
             was.clear()
             was.update(one)
             continue
-        if any(_names(was, family) != _names(one, family) for family in ("bodies", "joints", "loops")):
+        if _bodies(was, one) != _bodies(one, was):
             changed.add("bones")
             old["mechanisms"], now["mechanisms"] = [], []
             break
-    before, after = _flat(old), _flat(now)
+    before, after = _flat(nameless(old)), _flat(nameless(now))
     before = _defaults(after) | before  # what an older ConJac did not know was as it is by default
     for path in before.keys() | after.keys():
         if not _NOT_COMPARED.match(path) and before.get(path) != after.get(path):
@@ -75,7 +76,7 @@ def labels(paths: Iterable[str]) -> list[str]:
 
 #: what scene_settings does not know: it is read from the scene
 _NOT_COMPARED = re.compile(
-    r"time\.end$|(bodies\.\d+\.|mechanisms\.\d+\.)?(name|uuid)$|bodies\.\d+\.attach\.\d+\.mechanism"
+    r"time\.end$|(bodies\.\d+\.|mechanisms\.\d+\.)?(name|uuid)$"
     r"|bodies\.\d+\.(surface|painted|dynamic|pin|fibers|fiber_vectors|fiber_curves|fiber_activation)\b"
     r"|bodies\.\d+\.attach\.\d+\.weights|bodies\.\d+\.(cuts|nails|pulls)\.\d+\.(?!frame|kind|until|radius|stiffness)"
     r"|ground\.(point|normal|motion)"
@@ -98,8 +99,10 @@ def _paired(old: list[dict[str, Any]], now: list[dict[str, Any]]) -> list[dict[s
     return found if len({id(one) for one in found}) == len(old) else None
 
 
-def _names(document: dict[str, Any], family: str) -> list[str]:
-    return [one.get("name", "") for one in document.get(family, [])]
+def _bodies(document: dict[str, Any], other: dict[str, Any]) -> list[str]:
+    """What tells the bodies of a mechanism apart: UUIDs where both have them, else names."""
+    key = "uuid" if all(one.get("uuid") for one in (*document.get("bodies", []), *other["bodies"])) else "name"
+    return [one.get(key, "") for one in document.get("bodies", [])]
 
 
 def _flat(value: Any, path: str = "") -> dict[str, Any]:

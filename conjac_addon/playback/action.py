@@ -135,6 +135,8 @@ def set_aside(obj: bpy.types.Object) -> Iterator[None]:
     shown = [strip for _, strip in _strips(obj) if not strip.mute]
     for strip in shown:
         strip.mute = True
+    # found once: what was renamed and moved is known by being muted
+    muted = switched_off(obj) - {("", "")}
     _bring_back(obj, action)
     try:
         yield
@@ -142,6 +144,8 @@ def set_aside(obj: bpy.types.Object) -> Iterator[None]:
         compat.assign_action(obj, played, slot)
         action.use_fake_user = users
         _switch_off(obj, json.loads(action[FOUND]))
+        for bone, name in muted:
+            _part(obj, bone).constraints[name].mute = True
         for strip in shown:
             strip.mute = False
 
@@ -162,21 +166,42 @@ def _parts(obj: bpy.types.Object) -> dict[str, Any]:
 
 
 def _constraints(obj: bpy.types.Object, found: dict[str, Any]) -> list[tuple[Any, bpy.types.Constraint]]:
-    """The constraints that our action has muted, each with what has it, whatever they are called now."""
-    parts, wanted = _parts(obj), found["constraints"]
-    named = [(parts[bone], name, where) for bone, name, *where in wanted if bone in parts]
-    known = {(part.name, name) for part, name, _ in named}
-    there = []
-    for part, name, where in named:
-        one = part.constraints.get(name)
-        if one is None and where:
-            index, kind = where
-            # one of another name where it stood, which nothing else of ours is
-            at = part.constraints[index] if index < len(part.constraints) else None
-            one = at if at is not None and at.type == kind and (part.name, at.name) not in known else None
-        if one is not None:
-            there.append((part, one))
+    """The constraints that our action has muted, each with what has it, whatever they are called now.
+
+    Those of bones that were copied since are copies of muted ones, and count too.
+    """
+    parts, there = _parts(obj), []
+    copies = [(bone[CALLED], bone) for bone in (obj.pose.bones if obj.pose is not None else ())
+              if CALLED in bone and parts.get(bone[CALLED]) != bone]
+    for called, part in (*parts.items(), *copies):
+        ours, theirs = ([one[1:] for one in found.get(kept, ()) if one[0] == called]
+                        for kept in ("constraints", "muted"))
+        there += [(part, one) for one in _still_there(part.constraints, ours, theirs)]
     return there
+
+
+def _still_there(stack: Any, ours: list[list[Any]], theirs: list[list[Any]]) -> list[bpy.types.Constraint]:
+    """Of a stack the constraints that are ours: by name, by place, else the muted ones of the kind in their order.
+
+    ours, theirs: [name, place in the stack, kind] of what we muted and of what was muted before; older files tell names
+    alone of ours.
+    """
+    found = [stack[name] for name, *_ in ours if name in stack]
+    known = {name for name, *_ in (*ours, *theirs)}
+    unnamed = [one for one in stack if one.name not in known]
+    renamed = sorted([(where, kind, mine) for wanted, mine in ((ours, True), (theirs, False))
+                      for name, *told in wanted if told and name not in stack for where, kind in [told]])
+    # one that was not moved stands where it stood; what is left over is told apart by its kind and its order
+    for moved in (False, True):
+        for told in list(renamed):
+            where, kind, mine = told
+            at = next((one for one in unnamed if one.type == kind
+                       and (one.mute if moved else stack.find(one.name) == where)), None)
+            if at is not None:
+                renamed.remove(told)
+                unnamed.remove(at)
+                found += [at] if mine else []
+    return found
 
 
 def _path(bone: str, channel: str) -> str:
@@ -186,9 +211,10 @@ def _path(bone: str, channel: str) -> str:
 def _found(obj: bpy.types.Object, tracks: Sequence[Track]) -> dict[str, Any]:
     """What the bake changes besides the action: values of channels, constraints, drivers, Blender's rigid body."""
     bones = {track.bone for track in tracks}
-    constraints = []
+    constraints, muted = [], []
     for owner in [obj, *(obj.pose.bones if obj.pose is not None else ())]:
         name = owner.name if owner != obj else ""
+        muted += [[name, one.name, index, one.type] for index, one in enumerate(owner.constraints) if one.mute]
         # inverse kinematics moves bones far above the one that has it
         constraints += [[name, one.name, index, one.type] for index, one in enumerate(owner.constraints) if not one.mute
                         and (name in bones or (name and one.type in {"IK", "SPLINE_IK"}
@@ -200,7 +226,8 @@ def _found(obj: bpy.types.Object, tracks: Sequence[Track]) -> dict[str, Any]:
     values = {bone: {channel: list(getattr(_part(obj, bone), channel)) for channel in CHANNELS} for bone in bones}
     nla = [data.action_blend_type, data.action_influence, data.action_extrapolation] if data is not None else None
     rigid = obj.rigid_body is not None and not obj.rigid_body.kinematic and "" in bones
-    return {"values": values, "constraints": constraints, "drivers": drivers, "nla": nla, "rigid": rigid}
+    return {"values": values, "constraints": constraints, "muted": muted, "drivers": drivers, "nla": nla,
+            "rigid": rigid}
 
 
 def _switch_off(obj: bpy.types.Object, found: dict[str, Any]) -> None:

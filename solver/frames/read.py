@@ -29,12 +29,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import catalogue
 from ..errors import BadInput, CacheBusy, NoSuchThing
-from ..job import over_time
-from ..job.arrays import header_of, read_npy, read_npz
+from ..job.arrays import read_npy, read_npz
 from ..job.files import TEMPORARY, digest, is_link, open_regular, refuse_links, unwritable
 from . import lock, manifest
+from .compared import different, same_file, same_so_far
 
 FORMAT = 1
 MANIFEST, LOG = "manifest.json", "written.log"
@@ -448,89 +447,3 @@ def _scene_of(job: Path) -> Any:
     """scene.json as it is written. Raises OSError, ValueError, RecursionError."""
     with open_regular(job / "scene.json") as stream:
         return json.loads(stream.read(LARGEST_JSON))
-
-
-def source(path: Path, content: str, so_far: list[str] | None = None) -> dict[str, Any]:
-    """What the manifest keeps of an array file: its size, its time and the digest of its content.
-
-    so_far: of an array over time, what `over_time.digests` tells of each frame.
-    """
-    told = path.stat()
-    return {"size": told.st_size, "mtime_ns": told.st_mtime_ns, "digest": content,
-            **({"so_far": so_far} if so_far else {})}
-
-
-def same_file(path: Path, was: dict[str, Any]) -> bool:
-    """Whether a file is the one that `source` told of; its content is read only where size and time leave a doubt."""
-    try:
-        told = path.stat()
-        if told.st_size != was["size"]:
-            return False
-        return bool(told.st_mtime_ns == was["mtime_ns"] or digest(path) == was["digest"])
-    except OSError:
-        return False
-
-
-#: fields of scene.json that choose from a family of another name
-_FAMILIES = {"mode": "motor"}
-
-
-def with_defaults(choice: dict[str, Any], other: dict[str, Any], path: str) -> dict[str, Any]:
-    """A choice that also tells of the parameters which only another one tells of, wherever it knows their defaults.
-
-    choice, other: {"kind", "params"} of one kind; path: where they stand in scene.json.
-    """
-    field = path.rpartition(".")[2]
-    family, params = _FAMILIES.get(field, field), dict(choice.get("params") or {})
-    for key in (other.get("params") or {}).keys() - params.keys():
-        default = catalogue.default(family, choice["kind"], key)
-        if default is not None:
-            params[key] = default
-    return {**choice, "params": params} if params else choice
-
-
-#: what is known of arrays over time, by path, time, size and number of frames: panels ask again and again
-_told: dict[tuple[Path, int, int, int], list[str]] = {}
-
-
-def same_so_far(path: Path, was: dict[str, Any], frames: int) -> bool:
-    """Whether an array over time is the one that `source` told of, up to the last frame that both have.
-
-    frames: how many the scene has now.
-    """
-    before = was.get("so_far")
-    if not before:
-        return False
-    try:
-        told = path.stat()
-        key = path, told.st_mtime_ns, told.st_size, frames
-        if key not in _told:
-            rows = header_of(path).shape[0]
-            _told[key] = over_time.digests(path, max(1, (rows - 1) // max(1, frames - 1)))[1]
-    except (OSError, ValueError, IndexError):
-        return False
-    both = min(len(before), len(_told[key]))
-    return bool(both) and before[both - 1] == _told[key][both - 1]
-
-
-def different(old: Any, new: Any, path: str = "") -> list[str]:
-    """Dotted paths of what differs between two plain JSON values; a list of bodies is told by their names.
-
-    Not the last frame: a longer or shorter scene goes on with the same frames.
-    """
-    if path == "time.end":
-        return []
-    if isinstance(old, dict) and isinstance(new, dict):
-        if "kind" in old and old["kind"] == new.get("kind"):
-            old, new = with_defaults(old, new, path), with_defaults(new, old, path)
-        names = [*new, *(key for key in old if key not in new)]
-        return [found for key in names if key not in ("name", "uuid", "version")
-                for found in different(old.get(key), new.get(key), f"{path}.{key}" if path else key)]
-    if path in ("bodies", "mechanisms") and isinstance(old, list) and isinstance(new, list) and all(
-            isinstance(one, dict) for one in (*old, *new)):
-        # told apart by UUIDs, where both have them, as names may change; one that is alone is itself
-        key = "uuid" if all(one.get("uuid") for one in (*old, *new)) else "name"
-        if len(old) != len(new) or (len(new) > 1 and [one.get(key) for one in old] != [one.get(key) for one in new]):
-            return [path]
-        return [f'{found} of "{body.get("name")}"' for was, body in zip(old, new) for found in different(was, body)]
-    return [] if old == new else [path]

@@ -22,7 +22,8 @@ from ..job.files import append, digest_of, make_folder, open_regular, refuse_lin
 from ..job.folder import Job
 from ..job.stages import Arrays, pack, read_arrays
 from ..state import State, Vec
-from .read import CUTS, FORMAT, FRAME, LIVELINESS, LOG, MANIFEST, POSES, SNAPSHOT, Cache, Written, file_of, source
+from .compared import source
+from .read import CUTS, FORMAT, FRAME, LIVELINESS, LOG, MANIFEST, POSES, SNAPSHOT, Cache, Written, file_of
 
 LIBRARIES = ("numpy", "scipy", "numba", "scikit-sparse", "cvxopt", "msgspec")
 
@@ -71,7 +72,7 @@ def _changed(manifest: dict[str, Any], read: hashes.Settings) -> tuple[str, ...]
     try:
         if hashes.same_solve(manifest, read):
             return ()
-        before, after = hashes.in_common(manifest, read)
+        before, after = map(hashes.without_names, hashes.in_common(manifest, read))
         changed = tuple(hashes.changed(before.plain(), after.plain()))
         # what was baked knew of fewer parameters, and nothing else of it has another meaning now
         if not changed and hashes.means_the_same(manifest):

@@ -8,7 +8,7 @@ new field of the schema has to be given its stage, and "stale" can name the sett
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -220,15 +220,55 @@ def hashes(read: Settings) -> Hashes:
         for stage in STAGES[:-1]:
             of[stage] = above = _hash(stage, above, _reads(stage, flat, BODY_READERS))
         bodies[name] = of
-    number = {name: place for place, name in enumerate(read.mechanisms)}
-    own = [{key: number.get(value, value) if key.startswith("attach.") and key.endswith(".mechanism") else value
-            for key, value in _reads("solve", flat, BODY_READERS).items()} for flat in read.bodies.values()]
-    soft = {name: place for place, name in enumerate(read.bodies)}
-    whole = {key: [soft.get(name, name) for name in value] if key.startswith("forces.") and key.endswith(".bodies")
-             else value for key, value in _reads("solve", read.scene, SCENE_READERS).items()}
-    settings = {"scene": whole, "bodies": own,
+    return Hashes(bodies, _solve(bodies, without_names(read)))
+
+
+def _solve(above: Mapping[str, dict[str, str]], read: Settings) -> str:
+    settings = {"scene": _reads("solve", read.scene, SCENE_READERS),
+                "bodies": [_reads("solve", flat, BODY_READERS) for flat in read.bodies.values()],
                 "mechanisms": [_reads("solve", flat, MECHANISM_READERS) for flat in read.mechanisms.values()]}
-    return Hashes(bodies, _hash("solve", json.dumps([of["fields"] for of in bodies.values()]), settings))
+    return _hash("solve", json.dumps([of["fields"] for of in above.values()]), settings)
+
+
+#: what names a body of the same mechanism, and what is only called so
+_POINTS_AT, _CALLED = ("child", "parent", "body_a", "body_b"), ("name", "uuid")
+
+
+def without_names(read: Settings) -> Settings:
+    """The same with the place of what a name stands for instead of it: how things are called moves nothing."""
+    soft, places = _places(read.bodies), _places(read.mechanisms)
+    rigid = {name: {value: key.split(".")[1] for key, value in flat.items() if _is_name_of_body(key)}
+             for name, flat in read.mechanisms.items()}
+
+    def in_body(flat: Flat) -> Flat:
+        found = dict(flat)
+        for key in flat:
+            if key.startswith("attach.") and key.endswith(".mechanism"):
+                body = key.removesuffix("mechanism") + "body"
+                found[key] = places.get(flat[key], flat[key])
+                found[body] = rigid.get(flat[key], {}).get(flat[body], flat[body])
+        return found
+
+    def in_mechanism(name: str, flat: Flat) -> Flat:
+        found = {}
+        for key, value in flat.items():
+            end = key.rpartition(".")[2]
+            if "." not in key or end not in _CALLED:
+                found[key] = rigid[name].get(value, value) if "." in key and end in _POINTS_AT else value
+        return found
+
+    scene = {key: [soft.get(name, name) for name in value] if key.startswith("forces.") and key.endswith(".bodies")
+             else value for key, value in read.scene.items()}
+    return replace(read, scene=scene, bodies={name: in_body(flat) for name, flat in read.bodies.items()},
+                   mechanisms={name: in_mechanism(name, flat) for name, flat in read.mechanisms.items()})
+
+
+def _places(names: Iterable[str]) -> dict[str, int]:
+    return {name: place for place, name in enumerate(names)}
+
+
+def _is_name_of_body(key: str) -> bool:
+    return key.startswith("bodies.") and key.endswith(".name")
 
 
 def same_solve(manifest: Mapping[str, Any], read: Settings) -> bool:
@@ -242,7 +282,7 @@ def same_solve(manifest: Mapping[str, Any], read: Settings) -> bool:
 def means_the_same(manifest: Mapping[str, Any]) -> bool:
     """Whether the settings of a cache give the motion now that they gave when it was baked."""
     old = recorded(manifest)
-    return manifest["hashes"]["solve"] in (hashes(old).solve, _older_solve(old))
+    return manifest["hashes"]["solve"] in (hashes(old).solve, _named_solve(old), _older_solve(old))
 
 
 def in_common(manifest: Mapping[str, Any], read: Settings) -> tuple[Settings, Settings]:
@@ -253,8 +293,17 @@ def in_common(manifest: Mapping[str, Any], read: Settings) -> tuple[Settings, Se
     return old.until(until), read.until(until)
 
 
+def _named_solve(read: Settings) -> str:
+    """What older versions called the hash of the solve: names of rigid bodies were in it, those of the others not."""
+    named = replace(without_names(read), mechanisms=read.mechanisms)
+    for name, flat in read.bodies.items():
+        attached = {key: value for key, value in flat.items() if key.startswith("attach.") and key.endswith(".body")}
+        named.bodies[name].update(attached)
+    return _solve(hashes(read).bodies, named)
+
+
 def _older_solve(read: Settings) -> str:
-    """What older versions called the hash of the solve: names and the last frame were in it."""
+    """What the oldest versions called it: all names and the last frame were in it."""
     own = {name: _reads("solve", flat, BODY_READERS | {"name": "solve"}) for name, flat in read.bodies.items()}
     above = json.dumps([[name, of["fields"]] for name, of in hashes(read).bodies.items()])
     settings: dict[str, Any] = {"scene": _reads("solve", read.scene, SCENE_READERS | {"time.end": "solve"}),

@@ -191,6 +191,7 @@ class RigidBody(Strict):
     """A body that keeps its shape. Its own frame is the artist's; the shape and all arrays stand in it."""
 
     name: str
+    uuid: str = ""  #: of the artist's object or bone, whatever it is called
     position: Vector = (0.0, 0.0, 0.0)  #: of the own frame at the start frame, in world [m]
     rotation: Quaternion = (1.0, 0.0, 0.0, 0.0)  #: of the same, (w, x, y, z); its length does not matter
     shape: Choice = field(default_factory=lambda: Choice(kind="box"))

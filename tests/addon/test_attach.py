@@ -37,8 +37,8 @@ def test_one_job_has_the_mechanism_and_what_hangs_on_it(scene, tmp_path):  # noq
     bpy.ops.mesh.primitive_cube_add()
     bpy.context.object.conjac.enabled = True
     document, job = job_of(rig, tmp_path / "job")
-    assert [body["name"] for body in document["bodies"]] == ["Also", "Flesh"]
-    attach = document["bodies"][1]["attach"]
+    assert [body["name"] for body in document["bodies"]] == ["Flesh", "Also"]  # as in the scene
+    attach = document["bodies"][0]["attach"]
     assert [(one["mechanism"], one["body"]) for one in attach] == [("Rig", "B0"), ("Rig", "B1")]
     weights = job.array(attach[1]["weights"])
     x = np.array([v.co.x for v in flesh.data.vertices])

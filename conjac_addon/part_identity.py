@@ -1,0 +1,86 @@
+"""The bones or objects of a mechanism by a UUID of each, which a bake keeps too: names may change.
+
+Blender copies it with a bone or an object, together with what that was called when it got it. Of several with one UUID
+it belongs to the one that is still called so, else to the first.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable
+from typing import Any
+
+import bpy
+
+
+def parts(owner: bpy.types.Object) -> list[Any]:
+    """The bones of an armature, or the objects of the collection that an Empty stands for."""
+    if owner.type == "ARMATURE":
+        return list(owner.pose.bones)
+    collection = owner.conjac.mechanism.collection
+    return [] if collection is None else [obj for obj in collection.all_objects if obj.type == "MESH"]
+
+
+def settings(part: Any) -> bpy.types.PropertyGroup:
+    """What ConJac keeps on a bone or an object of a mechanism."""
+    return part.conjac.part if isinstance(part, bpy.types.Object) else part.conjac
+
+
+def by_uuid(owner: bpy.types.Object) -> dict[str, Any]:
+    """Each of them that has a UUID of its own."""
+    found: dict[str, Any] = {}
+    for part in parts(owner):
+        said = settings(part)
+        if said.uuid and (said.uuid not in found or (said.called == part.name
+                                                     and settings(found[said.uuid]).called != found[said.uuid].name)):
+            found[said.uuid] = part
+    return found
+
+
+def uuids(owner: bpy.types.Object) -> dict[str, str]:
+    """The same by what they are called now."""
+    return {part.name: known for known, part in by_uuid(owner).items()}
+
+
+def give(owner: bpy.types.Object) -> None:
+    """A UUID for each that has none of its own, and for all what they are called now; what named them goes along."""
+    known = uuids(owner)
+    _follow(owner)
+    for part in parts(owner):
+        if isinstance(part, bpy.types.Object) and not part.is_editable:
+            continue  # of another file, where it keeps its name
+        said = settings(part)
+        own = known.get(part.name) or uuid.uuid4().hex
+        if (said.uuid, said.called) != (own, part.name):
+            said.uuid, said.called = own, part.name
+
+
+def named(owner: bpy.types.Object, name: str) -> str:
+    """What the one is called now that something names, which may have been renamed since it was baked."""
+    known = parts(owner)
+    if not name or any(part.name == name for part in known):
+        return name
+    return next((part.name for part in by_uuid(owner).values() if settings(part).called == name), name)
+
+
+def now(owner: bpy.types.Object, baked: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """What each of a bake's bodies is called now, by its name in the bake. baked: (name, UUID or "") of each.
+
+    One that has no UUID, or whose own is gone, keeps its name.
+    """
+    known = by_uuid(owner)
+    return {name: known[own].name if own in known else name for name, own in baked}
+
+
+def _follow(owner: bpy.types.Object) -> None:
+    """Let springs and attachments name what they named when it was baked."""
+    names = [(spring, end) for spring in owner.conjac.mechanism.springs for end in ("first", "second")]
+    names += [(one, "part") for obj in bpy.data.objects if obj.is_editable
+              for one in obj.conjac.attachments if one.object == owner]
+    for one, field in names:
+        old = getattr(one, field)
+        new = named(owner, old)
+        if new != old:
+            if field == "part" and not one.group and old in one.id_data.vertex_groups:
+                one.group = old  # what is painted keeps its name
+            setattr(one, field, new)

@@ -1,0 +1,164 @@
+"""Whether a job is still what a cache was baked from: its array files, and scene.json but for names. Needs only numpy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from .. import catalogue
+from ..job import over_time
+from ..job.arrays import header_of
+from ..job.files import digest
+
+
+def source(path: Path, content: str, so_far: list[str] | None = None) -> dict[str, Any]:
+    """What the manifest keeps of an array file: its size, its time and the digest of its content.
+
+    so_far: of an array over time, what `over_time.digests` tells of each frame.
+    """
+    told = path.stat()
+    return {"size": told.st_size, "mtime_ns": told.st_mtime_ns, "digest": content,
+            **({"so_far": so_far} if so_far else {})}
+
+
+def same_file(path: Path, was: dict[str, Any]) -> bool:
+    """Whether a file is the one that `source` told of; its content is read only where size and time leave a doubt."""
+    try:
+        told = path.stat()
+        if told.st_size != was["size"]:
+            return False
+        return bool(told.st_mtime_ns == was["mtime_ns"] or digest(path) == was["digest"])
+    except OSError:
+        return False
+
+
+#: fields of scene.json that choose from a family of another name
+_FAMILIES = {"mode": "motor"}
+
+
+def with_defaults(choice: dict[str, Any], other: dict[str, Any], path: str) -> dict[str, Any]:
+    """A choice that also tells of the parameters which only another one tells of, wherever it knows their defaults.
+
+    choice, other: {"kind", "params"} of one kind; path: where they stand in scene.json.
+    """
+    field = path.rpartition(".")[2]
+    family, params = _FAMILIES.get(field, field), dict(choice.get("params") or {})
+    for key in (other.get("params") or {}).keys() - params.keys():
+        default = catalogue.default(family, choice["kind"], key)
+        if default is not None:
+            params[key] = default
+    return {**choice, "params": params} if params else choice
+
+
+#: what is known of arrays over time, by path, time, size and number of frames: panels ask again and again
+_told: dict[tuple[Path, int, int, int], list[str]] = {}
+
+
+def same_so_far(path: Path, was: dict[str, Any], frames: int) -> bool:
+    """Whether an array over time is the one that `source` told of, up to the last frame that both have.
+
+    frames: how many the scene has now.
+    """
+    before = was.get("so_far")
+    if not before:
+        return False
+    try:
+        told = path.stat()
+        key = path, told.st_mtime_ns, told.st_size, frames
+        if key not in _told:
+            rows = header_of(path).shape[0]
+            _told[key] = over_time.digests(path, max(1, (rows - 1) // max(1, frames - 1)))[1]
+    except (OSError, ValueError, IndexError):
+        return False
+    both = min(len(before), len(_told[key]))
+    return bool(both) and before[both - 1] == _told[key][both - 1]
+
+
+def different(old: Any, new: Any) -> list[str]:
+    """Dotted paths of what differs between two scenes as plain JSON; a list of bodies is told by their names.
+
+    Not the last frame: a longer or shorter scene goes on with the same frames. Not how things are called.
+    """
+    if isinstance(old, dict) and isinstance(new, dict):
+        old, new = nameless(old), nameless(new)
+    return _different(old, new, "")
+
+
+def _different(old: Any, new: Any, path: str) -> list[str]:
+    if path == "time.end":
+        return []
+    if isinstance(old, dict) and isinstance(new, dict):
+        if "kind" in old and old["kind"] == new.get("kind"):
+            old, new = with_defaults(old, new, path), with_defaults(new, old, path)
+        names = [*new, *(key for key in old if key not in new)]
+        return [found for key in names if key not in ("name", "uuid", "version")
+                for found in _different(old.get(key), new.get(key), f"{path}.{key}" if path else key)]
+    if path in ("bodies", "mechanisms") and isinstance(old, list) and isinstance(new, list) and all(
+            isinstance(one, dict) for one in (*old, *new)):
+        # told apart by UUIDs, where both have them, as names may change; one that is alone is itself
+        key = "uuid" if all(one.get("uuid") for one in (*old, *new)) else "name"
+        if len(old) != len(new) or (len(new) > 1 and [one.get(key) for one in old] != [one.get(key) for one in new]):
+            return [path]
+        return [f'{found} of "{body.get("name")}"' for was, body in zip(old, new)
+                for found in _different(was, body, "")]
+    return [] if old == new else [path]
+
+
+#: fields of joints, loops and springs that name a body of their mechanism
+_ENDS = ("child", "parent", "body_a", "body_b")
+
+
+def nameless(scene: dict[str, Any]) -> dict[str, Any]:
+    """scene.json with the place of what a name stands for instead of it, and without those that nothing points at.
+
+    Names of soft bodies and of mechanisms stay: they tell whose setting it is.
+    """
+    soft = _places(_dicts(scene.get("bodies")))
+    mechanisms = {one.get("name"): (k, _places(_dicts(one.get("bodies"))))
+                  for k, one in enumerate(_dicts(scene.get("mechanisms"))) if isinstance(one.get("name"), str)}
+
+    def attachment(one: dict[str, Any]) -> dict[str, Any]:
+        place, bodies = mechanisms.get(_text(one, "mechanism"), (None, {}))
+        return one if place is None else one | {"mechanism": place, "body": bodies.get(_text(one, "body"))}
+
+    found = dict(scene)
+    if "bodies" in scene:
+        found["bodies"] = _each(scene["bodies"], lambda body: body | (
+            {"attach": _each(body["attach"], attachment)} if "attach" in body else {}))
+    if "mechanisms" in scene:
+        found["mechanisms"] = _each(scene["mechanisms"], _without_names)
+    if "forces" in scene:
+        found["forces"] = _each(scene["forces"], lambda one: one | (
+            {"bodies": [soft.get(name, name) if isinstance(name, str) else name for name in one["bodies"]]}
+            if isinstance(one.get("bodies"), list) else {}))
+    return found
+
+
+def _without_names(mechanism: dict[str, Any]) -> dict[str, Any]:
+    places = _places(_dicts(mechanism.get("bodies")))
+
+    def part(one: dict[str, Any]) -> dict[str, Any]:
+        return {key: places.get(value, value) if key in _ENDS and isinstance(value, str) else value
+                for key, value in one.items() if key not in ("name", "uuid")}
+
+    return mechanism | {family: _each(mechanism[family], part) for family in ("bodies", "joints", "loops", "springs")
+                        if family in mechanism}
+
+
+def _dicts(value: Any) -> list[dict[str, Any]]:
+    """The objects of a list: what is read may be damaged, or no scene at all."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _each(value: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
+    return [change(one) if isinstance(one, dict) else one for one in value] if isinstance(value, list) else value
+
+
+def _places(named: list[dict[str, Any]]) -> dict[str, int]:
+    return {one["name"]: place for place, one in enumerate(named) if isinstance(one.get("name"), str)}
+
+
+def _text(one: dict[str, Any], key: str) -> str:
+    return str(one.get(key, ""))
