@@ -20,6 +20,7 @@ from solver.forces.springs import Springs
 from solver.integrators.semi_implicit import SemiImplicit
 from solver.nonlinear.limits import StopRule
 from solver.parts.joints.jointed import Jointed
+from solver.parts.joints.on_rates import OnRates
 from solver.state import Vec
 from solver.world.joints import Joints, Shown
 
@@ -53,7 +54,7 @@ def jointed(count: int, joint: str) -> Jointed:
     points[0, 0, 0] = -LENGTH / 2
     ends = np.stack([np.arange(-1, count - 1), np.arange(count)], axis=1)
     springs = Springs(ends, points, np.tile([STIFFNESS, DAMPING, REST], (count, 1)), tree.parent)
-    return Jointed(tree, springs, JointForces(tree, no_law(tree.rates)), GRAVITY, 1.0)
+    return Jointed(tree, springs, OnRates(tree, JointForces(tree, no_law(tree.rates))), GRAVITY, 1.0)
 
 
 class Ours:

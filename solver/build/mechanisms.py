@@ -10,15 +10,17 @@ from .. import catalogue
 from ..coordinates.prescribed import Motion
 from ..coordinates.tree import Tree
 from ..coordinates.tree_build import Body, Joint, build
-from ..errors import BadInput
+from ..errors import BadInput, BadScene
 from ..forces import joint_kernels as columns
 from ..forces.explicit import ExplicitForces
 from ..forces.joint_forces import JointForces, MotorOverTime, no_law
+from ..forces.rate_blocks import RateLaw
 from ..forces.springs import Springs
 from ..job import schema
 from ..job.folder import Job, parameters
 from ..nonlinear.limits import StopRule
 from ..parts.joints.jointed import Jointed
+from ..parts.joints.on_rates import OnRates
 from ..state import Index, Vec
 from ..world.joints import JointInWorld, Joints, MechanismInWorld, Shown
 from .constraints import constraints_of, notes_of
@@ -48,7 +50,8 @@ def build_mechanisms(job: Job) -> Joints:
     explicit = ExplicitForces(tree, _springs(placed, place, tree.parent, implicit=False),
                               JointForces(tree, *_law(job, placed, rates, q, balls, implicit=False)))
     params = parameters("method", scene.method)
-    jointed = Jointed(tree, springs, forces, np.array(scene.gravity, dtype=float), float(params["beta"]),
+    on_rates = OnRates(tree, forces, _rate_laws(placed, rates, balls))
+    jointed = Jointed(tree, springs, on_rates, np.array(scene.gravity, dtype=float), float(params["beta"]),
                       explicit if len(explicit) else None)
     limits = StopRule.of(parameters("stage_solver", scene.stage_solver))
     entry = catalogue.find("integrator", scene.integrator.kind)
@@ -148,6 +151,28 @@ def _springs(placed: list[Placed], place: dict[str, int], parent: Index, implici
             point.append([end[1] for end in ends])
             law.append([spring.stiffness, spring.damping, length if rest is None else rest])
     return Springs(np.array(body, np.int32), np.array(point), np.array(law), parent)
+
+
+def _rate_laws(placed: list[Placed], rates: dict[str, Index], balls: set[int]) -> list[tuple[RateLaw, Index]]:
+    """Laws on joints besides their own springs and motors, and the rates that each is on. Raises BadScene.
+
+    balls: first rates of those that a chart of rotations has.
+    """
+    laws = []
+    for m, one in enumerate(placed):
+        child = {joint.name: joint.child for joint in one.scene.joints}
+        for f, force in enumerate(one.scene.rate_forces):
+            of = [rates[one.key(child[name])] for name in force.joints]
+            for k, each in enumerate(of):
+                if balls & {*each.tolist()} or not len(each):
+                    raise BadScene(f'"{force.joints[k]}" neither turns about axes nor slides along them, so a force '
+                                   "has no angle to go by", "Name hinges and sliders",
+                                   where=f"$.mechanisms[{m}].rate_forces[{f}].joints[{k}]")
+            ends = np.cumsum([len(each) for each in of])
+            law = catalogue.find("rate_law", force.rate_law.kind).load()(
+                np.split(np.arange(ends[-1], dtype=np.int32), ends[:-1]), parameters("rate_law", force.rate_law))
+            laws.append((law, np.concatenate(of)))
+    return laws
 
 
 def _told(one: Placed, tree: Tree, place: dict[str, int]) -> MechanismInWorld:

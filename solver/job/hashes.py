@@ -41,7 +41,7 @@ BODY_READERS = {"name": "", "uuid": "", "surface": "mesh", "surface.to_object": 
                 "fiber_curves": "fields", "fiber_activation": "solve", "cuts": "solve", "nails": "solve",
                 "pulls": "solve", "attach": "solve"}
 MECHANISM_READERS = {"name": "", "uuid": "", "bodies": "solve", "joints": "solve", "loops": "solve",
-                     "springs": "solve", "self_collisions": "solve"}
+                     "springs": "solve", "rate_forces": "solve", "self_collisions": "solve"}
 
 #: plain names of what is not a catalogue parameter; the rest is called by its path
 WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "frame rate", "time.step": "step",
@@ -64,6 +64,7 @@ WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "fra
          "pulls": "pulls",
          "attach": "bones that it hangs on", "joint_friction.kind": "friction inside joints",
          "bodies": "rigid bodies", "joints": "joints", "loops": "loops", "springs": "springs",
+         "rate_forces": "forces on joints",
          "self_collisions": "self collisions", "forces": "forces between bodies"}
 
 Flat = dict[str, Any]
@@ -200,7 +201,7 @@ def _placed(job: Job, body: schema.Body, digests: dict[str, str]) -> Flat:
 
 
 #: fields of what stands in lists that are choices, and the families that they choose from
-IN_LISTS = {"shape": "shape", "mode": "motor", "law": "force"}
+IN_LISTS = {"shape": "shape", "mode": "motor", "law": "force", "rate_law": "rate_law"}
 
 
 def _choices(part: schema.Scene | schema.Body | schema.Ground, families: tuple[str, ...]) -> Flat:

@@ -272,6 +272,13 @@ class Spring(Strict):
     implicit: bool = True  #: pulls as it will at the step's end; else as it does at its start
 
 
+class RateForce(Strict):
+    """What acts on the rates of joints besides their own springs and motors."""
+
+    rate_law: Choice
+    joints: list[str]  #: hinges and sliders, in the order that the law gives a meaning to
+
+
 class Mechanism(Strict):
     """Rigid bodies and what joins them. A body that is no joint's child is free."""
 
@@ -281,6 +288,7 @@ class Mechanism(Strict):
     joints: list[Joint] = field(default_factory=list)
     loops: list[Loop] = field(default_factory=list)
     springs: list[Spring] = field(default_factory=list)
+    rate_forces: list[RateForce] = field(default_factory=list)
     self_collisions: bool = False  #: its bodies touch each other, neighbours in the tree excepted
 
 

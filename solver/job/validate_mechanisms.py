@@ -95,6 +95,19 @@ def _check_mechanism(job: Job, mechanism: schema.Mechanism, where: str) -> None:
         _check_loop(loop, names, f"{where}.loops[{i}]")
     for i, spring in enumerate(mechanism.springs):
         _check_spring(spring, names, f"{where}.springs[{i}]")
+    for i, force in enumerate(mechanism.rate_forces):
+        _check_rate_force(mechanism, force, f"{where}.rate_forces[{i}]")
+
+
+def _check_rate_force(mechanism: schema.Mechanism, force: schema.RateForce, where: str) -> None:
+    check_choice("rate_law", force.rate_law, f"{where}.rate_law")
+    kinds = {joint.name: joint.kind for joint in mechanism.joints}
+    if not force.joints:
+        raise refuse("a force acts on no joint", f"{where}.joints", "Name the joints that it acts on")
+    for k, name in enumerate(force.joints):
+        if name not in kinds or name in force.joints[:k]:
+            what = "is named twice" if name in kinds else f'is no joint of "{mechanism.name}"'
+            raise refuse(f'"{name}" {what}', f"{where}.joints[{k}]", f"Use {', '.join(kinds) or 'a joint'}")
 
 
 def _known(name: str | None, names: set[str], whose: str, where: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -57,7 +57,7 @@ class Skeleton:
         self._bodies, self._by_body = np.unique(bodies).astype(np.int32), by_body
         self._rates = rates = rates_that_move(tree, self._bodies)
         self._factor = WoodburyUpdate(world.condensation.factor)
-        world.condensation.factor = cast(Any, self._factor)
+        world.condensation.factor = self._factor
         self._unit = np.zeros((tree.rates, len(rates)))
         self._unit[rates, np.arange(len(rates))] = 1.0
         self._twists = np.zeros((tree.count, 6, 6 * len(self._bodies)))

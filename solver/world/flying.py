@@ -160,10 +160,10 @@ def _flying(jointed: Jointed, soft: Nodes, coordinates: RidingNodes) -> list[tup
         if tree.parent[i] >= 0:
             root[i] = root[tree.parent[i]]
     held = np.diff(tree.dof)[root] != FREE
-    of_roots = [jointed.joints, *([] if jointed.explicit is None else [jointed.explicit.joints])]
+    pushed = [jointed.on_rates.bodies, *([] if jointed.explicit is None else [jointed.explicit.joints.bodies])]
     springs = [jointed.springs, *([] if jointed.explicit is None else [jointed.explicit.springs])]
-    for forces in of_roots:
-        held[np.isin(root, forces.bodies)] = True
+    for bodies in pushed:
+        held[np.isin(root, bodies)] = True
     for a, b in np.concatenate([one.body for one in springs]):
         if a < 0 or b < 0 or root[a] != root[b]:
             held[np.isin(root, root[[body for body in (a, b) if body >= 0]])] = True

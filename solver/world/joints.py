@@ -155,7 +155,7 @@ class Joints:
         if self.constraints is None:
             return state
         try:
-            return self.constraints.started(state, self.condensation.by_inertia(self.linearise(state).posture))
+            return self.constraints.started(state, self.condensation.by_inertia(self.linearise(state), 0.0))
         except StepFailed:
             return state  # the first step says of whom and why
 
@@ -173,7 +173,7 @@ class Joints:
     def touching(self, state: State) -> Index:
         """Motors and drives that work from here on: where one lets go its force jumps, no history reaches across."""
         jointed = self.condensation
-        working = jointed.joints.at_work(state.time)
+        working = jointed.on_rates.joints.at_work(state.time)
         working += [] if jointed.explicit is None else jointed.explicit.joints.at_work(state.time)
         working += [] if self.constraints is None else self.constraints.at_work(state.time)
         return np.flatnonzero(working).astype(np.int32)
@@ -371,7 +371,7 @@ class Joints:
         at = self.tree.posture(state.q, state.u, state.memory, self._postures[1])
         jointed, constraints = self.condensation, self.constraints
         effort = state.memory.get(EFFORT, np.zeros(len(state.u)))
-        for joints in (jointed.joints, *(() if jointed.explicit is None else (jointed.explicit.joints,))):
+        for joints in (jointed.on_rates.joints, *(() if jointed.explicit is None else (jointed.explicit.joints,))):
             effort = effort + joints.efforts(at, state.q, state.u, state.memory.get(CENTRES, self.tree.fresh),
                                              state.time)
         loops = np.zeros(0) if constraints is None else constraints.open_by(at)
@@ -385,8 +385,8 @@ class Joints:
         moving = 0.5 * float(np.einsum("na,nab,nb->", at.twist, self.tree.inertia, at.twist))
         height = -float(np.einsum("n,na,a->", mass, at.E[:, :3, 3], jointed.gravity))
         explicit = 0.0 if jointed.explicit is None else jointed.explicit.energy(at.E, state.q, centres)
-        return (moving + height + jointed.springs.energy(at.E) + jointed.joints.energy(state.q, centres)
-                + explicit)
+        return (moving + height + jointed.springs.energy(at.E)
+                + jointed.on_rates.energy(state.q, state.u, centres, state.time) + explicit)
 
     def liveliness(self, state: State) -> Vec | None:
         """Nothing sleeps."""

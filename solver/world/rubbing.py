@@ -73,7 +73,7 @@ class StageRows:
 
     def effort(self, u: Vec) -> Vec:
         """What springs, motors, drives and limits do to rates, (m,)."""
-        out: Vec = self._posed.owner.pull - _times(self._posed, u)
+        out: Vec = self._posed.owner.on_rates.force - self._posed.owner.on_rates.times(u)
         if self.outside is not None and self.answer is not None:
             out += self.outside.on_rates(self.answer, len(u))
         return out
@@ -102,20 +102,20 @@ class StageRows:
     def momentum(self) -> Vec:
         """w, with what springs and motors of joints do to the two bodies of each, (n, 6)."""
         owner = self._posed.owner
-        out: Vec = owner.wrench + self._between(efforts(self, self._bearings, owner.pull))
+        out: Vec = owner.wrench + self._between(efforts(self, self._bearings, owner.on_rates.force))
         return out
 
     def free_answer(self, wrench: Vec) -> Vec:
         """S⁻¹ of impulses on bodies that no joint holds, (n, 6, c)."""
         owner, n = self._posed.owner, len(self.parent)
-        if not len(owner.springs) and not len(owner.joints.bodies):
+        if not len(owner.springs) and not len(owner.on_rates.bodies):
             return np.linalg.solve(owner.diagonal, wrench)
         if self._dense is None:
             columns = np.eye(6 * n).reshape(n, 6, 6 * n)
             S = np.stack([owner.multiply(columns[:, :, c]) for c in range(6 * n)], axis=2)
             directions = efforts_of_each(self, self._bearings)
             across = np.stack([self._between(directions[:, :, k]).ravel() for k in range(directions.shape[2])])
-            stiff = np.stack([_times(self._posed, unit) for unit in np.eye(len(self.S))])
+            stiff = np.stack([owner.on_rates.times(unit) for unit in np.eye(len(self.S))])
             self._dense = cho_factor(S.reshape(6 * n, 6 * n) + across.T @ stiff @ across)
         out: Vec = cho_solve(self._dense, wrench.reshape(6 * n, -1)).reshape(wrench.shape)
         return out
@@ -133,20 +133,6 @@ class StageRows:
 def efforts_of_each(posed: StageRows, bearings: Bearings) -> Vec:
     """Wrenches on the bodies below joints that do a unit effort to each rate, (n, 6, m)."""
     return np.stack([efforts(posed, bearings, unit) for unit in np.eye(len(posed.S))], axis=2)
-
-
-def _times(posed: PosedTree, u: Vec) -> Vec:
-    """R u of joint springs, dampers and motors, (m,)."""
-    owner = posed.owner
-    out = np.zeros(len(u))
-    if not len(owner.joints.bodies):
-        return out
-    rates = np.diff(owner.tree.dof)
-    for count in np.unique(rates[rates > 0]):
-        joints = np.flatnonzero(rates == count)
-        entries = owner.tree.dof[joints][:, None] + np.arange(count)
-        out[entries] = np.matmul(owner.reduced[joints, :count, :count], u[entries][:, :, None])[:, :, 0]
-    return out
 
 
 @dataclass

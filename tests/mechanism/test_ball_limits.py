@@ -68,7 +68,7 @@ def test_a_ball_hangs_in_its_limit(tmp_path):
     u = posed.solve()
     at = world.tree.posture(state.q, state.u, state.memory)
     # what the limit does is no load of the bearing: it does no work on the rates
-    damped = posed.owner.pull - 0.01 * 0.05 * u
+    damped = posed.owner.on_rates.force - 0.01 * 0.05 * u
     assert world.tree.gather(at, posed.reaction(u)) == pytest.approx(damped, abs=1e-9)
     weight = at.E[0, :3, :3] @ posed.reaction(u)[0, 3:]
     assert weight == pytest.approx([0, 0, 0.01 * 9.81 * world.tree.inertia[0, 5, 5]], rel=1e-6, abs=1e-9)

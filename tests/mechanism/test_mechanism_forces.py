@@ -40,8 +40,8 @@ def generalized(world, state, felt=0.0):
     wrench, pull = np.zeros((world.tree.count, 6)), np.zeros(world.tree.rates)
     scratch = [np.zeros((world.tree.count, 6, 6)) for _ in range(3)]
     jointed.springs.add(at.E, at.twist, None, 1.0, 0.0, felt, wrench, *scratch[:2])
-    jointed.joints.add(at, state.q, state.u, state.memory.get(CENTRES, world.tree.fresh), None, 1.0, 0.0, felt, pull,
-                       scratch[2])
+    centres = state.memory.get(CENTRES, world.tree.fresh)
+    jointed.on_rates.joints.add(at, state.q, state.u, centres, None, 1.0, 0.0, felt, pull, scratch[2])
     return world.tree.gather(at, wrench) + pull
 
 
@@ -64,7 +64,7 @@ def test_forces_are_what_the_energy_loses(tmp_path):
 
         def energy(q, world=world, state=state, jointed=jointed):
             at = world.tree.posture(q, state.u, state.memory)
-            return jointed.springs.energy(at.E) + jointed.joints.energy(q, state.memory[CENTRES])
+            return jointed.springs.energy(at.E) + jointed.on_rates.joints.energy(q, state.memory[CENTRES])
 
         assert generalized(world, state) == pytest.approx(-slope(energy, state.q), abs=1e-6)
 

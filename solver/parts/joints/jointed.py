@@ -11,12 +11,13 @@ import numpy as np
 from ...coordinates.tree import CENTRES, Posture, Tree
 from ...errors import StepFailed
 from ...forces.explicit import ExplicitForces
-from ...forces.joint_forces import JointForces
 from ...forces.rigid_kernels import free_flight, momentum
 from ...forces.springs import Springs
 from ...linear.tree.factor import BodyNotPositiveDefinite, TreeFactor
+from ...linear.woodbury import Solves, WoodburyUpdate
 from ...state import Index, State, Vec
 from ..interface import Stage
+from .on_rates import OnRates
 
 FEW = 64  #: rates of which the whole inverse may be kept
 STEP = "joints.h"  #: key of the memory: length of the last linearised step [s], (1,)
@@ -172,21 +173,22 @@ class Jointed:
 
     sleep = None
 
-    def __init__(self, tree: Tree, springs: Springs, joints: JointForces, gravity: Vec, beta: float,
+    def __init__(self, tree: Tree, springs: Springs, on_rates: OnRates, gravity: Vec, beta: float,
                  explicit: ExplicitForces | None = None) -> None:
         """gravity: (3,) [m/s²]. beta: on K of semi-implicit Euler. explicit: forces that no matrix has."""
-        self.tree, self.springs, self.joints, self.gravity, self.beta = tree, springs, joints, gravity, beta
+        self.tree, self.springs, self.on_rates, self.gravity, self.beta = tree, springs, on_rates, gravity, beta
         self.explicit = explicit
         self.constraints: Constraints | None = None
         self.last: PosedTree | None = None
         self.on_bodies: OnBodies | None = None  #: of the next stage; its factor has Jᵀ G J already
-        self.factor = TreeFactor(tree.parent, tree.dof)
-        n, m = tree.count, tree.rates
+        self.factor: Solves = TreeFactor(tree.parent, tree.dof)
+        self._coupled = WoodburyUpdate(self.factor) if len(on_rates.coupled) else None
+        if self._coupled is not None:
+            self.factor = self._coupled
+        n = tree.count
         self.diagonal: Vec = tree.inertia.copy()  #: S's blocks on bodies, (n, 6, 6)
         self.below: Vec = np.zeros((n, 6, 6))  #: in rows of bodies and columns of their parents
-        self.reduced: Vec = np.zeros((n, 6, 6))  #: R, of the joint above each body in the upper left corner
         self.wrench: Vec = np.zeros((n, 6))  #: w
-        self.pull: Vec = np.zeros(m)  #: r
         self._kept, self._moved, self._gathered = np.zeros((n, 6)), np.zeros((n, 6)), np.zeros((n, 6))
         self._world: Vec = np.tile(np.eye(4), (n, 1, 1))
         self._earlier, self._foreseen = tree.blank(), tree.blank()
@@ -197,13 +199,13 @@ class Jointed:
         tree, at, share = self.tree, lin.posture, stage.a * stage.h
         moved = None if stage.base is None else stage.base - lin.q
         self._set_momentum(lin, stage, share)
-        self._add_forces(lin, stage.time, stage.inside, moved, share, stage.stiffness_factor, 0.0)
+        self._add_forces(lin, stage.time, stage.inside, moved, share, stage.stiffness_factor, 0.0, stage.u_hat)
         self._add_explicit(lin, stage, share)
         if self.on_bodies is not None:
             self.wrench[self.on_bodies.bodies] += self.on_bodies.impulse.reshape(-1, 6)
         self._factor(at)
         right = tree.gather(at, self.wrench, None, self._gathered)
-        right += self.pull
+        right += self.on_rates.force
         self.last = PosedTree(self, lin, stage, right)
         return self.last
 
@@ -228,26 +230,27 @@ class Jointed:
         at, tree = lin.posture, self.tree
         self._kept[:] = 0.0
         momentum(at.E, at.twist, at.drift, self._kept, tree.inertia, self.gravity, 1.0, self.wrench)
-        self._add_forces(lin, time, time, None, 1.0, 0.0, 1.0)
+        self._add_forces(lin, time, time, None, 1.0, 0.0, 1.0, None)
         if self.explicit is not None:
             self.explicit.take(at, lin.q, lin.v, lin.memory.get(CENTRES, tree.fresh), time, time, 1.0)
             self._taken = None
             self.wrench += self.explicit.wrench
-            self.pull += self.explicit.pull
+            self.on_rates.force += self.explicit.pull
         right = tree.gather(at, self.wrench, None, self._gathered)
-        right += self.pull
-        out: Vec = self.by_inertia(at)(right)
+        right += self.on_rates.force
+        out: Vec = self.by_inertia(lin, time)(right)
         return out
 
-    def by_inertia(self, at: Posture) -> Callable[[Vec], Vec]:
+    def by_inertia(self, lin: LinearizationPoint, time: float) -> Callable[[Vec], Vec]:
         """M_r⁻¹ of impulses on the rates, both (m,) or (m, c), until the next stage is posed."""
-        self.diagonal[:], self.below[:], self.reduced[:] = self.tree.inertia, 0.0, 0.0
+        self.diagonal[:], self.below[:] = self.tree.inertia, 0.0
+        self.on_rates.weigh_inertia(lin.q, lin.v, lin.memory.get(CENTRES, self.tree.fresh), time)
         self.springs.between[:] = 0.0
-        self._factor(at)
+        self._factor(lin.posture)
         return self.factor.solve
 
     def _add_forces(self, lin: LinearizationPoint, time: float, asked: float, moved: Vec | None, share: float,
-                    ahead: float, felt: float) -> None:
+                    ahead: float, felt: float, kept: Vec | None) -> None:
         """What springs and joints add to right side and matrix; asked: when motors are at work."""
         tree, at = self.tree, lin.posture
         if len(self.springs):
@@ -256,11 +259,9 @@ class Jointed:
             bodies_moved = None if moved is None else tree.spread(at, moved, self._moved)
             self.springs.add(at.E, at.twist, bodies_moved, share, ahead, felt, self.wrench, self.diagonal, self.below)
         if self.explicit is not None:
-            self.pull[:] = 0.0  # what explicit forces were in the last stage
-        if len(self.joints.bodies):
-            self.joints.at(time, asked)
-            self.joints.add(at, lin.q, lin.v, lin.memory.get(CENTRES, tree.fresh), moved, share, ahead, felt,
-                            self.pull, self.reduced)
+            self.on_rates.force[:] = 0.0  # what explicit forces were in the last stage
+        self.on_rates.weigh(at, lin.q, lin.v, lin.memory.get(CENTRES, tree.fresh), time, asked, moved, share, ahead,
+                            felt, kept)
 
     def _add_explicit(self, lin: LinearizationPoint, stage: Stage, share: float) -> None:
         """What explicit forces add to the right side: where the stage says, the same in all its iterations."""
@@ -275,12 +276,14 @@ class Jointed:
                 at = tree.posture(q, u, lin.memory, self._foreseen)
             explicit.take(at, q, u, lin.memory.get(CENTRES, tree.fresh), stage.time, stage.inside, share)
         self.wrench += explicit.wrench
-        self.pull += explicit.pull
+        self.on_rates.force += explicit.pull
 
     def _factor(self, at: Posture) -> None:
         pairs, between = (self.springs.pairs, self.springs.between) if len(self.springs.pairs) else (None, None)
+        if self._coupled is not None:
+            self._coupled.add(self.on_rates.coupled, self.on_rates.coupling)
         try:
-            self.factor.factor(at.X, at.S, self.diagonal, self.below, self.reduced, pairs, between)
+            self.factor.factor(at.X, at.S, self.diagonal, self.below, self.on_rates.own, pairs, between)
         except BodyNotPositiveDefinite as failure:
             raise StepFailed(UNRESISTED, self.tree.bodies[failure.body]) from failure
 

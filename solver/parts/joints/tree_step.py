@@ -93,20 +93,22 @@ class TreeStep:
         self._jointed, at, earlier = jointed, jointed.tree.blank(), jointed.tree.blank()
         self._places = at.place, at.subspace, at.bend
         self._earlier = earlier.place, earlier.subspace, earlier.bend
-        tree, joints, held = jointed.tree, jointed.joints, jointed.springs
+        tree, rates, held = jointed.tree, jointed.on_rates, jointed.springs
+        joints = rates.joints
         n, m = tree.count, tree.rates
         self._arrays = (
             tree.parent, tree.dof, tree.in_parent, tree.in_child, tree.from_child, at.place, at.subspace, at.bend,
             at.E, at.X, at.S, at.twist, at.drift, tree.inertia, jointed.gravity, held.body, held.point, held.law,
-            held.slot, held.unmoved, held.between, joints.bodies, joints.chart, joints.law, joints.still, jointed.pull,
-            joints.effort, np.zeros((n, 6, 6)), np.zeros((n, 6, 6)), jointed.reduced, np.zeros((m, 6)),
+            held.slot, held.unmoved, held.between, joints.bodies, joints.chart, joints.law, joints.still, rates.force,
+            joints.effort, np.zeros((n, 6, 6)), np.zeros((n, 6, 6)), rates.own, np.zeros((m, 6)),
             np.zeros((m, 6)), np.zeros((n, 1, 6)), np.zeros((n, 6)), earlier.place, earlier.subspace, earlier.E,
             earlier.twist)
 
     @staticmethod
     def serves(jointed: Jointed) -> bool:
         """Whether a mechanism is of this kind."""
-        return jointed.constraints is None and jointed.explicit is None and not len(jointed.springs.pairs)
+        nothing_else = jointed.constraints is None and jointed.explicit is None and not jointed.on_rates.laws
+        return nothing_else and not len(jointed.springs.pairs)
 
     def step(self, state: State, h: float) -> tuple[State, bool]:
         """The state after h seconds, and whether it is calm: else its rates and charts are to be looked at.
@@ -121,8 +123,8 @@ class TreeStep:
         for batch in tree.batches:
             batch.kind.fill(batch.bodies, tree.dof, before, u, tree.start, centres, *self._earlier)
             batch.kind.fill(batch.bodies, tree.dof, q, u, tree.start, centres, *self._places)
-        if jointed.joints.motors:
-            jointed.joints.at(time, time - 0.5 * h)
+        if jointed.on_rates.joints.motors:
+            jointed.on_rates.joints.at(time, time - 0.5 * h)
         next_q, next_u = np.empty(len(q)), np.empty((len(q), 1))
         said = step_tree(*self._arrays, flown, h, jointed.beta * h * h, centres, q, u, next_q, next_u)
         if said >= 0:

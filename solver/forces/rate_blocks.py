@@ -1,0 +1,32 @@
+"""Terms on rates: forces, inertia, damping and stiffness that no body and no node has, such as the turning rotor of a
+motor or a belt between two hinges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from ..state import Index, Vec
+
+
+@dataclass(frozen=True)
+class RateBlocks:
+    """What one law says of some rates, in dense blocks over them; None for a block that it does not have."""
+
+    force: Vec  #: f on them but for D u [N m, N], (k,)
+    mass: Vec | None = None  #: M that they have besides their bodies', symmetric and constant, (k, k)
+    damping: Vec | None = None  #: D = ∂f/∂u, symmetric, negative semi-definite, (k, k)
+    stiffness: Vec | None = None  #: K = ∂f/∂q, the same
+    energy: float = 0.0  #: that f derives from [J]
+
+
+class RateLaw(Protocol):
+    """A law on rates of joints that turn about an axis or slide along one. Entries of the family "rate_law"."""
+
+    def __init__(self, rates: Sequence[Index], params: Mapping[str, float]) -> None:
+        """rates: places of each joint's rates among those that the law is asked of, in the order of the scene."""
+
+    def blocks(self, place: Vec, u: Vec, time: float) -> RateBlocks:
+        """Where the joints stand at `place` [rad, m] at rates u, both (k,)."""
