@@ -110,14 +110,19 @@ class Stopped(ConJacError):
 class StepFailed(Exception):
     """A step could not be solved; the old state is still good. Caught by `simulate`, never shown as it is.
 
-    object: name of the body that failed, where that is known. The world adds the number of the part.
+    object: name of the body that failed, where that is known. remedy: what helps, where that was measured; else the
+    world's own. The world adds the number of the part.
     """
 
     part: int | None = None
 
-    def __init__(self, what: str, object: str | None = None) -> None:
+    def __init__(self, what: str, object: str | None = None, remedy: str = "") -> None:
         super().__init__(what)
-        self.object = object
+        self.object, self.remedy = object, remedy
+
+
+#: what helps where all that is left of a stage is rounding
+TOO_TIGHT = "Raise the Tolerance of the stage solver, which asks for more digits than there are"
 
 
 def printable(text: str) -> str:

@@ -14,7 +14,7 @@ from ..assembly.damping import Damped
 from ..assembly.edges import Edges
 from ..assembly.linearised import Linearised
 from ..assembly.pattern import Pattern
-from ..errors import StepFailed
+from ..errors import TOO_TIGHT, StepFailed
 from ..linear.interface import Factoring, NotPositiveDefinite
 from ..parts.interface import NodeStage
 from ..state import Index, Mask, Vec
@@ -24,6 +24,7 @@ STANDARD_GRAVITY = 9.81
 SAME_PLACE = 1.0e-12  #: of the body's extent: a step this short moves nothing that doubles can tell
 ROUNDING = 1.0e-11  #: of the merit's size: smaller changes of it are noise
 LARGEST_STEP = 1.0  #: of an edge's length, in one iteration
+LEFT_BY_ROUNDING = 8.0  #: of what the last digit of a position changes: below it a residual has no digit of its own
 
 
 class Physics(Protocol):
@@ -197,8 +198,17 @@ class StageProblem:
         """The error that says what went wrong, where the residual is worst, in which body and when."""
         worst = int(self.order[int(np.argmax(np.abs(at.residual))) // 3])
         share = at.size / (self.stage.a * self.stage.h)
-        return StepFailed(f"{what}; a net force of {share:.3g} N is left at node {worst}, {self.stage.time:.6g} s",
-                          self.physics.body_of(worst))
+        said = f"{what}; a net force of {share:.3g} N is left at node {worst}, {self.stage.time:.6g} s"
+        body = self.physics.body_of(worst)
+        if at.size > LEFT_BY_ROUNDING * self._rounding(at):
+            return StepFailed(said, body)
+        return StepFailed(f"{said}, which is what rounding leaves of forces as stiff as these", body, TOO_TIGHT)
+
+    def _rounding(self, at: Evaluation) -> float:
+        """What moving nodes by the last digit of where they are changes of a residual [N s]."""
+        furthest = float(np.abs(self.positions(self.velocities(at.unknowns))).max())
+        stiffest = float(np.abs(self.system.matrix.diagonal()).max(initial=0.0))
+        return stiffest * float(np.spacing(furthest)) / (self.stage.b * self.stage.h)
 
     def _lowers(self, at: Evaluation, trial: Evaluation, step: float, slope: float) -> bool:
         if at.merit is None or trial.merit is None:

@@ -155,9 +155,8 @@ class SoftBodies:
             x = self.coordinates.place(state.q, state.time)
             growth = [float(np.linalg.norm(np.ptp(x[body.nodes], axis=0))) / body.size for body in self.parts]
             name = self.parts[int(np.argmax(growth))].name
-        return Diverged(f"the motion could not be solved: {failure}",
-                        "Lower the step, raise Damping (beta) or raise Young's Modulus; earlier frames are kept",
-                        name, frame)
+        remedy = failure.remedy or "Lower the step, raise Damping (beta) or raise Young's Modulus"
+        return Diverged(f"the motion could not be solved: {failure}", f"{remedy}; earlier frames are kept", name, frame)
 
     def output(self, state: State, frame: int) -> Vec:
         """Vertices of all bodies in object space at this frame, (v, 3)."""
