@@ -44,6 +44,9 @@ gallery: setup $(GALLERY:%=examples_blend/%.blend)
 
 # ---- tests
 
+# even where the machine keeps no bytecode: each worker would parse all tests and rewrite their assertions anew
+test test-all test-blender: export PYTHONDONTWRITEBYTECODE :=
+
 test: setup lint types
 	$(PY) -m pytest -n $(WORKERS) --dist worksteal -m "not long" -p no:cacheprovider
 

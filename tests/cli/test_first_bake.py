@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import kept_kernels
 import pytest
 from small_jobs import box_job
 
@@ -55,11 +56,19 @@ def runs(pid: int) -> bool:
         return False
 
 
-@pytest.fixture(scope="module")
-def bakes(tmp_path_factory):
-    """A folder where a job was baked twice, the first time with nothing compiled; and (exit code, errors, events,
+#: a kernel file of the first process's share, and one of the second's
+LACKING = ("locate", "stable_neo_hookean")
+
+
+@pytest.fixture(scope="module",
+                params=["little is missing", pytest.param("nothing is compiled", marks=pytest.mark.long)])
+def bakes(request, tmp_path_factory):
+    """A folder where a job was baked twice, the first time with kernels missing; and (exit code, errors, events,
     frames on disk) of both."""
     folder, told = tmp_path_factory.mktemp("bakes"), []
+    if request.param == "little is missing":
+        kernels = kept_kernels.give(folder / "fresh", without=LACKING)
+        assert len([*kernels.rglob("*.nbc")]) > 50
     for _ in range(2):
         process = first_bake(folder)
         said, errors = process.communicate(timeout=300)
