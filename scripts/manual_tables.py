@@ -19,6 +19,8 @@ TITLES = {
     "carry": ("Inside of Maps", "What is painted on the surface for the material's numbers, below it."),
     "damping": ("Damping", "What the material itself loses, whatever the step; off where both settings are 0."),
     "friction": ("Friction", "What holds the body against sliding on the ground; none where it is left out."),
+    "contact": ("Contact", "What keeps the surfaces of soft bodies and obstacles apart; they do not touch each other "
+                           "where it is left out."),
     "fiber_material": ("Fibers", "What fibers add to the material, along one direction in each element."),
     "fiber_field": ("Direction of the fibers", "Which way fibers run in the rest shape; they turn with the body."),
     "mesher": ("Mesher", "How the volume is filled with tetrahedra."),

@@ -133,6 +133,11 @@ _count: int = 0
 _helpers: ThreadPoolExecutor | None = None
 
 
+def count() -> int:
+    """How many threads kernels may use, for libraries with pools of their own."""
+    return _count or configure(None)
+
+
 def share(kernel: Callable[..., None], pieces: int, *arguments: Any) -> None:
     """kernel(start, stop, *arguments) for all pieces of the work, a few at a time, on every thread.
 

@@ -87,7 +87,7 @@ class Pattern:
         position: Index = np.full(count, -1)
         position[order] = np.arange(len(order))
         self.position = position  #: (count,) row of each node, -1 where it has none
-        self._tets = tets
+        self.tets = tets
         self._others = NO_ELEMENTS  #: behind the tets
 
         size = len(order)
@@ -138,7 +138,7 @@ class Pattern:
         if self._alone is None:
             self._alone = (self._block, self.source_start, self.source)
         alone, start, source = self._alone
-        more = _Sources.of(others, self.position, size, len(self._tets))
+        more = _Sources.of(others, self.position, size, len(self.tets))
 
         # where each of their blocks stands, or would, among those of the tets
         wanted, turned = more.key >> 1, more.key & 1

@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import catalogue
 from ..contact.find.half_space import HalfSpace
+from ..contact.laws.interface import ContactLaw
 from ..contact.laws.penalty import Penalty
 from ..coordinates.free_nodes import FreeNodes
 from ..coordinates.prescribed import Motion
@@ -26,6 +27,7 @@ from ..world.bodies import BodyInWorld, lumped_mass
 from ..world.nodes import Nodes
 from .fields import Prepared, prepare
 from .inputs import over_time
+from .obstacles import Obstacles, obstacles_of
 from .volumes import Stage, volumes_of
 
 #: coordinates from rest positions (n, 3), pinned nodes, their motion, and the first node of each body
@@ -44,7 +46,8 @@ def prepare_all(job: Job, report: Stage, volumes: list[Volume] | None = None) ->
 def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None = None) -> Nodes:
     """Soft bodies of one method as one part. riding: whose nodes ride on rigid bodies, where some do."""
     scene = job.scene
-    rest = np.concatenate([one.volume.nodes for one in prepared])
+    obstacles = obstacles_of(job)
+    rest = np.concatenate([*(one.volume.nodes for one in prepared), obstacles.places])
     first = np.concatenate([[0], np.cumsum([len(one.volume.nodes) for one in prepared])])
 
     mass = np.zeros(len(rest))
@@ -66,7 +69,7 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
         bodies.append(BodyInWorld(one.body.name, slice(int(start), int(stop)), size, one.embedding, to_object))
 
     dynamic = np.concatenate([one.fields.dynamic + start for one, start in zip(prepared, first)]).astype(np.int32)
-    coordinates = _coordinates(job, rest, prepared, first, riding)
+    coordinates = _coordinates(job, rest, prepared, first, riding, obstacles)
     linear = choose(scene.linear_solver, [len(one.volume.tets) for one in prepared])
     method = scene.method_of(prepared[0].body)
     params = parameters("method", method)
@@ -77,6 +80,11 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
     stage_solver = catalogue.find("stage_solver", scene.stage_solver.kind).load()(
         parameters("stage_solver", scene.stage_solver))
 
+    contacts: list[ContactLaw] = []
+    if scene.contact is not None:
+        from .contact import contacts_of  # its kernels are compiled where something touches
+
+        contacts = contacts_of(job, prepared, rest, mass, first, coordinates, obstacles)
     ground = friction = None
     if scene.ground is not None:
         moving = None if scene.ground.motion is None else over_time(job, scene.ground.motion)
@@ -91,14 +99,16 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
     return Nodes(bodies, elastic, coordinates, condensation, integrator, stage_solver, linear, rest, mass,
                  np.array(scene.gravity), ground, scene.time.start, bool(params["quasistatic_start"]), notes=notes,
                  damping_laws=laws, friction=friction, between=_between(job, prepared, rest, first),
-                 pulls=_pulls(job, prepared, mass, first))
+                 pulls=_pulls(job, prepared, mass, first), contacts=contacts)
 
 
-def _coordinates(job: Job, rest: Vec, prepared: list[Prepared], first: Index,
-                 riding: MakeCoordinates | None) -> FreeNodes:
-    """Pinned and kinematic nodes of all bodies as one table of prescribed nodes, and those that ride on bones."""
-    prescribed = np.concatenate([one.fields.pinned + start for one, start in zip(prepared, first)]).astype(np.int32)
-    motion = _motion(job, prepared)
+def _coordinates(job: Job, rest: Vec, prepared: list[Prepared], first: Index, riding: MakeCoordinates | None,
+                 obstacles: Obstacles) -> FreeNodes:
+    """Pinned and kinematic nodes of all bodies as one table of prescribed nodes, those of obstacles and those that
+    ride on bones among them."""
+    behind = np.arange(first[-1], len(rest))
+    prescribed = np.concatenate([*(one.fields.pinned + start for one, start in zip(prepared, first)), behind])
+    prescribed, motion = prescribed.astype(np.int32), _motion(job, prepared, obstacles)
     return FreeNodes(rest, prescribed, motion) if riding is None else riding(rest, prescribed, motion, first)
 
 
@@ -135,16 +145,20 @@ def _pulls(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> list[
     return pulls
 
 
-def _motion(job: Job, prepared: list[Prepared]) -> Motion | None:
-    """Where the pinned nodes of all bodies are; None where all stand still."""
-    if all(one.fields.motion is None for one in prepared):
+def _motion(job: Job, prepared: list[Prepared], obstacles: Obstacles) -> Motion | None:
+    """Where the pinned nodes of all bodies and the obstacles are; None where all stand still."""
+    told = [one.fields.motion for one in prepared] + [obstacles.motion]
+    if all(motion is None for motion in told):
         return None
-    samples = max(len(one.fields.motion) for one in prepared if one.fields.motion is not None)
+    samples = max(len(motion) for motion in told if motion is not None)
     motions = []
     for one in prepared:
         still = one.volume.nodes[one.fields.pinned]
         whole = np.broadcast_to(still, (samples, *still.shape))
         motions.append(whole if one.fields.motion is None else one.fields.motion)
+    if len(obstacles.places):
+        whole = np.broadcast_to(obstacles.places, (samples, *obstacles.places.shape))
+        motions.append(whole if obstacles.motion is None else obstacles.motion)
     return over_time(job, np.concatenate(motions, axis=1))
 
 

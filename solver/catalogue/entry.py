@@ -39,6 +39,7 @@ class Entry:
     adaptive: bool = False  #: of an integrator: it tells its error, so that a tolerance can choose its steps
     full_space: bool = False  #: of a method: every free node is an unknown; of an integrator: it needs such a method
     iterates: bool = False  #: of an integrator: it solves its stages to a tolerance
+    bounded: bool = False  #: of an integrator: its stages end where nothing has gone through anything
     frictionless: bool = False  #: of an integrator: it does not know a friction law
     for_large: bool = False  #: of a linear solver: what `auto` takes for meshes that are too large to factor
     hidden: bool = False  #: for scripts and measurements alone: in no menu

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .. import catalogue
 from . import schema
-from .folder import FARTHEST, Job, parts, refuse
+from .folder import FARTHEST, Job, parameters, parts, refuse
 
 MOST = 20_000_000  # rows of an array whose length is free: as many tetrahedra need 100 GB
 
@@ -99,3 +99,13 @@ def check_array(job: Job, name: str, where: str, kind: str, shape: tuple[int | N
     if found and found[0] > MOST and shape[0] is None:
         raise refuse(f'"{name}" has {found[0]} rows; {MOST} is the most that can be baked', where, "Use a coarser mesh")
     return job.array(name, where)
+
+
+def check_one_method(scene: schema.Scene, names: list[str], where: str) -> None:
+    """Refuse soft bodies that act on each other and have different methods. Raises BadScene."""
+    bodies = {body.name: body for body in scene.bodies}
+    first, *others = ((scene.method_of(bodies[name]), name) for name in names)
+    for method, name in others:
+        if (method.kind, parameters("method", method)) != (first[0].kind, parameters("method", first[0])):
+            raise refuse(f'"{first[1]}" and "{name}" have different methods, and what acts on each other is solved at '
+                         "once", where, "Give both the same method and settings")

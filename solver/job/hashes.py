@@ -29,7 +29,7 @@ SCENE_READERS = {"version": "", "name": "", "uuid": "", "time": "solve", "time.e
                  "method": "solve", "integrator": "solve", "stage_solver": "solve",
                  "linear_solver": "solve", "gravity": "solve", "ground": "solve",
                  "friction": "solve",  # of the ground
-                 "joint_friction": "solve", "forces": "solve",
+                 "joint_friction": "solve", "forces": "solve", "contact": "solve", "obstacles": "solve",
                  "seed": ""}  # went before anything was random; older caches still name it
 BODY_READERS = {"name": "", "uuid": "", "surface": "mesh", "surface.to_object": "solve", "surface.place": "fields",
                 "tets": "mesh",
@@ -65,7 +65,8 @@ WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "fra
          "attach": "bones that it hangs on", "joint_friction.kind": "friction inside joints",
          "bodies": "rigid bodies", "joints": "joints", "loops": "loops", "springs": "springs",
          "rate_forces": "forces on joints",
-         "self_collisions": "self collisions", "forces": "forces between bodies"}
+         "self_collisions": "self collisions", "forces": "forces between bodies", "contact": "contact of surfaces",
+         "obstacles": "obstacles"}
 
 Flat = dict[str, Any]
 
@@ -161,9 +162,9 @@ def _flat(job: Job, part: msgspec.Struct, prefix: str, digests: dict[str, str],
         if value is None or (isinstance(part, schema.Scene) and info.name in ("bodies", "mechanisms")):
             continue
         if isinstance(value, schema.Choice):
-            if info.name in IN_LISTS:
+            if (type(part), info.name) in NOT_AT_THE_TOP:
                 yield f"{name}.kind", value.kind
-                for key, number in sorted(parameters(IN_LISTS[info.name], value).items()):
+                for key, number in sorted(parameters(NOT_AT_THE_TOP[type(part), info.name], value).items()):
                     yield f"{name}.{key}", number
         elif isinstance(value, msgspec.Struct):
             yield from _flat(job, value, name + ".", digests, so_far)
@@ -200,8 +201,10 @@ def _placed(job: Job, body: schema.Body, digests: dict[str, str]) -> Flat:
     return flat
 
 
-#: fields of what stands in lists that are choices, and the families that they choose from
-IN_LISTS = {"shape": "shape", "mode": "motor", "law": "force", "rate_law": "rate_law"}
+#: fields that are choices of what does not stand at the top, and the families that they choose from
+NOT_AT_THE_TOP = {(schema.RigidBody, "shape"): "shape", (schema.Motor, "mode"): "motor",
+                  (schema.Force, "law"): "force", (schema.RateForce, "rate_law"): "rate_law",
+                  (schema.Contact, "law"): "contact"}
 
 
 def _choices(part: schema.Scene | schema.Body | schema.Ground, families: tuple[str, ...]) -> Flat:
@@ -259,7 +262,8 @@ def without_names(read: Settings) -> Settings:
         return found
 
     scene = {key: [soft.get(name, name) for name in value] if key.startswith("forces.") and key.endswith(".bodies")
-             else value for key, value in read.scene.items()}
+             else value for key, value in read.scene.items()
+             if not (key.startswith("obstacles.") and key.endswith(".name"))}
     return replace(read, scene=scene, bodies={name: in_body(flat) for name, flat in read.bodies.items()},
                    mechanisms={name: in_mechanism(name, flat) for name, flat in read.mechanisms.items()})
 

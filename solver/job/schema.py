@@ -299,6 +299,21 @@ class Force(Strict):
     bodies: list[str]  #: names of soft bodies, in the order that the law gives a meaning to
 
 
+class Obstacle(Strict):
+    """A mesh that soft bodies touch, closed or a sheet. World space [m]."""
+
+    name: str
+    vertices: Array  #: (n, 3) at the start frame
+    triangles: Array  #: (m, 3)
+    motion: Array | None = None  #: (T, n, 3): where its vertices are at each sample; still where left out
+
+
+class Contact(Strict):
+    """Soft bodies touch each other, themselves and the obstacles, and nothing goes through anything."""
+
+    law: Choice = field(default_factory=lambda: Choice(kind="barrier"))
+
+
 class Scene(Strict):
     version: int
     name: str
@@ -314,13 +329,20 @@ class Scene(Strict):
     ground: Ground | None = None
     joint_friction: Choice = field(default_factory=lambda: Choice(kind="none"))
     forces: list[Force] = field(default_factory=list)
+    contact: Contact | None = None  #: without it soft bodies touch nothing but the ground
+    obstacles: list[Obstacle] = field(default_factory=list)  #: of the contact
 
     def method_of(self, body: Body) -> Choice:
         """How a body is solved: by its own method, else by the scene's."""
         return self.method if body.method is None else body.method
 
     def joined(self, name: str) -> set[str]:
-        """Names of the soft bodies that forces join to this one, and of those that they join to these, and it."""
+        """Names of the soft bodies that forces join to this one, and of those that they join to these, and it.
+
+        Contact may join any to any.
+        """
+        if self.contact is not None:
+            return {body.name for body in self.bodies}
         found, ahead = {name}, [name]
         while ahead:
             body = ahead.pop()

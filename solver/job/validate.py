@@ -17,11 +17,13 @@ from .expect import (
     check_indices,
     check_limits,
     check_numbers,
+    check_one_method,
     check_vector,
     check_weights,
 )
 from .folder import FARTHEST, Job, blame, parameters, refuse
 from .place import place_of
+from .validate_contact import check_contact
 from .validate_mechanisms import check_attached, check_mechanisms
 
 FINEST = 1e-9  # accuracy: below it rounding is what a step errs by
@@ -60,6 +62,7 @@ def check(job: Job) -> None:
             _check_body(job, body, f"$.bodies[{i}]")
     for i, force in enumerate(scene.forces):
         _check_force(scene, force, f"$.forces[{i}]")
+    check_contact(job)
     check_numbers(scene, "$")
 
 
@@ -72,11 +75,7 @@ def _check_force(scene: schema.Scene, force: schema.Force, where: str) -> None:
         if name not in bodies or name in force.bodies[:k]:
             what = "is named twice" if name in bodies else "is no soft body of the scene"
             raise refuse(f'"{name}" {what}', f"{where}.bodies[{k}]", f"Use {', '.join(bodies) or 'a soft body'}")
-    first, *others = ((scene.method_of(bodies[name]), name) for name in force.bodies)
-    for method, name in others:
-        if (method.kind, parameters("method", method)) != (first[0].kind, parameters("method", first[0])):
-            raise refuse(f'"{first[1]}" and "{name}" have different methods, and what acts on each other is solved at '
-                         "once", f"{where}.bodies", "Give both the same method and settings")
+    check_one_method(scene, force.bodies, f"{where}.bodies")
 
 
 def _check_full_space(scene: schema.Scene) -> None:

@@ -14,6 +14,10 @@ from .problem import StageProblem
 LARGEST_RATIO = 4.0  #: between the a b h² of two stages that may share a factor
 
 
+class OtherPattern(Exception):
+    """Elements came or went as the matrix was filled."""
+
+
 class KeptFactor:
     """L of a stage's matrix, until a new one is worth its price or the matrix is another one. [Thesis 5.4.1]
 
@@ -74,11 +78,15 @@ class KeptFactor:
             return False
 
         def factor(lower: sp.csc_matrix) -> None:
+            if not single.can_factor(lower):
+                raise OtherPattern
             linear.factored += 1
             single.factor(lower)
 
         try:
             problem.factor(unknowns, True, share, factor)
+        except OtherPattern:
+            return False
         except StepFailed:
             self._too_soft = True
             return False

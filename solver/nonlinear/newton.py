@@ -7,6 +7,9 @@ from ..state import Vec
 from .limits import StopRule
 from .problem import StageProblem
 
+SLOW = 0.5  #: of the residual before: where more than that is left the projected stiffness leads nowhere
+BLENDS = (0.0625, 0.25)  #: of it, beside the true one, that are tried then
+
 
 class NewtonDirect:
     """Each iteration factors its own matrix: projected far from the root, the true one near it. [Thesis 5.4]"""
@@ -22,12 +25,16 @@ class NewtonDirect:
         if at.size <= goal:
             return at.unknowns
         whole = False
+        blends: tuple[float, ...] = ()
         for _ in range(self.limits.iterations):
-            true = problem.factor(at.unknowns, whole)
+            true = problem.factor(at.unknowns, whole, blends=blends)
             direction = problem.system.linear.solve(-at.residual)
             if true and not problem.moves(direction):
                 return at.unknowns
+            before = at.size
             at, step = problem.search(at, direction)
+            # what is projected is far too stiff along the way down from a saddle, as where what touches slips off
+            blends = BLENDS if not true and at.size > SLOW * before else ()
             if at.size <= goal:
                 return at.unknowns
             # a whole step taken: close enough for the true stiffness, with which Newton ends in a few iterations

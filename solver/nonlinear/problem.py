@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import copy
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
@@ -37,6 +38,9 @@ class Physics(Protocol):
 
         x, v: positions and velocities, (n, 3).
         """
+
+    def largest_step(self, start: Vec, end: Vec) -> float:
+        """The largest share of a straight move of all nodes, (n, 3) [m] each, in [0, 1], in which nothing meets."""
 
     def body_of(self, node: int) -> str | None:
         """Name of the body that a node belongs to."""
@@ -87,6 +91,7 @@ class StageProblem:
         self.physics, self.system, self.stage, self.damped = physics, system, stage, damped
         self.order = system.pattern.order
         self._base = base
+        self.tets = system.pattern.tets
         self._still = np.zeros_like(base)
         if stage.w is not None:
             self._still[prescribed] = stage.w
@@ -94,7 +99,7 @@ class StageProblem:
         self._kept = stage.v_hat[self.order]
         # the weight of the heaviest node: what a residual is small against where nothing else sets a scale
         self.floor = stage.a * stage.h * STANDARD_GRAVITY * float(physics.mass.max())
-        extent = float(np.ptp(base, axis=0).max())
+        extent = float(np.ptp(base[physics.mass > 0.0], axis=0).max())  # obstacles weigh nothing
         self._same_place = SAME_PLACE * extent
         # lifting the body by its own size: parts of the merit that cancel may be as large as that
         self._noise = ROUNDING * stage.a / stage.b * STANDARD_GRAVITY * float(physics.mass.sum()) * extent
@@ -109,6 +114,17 @@ class StageProblem:
         """Of all nodes at velocities v, (n, 3) [m]."""
         x: Vec = self._base + self.stage.b * self.stage.h * v
         return x
+
+    def unknowns_at(self, x: Vec) -> Vec:
+        """The unknowns that bring nodes to positions (n, 3) [m], those that are prescribed left out."""
+        rates: Vec = (x - self._base)[self.order] / (self.stage.b * self.stage.h)
+        return rates.ravel()
+
+    def lagging(self, moved: Vec) -> StageProblem:
+        """The same where nodes stand so much, (n, 3) [m], from where they will at the same velocities."""
+        other = copy.copy(self)
+        other._base = self._base + moved
+        return other
 
     def evaluate(self, unknowns: Vec) -> Evaluation:
         """Residual and merit; the merit is infinite where the energy is not defined, None where there is none."""
@@ -131,22 +147,24 @@ class StageProblem:
         residual: Vec = (momentum - self.stage.a * self.stage.h * force[self.order]).ravel()
         return residual if self.held is None else self.held.left(residual)
 
-    def fill(self, unknowns: Vec, project: bool = True, share: float = 1.0) -> None:
+    def fill(self, unknowns: Vec, project: bool = True, share: float = 1.0) -> Linearised:
         """Write M − a h D − a b h² K at this point, or a share of the way to it, into the pattern's matrix."""
         v = self.velocities(unknowns)
         lin = self.physics.linearise_at(self.positions(share * v), v, self.stage.time, project)
         self.stage.fill(self.system.pattern, lin if self.damped is None else replace(lin, damped=self.damped))
+        return lin
 
     def clamped(self, unknowns: Vec, share: float = 1.0) -> Mask:
         """Which elements' stiffness the projection changes there, (e,)."""
         return self.physics.clamped(self.positions(share * self.velocities(unknowns)), self.stage.time)
 
     def factor(self, unknowns: Vec, try_true: bool, true_at: float = 1.0,
-               factor: Callable[[sp.csc_matrix], None] | None = None) -> bool:
+               factor: Callable[[sp.csc_matrix], None] | None = None, blends: Sequence[float] = ()) -> bool:
         """Fill and factor: the true matrix where `try_true` and that is definite, else the projected one.
 
         true_at: which share of the way to `unknowns` the true one is taken at. factor: the linear solver's, unless
-        another one is given. Says whether it was the true one. Raises StepFailed.
+        another one is given. blends: shares of the projected one that are tried between both. Says whether it was the
+        true one. Raises StepFailed.
         """
         if factor is None:
             places = self.positions(self.velocities(unknowns))[self.order]
@@ -159,11 +177,29 @@ class StageProblem:
                 pass
             else:
                 return True
+        true = self.system.pattern.data.copy() if try_true and blends else None
         self.fill(unknowns)
+        if true is not None and self._factored_between(true, blends, factor):
+            return False
         try:
             factor(self.system.matrix)
         except NotPositiveDefinite as failure:
             raise StepFailed("the stiffness is not positive definite") from failure
+        return False
+
+    def _factored_between(self, true: Vec, blends: Sequence[float], factor: Callable[[sp.csc_matrix], None]) -> bool:
+        """Factor the first definite one of blends of the true matrix's values and the projected ones, which stand
+        there; where none is they do so again."""
+        data = self.system.pattern.data
+        projected = data.copy()
+        for share in blends:
+            data[:] = share * projected + (1.0 - share) * true
+            try:
+                factor(self.system.matrix)
+            except NotPositiveDefinite:
+                continue
+            return True
+        data[:] = projected
         return False
 
     def displacement(self, direction: Vec) -> Vec:
@@ -182,10 +218,9 @@ class StageProblem:
 
         Near the minimum rounding hides the fall of the merit; then a smaller residual is proof enough, as it is
         everywhere for forces without an energy. The first step turns no element upside down, which would lead the
-        search astray. Raises StepFailed where no step does.
+        search astray, and lets nothing meet. Raises StepFailed where no step does.
         """
-        change = self.system.edges.largest_change(self.displacement(direction))
-        step = min(1.0, LARGEST_STEP / max(change, 1.0e-300))
+        step = self.longest(at.unknowns, self.displacement(direction))
         slope = float(np.vdot(at.residual, direction))
         while step >= 1.0e-10:
             trial = self.evaluate(at.unknowns + step * direction)
@@ -193,6 +228,12 @@ class StageProblem:
                 return trial, step
             step *= 0.5
         raise self.failed("no step lowers the energy" if at.merit is not None else "no step lowers the net force", at)
+
+    def longest(self, unknowns: Vec, moved: Vec) -> float:
+        """The largest share of a displacement of all nodes, (n, 3) [m], that a step may take from here, in [0, 1]."""
+        step = min(1.0, LARGEST_STEP / max(self.system.edges.largest_change(moved), 1.0e-300))
+        start = self.positions(self.velocities(unknowns))
+        return step * self.physics.largest_step(start, start + step * moved)
 
     def failed(self, what: str, at: Evaluation) -> StepFailed:
         """The error that says what went wrong, where the residual is worst, in which body and when."""

@@ -13,7 +13,7 @@ from ..assembly.damping import Damped, Damping, DampingLaw
 from ..assembly.elements import Elements
 from ..assembly.linearised import Linearised
 from ..contact.find.half_space import HalfSpace
-from ..contact.laws.interface import Friction
+from ..contact.laws.interface import ContactLaw, Friction
 from ..contact.laws.penalty import Penalty
 from ..coordinates.free_nodes import FreeNodes
 from ..errors import Diverged, StepFailed
@@ -25,6 +25,7 @@ from ..integrators.interface import Integrator
 from ..integrators.semi_implicit import SemiImplicit
 from ..integrators.spin import free_parts, keep_spin
 from ..linear.interface import LinearSolver, NotPositiveDefinite
+from ..nonlinear.approach import approach
 from ..nonlinear.coupled import SETTLE
 from ..nonlinear.coupled import reach as reach_coupled
 from ..nonlinear.equilibrium import equilibrium
@@ -69,9 +70,10 @@ class Nodes(SoftBodies):
     friction: Friction | None = None  #: of the ground
     between: Sequence[StencilForce] = ()  #: forces besides those of materials
     pulls: Sequence[Pull] = ()
+    contacts: Sequence[ContactLaw] = ()  #: of surfaces: forces that also say how far a step may go
 
     def __post_init__(self) -> None:
-        self._elements = Elements(self.elastic, self.between, len(self.rest))
+        self._elements = Elements(self.elastic, [*self.between, *self.contacts], len(self.rest))
         self.tets = self._elements.tets
         self._node_blocks = np.zeros((len(self.rest), 3, 3))
         self._no_contacts = np.zeros_like(self._node_blocks)  #: the same without those of contacts
@@ -158,7 +160,8 @@ class Nodes(SoftBodies):
         damped = self._damped(state, state.time)
         if damped is not None:
             force += damped.force(v)
-        acceleration: Vec = (force / self.mass[:, None])[self.coordinates.free].ravel()
+        free = self.coordinates.free
+        acceleration: Vec = (force[free] / self.mass[free, None]).ravel()
         return acceleration
 
     def pose(self, at: State, stage: Stage, time: float | None = None) -> PosedNodes:
@@ -282,6 +285,8 @@ class Nodes(SoftBodies):
         guess = coordinates.spread(start.u, None)[system.pattern.order].ravel()
         if held is not None:
             guess = held.meet(guess)
+        if self.contacts:
+            guess = approach(problem, coordinates.place(start.q, start.time), guess)
         v = problem.velocities(self.stage_solver.solve(problem, guess))
         x = problem.positions(v)
         return State(stage.time, x[coordinates.free].ravel(), v[coordinates.free].ravel(), start.memory)

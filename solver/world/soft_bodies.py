@@ -13,6 +13,7 @@ from ..assembly.edges import Edges
 from ..assembly.elements import Elements
 from ..assembly.linearised import Linearised
 from ..contact.find.half_space import HalfSpace
+from ..contact.laws.interface import ContactLaw
 from ..contact.laws.penalty import Penalty
 from ..coordinates.free_nodes import FreeNodes
 from ..errors import Diverged, StepFailed
@@ -33,6 +34,7 @@ class SoftBodies:
     ground: tuple[HalfSpace, Penalty] | None
     start_frame: int
     pulls: Sequence[Pull]
+    contacts: Sequence[ContactLaw]
     tets: Index
     _elements: Elements
     _damping: Damping | None
@@ -93,6 +95,10 @@ class SoftBodies:
             law.add_force(contacts, force)
             energy += law.energy(contacts)
         return force, energy
+
+    def largest_step(self, start: Vec, end: Vec) -> float:
+        """The largest share of a straight move of all nodes, (n, 3) [m] each, in [0, 1], in which nothing meets."""
+        return min((law.largest_step(start, end) for law in self.contacts), default=1.0)
 
     def velocity(self, state: State) -> Vec:
         """Velocities of all nodes, (n, 3) [m/s]."""

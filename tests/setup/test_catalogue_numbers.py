@@ -23,6 +23,7 @@ FROZEN = {
     "fiber_field": {"gradient": 0, "straight": 1, "helix": 2, "attribute": 3, "combed": 4},
     "carry": {"smooth": 0, "straight": 1},
     "damping": {"rayleigh": 0, "green": 1},
+    "contact": {"barrier": 0},
     "friction": {"coulomb": 1, "filter": 2},
     "mesher": {"tetwild": 0, "tetgen": 1, "grid": 2},
     "cut": {"plane": 0, "sheet": 1, "faces": 2},

@@ -1,14 +1,18 @@
-"""What a friction law sees of a step and what it answers."""
+"""What a friction law sees of a step and what it answers; and what contact of surfaces answers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from ...forces.stencils import StencilForce
 from ...state import Index, Vec
+
+if TYPE_CHECKING:
+    from ..find.mesh import Surfaces
 
 #: what impulses on the touching nodes change in their velocities, both (k, 3) [N s], [m/s]: W r, W symmetric
 Respond = Callable[[Vec], Vec]
@@ -44,3 +48,15 @@ class Friction(Protocol):
 
     def impulses(self, rubbing: SlidingNodes, respond: Respond) -> Vec:
         """On the touching nodes, along the obstacle, (k, 3) [N s]."""
+
+
+class ContactLaw(StencilForce, Protocol):
+    """A force between surfaces that knows how far they may move. Entries of the family "contact"."""
+
+    def __init__(self, surfaces: Surfaces, rest: Vec, stiffness: Vec, reach: float,  # type: ignore[override]
+                 params: Mapping[str, float]) -> None:
+        """rest: of all nodes, (n, 3) [m]. stiffness: what a node's contact should resist with [N/m], infinite where it
+        is an obstacle's, (n,). reach: how near surfaces may be before they push [m]."""
+
+    def largest_step(self, start: Vec, end: Vec) -> float:
+        """The largest share of a straight move between positions (n, 3) [m], in [0, 1], in which nothing meets."""

@@ -1,0 +1,103 @@
+"""Surfaces that touch: those of the soft bodies and the obstacles of a scene, and the law between them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import catalogue
+from ..contact.find.mesh import Surfaces
+from ..contact.laws.interface import ContactLaw
+from ..coordinates.free_nodes import FreeNodes
+from ..errors import BadScene
+from ..job.folder import Job, parameters
+from ..job.schema import Obstacle
+from ..meshing.volume import boundary_faces, unique_edges
+from ..meshing.winding import winding_numbers
+from ..state import Index, Vec
+from .fields import Prepared
+from .obstacles import Obstacles
+
+REACH = 0.1  #: of the shortest mean edge of a body's skin: how near surfaces may be before they push
+LEAST_REACH = 0.02
+OF_REST = 0.5  #: of how near a body is to itself where it rests, so that it does not push itself there
+RESISTS = 0.1  #: of a node's inertia over a step and of its elasticity: what a contact resists with
+SIDES = np.array([[0, 1], [1, 2], [2, 0]])
+
+
+def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first: Index,
+                coordinates: FreeNodes, obstacles: Obstacles) -> list[ContactLaw]:
+    """The law between all surfaces, none where the scene has no contact.
+
+    rest: of bodies and then of obstacles, (n, 3) [m]. mass: (n,) [kg]. first: of each body's nodes, and of the
+    obstacles'. Raises BadScene where something crosses something, or stands inside it.
+    """
+    contact = job.scene.contact
+    if contact is None:
+        return []
+    skins = [boundary_faces(one.volume.tets)[0] + np.int32(start) for one, start in zip(prepared, first)]
+    behind = int(first[len(prepared)])
+    triangles = np.concatenate([*skins, *(one + np.int32(behind) for one in obstacles.triangles)]).astype(np.int32)
+    surfaces = Surfaces(rest, triangles, coordinates.is_free)
+    now = coordinates.place(rest[coordinates.free].ravel(), 0.0)
+    names = [*(one.body.name for one in prepared), *obstacles.names]
+    owner = np.repeat(np.arange(len(names)), [len(one) for one in (*skins, *obstacles.triangles)])
+    of_node = np.full(len(rest), -1)
+    of_node[triangles] = owner[:, None]
+    _refuse_crossing(surfaces, now, names, of_node)
+    _refuse_inside(prepared, first, skins, job.scene.obstacles, obstacles, behind, now)
+
+    stiffness = np.full(len(rest), np.inf)
+    edges = []
+    for one, start, skin in zip(prepared, first, skins):
+        pairs = unique_edges(skin, SIDES)
+        edges.append(float(np.linalg.norm(rest[pairs[:, 0]] - rest[pairs[:, 1]], axis=1).mean()))
+        nodes = slice(int(start), int(start) + len(one.volume.nodes))
+        stiffness[nodes] = RESISTS * (mass[nodes] / job.scene.time.step**2 + edges[-1] * _modulus(one))
+    params = parameters("contact", contact.law)
+    reach = params.pop("distance") or _reach(surfaces, rest, min(edges))
+    law = catalogue.find("contact", contact.law.kind).load()
+    return [law(surfaces, rest, stiffness, reach, params)]
+
+
+def _modulus(one: Prepared) -> Vec:
+    """Young's modulus at each node, the mean of its elements, (n,) [Pa]."""
+    modulus = one.fields.element_parameters.get("youngs_modulus")
+    if modulus is None:
+        modulus = np.full(len(one.volume.tets), float(catalogue.YOUNGS_MODULUS.default))
+    corners, count = one.volume.tets.ravel(), len(one.volume.nodes)
+    mean: Vec = np.bincount(corners, np.repeat(modulus, 4), count) / np.bincount(corners, minlength=count)
+    return mean
+
+
+def _reach(surfaces: Surfaces, rest: Vec, edge: float) -> float:
+    """How near surfaces may be before they push [m]: so little that no body pushes itself where it rests, if it can."""
+    nearest = surfaces.nearest_to_itself(rest, REACH * edge / OF_REST)
+    return max(min(REACH * edge, OF_REST * nearest), LEAST_REACH * edge)
+
+
+def _refuse_crossing(surfaces: Surfaces, now: Vec, names: list[str], owner: Index) -> None:
+    crossing = surfaces.crossing(now)
+    if crossing is None:
+        return
+    edge, face = crossing
+    one, other = names[owner[edge[0]]], names[owner[face[0]]]
+    place = ", ".join(f"{c:.4g}" for c in now[face].mean(axis=0))
+    if one == other:
+        raise BadScene(f"it crosses itself at the start, near ({place}) m", "Move its parts away from each other", one)
+    raise BadScene(f'it crosses "{other}" at the start, near ({place}) m', "Move them apart, with a little air between",
+                   one)
+
+
+def _refuse_inside(prepared: list[Prepared], first: Index, skins: list[Index], given: list[Obstacle],
+                   obstacles: Obstacles, behind: int, now: Vec) -> None:
+    """Nothing crosses, so one point of each tells whether it is inside another one."""
+    solid = [(one.body.name, skin, int(start)) for one, skin, start in zip(prepared, skins, first)]
+    closed = [(obstacle.name, mesh + np.int32(behind), int(mesh[0, 0]) + behind)
+              for obstacle, mesh in zip(given, obstacles.triangles)]
+    for name, _, point in [*solid, *closed]:
+        for other, mesh, its in [*solid, *closed]:
+            if other == name or (point >= behind and its >= behind):
+                continue
+            if winding_numbers(now[point][None], now, mesh)[0] > 0.5:
+                raise BadScene(f'it is inside "{other}" at the start', "Move it out; if what it is in is hollow, give "
+                               "that a wall with an inner side, or turn its normals inwards", name)

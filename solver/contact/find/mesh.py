@@ -1,0 +1,108 @@
+"""Surfaces of triangles: which of them are near each other, how far they may move, whether they cross.
+
+The only file that knows ipctk. Pairs that outlive the collection which they were taken from crash the interpreter at
+its end, so they are turned into arrays here at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from operator import attrgetter
+from typing import Any
+
+import ipctk
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from ... import threads
+from ...state import Index, Vec
+from .distance_kernels import squares
+
+ROOM = 1.0 + 1.0e-9  #: for rounding where boxes are compared
+
+
+@dataclass(frozen=True)
+class NearPairs:
+    """Pairs that may be nearer than some distance, all that are among them; node numbers."""
+
+    nodes: Index  #: (k, 4): a point and a triangle, or two ends of an edge and two of another one
+    points: int  #: that many pairs of a point and a triangle stand first
+
+
+class Surfaces:
+    """All that may touch, as one mesh. Nodes that are prescribed touch those that are free and no others."""
+
+    def __init__(self, rest: Vec, triangles: Index, is_free: Any) -> None:
+        """rest: of all nodes, (n, 3) [m]. triangles: (t, 3). is_free: (n,)."""
+        used = np.unique(triangles)
+        #: (s,) its nodes, those that are free first
+        self.nodes: Index = np.concatenate([used[is_free[used]], used[~is_free[used]]]).astype(np.int32)
+        place = np.zeros(len(rest), dtype=np.int32)
+        place[self.nodes] = np.arange(len(self.nodes))
+        self.triangles = place[triangles].astype(np.int32)  #: (t, 3), numbers among `nodes`
+        self.edges: Index = ipctk.edges(self.triangles).astype(np.int32)  #: (e, 2), likewise
+        self._mesh = ipctk.CollisionMesh(rest[self.nodes], self.edges, self.triangles)
+        self._mesh.can_collide = ipctk.make_static_obstacle_filter(int(is_free[used].sum()))
+        self._tree, self._ccd = ipctk.LBVH(), ipctk.AdditiveCCD()
+        ipctk.set_num_threads(threads.count())
+
+    def near(self, x: Vec, distance: float) -> NearPairs:
+        """All pairs within a distance [m] at positions of all nodes (n, 3) [m], and some besides, in one order."""
+        found = ipctk.Candidates()
+        found.build(self._mesh, x[self.nodes], 0.5 * ROOM * distance, self._tree)
+        points = _numbers(found.fv_candidates, "vertex_id", "face_id")
+        edges = _numbers(found.ee_candidates, "edge0_id", "edge1_id")
+        first = np.column_stack([points[:, :1], self.triangles[points[:, 1]]])
+        second = np.column_stack([self.edges[edges[:, 0]], self.edges[edges[:, 1]]])
+        return NearPairs(self.nodes[np.concatenate([first, second])], len(first))
+
+    def nearest_to_itself(self, x: Vec, distance: float) -> float:
+        """The least distance of a pair on one connected piece at positions (n, 3), as far as it is below a distance."""
+        near = self.near(x, distance)
+        piece = np.full(len(x), -1)
+        piece[self.nodes] = self._pieces
+        same = piece[near.nodes[:, 0]] == piece[near.nodes[:, 3]]
+        square = np.empty(len(near.nodes))
+        squares(0, len(square), x, near.nodes, near.points, square)
+        return float(np.sqrt(square[same].min(initial=distance**2)))
+
+    @cached_property
+    def _pieces(self) -> Index:
+        """Which connected piece of the surface each of `nodes` belongs to, (s,)."""
+        count, (first, second) = len(self.nodes), self.edges.T
+        graph = sp.coo_array((np.ones(len(first)), (first, second)), shape=(count, count))
+        pieces: Index = connected_components(graph, directed=False)[1]
+        return pieces
+
+    def largest_step(self, start: Vec, end: Vec) -> float:
+        """The largest share of a straight move, (n, 3) [m] each, in [0, 1], in which nothing meets, gaps kept open."""
+        share = ipctk.compute_collision_free_stepsize(self._mesh, start[self.nodes], end[self.nodes], 0.0, self._tree,
+                                                      self._ccd)
+        return float(share)
+
+    def crossing(self, x: Vec) -> tuple[Index, Index] | None:
+        """Nodes of an edge (2,) and of a triangle (3,) that it goes through at positions (n, 3), None where none does.
+        """
+        here = x[self.nodes]
+        if not ipctk.has_intersections(self._mesh, here, self._tree):
+            return None
+        self._tree.can_vertices_collide = self._mesh.can_collide
+        self._tree.build(here, self.edges, self.triangles, 0.0)
+        for e, f in _numbers(self._tree.detect_edge_face_candidates(), "edge_id", "face_id"):
+            edge, face = self.edges[e], self.triangles[f]
+            if not np.isin(edge, face).any() and ipctk.is_edge_intersecting_triangle(*here[edge], *here[face]):
+                return self.nodes[edge], self.nodes[face]
+        return None
+
+
+def _numbers(pairs: Any, first: str, second: str) -> Index:
+    """Two numbers of each pair, (k, 2), sorted, whatever order the search left them in."""
+    if not len(pairs):
+        return np.zeros((0, 2), dtype=np.int32)
+    found = np.array([*map(attrgetter(first, second), pairs)], dtype=np.int32)
+    if first == "edge0_id":
+        found.sort(axis=1)
+    ordered: Index = found[np.lexsort((found[:, 1], found[:, 0]))]
+    return ordered

@@ -1,0 +1,107 @@
+"""Surfaces keep apart: a barrier against the distance of every pair of their pieces, found anew at any positions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...forces.stencils import Stencils
+from ...state import Index, Vec
+from ...threads import share
+from ..find.distance_kernels import WORK, squares
+from ..find.mesh import NearPairs, Surfaces
+from .barrier_kernels import PARALLEL, push, stiffen
+
+ROOM = 0.5  #: of the reach: how far nodes move at least before near pairs are looked for again
+CHUNK = 64  #: pairs that a thread takes at once
+
+
+@dataclass(frozen=True)
+class Touching:
+    """Pairs that push each other, and what their forces are."""
+
+    nodes: Index  #: (k, 4)
+    points: int  #: that many of a point and a triangle stand first
+    stiffness: Vec  #: κ [N/m], (k,)
+    rest: Vec  #: of edges: |u × v|² below which they push less [m⁴], (k,)
+    work: Vec  #: weights, way and square of the distance of each, see distance_kernels, (k, 17)
+    forces: Vec  #: (k, 4, 3) [N]
+    energy: float  #: [J]
+
+
+class Barrier:
+    """W = Σ κ δ² m b(d²/δ²) over pairs nearer than δ: there is none at δ and no end of it at 0. [Ascher 31, 32, 33]
+
+    κ of a pair is that of its softer side, which an obstacle never is.
+    """
+
+    def __init__(self, surfaces: Surfaces, rest: Vec, stiffness: Vec, reach: float,
+                 params: Mapping[str, float]) -> None:
+        """rest: of all nodes, (n, 3) [m]. stiffness: κ of each [N/m], infinite where it is an obstacle's, (n,).
+        reach: δ [m]. No parameters."""
+        self.surfaces, self.reach = surfaces, reach
+        self._rest, self._stiffness = rest, stiffness
+        self._near: NearPairs | None = None
+        self._from, self._room = rest, 0.0
+
+    def largest_step(self, start: Vec, end: Vec) -> float:
+        """The largest share of a straight move between positions (n, 3) [m], in [0, 1], in which nothing meets."""
+        return self.surfaces.largest_step(start, end)
+
+    def measure(self, x: Vec, time: float) -> Stencils:
+        """Forces and energy at positions (n, 3) [m]; no blocks."""
+        found = self.touching(x)
+        return Stencils(found.nodes, found.forces, np.zeros((0, 6, 9)), found.energy)
+
+    def fill(self, x: Vec, time: float, project: bool) -> Stencils:
+        """The same with blocks; K = ∂f/∂x is negative semi-definite if `project`."""
+        found = self.touching(x)
+        blocks = np.empty((len(found.nodes), 6, 9))
+        _share(stiffen, len(blocks), x, found.nodes, found.points, found.stiffness, found.rest, self.reach, project,
+               found.work, blocks)
+        return Stencils(found.nodes, found.forces, blocks, found.energy)
+
+    def damp(self, x: Vec, time: float) -> None:
+        """It does not."""
+
+    def touching(self, x: Vec) -> Touching:
+        """Pairs nearer than δ at positions (n, 3) [m], always in the same order."""
+        near = self._found_near(x)
+        square = np.empty(len(near.nodes))
+        _share(squares, len(square), x, near.nodes, near.points, square)
+        active = np.flatnonzero(square < self.reach**2)
+        nodes, points = near.nodes[active], int(np.searchsorted(active, near.points))
+        stiffness, rest = self._kappa[active], self._parallel[active]
+        forces, energy, work = np.empty((len(nodes), 4, 3)), np.empty(len(nodes)), np.empty((len(nodes), WORK))
+        _share(push, len(nodes), x, nodes, points, stiffness, rest, self.reach, forces, energy, work)
+        return Touching(nodes, points, stiffness, rest, work, forces, float(energy.sum()))
+
+    def _found_near(self, x: Vec) -> NearPairs:
+        """Pairs among which all are that push at x; looked for anew where nodes moved too far since they were."""
+        there = x[self.surfaces.nodes]
+        moved = np.inf if self._near is None else float(np.abs(there - self._from).max(initial=0.0)) * 3.0**0.5
+        if self._near is not None and moved <= self._room:
+            return self._near
+        # as far again as they went, so that a body that falls is not looked at anew at each evaluation
+        self._room = self.reach * (ROOM if self._near is None else min(max(ROOM, moved / self.reach), 4.0))
+        self._near, self._from = self.surfaces.near(x, self.reach + 2.0 * self._room), there
+        nodes, points = self._near.nodes, self._near.points
+        each = self._stiffness[nodes]
+        # a point against a triangle's mean, an edge's mean against the other's
+        self._kappa = np.where(np.arange(len(nodes)) < points, np.minimum(each[:, 0], each[:, 1:].mean(axis=1)),
+                               np.minimum(each[:, :2].mean(axis=1), each[:, 2:].mean(axis=1)))
+        ends = self._rest[nodes[points:]]
+        u, v = ends[:, 1] - ends[:, 0], ends[:, 3] - ends[:, 2]
+        self._parallel = np.zeros(len(nodes))
+        self._parallel[points:] = PARALLEL * np.einsum("ki,ki->k", u, u) * np.einsum("ki,ki->k", v, v)
+        return self._near
+
+
+def _share(kernel, count, *arguments) -> None:  # type: ignore[no-untyped-def]
+    """kernel(start, stop, …) over so many pairs; each writes rows of its own."""
+    if count <= 4 * CHUNK:
+        kernel(0, count, *arguments)
+    else:
+        share(kernel, count, *arguments)

@@ -1,0 +1,268 @@
+"""A barrier against the distances of pairs: energy, forces, and its Hessian, made definite where asked.
+
+With e_i = ∂r/∂β_i, G_ij = e_i · e_j and D = |r|², see find/distance_kernels.py,
+
+    ∂D/∂x_a = 2 w_a r,   ∂²D/∂x_a∂x_b = 2 w_a w_b 1 − 2 Σ_ij (w_a e_i + w'_ia r) G⁻¹_ij (w_b e_j + w'_jb r)ᵀ.
+
+Two edges that are nearly parallel push less, by a factor m of c = |u × v|², so that forces have no jump there.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...threads import inlined, kernel
+from ..find.distance_kernels import FREE, SLOPES, SQUARE, WAY, WEIGHTS, WORK, nearest_in_triangle, nearest_on_edges
+from .definite_kernels import project_in
+
+PARALLEL = 1.0e-3  #: of |u|² |v|² at rest: edges whose c is less push less
+
+
+@kernel("void(f8[:,::1], i4[::1], f8, f8[::1])")
+def mollified(x, nodes, rest, out):  # type: ignore[no-untyped-def]
+    """m of two edges that are nearly parallel, 1 where they are not; its first and second slope in c = |u × v|², and c.
+
+    rest: c below which it is less than 1. out: (4,).
+    """
+    a, b, c, d = nodes[0], nodes[1], nodes[2], nodes[3]
+    u0, u1, u2 = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
+    v0, v1, v2 = x[d, 0] - x[c, 0], x[d, 1] - x[c, 1], x[d, 2] - x[c, 2]
+    n0, n1, n2 = u1 * v2 - u2 * v1, u2 * v0 - u0 * v2, u0 * v1 - u1 * v0
+    square = n0 * n0 + n1 * n1 + n2 * n2
+    out[3] = square
+    if square >= rest:
+        out[0], out[1], out[2] = 1.0, 0.0, 0.0
+    else:
+        share = square / rest
+        out[0], out[1], out[2] = (2.0 - share) * share, (2.0 - 2.0 * share) / rest, -2.0 / (rest * rest)
+
+
+@kernel("void(f8[:,::1], i4[::1], f8[::1])")
+def across_slope(x, nodes, out):  # type: ignore[no-untyped-def]
+    """∂c/∂x of c = |u × v|², out (12,)."""
+    a, b, c, d = nodes[0], nodes[1], nodes[2], nodes[3]
+    uu, vv, uv = 0.0, 0.0, 0.0
+    for i in range(3):
+        u, v = x[b, i] - x[a, i], x[d, i] - x[c, i]
+        uu, vv, uv = uu + u * u, vv + v * v, uv + u * v
+    for i in range(3):
+        u, v = x[b, i] - x[a, i], x[d, i] - x[c, i]
+        of_u, of_v = 2.0 * (vv * u - uv * v), 2.0 * (uu * v - uv * u)
+        out[i], out[3 + i], out[6 + i], out[9 + i] = -of_u, of_u, -of_v, of_v
+
+
+@kernel("void(f8[:,::1], i4[::1], f8, f8[:,::1])")
+def add_across_bend(x, nodes, factor, out):  # type: ignore[no-untyped-def]
+    """Add factor ∂²c/∂x² to out, (12, 12)."""
+    a, b, c, d = nodes[0], nodes[1], nodes[2], nodes[3]
+    uu, vv, uv = 0.0, 0.0, 0.0
+    for i in range(3):
+        u, v = x[b, i] - x[a, i], x[d, i] - x[c, i]
+        uu, vv, uv = uu + u * u, vv + v * v, uv + u * v
+    for i in range(3):
+        ui, vi = x[b, i] - x[a, i], x[d, i] - x[c, i]
+        for j in range(3):
+            uj, vj = x[b, j] - x[a, j], x[d, j] - x[c, j]
+            one = 1.0 if i == j else 0.0
+            of_uu, of_vv = 2.0 * factor * (vv * one - vi * vj), 2.0 * factor * (uu * one - ui * uj)
+            of_uv = 2.0 * factor * (2.0 * ui * vj - vi * uj - uv * one)
+            of_vu = 2.0 * factor * (2.0 * vi * uj - ui * vj - uv * one)
+            for m in range(2):
+                for n in range(2):
+                    sign = 1.0 if m == n else -1.0
+                    out[3 * m + i, 3 * n + j] += sign * of_uu
+                    out[6 + 3 * m + i, 6 + 3 * n + j] += sign * of_vv
+                    out[3 * m + i, 6 + 3 * n + j] += sign * of_uv
+                    out[6 + 3 * m + i, 3 * n + j] += sign * of_vu
+
+
+@inlined
+def _barrier(share):  # type: ignore[no-untyped-def]
+    """b(s) = −(s − 1)² ln s and its two slopes, s = D / δ². [Ascher 31]"""
+    log, less = np.log(share), share - 1.0
+    return (-less * less * log, -2.0 * less * log - less * less / share,
+            -2.0 * log - 4.0 * less / share + less * less / (share * share))
+
+
+@kernel("void(i8, i8, f8[:,::1], i4[:,::1], i8, f8[::1], f8[::1], f8, f8[:,:,::1], f8[::1], f8[:,::1])")
+def push(start, stop, x, nodes, points, stiffness, rest, reach, forces, energy, work):  # type: ignore[no-untyped-def]
+    """Forces (k, 4, 3) and energy (k,) of pairs start to stop, κ δ² m b(D/δ²) each. [Ascher 33]
+
+    nodes: (k, 4), of which `points` pairs are of a point and a triangle. stiffness: κ [N/m], (k,). rest: of edges, see
+    `mollified`, (k,). reach: δ [m]. work: (k, WORK), what is known of each pair afterwards.
+    """
+    square = reach * reach
+    soft, slope = np.empty(4), np.empty(12)
+    for k in range(start, stop):
+        if k < points:
+            nearest_in_triangle(x, nodes[k], work[k])
+            soft[0] = 1.0
+        else:
+            nearest_on_edges(x, nodes[k], work[k])
+            mollified(x, nodes[k], rest[k], soft)
+        if not work[k, SQUARE] > 0.0:
+            energy[k] = np.inf
+            forces[k] = 0.0
+            continue
+        if work[k, SQUARE] >= square:
+            energy[k] = 0.0
+            forces[k] = 0.0
+            continue
+        value, first, _ = _barrier(work[k, SQUARE] / square)
+        energy[k] = stiffness[k] * square * soft[0] * value
+        for a in range(4):
+            for i in range(3):
+                forces[k, a, i] = -2.0 * stiffness[k] * soft[0] * first * work[k, WEIGHTS + a] * work[k, WAY + i]
+        if soft[0] < 1.0 and k >= points:
+            across_slope(x, nodes[k], slope)
+            for a in range(4):
+                for i in range(3):
+                    forces[k, a, i] -= stiffness[k] * square * value * soft[1] * slope[3 * a + i]
+
+
+@kernel("i8(f8[::1], f8[:,::1])")
+def directions(work, basis):  # type: ignore[no-untyped-def]
+    """Orthonormal rows of `basis`, (·, 12), that span all on which a pair's Hessian without m acts. Says how many."""
+    length = np.sqrt(work[SQUARE])
+    n = work[WAY : WAY + 3] / length
+    # a direction across n, and the third one
+    least = 0
+    for i in range(1, 3):
+        if abs(n[i]) < abs(n[least]):
+            least = i
+    t = np.zeros(3)
+    t[least] = 1.0
+    along = n[least]
+    norm = 0.0
+    for i in range(3):
+        t[i] -= along * n[i]
+        norm += t[i] * t[i]
+    t /= np.sqrt(norm)
+    b = np.empty(3)
+    b[0], b[1], b[2] = n[1] * t[2] - n[2] * t[1], n[2] * t[0] - n[0] * t[2], n[0] * t[1] - n[1] * t[0]
+
+    # weights and their slopes, orthonormal
+    rows = np.zeros((3, 4))
+    count = 0
+    for i in range(1 + int(work[FREE])):
+        norm = 0.0
+        for a in range(4):
+            rows[count, a] = work[WEIGHTS + a] if i == 0 else work[SLOPES + 4 * (i - 1) + a]
+            norm += rows[count, a] * rows[count, a]
+        before = norm
+        for _ in range(2):
+            for j in range(count):
+                along = 0.0
+                for a in range(4):
+                    along += rows[count, a] * rows[j, a]
+                for a in range(4):
+                    rows[count, a] -= along * rows[j, a]
+        norm = 0.0
+        for a in range(4):
+            norm += rows[count, a] * rows[count, a]
+        if norm > 1.0e-24 * before:
+            for a in range(4):
+                rows[count, a] /= np.sqrt(norm)
+            count += 1
+    for j in range(count):
+        for a in range(4):
+            for i in range(3):
+                basis[j, 3 * a + i] = rows[j, a] * n[i]
+    for a in range(4):
+        for i in range(3):
+            basis[count, 3 * a + i] = rows[0, a] * t[i]
+            basis[count + 1, 3 * a + i] = rows[0, a] * b[i]
+    return count + 2
+
+
+@kernel("void(f8[::1], f8, f8, f8[:,::1])")
+def bend(work, first, second, out):  # type: ignore[no-untyped-def]
+    """first ∂²D/∂x² + second ∂D/∂x ∂D/∂xᵀ of a pair, out (12, 12)."""
+    free = int(work[FREE])
+    # e_i, and G⁻¹
+    ends = np.zeros((2, 3))
+    arms = np.zeros((2, 12))
+    inverse = np.zeros((2, 2))
+    if free:
+        for i in range(free):
+            for c in range(3):
+                ends[i, c] = work[WORK + 3 * i + c]
+        if free == 1:
+            inverse[0, 0] = 1.0 / (ends[0, 0] ** 2 + ends[0, 1] ** 2 + ends[0, 2] ** 2)
+        else:
+            g00, g01, g11 = 0.0, 0.0, 0.0
+            for c in range(3):
+                g00 += ends[0, c] * ends[0, c]
+                g01 += ends[0, c] * ends[1, c]
+                g11 += ends[1, c] * ends[1, c]
+            det = g00 * g11 - g01 * g01
+            inverse[0, 0], inverse[1, 1], inverse[0, 1], inverse[1, 0] = g11 / det, g00 / det, -g01 / det, -g01 / det
+        for i in range(free):
+            for a in range(4):
+                for c in range(3):
+                    arms[i, 3 * a + c] = (work[WEIGHTS + a] * ends[i, c]
+                                          + work[SLOPES + 4 * i + a] * work[WAY + c])
+    for p in range(12):
+        wp, rp = work[WEIGHTS + p // 3], work[WAY + p % 3]
+        for q in range(12):
+            wq, rq = work[WEIGHTS + q // 3], work[WAY + q % 3]
+            value = 4.0 * second * wp * wq * rp * rq
+            if p % 3 == q % 3:
+                value += 2.0 * first * wp * wq
+            for i in range(free):
+                for j in range(free):
+                    value -= 2.0 * first * arms[i, p] * inverse[i, j] * arms[j, q]
+            out[p, q] = value
+
+
+@kernel("void(i8, i8, f8[:,::1], i4[:,::1], i8, f8[::1], f8[::1], f8, b1, f8[:,::1], f8[:,:,::1])")
+def stiffen(start, stop, x, nodes, points, stiffness, rest, reach, project, work, blocks):  # type: ignore[no-untyped-def]
+    """Blocks of K = ∂f/∂x of pairs start to stop, (k, 6, 9), after `push` left `work`; made semi-definite if asked."""
+    square = reach * reach
+    soft, slope = np.empty(4), np.empty(12)
+    matrix, part = np.empty((12, 12)), np.empty((12, 12))
+    vectors, values, basis = np.empty((12, 12)), np.empty(12), np.empty((12, 12))
+    known = np.empty(WORK + 6)
+    for k in range(start, stop):
+        if not 0.0 < work[k, SQUARE] < square:
+            blocks[k] = 0.0
+            continue
+        value, first, second = _barrier(work[k, SQUARE] / square)
+        known[:WORK] = work[k]
+        for i in range(2):
+            for c in range(3):
+                end = 0.0
+                for a in range(1, 4):
+                    end += work[k, SLOPES + 4 * i + a] * (x[nodes[k, a], c] - x[nodes[k, 0], c])
+                known[WORK + 3 * i + c] = end
+        soft[0] = 1.0
+        if k >= points:
+            mollified(x, nodes[k], rest[k], soft)
+        bend(known, stiffness[k] * soft[0] * first, stiffness[k] * soft[0] * second / square, matrix)
+        is_soft = k >= points and soft[0] < 1.0
+        if is_soft:
+            across_slope(x, nodes[k], slope)
+            cross = 2.0 * stiffness[k] * first * soft[1]
+            whole = stiffness[k] * square * value
+            for p in range(12):
+                dp = work[k, WEIGHTS + p // 3] * work[k, WAY + p % 3]
+                for q in range(12):
+                    dq = work[k, WEIGHTS + q // 3] * work[k, WAY + q % 3]
+                    matrix[p, q] += cross * (dp * slope[q] + slope[p] * dq) + whole * soft[2] * slope[p] * slope[q]
+            add_across_bend(x, nodes[k], whole * soft[1], matrix)
+        if project:
+            if is_soft:
+                size = 12
+                for p in range(12):
+                    for q in range(12):
+                        basis[p, q] = 1.0 if p == q else 0.0
+            else:
+                size = directions(known, basis)
+            project_in(matrix, size, basis, part, vectors, values)
+        pair = 0
+        for a in range(1, 4):
+            for b in range(a):
+                for i in range(3):
+                    for j in range(3):
+                        blocks[k, pair, 3 * i + j] = -matrix[3 * a + i, 3 * b + j]
+                pair += 1

@@ -1,0 +1,86 @@
+"""What contact of surfaces asks of a scene, and what an obstacle has to be."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import catalogue
+from ..errors import BadMesh
+from . import schema
+from .expect import check_array, check_choice, check_indices, check_one_method
+from .folder import Job, refuse
+
+MOST_FACES = 1_000_000
+JUMP = 1.0  #: of an obstacle's size: between two samples it moves no farther
+
+
+def check_contact(job: Job) -> None:
+    """Check the contact and the obstacles of a scene. Raises BadScene, BadMesh or NoSuchThing."""
+    scene = job.scene
+    if scene.contact is None:
+        if scene.obstacles:
+            raise refuse("the scene has obstacles and no contact, so nothing would touch them", "$.obstacles",
+                         "Give the scene a contact, or leave them out")
+        return
+    check_choice("contact", scene.contact.law, "$.contact.law")
+    if not scene.bodies:
+        raise refuse("there is no soft body that could touch anything", "$.contact", "Leave it out")
+    check_one_method(scene, [body.name for body in scene.bodies], "$.bodies")
+    method = catalogue.find("method", scene.method_of(scene.bodies[0]).kind)
+    integrator = catalogue.find("integrator", scene.integrator.kind)
+    if not method.full_space:
+        raise refuse(f"{method.label} does not know contact of surfaces yet", "$.contact",
+                     "Use the method Vanilla FEM, or leave the contact out")
+    if not integrator.bounded:
+        works = [entry.label for entry in catalogue.menu("integrator").values() if entry.bounded]
+        raise refuse(f"{integrator.label} does not bound its steps where surfaces meet", "$.integrator.kind",
+                     f"Use {', '.join(works[:-1])} or {works[-1]}, or leave the contact out")
+    if scene.time.tolerance:
+        raise refuse("contact of surfaces goes with steps of one length", "$.time.tolerance", "Set the accuracy to 0")
+    for i, body in enumerate(scene.bodies):
+        for field, what in (("cuts", "cuts"), ("nails", "nails"), ("attach", "bones that it hangs on")):
+            if getattr(body, field):
+                raise refuse(f'"{body.name}" has {what}, which do not go together with contact of surfaces yet',
+                             f"$.bodies[{i}].{field}", "Leave one of both out")
+    names = {body.name for body in scene.bodies}
+    for i, obstacle in enumerate(scene.obstacles):
+        if not obstacle.name or obstacle.name in names:
+            raise refuse(f'there are two things called "{obstacle.name}"' if obstacle.name
+                         else "the obstacle has no name", f"$.obstacles[{i}].name")
+        names.add(obstacle.name)
+        _check_obstacle(job, obstacle, f"$.obstacles[{i}]")
+
+
+def _check_obstacle(job: Job, obstacle: schema.Obstacle, where: str) -> None:
+    vertices = check_array(job, obstacle.vertices, f"{where}.vertices", "f", (None, 3))
+    triangles = check_array(job, obstacle.triangles, f"{where}.triangles", "i", (None, 3))
+    said = f'the obstacle "{obstacle.name}"'
+    if not len(vertices) or not len(triangles):
+        raise refuse(f"{said} has no {'face' if len(vertices) else 'vertex'}", where, "Give it faces or leave it out",
+                     kind=BadMesh)
+    if len(triangles) > MOST_FACES:
+        raise refuse(f"{said} has {len(triangles):,} faces", where,
+                     f"Use a simpler mesh of {MOST_FACES:,} faces at most", kind=BadMesh)
+    check_indices(triangles, len(vertices), f"{where}.triangles", "vertices")
+    corners = np.asarray(vertices, dtype=float)[triangles]
+    sides = corners - np.roll(corners, 1, axis=1)
+    areas = np.linalg.norm(np.cross(sides[:, 1], sides[:, 2]), axis=1)
+    flat = np.flatnonzero(areas <= 1e-12 * np.einsum("tij,tij->ti", sides, sides).max(axis=1))
+    if len(flat):
+        raise refuse(f"{said} has {len(flat)} faces without area, the first is {flat[0]}", f"{where}.triangles",
+                     "Dissolve them: in Blender Mesh > Clean Up > Degenerate Dissolve", kind=BadMesh)
+    if obstacle.motion is None:
+        return
+    motion = check_array(job, obstacle.motion, f"{where}.motion", "f", (job.samples, len(vertices), 3))
+    size = float(np.linalg.norm(np.ptp(vertices, axis=0)))
+    for k in range(1, len(motion)):
+        far = float(np.linalg.norm(motion[k] - motion[k - 1], axis=1).max())
+        if far > JUMP * size:
+            frame = job.scene.time.start + (k - 1) / job.scene.time.samples_per_frame
+            raise refuse(f"{said} jumps by {far:.3g} m at frame {frame:g}, farther than it is large",
+                         f"{where}.motion", "Let it move there, over more frames")
+    if np.abs(motion[0] - vertices).max() > 1e-6 * max(size, 1e-6):
+        raise refuse(f"{said} stands elsewhere at the first sample of its motion", f"{where}.motion",
+                     "Begin the motion with its vertices")
+
+

@@ -1,0 +1,77 @@
+"""Where a stage may be solved from when surfaces touch: nothing has met on the way there.
+
+A guess of the velocities may bring surfaces through each other, and what is prescribed may push into what is free: a
+bowl that is lifted, a roller. So what is prescribed is brought to where it will be in shares of its way, none of which
+lets anything meet, and what is free gives way to it by one Newton iteration each.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..assembly.linearised import Linearised
+from ..errors import StepFailed
+from ..state import Index, Vec
+from .problem import StageProblem
+
+SHARES = 60  #: in which what is prescribed may go its way
+
+
+def approach(problem: StageProblem, begun: Vec, guess: Vec) -> Vec:
+    """Unknowns (3 p,) [m/s] from which the stage may be solved, as near to a guess (3 p,) as nothing meets.
+
+    begun: positions where the step stands, (n, 3) [m], in which nothing crosses. Raises StepFailed where what is
+    prescribed cannot go its way.
+    """
+    end = problem.positions(problem.velocities(guess))
+    share = problem.physics.largest_step(begun, end)
+    if share == 1.0:
+        return guess
+    x = begun + share * (end - begun)
+    unknowns = problem.unknowns_at(x)
+    left = problem.positions(problem.velocities(unknowns)) - x
+    left[problem.order] = 0.0
+    if not left.any():
+        return unknowns
+
+    for _ in range(SHARES):
+        behind = problem.lagging(-left)
+        lin = behind.fill(unknowns)
+        behind.system.linear.factor(behind.system.matrix, x[behind.order])
+        # the residual once they have gone all their way, to first order
+        residual = behind.evaluate(unknowns).residual
+        residual -= problem.stage.a * problem.stage.h * _pulled(lin, problem.tets, left)[problem.order].ravel()
+        direction = problem.system.linear.solve(-residual)
+        moved = problem.displacement(direction) + left
+        share = behind.longest(unknowns, moved)
+        unknowns = unknowns + share * direction
+        left = (1.0 - share) * left
+        if share == 1.0:
+            return unknowns
+        x = behind.positions(behind.velocities(unknowns)) + left
+    furthest = int(np.abs(left).max(axis=1).argmax())
+    raise StepFailed(f"what is moved by hand has {np.abs(left).max():.3g} m of its way left and something is before it",
+                     problem.physics.body_of(furthest))
+
+
+def _pulled(lin: Linearised, tets: Index, moved: Vec) -> Vec:
+    """K of a displacement, both (n, 3)."""
+    out = np.zeros(moved.shape)
+    for elements, blocks in ((tets, lin.blocks[: len(tets)]), (lin.others, lin.blocks[len(tets) :])):
+        if elements is None:
+            continue
+        near = np.flatnonzero(moved[elements].any(axis=(1, 2)))
+        _add_products(elements[near], blocks[near], moved, out)
+    return out
+
+
+def _add_products(elements: Index, blocks: Vec, moved: Vec, out: Vec) -> None:
+    """K_ab (d_b − d_a) of each pair of corners, since K_aa = −Σ_b K_ab."""
+    pair = 0
+    for a in range(1, elements.shape[1]):
+        for b in range(a):
+            block = blocks[:, pair].reshape(-1, 3, 3)
+            way = moved[elements[:, b]] - moved[elements[:, a]]
+            np.add.at(out, elements[:, a], np.einsum("eij,ej->ei", block, way))
+            np.add.at(out, elements[:, b], -np.einsum("eji,ej->ei", block, way))
+            pair += 1

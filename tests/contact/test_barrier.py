@@ -1,0 +1,186 @@
+"""The barrier between surfaces: which pairs it finds, its forces and stiffness, how far it lets a step go."""
+
+import ipctk
+import numpy as np
+import pytest
+from touching import box, sheet
+
+from solver.contact.find.mesh import Surfaces
+from solver.contact.laws.barrier import Barrier
+from solver.meshing.volume import boundary_faces
+
+REACH = 0.03
+
+
+def two_boxes(gap=0.01, tilt=0.1):
+    """Two boxes over a sheet, the upper one tilted over the other's corner; positions, triangles, which are free."""
+    rng = np.random.default_rng(7)
+    places, triangles, first = [], [], 0
+    for shift, angle in (([0, 0, 0], 0.0), ([0.13, 0.11, 0.3 + gap], tilt)):
+        nodes, tets = box((3, 3, 3), (0.3, 0.3, 0.3))
+        c, s = np.cos(angle), np.sin(angle)
+        nodes = nodes @ np.array([[c, 0, -s], [0, 1, 0], [s, 0, c]]) + shift
+        places.append(nodes + 2e-3 * rng.normal(size=nodes.shape))
+        triangles.append(boundary_faces(tets)[0] + first)
+        first += len(nodes)
+    floor, faces = sheet(2.0, 3, -0.014)
+    places.append(floor)
+    triangles.append(faces + first)
+    x, triangles = np.concatenate(places), np.concatenate(triangles).astype(np.int32)
+    return x, triangles, np.arange(len(x)) < first
+
+
+@pytest.fixture(scope="module")
+def touching():
+    x, triangles, is_free = two_boxes(tilt=0.0)
+    stiffness = np.where(is_free, 500.0, np.inf)
+    return x, Barrier(Surfaces(x, triangles, is_free), x, stiffness, REACH, {})
+
+
+def dense(table, count):
+    """K of all nodes, (3n, 3n)."""
+    K = np.zeros((count, 3, count, 3))
+    for nodes, blocks in zip(table.nodes, table.blocks):
+        pair = 0
+        for a in range(1, 4):
+            for b in range(a):
+                block = blocks[pair].reshape(3, 3)
+                for i, j, one in ((a, b, block), (b, a, block.T)):
+                    K[nodes[i], :, nodes[j]] += one
+                    K[nodes[i], :, nodes[i]] -= one
+                pair += 1
+    return K.reshape(3 * count, 3 * count)
+
+
+def forces_on(law, x):
+    force = np.zeros_like(x)
+    law.measure(x, 0.0).add_forces(force)
+    return force
+
+
+def theirs(law, x):
+    """ipctk's collisions of the same surfaces, its mesh and its potential, all in units of ours."""
+    surfaces = law.surfaces
+    collisions = ipctk.NormalCollisions()
+    collisions.build(surfaces._mesh, x[surfaces.nodes], law.reach)
+    return collisions, surfaces._mesh, ipctk.BarrierPotential(law.reach, 500.0)
+
+
+def test_energy_forces_and_stiffness_are_those_of_ipctk(touching):
+    x, law = touching
+    surfaces, table = law.surfaces, law.fill(x, 0.0, False)
+    collisions, mesh, potential = theirs(law, x)
+    assert len(table.nodes) > 50
+    here, unit = x[surfaces.nodes], law.reach**2
+    assert table.energy == pytest.approx(potential(collisions, mesh, here) / unit, rel=1e-10)
+    gradient = potential.gradient(collisions, mesh, here).reshape(-1, 3) / unit
+    force = forces_on(law, x)[surfaces.nodes]
+    assert np.abs(force + gradient).max() <= 1e-10 * np.abs(gradient).max()
+    rows = (3 * surfaces.nodes[:, None] + np.arange(3)).ravel()
+    whole = potential.hessian(collisions, mesh, here).toarray() / unit
+    assert np.abs(dense(table, len(x))[np.ix_(rows, rows)] + whole).max() <= 1e-9 * np.abs(whole).max()
+    # projected one pair at a time: ipctk sums pairs with the same nearest points before, so only each one compares
+    assert np.linalg.eigvalsh(dense(law.fill(x, 0.0, True), len(x))).max() <= 1e-9 * np.abs(whole).max()
+
+
+def test_projection_is_that_of_ipctk_pair_by_pair():
+    rng = np.random.default_rng(3)
+    is_free = np.ones(4, dtype=bool)
+    for trial in range(60):
+        x = rng.normal(size=(4, 3))
+        face = trial % 2 == 0
+        if face:  # above the inside of a triangle
+            weights = rng.dirichlet([3, 3, 3])
+            n = np.cross(x[2] - x[1], x[3] - x[1])
+            x[0] = weights @ x[1:] + 0.1 * n / np.linalg.norm(n)
+        square = ipctk.point_triangle_distance(*x) if face else ipctk.edge_edge_distance(*x)
+        reach = np.sqrt(square) * rng.uniform(1.05, 2.0)
+        triangles = np.array([[1, 2, 3]] if face else [[0, 1, 2], [1, 2, 3]], np.int32)
+        law = Barrier(Surfaces(x, triangles, is_free), x, np.full(4, 3.0), reach, {})
+        law._near = type(law._found_near(x))(np.arange(4, dtype=np.int32)[None], int(face))
+        law._kappa, law._parallel = np.array([3.0]), np.array([ipctk.edge_edge_mollifier_threshold(*x)])
+        if face:
+            pair = ipctk.FaceVertexNormalCollision(0, 0)
+        else:
+            pair = ipctk.EdgeEdgeNormalCollision(0, 1, law._parallel[0], ipctk.EdgeEdgeDistanceType.AUTO)
+        pair.weight = 1.0
+        potential = ipctk.BarrierPotential(reach, 3.0)
+        for project, method in ((False, "NONE"), (True, "CLAMP")):
+            wanted = potential.hessian(pair, x.ravel(), getattr(ipctk.PSDProjectionMethod, method)) / reach**2
+            found = dense(law.fill(x, 0.0, project), 4)
+            assert np.abs(found + wanted).max() <= 1e-9 * np.abs(wanted).max()
+
+
+def test_forces_and_stiffness_are_slopes(touching):
+    x, law = touching
+    rng, step = np.random.default_rng(0), 1e-7
+    K = dense(law.fill(x, 0.0, False), len(x))
+    for _ in range(4):
+        way = rng.normal(size=x.shape)
+        ahead, behind = x + step * way, x - step * way
+        slope = (law.measure(ahead, 0.0).energy - law.measure(behind, 0.0).energy) / (2 * step)
+        force = forces_on(law, x)
+        assert -slope == pytest.approx(float(np.vdot(force, way)), rel=1e-5, abs=1e-6 * np.abs(force).max())
+        bend = (forces_on(law, ahead) - forces_on(law, behind)) / (2 * step)
+        assert np.abs(bend.ravel() - K @ way.ravel()).max() <= 1e-4 * np.abs(bend).max()
+
+
+def test_what_pushes_is_pushed_as_much(touching):
+    x, law = touching
+    table = law.fill(x, 0.0, False)
+    largest = np.abs(table.forces).max()
+    assert np.abs(table.forces.sum(axis=1)).max() <= 1e-12 * largest
+    moments = np.cross(x[table.nodes], table.forces).sum(axis=1)
+    assert np.abs(moments).max() <= 1e-12 * largest * np.abs(x).max() * 10
+    # far from the origin nothing is lost but what doubles lose of the places themselves
+    far = law.measure(x + 1000.0, 0.0)
+    assert np.abs(far.forces.sum(axis=1)).max() <= 1e-12 * largest
+
+
+def test_all_near_pairs_are_found_wherever_the_last_ones_were(touching):
+    """The same pairs, in the same order, and the same forces to the last bit, from any past."""
+    x, law = touching
+    rng = np.random.default_rng(5)
+    other = Barrier(law.surfaces, x, law._stiffness, law.reach, {})
+    at = x.copy()
+    for _ in range(6):
+        at = at + 2e-3 * rng.normal(size=x.shape)
+        one = other.fill(at, 0.0, True)
+        anew = Barrier(law.surfaces, x, law._stiffness, law.reach, {}).fill(at, 0.0, True)
+        for field in ("nodes", "forces", "blocks"):
+            assert np.array_equal(getattr(one, field), getattr(anew, field))
+    near = law.surfaces.near(at, law.reach)
+    collisions = theirs(law, at)[0]
+    found = law.touching(at)
+    assert found.work[:, 16].min() == pytest.approx(
+        collisions.compute_minimum_distance(law.surfaces._mesh, at[law.surfaces.nodes]), rel=1e-9)
+    assert len(found.nodes) <= len(near.nodes)
+
+
+def test_a_step_ends_before_anything_meets():
+    x, triangles, is_free = two_boxes(0.05)
+    surfaces = Surfaces(x, triangles, is_free)
+    assert surfaces.crossing(x) is None
+    down = x.copy()
+    upper = slice(64, 128)
+    down[upper, 2] -= 0.2
+    crossing = surfaces.crossing(down)
+    assert crossing is not None
+    assert {*(crossing[0] // 64), *(crossing[1] // 64)} == {0, 1}
+    share = surfaces.largest_step(x, down)
+    assert 0.0 < share < 1.0
+    assert surfaces.crossing(x + share * (down - x)) is None
+    # through to the other side, where nothing crosses any more, is no way either
+    through = x.copy()
+    through[upper, 2] -= 3.0
+    assert surfaces.crossing(through) is None
+    assert surfaces.largest_step(x, through) < 0.2
+    assert surfaces.largest_step(x, x) == 1.0
+    up = x.copy()
+    up[upper, 2] += 5.0
+    assert surfaces.largest_step(x, up) == 1.0
+
+
+def test_obstacles_do_not_touch_each_other():
+    x, triangles, _ = two_boxes(0.001)
+    assert len(Surfaces(x, triangles, np.zeros(len(x), dtype=bool)).near(x, 0.1).nodes) == 0

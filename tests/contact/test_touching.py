@@ -1,0 +1,236 @@
+"""Soft bodies that touch each other, themselves and obstacles, step by step: nothing ever goes through anything."""
+
+import numpy as np
+import pytest
+from small_jobs import change
+from touching import box, contact_job, distance, obstacle, sheet, soft, stepped
+from worlds import nodes_of
+
+from solver.errors import BadMesh, BadScene
+from solver.job.load import load
+from solver.state import State
+
+H = 1 / 96
+SOLVED = ["backward_euler", "bdf2", "sdirk2"]
+
+
+def two_on_a_floor(folder, **scene):
+    """One box falls on another one, which falls on a sheet."""
+    arrays = {}
+    bodies = [soft("Jelly", *box((2, 2, 2), (0.2, 0.2, 0.2), (-0.1, -0.1, 0.03)), arrays, modulus=1e4),
+              soft("Top", *box((2, 2, 2), (0.2, 0.2, 0.2), (-0.07, -0.06, 0.26)), arrays, modulus=3e4)]
+    return contact_job(folder, bodies, [obstacle("Floor", *sheet(2.0, 3), arrays)], arrays, **scene)
+
+
+def energy(part, state):
+    x, v = part.coordinates.place(state.q, state.time), part.velocity(state)
+    return part.evaluate(x, v, state.time)[1] + 0.5 * float(part.mass @ np.einsum("ni,ni->n", v, v))
+
+
+@pytest.mark.parametrize("integrator,solver", [("backward_euler", "newton_d"), ("bdf2", "newton_d"),
+                                               ("sdirk2", "newton_d"), ("sdirk2", "qlb"), ("backward_euler", "qlb"),
+                                               ("tr_bdf2", "newton_d"), ("sdirk", "newton_d")])
+def test_nothing_goes_through_anything(tmp_path, integrator, solver):
+    job = two_on_a_floor(tmp_path / "job", integrator={"kind": integrator}, stage_solver={"kind": solver})
+    part = nodes_of(load(job))
+    state = part.initial_state()
+    start, least = energy(part, state), np.inf
+    for _ in range(40):
+        state = stepped(part, state, H, 1)
+        least = min(least, distance(part, state))
+        assert energy(part, state) <= start + 1e-3
+    # both landed, and the upper one tips over the edge of the other
+    x = part.coordinates.place(state.q, state.time)
+    assert least < part.contacts[0].reach
+    assert 0.0 < x[:27, 2].min() < 0.02
+    assert x[27:54, 2].min() > 0.02
+
+
+def test_a_fast_body_does_not_pass_a_thin_sheet(tmp_path):
+    """20 m/s is 0.2 m a step: its own size, and a hundred times the distance at which surfaces push."""
+    arrays = {}
+    bodies = [soft("Ball", *box((2, 2, 2), (0.2, 0.2, 0.2), (-0.1, -0.1, 0.5)), arrays, modulus=1e6)]
+    job = contact_job(tmp_path / "job", bodies, [obstacle("Floor", *sheet(2.0, 3), arrays)], arrays)
+    part = nodes_of(load(job))
+    state = part.initial_state()
+    u = np.zeros((27, 3))
+    u[:, 2] = -20.0
+    state = stepped(part, State(0.0, state.q, u.ravel()), H, 12)
+    x = part.coordinates.place(state.q, state.time)[:27]
+    assert x[:, 2].min() > 0.0
+
+
+def test_it_touches_itself(tmp_path):
+    """An open ring that claps shut: its two ends meet."""
+    nodes, tets = box((10, 1, 2), (1.0, 0.06, 0.1))
+    angle, radius = np.pi * 1.9 * nodes[:, 0], 0.17 + nodes[:, 1]
+    ring = np.stack([radius * np.sin(angle), radius * np.cos(angle), nodes[:, 2]], axis=1)
+    arrays = {}
+    body = soft("Ring", ring, tets[:, [0, 1, 3, 2]], arrays, modulus=2e4)
+    job = contact_job(tmp_path / "job", [body], [], arrays, gravity=[0.0, 0.0, 0.0])
+    part = nodes_of(load(job))
+    along = np.stack([np.cos(angle), -np.sin(angle), 0.0 * angle], axis=1)
+    u = along * (4.0 * nodes[:, :1] - 2.0)
+    state, nearest = State(0.0, part.initial_state().q, u.ravel()), np.inf
+    for _ in range(30):
+        state = stepped(part, state, H, 1)
+        nearest = min(nearest, distance(part, state))
+    assert nearest < 0.9 * part.contacts[0].reach
+
+
+def test_a_moving_obstacle_pushes_and_lifts(tmp_path):
+    """A plate comes up at 2 m/s, 2 cm a step, far more than the distance at which it pushes, and takes a box along."""
+    arrays = {}
+    bodies = [soft("Jelly", *box((2, 2, 2), (0.2, 0.2, 0.2), (-0.1, -0.1, 0.03)), arrays, modulus=2e4)]
+    vertices, triangles = sheet(1.0, 3)
+    times = np.arange(49) / 48
+    rise = np.where(times < 0.25, 0.0, np.minimum(2.0 * (times - 0.25), 0.5))
+    motion = vertices + rise[:, None, None] * np.array([0.0, 0.0, 1.0])
+    job = contact_job(tmp_path / "job", bodies, [obstacle("Plate", vertices, triangles, arrays, motion)], arrays)
+    part = nodes_of(load(job))
+    state = stepped(part, part.initial_state(), H, 60)
+    x = part.coordinates.place(state.q, state.time)
+    assert x[27:, 2].max() == pytest.approx(0.5)
+    assert x[:27, 2].min() > 0.5
+
+
+@pytest.mark.parametrize("integrator", SOLVED)
+def test_momentum_stays_where_free_bodies_collide(tmp_path, integrator):
+    arrays = {}
+    bodies = [soft("Left", *box((2, 2, 2), (0.2, 0.2, 0.2)), arrays),
+              soft("Right", *box((2, 2, 2), (0.2, 0.2, 0.2), (0.25, 0.06, 0.05)), arrays, modulus=5e4)]
+    job = contact_job(tmp_path / "job", bodies, [], arrays, gravity=[0.0, 0.0, 0.0], integrator={"kind": integrator},
+                      stage_solver={"kind": "newton_d", "params": {"tolerance": 1e-11}})
+    part = nodes_of(load(job))
+    u = np.zeros((54, 3))
+    u[:27], u[27:] = [1.5, 0.1, 0.0], [-0.5, 0.0, 0.2]
+    state = State(0.0, part.initial_state().q, u.ravel())
+    momentum = part.mass @ part.velocity(state)
+    touched = False
+    for _ in range(30):
+        state = stepped(part, state, H, 1)
+        touched |= distance(part, state) < np.inf
+        assert part.mass @ part.velocity(state) == pytest.approx(momentum, abs=1e-9)
+    v = part.velocity(state)
+    assert touched
+    assert v[:27, 0].mean() < 1.2
+    assert v[27:, 0].mean() > 0.0
+
+
+def test_both_ways_of_counting_threads_and_any_past_give_the_same_bytes(tmp_path):
+    from solver.threads import configure
+
+    ends = []
+    for threads in (1, 2):
+        configure(threads)
+        part = nodes_of(load(two_on_a_floor(tmp_path / f"job{threads}")))
+        state = part.initial_state()
+        for k in range(30):
+            state = part.step(state, H)
+            if threads == 2 and k == 20:  # as a resumed bake begins: a new world from the state alone
+                part = nodes_of(load(two_on_a_floor(tmp_path / "again")))
+        ends.append(state)
+    configure(None)
+    assert distance(part, state) < np.inf
+    assert np.array_equal(ends[0].q, ends[1].q)
+    assert np.array_equal(ends[0].u, ends[1].u)
+
+
+# what is refused
+
+def refused(job, error=BadScene):
+    with pytest.raises(error) as caught:
+        nodes_of(load(job))
+    return str(caught.value)
+
+
+def test_starts_that_cross_are_refused_by_name(tmp_path):
+    job = two_on_a_floor(tmp_path / "job")
+    top = np.load(job / "arrays" / "Top_nodes.npy")
+    np.save(job / "arrays" / "Top_nodes.npy", top - [0.0, 0.0, 0.1])
+    said = refused(job)
+    assert '"Jelly"' in said
+    assert '"Top"' in said
+    assert "near (" in said
+    np.save(job / "arrays" / "Top_nodes.npy", top)
+    floor = np.load(job / "arrays" / "Floor_vertices.npy")
+    np.save(job / "arrays" / "Floor_vertices.npy", floor + [0.0, 0.0, 0.1])
+    assert '"Floor"' in refused(job)
+
+
+def test_a_body_inside_a_closed_obstacle_is_refused(tmp_path):
+    from solver.meshing.volume import boundary_faces
+
+    job = two_on_a_floor(tmp_path / "job")
+    nodes, tets = box((1, 1, 1), (2.0, 2.0, 2.0), (-1.0, -1.0, -0.5))
+    faces = boundary_faces(tets)[0].astype(np.int32)
+    np.save(job / "arrays" / "Floor_vertices.npy", nodes)
+    np.save(job / "arrays" / "Floor_triangles.npy", faces)
+    said = refused(job)
+    assert 'inside "Floor"' in said
+    assert "normals inwards" in said
+    # a room whose normals look inwards is one to be in
+    np.save(job / "arrays" / "Floor_triangles.npy", faces[:, ::-1].copy())
+    part = nodes_of(load(job))
+    stepped(part, part.initial_state(), H, 2)
+
+
+@pytest.mark.parametrize("field,value,said", [
+    ("obstacles", [], None),
+    ("method", {"kind": "conjac"}, "ConJac does not know contact"),
+    ("integrator", {"kind": "generalized_alpha"}, "Generalized Alpha does not bound its steps"),
+    ("obstacles.0.name", "Jelly", 'two things called "Jelly"'),
+    ("obstacles.0.name", "", "no name"),
+    ("bodies.0.nails", [{"frame": 3, "head": [0, 0, 0], "tip": [0, 0, 1], "radius": 0.1}], "has nails"),
+    ("time.tolerance", 1e-3, "steps of one length"),
+    ("contact.law", {"kind": "wall"}, 'no contact "wall"'),
+    ("contact.law", {"kind": "barrier", "params": {"distance": -1.0}}, "Contact Distance"),
+    ("contact", None, "obstacles and no contact"),
+])
+def test_what_does_not_go_with_contact_is_said(tmp_path, field, value, said):
+    job = two_on_a_floor(tmp_path / "job")
+    change(job, field, value)
+    if said is None:
+        load(job)
+    else:
+        with pytest.raises(BadScene, match=said):
+            load(job)
+
+
+def test_bad_obstacles_are_refused(tmp_path):
+    job = two_on_a_floor(tmp_path / "job")
+    vertices, triangles = sheet(2.0, 3)
+    for array, name, error, said in (
+            (triangles[:0], "triangles", BadMesh, '"Floor" has no face'),
+            (np.concatenate([triangles, [[0, 0, 1]]]).astype(np.int32), "triangles", BadMesh, "1 faces without area"),
+            (triangles + 100, "triangles", BadScene, "vertices"),
+            (np.where(vertices == 0.0, np.nan, vertices), "vertices", BadScene, "Floor_vertices|finite|number")):
+        np.save(job / "arrays" / "Floor_vertices.npy", vertices)
+        np.save(job / "arrays" / "Floor_triangles.npy", triangles)
+        np.save(job / "arrays" / f"Floor_{name}.npy", array)
+        with pytest.raises(error, match=said):
+            load(job)
+    np.save(job / "arrays" / "Floor_vertices.npy", vertices)
+    motion = np.broadcast_to(vertices, (49, *vertices.shape)).copy()
+    motion[20:] += [0.0, 0.0, -9.0]
+    np.save(job / "arrays" / "jump.npy", motion)
+    change(job, "obstacles.0.motion", "arrays/jump.npy")
+    with pytest.raises(BadScene, match='"Floor" jumps by 9 m at frame 10.5'):
+        load(job)
+
+
+def test_contact_counts_in_the_hash_and_its_absence_does_not(tmp_path):
+    from solver.job.hashes import hashes, settings
+
+    job = two_on_a_floor(tmp_path / "job")
+    first = hashes(settings(load(job))).solve
+    change(job, "obstacles.0.name", "Ground")
+    assert hashes(settings(load(job))).solve == first
+    change(job, "contact.law", {"kind": "barrier", "params": {"distance": 0.004}})
+    second = hashes(settings(load(job))).solve
+    assert second != first
+    change(job, "obstacles", [])
+    assert hashes(settings(load(job))).solve not in (first, second)
+    change(job, "contact", None)
+    read = settings(load(job))
+    assert not [name for name in read.scene if name.startswith(("contact", "obstacles"))]

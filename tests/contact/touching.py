@@ -1,0 +1,80 @@
+"""Jobs of soft bodies that touch each other and obstacles, and what can be said of their states."""
+
+import json
+
+import numpy as np
+from small_jobs import box_tets, write_job
+
+VANILLA = {"kind": "vanilla"}
+
+
+def sheet(size=1.0, cells=2, z=0.0):
+    """Vertices and triangles of a square in a plane of constant height, its normal upwards."""
+    grid = np.linspace(-size / 2, size / 2, cells + 1)
+    x, y = np.meshgrid(grid, grid, indexing="ij")
+    vertices = np.stack([x, y, np.full_like(x, z)], axis=-1).reshape(-1, 3)
+    number = np.arange((cells + 1) ** 2).reshape(cells + 1, cells + 1)
+    a, b, c, d = number[:-1, :-1].ravel(), number[1:, :-1].ravel(), number[1:, 1:].ravel(), number[:-1, 1:].ravel()
+    return vertices, np.concatenate([np.stack([a, b, c], 1), np.stack([a, c, d], 1)]).astype(np.int32)
+
+
+def soft(name, nodes, tets, arrays, *, modulus=2e4, poisson=0.4, pinned=None, **more):
+    """A body for `contact_job`, its arrays added to `arrays`."""
+    arrays[f"{name}_nodes"], arrays[f"{name}_tets"] = nodes, tets
+    body = {"name": name, "tets": {"nodes": f"arrays/{name}_nodes.npy", "tets": f"arrays/{name}_tets.npy"},
+            "material": {"kind": "stable_neo_hookean", "params": {"youngs_modulus": modulus, "poisson_ratio": poisson}},
+            **more}
+    if pinned is not None:
+        arrays[f"{name}_pinned"] = np.asarray(pinned, np.int32)
+        body["pin"] = {"nodes": f"arrays/{name}_pinned.npy"}
+    return body
+
+
+def obstacle(name, vertices, triangles, arrays, motion=None, **more):
+    """An obstacle for `contact_job`."""
+    arrays[f"{name}_vertices"], arrays[f"{name}_triangles"] = vertices, triangles
+    one = {"name": name, "vertices": f"arrays/{name}_vertices.npy", "triangles": f"arrays/{name}_triangles.npy", **more}
+    if motion is not None:
+        arrays[f"{name}_motion"] = motion
+        one["motion"] = f"arrays/{name}_motion.npy"
+    return one
+
+
+def contact_job(folder, bodies, obstacles, arrays, *, end=25, step=1 / 96, contact=None, **scene):
+    """A job folder, frames 1 to `end` at 24 a second, Vanilla FEM and Backward Euler."""
+    whole = {"version": 1, "name": "touching", "time": {"start": 1, "end": end, "fps": 24, "step": step},
+             "bodies": bodies, "obstacles": obstacles, "contact": contact or {}, "method": VANILLA,
+             "integrator": {"kind": "backward_euler"}, **scene}
+    return write_job(folder, whole, arrays)
+
+
+def box(cells=(2, 2, 2), size=(0.1, 0.1, 0.1), at=(0.0, 0.0, 0.0)):
+    """Nodes and tets of a box whose least corner is there."""
+    nodes, tets = box_tets(cells, size)
+    return nodes + np.asarray(at, dtype=float), tets
+
+
+def distance(part, state):
+    """Between the nearest surface pieces that push each other, infinite where none do; as exact as doubles are."""
+    law = part.contacts[0]
+    found = law.touching(part.coordinates.place(state.q, state.time))
+    return float(np.sqrt(found.work[:, 16].min(initial=np.inf)))
+
+
+def crosses(part, state):
+    """Whether any edge goes through any triangle, by ipctk's exact test."""
+    return part.contacts[0].surfaces.crossing(part.coordinates.place(state.q, state.time)) is not None
+
+
+def stepped(part, state, h, count, check=True):
+    """The state after some steps, each looked at."""
+    for _ in range(count):
+        state = part.step(state, h)
+        if check:
+            assert distance(part, state) > 0.0
+            assert not crosses(part, state)
+    return state
+
+
+def read(job):
+    return json.loads((job / "scene.json").read_text())
