@@ -35,16 +35,16 @@ class Elements:
         """Blocks of the tets alone, (e, 6, 9)."""
         return self._table[: len(self.tets)]
 
-    def fill(self, x: Vec, time: float, project: bool, force: Vec) -> None:
+    def fill(self, x: Vec, time: float, project: bool, force: Vec, besides: Sequence[StencilForce] = ()) -> None:
         """Write `blocks` and `others` at positions x (n, 3) [m] and add forces to `force`, (n, 3) [N].
 
-        K = ∂f/∂x is negative semi-definite if `project`.
+        K = ∂f/∂x is negative semi-definite if `project`. besides: forces of one stage.
         """
         self.activate(time)
         for one, where in zip(self.elastic, self.slices):
             one.fill(x, project, self._forces[where], self._table[where])
         self._corners.gather(self._forces, force)
-        tables = [law.fill(x, time, project) for law in self._between]
+        tables = [law.fill(x, time, project) for law in (*self._between, *besides)]
         for table in tables:
             table.add_forces(force)
         self._append(*side_by_side(tables) if tables else (None, None))
@@ -61,13 +61,17 @@ class Elements:
         self._table[first:end] = blocks
         self.others, self.blocks = others, self._table[:end]
 
-    def measure(self, x: Vec, time: float, force: Vec, energy: float = 0.0) -> float:
-        """`energy` and that of all elements [J] at positions x (n, 3) [m]; adds forces to `force`, (n, 3) [N]."""
+    def measure(self, x: Vec, time: float, force: Vec, energy: float = 0.0,
+                besides: Sequence[StencilForce] = ()) -> float:
+        """`energy` and that of all elements [J] at positions x (n, 3) [m]; adds forces to `force`, (n, 3) [N].
+
+        besides: forces of one stage.
+        """
         self.activate(time)
         for one, where in zip(self.elastic, self.slices):
             energy += one.measure(x, self._forces[where])
         self._corners.gather(self._forces, force)
-        for law in self._between:
+        for law in (*self._between, *besides):
             table = law.measure(x, time)
             table.add_forces(force)
             energy += table.energy

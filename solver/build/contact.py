@@ -55,8 +55,11 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
         stiffness[nodes] = RESISTS * (mass[nodes] / job.scene.time.step**2 + edges[-1] * _modulus(one))
     params = parameters("contact", contact.law)
     reach = params.pop("distance") or _reach(surfaces, rest, min(edges))
+    usual = params.pop("friction_coefficient")
+    given = [one.body.friction for one in prepared] + [one.friction for one in job.scene.obstacles]
+    friction = np.array([usual if mu is None else mu for mu in given])[of_node]
     law = catalogue.find("contact", contact.law.kind).load()
-    return [law(surfaces, rest, stiffness, reach, params)]
+    return [law(surfaces, rest, stiffness, friction, reach, params)]
 
 
 def _modulus(one: Prepared) -> Vec:

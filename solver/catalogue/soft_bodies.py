@@ -96,6 +96,10 @@ CONTACT_DISTANCE = Param("distance", "Contact Distance",
                          "How near surfaces may be before they push each other, 0 picks a tenth of their edges", 0.0,
                          "m", 0.0, None, 0.0, 0.1)
 
+CREEP_SPEED = Param("creep_speed", "Creep Speed",
+                    "What slips slower than this is not braked in full: what should stand creeps at less", 1.0e-3,
+                    "m/s", 1.0e-6, 1.0, 1.0e-4, 1.0e-2)
+
 EDGE_LENGTH = Param("edge_length", "Edge Length",
                     "Target edge length of the tetrahedra, 0 picks a twentieth of the box diagonal",
                     0.0, "m", 0.0, None, 0.0, 1.0)
@@ -138,10 +142,10 @@ ENTRIES: tuple[Entry, ...] = (
           adaptive=True, iterates=True, bounded=True, number=5),
     Entry("integrator", "tr_bdf2", "integrators.tr_bdf2:TRBDF2", "TR-BDF2",
           "Lively: keeps wobbles for many swings, two solves a step", full_space=True, adaptive=True,
-          frictionless=True, iterates=True, bounded=True, unjointed=ACCELERATED, number=6),
+          frictionless=True, iterates=True, unjointed=ACCELERATED, number=6),
     Entry("integrator", "sdirk", "integrators.sdirk:SDIRK", "SDIRK",
           "As lively as TR-BDF2, both solves on one matrix",
-          full_space=True, adaptive=True, frictionless=True, iterates=True, bounded=True, unjointed=ACCELERATED,
+          full_space=True, adaptive=True, frictionless=True, iterates=True, unjointed=ACCELERATED,
           number=7),
     Entry("integrator", "sdirk2", "integrators.sdirk:SDIRK2", "SDIRK2",
           "As lively as TR-BDF2 and safer in contact: no stage overshoots", adaptive=True, iterates=True, bounded=True,
@@ -263,7 +267,8 @@ ENTRIES: tuple[Entry, ...] = (
           "The paper's: brakes each touching node by itself, so what should stand on a slope creeps",
           (FRICTION_COEFFICIENT,), number=2),
     Entry("contact", "barrier", "contact.laws.barrier:Barrier", "Barrier",
-          "Surfaces push each other the harder the nearer they are, and never meet", (CONTACT_DISTANCE,), number=0),
+          "Surfaces push each other the harder the nearer they are, and never meet",
+          (CONTACT_DISTANCE, FRICTION_COEFFICIENT, CREEP_SPEED), number=0),
     Entry("mesher", "tetwild", "meshing.tetwild:TetWild", "fTetWild",
           "Meshes open, self-intersecting and dirty surfaces", (EDGE_LENGTH, SHEET_THICKNESS), number=0),
     Entry("mesher", "tetgen", "meshing.tetgen:TetGen", "TetGen",

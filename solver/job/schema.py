@@ -185,6 +185,7 @@ class Body(Strict):
     nails: list[Nail] = field(default_factory=list)
     pulls: list[Pull] = field(default_factory=list)
     attach: list[Attach] = field(default_factory=list)
+    friction: Annotated[float, Meta(ge=0, le=100)] | None = None  #: in contact of surfaces, as of an Obstacle
 
 
 class RigidBody(Strict):
@@ -306,6 +307,7 @@ class Obstacle(Strict):
     vertices: Array  #: (n, 3) at the start frame
     triangles: Array  #: (m, 3)
     motion: Array | None = None  #: (T, n, 3): where its vertices are at each sample; still where left out
+    friction: Annotated[float, Meta(ge=0, le=100)] | None = None  #: Coulomb's coefficient; the contact's where left out
 
 
 class Contact(Strict):

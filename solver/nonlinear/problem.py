@@ -120,6 +120,12 @@ class StageProblem:
         rates: Vec = (x - self._base)[self.order] / (self.stage.b * self.stage.h)
         return rates.ravel()
 
+    def of(self, physics: Physics) -> StageProblem:
+        """The same with other forces on the same masses."""
+        other = copy.copy(self)
+        other.physics = physics
+        return other
+
     def lagging(self, moved: Vec) -> StageProblem:
         """The same where nodes stand so much, (n, 3) [m], from where they will at the same velocities."""
         other = copy.copy(self)

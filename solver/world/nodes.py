@@ -25,7 +25,6 @@ from ..integrators.interface import Integrator
 from ..integrators.semi_implicit import SemiImplicit
 from ..integrators.spin import free_parts, keep_spin
 from ..linear.interface import LinearSolver, NotPositiveDefinite
-from ..nonlinear.approach import approach
 from ..nonlinear.coupled import SETTLE
 from ..nonlinear.coupled import reach as reach_coupled
 from ..nonlinear.equilibrium import equilibrium
@@ -39,6 +38,7 @@ from ..parts.conjac.posed import PosedConJac
 from ..parts.interface import Condensation, NodeStage, Posed, PosedNodes, Stage
 from ..parts.nodes.full import Full
 from ..state import Index, State, Vec
+from . import in_contact
 from .bodies import BodyInWorld
 from .ground_friction import friction_impulses, remember
 from .soft_bodies import SoftBodies
@@ -286,8 +286,11 @@ class Nodes(SoftBodies):
         if held is not None:
             guess = held.meet(guess)
         if self.contacts:
-            guess = approach(problem, coordinates.place(start.q, start.time), guess)
-        v = problem.velocities(self.stage_solver.solve(problem, guess))
+            problem, found = in_contact.solved(self, problem.of, coordinates.place(start.q, start.time), guess,
+                                               self.stage_solver.solve)
+        else:
+            found = self.stage_solver.solve(problem, guess)
+        v = problem.velocities(found)
         x = problem.positions(v)
         return State(stage.time, x[coordinates.free].ravel(), v[coordinates.free].ravel(), start.memory)
 

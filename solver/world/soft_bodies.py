@@ -18,6 +18,7 @@ from ..contact.laws.penalty import Penalty
 from ..coordinates.free_nodes import FreeNodes
 from ..errors import Diverged, StepFailed
 from ..forces.pulls import Pull
+from ..forces.stencils import StencilForce
 from ..state import Index, Mask, State, Vec
 from .bodies import BodyInWorld
 
@@ -62,10 +63,14 @@ class SoftBodies:
         ahead = self.coordinates.advance(state.q, state.u, time - state.time)
         return self._damping.at(self.coordinates.place(ahead, time), time)
 
-    def linearise_at(self, x: Vec, v: Vec | None, time: float, project: bool = True) -> Linearised:
-        """The same at positions and velocities (n, 3), None at rest; K is negative semi-definite if `project`."""
+    def linearise_at(self, x: Vec, v: Vec | None, time: float, project: bool = True,
+                     besides: Sequence[StencilForce] = ()) -> Linearised:
+        """The same at positions and velocities (n, 3), None at rest; K is negative semi-definite if `project`.
+
+        besides: forces of one stage.
+        """
         force = self._weight.copy()
-        self._elements.fill(x, time, project, force)
+        self._elements.fill(x, time, project, force, besides)
         self._node_blocks[:] = 0.0
         for pull in self.pulls:
             pull.add_force(x, time, force)
@@ -84,10 +89,13 @@ class SoftBodies:
         """Which elements' stiffness the projection changes at positions x (n, 3), (e,)."""
         return self._elements.clamped(x, time)
 
-    def evaluate(self, x: Vec, v: Vec, time: float) -> tuple[Vec, float]:
-        """Forces [N], (n, 3), and elastic, gravitational and contact energy [J], at positions and velocities (n, 3)."""
+    def evaluate(self, x: Vec, v: Vec, time: float, besides: Sequence[StencilForce] = ()) -> tuple[Vec, float]:
+        """Forces [N], (n, 3), and elastic, gravitational and contact energy [J], at positions and velocities (n, 3).
+
+        besides: forces of one stage.
+        """
         force = self._weight.copy()
-        energy = self._elements.measure(x, time, force, -float(np.vdot(self._weight, x - self.rest)))
+        energy = self._elements.measure(x, time, force, -float(np.vdot(self._weight, x - self.rest)), besides)
         energy += sum(pull.add_force(x, time, force) for pull in self.pulls)
         if self.ground is not None:
             finder, law = self.ground

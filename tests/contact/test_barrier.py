@@ -10,6 +10,7 @@ from solver.contact.laws.barrier import Barrier
 from solver.meshing.volume import boundary_faces
 
 REACH = 0.03
+SMOOTH = {"creep_speed": 1e-3}
 
 
 def two_boxes(gap=0.01, tilt=0.1):
@@ -34,7 +35,7 @@ def two_boxes(gap=0.01, tilt=0.1):
 def touching():
     x, triangles, is_free = two_boxes(tilt=0.0)
     stiffness = np.where(is_free, 500.0, np.inf)
-    return x, Barrier(Surfaces(x, triangles, is_free), x, stiffness, REACH, {})
+    return x, Barrier(Surfaces(x, triangles, is_free), x, stiffness, 0.0 * is_free, REACH, SMOOTH)
 
 
 def dense(table, count):
@@ -96,7 +97,7 @@ def test_projection_is_that_of_ipctk_pair_by_pair():
         square = ipctk.point_triangle_distance(*x) if face else ipctk.edge_edge_distance(*x)
         reach = np.sqrt(square) * rng.uniform(1.05, 2.0)
         triangles = np.array([[1, 2, 3]] if face else [[0, 1, 2], [1, 2, 3]], np.int32)
-        law = Barrier(Surfaces(x, triangles, is_free), x, np.full(4, 3.0), reach, {})
+        law = Barrier(Surfaces(x, triangles, is_free), x, np.full(4, 3.0), np.zeros(4), reach, SMOOTH)
         law._near = type(law._found_near(x))(np.arange(4, dtype=np.int32)[None], int(face))
         law._kappa, law._parallel = np.array([3.0]), np.array([ipctk.edge_edge_mollifier_threshold(*x)])
         if face:
@@ -141,12 +142,12 @@ def test_all_near_pairs_are_found_wherever_the_last_ones_were(touching):
     """The same pairs, in the same order, and the same forces to the last bit, from any past."""
     x, law = touching
     rng = np.random.default_rng(5)
-    other = Barrier(law.surfaces, x, law._stiffness, law.reach, {})
+    other = Barrier(law.surfaces, x, law._stiffness, law._friction, law.reach, SMOOTH)
     at = x.copy()
     for _ in range(6):
         at = at + 2e-3 * rng.normal(size=x.shape)
         one = other.fill(at, 0.0, True)
-        anew = Barrier(law.surfaces, x, law._stiffness, law.reach, {}).fill(at, 0.0, True)
+        anew = Barrier(law.surfaces, x, law._stiffness, law._friction, law.reach, SMOOTH).fill(at, 0.0, True)
         for field in ("nodes", "forces", "blocks"):
             assert np.array_equal(getattr(one, field), getattr(anew, field))
     near = law.surfaces.near(at, law.reach)

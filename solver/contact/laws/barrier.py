@@ -10,9 +10,10 @@ import numpy as np
 from ...forces.stencils import Stencils
 from ...state import Index, Vec
 from ...threads import share
-from ..find.distance_kernels import WORK, squares
+from ..find.distance_kernels import WAY, WORK, squares
 from ..find.mesh import NearPairs, Surfaces
 from .barrier_kernels import PARALLEL, push, stiffen
+from .sliding import Sliding
 
 ROOM = 0.5  #: of the reach: how far nodes move at least before near pairs are looked for again
 CHUNK = 64  #: pairs that a thread takes at once
@@ -37,12 +38,12 @@ class Barrier:
     κ of a pair is that of its softer side, which an obstacle never is.
     """
 
-    def __init__(self, surfaces: Surfaces, rest: Vec, stiffness: Vec, reach: float,
+    def __init__(self, surfaces: Surfaces, rest: Vec, stiffness: Vec, friction: Vec, reach: float,
                  params: Mapping[str, float]) -> None:
         """rest: of all nodes, (n, 3) [m]. stiffness: κ of each [N/m], infinite where it is an obstacle's, (n,).
-        reach: δ [m]. No parameters."""
-        self.surfaces, self.reach = surfaces, reach
-        self._rest, self._stiffness = rest, stiffness
+        friction: μ of each, (n,). reach: δ [m]. params: creep_speed, ε."""
+        self.surfaces, self.reach, self._creep = surfaces, reach, params["creep_speed"]
+        self._rest, self._stiffness, self._friction = rest, stiffness, friction
         self._near: NearPairs | None = None
         self._from, self._room = rest, 0.0
 
@@ -65,6 +66,31 @@ class Barrier:
 
     def damp(self, x: Vec, time: float) -> None:
         """It does not."""
+
+    @property
+    def is_rough(self) -> bool:
+        """Whether there is friction anywhere."""
+        return bool(self._friction.any())
+
+    def sliding(self, x: Vec, base: Vec, reach: float) -> Sliding | None:
+        """Friction of a stage, with loads and normals as they are at positions x (n, 3) [m]; None where none is.
+
+        base: positions of all nodes at v = 0, (n, 3) [m]. reach: seconds from there to the stage's end.
+        """
+        if not self.is_rough:
+            return None
+        found = self.touching(x)
+        rough = np.sqrt(self._friction[found.nodes[:, 0]] * self._friction[found.nodes[:, 3]])
+        # all that one side is pushed, which is along the way between the two nearest points
+        side = np.where(np.arange(len(found.nodes))[:, None] < found.points, found.forces[:, 0],
+                        found.forces[:, 0] + found.forces[:, 1])
+        load = rough * np.linalg.norm(side, axis=1)
+        rubs = np.flatnonzero(load)
+        if not len(rubs):
+            return None
+        way = found.work[rubs, WAY : WAY + 3]
+        return Sliding(found.nodes[rubs], found.work[rubs, :4].copy(), way / np.linalg.norm(way, axis=1)[:, None],
+                       load[rubs], self._creep, base, reach)
 
     def touching(self, x: Vec) -> Touching:
         """Pairs nearer than δ at positions (n, 3) [m], always in the same order."""

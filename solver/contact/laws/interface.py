@@ -53,10 +53,21 @@ class Friction(Protocol):
 class ContactLaw(StencilForce, Protocol):
     """A force between surfaces that knows how far they may move. Entries of the family "contact"."""
 
-    def __init__(self, surfaces: Surfaces, rest: Vec, stiffness: Vec, reach: float,  # type: ignore[override]
-                 params: Mapping[str, float]) -> None:
+    def __init__(self, surfaces: Surfaces, rest: Vec, stiffness: Vec, friction: Vec,  # type: ignore[override]
+                 reach: float, params: Mapping[str, float]) -> None:
         """rest: of all nodes, (n, 3) [m]. stiffness: what a node's contact should resist with [N/m], infinite where it
-        is an obstacle's, (n,). reach: how near surfaces may be before they push [m]."""
+        is an obstacle's, (n,). friction: Coulomb's coefficient of each, (n,); two that touch rub with the geometric
+        mean. reach: how near surfaces may be before they push [m]."""
 
     def largest_step(self, start: Vec, end: Vec) -> float:
         """The largest share of a straight move between positions (n, 3) [m], in [0, 1], in which nothing meets."""
+
+    @property
+    def is_rough(self) -> bool:
+        """Whether there is friction anywhere."""
+
+    def sliding(self, x: Vec, base: Vec, reach: float) -> StencilForce | None:
+        """Friction of a stage, with loads and normals as they are at positions x (n, 3) [m]; None where none is.
+
+        base: positions of all nodes at v = 0, (n, 3) [m]. reach: seconds from there to the stage's end.
+        """

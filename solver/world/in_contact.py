@@ -1,0 +1,68 @@
+"""A stage of soft bodies whose surfaces touch: solved from where nothing has met, and with friction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..assembly.linearised import Linearised
+from ..forces.stencils import StencilForce
+from ..nonlinear.approach import approach
+from ..nonlinear.problem import Physics, StageProblem
+from ..state import Mask, Vec
+
+if TYPE_CHECKING:
+    from .soft_bodies import SoftBodies
+
+ROUNDS = 2  #: of friction, each with the loads and normals that the one before ended with
+
+
+@dataclass
+class Rubbing:
+    """The physics of soft bodies with forces of one stage besides."""
+
+    soft: SoftBodies
+    mass: Vec  #: lumped [kg], (n,)
+    besides: Sequence[StencilForce]
+
+    def evaluate(self, x: Vec, v: Vec, time: float) -> tuple[Vec, float]:
+        """Forces [N], (n, 3), and energy [J] at positions and velocities (n, 3)."""
+        return self.soft.evaluate(x, v, time, self.besides)
+
+    def linearise_at(self, x: Vec, v: Vec | None, time: float, project: bool = True) -> Linearised:
+        """f and K there."""
+        return self.soft.linearise_at(x, v, time, project, self.besides)
+
+    def largest_step(self, start: Vec, end: Vec) -> float:
+        """The largest share of a straight move in which nothing meets."""
+        return self.soft.largest_step(start, end)
+
+    def body_of(self, node: int) -> str | None:
+        """Name of the body that a node belongs to."""
+        return self.soft.body_of(node)
+
+    def clamped(self, x: Vec, time: float) -> Mask:
+        """Which tets' stiffness the projection changes at x, (e,)."""
+        return self.soft.clamped(x, time)
+
+
+def solved(soft: SoftBodies, problem_of: Callable[[Physics], StageProblem], begun: Vec, guess: Vec,
+           solve: Callable[[StageProblem, Vec], Vec]) -> tuple[StageProblem, Vec]:
+    """The stage as it was solved at last, and its unknowns (3 p,). Raises StepFailed.
+
+    begun: positions of all nodes where the stage stands, (n, 3) [m], in which nothing crosses. guess: (3 p,).
+    """
+    plain = problem_of(Rubbing(soft, soft.mass, ()))
+    reach = plain.stage.b * plain.stage.h
+    base = plain.positions(plain.velocities(guess)) - reach * plain.velocities(guess)
+    at = begun
+    unknowns = approach(plain, begun, guess)
+    for _ in range(ROUNDS):
+        slides = [one for law in soft.contacts if (one := law.sliding(at, base, reach)) is not None]
+        problem = problem_of(Rubbing(soft, soft.mass, slides)) if slides else plain
+        unknowns = solve(problem, unknowns)
+        at = problem.positions(problem.velocities(unknowns))
+        if not any(law.is_rough for law in soft.contacts):
+            break
+    return problem, unknowns
