@@ -75,6 +75,16 @@ def run(world, steps, h=1 / 120, state=None):
     return state
 
 
+def settled(world, most, h=1 / 120, state=None, moves=1e-12):
+    """The state after `most` steps, or once a step changes no coordinate by more than `moves` [m] any more."""
+    state = world.initial_state() if state is None else state
+    for _ in range(most):
+        before, state = state, world.step(state, h)
+        if max(np.abs(state.q - before.q).max(), h * np.abs(state.u).max()) <= moves:
+            break
+    return state
+
+
 def positions(world, state):
     return world.coordinates.place(state.q, state.time)
 

@@ -291,11 +291,11 @@ def test_moving_pins_do_not_cost_an_order(key, once):
         world = bar(kind, motion=motion, cells=(3, 1, 1), young=2e3, gravity=(0, 0, 0))
         state = world.initial_state()
         for i in range(steps):
-            state = world.step(replace(state, time=i * 0.1 / steps), 0.1 / steps)
+            state = world.step(replace(state, time=i * 0.05 / steps), 0.05 / steps)
         return state.q
 
-    exact = once("additive-moving-pins", lambda: end("tr_bdf2", 800))
-    errors = [np.linalg.norm(end(key, steps) - exact) for steps in ((12, 24) if key == "ere" else (48, 96))]
+    exact = once("additive-moving-pins", lambda: end("tr_bdf2", 400))
+    errors = [np.linalg.norm(end(key, steps) - exact) for steps in ((6, 12) if key == "ere" else (24, 48))]
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2, abs=0.2)
 
 
@@ -318,11 +318,11 @@ def test_damping_costs_no_order(key, law, once):
         world = bar(kind, cells=(3, 1, 1), young=2e3, gravity=(0, 0, 0), damping=law)
         state = thrown(world, speed=0.1)
         for i in range(steps):
-            state = world.step(replace(state, time=i * 0.1 / steps), 0.1 / steps)
+            state = world.step(replace(state, time=i * 0.05 / steps), 0.05 / steps)
         return np.concatenate([state.q, 0.02 * state.u])
 
-    exact = once(f"additive-damped-{law[0]}", lambda: end("tr_bdf2", 1600))
-    errors = [np.linalg.norm(end(key, steps) - exact) for steps in ((12, 24) if key == "ere" else (96, 192))]
+    exact = once(f"additive-damped-{law[0]}", lambda: end("tr_bdf2", 800))
+    errors = [np.linalg.norm(end(key, steps) - exact) for steps in ((6, 12) if key == "ere" else (48, 96))]
     assert np.log2(errors[0] / errors[1]) >= catalogue.find("integrator", key).load().order - 0.2
 
 

@@ -7,7 +7,7 @@ from bodies import box, make
 from solver import catalogue
 from solver.state import State
 
-SPAN = 0.1  #: s, a short piece of the slowest swing
+SPAN = 0.05  #: s, a short piece of the slowest swing
 ORDERS = {"semi_implicit": 1, "backward_euler": 1, "bdf2": 2, "sbdf2": 2, "tr_bdf2": 2, "str_bdf2": 2, "sdirk": 2,
           "sdirk2": 2, "ssdirk2": 2, "generalized_alpha": 2, "midpoint": 2, "trapezoidal": 2, "siere": 1, "beere": 1,
           "bdf2ere": 2, "sbdf2ere": 2, "str_sbdf2ere": 2, "tr_bdf2ere": 2, "ere": 2,
@@ -35,12 +35,10 @@ def swung(key, steps):
 
 @pytest.fixture(scope="module")
 def exact(once):
-    return once("order-swing", lambda: swung("tr_bdf2", 1280))
+    return once("order-swing", lambda: swung("tr_bdf2", 640))
 
 
 @pytest.mark.parametrize("key", ORDERS)
 def test_order(key, exact):
-    errors = [np.linalg.norm(swung(key, steps) - exact) for steps in ((10, 20, 40) if key == "ere" else (40, 80, 160))]
-    slopes = np.log2(np.array(errors[:-1]) / errors[1:])
-    print(key, errors, slopes)
-    assert slopes[-1] == pytest.approx(ORDERS[key], abs=0.1)
+    errors = [np.linalg.norm(swung(key, steps) - exact) for steps in ((10, 20) if key == "ere" else (40, 80))]
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(ORDERS[key], abs=0.1)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from bodies import settled
 from cut_jobs import PLANE, Said, bar_job, opened, placed
 from small_jobs import change
 
@@ -49,7 +50,7 @@ def test_a_nail_does_not_lock_what_balances(tmp_path, dynamic):
     free = world.coordinates.free
     assert np.abs(placed(world, state) - x).max() < 1e-15 and np.array_equal(world.velocity(state)[free], v[free])
 
-    end = run(world, state, 900)
+    end = settled(world, 900, H, state)
     now = placed(world, end)
     assert np.abs(now[held] - x[held]).max() < 1e-15
     balance = equilibrium(world, now.copy(), end.time, free, world.tets, type(world.linear)())

@@ -203,7 +203,7 @@ def test_a_stiff_soft_bar_swings_as_a_compound_pendulum(method, dynamic):
     moment = 2e-4 + 0.2 * 0.02**2 + float(soft @ (world.rest[:, 0] ** 2 + world.rest[:, 2] ** 2))
     period = 2.0 * np.pi * np.sqrt(moment / (9.81 * (0.2 * 0.02 + float(soft @ world.rest[:, 0]))))
     h, angles = period / 600, []
-    for _ in range(400):
+    for _ in range(320):
         state, joints = carried_step(world, chain, state, joints, h)
         angles.append(joints.q[0])
     i = int(np.flatnonzero(np.diff(np.sign(angles)))[0])
@@ -268,10 +268,10 @@ def momentum_carried(world, chain, state, joints):
 @pytest.mark.parametrize("method", ["vanilla", "conjac"])
 def test_semi_implicit_euler_is_of_order_one(method):
     ends = [steps(*joined(method=method, young=1e4, damping=("rayleigh", 5e-3, 0.0)), 0.08 / n, n)
-            for n in (32, 64, 128, 256)]
+            for n in (32, 64, 128)]
     for values in ([np.append(joints.q, joints.u) for _, joints in ends], [soft.q for soft, _ in ends]):
         changes = [np.abs(a - b).max() for a, b in zip(values, values[1:])]
-        assert changes[1] / changes[2] == pytest.approx(2.0, abs=0.3)
+        assert changes[0] / changes[1] == pytest.approx(2.0, abs=0.3)
 
 
 @pytest.mark.parametrize("nodes, modes", [(0, 6), (1, 3), (2, 1), (3, 0)])

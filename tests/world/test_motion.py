@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from bodies import box, make, nearest, positions, rows, run, stiffness
+from bodies import box, make, nearest, positions, rows, run, settled, stiffness
 
 from solver.coordinates.floating import FloatingParts
 from solver.coordinates.prescribed import Motion
@@ -137,7 +137,7 @@ def test_conjac_rests_where_vanilla_rests(count):
     bent[:, 2] += 2.0 * nodes[:, 0] ** 2
     state = type(conjac.initial_state())(0.0, bent[conjac.coordinates.free].ravel(),
                                          np.zeros(3 * len(conjac.coordinates.free)))
-    state = run(conjac, 1500, h=1 / 60, state=state)
+    state = settled(conjac, 1500, 1 / 60, state)
     assert np.abs(positions(conjac, state) - rest).max() <= 1e-6 * np.linalg.norm(np.ptp(nodes, axis=0))
 
 
@@ -162,7 +162,7 @@ def test_a_body_on_the_ground_rests_on_it_at_the_depth_of_its_weight():
     world = make(nodes, tets, young=1e5, dynamic=[nearest(nodes, (0, 0, 0.04)), nearest(nodes, (0.08, 0.08, 0.04)),
                                                 nearest(nodes, (0.08, 0.0, 0.04))], ground=(0.0, stiffness_of_ground),
                  beta=1.0)
-    state = run(world, 600)
+    state = settled(world, 600)
     x = positions(world, state)
     assert np.abs(state.u).max() < 1e-5
     carried = -stiffness_of_ground * np.minimum(x[:, 2], 0.0).sum()
