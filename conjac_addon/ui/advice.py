@@ -112,8 +112,8 @@ def is_pulled(scene: bpy.types.Scene) -> bool:
 def moves_dynamic_nodes(obj: bpy.types.Object) -> bool:
     """Whether only dynamic nodes swing: not where every node does."""
     settings = members.owner(obj).conjac
-    return not (catalogue.find("method", settings.solver.method).full_space
-                or catalogue.find("integrator", settings.solver.integrator).full_space)
+    return bool(catalogue.find("method", settings.solver.method).follows
+                and not catalogue.find("integrator", settings.solver.integrator).unfollowed)
 
 
 def has_dynamic_node(obj: bpy.types.Object) -> bool | None:

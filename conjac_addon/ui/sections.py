@@ -112,7 +112,7 @@ def draw_motion(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         damping.draw(layout, settings, scene)
     elif integrator.unjointed:
         hint(layout, f"{integrator.label} does not move jointed bodies: choose another integrator")
-    if integrator.full_space and not method.full_space:
+    if integrator.unfollowed and method.follows:
         hint(layout, f"{integrator.label} moves every node: choose Vanilla FEM, or another integrator")
     layout.prop(solver, "accuracy")
     if solver.accuracy and not integrator.adaptive:
@@ -121,7 +121,7 @@ def draw_motion(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     if integrator.iterates:
         layout.prop(solver, "stage_solver")
         draw_params(layout, settings, "stage_solver")
-        if not (method.full_space or integrator.full_space):
+        if method.follows and not integrator.unfollowed:
             hint(layout, f"{method.label} iterates in a way of its own: only Tolerance and Iterations count")
     column = layout.column(heading="Scene")
     column.prop(scene, "use_gravity")
@@ -308,7 +308,7 @@ def draw_ground(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         return
     draw_params(layout, settings, "friction")
     integrator = chosen(settings, "integrator")
-    if integrator.frictionless:
+    if integrator.unrubbed:
         hint(layout, f"{integrator.label} knows no friction: choose another integrator")
 
 

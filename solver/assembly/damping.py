@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -47,6 +47,12 @@ class Damped:
     def has_blocks(self) -> bool:
         """Whether D is more than a share of K and a drag."""
         return not (self.blocks is None and self.node_blocks is None and self.between is None)
+
+    def beside(self, node_blocks: Vec) -> Damped:
+        """The same D where K has these blocks of single nodes instead, (n, 3, 3), which no material damps."""
+        if not self.share:
+            return self
+        return replace(self, node_blocks=-self.share * node_blocks if node_blocks.any() else None)
 
     def multiply(self, columns: Vec) -> Vec:
         """The blocks times columns, both (n, 3, c)."""

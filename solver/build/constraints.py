@@ -144,10 +144,10 @@ def _colliders(job: Job, placed: Sequence[Placed], tree: Tree, place: Mapping[st
                      mechanism, itself, pairs, half_space, rough, motion, np.array(link, np.int32))
 
 
-def notes_of(world: Joints, placed: Sequence[Placed], rates: Mapping[str, Index]) -> list[str]:
+def notes_of(world: Joints, constraints: Constraints | None, placed: Sequence[Placed],
+             rates: Mapping[str, Index]) -> list[str]:
     """What the artist should know of a mechanism before it moves: joints outside their limits, needless loops."""
-    constraints = world.constraints
-    if not isinstance(constraints, Constraints):
+    if constraints is None:
         return []
     state = world.initial_state()
     outside = constraints.outside(state)

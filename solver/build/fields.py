@@ -37,7 +37,7 @@ def prepare(job: Job, body: schema.Body, volume: Volume, report: Stage) -> Prepa
             vertices, triangles = job.array(body.surface.vertices), job.array(body.surface.triangles)
             embedding = bind(volume.nodes, volume.tets, vertices, triangles)
         fields = build_fields(body, job.array, volume, embedding)
-    if not len(fields.dynamic) and not catalogue.find("method", job.scene.method_of(body).kind).full_space:
+    if not len(fields.dynamic) and catalogue.find("method", job.scene.method_of(body).kind).follows:
         fields = replace(fields, notes=(*fields.notes, QUASISTATIC))
     return Prepared(body, volume, embedding, fields)
 

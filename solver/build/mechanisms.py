@@ -59,15 +59,15 @@ def build_mechanisms(job: Job) -> Joints:
     integrator = entry.load()(parameters("integrator", scene.integrator) | {"keep_spin": False})
     world = Joints([_told(one, tree, place) for one in placed], _shown(job, placed, place), tree, jointed,
                            integrator, limits, q, u, scene.time.start, recentres=not entry.iterates)
-    jointed.constraints = constraints_of(job, placed, tree, place, q)
-    world.notes += notes_of(world, placed, rates)
+    jointed.constraints = held = constraints_of(job, placed, tree, place, q)
+    world.notes += notes_of(world, held, placed, rates)
     world.notes += notes_of_explicit(world, schema.step_size(scene.time.fps, scene.time.step)[1])
-    bearings = [held.friction for one in placed for held in one.scene.joints]
-    bearings += [held.friction for one in placed for held in one.scene.loops]
+    bearings = [joint.friction for one in placed for joint in one.scene.joints]
+    bearings += [loop.friction for one in placed for loop in one.scene.loops]
     if any(bearings):
         from .bearings import rubbing_of  # its kernels are compiled where something rubs
 
-        jointed.constraints = rubbing_of(job, placed, tree, place, jointed.constraints)
+        jointed.constraints = rubbing_of(job, placed, tree, place, held)
     return world
 
 

@@ -44,7 +44,7 @@ def solved_at_once(job: Job, prepared: list[Prepared]) -> list[list[Prepared]]:
     groups: dict[str, list[Prepared]] = {}
     for one in prepared:
         method = job.scene.method_of(one.body)
-        alone = "" if catalogue.find("method", method.kind).full_space else min(job.scene.joined(one.body.name))
+        alone = min(job.scene.joined(one.body.name)) if catalogue.find("method", method.kind).follows else ""
         groups.setdefault(f"{method.kind} {sorted(parameters('method', method).items())} {alone}", []).append(one)
     return [*groups.values()]
 

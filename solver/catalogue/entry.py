@@ -37,10 +37,11 @@ class Entry:
     sentence: str
     params: tuple[Param, ...] = ()  #: of a map: the parameters it blends; see `maps` for the others
     adaptive: bool = False  #: of an integrator: it tells its error, so that a tolerance can choose its steps
-    full_space: bool = False  #: of a method: every free node is an unknown; of an integrator: it needs such a method
+    follows: str = ""  #: of a method: what follows what instead of moving on its own, a clause; "" where nothing does
+    unfollowed: str = ""  #: of an integrator: why it steps no nodes that follow others, a clause; "" where it does
     iterates: bool = False  #: of an integrator: it solves its stages to a tolerance
     bounded: bool = False  #: of an integrator: its stages end where nothing has gone through anything
-    frictionless: bool = False  #: of an integrator: it does not know a friction law
+    unrubbed: str = ""  #: of an integrator: why it knows no friction of the ground, a clause; "" where it does
     for_large: bool = False  #: of a linear solver: what `auto` takes for meshes that are too large to factor
     hidden: bool = False  #: for scripts and measurements alone: in no menu
     reads: tuple[str, ...] = ()  #: of a cut or a shape: the fields of scene.json that it stands in

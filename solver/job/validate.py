@@ -42,7 +42,7 @@ def check(job: Job) -> None:
         if body.method is not None:
             check_choice("method", body.method, f"$.bodies[{i}].method")
     check_mechanisms(job)
-    _check_full_space(scene)
+    _check_following(scene)
     _check_tolerance(scene)
     solvers = catalogue.family("linear_solver")
     if scene.linear_solver != "auto" and scene.linear_solver not in solvers:
@@ -78,13 +78,14 @@ def _check_force(scene: schema.Scene, force: schema.Force, where: str) -> None:
     check_one_method(scene, force.bodies, f"{where}.bodies")
 
 
-def _check_full_space(scene: schema.Scene) -> None:
+def _check_following(scene: schema.Scene) -> None:
     integrator = catalogue.find("integrator", scene.integrator.kind)
     for choice in [scene.method_of(body) for body in scene.bodies] or [scene.method]:
         method = catalogue.find("method", choice.kind)
-        if integrator.full_space and not method.full_space:
-            works = [entry.label for entry in catalogue.family("integrator").values() if not entry.full_space]
-            raise refuse(f"{integrator.label} moves every node on its own, which {method.label} does not",
+        if integrator.unfollowed and method.follows:
+            works = [entry.label for entry in catalogue.family("integrator").values() if not entry.unfollowed]
+            raise refuse(f"{integrator.label} moves every node on its own, which {method.label} does not, where "
+                         f"{method.follows}: {integrator.unfollowed}",
                          "$.integrator.kind", f"Use {', '.join(works[:-1])} or {works[-1]}, or the method Vanilla FEM")
 
 
@@ -120,9 +121,9 @@ def _check_ground(job: Job, ground: schema.Ground) -> None:
     if ground.friction is not None:
         check_choice("friction", ground.friction, "$.ground.friction")
         integrator = catalogue.find("integrator", job.scene.integrator.kind)
-        if integrator.frictionless:
-            works = [entry.label for entry in catalogue.menu("integrator").values() if not entry.frictionless]
-            raise refuse(f"{integrator.label} knows no friction", "$.ground.friction",
+        if integrator.unrubbed:
+            works = [entry.label for entry in catalogue.menu("integrator").values() if not entry.unrubbed]
+            raise refuse(f"{integrator.unrubbed}, so {integrator.label} knows no friction", "$.ground.friction",
                          f"Use {', '.join(works[:-1])} or {works[-1]}, or a ground without friction")
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..assembly.linearised import Linearised
 from ..assembly.pattern import Pattern
@@ -14,6 +15,9 @@ from ..coordinates.floating import FloatingParts
 from ..coordinates.free_nodes import FreeNodes
 from ..linear.interface import LinearSolver
 from ..state import Index, State, Vec
+
+if TYPE_CHECKING:
+    from ..assembly.tangent import Tangent
 
 
 @dataclass(frozen=True)
@@ -229,11 +233,27 @@ class Sleeping(Protocol):
         """Drop what depends on earlier steps and is not in the State."""
 
 
+class Whole(Protocol):
+    """All free nodes as unknowns of one sparse matrix, for who fills and factors it as a stage is iterated."""
+
+    pattern: Pattern
+    matrix: sp.csc_matrix  #: lower triangle, its values are the pattern's
+    linear: LinearSolver
+    rank: Index  #: where each node of the elimination order stands among the free ones, (f,)
+
+    def tangent(self, lin: Linearised, w: Vec | None) -> Tangent:
+        """K and D of the free nodes for products, and K w where prescribed nodes move at w (p, 3) [m/s]."""
+
+
 class Condensation(Protocol):
     """Poses a linearised stage in its own unknowns."""
 
     floating: FloatingParts  #: by what is pinned or kinematic
     beta: float  #: what semi-implicit Euler gives its stages
+
+    @property
+    def whole(self) -> Whole | None:
+        """None where most nodes follow others in balance, so that their velocities are no unknowns."""
 
     @property
     def sleep(self) -> Sleeping | None:

@@ -35,8 +35,7 @@ from ..nonlinear.problem import StageMatrix as StageSystem
 from ..nonlinear.problem import StageProblem
 from ..parts.conjac.passes import Passes
 from ..parts.conjac.posed import PosedConJac
-from ..parts.interface import Condensation, NodeStage, Posed, PosedNodes, Stage
-from ..parts.nodes.full import Full
+from ..parts.interface import Condensation, NodeStage, Posed, PosedNodes, Stage, Whole
 from ..state import Index, State, Vec
 from . import in_contact
 from .bodies import BodyInWorld
@@ -146,7 +145,7 @@ class Nodes(SoftBodies):
         x = self.coordinates.place(state.q, state.time)
         lin = self.linearise_at(x, self.velocity(state), state.time, project=False)
         lin = replace(lin, damped=self._damped(state, time))
-        return self._full.tangent(lin, self.coordinates.prescribed_rate(state.time))
+        return self._whole.tangent(lin, self.coordinates.prescribed_rate(state.time))
 
     @property
     def beta(self) -> float:
@@ -167,18 +166,10 @@ class Nodes(SoftBodies):
     def pose(self, at: State, stage: Stage, time: float | None = None) -> PosedNodes:
         """The stage linearised at a state and factored; time: where D is taken. Raises StepFailed."""
         lin = self.linearise(at, time)
-        condensed = not isinstance(self.condensation, Full) and self.condensation.sleep is None
-        if condensed and stage.base is None and self.ground is not None:
+        if stage.base is None and self.ground is not None:
             # what lands is slowed down by forces, and not by what follows dynamic nodes in another way than before
-            untouched = self._untouched(at.time)
-            lin = replace(lin, untouched=untouched, damped=self._damped_untouched(lin.damped, untouched))
+            lin = replace(lin, untouched=self._untouched(at.time))
         return self._posed(lin, NodeStage.of(stage, self.coordinates))
-
-    def _damped_untouched(self, damped: Damped | None, untouched: Vec) -> Damped | None:
-        """D beside K without contacts: what it has of its own takes back from its share of K what is no element's."""
-        if self._damping is None or damped is None or not damped.share:
-            return damped
-        return self._damping.of_stiffness(untouched, damped.between)
 
     def _posed(self, lin: Linearised, stage: NodeStage) -> PosedNodes:
         try:
@@ -221,10 +212,10 @@ class Nodes(SoftBodies):
             return replace(self.linearise_at(x, v, stage.time, project), damped=damped, memory=start.memory,
                            untouched=untouched)
 
-        if isinstance(self.condensation, Full):
-            after = self._reach_in_full(nodes, start, damped, held)
-        else:
+        if self.condensation.whole is None:
             after = self._reach_condensed(stage, nodes, start, linearise_at)
+        else:
+            after = self._reach_in_full(nodes, start, damped, held)
         if self.friction is None or not len(self.touching(after)):
             return remember(after, nodes, None)
         # friction asks how contacts give way, which is what positions do
@@ -276,7 +267,7 @@ class Nodes(SoftBodies):
         """The same where the unknowns are the velocities of every free node."""
         system, coordinates = self._stage_system, self.coordinates
         if held is not None:
-            held = held.ordered(self._full.rank)
+            held = held.ordered(self._whole.rank)
             system = replace(system, linear=AcrossGiven(system.linear, held))
         base = coordinates.place(start.q if stage.base is None else stage.base, stage.time)
         if stage.w is not None:
@@ -295,15 +286,15 @@ class Nodes(SoftBodies):
         return State(stage.time, x[coordinates.free].ravel(), v[coordinates.free].ravel(), start.memory)
 
     @property
-    def _full(self) -> Full:
-        if not isinstance(self.condensation, Full):
+    def _whole(self) -> Whole:
+        whole = self.condensation.whole
+        if whole is None:
             raise TypeError("this integrator moves every node on its own, so the method has to be Vanilla FEM")
-        return self.condensation
+        return whole
 
     @cached_property
     def _stage_system(self) -> StageSystem:
-        full = self._full
-        return StageSystem(full.pattern, full.matrix, full.linear, self._edges)
+        return StageSystem(self._whole.pattern, self._whole.matrix, self._whole.linear, self._edges)
 
     def step(self, state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
@@ -326,7 +317,7 @@ class Nodes(SoftBodies):
     def rescue(self, state: State, h: float, failure: StepFailed) -> State:
         """A linearised step of Euler where a stage that balances has no solution nearby: a body that is pressed until
         it snaps into another balance. Raises StepFailed where the step was linearised already, or no node balances."""
-        if isinstance(self.integrator, SemiImplicit) or isinstance(self.condensation, Full):
+        if self.integrator.linear_euler or self.condensation.whole is not None:
             raise failure
         integrator, self.integrator = self.integrator, SemiImplicit({})
         try:

@@ -13,7 +13,7 @@ from solver.parts.interface import Stage
 from solver.state import State
 
 H = 1 / 120
-ANY_METHOD = [entry.key for entry in catalogue.family("integrator").values() if not entry.full_space]
+ANY_METHOD = [entry.key for entry in catalogue.family("integrator").values() if not entry.unfollowed]
 
 
 def swinging(nodes):

@@ -53,10 +53,10 @@ def test_loops_that_cannot_be_compared_are_told(tmp_path):
     """Here since nothing resists a joint: the world moves on, and its notes say what is not known."""
     bodies, joints, loops = four_bar()
     world = built(tmp_path, bodies, joints, loops=loops)
-    assert notes_of(world, [], {}) == []
+    assert notes_of(world, world.constraints, [], {}) == []
     for inertia in (world.tree.inertia, world.condensation.diagonal):
         inertia[1:] = 0.0
-    [note] = notes_of(world, [], {})
+    [note] = notes_of(world, world.constraints, [], {})
     assert note.startswith("Whether loops hold what others hold already could not be told, since its joint has a "
                            "direction that nothing resists")
 

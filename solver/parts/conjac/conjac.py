@@ -48,6 +48,8 @@ BORDER_PIVOT = 1.0e20
 class ConJac:
     """Condensation at the velocity level with stabilised positions. [ConJac Alg. 1]"""
 
+    whole = None
+
     def __init__(self, mesh: Mesh, linear: LinearSolver, params: dict[str, float]) -> None:
         """params: beta, the factor on stiffness that sets damping; gamma, the share of b_q that a step removes, or
         settle_time, in which half of it is gone [s]; corrections, of positions after each step; adaptive, whether
@@ -90,8 +92,12 @@ class ConJac:
             return self.sleep.resting(lin, stage)
         hold = self.hold_of(lin.memory)
         frames, alone = self.frames.at(lin.x), None
-        if lin.untouched is not None and lin.contacts is not None and len(lin.contacts.nodes):
-            alone = self._following(replace(lin, node_blocks=lin.untouched), stage, hold, frames, carried)
+        # who sleeps lies on what it touches
+        untouched = lin.untouched if stage.base is not None or self.sleep is None else None
+        if untouched is not None and lin.contacts is not None and len(lin.contacts.nodes):
+            if lin.damped is not None:
+                lin = replace(lin, damped=lin.damped.beside(untouched))
+            alone = self._following(replace(lin, node_blocks=untouched), stage, hold, frames, carried)
             # the next factor may write over them
             alone = replace(alone, columns=alone.columns.copy())
             self._keep_untouched()

@@ -92,6 +92,10 @@ class Full:
         #: where each node of the elimination order stands among the free ones, (f,)
         self.rank: Index = np.searchsorted(free, self.pattern.order).astype(np.int32)
 
+    @property
+    def whole(self) -> Full:
+        return self
+
     def pose(self, lin: Linearised, stage: NodeStage) -> PosedFull:
         """Fill and factor M − ahD − βabh²K of the free nodes. Raises NotPositiveDefinite. [ConJac 10]"""
         stage.fill(self.pattern, lin)
