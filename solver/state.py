@@ -14,6 +14,14 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
+class Led:
+    """What the points do that a part's nodes ride on."""
+
+    positions: Vec  #: [m], (a, 3)
+    velocities: Vec  #: [m/s], (a, 3)
+
+
+@dataclass(frozen=True)
 class State:
     """Everything that the next step depends on, and nothing else. Arrays are never written to in place."""
 
@@ -21,3 +29,4 @@ class State:
     q: Vec  #: coordinates, (m_q,): node positions [m], node-major
     u: Vec  #: their rates, (m,): the *full* velocity of the last step [m/s]
     memory: Mapping[str, Vec] = field(default_factory=dict)  #: histories, multipliers; each owner declares its keys
+    led: Led | None = None  #: of a part's own state, where something carries nodes of it; no snapshot has it

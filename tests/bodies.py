@@ -5,7 +5,6 @@ import numpy as np
 from solver import catalogue, threads  # noqa: F401
 from solver.contact.find.half_space import HalfSpace
 from solver.contact.laws.penalty import Penalty
-from solver.coordinates.attached import RidingNodes
 from solver.coordinates.free_nodes import FreeNodes
 from solver.forces.elastic import Elastic
 from solver.linear.choose import choose
@@ -48,7 +47,7 @@ def make(nodes, tets, *, young=3e4, poisson=0.4, density=1000.0, dynamic=NONE, p
     parts = [np.unique(tets[labels == k]) for k in range(count)]
     pinned = np.asarray(pinned, dtype=np.int32)
     coordinates = (FreeNodes(nodes, pinned, motion) if attached is None else
-                   RidingNodes(nodes, pinned, motion, attached, rates))
+                   FreeNodes(nodes, pinned, motion, attached, rates))
     solver = choose(linear)
     mesh = Mesh(np.concatenate([one.tets for one in elastic]), nodes, mass, parts, coordinates,
                 np.asarray(dynamic, dtype=np.int32), float(young.max() * np.cbrt(6 * volumes.mean())))

@@ -169,7 +169,7 @@ def carried_step(world, bones, state, joints, h):
     earlier = bones.earlier(joints, h)
     kept = world.coordinates.attached.velocities(earlier.E, earlier.twist)
     at = bones.bodies(joints)
-    world.coordinates.ride_on(at)
+    state = replace(state, led=world.coordinates.attached.led(at))
     asked = Stage(h, 1.0, 1.0, state.time + h, None, state.u, beta=world.beta)
     together = Together(world, bones, at, world.linearise(state), NodeStage.of(asked, world.coordinates), joints,
                         replace(asked, u_hat=joints.u), kept)
@@ -179,6 +179,6 @@ def carried_step(world, bones, state, joints, h):
         together = together.under(impulses)
         rates = together.solve()
     u, after = rates[:cut], bones.advance(joints, rates[cut:], h)
-    world.coordinates.ride_on(bones.bodies(after))
-    q = together.posed.settle(state.q + h * (u + together.posed.correction(u)), u, world.evaluate)
-    return remember(State(asked.time, q, u, state.memory), together.stage, impulses), after
+    led = world.coordinates.attached.led(bones.bodies(after))
+    q = together.posed.settle(state.q + h * (u + together.posed.correction(u)), u, world.evaluate, led=led)
+    return remember(State(asked.time, q, u, state.memory, led), together.stage, impulses), after

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..coordinates.attached import Attached, RidingNodes
+from ..coordinates.attached import Attached
 from ..coordinates.free_nodes import FreeNodes
 from ..coordinates.prescribed import Motion
 from ..job.folder import Job
@@ -34,7 +34,7 @@ class Riding:
             return FreeNodes(rest, nodes, motion)
         tree, bodies = self._rigid.tree, on.attached.bodies
         columns = 6 * len(np.unique(bodies)) if self._by_body else len(rates_that_move(tree, bodies))
-        return RidingNodes(rest, nodes, motion, on.attached, columns)
+        return FreeNodes(rest, nodes, motion, on.attached, columns)
 
 
 @dataclass(frozen=True)

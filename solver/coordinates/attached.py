@@ -1,8 +1,4 @@
-"""Soft nodes that ride on rigid bodies: x_a = E_b p, v_a = R_b [−[p]×, I] φ_b. [ConJac MUSCLE]
-
-They are prescribed nodes to everything that a soft body is asked for; only what prescribes them is not time but the
-coordinates of joints, and their velocities are unknowns of the step, J_a u.
-"""
+"""Soft nodes that ride on rigid bodies: x_a = E_b p, v_a = R_b [−[p]×, I] φ_b. [ConJac MUSCLE]"""
 
 from __future__ import annotations
 
@@ -10,9 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..state import Index, Vec
-from .free_nodes import FreeNodes
-from .prescribed import Motion
+from ..state import Index, Led, Vec
 
 
 @dataclass(frozen=True)
@@ -31,6 +25,11 @@ class Attached:
     def __init__(self, nodes: Index, bodies: Index, places: Vec) -> None:
         """nodes: (a,). bodies: the one that each rides on, (a,). places: in its frame [m], (a, 3)."""
         self.nodes, self.bodies, self.places = nodes, bodies, places
+
+    @classmethod
+    def none(cls) -> Attached:
+        """Nothing rides."""
+        return cls(np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32), np.zeros((0, 3)))
 
     @classmethod
     def at(cls, nodes: Index, bodies: Index, x: Vec, E: Vec) -> Attached:
@@ -55,6 +54,10 @@ class Attached:
         """The same of one twist a body, (n, 6): (a, 3) [m/s]."""
         return self.columns(E, twist[:, :, None])[:, :, 0]
 
+    def led(self, bodies: Bodies) -> Led:
+        """What the nodes do where the bodies are."""
+        return Led(self.positions(bodies.E), self.velocities(bodies.E, bodies.twist))
+
     def accelerations(self, E: Vec, twist: Vec, drift: Vec) -> Vec:
         """J̇_a u in world, (a, 3) [m/s²]: what accelerates them while the joints' rates stay.
 
@@ -66,52 +69,3 @@ class Attached:
         own = np.cross(change[:, :3], self.places) + change[:, 3:] + np.cross(phi[:, :3], own)
         out: Vec = np.einsum("aij,aj->ai", turn, own)
         return out
-
-
-class RidingNodes(FreeNodes):
-    """Coordinates of soft bodies of which some nodes ride on rigid ones.
-
-    Where those are is told by `ride` before anything else is asked; the answers are functions of that.
-    """
-
-    def __init__(self, rest: Vec, prescribed: Index, motion: Motion | None, attached: Attached, rates: int) -> None:
-        """prescribed, motion: of nodes that no body carries. rates: how many joint rates move those it does."""
-        super().__init__(rest, np.concatenate([prescribed, attached.nodes]).astype(np.int32), motion)
-        self.attached, self.carriers = attached, rates
-        self._own = len(prescribed)
-        self._positions, self._velocities = rest[attached.nodes], np.zeros((len(attached.nodes), 3))
-
-    def ride(self, positions: Vec, velocities: Vec) -> None:
-        """Where attached nodes are [m] and how fast they move there [m/s], both (a, 3)."""
-        self._positions, self._velocities = positions, velocities
-
-    def ride_on(self, bodies: Bodies) -> None:
-        """They are where the bodies are."""
-        self.ride(self.attached.positions(bodies.E), self.attached.velocities(bodies.E, bodies.twist))
-
-    def where_prescribed(self, time: float) -> Vec:
-        own = self._still[: self._own] if self.motion is None else self.motion.at(time)
-        return np.concatenate([own, self._positions])
-
-    def prescribed_velocity(self, time: float, h: float) -> Vec | None:
-        """w of a step, (p, 3) [m/s]; zero where bodies carry nodes, since that is an unknown of the step."""
-        if self.motion is None:
-            return None
-        own = (self.motion.at(time + h) - self.motion.at(time)) / h
-        w: Vec = np.concatenate([own, np.zeros_like(self._velocities)])
-        return w
-
-    def prescribed_rate(self, time: float) -> Vec | None:
-        """Velocity of the prescribed nodes at `time`, (p, 3) [m/s], those included that bodies carry."""
-        own = np.zeros((self._own, 3)) if self.motion is None else self.motion.velocity(time)
-        return np.concatenate([own, self._velocities])
-
-    def kinematic_rate(self, time: float) -> Vec | None:
-        """The same with zero where bodies carry nodes; None where nothing moves as told."""
-        if self.motion is None:
-            return None
-        return np.concatenate([self.motion.velocity(time), np.zeros_like(self._velocities)])
-
-    def carried(self, columns: Vec) -> Vec:
-        """Velocities of the prescribed nodes, (p, 3, c), from those of the attached ones, (a, 3, c)."""
-        return np.concatenate([np.zeros((self._own, *columns.shape[1:])), columns])

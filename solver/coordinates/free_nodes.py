@@ -4,50 +4,69 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..state import Index, Mask, Vec
+from ..state import Index, Led, Mask, Vec
+from .attached import Attached
 from .prescribed import Motion
 
 
 class FreeNodes:
-    """q holds the free nodes' positions; the other nodes stand still (pinned) or move as prescribed (kinematic)."""
+    """q holds the free nodes' positions. The other nodes are prescribed: they stand still (pinned), move as time tells
+    (kinematic), or ride on rigid bodies, and then their velocities are unknowns of the step, J_a u."""
 
-    carriers = 0  #: rates of joints that move some of the prescribed nodes
+    def __init__(self, rest: Vec, prescribed: Index, motion: Motion | None, attached: Attached | None = None,
+                 carriers: int = 0) -> None:
+        """rest: (n, 3) [m]. prescribed: (p,) nodes. motion: theirs, (p, 3) at a time; None where all are still.
 
-    def __init__(self, rest: Vec, prescribed: Index, motion: Motion | None) -> None:
-        """rest: (n, 3) [m]. prescribed: (p,) nodes. motion: theirs, (p, 3) at a time; None where all are still."""
-        self.count = len(rest)
-        self.prescribed = prescribed
-        self.motion = motion
+        attached: nodes that ride; they stand behind the others from then on. carriers: rates of joints that move them.
+        """
+        self.count, self.motion, self.carriers = len(rest), motion, carriers
+        self._still = rest[prescribed]
+        self.attached = Attached.none() if attached is None else attached
+        self.prescribed: Index = np.concatenate([prescribed, self.attached.nodes]).astype(np.int32)
         mask = np.ones(self.count, dtype=bool)
-        mask[prescribed] = False
+        mask[self.prescribed] = False
         self.is_free: Mask = mask  #: (n,)
         self.free: Index = np.flatnonzero(mask).astype(np.int32)  #: (f,) nodes whose positions are q
-        self._still = rest[prescribed]
 
-    def where_prescribed(self, time: float) -> Vec:
-        """Positions of the prescribed nodes at `time` [s], (p, 3) [m]."""
-        return self._still if self.motion is None else self.motion.at(time)
+    def where_prescribed(self, time: float, led: Led | None = None) -> Vec:
+        """Positions of the prescribed nodes at `time` [s], (p, 3) [m]. led: what those do that ride, if any does."""
+        own = self._still if self.motion is None else self.motion.at(time)
+        return own if led is None else np.concatenate([own, led.positions])
 
-    def place(self, q: Vec, time: float) -> Vec:
+    def place(self, q: Vec, time: float, led: Led | None = None) -> Vec:
         """All node positions, (n, 3) [m]."""
         x = np.empty((self.count, 3))
         x[self.free] = q.reshape(-1, 3)
-        x[self.prescribed] = self.where_prescribed(time)
+        x[self.prescribed] = self.where_prescribed(time, led)
         return x
 
     def prescribed_velocity(self, time: float, h: float) -> Vec | None:
-        """w = (x(t + h) − x(t)) / h of the prescribed nodes, their mean over a step, (p, 3) [m/s], or None."""
+        """w = (x(t + h) − x(t)) / h of what time prescribes, its mean over a step, (p, 3) [m/s], or None; zero where
+        nodes ride, since that is an unknown of the step."""
         if self.motion is None:
             return None
-        return (self.where_prescribed(time + h) - self.where_prescribed(time)) / h
-
-    def prescribed_rate(self, time: float) -> Vec | None:
-        """Velocity of the prescribed nodes at `time`, (p, 3) [m/s]; None where all are still."""
-        return None if self.motion is None else self.motion.velocity(time)
+        return self._and_riders((self.motion.at(time + h) - self.motion.at(time)) / h)
 
     def kinematic_rate(self, time: float) -> Vec | None:
-        """The same, zero where rates of joints move a node, which no time tells."""
-        return self.prescribed_rate(time)
+        """Velocities at `time` that time prescribes, (p, 3) [m/s], zero where nodes ride; None where all is still."""
+        return None if self.motion is None else self._and_riders(self.motion.velocity(time))
+
+    def prescribed_rate(self, time: float, led: Led | None = None) -> Vec | None:
+        """The same with those of what rides. Raises ValueError where something does and nobody says how."""
+        if led is None:
+            if len(self.attached.nodes):
+                raise ValueError("what carries nodes has to say how they move")
+            return self.kinematic_rate(time)
+        own = np.zeros_like(self._still) if self.motion is None else self.motion.velocity(time)
+        return np.concatenate([own, led.velocities])
+
+    def _and_riders(self, own: Vec) -> Vec:
+        riders = len(self.attached.nodes)
+        return np.concatenate([own, np.zeros((riders, 3))]) if riders else own
+
+    def carried(self, columns: Vec) -> Vec:
+        """Velocities of the prescribed nodes, (p, 3, c), from those of the attached ones, (a, 3, c)."""
+        return np.concatenate([np.zeros((len(self._still), *columns.shape[1:])), columns])
 
     def spread(self, u: Vec, w: Vec | None) -> Vec:
         """All node velocities from the free ones' rates, (n, 3) [m/s]."""

@@ -8,7 +8,7 @@ is what takes this back.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -56,7 +56,8 @@ def keep_spin(system: Nodes, parts: list[Index], before: State, after: State, h:
     if not flying:
         return after
     coordinates = system.coordinates
-    x0, x1 = coordinates.place(before.q, before.time), coordinates.place(after.q, after.time)
+    x0 = coordinates.place(before.q, before.time, before.led)
+    x1 = coordinates.place(after.q, after.time, after.led)
     v0, v1 = system.velocity(before), system.velocity(after)
     for part in flying:
         mass = system.mass[part]
@@ -66,7 +67,7 @@ def keep_spin(system: Nodes, parts: list[Index], before: State, after: State, h:
         turn = turned(mass, x0[part], x1[part], v1[part], wanted, h)
         x1[part], v1[part] = turn.placed(x1[part]), turn.moving(x1[part], v1[part])
     free = coordinates.free
-    return State(after.time, x1[free].ravel(), v1[free].ravel(), after.memory)
+    return replace(after, q=x1[free].ravel(), u=v1[free].ravel())
 
 
 def spin(mass: Vec, x: Vec, v: Vec) -> Vec:

@@ -14,7 +14,7 @@ from ..assembly.pattern import Pattern
 from ..coordinates.floating import FloatingParts
 from ..coordinates.free_nodes import FreeNodes
 from ..linear.interface import LinearSolver
-from ..state import Index, State, Vec
+from ..state import Index, Led, State, Vec
 
 if TYPE_CHECKING:
     from ..assembly.tangent import Tangent
@@ -81,6 +81,7 @@ class NodeStage(StageShape):
 
     v_hat: Vec  #: velocities that inertia would keep [m/s], (n, 3)
     w: Vec | None  #: velocities of the prescribed nodes [m/s], (p, 3); None where all are still
+    led: Led | None = None  #: what nodes that ride do at its end
 
     @classmethod
     def of(cls, stage: Stage, coordinates: FreeNodes) -> NodeStage:
@@ -102,9 +103,9 @@ class NodeStage(StageShape):
         inert = self.inertia * lin.mass
         return inert if lin.damped is None else inert + self.a * self.h * lin.damped.drag
 
-    def moving(self, w: Vec) -> NodeStage:
-        """The same where prescribed nodes move at w (p, 3) [m/s] besides."""
-        return replace(self, w=w if self.w is None else self.w + w)
+    def moving(self, w: Vec, led: Led) -> NodeStage:
+        """The same where prescribed nodes move at w (p, 3) [m/s] besides, and those that ride come to stand there."""
+        return replace(self, w=w if self.w is None else self.w + w, led=led)
 
     def fill(self, pattern: Pattern, lin: Linearised) -> None:
         """Write M − a h D − β a b h² K into the pattern."""
@@ -146,7 +147,8 @@ class Eliminated:
     matrix: Vec  #: G = (C; J_a)ᵀ S (C; J_a), symmetric, (c, c)
     impulse: Vec  #: g = (C; J_a)ᵀ (M v̂ + a h f − S w), (c,)
     columns: Vec  #: C, (3 f, c); its transpose brings impulses on the free nodes to g
-    moving: Callable[[Vec], tuple[PosedNodes, NodeStage]]  #: the same stage where the joints' rates are known, (c,)
+    #: the same stage where the joints' rates are known, (c,), and where those bring the nodes that ride
+    moving: Callable[[Vec, Led], tuple[PosedNodes, NodeStage]]
 
 
 class Posed(Protocol):
@@ -195,10 +197,10 @@ class PosedNodes(Protocol):
     def under(self, impulses: Vec) -> PosedNodes:
         """The same stage with impulses on all nodes besides, (n, 3) [N s], spread evenly over it."""
 
-    def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
+    def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None, led: Led | None = None) -> Vec:
         """Coordinates (m_q,) at the stage's end, nearer to the balance of what has no inertia of its own.
 
-        corrections: how often; None as the method has it.
+        corrections: how often; None as the method has it. led: what carries nodes does there.
         """
 
     def again(self, stage: Stage) -> PosedNodes:

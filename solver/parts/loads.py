@@ -33,7 +33,7 @@ class Loads:
         out: Vec = stage.inertia * lin.mass[:, None] * stage.v_hat + share * lin.force
         if stage.base is not None:
             coordinates = self._mesh.coordinates
-            offset = coordinates.place(stage.base, stage.time) - lin.x
+            offset = coordinates.place(stage.base, stage.time, stage.led) - lin.x
             if stage.w is not None:
                 offset[coordinates.prescribed] -= stage.b * stage.h * stage.w
             # all nodes are near, so `nodes` counts them all and in order

@@ -9,10 +9,10 @@ from typing import Protocol, cast
 import numpy as np
 
 from ..assembly.linearised import Linearised
-from ..coordinates.attached import Bodies, RidingNodes
+from ..coordinates.attached import Bodies
 from ..coordinates.free_nodes import FreeNodes
 from ..errors import StepFailed
-from ..state import Index, State, Vec
+from ..state import Index, Led, State, Vec
 from .interface import Compliance, Condensation, Eliminated, Evaluate, Joining, NodeStage, PosedNodes, Stage
 
 
@@ -48,7 +48,7 @@ class Bones(Protocol):
 class Flesh(Protocol):
     """What a step asks of the soft bodies."""
 
-    coordinates: FreeNodes  #: RidingNodes, in truth
+    coordinates: FreeNodes
     condensation: Condensation
 
 
@@ -70,7 +70,7 @@ class Together:
         at, lin, joints: where both are linearised. stage, of_joints: the flesh's and the joints'; what attached nodes
         have in the former is found here, unless it is `kept`, (a, 3) [m/s], from where the bones' momentum is.
         """
-        coordinates = cast(RidingNodes, flesh.coordinates)
+        coordinates = flesh.coordinates
         self._flesh, self._coordinates, self._bones, self._at = flesh, coordinates, bones, at
         self._joints, self._of_joints = joints, of_joints
         self._cut = 3 * len(coordinates.free)
@@ -83,9 +83,8 @@ class Together:
             turning = attached.accelerations(at.E, at.twist, at.drift)
             kept = self._columns @ bones.carrying(of_joints.u_hat) - stage.a * stage.h * turning
         v_hat[attached.nodes] = kept
-        self._stand(np.zeros(self._columns.shape[2]))
-        self._joined = cast(Joining, flesh.condensation).join(lin, replace(stage, v_hat=v_hat),
-                                                              coordinates.carried(self._columns))
+        standing = replace(stage, v_hat=v_hat, led=self._standing(np.zeros(self._columns.shape[2])))
+        self._joined = cast(Joining, flesh.condensation).join(lin, standing, coordinates.carried(self._columns))
         if not (np.isfinite(self._joined.matrix).all() and np.isfinite(self._joined.impulse).all()):
             raise StepFailed("what it does to its bones is not a number")
         self._impulses: Vec | None = None
@@ -98,18 +97,17 @@ class Together:
             joined = replace(joined, impulse=joined.impulse + felt)
         u = self._bones.solve(self._joints, self._of_joints, joined)
         rates = self._bones.carrying(u)
-        self._stand(rates)
-        self.posed, self.stage = joined.moving(rates)
+        self.posed, self.stage = joined.moving(rates, self._standing(rates))
         if self._impulses is not None:
             self.posed = self.posed.under(self._impulses)
         return np.concatenate([self.posed.solve(), u])
 
-    def _stand(self, rates: Vec) -> None:
-        """Attached nodes stand where a stage at such rates, (c,), has them, to first order."""
+    def _standing(self, rates: Vec) -> Led:
+        """What attached nodes do at the end of a stage at such rates, (c,), to first order."""
         attached, stage = self._coordinates.attached, self.stage
         v = self._columns @ rates
         moved = stage.b * stage.h * (v - attached.velocities(self._at.E, self._at.twist))
-        self._coordinates.ride(attached.positions(self._at.E) + moved, v)
+        return Led(attached.positions(self._at.E) + moved, v)
 
     def under(self, impulses: Vec) -> Together:
         """The same with impulses on all nodes besides, (n, 3) [N s]: bones feel what is done to their flesh."""
@@ -142,8 +140,8 @@ class Together:
         """Coordinates at a stage's end whose quasistatic nodes are nearer to their balance, (3 f + m,)."""
         cut = self._cut
         joints = State(self.stage.time, q[cut:], u[cut:], self._joints.memory)
-        self._coordinates.ride_on(self._bones.bodies(joints))
-        return np.concatenate([self.posed.settle(q[:cut], u[:cut], evaluate, corrections), q[cut:]])
+        led = self._coordinates.attached.led(self._bones.bodies(joints))
+        return np.concatenate([self.posed.settle(q[:cut], u[:cut], evaluate, corrections, led), q[cut:]])
 
     def compliance(self, nodes: Index) -> Compliance:
         """What impulses on these free nodes change there, (c, 3), with the bones that they hang on."""

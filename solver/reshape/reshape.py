@@ -65,7 +65,7 @@ class Reshape:
         states = world.parted(state)
         for k, members in self._parts(world).items():
             part, mine = cast(Nodes, world.parts[k]), states[k]
-            x, v = part.coordinates.place(mine.q, mine.time), part.velocity(mine)
+            x, v = part.coordinates.place(mine.q, mine.time, mine.led), part.velocity(mine)
             before = made.count
             x, v = self._change(frame, members, x, v, made, notes)
             if made.count == before:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from ..coordinates.attached import Bodies, RidingNodes
+from ..coordinates.attached import Bodies
 from ..coordinates.tree import PAIRS, Tree
 from ..errors import BadScene, StepFailed
 from ..linear.interface import NotPositiveDefinite
@@ -19,7 +19,7 @@ from ..nonlinear.held import GivenDirections
 from ..parts.interface import Eliminated, NodeStage, Posed, Stage
 from ..parts.joints.jointed import OnBodies, flown_since, stepped
 from ..parts.together import Together
-from ..state import Index, State, Vec
+from ..state import Index, Led, State, Vec
 from .flying import FlyingBones
 from .ground_friction import friction_impulses, remember
 from .joints import Joints
@@ -135,11 +135,11 @@ class FleshOnBones(World):
     def __init__(self, soft: Nodes, jointed: Joints, by_body: bool = False) -> None:
         """by_body: whether the mechanisms have to know what soft bodies do to each body."""
         self.soft, self.jointed, self.by_body = soft, jointed, by_body
-        self._flesh = riding = cast(RidingNodes, soft.coordinates)
-        self._skeleton = Skeleton(jointed, riding.attached.bodies, by_body)
-        self._cut = 3 * len(riding.free)
+        self._flesh, attached = soft.coordinates, soft.coordinates.attached
+        self._skeleton = Skeleton(jointed, attached.bodies, by_body)
+        self._cut = 3 * len(self._flesh.free)
         super().__init__([soft, jointed], notes=[
-            f"{len(riding.attached.nodes)} soft nodes ride on {len(np.unique(riding.attached.bodies))} rigid bodies, "
+            f"{len(attached.nodes)} soft nodes ride on {len(np.unique(attached.bodies))} rigid bodies, "
             "and both are solved at once"])
 
     @property
@@ -154,19 +154,21 @@ class FleshOnBones(World):
     def initial_state(self) -> State:
         """The state at the start frame, joints as they are told and soft bodies on them. Raises Diverged."""
         joints = self.jointed.initial_state()
-        self._flesh.ride_on(self._skeleton.bodies(joints))
-        return self.joined([self.soft.initial_state(), joints])
+        return self.joined([self.soft.initial_state(self._led(joints)), joints])
+
+    def _led(self, joints: State) -> Led:
+        """What a state of the joints has attached nodes do."""
+        return self._flesh.attached.led(self._skeleton.bodies(joints))
 
     def parted(self, state: State) -> list[State]:
-        """The soft bodies' state and the joints'; attached nodes are where the latter has them from now on."""
+        """The soft bodies' state, attached nodes where the joints have them, and the joints'."""
         soft, joints = self._apart(state)
         flesh, bones = dict(soft.memory), dict(joints.memory)
         for key in HISTORIES:
             if key in flesh:
                 bones[key], flesh[key] = flesh[key][self._cut :], flesh[key][: self._cut]
-        soft, joints = replace(soft, memory=flesh), replace(joints, memory=bones)
-        self._flesh.ride_on(self._skeleton.bodies(joints))
-        return [soft, joints]
+        joints = replace(joints, memory=bones)
+        return [replace(soft, memory=flesh, led=self._led(joints)), joints]
 
     def _apart(self, state: State) -> tuple[State, State]:
         """The same with histories left whole: what an integrator remembers of both stands among the soft bodies'."""
@@ -221,9 +223,8 @@ class FleshOnBones(World):
         """The end of a step with the angular momentum that what flies freely had before it, with bones or without."""
         damped = cast(Together, posed).lin.damped
         start, end = self.parted(before), self.parted(after)
-        kept = self._flying.keep(start, end, h, damped)
-        self._flesh.ride_on(self._skeleton.bodies(kept[1]))
-        return self.joined([self.soft.keep_spin(start[0], kept[0], h, posed), kept[1]])
+        soft, joints = self._flying.keep(start, end, h, damped)
+        return self.joined([self.soft.keep_spin(start[0], replace(soft, led=self._led(joints)), h, posed), joints])
 
     @cached_property
     def _flying(self) -> FlyingBones:
@@ -238,8 +239,7 @@ class FleshOnBones(World):
             earlier = self._skeleton.earlier(joints, flown_since(joints.memory, stage.h))
             kept = self._flesh.attached.velocities(earlier.E, earlier.twist)
         bodies = self._skeleton.bodies(joints)
-        self._flesh.ride_on(bodies)
-        lin = self.soft.linearise(soft, time)
+        lin = self.soft.linearise(replace(soft, led=self._flesh.attached.led(bodies)), time)
         of_flesh, of_joints = self._stages(stage)
         try:
             return Together(self.soft, self._skeleton, bodies, lin, of_flesh, joints, of_joints, kept)
@@ -286,14 +286,12 @@ class FleshOnBones(World):
 
         # damping is that of where both will be by then
         ahead = joints.q + (stage.time - start.time) * joints.u
-        flesh.ride_on(self._skeleton.bodies(replace(joints, q=ahead)))
-        damped = self.soft.damped_through(stage, soft)
+        damped = self.soft.damped_through(stage, replace(soft, led=self._led(replace(joints, q=ahead))))
 
         def pose_at(q: Vec, u: Vec, project: bool) -> Together:
             where = State(stage.time, q[cut:], u[cut:], joints.memory)
             at = self._skeleton.bodies(where)
-            flesh.ride_on(at)
-            x, v = flesh.place(q[:cut], stage.time), flesh.spread(u[:cut], of_flesh.w)
+            x, v = flesh.place(q[:cut], stage.time, flesh.attached.led(at)), flesh.spread(u[:cut], of_flesh.w)
             lin = replace(self.soft.linearise_at(x, v, stage.time, project), damped=damped, memory=soft.memory)
             return Together(self.soft, self._skeleton, at, lin, of_flesh, where, of_joints)
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from ..assembly.damping import Damped
-from ..coordinates.attached import RidingNodes
+from ..coordinates.attached import Attached
 from ..coordinates.joints.rotations import product, quaternion
 from ..coordinates.tree import CENTRES
 from ..integrators.spin import Turn, spin, turned
@@ -42,13 +42,11 @@ class FlyingBones:
         """soft: bodies of which some nodes ride on the bones."""
         self._soft, self._jointed, self._tree = soft, jointed, jointed.tree
         inertia = self._tree.inertia
-        assert isinstance(soft.coordinates, RidingNodes)
-        self._flesh = soft.coordinates
         self._arms = _points(inertia)
-        self._points = self._speeds = np.zeros_like(self._arms)  #: of the state that was ridden last, (n, 6, 3)
+        self._points = self._speeds = np.zeros_like(self._arms)  #: of the state that was looked at last, (n, 6, 3)
         self._posture = self._tree.blank()
         self._all = [Flying(bones, flesh, np.concatenate([soft.mass[flesh], np.repeat(inertia[bones, 5, 5] / 6.0, 6)]))
-                     for bones, flesh in _flying(jointed.condensation, soft, self._flesh)]
+                     for bones, flesh in _flying(jointed.condensation, soft, soft.coordinates.attached)]
 
     def keep(self, before: Sequence[State], after: Sequence[State], h: float, damped: Damped | None) -> list[State]:
         """States of flesh and bones at the end of a step of h seconds, from those at its start and those it found.
@@ -57,11 +55,11 @@ class FlyingBones:
         about its centre that it had before, less what mass damping takes. What touched something or was driven in the
         step stays as it is.
         """
-        touched = self._ride(before)
+        touched = self._look(before)
         starts = [self._seen(one, before[0]) for one in self._all]
-        touched |= self._ride(after)
+        touched |= self._look(after)
         soft, bones = after
-        x, v = self._soft.coordinates.place(soft.q, soft.time), self._soft.velocity(soft)
+        x, v = self._soft.coordinates.place(soft.q, soft.time, soft.led), self._soft.velocity(soft)
         for one, (x0, v0) in zip(self._all, starts):
             if touched[one.flesh].any() or self._is_pushed(one):
                 continue
@@ -76,12 +74,10 @@ class FlyingBones:
         free = self._soft.coordinates.free
         return [replace(soft, q=x[free].ravel(), u=v[free].ravel()), bones]
 
-    def _ride(self, states: Sequence[State]) -> Mask:
-        """Nodes ride on the bones of these states of flesh and bones from now on. Which touch something then, (n,)."""
+    def _look(self, states: Sequence[State]) -> Mask:
+        """Where points of bones are in these states of flesh and bones. Which nodes touch something then, (n,)."""
         soft, bones = states
         at = self._tree.posture(bones.q, bones.u, bones.memory, self._posture)
-        flesh = self._flesh
-        flesh.ride(flesh.attached.positions(at.E), flesh.attached.velocities(at.E, at.twist))
         turn = at.E[:, None, :3, :3]
         own = np.cross(at.twist[:, None, :3], self._arms) + at.twist[:, None, 3:]
         self._points = (turn @ self._arms[..., None])[..., 0] + at.E[:, None, :3, 3]
@@ -91,8 +87,8 @@ class FlyingBones:
         return touched
 
     def _seen(self, one: Flying, soft: State) -> tuple[Vec, Vec]:
-        """Positions and velocities of its points with the state of the flesh that was ridden last, (p, 3)."""
-        x, v = self._soft.coordinates.place(soft.q, soft.time), self._soft.velocity(soft)
+        """Positions and velocities of its points with the state of the flesh that was looked at last, (p, 3)."""
+        x, v = self._soft.coordinates.place(soft.q, soft.time, soft.led), self._soft.velocity(soft)
         return (np.concatenate([x[one.flesh], self._points[one.bones].reshape(-1, 3)]),
                 np.concatenate([v[one.flesh], self._speeds[one.bones].reshape(-1, 3)]))
 
@@ -152,7 +148,7 @@ def _adds_up(E: Vec, impulses: Vec) -> bool:
     return any(np.abs(part.sum(axis=0)).max() > INSIDE * np.abs(part).sum() for part in (torque, force))
 
 
-def _flying(jointed: Jointed, soft: Nodes, coordinates: RidingNodes) -> list[tuple[Index, Index]]:
+def _flying(jointed: Jointed, soft: Nodes, attached: Attached) -> list[tuple[Index, Index]]:
     """Bodies of each tree that flies with flesh on it, its root first, and the nodes of that flesh."""
     tree = jointed.tree
     root = np.arange(tree.count)
@@ -172,8 +168,7 @@ def _flying(jointed: Jointed, soft: Nodes, coordinates: RidingNodes) -> list[tup
     n, edges = len(soft.rest), soft.tets[:, [[0, 1], [0, 2], [0, 3]]].reshape(-1, 2)
     piece = connected_components(sp.coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(n, n)),
                                  directed=False)[1]
-    attached = coordinates.attached
-    fixed = np.setdiff1d(coordinates.prescribed, attached.nodes)
+    fixed = np.setdiff1d(soft.coordinates.prescribed, attached.nodes)
     on = np.unique(np.stack([piece[attached.nodes], root[attached.bodies]], axis=1), axis=0)
     for k in np.unique(on[:, 0]):
         roots = on[on[:, 0] == k, 1]

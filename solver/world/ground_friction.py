@@ -62,7 +62,7 @@ def friction_impulses(system: Ground, posed: Touched, stage: NodeStage, u: Vec,
     ahead = stage.stiffness_and_share(posed.lin) / share  # seconds by which K looks ahead, β and damping included
     moved = ahead * coordinates.spread(posed.moving(u), stage.w)[nodes]
     if stage.base is not None:
-        moved += coordinates.place(stage.base, stage.time)[nodes] - posed.lin.x[nodes]
+        moved += coordinates.place(stage.base, stage.time, stage.led)[nodes] - posed.lin.x[nodes]
     depth = -contacts.gap[touching] - np.einsum("ka,ka->k", normal, moved)
     pressing = share * penalty.stiffness * np.maximum(depth, 0.0)
     rubbing = SlidingNodes(nodes, normal, along(v - finder.velocity(stage.time), normal), pressing,

@@ -36,7 +36,7 @@ from ..nonlinear.problem import StageProblem
 from ..parts.conjac.passes import Passes
 from ..parts.conjac.posed import PosedConJac
 from ..parts.interface import Condensation, NodeStage, Posed, PosedNodes, Stage, Whole
-from ..state import Index, State, Vec
+from ..state import Index, Led, State, Vec
 from . import in_contact
 from .bodies import BodyInWorld
 from .ground_friction import friction_impulses, remember
@@ -91,9 +91,12 @@ class Nodes(SoftBodies):
     def backend(self) -> str:
         return type(self.linear).__name__
 
-    def initial_state(self) -> State:
-        """The state at the start frame: at rest, in its rest shape or in balance. Raises Diverged."""
-        x = self.coordinates.place(self.rest[self.coordinates.free].ravel(), 0.0)
+    def initial_state(self, led: Led | None = None) -> State:
+        """The state at the start frame: at rest, in its rest shape or in balance. Raises Diverged.
+
+        led: what carries some nodes does there.
+        """
+        x = self.coordinates.place(self.rest[self.coordinates.free].ravel(), 0.0, led)
         if self.quasistatic_start:
             held = self._held_by_pins()
             try:
@@ -104,7 +107,7 @@ class Nodes(SoftBodies):
                                self.parts[0].name if len(self.parts) == 1 else None, self.start_frame) from failure
         q = x[self.coordinates.free].ravel()
         sleep = self.condensation.sleep
-        return State(0.0, q, np.zeros_like(q), {} if sleep is None else sleep.at_rest())
+        return State(0.0, q, np.zeros_like(q), {} if sleep is None else sleep.at_rest(), led)
 
     def _held_by_pins(self) -> Index:
         """Free nodes of parts that pins and kinematic nodes hold; what nothing holds starts in its rest shape."""
@@ -120,7 +123,7 @@ class Nodes(SoftBodies):
 
         Without a time D is taken at the state too, which costs least and an order of accuracy.
         """
-        x = self.coordinates.place(state.q, state.time)
+        x = self.coordinates.place(state.q, state.time, state.led)
         sleep = self.condensation.sleep
         if sleep is not None and sleep.rests_near(x, state.memory):
             # the last call's K goes with the factor that is kept
@@ -142,10 +145,10 @@ class Nodes(SoftBodies):
 
         Full space alone.
         """
-        x = self.coordinates.place(state.q, state.time)
+        x = self.coordinates.place(state.q, state.time, state.led)
         lin = self.linearise_at(x, self.velocity(state), state.time, project=False)
         lin = replace(lin, damped=self._damped(state, time))
-        return self._whole.tangent(lin, self.coordinates.prescribed_rate(state.time))
+        return self._whole.tangent(lin, self.coordinates.prescribed_rate(state.time, state.led))
 
     @property
     def beta(self) -> float:
@@ -154,7 +157,7 @@ class Nodes(SoftBodies):
 
     def acceleration(self, state: State) -> Vec:
         """M⁻¹ (f + D v) of the free nodes, (3 f,) [m/s²]."""
-        x, v = self.coordinates.place(state.q, state.time), self.velocity(state)
+        x, v = self.coordinates.place(state.q, state.time, state.led), self.velocity(state)
         force, _ = self.evaluate(x, v, state.time)
         damped = self._damped(state, state.time)
         if damped is not None:

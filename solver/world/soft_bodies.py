@@ -61,7 +61,7 @@ class SoftBodies:
         if self._damping is None:
             return None
         ahead = self.coordinates.advance(state.q, state.u, time - state.time)
-        return self._damping.at(self.coordinates.place(ahead, time), time)
+        return self._damping.at(self.coordinates.place(ahead, time, state.led), time)
 
     def linearise_at(self, x: Vec, v: Vec | None, time: float, project: bool = True,
                      besides: Sequence[StencilForce] = ()) -> Linearised:
@@ -110,11 +110,11 @@ class SoftBodies:
 
     def velocity(self, state: State) -> Vec:
         """Velocities of all nodes, (n, 3) [m/s]."""
-        return self.coordinates.spread(state.u, self.coordinates.prescribed_rate(state.time))
+        return self.coordinates.spread(state.u, self.coordinates.prescribed_rate(state.time, state.led))
 
     def touching(self, state: State) -> Index:
         """Nodes that touch the ground, that are pulled or that forces besides materials join to others, ascending."""
-        x = self.coordinates.place(state.q, state.time)
+        x = self.coordinates.place(state.q, state.time, state.led)
         found = [self._elements.joined(x, state.time)]
         found += [pull.nodes for pull in self.pulls if pull.at_work(state.time)]
         found += [] if self.ground is None else [self.ground[0].find(x, state.time).nodes]
@@ -149,7 +149,7 @@ class SoftBodies:
         return Edges(self.tets, self.rest)
 
     def refuse_blow_up(self, state: State) -> None:
-        x = self.coordinates.place(state.q, state.time)
+        x = self.coordinates.place(state.q, state.time, state.led)
         for body in self.parts:
             nodes = x[body.nodes]
             extent = float(np.abs(nodes - nodes[0]).max())
@@ -166,7 +166,7 @@ class SoftBodies:
         """The error for the artist: which body, at which frame, and what helps."""
         name = failure.object
         if name is None:
-            x = self.coordinates.place(state.q, state.time)
+            x = self.coordinates.place(state.q, state.time, state.led)
             growth = [float(np.linalg.norm(np.ptp(x[body.nodes], axis=0))) / body.size for body in self.parts]
             name = self.parts[int(np.argmax(growth))].name
         remedy = failure.remedy or "Lower the step, raise Damping (beta) or raise Young's Modulus"
@@ -174,7 +174,7 @@ class SoftBodies:
 
     def output(self, state: State, frame: int) -> Vec:
         """Vertices of all bodies in object space at this frame, (v, 3)."""
-        x = self.coordinates.place(state.q, state.time)
+        x = self.coordinates.place(state.q, state.time, state.led)
         return np.concatenate([body.output(x, frame - self.start_frame) for body in self.parts])
 
     def poses(self, state: State) -> dict[str, Vec] | None:

@@ -33,7 +33,8 @@ def test_four_unknowns_of_the_flat_arm_move_and_the_fifth_does_not():
     assert world.soft.condensation._all_awake.unknowns == 3 and world.jointed.tree.rates == 2
     assert world.soft.mass.sum() > world.jointed.tree.inertia[:, 5, 5].sum()  # the muscle outweighs the bones
     angles, state = bent(world, 0.8)
-    x = world.soft.coordinates.place(world.parted(state)[0].q, state.time)
+    soft = world.parted(state)[0]
+    x = world.soft.coordinates.place(soft.q, soft.time, soft.led)
     middle = np.abs(world.soft.rest[:, 1]) < 1e-12
     assert np.abs(x[middle, 1]).max() < 1e-13 and np.abs(x - world.soft.rest).max() > 0.01
     assert angles[-1, 1] > 0.8

@@ -35,7 +35,7 @@ def momenta(world, state):
     soft, bones = world.parted(state)
     tree = world.jointed.tree
     at, mass = tree.posture(bones.q, bones.u, bones.memory), world.soft.mass
-    x, p = world.soft.coordinates.place(soft.q, soft.time), mass[:, None] * world.soft.velocity(soft)
+    x, p = world.soft.coordinates.place(soft.q, soft.time, soft.led), mass[:, None] * world.soft.velocity(soft)
     linear, angular, moment, total = p.sum(axis=0), np.cross(x, p).sum(axis=0), mass @ x, mass.sum()
     for E, twist, inertia in zip(at.E, at.twist, tree.inertia):
         own = inertia @ twist

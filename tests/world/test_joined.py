@@ -41,8 +41,11 @@ def joined(links=(UPPER, LOWER), *, on=lambda x: x[:, 0] < 0.03, other=None, met
         dynamic = np.setdiff1d(np.arange(len(nodes)), np.concatenate([carried, still]))
     world = make(nodes, tets, attached=attached, rates=chain.m, method=method, gravity=gravity, pinned=still,
                  dynamic=NONE if dynamic is None else dynamic, **choices)
-    world.coordinates.ride_on(chain.bodies(joints))
-    return world, chain, world.initial_state(), joints
+    return world, chain, world.initial_state(on_bones(world, chain, joints)), joints
+
+
+def on_bones(world, chain, joints):
+    return world.coordinates.attached.led(chain.bodies(joints))
 
 
 def steps(world, chain, state, joints, h, count):
@@ -62,7 +65,6 @@ def test_nodes_give_way_with_the_bones_that_they_hang_on(method):
     world, chain, state, joints = joined(method=method, dynamic=some if method == "conjac" else None)
     state, joints = steps(world, chain, state, joints, H, 3)
     at = chain.bodies(joints)
-    world.coordinates.ride_on(at)
     lin = world.linearise(state)
     stage = NodeStage(H, 1.0, 1.0, state.time + H, None, lin.v, None, beta=world.condensation.beta)
     of_joints = Stage(H, 1.0, 1.0, state.time + H, None, joints.u, beta=world.beta)
@@ -86,8 +88,8 @@ def by_dense_algebra(world, chain, state, joints, damped=None, w=None, impulses=
     """Rates of the joints and velocities of the free nodes after a step. w: of all nodes; impulses on them (n, 3)."""
     # the velocity map of all nodes from dynamic nodes and joints, and what is prescribed
     coordinates, at = world.coordinates, chain.bodies(joints)
-    coordinates.ride_on(at)
-    x = coordinates.place(state.q, state.time)
+    state = replace(state, led=coordinates.attached.led(at))
+    x = coordinates.place(state.q, state.time, state.led)
     attached, free = coordinates.attached, coordinates.free
     K, f = stiffness(world, x, state.time)
     M, D = np.diag(np.repeat(world.mass, 3)), np.zeros_like(K)
@@ -156,9 +158,9 @@ def test_bones_feel_what_rubs_on_the_flesh(method, law):
 
     # in the end it stands still, held by the law with the bone's mass in its share
     state, joints = steps(world, chain, after, then, H, 60)
-    slid = world.coordinates.place(state.q, state.time)[:, 0] - world.rest[:, 0]
+    slid = world.coordinates.place(state.q, state.time, state.led)[:, 0] - world.rest[:, 0]
     state, joints = steps(world, chain, state, joints, H, 10)
-    later = world.coordinates.place(state.q, state.time)[:, 0] - world.rest[:, 0]
+    later = world.coordinates.place(state.q, state.time, state.led)[:, 0] - world.rest[:, 0]
     assert 0.002 < slid.mean() < 0.03 and np.abs(later - slid).max() < 2e-4
 
 
@@ -177,7 +179,7 @@ def test_attached_nodes_stand_on_their_bone():
     state, joints = steps(world, chain, state, replace(joints, u=np.array([1.0, 9.0])), H, 10)
     attached, at = world.coordinates.attached, chain.bodies(joints)
     assert np.abs(joints.u).min() > 0.5
-    x, E = world.coordinates.place(state.q, state.time), at.E[attached.bodies]
+    x, E = world.coordinates.place(state.q, state.time, state.led), at.E[attached.bodies]
     local = np.einsum("aji,aj->ai", E[:, :3, :3], x[attached.nodes] - E[:, :3, 3])
     assert np.abs(local - attached.places).max() <= 1e-14
     # what the map says of velocities is what differences of positions say
@@ -212,8 +214,8 @@ def test_a_stiff_soft_bar_swings_as_a_compound_pendulum(method, dynamic):
 
 
 def momentum(world, chain, state, joints):
-    world.coordinates.ride_on(chain.bodies(joints))
-    x, v = world.coordinates.place(state.q, state.time), world.velocity(state)
+    state = replace(state, led=on_bones(world, chain, joints))
+    x, v = world.coordinates.place(state.q, state.time, state.led), world.velocity(state)
     p = world.mass[:, None] * v
     return chain.momentum(joints) + np.concatenate([p.sum(axis=0), np.cross(x, p).sum(axis=0)])
 
@@ -224,7 +226,6 @@ def test_momentum_of_a_free_flight_is_kept_to_first_order(method):
     for count in (20, 40, 80):
         world, chain, state, joints = joined((FLYING, TAIL), method=method, gravity=(0, 0, 0))
         joints = replace(joints, u=np.array([1.0, 2.0, -1.5, 0.3, -0.2, 0.4, 3.0]))
-        world.coordinates.ride_on(chain.bodies(joints))
         rigid = np.cross(joints.u[:3], world.rest - FLYING.after) + joints.u[3:6]
         state = replace(state, u=rigid[world.coordinates.free].ravel())
         before = momentum(world, chain, state, joints)
@@ -242,7 +243,6 @@ def test_linear_momentum_of_a_free_flight_is_kept(method, links):
     world, chain, state, joints = joined(links, method=method, gravity=(0, 0, 0), young=3e3,
                                          dynamic=some if method == "conjac" else None)
     joints = replace(joints, u=np.array([1.0, 2.0, -1.5, 0.3, -0.2, 0.4, 3.0])[: chain.m])
-    world.coordinates.ride_on(chain.bodies(joints))
     rigid = np.cross(joints.u[:3], world.rest - links[0].after) + joints.u[3:6]
     state = replace(state, u=rigid[world.coordinates.free].ravel())
     # what has inertia keeps what it has from the first solved step on
@@ -285,7 +285,7 @@ def test_a_body_that_hangs_only_on_bones_keeps_its_rigid_motions(nodes, modes):
     assert world.condensation._all_awake.unknowns == modes
     state, joints = steps(world, chain, state, joints, H, 25)
     assert np.isfinite(state.q).all() and np.isfinite(joints.q).all()
-    x = world.coordinates.place(state.q, state.time)
+    x = world.coordinates.place(state.q, state.time, state.led)
     edges = world.tets[:, [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]].reshape(-1, 2)
     length = np.linalg.norm(x[edges[:, 0]] - x[edges[:, 1]], axis=1)
     rest = np.linalg.norm(world.rest[edges[:, 0]] - world.rest[edges[:, 1]], axis=1)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import scipy.linalg
 
-from ...state import Vec
+from ...state import Led, Vec
 from ..interface import Eliminated, NodeStage
 from .posed import PosedConJac
 from .prescribed_response import PrescribedResponse
@@ -53,8 +53,8 @@ def eliminate(posed: PosedConJac, carried: Vec) -> Eliminated:
         kept = posed.basis @ eliminated[:, :count]
         response = response - np.concatenate([posed.jacobian @ kept, kept])
 
-    def moving(u: Vec) -> tuple[PosedConJac, NodeStage]:
-        known, follow = stage.moving(carried @ u), PrescribedResponse(carry.rows @ u, carry.left @ u)
+    def moving(u: Vec, led: Led) -> tuple[PosedConJac, NodeStage]:
+        known, follow = stage.moving(carried @ u, led), PrescribedResponse(carry.rows @ u, carry.left @ u)
         if posed.follow is not None:
             follow = PrescribedResponse(posed.follow.rows + follow.rows, posed.follow.left + follow.left)
         return owner.load(replace(posed, stage=known, follow=follow)), known

@@ -14,7 +14,7 @@ from ...assembly.linearised import Linearised
 from ...assembly.pattern import Pattern
 from ...coordinates.floating_frames import Frame, Frames
 from ...linear.interface import LinearSolver
-from ...state import Index, Vec
+from ...state import Index, Led, Vec
 from ..interface import Compliance, Evaluate, Mesh, NodeStage, Stage
 from ..loads import Loads
 from .compliance import compliance, untouched_compliance
@@ -134,7 +134,7 @@ class PosedConJac:
         reduced = self.hold.amplitudes(self.lin.x, kept)
         return u + self.correction(u) + self._on_free((self.positions - self.velocities()) @ reduced)
 
-    def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
+    def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None, led: Led | None = None) -> Vec:
         """Quasi-Newton steps of what balances towards f = M a on the kept factor, lowering W + M a · x.
 
         [ConJac 12, changed: several corrections, each with a line search]
@@ -144,7 +144,7 @@ class PosedConJac:
         if not corrections:
             return q
         coordinates, time = owner.mesh.coordinates, self.stage.time
-        x, v = coordinates.place(q, time), coordinates.spread(u, self.stage.w)
+        x, v = coordinates.place(q, time, led), coordinates.spread(u, self.stage.w)
         carried = np.zeros_like(x)
         if self.frames:
             carried = np.einsum("kna,nk->na", owner.frames.loads(self.frames, self.lin.mass), self._amplitudes(u))

@@ -110,7 +110,8 @@ class Sleep:
         [Thesis Alg. 4.3]
         """
         liveliness, coordinates, memory = self.liveliness, self._mesh.coordinates, before.memory
-        x0, x1 = coordinates.place(before.q, before.time), coordinates.place(after.q, after.time)
+        x0 = coordinates.place(before.q, before.time, before.led)
+        x1 = coordinates.place(after.q, after.time, after.led)
         now, past, awake = liveliness.now(x0, x1, h, stretching), liveliness.past(memory), liveliness.awake(memory)
         ahead = liveliness.to_balance(past, now, h, self._share(h))
         if not awake.all() and not liveliness.drowsy(memory).any():

@@ -13,7 +13,7 @@ from ...assembly.pattern import Pattern, node_graph
 from ...coordinates.floating import FloatingParts
 from ...errors import StepFailed
 from ...linear.interface import LinearSolver, NotPositiveDefinite
-from ...state import Index, Vec
+from ...state import Index, Led, Vec
 from ..interface import Compliance, Eliminated, Evaluate, Mesh, NodeStage, Stage
 from ..loads import Loads
 
@@ -65,7 +65,7 @@ class PosedFull:
     def under(self, impulses: Vec) -> PosedFull:
         return replace(self, right=self.right + impulses)
 
-    def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
+    def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None, led: Led | None = None) -> Vec:
         return q
 
     def again(self, stage: Stage) -> PosedFull:
@@ -168,8 +168,8 @@ def eliminate(posed: PosedFull, stage: NodeStage, carried: Vec) -> Eliminated:
     momentum = owner.loads.momentum(lin, stage)[coordinates.prescribed]
     impulse = onto.T @ momentum.ravel() - rows[:, count]
 
-    def moving(u: Vec) -> tuple[PosedFull, NodeStage]:
-        known = stage.moving(carried @ u)
+    def moving(u: Vec, led: Led) -> tuple[PosedFull, NodeStage]:
+        known = stage.moving(carried @ u, led)
         return replace(posed, stage=known, right=owner.right(lin, known)), known
 
     matrix = rows[:, :count]
