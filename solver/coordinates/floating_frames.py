@@ -73,6 +73,12 @@ class Frames:
             out[frame.component, frame.first : frame.first + count] = twist
         return out
 
+    def inertia(self, frames: list[Frame], mass: Vec, acceleration: Vec) -> Vec:
+        """M a of the rigid part of accelerations, (n, 3) [N]."""
+        amplitudes = self.amplitudes(frames, mass, acceleration)
+        carried: Vec = np.einsum("kna,nk->na", self.loads(frames, mass), amplitudes)
+        return carried
+
 
 def _components(parts: list[Index], count: int) -> Index:
     """A label for each node: parts that share a node have one."""

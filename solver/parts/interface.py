@@ -103,6 +103,13 @@ class NodeStage(StageShape):
         inert = self.inertia * lin.mass
         return inert if lin.damped is None else inert + self.a * self.h * lin.damped.drag
 
+    def acceleration(self, lin: Linearised, v: Vec) -> Vec:
+        """What velocities v (n, 3) have gained on v̂ a second, with what mass damping takes, (n, 3) [m/s²]."""
+        gained: Vec = (v - self.v_hat) / (self.a * self.h)
+        if lin.damped is not None:
+            gained += (lin.damped.drag / lin.mass)[:, None] * v
+        return gained
+
     def moving(self, w: Vec, led: Led) -> NodeStage:
         """The same where prescribed nodes move at w (p, 3) [m/s] besides, and those that ride come to stand there."""
         return replace(self, w=w if self.w is None else self.w + w, led=led)
@@ -266,12 +273,8 @@ class Condensation(Protocol):
     def pose(self, lin: Linearised, stage: NodeStage) -> PosedNodes:
         """Factor. Raises NotPositiveDefinite."""
 
-
-class Joining(Protocol):
-    """A condensation of soft bodies that joints carry."""
-
     def join(self, lin: Linearised, stage: NodeStage, carried: Vec) -> Eliminated:
-        """Factor, and eliminate all but the joints' rates. Raises NotPositiveDefinite.
+        """Factor, and eliminate all but the rates of joints that carry some nodes. Raises NotPositiveDefinite.
 
         carried: velocities of the prescribed nodes for each of the rates, (p, 3, c).
         """

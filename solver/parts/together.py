@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
-from typing import Protocol, cast
+from typing import Protocol
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from ..coordinates.attached import Bodies
 from ..coordinates.free_nodes import FreeNodes
 from ..errors import StepFailed
 from ..state import Index, Led, State, Vec
-from .interface import Compliance, Condensation, Eliminated, Evaluate, Joining, NodeStage, PosedNodes, Stage
+from .interface import Compliance, Condensation, Eliminated, Evaluate, NodeStage, PosedNodes, Stage
 
 
 class Bones(Protocol):
@@ -84,7 +84,7 @@ class Together:
             kept = self._columns @ bones.carrying(of_joints.u_hat) - stage.a * stage.h * turning
         v_hat[attached.nodes] = kept
         standing = replace(stage, v_hat=v_hat, led=self._standing(np.zeros(self._columns.shape[2])))
-        self._joined = cast(Joining, flesh.condensation).join(lin, standing, coordinates.carried(self._columns))
+        self._joined = flesh.condensation.join(lin, standing, coordinates.carried(self._columns))
         if not (np.isfinite(self._joined.matrix).all() and np.isfinite(self._joined.impulse).all()):
             raise StepFailed("what it does to its bones is not a number")
         self._impulses: Vec | None = None

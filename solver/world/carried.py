@@ -21,7 +21,7 @@ from ..parts.joints.jointed import OnBodies, flown_since, stepped
 from ..parts.together import Together
 from ..state import Index, Led, State, Vec
 from .flying import FlyingBones
-from .ground_friction import friction_impulses, remember
+from .ground_friction import friction_impulses, landed, remember
 from .joints import Joints
 from .nodes import Nodes
 from .world import World
@@ -257,18 +257,8 @@ class FleshOnBones(World):
 
         Raises StepFailed.
         """
-        together = cast(Together, posed)
-        u = together.solve()
-        impulses = friction_impulses(self.soft, together, together.stage, u[: self._cut], start.memory)
-        if impulses is not None:
-            together = together.under(impulses)
-            u = together.solve()
-        base = start.q if stage.base is None else stage.base
-        q = base + stage.b * stage.h * (u + together.correction(u))
-        if is_last:
-            q = together.settle(q, u, self.soft.evaluate)
-        memory = stepped(start.memory, stage.h, JOINTS) if stage.base is None else start.memory
-        return remember(State(stage.time, q, u, memory), together.stage, impulses)
+        after = landed(self.soft, cast(Together, posed), stage, start, is_last)
+        return after if stage.base is not None else replace(after, memory=stepped(after.memory, stage.h, JOINTS))
 
     def touching(self, state: State) -> Index:
         """Nodes that touch the ground, and what the mechanisms say."""
@@ -308,7 +298,7 @@ class FleshOnBones(World):
         Raises StepFailed.
         """
         alone, stage = posed.solve(), posed.stage
-        impulses = friction_impulses(self.soft, posed, stage, after.u[: self._cut], after.memory)
+        impulses = friction_impulses(self.soft, posed, stage, after.u, after.memory)
         if impulses is None:
             return remember(after, stage, None)
         under = posed.under(impulses)

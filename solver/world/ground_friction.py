@@ -13,27 +13,46 @@ from ..contact.find.half_space import HalfSpace
 from ..contact.laws.interface import Friction, SlidingNodes, along
 from ..contact.laws.penalty import Penalty
 from ..coordinates.free_nodes import FreeNodes
-from ..parts.interface import Compliance, NodeStage
+from ..parts.interface import Compliance, Evaluate, NodeStage, Stage
 from ..state import Index, State, Vec
 
 FORCE = "friction.force"  #: memory of the last stage's friction on all nodes [N], (n, 3), where a law starts from
 
 
 class Ground(Protocol):
-    """What rubs: nodes on a ground."""
+    """What rubs: nodes on a ground, with what acts on them besides."""
 
     coordinates: FreeNodes
     mass: Vec  #: lumped [kg], (n,)
     ground: tuple[HalfSpace, Penalty] | None
     friction: Friction | None  #: of the ground
 
+    def evaluate(self, x: Vec, v: Vec, time: float) -> tuple[Vec, float]:
+        """Forces [N], (n, 3), and the energy that they derive from [J]."""
+
 
 class Touched(Protocol):
-    """What is asked of a posed stage."""
+    """What is asked of a posed stage, whose first rates are those of the free nodes."""
 
     @property
     def lin(self) -> Linearised:
         """Where it was linearised."""
+
+    @property
+    def stage(self) -> NodeStage:
+        """Of the nodes, at the rates that were solved for."""
+
+    def solve(self) -> Vec:
+        """Rates at its end, (m,). Raises StepFailed."""
+
+    def under(self, impulses: Vec) -> Touched:
+        """The same with impulses on all nodes besides, (n, 3) [N s]."""
+
+    def correction(self, u: Vec) -> Vec:
+        """What coordinates still owe at rates u, (m,)."""
+
+    def settle(self, q: Vec, u: Vec, evaluate: Evaluate) -> Vec:
+        """Coordinates at its end, (m_q,), nearer to balance."""
 
     def compliance(self, nodes: Index) -> Compliance:
         """What impulses on these free nodes change there."""
@@ -42,9 +61,27 @@ class Touched(Protocol):
         """Rates with which contacts of the free nodes are pressed at theirs, both (3 f,)."""
 
 
+def landed(system: Ground, posed: Touched, stage: Stage, start: State, is_last: bool) -> State:
+    """The state at the end of a linearised stage, friction included; only the last one of a step is settled.
+
+    stage: of all rates. Raises StepFailed.
+    """
+    u = posed.solve()
+    impulses = friction_impulses(system, posed, posed.stage, u, start.memory)
+    if impulses is not None:
+        posed = posed.under(impulses)
+        u = posed.solve()
+    base = start.q if stage.base is None else stage.base
+    q = base + stage.b * stage.h * (u + posed.correction(u))
+    if is_last:
+        q = posed.settle(q, u, system.evaluate)
+    return remember(State(stage.time, q, u, start.memory), posed.stage, impulses)
+
+
 def friction_impulses(system: Ground, posed: Touched, stage: NodeStage, u: Vec,
                       memory: Mapping[str, Vec]) -> Vec | None:
-    """Impulses of friction on all nodes, (n, 3) [N s], at the stage's rates u (3 f,); None where nothing rubs.
+    """Impulses of friction on all nodes, (n, 3) [N s], at rates u, those of the free nodes first; None where nothing
+    rubs.
 
     Contacts are those at which the stage was linearised, and their normal impulses what the penalty gives over the
     stage, K included: a h k (−gap − n · (x − x_lin)), x where the stage ends. [ConJac BUNNY]
@@ -58,6 +95,7 @@ def friction_impulses(system: Ground, posed: Touched, stage: NodeStage, u: Vec,
     nodes, normal = contacts.nodes[touching], contacts.normal[touching]
     if not len(nodes):
         return None
+    u = u[: 3 * len(coordinates.free)]
     v = coordinates.spread(u, stage.w)[nodes]
     ahead = stage.stiffness_and_share(posed.lin) / share  # seconds by which K looks ahead, β and damping included
     moved = ahead * coordinates.spread(posed.moving(u), stage.w)[nodes]

@@ -39,7 +39,7 @@ from ..parts.interface import Condensation, NodeStage, Posed, PosedNodes, Stage,
 from ..state import Index, Led, State, Vec
 from . import in_contact
 from .bodies import BodyInWorld
-from .ground_friction import friction_impulses, remember
+from .ground_friction import friction_impulses, landed, remember
 from .soft_bodies import SoftBodies
 
 if TYPE_CHECKING:
@@ -182,17 +182,7 @@ class Nodes(SoftBodies):
 
     def land(self, posed: Posed, stage: Stage, start: State, is_last: bool = True) -> State:
         """The state at the end of a linearised stage, friction included; only the last one of a step is settled."""
-        nodes = cast(PosedNodes, posed)
-        u = nodes.solve()
-        impulses = friction_impulses(self, nodes, nodes.stage, u, start.memory)
-        if impulses is not None:
-            nodes = nodes.under(impulses)
-            u = nodes.solve()
-        base = start.q if stage.base is None else stage.base
-        q = base + stage.b * stage.h * (u + nodes.correction(u))
-        if is_last:
-            q = nodes.settle(q, u, self.evaluate)
-        return remember(State(stage.time, q, u, start.memory), nodes.stage, impulses)
+        return landed(self, cast(PosedNodes, posed), stage, start, is_last)
 
     def keep_spin(self, before: State, after: State, h: float, posed: Posed) -> State:
         """The end of a step with the angular momentum that each part had before it that nothing holds or touches."""

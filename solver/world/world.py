@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from ..errors import BadScene, Diverged, StepFailed
 from ..integrators.control import Controller
 from ..state import State, Vec
 from .interface import Part
+
+T = TypeVar("T")
 
 
 class World:
@@ -105,27 +107,27 @@ class World:
 
     def step(self, state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
-        after = []
-        for k, (part, mine) in enumerate(zip(self.parts, self.parted(state))):
-            try:
-                after.append(part.step(mine, h))
-            except StepFailed as failure:
-                failure.part = k
-                raise
+        after = self._each(state, lambda k, part, mine: part.step(mine, h))
         self._gather_notes()
         return self.joined(after, state)
 
     def rescue(self, state: State, h: float, failure: StepFailed) -> State:
         """The same, the part that failed stepped in another way that it knows of. Raises StepFailed."""
-        after = []
-        for k, (part, mine) in enumerate(zip(self.parts, self.parted(state))):
-            try:
-                after.append(part.rescue(mine, h, failure) if failure.part in (k, None) else part.step(mine, h))
-            except StepFailed as last:
-                last.part = k
-                raise
+        after = self._each(state, lambda k, part, mine: part.rescue(mine, h, failure) if failure.part in (k, None)
+                           else part.step(mine, h))
         self._gather_notes()
         return self.joined(after, state)
+
+    def _each(self, state: State, ask: Callable[[int, Part, State], T]) -> list[T]:
+        """What each part answers of its own state; a StepFailed says whose it is."""
+        answers = []
+        for k, (part, mine) in enumerate(zip(self.parts, self.parted(state))):
+            try:
+                answers.append(ask(k, part, mine))
+            except StepFailed as failure:
+                failure.part = k
+                raise
+        return answers
 
     # what the loop asks
 
@@ -174,12 +176,7 @@ class World:
 
     def refuse_haste(self, after: State, h: float) -> None:
         """Raises StepFailed where a part needs a shorter step."""
-        for k, (part, mine) in enumerate(zip(self.parts, self.parted(after))):
-            try:
-                part.refuse_haste(mine, h)
-            except StepFailed as failure:
-                failure.part = k
-                raise
+        self._each(after, lambda k, part, mine: part.refuse_haste(mine, h))
 
     def explain(self, failure: StepFailed, state: State, frame: int) -> Diverged:
         """The error for the artist, from the part that failed or whose body is named."""

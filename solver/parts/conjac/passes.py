@@ -96,8 +96,4 @@ class Passes:
         frames = self.posed.owner.frames
         if not self.posed.frames:
             return np.zeros_like(v)
-        here, rate = frames.at(lin.x), (v - stage.v_hat) / (stage.a * stage.h)
-        if lin.damped is not None:
-            rate += (lin.damped.drag / lin.mass)[:, None] * v
-        carried: Vec = np.einsum("kna,nk->na", frames.loads(here, lin.mass), frames.amplitudes(here, lin.mass, rate))
-        return carried
+        return frames.inertia(frames.at(lin.x), lin.mass, stage.acceleration(lin, v))

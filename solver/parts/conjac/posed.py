@@ -113,19 +113,15 @@ class PosedConJac:
         owner, rows = self.owner, self.owed[:, 0].reshape(-1, 3)
         if self.frames:
             inertial = self.owed[:, 1:].reshape(len(rows), 3, -1)
-            rows = rows - np.einsum("pak,pk->pa", inertial, self._amplitudes(u)[owner.pattern.order])
+            amplitudes = owner.frames.amplitudes(self.frames, self.lin.mass, self._acceleration(u))
+            rows = rows - np.einsum("pak,pk->pa", inertial, amplitudes[owner.pattern.order])
         moved = np.zeros(self.lin.x.shape)
         moved[owner.pattern.order] = rows
         share = owner.at_most(owner.share(self.stage.h), moved)
         return self._on_free(share / (self.stage.b * self.stage.h) * rows.ravel())
 
-    def _amplitudes(self, u: Vec) -> Vec:
-        """The rigid part of the step's acceleration, and of what mass damping takes, along each motion, (n, modes)."""
-        v = self.owner.mesh.coordinates.spread(u, self.stage.w)
-        lost = (v - self.stage.v_hat) / (self.stage.a * self.stage.h)
-        if self.lin.damped is not None:
-            lost += (self.lin.damped.drag / self.lin.mass)[:, None] * v
-        return self.owner.frames.amplitudes(self.frames, self.lin.mass, lost)
+    def _acceleration(self, u: Vec) -> Vec:
+        return self.stage.acceleration(self.lin, self.owner.mesh.coordinates.spread(u, self.stage.w))
 
     def moving(self, u: Vec) -> Vec:
         if self.positions is None:
@@ -147,7 +143,7 @@ class PosedConJac:
         x, v = coordinates.place(q, time, led), coordinates.spread(u, self.stage.w)
         carried = np.zeros_like(x)
         if self.frames:
-            carried = np.einsum("kna,nk->na", owner.frames.loads(self.frames, self.lin.mass), self._amplitudes(u))
+            carried = owner.frames.inertia(self.frames, self.lin.mass, self._acceleration(u))
         if self.besides is not None:
             carried = carried - self.besides
         force, energy = evaluate(x, v, time)

@@ -171,8 +171,7 @@ def _left_behind(posed: PosedConJac, acceleration: Vec) -> Vec:
     frames, mass, size = posed.owner.frames, posed.lin.mass, len(posed.jacobian)
     loads = -mass[:, None] * acceleration
     if posed.frames:
-        rigid = frames.amplitudes(posed.frames, mass, acceleration)
-        loads += np.einsum("kna,nk->na", frames.loads(posed.frames, mass), rigid)
+        loads += frames.inertia(posed.frames, mass, acceleration)
     rows = loads[posed.owner.pattern.order].ravel()
     left = posed.jacobian.T @ rows[:size] + rows[size:]
     return posed.carried(posed.hold.split(posed.lin.x, posed.stiffness, left[:, None])[1][:, 0])

@@ -171,8 +171,6 @@ class Jointed:
     constraints: what holds or brakes besides forces, set by the world; None where nothing does.
     """
 
-    sleep = None
-
     def __init__(self, tree: Tree, springs: Springs, on_rates: OnRates, gravity: Vec, beta: float,
                  explicit: ExplicitForces | None = None) -> None:
         """gravity: (3,) [m/s²]. beta: on K of semi-implicit Euler. explicit: forces that no matrix has."""
