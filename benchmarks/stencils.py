@@ -3,8 +3,8 @@
     python -m benchmarks.stencils
 
 The dragon of the shared meshes, every free node an unknown; at each turn 2,000 other pairs of a point of its skin and a
-triangle near it that it does not belong to. The order of elimination is that of the tetrahedra alone. One process; the
-thread's own time, medians.
+triangle near it that it does not belong to. The order of elimination is that of the tetrahedra alone, but where pairs
+make that dear. One process; the thread's own time, medians.
 """
 
 from __future__ import annotations
@@ -80,19 +80,21 @@ def main() -> None:
     for _ in range(TURNS):
         pairs = every[rng.choice(len(every), PAIRS, replace=False)]
         times["pattern"].append(spent(lambda pairs=pairs: pattern.meet(pairs)))
-        times["analysis"].append(spent(lambda: linear.analyse(matrix, 0)))
+        times["analysis"].append(spent(lambda: linear.follow(matrix)))
         pattern.gather(blocks, still, -(H**2), mass, pairs)
         linear.factor(matrix, places)  # the first one on a new pattern takes room
         times["factor"].append(spent(lambda: linear.factor(matrix, places)))
         pattern.gather(blocks[:first], still, -(H**2), mass)
-        linear.analyse(matrix, 0)
         linear.factor(matrix, places)
         times["factor without pairs"].append(spent(lambda: linear.factor(matrix, places)))
     medians = {name: round(float(np.median(one[1:])), 3) for name, one in times.items()}
     changed = medians["pattern"] + medians["analysis"]
+    step = changed + medians["factor"]
     emit("stencils", [claim("changed_pairs_over_factor", changed / medians["factor"], "", "<= 0.15"),
                       claim("changed_pairs_over_factor_without", changed / medians["factor without pairs"], "",
-                            "<= 0.15")],
+                            "<= 0.15"),
+                      # a factor of the graph with pairs is 1.2 of that without in the best order known
+                      claim("changed_pairs_and_factor", step / medians["factor without pairs"], "", "<= 1.35")],
          {"nodes": count, "tets": len(tets), "pairs": PAIRS, "ms": medians, "linear solver": type(linear).__name__})
 
 

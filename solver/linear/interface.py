@@ -28,7 +28,7 @@ class Factoring(Protocol):
 
     def factor(self, lower: sp.csc_matrix, places: Vec | None = None) -> None:
         """Factor these values; where their pattern is another than the analysed one, that is analysed first, in the
-        order that it has. Raises NotPositiveDefinite.
+        order that it has or in one that costs less. Raises NotPositiveDefinite.
 
         places: where the nodes stand that the rows belong to [m], (m/3, 3); a solver may be quicker with them.
         """

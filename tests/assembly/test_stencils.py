@@ -139,6 +139,42 @@ def test_a_factor_follows_the_pattern(scene, key, kept):
         assert np.abs(wanted[:q, :q] @ linear.condense() + wanted[:q, q:]).max(initial=0.0) <= 1e-9
 
 
+@pytest.mark.parametrize("kept", [0, 6])
+def test_pairs_that_would_make_a_factor_dear_get_an_order_of_their_own(kept):
+    """Pairs across a body join what the order of its tets keeps apart until the end."""
+    cholmod = pytest.importorskip("solver.linear.cholesky.cholmod")
+    nodes, tets = box_tets((9, 9, 9), (0.9, 0.9, 0.9))
+    count, rng = len(nodes), np.random.default_rng(2)
+    free, blocks = np.arange(count, dtype=np.int32), definite_blocks(rng, len(tets) + 300)
+    inner = free[: count - kept // 3]
+    linear = cholmod.Cholmod()
+    graph = node_graph(tets, count)[inner][:, inner]
+    pattern = Pattern(tets, np.concatenate([inner[linear.order(graph)], free[len(inner):]]), count)
+    lower = pattern.matrix()
+    linear.analyse(lower, kept)
+
+    def work():
+        return cholmod.work_of(cholmod._address(linear._factor))
+
+    alone = work()
+    still, mass = np.zeros((count, 3, 3)), np.ones(count)
+    pairs = np.stack([rng.choice(count, 4, replace=False) for _ in range(300)]).astype(np.int32)
+    pattern.gather(blocks, still, -1.0, mass, pairs)
+    as_it_was = cholmod.analyze(lower, mode="supernodal", ordering_method="natural")
+    linear.factor(lower)
+    assert cholmod.work_of(cholmod._address(as_it_was)) > 1.5 * alone
+    assert work() < 0.8 * cholmod.work_of(cholmod._address(as_it_was))
+    whole = lower.toarray()
+    whole += np.tril(whole, -1).T
+    q, right = len(whole) - kept, rng.normal(size=(len(whole), 2))
+    assert np.abs(whole @ linear.solve(right) - right).max() <= 1e-9
+    assert np.abs(whole[:q, :q] @ linear.condense() + whole[:q, q:]).max(initial=0.0) <= 1e-9
+    # a few pairs are not worth a new order, and once they went all is as before
+    pattern.gather(blocks[:len(tets)], still, -1.0, mass)
+    linear.factor(lower)
+    assert work() == alone
+
+
 def test_a_factor_in_single_precision_is_not_made_on_another_pattern(scene):
     from solver.linear.cholesky.single import SingleFactor
     from solver.linear.cholesky.supernodal import inside_of

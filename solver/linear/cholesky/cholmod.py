@@ -13,7 +13,9 @@ from ...state import Index, Vec
 from ..analysed import Analysed
 from ..interface import NotPositiveDefinite
 from .backward import Backward
-from .supernodal import Supernodes, supernodes
+from .supernodal import Supernodes, supernodes, work_of
+
+GROWN = 1.5  #: times the first pattern's work: from there on a new order is worth its price
 
 
 class Cholmod:
@@ -43,8 +45,24 @@ class Cholmod:
 
     def analyse(self, lower: sp.csc_matrix, kept: int) -> None:
         # the pattern is in elimination order already; CHOLMOD adds its postorder
-        self._factor = analyze(lower, mode="supernodal", ordering_method="natural")
-        self._analysed, self._kept = Analysed(lower), kept
+        factor = analyze(lower, mode="supernodal", ordering_method="natural")
+        self._work = work_of(_address(factor))
+        self._take(factor, lower, kept)
+
+    def follow(self, lower: sp.csc_matrix) -> None:
+        """Analyse another pattern of the same unknowns, in the order that it has or, where what came since makes that
+        a factor of much more work than the first one, in one of its own, those that are kept last again."""
+        factor = analyze(lower, mode="supernodal", ordering_method="natural")
+        if work_of(_address(factor)) > GROWN * self._work:
+            whole = with_dense_rows(lower, self._kept)
+            own = analyze(whole, mode="supernodal", ordering_method="amd")
+            inner = lower.shape[0] - self._kept
+            if (own.P()[inner:] >= inner).all():
+                factor = own
+        self._take(factor, lower, self._kept)
+
+    def _take(self, factor: Any, lower: sp.csc_matrix, kept: int) -> None:
+        self._factor, self._analysed, self._kept = factor, Analysed(lower), kept
         self._backward = Backward(self._factor.P(), kept)
         self._supernodes: Supernodes | None = None
         self._looked_inside = self._stands = False
@@ -52,7 +70,7 @@ class Cholmod:
     def factor(self, lower: sp.csc_matrix, places: Vec | None = None) -> None:
         self.factored += 1
         if not self._analysed.is_of(lower):
-            self.analyse(lower, self._kept)
+            self.follow(lower)
         self._stands = False
         try:
             self._factor.cholesky_inplace(lower)
@@ -84,6 +102,21 @@ class Cholmod:
 
     def _solve_lt(self, sides: Vec) -> Vec:
         return self._factor.solve_Lt(sides, use_LDLt_decomposition=False)  # type: ignore[no-any-return]
+
+
+def with_dense_rows(lower: sp.csc_matrix, kept: int) -> sp.csc_matrix:
+    """The pattern with its last rows full, which AMD leaves where they are: (m, m), whatever its values."""
+    if not kept:
+        return lower
+    size = lower.shape[0]
+    inner = size - kept
+    column = np.repeat(np.arange(size), np.diff(lower.indptr))
+    own = (lower.indices < inner) & (column < inner)
+    row, column = np.tril_indices(kept)
+    rows = np.concatenate([lower.indices[own], np.tile(np.arange(inner, size), inner), inner + row])
+    columns = np.concatenate([np.repeat(np.arange(size), np.diff(lower.indptr))[own],
+                              np.repeat(np.arange(inner), kept), inner + column])
+    return sp.csc_matrix((np.ones(len(rows)), (rows, columns)), shape=(size, size))
 
 
 def _address(factor: Any) -> int | None:

@@ -118,6 +118,20 @@ def shown(linear: Factoring) -> Shown | None:
     return cast(Shown, linear) if hasattr(linear, "supernodes") else None
 
 
+def work_of(address: int | None) -> float:
+    """What factoring will cost after an analysis, the squares of L's columns summed; 0 where it does not show.
+
+    address: as for `supernodes`.
+    """
+    if not address:
+        return 0.0
+    raw = CholmodFactor.from_address(address)
+    if raw.itype not in INTEGERS or not raw.ColCount:
+        return 0.0
+    counts = np.ctypeslib.as_array(ctypes.cast(raw.ColCount, ctypes.POINTER(INTEGERS[raw.itype])), (raw.n,))
+    return float(np.square(counts.astype(float)).sum())
+
+
 def inside_of(linear: Factoring) -> Supernodes | None:
     """The arrays of the factor that a linear solver has just made, or None where it does not show them."""
     showing = shown(linear)
