@@ -72,13 +72,14 @@ class Nodes(SoftBodies):
     contacts: Sequence[ContactLaw] = ()  #: of surfaces: forces that also say how far a step may go
 
     def __post_init__(self) -> None:
-        self._elements = Elements(self.elastic, [*self.between, *self.contacts], len(self.rest))
+        laws = [*self.between, *self.contacts]
+        self._elements = Elements(self.elastic, laws, len(self.rest))
         self.tets = self._elements.tets
         self._node_blocks = np.zeros((len(self.rest), 3, 3))
         self._no_contacts = np.zeros_like(self._node_blocks)  #: the same without those of contacts
         self._weight = self.mass[:, None] * self.gravity
         damping = Damping(self.damping_laws, self._elements, self.mass)
-        self._damping = None if damping.is_off and not self.between else damping
+        self._damping = None if damping.is_off and not laws else damping
         self._kept_stage = KeptStage()
         self._rescued = 0
 
