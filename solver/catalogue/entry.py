@@ -42,6 +42,7 @@ class Entry:
     iterates: bool = False  #: of an integrator: it solves its stages to a tolerance
     bounded: bool = False  #: of an integrator: its stages end where nothing has gone through anything
     unrubbed: str = ""  #: of an integrator: why it knows no friction of the ground, a clause; "" where it does
+    unfleshed: str = ""  #: of friction inside joints: why it does not go with flesh on bones, a clause
     for_large: bool = False  #: of a linear solver: what `auto` takes for meshes that are too large to factor
     hidden: bool = False  #: for scripts and measurements alone: in no menu
     reads: tuple[str, ...] = ()  #: of a cut or a shape: the fields of scene.json that it stands in

@@ -70,5 +70,6 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("joint_friction", "bisp", "bearings.bisp:Bisp", "BISP",
           "Friction in the bearings, each joint by itself: fast", (PASSES, AGREEMENT), number=1),
     Entry("joint_friction", "staggered", "bearings.staggered:Staggered", "Staggered Projections",
-          "Friction in the bearings, all joints at once: the reference, slow", (PASSES, AGREEMENT), number=2),
+          "Friction in the bearings, all joints at once: the reference, slow", (PASSES, AGREEMENT),
+          unfleshed="it takes the bodies apart, and flesh ties them together", number=2),
 )

@@ -54,9 +54,11 @@ def _check_hanging(scene: schema.Scene) -> None:
         if scene.method_of(body) != method:
             raise refuse(f'"{hanging}" and "{body.name}" hang on mechanisms and have different methods',
                          f"$.bodies[{scene.bodies.index(body)}].method", "Give what hangs on mechanisms one method")
-    if scene.joint_friction.kind == "staggered":
-        raise refuse(f'Staggered Projections does not feel what "{hanging}" pulls at its bones',
-                     "$.joint_friction.kind", "Use BISP")
+    friction = catalogue.find("joint_friction", scene.joint_friction.kind)
+    if friction.unfleshed:
+        works = [entry.label for entry in catalogue.menu("joint_friction").values() if not entry.unfleshed]
+        raise refuse(f'{friction.label} does not feel what "{hanging}" pulls at its bones: {friction.unfleshed}',
+                     "$.joint_friction.kind", f"Use {' or '.join(reversed(works))}")
     if method.params.get("adaptive"):
         raise refuse(f'dynamic nodes cannot sleep where "{hanging}" hangs on bones', "$.method.params.adaptive",
                      "Switch it off")
@@ -211,7 +213,7 @@ def _check_motor(job: Job, motor: schema.Motor, whose: str, rates: int, where: s
     if motor.until is not None and motor.until <= job.scene.time.start:
         raise refuse(f"the motor of {whose} lets go at frame {motor.until}, before anything moves", f"{where}.until",
                      "Let it go later, or leave the motor out")
-    if not motor.implicit and motor.mode.kind == "drive":
+    if not motor.implicit and catalogue.find("motor", motor.mode.kind).load().exact:
         raise refuse(f"the drive of {whose} is explicit, but it is no force: it moves exactly as told",
                      f"{where}.implicit", "Leave `implicit` out, or use a servo")
     if motor.limit is not None and not 0.0 < motor.limit <= FARTHEST:
