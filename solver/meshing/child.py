@@ -22,8 +22,10 @@ import numpy as np
 
 from ..errors import Environment
 from ..state import Index, Vec
+from .spent import Spent
 
 Report = Callable[[float | None, str], None]
+Told = Callable[[float | None, str, float], None]
 
 BOOT = Path(__file__).with_name("child_boot.py")  # watches over the other, which meshes
 MESH = Path(__file__).with_name("child_mesh.py")
@@ -143,11 +145,12 @@ def _said_hello(messages: queue.Queue[tuple[str, bytes]]) -> bool:
 
 
 def run_mesher(mesher: Any, vertices: Vec, triangles: Index, settings: Mapping[str, float], seconds: float,
-               report: Report) -> tuple[Vec, Index]:
+               report: Told) -> tuple[Vec, Index]:
     """What `mesher.mesh(vertices, triangles, settings)` returns, computed in a child process.
 
-    report: called at least a few times a second with (share done or None, words); what it raises ends the child.
-    Raises ChildTooSlow after `seconds`, ChildFailed where the child crashed or answered nonsense, and Environment
+    report: called at least a few times a second with (share done or None, words, seconds that it had); what it raises
+    ends the child.
+    Raises ChildTooSlow once it had `seconds`, ChildFailed where the child crashed or answered nonsense, and Environment
     where no Python can be started.
     """
     packed = io.BytesIO()
@@ -166,7 +169,7 @@ def run_mesher(mesher: Any, vertices: Vec, triangles: Index, settings: Mapping[s
         with suppress(OSError):  # a child that died at once is reported below
             child.stdin.write(request)
             child.stdin.flush()
-        answer, printed = _follow(mesher, messages, seconds, report)
+        answer, printed = _follow(mesher, messages, seconds, report, Spent(child.pid))
         answer = answer.partition(MAGIC)[2]  # what is before it was printed by the Python that was started
         if len(answer) < 8 or len(answer) < 8 + int.from_bytes(answer[:8], "little"):
             child.wait()
@@ -178,14 +181,15 @@ def run_mesher(mesher: Any, vertices: Vec, triangles: Index, settings: Mapping[s
         raise ChildFailed(f"it returned something that is no mesh ({error})") from error
 
 
-def _follow(mesher: Any, messages: queue.Queue[tuple[str, bytes]], seconds: float, report: Report) -> tuple[bytes, str]:
+def _follow(mesher: Any, messages: queue.Queue[tuple[str, bytes]], seconds: float, report: Told,
+            spent: Spent) -> tuple[bytes, str]:
     """All bytes of the answer, and the end of what was printed."""
-    deadline = time.monotonic() + seconds
     answer: list[bytes] = []
     printed, line_start, said = "", "", (None, "")
     while True:
-        report(*said)
-        if time.monotonic() > deadline:
+        had = spent()
+        report(*said, had)
+        if had > seconds:
             raise ChildTooSlow(f"it did not finish within {seconds:.0f} s")
         try:
             kind, part = messages.get(timeout=POLL_SECONDS)

@@ -2,62 +2,33 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from .. import catalogue
 from ..errors import BadMesh, ConJacError, MesherFailed
-from ..state import Index, Vec
-from .child import ChildFailed, ChildTooSlow, Report, run_mesher
+from ..job.estimate import guessed_tets
+from .answer import Filled, Unusable, accepted
+from .child import ChildFailed, ChildTooSlow, Report, Told, run_mesher
 from .sheets import find_sheets, thickened
 from .surface import Surface, clean
-from .volume import (
-    Volume,
-    boundary_faces,
-    face_parts,
-    nonmanifold_edges,
-    split_pinches,
-    tet_quality,
-    tet_volumes,
-    used_nodes,
-)
-from .winding import winding_numbers
+from .volume import Volume
 
 __all__ = ["Volume", "fillable", "tetrahedralize"]
 
 MOST_TETS = 5e6
-WORST_QUALITY = 1e-3  # mean ratio; below it a step of any useful size blows up
 EDGE_SHARE = 0.05  # of the box diagonal: the edge length where none is given
-SECONDS, SECONDS_PER_TET, MOST_SECONDS = 100.0, 0.003, 600.0  # of a try: three times what clean meshes take
+SECONDS, SECONDS_PER_TET, MOST_SECONDS = 55.0, 0.003, 600.0  # of the first try: three times what clean meshes take
+LAST_TRY = 0.6  # of that
+QUICKEST = 0.002  # seconds a tetrahedron of clean meshes
+FEWEST = 30  # tetrahedra of a loose part
+MANY_PARTS = 100
+UNSURE = 1.3  # so much longer than there is it may seem to take
 MOSTLY = 0.8  # of the area: where more than this encloses nothing, filling the rest is not what was meant
-SAMPLES = 2000  # points at which an overlapping or open surface is asked for its volume
-
-
-class _Unusable(Exception):
-    """What the mesher returned cannot be used: says why."""
-
-
-@dataclass(frozen=True)
-class _Filled:
-    """What came of a surface."""
-
-    volume: Volume
-    before: int  #: parts of the surface that came apart
-    after: int  #: pieces of the volume that they are in; 0 where nothing did
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        if not self.after:
-            return self.volume.notes
-        was = "one piece" if self.before == 1 else f"{self.before} pieces"
-        return (f"What was {was} of the mesh is {self.after} pieces of tetrahedra, since what is thin between them was "
-                "lost: make it thicker or lower the edge length", *self.volume.notes)
 
 
 def tetrahedralize(vertices: NDArray, triangles: NDArray, mesher_key: str, params: Mapping[str, float], *,
@@ -85,8 +56,7 @@ def tetrahedralize(vertices: NDArray, triangles: NDArray, mesher_key: str, param
         surface, notes = fillable(vertices, triangles, name, values["sheet_thickness"])
         _refuse_too_many(surface, values)
         settings = mesher.settings(surface, values)
-        limit = seconds or min(SECONDS + SECONDS_PER_TET * _asked_for(surface, values), MOST_SECONDS)
-        volume = _in_two_tries(mesher, entry.label, surface, settings, say, limit)
+        volume = _in_two_tries(mesher, entry.label, surface, settings, say, _time_for(surface, values, seconds))
         return replace(volume, notes=(*notes, *volume.notes))
     except ConJacError as error:
         error.object = error.object or name
@@ -117,23 +87,48 @@ def fillable(vertices: NDArray, triangles: NDArray, name: str, thickness: float)
             [f"The mesh has {what} nothing: not filled, it follows what is next to it. Set Sheet Thickness to fill it"])
 
 
+@dataclass(frozen=True)
+class _Time:
+    """What a surface may take."""
+
+    seconds: float  #: of the first try
+    tets: int  #: that come of it at least
+    is_enough: bool  #: whether as many may be made in that time
+
+
+def _time_for(surface: Surface, params: Mapping[str, float], seconds: float | None = None) -> _Time:
+    """seconds: of the first try, where they are given."""
+    asked, needed = guessed_tets(surface.vertices * surface.scale, surface.triangles,
+                                 {"edge_length": params.get("edge_length", 0.0)})
+    needed = max(needed, FEWEST * surface.parts)
+    usual = min(SECONDS + SECONDS_PER_TET * asked, MOST_SECONDS)
+    return _Time(seconds or usual, needed, QUICKEST * needed < UNSURE * usual)
+
+
 def _in_two_tries(mesher: Any, label: str, surface: Surface, settings: Mapping[str, float], report: Report,
-                  seconds: float) -> Volume:
+                  time: _Time) -> Volume:
     """The volume from a child process; after a failure, or where it came apart, once more at other settings."""
     failures: list[Exception] = []
     notes: list[str] = []
-    apart: _Filled | None = None
-    for which in ("first try", "last try"):
-        began = time.monotonic()
+    apart: Filled | None = None
+    tries = [(time.seconds, "first try"), (LAST_TRY * time.seconds, "last try")]
+    if not time.is_enough:
+        tries, settings = [(tries[1][0], "coarser")], mesher.retry(settings, True)
+        notes = [f"{label} made coarser tetrahedra than asked for: some {time.tets} would have taken too long"]
+        report(None, f"{label}: some {time.tets} tetrahedra would take too long; trying coarser ones")
+    for seconds, which in tries:
+        spent: list[float] = []
         try:
             nodes, tets = run_mesher(mesher, surface.vertices, surface.triangles, settings, seconds,
-                                     _timed(report, seconds, which))
-            filled = _accepted(nodes, tets, surface)
-        except (ChildFailed, _Unusable) as failure:
+                                     _timed(report, seconds, which, spent))
+            filled = accepted(nodes, tets, surface)
+        except (ChildFailed, Unusable) as failure:
             if apart is not None:
                 break
             slow = isinstance(failure, ChildTooSlow)
             failures.append(failure)
+            if which != "first try":
+                break
             settings = mesher.retry(settings, slow)
             coarser = ", and its tetrahedra are coarser than asked for" if slow else ""
             notes = [f"{label} was run twice, since at first {failure}{coarser}"]
@@ -141,7 +136,7 @@ def _in_two_tries(mesher: Any, label: str, surface: Surface, settings: Mapping[s
             continue
         if apart is not None and apart.after <= filled.after:
             break
-        if not filled.after or failures or apart is not None or time.monotonic() - began > 0.5 * seconds:
+        if not filled.after or which != "first try" or spent[-1] > 0.5 * seconds:
             return replace(filled.volume, notes=(*filled.notes, *notes))
         apart, settings = filled, mesher.retry(settings, False)
         report(None, f"{label}: what is thin was lost; trying closer to the surface")
@@ -149,24 +144,33 @@ def _in_two_tries(mesher: Any, label: str, surface: Surface, settings: Mapping[s
         return replace(apart.volume, notes=apart.notes)
     last = failures[-1]
     if isinstance(last, ChildTooSlow):
-        raise MesherFailed(f"{label} could not mesh it: {last}, nor coarser; {_looks(surface)}",
-                           "Use a larger edge length or a simpler mesh, such as a Remesh modifier makes") from last
+        what = f"{failures[0]}, nor coarser" if len(failures) > 1 else f"even coarser {last}"
+        raise MesherFailed(f"{label} could not mesh it: {what}; {_looks(surface)}", _remedy(surface, time)) from last
     if isinstance(last, ChildFailed):
         raise MesherFailed(f"{label} could not mesh it: {last}",
                            "Repair the mesh (a Remesh modifier often helps) or use another mesher") from last
-    raise BadMesh(f"{label} could not fill it: {last}",
+    raise BadMesh(f"{label} could not fill it: {last}; {_looks(surface)}",
+                  _remedy(surface, time) if surface.parts > MANY_PARTS else
                   "Make the mesh closed and thicker, for instance with a Remesh or Solidify modifier") from last
 
 
-def _timed(report: Report, seconds: float, which: str) -> Report:
-    """The same, which tells the time of this try too, ten times."""
-    began = time.monotonic()
-
-    def timed(done: float | None, words: str) -> None:
-        spent = int(10 * (time.monotonic() - began) / seconds) * seconds / 10
-        report(done, f"{words or 'Filling'} ({spent:.0f} s of at most {seconds:.0f} s, {which})" if spent else words)
+def _timed(report: Report, seconds: float, which: str, spent: list[float]) -> Told:
+    """The same, which tells the time of this try too, ten times. spent: gets what it had so far [s]."""
+    def timed(done: float | None, words: str, had: float) -> None:
+        spent[:] = [had]
+        shown = int(10 * had / seconds) * seconds / 10
+        report(done, f"{words or 'Filling'} ({shown:.0f} s of at most {seconds:.0f} s, {which})" if shown else words)
 
     return timed
+
+
+def _remedy(surface: Surface, time: _Time) -> str:
+    """What helps where meshing takes too long."""
+    if surface.parts > MANY_PARTS:
+        return "Delete its small loose parts or join them, for instance with a Remesh modifier"
+    if not time.is_enough:
+        return "Make it thicker, for instance with a Solidify modifier, or divide it into smaller objects"
+    return "Use a larger edge length or a simpler mesh, such as a Remesh modifier makes"
 
 
 def _looks(surface: Surface) -> str:
@@ -191,109 +195,3 @@ def _refuse_too_many(surface: Surface, params: Mapping[str, float]) -> None:
     if expected > MOST_TETS:
         raise BadMesh(f"an edge length of {params['edge_length']:.3g} m gives about {expected:.1e} tetrahedra",
                       "Make the edge length larger", where="mesher.params.edge_length")
-
-
-def _accepted(nodes: NDArray, tets: NDArray, surface: Surface) -> _Filled:
-    """The mesher's answer, put in order, checked against the surface and moved back to the world. Raises _Unusable."""
-    if len(tets) == 0 or tets.ndim != 2 or tets.shape[1] != 4:
-        raise _Unusable("it returned no tetrahedra")
-    if not np.isfinite(nodes).all() or tets.min() < 0 or tets.max() >= len(nodes):
-        raise _Unusable("it returned nodes that are not numbers or do not exist")
-    if np.abs(nodes).max() > 0.75:
-        raise _Unusable("it returned nodes outside of the object's box")
-    nodes, tets = np.ascontiguousarray(nodes, dtype=np.float64), tets.astype(np.int32)
-    tets = np.where((tet_volumes(nodes, tets) < 0.0)[:, None], tets[:, [0, 1, 3, 2]], tets)
-    if (tet_quality(nodes, tets) < WORST_QUALITY).any():
-        raise _Unusable("it returned tetrahedra that are flat")
-
-    tets, notes = _parts_that_belong(nodes, tets, surface)
-    nodes, tets = used_nodes(*split_pinches(nodes, tets))
-    if nonmanifold_edges(boundary_faces(tets)[0]):
-        notes.append("Some parts of the volume hang together by an edge only and may turn about it")
-    _check_volume(float(tet_volumes(nodes, tets).sum()), surface)
-    if surface.open_edges:
-        notes.insert(0, f"The surface was open ({surface.open_edges} border edges) and was filled")
-    return _Filled(Volume(nodes * surface.scale + surface.centre, tets, tuple(notes)),
-                   *_came_apart(nodes, tets, surface))
-
-
-def _parts_that_belong(nodes: Vec, tets: Index, surface: Surface) -> tuple[Index, list[str]]:
-    """Without crumbs and without parts that lie outside of the surface; and notes on parts that came or went."""
-    count, part = face_parts(tets)
-    volumes = np.bincount(part, tet_volumes(nodes, tets))
-    whose, missed = _nearest_parts(nodes, tets, part, surface)
-    crumb = (volumes < 1e-3 * volumes.sum()) & ~np.isin(np.arange(count), whose)
-    keep = np.flatnonzero(~crumb)
-    # a part belongs where its largest tetrahedra lie inside
-    order = np.lexsort((-tet_volumes(nodes, tets), part))
-    rank = np.arange(len(part)) - np.searchsorted(part[order], part[order])
-    probes = order[(rank < 5) & np.isin(part[order], keep)][:5000]
-    around = winding_numbers(nodes[tets[probes]].mean(axis=1), surface.vertices, surface.triangles)
-    inside = np.bincount(part[probes], around, minlength=count) / np.maximum(
-        np.bincount(part[probes], minlength=count), 1)
-    belongs = ~crumb & (inside > 0.3)
-    if not belongs.any():
-        raise _Unusable("none of what it returned lies inside of the surface")
-    notes = []
-    if missed:
-        notes.append(f"{missed} of {surface.parts} loose parts were too thin to be filled and follow their neighbours")
-    return tets[belongs[part]], notes
-
-
-def _came_apart(nodes: Vec, tets: Index, surface: Surface) -> tuple[int, int]:
-    """How many connected parts of the surface are more than one piece of the volume, and how many pieces those are.
-
-    What hangs together by an edge only turns about it, and counts as apart.
-    """
-    used, corners = np.unique(tets, return_inverse=True)
-    near = _part_of_vertex(surface)[cKDTree(surface.vertices).query(nodes[used])[1]]
-    piece = np.repeat(face_parts(tets)[1], 4)
-    pieces = np.bincount(_favourites(piece, near[corners.ravel()]), minlength=surface.parts)
-    return int((pieces > 1).sum()), int(pieces[pieces > 1].sum())
-
-
-def _part_of_vertex(surface: Surface) -> Index:
-    """The connected part of each vertex, (n,)."""
-    part = np.zeros(len(surface.vertices), dtype=np.int32)
-    part[surface.triangles.ravel()] = np.repeat(surface.part, 3)
-    return part
-
-
-def _favourites(voter: NDArray, choice: NDArray) -> NDArray:
-    """What each voter, in order, has chosen most often."""
-    pairs, votes = np.unique(np.stack([voter, choice], axis=1), axis=0, return_counts=True)
-    best = pairs[np.lexsort((-votes, pairs[:, 0]))]
-    favourites: NDArray = best[np.unique(best[:, 0], return_index=True)[1], 1]
-    return favourites
-
-
-def _nearest_parts(nodes: Vec, tets: Index, part: Index, surface: Surface) -> tuple[NDArray, int]:
-    """For each loose part of the surface the part of the volume that most of its vertices are next to; and how many
-    loose parts are nowhere near the volume."""
-    owner = np.zeros(len(nodes), dtype=np.int64)
-    owner[tets.ravel()] = np.repeat(part, 4)
-    used = np.unique(tets)
-    distance, at = cKDTree(nodes[used]).query(surface.vertices)
-    part_of_vertex = _part_of_vertex(surface)
-    whose = _favourites(part_of_vertex, owner[used[at]])
-    closest = np.full(surface.parts, np.inf)
-    np.minimum.at(closest, part_of_vertex, distance)
-    corners = nodes[tets[:, :2]]
-    edge = float(np.median(np.linalg.norm(corners[:, 0] - corners[:, 1], axis=1)))
-    return whose, int((closest > edge).sum())
-
-
-def _check_volume(volume: float, surface: Surface) -> None:
-    """Raises _Unusable where the tetrahedra fill much more or less than the surface encloses."""
-    enclosed = surface.volume
-    if not surface.open_edges and not surface.tangled_edges and 0.9 < volume / max(enclosed, 1e-30) < 1.1:
-        return
-    # it overlaps itself or is open: ask at points spread over the box which of them are inside
-    low, high = surface.vertices.min(axis=0), surface.vertices.max(axis=0)
-    golden = np.array([0.8191725134, 0.6710436067, 0.5497004779])  # powers of 1/1.2207, Roberts' additive sequence
-    points = low + (high - low) * ((0.5 + np.outer(np.arange(1, SAMPLES + 1), golden)) % 1.0)
-    share = float((winding_numbers(points, surface.vertices, surface.triangles) > 0.5).mean())
-    box = float(np.prod(high - low))
-    enclosed, doubt = share * box, 3.0 * box * np.sqrt(max(share * (1.0 - share), 1.0 / SAMPLES) / SAMPLES)
-    if not 0.7 * enclosed - doubt <= volume <= 1.4 * enclosed + doubt:
-        raise _Unusable(f"what it filled is {volume / max(enclosed, 1e-30):.2f} times of what the surface encloses")

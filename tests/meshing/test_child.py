@@ -18,7 +18,7 @@ from solver.meshing import child
 from solver.meshing.child import ChildFailed, ChildTooSlow, run_mesher
 from solver.meshing.grid import box_tets
 from solver.meshing.surface import clean
-from solver.meshing.tetrahedralize import _in_two_tries
+from solver.meshing.tetrahedralize import _in_two_tries, _Time
 from solver.meshing.volume import boundary_faces, face_parts, nonmanifold_edges, tet_volumes
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,7 +31,8 @@ def box():
 
 
 def run(mesher, box, seconds=60.0, report=lambda done, words: None, settings=None):
-    return run_mesher(mesher, box.vertices, box.triangles, settings or {}, seconds, report)
+    return run_mesher(mesher, box.vertices, box.triangles, settings or {}, seconds,
+                      lambda done, words, spent: report(done, words))
 
 
 def alive(pid):
@@ -92,7 +93,7 @@ def test_mesher_does_not_outlive_the_one_who_asked(tmp_path, mesher):
         f"import sys\nsys.path[:0] = {[str(ROOT), str(Path(__file__).parent)]!r}\n"
         "import numpy as np, odd_meshers\n"
         "from solver.meshing.child import run_mesher\n"
-        "tell = lambda done, words: words and print(words, flush=True)\n"
+        "tell = lambda done, words, spent: words and print(words, flush=True)\n"
         f"run_mesher(odd_meshers.{mesher}(), np.zeros((3, 3)), np.zeros((1, 3), dtype=np.int32), {{}}, 600.0, tell)\n")
     with subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True) as asker:
         pid = int(asker.stdout.readline().split()[1])
@@ -152,7 +153,7 @@ def test_odd_executable_falls_back_to_another_python(box, monkeypatch, tmp_path)
 
 
 def two_tries(mesher, box, settings=None, seconds=60.0):
-    return _in_two_tries(mesher, "Odd", box, settings or {}, lambda done, words: None, seconds)
+    return _in_two_tries(mesher, "Odd", box, settings or {}, lambda done, words: None, _Time(seconds, 100, True))
 
 
 def test_second_try_has_other_settings_and_is_told(box):
