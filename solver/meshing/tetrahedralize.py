@@ -147,7 +147,8 @@ def _in_two_tries(mesher: Any, label: str, surface: Surface, settings: Mapping[s
         what = f"{failures[0]}, nor coarser" if len(failures) > 1 else f"even coarser {last}"
         raise MesherFailed(f"{label} could not mesh it: {what}; {_looks(surface)}", _remedy(surface, time)) from last
     if isinstance(last, ChildFailed):
-        raise MesherFailed(f"{label} could not mesh it: {last}",
+        raise MesherFailed(f"{label} could not mesh it: {last}; {_looks(surface)}",
+                           _remedy(surface, time) if surface.parts > MANY_PARTS else
                            "Repair the mesh (a Remesh modifier often helps) or use another mesher") from last
     raise BadMesh(f"{label} could not fill it: {last}; {_looks(surface)}",
                   _remedy(surface, time) if surface.parts > MANY_PARTS else
