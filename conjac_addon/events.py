@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 
 #: what reaches Blender's own tools while the scene is being read frame by frame: nothing that changes it
@@ -9,9 +11,15 @@ LOOKING = frozenset({"MOUSEMOVE", "INBETWEEN_MOUSEMOVE", "MIDDLEMOUSE", "WHEELUP
                      "TRACKPADZOOM", "ESC"})
 
 
+def is_rendering() -> bool:
+    """Whether a render runs behind this window."""
+    app: Any = bpy.app
+    return bool(app.is_job_running("RENDER"))
+
+
 def is_cancel(event: bpy.types.Event) -> bool:
     """Whether the artist means us by Esc, and not a timeline that plays or a render that runs."""
-    if event.type != "ESC" or event.value != "PRESS" or bpy.app.is_job_running("RENDER"):
+    if event.type != "ESC" or event.value != "PRESS" or is_rendering():
         return False
     return not any(window.screen.is_animation_playing for window in bpy.context.window_manager.windows)
 

@@ -1,5 +1,7 @@
 """Preferences of the extension: what belongs to this computer and not to a .blend file."""
 
+from typing import Any
+
 import bpy
 
 ROOT_PACKAGE = __package__.rpartition(".")[0]  # "bl_ext.<repository>.conjac" installed, "conjac" in tests
@@ -21,7 +23,7 @@ class CONJAC_Preferences(bpy.types.AddonPreferences):
 def threads() -> int | None:
     """How many threads a bake may use, None for all of them."""
     # scripts may call register() without enabling the extension: then there are no preferences
-    addon = bpy.context.preferences.addons.get(ROOT_PACKAGE)
+    addon: Any = bpy.context.preferences.addons.get(ROOT_PACKAGE)
     return (addon.preferences.threads or None) if addon and addon.preferences else None
 
 

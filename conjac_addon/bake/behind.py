@@ -113,8 +113,8 @@ class CONJAC_OT_replace_bake(BehindWindow, bpy.types.Operator):
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
         # Enter keeps the frames: they may be the work of a night
-        return context.window_manager.invoke_props_dialog(self, width=WIDTH, confirm_text="Replace",
-                                                          cancel_default=True)
+        return set(context.window_manager.invoke_props_dialog(self, width=WIDTH, confirm_text="Replace",
+                                                              cancel_default=True))
 
     def draw(self, _context: bpy.types.Context) -> None:
         text.dialog(self.layout, self.message, WIDTH)

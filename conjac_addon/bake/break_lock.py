@@ -31,9 +31,9 @@ class CONJAC_OT_break_lock(bpy.types.Operator):
         return unless(cls, baked(cls, context), lambda obj: not held_by(obj), "No other program bakes it") is not None
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        return context.window_manager.invoke_confirm(
+        return set(context.window_manager.invoke_confirm(
             self, event, title="Break Lock", confirm_text="Break Lock", icon="WARNING",
-            message=f"It is being baked by {held_by(context.object)}. Is that bake gone?")
+            message=f"It is being baked by {held_by(context.object)}. Is that bake gone?"))
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.object

@@ -104,9 +104,9 @@ class CONJAC_OT_free_bake(bpy.types.Operator):
         at = place.of(obj)
         what = f"{freeing.kept_on_disk(at.folder)}, will be deleted from the disk. This cannot be undone." if at.own \
             else "It plays another object's bake, whose frames stay."
-        return context.window_manager.invoke_confirm(
+        return set(context.window_manager.invoke_confirm(
             self, event, title=f'Free the bake of "{members.owner(obj).name}"?', confirm_text="Free", icon="WARNING",
-            message=what)
+            message=what))
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.object

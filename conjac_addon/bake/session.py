@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 import bpy
@@ -23,6 +23,7 @@ from ...solver.errors import (
 )
 from ...solver.frames.read import Cache
 from .. import copies, gather, identity, members, part_identity, playback, prefs
+from ..events import is_rendering
 from . import moving, place
 from .live import LiveFrames
 from .progress import Progress, after, line
@@ -55,12 +56,13 @@ class Bake:
         obj = members.owner(obj)
         self.name, self.frames, self.key = obj.name, frames, key or ""
         self._replaces, self.would_replace = replaces, ""
-        self.progress, self.exit_code = Progress(), None
+        self.progress = Progress()
+        self.exit_code: int | None = None
         self.worker: Worker | None = None
         # undo moves data-blocks in memory: they are found anew when they are needed
         self.uid, self._scene = obj.session_uid, scene.session_uid
         self._cancelled = self._paused = False
-        self._reading: Iterator[tuple[float, str]] | None = None
+        self._reading: Generator[tuple[float, str], None, None] | None = None
         self._undone = self._waits = False
         self._until = 0.0  # when the window is let in, infinity where there is none to be let in
         for one in members.members(obj, scene):
@@ -405,11 +407,6 @@ def check_can_play(obj: bpy.types.Object) -> None:
         if not one.is_editable and one.rigid_body is not None and one.rigid_body.type == "ACTIVE":
             raise BadInput("it is linked from another file, so no keyframes of a bake can be kept on it",
                            "Make it local or add a library override", one.name)
-
-
-def is_rendering() -> bool:
-    """Whether a render runs behind this window."""
-    return bool(bpy.app.is_job_running("RENDER"))
 
 
 def before_undo() -> None:

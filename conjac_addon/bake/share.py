@@ -61,7 +61,7 @@ class CONJAC_OT_shared_bakes(bpy.types.Operator):
         return True
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
-        return context.window_manager.invoke_props_dialog(self, width=WIDTH)
+        return set(context.window_manager.invoke_props_dialog(self, width=WIDTH))
 
     def draw(self, _context: bpy.types.Context) -> None:
         text.dialog(self.layout, whose(shared_bakes()), WIDTH)

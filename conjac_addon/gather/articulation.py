@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -95,5 +97,5 @@ class JointTrack:
     def read(self, child: Array, parent: Array | None) -> Array:
         """The coordinates (k,) with the bodies at these places."""
         frame = self._in_parent if parent is None else parent @ self._in_parent
-        moved: Array = np.linalg.inv(frame) @ (child @ self._in_child)
+        moved: Any = np.linalg.inv(frame) @ (child @ self._in_child)
         return coordinates(self.kind, moved[:3, :3], moved[:3, 3])

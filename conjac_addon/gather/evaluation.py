@@ -57,7 +57,7 @@ class Evaluation:
         if self._aside is None:
             return
         for name, shown in self._switches:
-            modifier = self.object.modifiers.get(name)
+            modifier: bpy.types.Modifier | None = self.object.modifiers.get(name)
             if modifier is not None and modifier.show_viewport != shown:
                 modifier.show_viewport = shown
         self._aside.close()

@@ -53,7 +53,7 @@ def directions(evaluation: Evaluation, mesh: bpy.types.Mesh, store: Store) -> di
 
 
 def _attribute(evaluation: Evaluation, mesh: bpy.types.Mesh, store: Store) -> dict[str, str]:
-    attribute = mesh.attributes.get(ATTRIBUTE)
+    attribute: Any = mesh.attributes.get(ATTRIBUTE)
     if attribute is None or attribute.domain != "POINT" or attribute.data_type != "FLOAT_VECTOR":
         raise BadInput(f'its mesh has no vector attribute "{ATTRIBUTE}" of the vertices',
                        "Add it, for example with Geometry Nodes, or choose another direction of the fibers",

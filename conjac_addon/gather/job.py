@@ -5,7 +5,7 @@ A job is a soft body alone, or a mechanism with the soft bodies that hang on it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,8 @@ def write_job(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, repor
 
 
 def write_job_steps(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, report: Report | None = None,
-                    still: bool = False, lets_in: Callable[[], bool] = lambda: False) -> Iterator[tuple[float, str]]:
+                    still: bool = False, lets_in: Callable[[], bool] = lambda: False
+                    ) -> Generator[tuple[float, str], None, None]:
     """The same, giving (fraction done, what is being read) after each frame so that a window stays live.
 
     Closing it early restores the scene and leaves the folder as it was. still: only the start frame of the object
@@ -57,12 +58,12 @@ def write_job_steps(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path,
         for frame in write(obj, scene, job, (start, end), report, still, held):
             resting = lets_in()
             if resting:
-                for one in reversed(held):
-                    one.put_back()
+                for taken in reversed(held):
+                    taken.put_back()
             yield (frame - start + 1) / (end - start + 1), "Reading the animation"
             if resting:
-                for one in held:
-                    one.take_up()
+                for taken in held:
+                    taken.take_up()
     finally:
         job.abandon()
 

@@ -1,12 +1,14 @@
 """What operators on the settings' lists share: handles, cuts, nails."""
 
+from typing import Any
+
 import bpy
 
 from .. import changes
 from ..redraw import redraw_panels
 from .poll import active_soft_body, in_object_mode
 
-UNDOABLE = {"REGISTER", "UNDO"}
+UNDOABLE: set[Any] = {"REGISTER", "UNDO"}
 
 
 class AddEntry:

@@ -6,10 +6,10 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 import bpy
 import numpy as np
@@ -36,10 +36,16 @@ _running: set[int] = set()
 TETS = "*_tets_*.npz"
 
 
+Made = TypeVar("Made")
+
+#: gives what is being done, and returns what came of it
+Doing = Generator[str, None, Made]
+
+
 class OnWorker:
     """Base of such an operator, which gives `work`."""
 
-    def work(self, obj: bpy.types.Object, scene: bpy.types.Scene, wait: float) -> Iterator[str]:
+    def work(self, obj: bpy.types.Object, scene: bpy.types.Scene, wait: float) -> Doing[list[str]]:
         """Do it, giving what is being done; each step waits up to `wait` seconds. Returns sentences for the artist.
 
         Raises ConJacError. Closing it early ends the worker.
@@ -146,7 +152,8 @@ def _bring(path: Path, stored: BinaryIO, target: Path) -> None:
             shutil.copyfileobj(stored, made)
 
 
-def run(obj: bpy.types.Object, scene: bpy.types.Scene, job: Path, argv: list[str], wait: float) -> Iterator[str]:
+def run(obj: bpy.types.Object, scene: bpy.types.Scene, job: Path, argv: list[str], wait: float
+        ) -> Doing[dict[str, Any]]:
     """Gather the object as it is at the start frame and run a command of the solver on it, giving what is being done.
 
     argv: the command and its options. Returns its message of the command's own name. Raises what gathering refuses,

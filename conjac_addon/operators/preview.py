@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from ...solver.errors import BadInput, Environment
 from ...solver.job.arrays import Unreadable, read_npz
 from ..settings import fields_in_use, painted_params
 from .entries import UNDOABLE
-from .on_worker import OnWorker, run, still_job, still_there, to_object
+from .on_worker import Doing, OnWorker, run, still_job, still_there, to_object
 from .poll import active_soft_body, unless
 from .preview_objects import show_fibers, show_field, show_wire, transformed
 from .setup import previews, remove_preview
@@ -28,7 +27,7 @@ class CONJAC_OT_preview_tets(OnWorker, bpy.types.Operator):
     bl_label = "Tetrahedralize"
     bl_options = {"UNDO"}
 
-    def work(self, obj: bpy.types.Object, scene: bpy.types.Scene, wait: float) -> Iterator[str]:
+    def work(self, obj: bpy.types.Object, scene: bpy.types.Scene, wait: float) -> Doing[list[str]]:
         return preview_tets(obj, scene, wait)
 
 
@@ -51,7 +50,7 @@ class CONJAC_OT_preview_field(OnWorker, bpy.types.Operator):
             return "Show which way the fibers run, a line for each tetrahedron"
         return f"Show {painted_params()[properties.field].label} as colors, dark where it is lowest"
 
-    def work(self, obj: bpy.types.Object, scene: bpy.types.Scene, wait: float) -> Iterator[str]:
+    def work(self, obj: bpy.types.Object, scene: bpy.types.Scene, wait: float) -> Doing[list[str]]:
         return preview_field(obj, scene, self.field, wait)
 
 
@@ -72,7 +71,7 @@ class CONJAC_OT_remove_previews(bpy.types.Operator):
         return {"FINISHED"}
 
 
-def preview_tets(obj: bpy.types.Object, scene: bpy.types.Scene, wait: float) -> Iterator[str]:
+def preview_tets(obj: bpy.types.Object, scene: bpy.types.Scene, wait: float) -> Doing[list[str]]:
     """Make the tetrahedra and their wire object: `OnWorker.work`."""
     uid, name = obj.session_uid, obj.name
     with still_job(obj) as job:
@@ -86,7 +85,7 @@ def preview_tets(obj: bpy.types.Object, scene: bpy.types.Scene, wait: float) -> 
     return [f'"{name}": {made["nodes"]} nodes, {made["tets"]} tetrahedra', *made["notes"]]
 
 
-def preview_field(obj: bpy.types.Object, scene: bpy.types.Scene, field: str, wait: float) -> Iterator[str]:
+def preview_field(obj: bpy.types.Object, scene: bpy.types.Scene, field: str, wait: float) -> Doing[list[str]]:
     """Make the lines of fibers, or a surface in the colours of a parameter: `OnWorker.work`.
 
     field: "fibers" or the parameter's key. Raises BadInput where the body has none.

@@ -1,6 +1,7 @@
 """Add and remove a soft body, its painted groups and its dynamic handles."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import bpy
 from mathutils import Vector
@@ -22,7 +23,7 @@ def link_beside(made: bpy.types.Object, obj: bpy.types.Object) -> None:
     next(own, obj.users_scene[0].collection).objects.link(made)
 
 
-def empty_beside(obj: bpy.types.Object, what: str, shape: str, size: float) -> bpy.types.Object:
+def empty_beside(obj: bpy.types.Object, what: str, shape: Any, size: float) -> bpy.types.Object:
     """A new Empty of an object, drawn in front. size: in the world, in Blender units."""
     empty = bpy.data.objects.new(f"{obj.name} {what}", None)
     empty.empty_display_type, empty.empty_display_size = shape, size

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import bpy
 import numpy as np
 from mathutils import Vector
 
-from .on_worker import OnWorker, run, still_job, still_there, to_object
+from .on_worker import Doing, OnWorker, run, still_job, still_there, to_object
 from .preview_objects import transformed
 from .setup import add_handle_at
 
@@ -23,11 +21,11 @@ class CONJAC_OT_suggest_handles(OnWorker, bpy.types.Operator):
     count: bpy.props.IntProperty(
         name="Count", description="How many handles to add", default=4, min=1, soft_max=16, max=1000)
 
-    def work(self, obj: bpy.types.Object, scene: bpy.types.Scene, wait: float) -> Iterator[str]:
+    def work(self, obj: bpy.types.Object, scene: bpy.types.Scene, wait: float) -> Doing[list[str]]:
         return suggest(obj, scene, self.count, wait)
 
 
-def suggest(obj: bpy.types.Object, scene: bpy.types.Scene, count: int, wait: float) -> Iterator[str]:
+def suggest(obj: bpy.types.Object, scene: bpy.types.Scene, count: int, wait: float) -> Doing[list[str]]:
     """Add `count` handles: `OnWorker.work`."""
     uid, name = obj.session_uid, obj.name
     with still_job(obj) as job:

@@ -305,7 +305,8 @@ def _rotation(part: Any, turns: Array) -> tuple[str, Array]:
     if mode == "AXIS_ANGLE":
         found = [(angle, *axis) for axis, angle in (Quaternion(turn).to_axis_angle() for turn in turns.tolist())]
         return "rotation_axis_angle", np.array(found)
-    angles, before = [], None
+    angles: list[tuple[float, ...]] = []
+    before = None
     for turn in turns.tolist():
         before = Quaternion(turn).to_euler(mode, before) if before is not None else Quaternion(turn).to_euler(mode)
         angles.append(tuple(before))  # type: ignore[arg-type]

@@ -9,6 +9,7 @@ of renders while the other one plays.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import bmesh
 import bpy
@@ -86,7 +87,7 @@ def remove(obj: bpy.types.Object) -> None:
         del obj[WAS_SHOWN]
 
 
-def _was_shown(obj: bpy.types.Object) -> tuple[str, bool]:
+def _was_shown(obj: bpy.types.Object) -> tuple[Any, bool]:
     """How the artist's object is drawn, and whether it is left out of renders, without its cuts."""
     return obj[WAS_SHOWN]["display"], bool(obj[WAS_SHOWN]["render"])
 

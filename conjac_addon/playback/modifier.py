@@ -36,7 +36,7 @@ def is_signed(modifier: bpy.types.Modifier) -> bool:
 
 def adopt(obj: bpy.types.Object) -> None:
     """Sign the cache modifier of a file from before there were signs: there the name was all it was known by."""
-    named = obj.modifiers.get(NAME)
+    named: bpy.types.Modifier | None = obj.modifiers.get(NAME)
     if named is not None and named.type in CACHES and find(obj) is None:
         _sign(named)
 

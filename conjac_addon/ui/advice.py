@@ -140,7 +140,7 @@ def is_painted(obj: bpy.types.Object, key: str) -> bool | None:
     attribute = mesh.attributes.get(name) if name else None
     if attribute is not None and attribute.domain == "POINT" and attribute.data_type == "FLOAT":
         return any(one.value > PAINTED for one in attribute.data)
-    group = obj.vertex_groups.get(name)
+    group: bpy.types.VertexGroup | None = obj.vertex_groups.get(name)
     if group is None:
         return False
     return any(element.group == group.index and element.weight > PAINTED
