@@ -332,7 +332,8 @@ def test_a_law_on_rates_acts_on_bones_with_flesh(room, tmp_path):
     [part] = parts_of(load(job)).parts
     state = part.initial_state()
     moment = part.jointed.tree.inertia[:, 2, 2]
-    x = part.soft.coordinates.place(part.parted(state)[0].q, 0.0) - [0.4, 0.0, 0.0]
+    soft = part.parted(state)[0]
+    x = part.soft.coordinates.place(soft.q, 0.0, soft.led) - [0.4, 0.0, 0.0]
     heavier = moment[1] + part.soft.mass @ (x[:, 0]**2 + x[:, 1]**2)
     for _ in range(100):
         state = part.step(state, 1e-3)
