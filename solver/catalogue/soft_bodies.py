@@ -136,7 +136,7 @@ ENTRIES: tuple[Entry, ...] = (
           number=1),
     Entry("integrator", "semi_implicit", "integrators.semi_implicit:SemiImplicit", "Semi-Implicit Euler",
           "One linear solve a step, calmed by Damping: quick and safe", (KEEP_SPIN,), adaptive=True,
-          number=0),
+          bounded=True, number=0),
     Entry("integrator", "sbdf2", "integrators.bdf2:SBDF2", "Semi-Implicit BDF2",
           "One linear solve a step and half the damping: lively, for gentle motion", adaptive=True,
           unjointed=LINEARISED, number=1),

@@ -47,6 +47,12 @@ class Rubbing:
         return self.soft.clamped(x, time)
 
 
+def touches(soft: SoftBodies, start: Vec, end: Vec) -> bool:
+    """Whether surfaces push each other at either end of a straight move, (n, 3) [m] each, or would meet on the way."""
+    return (any(len(law.measure(x, 0.0).nodes) for law in soft.contacts for x in (start, end))
+            or soft.largest_step(start, end) < 1.0)
+
+
 def solved(soft: SoftBodies, problem_of: Callable[[Physics], StageProblem], begun: Vec, guess: Vec,
            solve: Callable[[StageProblem, Vec], Vec]) -> tuple[StageProblem, Vec]:
     """The stage as it was solved at last, and its unknowns (3 p,). Raises StepFailed.

@@ -183,7 +183,12 @@ class Nodes(SoftBodies):
 
     def land(self, posed: Posed, stage: Stage, start: State, is_last: bool = True) -> State:
         """The state at the end of a linearised stage, friction included; only the last one of a step is settled."""
-        return landed(self, cast(PosedNodes, posed), stage, start, is_last)
+        after = landed(self, cast(PosedNodes, posed), stage, start, is_last)
+        if self.contacts and in_contact.touches(self, *(self.coordinates.place(one.q, one.time)
+                                                        for one in (start, after))):
+            # a barrier is no straight line: the stage is solved, which also bounds how far it goes
+            return self.reach(replace(stage, beta=1.0), start)
+        return after
 
     def keep_spin(self, before: State, after: State, h: float, posed: Posed) -> State:
         """The end of a step with the angular momentum that each part had before it that nothing holds or touches."""

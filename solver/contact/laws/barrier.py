@@ -33,9 +33,10 @@ class Touching:
 
 
 class Barrier:
-    """W = Σ κ δ² m b(d²/δ²) over pairs nearer than δ: there is none at δ and no end of it at 0. [Ascher 31, 32, 33]
+    """W = Σ κ δ² m b(d²/δ²) over pairs nearer than δ: there is none at δ and no end of it at 0.
 
     κ of a pair is that of its softer side, which an obstacle never is.
+    [Ascher 31-33, changed: of squared distances, as ipctk has it]
     """
 
     def __init__(self, surfaces: Surfaces, rest: Vec, stiffness: Vec, friction: Vec, reach: float,

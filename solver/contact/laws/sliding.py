@@ -18,7 +18,7 @@ FEW = 256  #: pairs that are not worth a second thread
 class Sliding:
     """f = −μ λ T s(|Tᵀ v|) Tᵀ v / |Tᵀ v| with v = (x − base) / reach: a force of positions, as a stage sees it.
 
-    Its energy is that of an incremental potential, whose slope it is. [Ascher 37, 38, 39]
+    Its energy is that of an incremental potential, whose slope it is. [Ascher 37-39]
     """
 
     nodes: Index  #: (k, 4)
