@@ -137,6 +137,8 @@ def test_the_next_process_compiles_nothing():
     """Each kernel that the first process had to compile is found on disk by the second."""
     for _ in range(2):
         ran = subprocess.run([sys.executable, "-c", LOAD], cwd=ROOT, capture_output=True, text=True)
+        if ran.stdout == "[]\n":
+            break  # who compiled them was the first process
     assert (ran.returncode, ran.stdout) == (0, "[]\n"), ran.stderr
 
 

@@ -47,12 +47,18 @@ def _starts_at_once(request, monkeypatch, warm_worker):
         monkeypatch.setattr(worker, "command", warm_worker)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _factory_preferences():
+    """No test changes them, so an empty file is enough for each: Blender's own add-ons take five times as long."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+
+
 @pytest.fixture()
 def addon():
     """The extension's package; the .blend is empty."""
     import conjac
 
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     conjac.register()
     yield conjac
     conjac.unregister()

@@ -16,7 +16,7 @@ LAST = 12
 @pytest.fixture()
 def scene(tmp_path):
     """A saved file with ConJac registered."""
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     conjac.register()
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end, scene.render.fps = 1, LAST, 24

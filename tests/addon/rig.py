@@ -17,7 +17,7 @@ LAST = 6
 @pytest.fixture()
 def scene(tmp_path):
     """A saved file with ConJac registered, frames 1 to 6."""
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     conjac.register()
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end, scene.render.fps = 1, LAST, 24

@@ -16,7 +16,7 @@ NAMES = ["Cube", "cube", "a b", "a_b", "a/b", "a\\b", "..", ".", "../../up", "Д
 
 @pytest.fixture(autouse=True)
 def addon():
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     conjac.register()
     yield
     conjac.unregister()

@@ -16,7 +16,7 @@ FIRST, LAST = 10, 15
 
 @pytest.fixture(autouse=True)
 def empty_file():
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
 
 
 def make_object(name="Jelly"):
