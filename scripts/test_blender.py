@@ -21,6 +21,10 @@ from build_extension import ROOT, this_platform, wheel_pins
 INSIDE = {(4, 2): ("3.11", "1.24.3"), (4, 4): ("3.11", "1.26.4"), (5, 1): ("3.13", "2.3.4")}
 
 
+#: what bpy needs besides numpy
+NEEDED = ("requests", "zstandard")
+
+
 def inside(version: str) -> tuple[str, str]:
     """Python and numpy of a Blender. Raises SystemExit for one that the extension does not support."""
     number = tuple(int(part) for part in version.split("."))
@@ -47,13 +51,17 @@ def environment(version: str, folder: Path) -> Path:
     python, numpy = inside(version)
     executable, done = folder / "bin" / "python", folder / ".conjac-pins"
     dev = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["dependency-groups"]["dev"]
-    pins = [f"bpy=={version}", f"numpy=={numpy}", *wheel_pins(python, this_platform()),
+    pins = [f"numpy=={numpy}", *NEEDED, *wheel_pins(python, this_platform()),
             *(line for line in dev if line.startswith("pytest"))]
-    if not done.exists() or done.read_text(encoding="utf-8") != "\n".join(pins):
-        print(f"test-blender: installing into {folder}: {' '.join(pins)}", flush=True)
+    blender = f"bpy=={version}"
+    if not done.exists() or done.read_text(encoding="utf-8") != "\n".join([blender, *pins]):
+        print(f"test-blender: installing into {folder}: {blender} {' '.join(pins)}", flush=True)
         subprocess.run([interpreter(python), "-m", "venv", folder], check=True)
-        subprocess.run([executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", *pins], check=True)
-        done.write_text("\n".join(pins), encoding="utf-8")
+        pip = [executable, "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+        subprocess.run([*pip, *pins], check=True)
+        # 5.1.0 asks for another numpy than is inside of Blender 5.1
+        subprocess.run([*pip, "--no-deps", blender], check=True)
+        done.write_text("\n".join([blender, *pins]), encoding="utf-8")
     return executable
 
 
