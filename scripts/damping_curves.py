@@ -24,7 +24,7 @@ from solver.integrators.oscillator import damping  # noqa: E402
 OMEGA_H = np.geomspace(1e-3, 1e3, 121)
 #: a parameter that changes the curve, and where it is tabulated
 BETA = ("beta", (0.25, 0.5, 0.6, 0.8, 1.0, 1.5, 2.0, 3.0, 4.0, 10.0, 100.0))
-KNOBS = {"semi_implicit": BETA, "siere": BETA,
+KNOBS = {"semi_implicit": BETA, "leapfrog": BETA, "semi_implicit_printed": BETA, "siere": BETA,
          "generalized_alpha": ("spectral_radius", (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0))}
 WITHOUT = {"quasistatic"}  #: nothing wobbles
 REST = {"modes": 0}  #: of additive methods the curve of what is not in the modes, which keep all

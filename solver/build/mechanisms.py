@@ -68,6 +68,8 @@ def build_mechanisms(job: Job) -> Joints:
         from .bearings import rubbing_of  # its kernels are compiled where something rubs
 
         jointed.constraints = rubbing_of(job, placed, tree, place, held)
+        law = catalogue.find("joint_friction", scene.joint_friction.kind).load()
+        world.reflects = law.rubs != "joints"
     return world
 
 

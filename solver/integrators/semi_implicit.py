@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..parts.interface import Stage
+from ..parts.interface import Momentum, Stage
 from ..state import State, Vec
 from .interface import System
 
@@ -13,6 +13,7 @@ class SemiImplicit:
     order = 1
     remembers: tuple[str, ...] = ()
     equal_steps = False
+    momentum = Momentum.PROJECTED  #: of jointed bodies
 
     def __init__(self, params: dict[str, float]) -> None:
         """params: keep_spin, whether what flies freely keeps its angular momentum. β and γ are the method's."""
@@ -21,7 +22,7 @@ class SemiImplicit:
 
     def step(self, system: System, state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
-        stage = Stage(h, 1.0, 1.0, state.time + h, None, state.u, beta=system.beta)
+        stage = Stage(h, 1.0, 1.0, state.time + h, None, state.u, beta=system.beta, momentum=self.momentum)
         posed = system.pose(state, stage)
         after = system.land(posed, stage, state)
         return system.keep_spin(state, after, h, posed) if self._keeps_spin else after

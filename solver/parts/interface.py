@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -31,6 +32,14 @@ class Mesh:
     coordinates: FreeNodes
     dynamic: Index  #: nodes that keep their own inertia; the rest of the free nodes is quasistatic
     stiffness: float  #: a typical entry of K [N/m], for pivots that no answer depends on
+
+
+class Momentum(Enum):
+    """How the bodies of a tree of joints bring theirs to a stage that is linearised where a step starts."""
+
+    PROJECTED = "projected"  #: straight on from where the last step was solved, projected onto what joints allow
+    REFLECTED = "reflected"  #: the same, reflected where the step starts and projected midway through it
+    PRINTED = "printed"  #: M_r u − h Jᵀ (M J̇u + quadratic velocities), as the dissertation has it
 
 
 @dataclass(frozen=True)
@@ -67,6 +76,7 @@ class Stage(StageShape):
     u_hat: Vec  #: rates that inertia would keep, (m,)
     #: coordinates and rates at which explicit forces are taken; None: where the stage is linearised
     foreseen: tuple[Vec, Vec] | None = None
+    momentum: Momentum = field(default=Momentum.PROJECTED, kw_only=True)  #: of joints where base is None
 
     def part(self, coordinates: slice, rates: slice) -> Stage:
         """What it asks of a part whose coordinates and rates stand there in the world's."""

@@ -18,8 +18,10 @@ from ..integrators.control import Controller
 from ..integrators.interface import Integrator, System
 from ..nonlinear.held import GivenDirections
 from ..nonlinear.limits import StopRule
-from ..parts.interface import Posed, Stage
+from ..parts.interface import Momentum, Posed, Stage
 from ..parts.joints.jointed import FLOWN, Constraints, Jointed, LinearizationPoint, PosedTree, stepped
+from ..parts.joints.leap_step import LeapStep
+from ..parts.joints.leapfrog import led
 from ..parts.joints.tree_step import TreeStep
 from ..state import Index, State, Vec
 
@@ -96,6 +98,8 @@ class Joints:
     #: after every step: an integrator that takes its forces where the step starts sees no curved chart then, which
     #: would give energy to what tumbles; and the step was straight on the chart that it ends on, too
     recentres: bool = False
+    #: whether momentum may be reflected: not under a friction that takes all bodies apart
+    reflects: bool = True
     notes: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -111,6 +115,19 @@ class Joints:
     def _plain(self) -> TreeStep:
         """Semi-implicit Euler's step where nothing but forces acts."""
         return TreeStep(self.condensation)
+
+    @cached_property
+    def _leap(self) -> LeapStep:
+        """The same by leapfrog."""
+        return LeapStep(self.condensation)
+
+    @property
+    def _momentum(self) -> Momentum:
+        """How bodies bring it to linearised steps."""
+        asked = getattr(self.integrator, "momentum", Momentum.PROJECTED)
+        # inertia that laws give to rates is no body's
+        reflects = self.reflects and not self.condensation.on_rates.laws
+        return Momentum.PROJECTED if asked is Momentum.REFLECTED and not reflects else asked
 
     @property
     def constraints(self) -> Constraints | None:
@@ -180,13 +197,16 @@ class Joints:
 
     def pose(self, at: State, stage: Stage, time: float | None = None) -> PosedTree:
         """The stage linearised at a state and factored. Raises StepFailed."""
+        if stage.momentum is not self._momentum:
+            stage = replace(stage, momentum=self._momentum)
         return self.condensation.pose(self.linearise(at), stage)
 
     def land(self, posed: Posed, stage: Stage, start: State, is_last: bool = True) -> State:
         """The state at the end of a linearised stage. Raises StepFailed."""
         u = posed.solve()
         base = start.q if stage.base is None else stage.base
-        memory = stepped(start.memory, stage.h) if stage.base is None else start.memory
+        flies_on = stage.base is None and self._momentum is Momentum.PROJECTED
+        memory = stepped(start.memory, stage.h) if flies_on else start.memory
         return State(stage.time, base + stage.b * stage.h * (u + posed.correction(u)), u, memory)
 
     def keep_spin(self, before: State, after: State, h: float, posed: Posed) -> State:
@@ -237,7 +257,13 @@ class Joints:
 
     def step(self, state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
-        if self.integrator.linear_euler and TreeStep.serves(self.condensation):
+        momentum, plain = self._momentum, self.integrator.linear_euler and TreeStep.serves(self.condensation)
+        if plain and momentum is Momentum.REFLECTED:
+            after, calm = self._leap.solve(state, h)
+            if not calm:
+                self._refuse_blow_up(after)
+            return self._leap.finish(self.tree.home(after), h)
+        if plain and momentum is Momentum.PROJECTED:
             after, calm = self._plain.step(state, h)
             if calm:
                 return self.tree.home(after)
@@ -254,7 +280,7 @@ class Joints:
         It is that of the stage that was posed last. alone: without flesh, which flies on from where bodies stand.
         """
         self._refuse_blow_up(after)
-        posed, constraints = self.condensation.last, self.constraints
+        posed, constraints, solved = self.condensation.last, self.constraints, after.u
         if posed is not None and posed.held is not None and constraints is not None:
             self.steps += 1
             self.unsettled.update(posed.held.unsettled)
@@ -268,7 +294,10 @@ class Joints:
                 # what closes loops or parts what overlaps moves bodies, and is no part of the momentum that flies on
                 memory[FLOWN] = posed.flown()
             after = replace(closed, memory=memory)
-        return self.tree.home(after) if self.recentres else self.tree.recentre(after)
+        after = self.tree.home(after) if self.recentres else self.tree.recentre(after)
+        if posed is not None and posed.stage.momentum is Momentum.REFLECTED:
+            after = self.condensation.leapt(posed, solved, after)
+        return after
 
     def count_impact(self, start: State) -> None:
         """Call where a stage is solved: whether other contacts and limits push in it than in the step before.
@@ -286,7 +315,8 @@ class Joints:
         Methods of order 2 carry a jump of the velocities on into their next stages, and what struck would bounce off.
         """
         integrator, impacts = integrator or self.integrator, self.impacts
-        if self.constraints is not None and not self.recentres and system is self:
+        begins = not self.recentres or self._momentum is Momentum.REFLECTED  # stages that have a base see one table
+        if self.constraints is not None and system is self and begins:
             self.constraints.begin(self.linearise(state), state.time, h)
         after = integrator.step(system, state, h)
         if self.impacts == impacts or integrator.order == 1:
@@ -334,10 +364,11 @@ class Joints:
         The forces of such a step do much more or less work than is right, and a long chain that whips gains energy. A
         wheel may turn as fast as it likes, its centre goes straight on.
         """
-        if not self.recentres or h * np.abs(after.u) @ self.tree.angular < FARTHEST:
+        u = led(after.u, after.memory, h)
+        if not self.recentres or h * np.abs(u) @ self.tree.angular < FARTHEST:
             return
-        end = self.tree.posture(after.q, after.u, after.memory, self._postures[0])
-        start = self.tree.posture(after.q - h * after.u, after.u, after.memory, self._postures[1])
+        end = self.tree.posture(after.q, u, after.memory, self._postures[0])
+        start = self.tree.posture(after.q - h * u, u, after.memory, self._postures[1])
         straight = h * np.einsum("nab,nb->na", start.E[:, :3, :3], start.twist[:, 3:])
         beside = np.linalg.norm(end.E[:, :3, 3] - start.E[:, :3, 3] - straight, axis=1)
         # of an arc that turns by t, the end is t/2 of its length beside the straight way

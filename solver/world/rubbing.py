@@ -65,8 +65,7 @@ class StageRows:
 
         [Thesis 3.8, changed: the rows push as they do on the jointed bodies, not on bodies set free, so Jᵀ f_α = 0]
         """
-        owner = self._posed.owner
-        out = owner.multiply(owner.tree.spread(self._posed.lin.posture, u)) - owner.wrench
+        out = self._posed.carried(u)
         if self.outside is not None and self.answer is not None:
             out -= self.outside.on_bodies(self.answer, len(self.parent))
         return out

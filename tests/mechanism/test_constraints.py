@@ -69,7 +69,8 @@ def test_semi_implicit_steps_lose_energy_half_as_much_with_half_the_step(tmp_pat
     assert 0.4 * coarse < fine < 0.6 * coarse and coarse < 1.38  # of 3 J between top and bottom
 
 
-@pytest.mark.parametrize("integrator, bound", [("sdirk2", 0.003), ("bdf2", 0.03), ("semi_implicit", 1.38)])
+@pytest.mark.parametrize("integrator, bound", [("sdirk2", 0.003), ("bdf2", 0.03), ("semi_implicit", 1.38),
+                                               ("leapfrog", 1.38)])
 def test_a_four_bar_linkage_swings_with_its_loop_closed(tmp_path, integrator, bound):
     bodies, joints, loops = four_bar()
     world = built(tmp_path, bodies, joints, loops=loops, integrator=integrator)
@@ -125,8 +126,9 @@ def torque_error(folder, integrator, h):
     return worst
 
 
-@pytest.mark.parametrize("integrator, order, largest", [("semi_implicit", 1, 3.0), ("backward_euler", 1, 2.0),
-                                                        ("sdirk2", 1, 1.4), ("bdf2", 2, 0.2)])
+@pytest.mark.parametrize("integrator, order, largest", [("semi_implicit", 1, 3.0), ("leapfrog", 1, 3.0),
+                                                        ("backward_euler", 1, 2.0), ("sdirk2", 1, 1.4),
+                                                        ("bdf2", 2, 0.2)])
 def test_the_torque_of_a_driven_pendulum_is_that_of_its_closed_form(tmp_path, integrator, order, largest):
     """It swings between 30 N m both ways. A stage of SDIRK2 knows accelerations to first order."""
     first, second = (torque_error(tmp_path / f"{h}", integrator, h) for h in (0.01, 0.005))
@@ -252,7 +254,7 @@ def test_what_cannot_be_told_of_loops_is_said(tmp_path):
         assert any(note.startswith("Whether loops hold") and "not finite" in note for note in world.notes)
 
 
-@pytest.mark.parametrize("integrator", ["semi_implicit", "sdirk2"])
+@pytest.mark.parametrize("integrator", ["semi_implicit", "leapfrog", "sdirk2"])
 @pytest.mark.parametrize("rubs", [False, True])
 def test_a_linkage_starts_at_rates_that_its_loop_and_drives_allow(tmp_path, integrator, rubs):
     """A crank that is thrown takes coupler and rocker along from the first frame on, with the momentum that it has: so

@@ -97,7 +97,7 @@ def test_what_joints_carry_does_no_work_with_loops_and_drives(tmp_path, driven):
     assert np.abs(rows.in_loops()).max() > 1e-3
 
 
-@pytest.mark.parametrize("integrator", ["semi_implicit", "bdf2"])
+@pytest.mark.parametrize("integrator", ["semi_implicit", "leapfrog", "bdf2"])
 def test_a_bearing_feels_what_a_stop_holds_as_it_feels_a_spring(tmp_path, integrator):
     """A weight that spins on a sleeve and hangs beside it: whether a stop or a spring keeps it from sliding down, the
     sleeve carries the same and brakes alike. A motor against a stop turns nothing, and brakes nothing besides."""
@@ -259,7 +259,7 @@ def test_no_bearing_brakes_by_more_than_its_load_allows_at_the_defaults(tmp_path
     assert len(seen) == 60 and np.mean([(impulse > 0.99 * bound).any() for impulse, bound in seen]) > 0.5
 
 
-@pytest.mark.parametrize("integrator", ["semi_implicit", "bdf2"])
+@pytest.mark.parametrize("integrator", ["semi_implicit", "leapfrog", "bdf2"])
 def test_without_friction_it_is_the_plain_step_beside_loops_limits_and_contacts(tmp_path, integrator):
     """μ = 0: BISP's own way through all that holds from outside leads where the plain one does."""
     bodies, joints, loops = four_bar()
@@ -278,7 +278,7 @@ def test_without_friction_it_is_the_plain_step_beside_loops_limits_and_contacts(
     np.testing.assert_allclose(ends[1].u, ends[0].u, atol=1e-6)
 
 
-@pytest.mark.parametrize("integrator", ["backward_euler", "bdf2", "sdirk2"])
+@pytest.mark.parametrize("integrator", ["leapfrog", "backward_euler", "bdf2", "sdirk2"])
 @pytest.mark.parametrize("mu", [0.3, 0.6])
 def test_balls_that_rub_settle_at_a_tight_tolerance(tmp_path, integrator, mu):
     """A ball has three ways to slip and three unknowns: passes suffice, and no stage goes on for what they leave."""

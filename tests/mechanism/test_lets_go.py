@@ -51,7 +51,8 @@ def truth(kind):
 
 
 @pytest.mark.parametrize("kind,integrator,order", [
-    (drive, "semi_implicit", 1), (drive, "backward_euler", 1), (drive, "bdf2", 2), (drive, "sdirk2", 2),
+    (drive, "semi_implicit", 1), (drive, "leapfrog", 1), (drive, "backward_euler", 1), (drive, "bdf2", 2),
+    (drive, "sdirk2", 2),
     (servo, "bdf2", 2), (servo, "sdirk2", 2)])
 def test_the_order_holds_across_a_let_go(tmp_path, kind, integrator, order):
     world, exact = kind(tmp_path, integrator), truth(kind)
@@ -62,7 +63,7 @@ def test_the_order_holds_across_a_let_go(tmp_path, kind, integrator, order):
         assert errors[1] < (2e-5 if kind is drive else 1e-3)
 
 
-@pytest.mark.parametrize("integrator", ["semi_implicit", "sdirk2"])
+@pytest.mark.parametrize("integrator", ["semi_implicit", "leapfrog", "sdirk2"])
 def test_what_lets_go_works_up_to_its_frame_and_not_from_there_on(tmp_path, integrator):
     world = drive(tmp_path, integrator)
     held = stepped(world, 1.0 / 96, 24)

@@ -31,8 +31,8 @@ def error(folder, integrator, steps, rates, **options):
     return np.abs(np.concatenate([state.q, state.u]) - accurate_double_pendulum(rates)).max()
 
 
-@pytest.mark.parametrize(("integrator", "order"), [("semi_implicit", 1), ("backward_euler", 1), ("bdf2", 2),
-                                                   ("sdirk2", 2)])
+@pytest.mark.parametrize(("integrator", "order"), [("semi_implicit", 1), ("leapfrog", 2), ("backward_euler", 1),
+                                                   ("bdf2", 2), ("sdirk2", 2)])
 def test_a_double_pendulum_falls_at_the_order_of_its_integrator(tmp_path, integrator, order):
     first, second = (error(tmp_path, integrator, steps, (1.5, -2.0)) for steps in (200, 400))
     assert np.log2(first / second) == pytest.approx(order, abs=0.1)
@@ -166,7 +166,7 @@ def test_charts_brought_home_say_the_same_as_charts_moved_along(tmp_path):
 def test_re_centring_of_charts_changes_no_motion(tmp_path):
     """A spinning top of fixed axis turns at its rate, however often its chart is moved along."""
     body = {"name": "Top", "shape": {"kind": "box", "params": {"size_x": 0.3, "size_y": 0.3, "size_z": 0.1}}}
-    for integrator in ("semi_implicit", "backward_euler", "bdf2", "sdirk2"):
+    for integrator in ("semi_implicit", "leapfrog", "backward_euler", "bdf2", "sdirk2"):
         world = mechanism_world(tmp_path, [body], [{"name": "Free", "kind": "free", "child": "Top",
                                                     "rate": [0, 0, 3.0, 0, 0, 0]}],
                                 gravity=[0, 0, 0], integrator=integrator)

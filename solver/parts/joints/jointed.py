@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -16,7 +16,8 @@ from ...forces.springs import Springs
 from ...linear.tree.factor import BodyNotPositiveDefinite, TreeFactor
 from ...linear.woodbury import Solves, WoodburyUpdate
 from ...state import Index, State, Vec
-from ..interface import Stage
+from ..interface import Momentum, Stage
+from .leapfrog import CARRIED, CHANGE, RATES, ahead_of, impulse_of, in_world, started, turned_round
 from .on_rates import OnRates
 
 FEW = 64  #: rates of which the whole inverse may be kept
@@ -103,10 +104,11 @@ class Constraints(Protocol):
 
 
 class PosedTree:
-    """(Jᵀ S J + R) u = Jᵀ w + r, factored: S = M − a h D − β a b h² K on bodies, R the same on rates. [Thesis 3.6]
+    """(Jᵀ S J + R) u = Jᵀ w + r, factored: S = M − a h D − β a b h² K on bodies, R the same on rates.
 
     w and r hold M_r û + a h (f_r − D u + K (base − q)), all of it where the stage is linearised, D u taken out since
     damping is linear in u. Lives until the next stage is posed.
+    [Thesis 3.6, changed: M_r û of linearised steps is the momentum that flew on, unless asked for as printed]
     """
 
     def __init__(self, owner: Jointed, lin: LinearizationPoint, stage: Stage, right: Vec) -> None:
@@ -143,11 +145,21 @@ class PosedTree:
         return out
 
     def reaction(self, u: Vec) -> Vec:
-        """S J u − w − impulses on bodies, (n, 6): what joints carry; Jᵀ of it is r − R u + impulses on rates."""
-        owner = self.owner
-        out = owner.multiply(owner.tree.spread(self.lin.posture, u)) - owner.wrench
+        """S J u − w − impulses on bodies, (n, 6): what joints carry; Jᵀ of it is r − R u + impulses on rates.
+
+        In a leapfrog step it is with what they did where momentum was reflected, of which Jᵀ is nothing.
+        """
+        out = self.carried(u)
         if self.held is not None and self.held.on_bodies is not None:
             out -= self.held.on_bodies
+        return out
+
+    def carried(self, u: Vec) -> Vec:
+        """The same, of which no impulses on bodies are taken out, (n, 6)."""
+        owner, change = self.owner, self.lin.memory.get(CHANGE)
+        out = owner.multiply(owner.tree.spread(self.lin.posture, u)) - owner.wrench
+        if self.stage.momentum is Momentum.REFLECTED and change is not None:
+            out += impulse_of(self.lin.posture.E, change, owner.tree.inertia)
         return out
 
     def again(self, stage: Stage) -> PosedTree:
@@ -156,9 +168,8 @@ class PosedTree:
 
     def flown(self) -> Vec:
         """Twists with which bodies leave from where the stage is linearised, (n, 6): see FLOWN."""
-        twist = self.owner.tree.spread(self.lin.posture, self.held.rates if self.held is not None else self.lin.v)
-        turn = self.lin.posture.E[:, :3, :3]
-        return np.concatenate([twist[:, :3], np.einsum("nij,nj->ni", turn, twist[:, 3:])], axis=1)
+        rates = self.held.rates if self.held is not None else self.lin.v
+        return in_world(self.lin.posture.E, self.owner.tree.spread(self.lin.posture, rates))
 
     def correction(self, u: Vec) -> Vec:
         """What bodies that overlap owe to be apart, (m,): joints have no part without inertia that owes anything."""
@@ -190,10 +201,14 @@ class Jointed:
         self._kept, self._moved, self._gathered = np.zeros((n, 6)), np.zeros((n, 6)), np.zeros((n, 6))
         self._world: Vec = np.tile(np.eye(4), (n, 1, 1))
         self._earlier, self._foreseen = tree.blank(), tree.blank()
+        self._between, self._turned = tree.blank(), np.zeros((n, 6))
+        self.light: Vec = np.linalg.inv(tree.inertia)  #: M⁻¹ of bodies alone, (n, 6, 6)
         self._taken: Stage | None = None  #: that whose explicit forces are known
 
     def pose(self, lin: LinearizationPoint, stage: Stage) -> PosedTree:
         """Fill and factor. Raises NotPositiveDefinite, StepFailed that names the body whose joint is at fault."""
+        if stage.base is None and stage.momentum is Momentum.REFLECTED:
+            lin, stage = self._midway(lin, stage)
         tree, at, share = self.tree, lin.posture, stage.a * stage.h
         moved = None if stage.base is None else stage.base - lin.q
         self._set_momentum(lin, stage, share)
@@ -207,10 +222,27 @@ class Jointed:
         self.last = PosedTree(self, lin, stage, right)
         return self.last
 
+    def _midway(self, lin: LinearizationPoint, stage: Stage) -> tuple[LinearizationPoint, Stage]:
+        """A leapfrog step as a stage that is linearised midway through it."""
+        carried = lin.memory.get(CARRIED)
+        self._turned = started(lin.posture, self.fallen(stage.h)) if carried is None else carried
+        q = lin.q + 0.5 * stage.h * ahead_of(lin.v, lin.memory, stage.h)
+        return (replace(lin, posture=self.tree.posture(q, lin.v, lin.memory, self._between), q=q),
+                replace(stage, base=lin.q, foreseen=(lin.q, lin.v)))
+
+    def fallen(self, h: float) -> Vec:
+        """What weight gives besides rates that are those of midway through a step of h seconds, (3,) [m/s]."""
+        out: Vec = np.zeros(3) if self.only_weight else 0.5 * h * self.gravity
+        return out
+
     def _set_momentum(self, lin: LinearizationPoint, stage: Stage, share: float) -> None:
         """The right side of bodies alone: what they keep of their momentum, and their weight."""
         tree, at = self.tree, lin.posture
-        if stage.base is not None:
+        if stage.momentum is Momentum.REFLECTED:
+            half = 0.5 * stage.h
+            free_flight(at.E, self._world, self._turned, tree.inertia, self.gravity, half, half, self.wrench)
+            return
+        if stage.base is not None or stage.momentum is Momentum.PRINTED:
             kept = tree.spread(at, stage.u_hat, self._kept)
             momentum(at.E, at.twist, at.drift, kept, tree.inertia, self.gravity, share, self.wrench)
             return
@@ -222,6 +254,30 @@ class Jointed:
             return
         earlier = tree.posture(lin.q - flown * stage.u_hat, stage.u_hat, lin.memory, self._earlier)
         free_flight(at.E, earlier.E, earlier.twist, tree.inertia, self.gravity, flown, stage.h, self.wrench)
+
+    def leapt(self, posed: PosedTree, u: Vec, after: State) -> State:
+        """The end of a leapfrog step that was solved for rates u (m,) with what flies on from there in its memory.
+
+        Where nothing but weight acts the rates become those of the end itself, else they are those of midway.
+        """
+        tree, half = self.tree, 0.5 * posed.stage.h
+        left = in_world(posed.lin.posture.E, tree.spread(posed.lin.posture, u))
+        at = tree.posture(after.q, after.u, after.memory, self._earlier)
+        free_flight(at.E, self._world, left, tree.inertia, self.gravity, half, half, self.wrench)
+        respond = self.by_inertia(LinearizationPoint(at, after.q, after.u, after.memory), after.time)
+        rates: Vec = respond(tree.gather(at, self.wrench, None, self._gathered))
+        carried, change = turned_round(at.E, tree.spread(at, rates), self.wrench, self.light)
+        memory = {**after.memory, CARRIED: carried, RATES: np.stack([rates, (rates - after.u) / half])}
+        if self.constraints is not None:
+            memory[CHANGE] = change
+        held = posed.held
+        free = self.only_weight and (held is None or (held.on_bodies is None and not held.memory))
+        return replace(after, u=rates if free else after.u, memory=memory)
+
+    @property
+    def only_weight(self) -> bool:
+        """Whether no force but weight acts."""
+        return not (len(self.springs) or len(self.on_rates.bodies)) and self.explicit is None
 
     def acceleration(self, lin: LinearizationPoint, time: float) -> Vec:
         """u̇ = M_r⁻¹ f_r, (m,)."""

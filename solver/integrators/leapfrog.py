@@ -1,0 +1,24 @@
+"""Semi-implicit leapfrog: what joints carry keeps its swing, for two linear solves a step."""
+
+from __future__ import annotations
+
+from ..parts.interface import Momentum
+from .semi_implicit import SemiImplicit
+
+
+class Leapfrog(SemiImplicit):
+    """Linearly implicit Euler, with the momentum of jointed bodies carried by leapfrog. Soft bodies move as with that.
+
+    [Thesis 3.6, changed: momentum is turned round where a step starts, so that what turns keeps its energy]
+    """
+
+    momentum = Momentum.REFLECTED
+
+
+class SemiImplicitPrinted(SemiImplicit):
+    """Linearly implicit Euler with the quadratic velocities of jointed bodies as printed: long chains may blow up.
+
+    [Thesis 3.6]
+    """
+
+    momentum = Momentum.PRINTED

@@ -1,0 +1,190 @@
+"""A leapfrog step of a tree of joints in two kernels, as `tree_step` is one: Python costs more than they do.
+
+They call the very kernels that Jointed calls one by one.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...coordinates.joints.moving_chart import FAR
+from ...coordinates.tree import CENTRES
+from ...coordinates.tree_kernels import pose, spread_one
+from ...errors import StepFailed
+from ...forces.joint_kernels import joint_forces
+from ...forces.rigid_kernels import free_flight
+from ...forces.spring_kernels import springs
+from ...linear.tree.kernels import TREE, eliminate, substitute
+from ...state import State, Vec
+from ...threads import inlined, kernel
+from .jointed import UNRESISTED, Jointed
+from .leapfrog import CARRIED, RATES, ahead_of, started
+from .tree_step import CALM, CALM_RATE, LIVELY
+
+BODIES = ("f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8[:,:,::1],"
+          " f8[:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8[::1]")  #: in_parent … gravity
+
+
+@inlined
+def to_world(E, i, own, out):  # type: ignore[no-untyped-def]
+    """A twist `own` (6,) in the frame of body i into out[i], with its velocity in world."""
+    for a in range(3):
+        out[i, a] = own[a]
+        out[i, 3 + a] = E[i, a, 0] * own[3] + E[i, a, 1] * own[4] + E[i, a, 2] * own[5]
+
+
+@kernel(f"i8({TREE}, {BODIES}, i4[:,::1], f8[:,:,::1], f8[:,::1], i4[::1], f8[:,:,::1], i4[::1], i4[::1], f8[:,::1],"
+        " f8[::1], f8[::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8[:,::1],"
+        " f8[:,:,::1], f8[:,::1], f8[:,::1], f8, f8, f8[::1], f8[::1], f8[::1], f8[::1], f8[::1], f8[:,::1])")
+def solve_midway(  # type: ignore[no-untyped-def]
+    parent, dof, in_parent, in_child, from_child, place, subspace, bend, E, X, S, twist, drift, inertia, gravity,
+    body, point, law, slot, between, bodies, chart, rates_law, pull, effort, blocks, below, reduced, G, L, loads,
+    wrench, world, moved, carried, h, ahead, centres, q, u, back, next_q, next_u,
+):
+    """Rates next_u (m, 1) of a step of h seconds and where they lead from q, next_q (m,); places are filled midway.
+
+    back: from midway to q, (m,). world: unit frames, (n, 4, 4). carried: as CARRIED, written anew with what bodies
+    leave with. Returns CALM, LIVELY where a rate is fast or no number or a chart's end is nearer than its centre, or
+    the body whose pivot is not positive. The other arrays are those of `step_tree`.
+    """
+    n = parent.shape[0]
+    pose(parent, dof, in_parent, in_child, from_child, place, subspace, bend, u, E, X, S, twist, drift)
+    free_flight(E, world, carried, inertia, gravity, 0.5 * h, 0.5 * h, wrench)
+    for i in range(n):
+        for a in range(6):
+            for b in range(6):
+                blocks[i, a, b] = inertia[i, a, b]
+    if body.shape[0]:
+        for i in range(n):
+            for a in range(6):
+                for b in range(6):
+                    below[i, a, b] = 0.0
+        spread_one(parent, dof, X, S, back, moved)
+        springs(E, twist, moved, body, point, law, slot, h, ahead, 0.0, wrench, blocks, below, between)
+    if bodies.shape[0]:
+        joint_forces(bodies, dof, chart, q + (-1.0) * back, u, centres, rates_law, subspace, back, h, ahead, 0.0, pull,
+                     reduced, effort)
+    failed = eliminate(parent, dof, X, S, below, reduced, blocks, G, L)
+    if failed >= 0:
+        return failed
+    for k in range(q.shape[0]):
+        next_u[k, 0] = pull[k]
+    for i in range(n):
+        for a in range(6):
+            loads[i, 0, a] = wrench[i, a]
+    substitute(parent, dof, X, S, G, L, next_u, loads)
+    for i in range(n):
+        to_world(E, i, loads[i, 0], carried)
+
+    said = CALM
+    for k in range(q.shape[0]):
+        next_q[k] = q[k] + h * next_u[k, 0]
+        if not abs(next_u[k, 0]) < CALM_RATE:  # not a number is not calm
+            said = LIVELY
+    for i in range(n):
+        if chart[i] >= 0:
+            x, y, z = next_q[dof[i]], next_q[dof[i] + 1], next_q[dof[i] + 2]
+            if not math.sqrt(x * x + y * y + z * z) < FAR:
+                said = LIVELY
+    return said
+
+
+@kernel(f"i8({TREE}, {BODIES}, f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1],"
+        " f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[:,::1], f8, f8[::1], f8[:,::1])")
+def turn_round(  # type: ignore[no-untyped-def]
+    parent, dof, in_parent, in_child, from_child, place, subspace, bend, E, X, S, twist, drift, inertia, gravity, light,
+    blocks, below, reduced, G, L, loads, wrench, world, carried, half, u, rates,
+):
+    """Rates (m, 1) where a step ends, `half` of its seconds after it was solved; places are filled there.
+
+    carried: what bodies left with, written anew with what flies on. below, reduced: zero. Returns the body whose pivot
+    is not positive, −1 where there is none.
+    """
+    n = parent.shape[0]
+    pose(parent, dof, in_parent, in_child, from_child, place, subspace, bend, u, E, X, S, twist, drift)
+    free_flight(E, world, carried, inertia, gravity, half, half, wrench)
+    for i in range(n):
+        for a in range(6):
+            loads[i, 0, a] = wrench[i, a]
+            for b in range(6):
+                blocks[i, a, b] = inertia[i, a, b]
+    failed = eliminate(parent, dof, X, S, below, reduced, blocks, G, L)
+    if failed >= 0:
+        return failed
+    for k in range(u.shape[0]):
+        rates[k, 0] = 0.0
+    substitute(parent, dof, X, S, G, L, rates, loads)
+    for i in range(n):
+        own = loads[i, 0]
+        for a in range(6):
+            free = 0.0
+            for b in range(6):
+                free += light[i, a, b] * wrench[i, b]
+            own[a] = 2.0 * own[a] - free
+        to_world(E, i, own, carried)
+    return -1
+
+
+class LeapStep:
+    """Leapfrog steps of mechanisms that `TreeStep.serves`.
+
+    [Thesis 3.6, changed: momentum is turned round where a step starts, so that what turns keeps its energy]
+    """
+
+    def __init__(self, jointed: Jointed) -> None:
+        self._jointed, at = jointed, jointed.tree.blank()
+        tree, on_rates, held = jointed.tree, jointed.on_rates, jointed.springs
+        joints = on_rates.joints
+        n, m = tree.count, tree.rates
+        self._at, self._places = at, (at.place, at.subspace, at.bend)
+        self._tree = (tree.parent, tree.dof, tree.in_parent, tree.in_child, tree.from_child, at.place, at.subspace,
+                      at.bend, at.E, at.X, at.S, at.twist, at.drift, tree.inertia, jointed.gravity)
+        blocks, loads, wrench, world = (np.zeros((n, 6, 6)), np.zeros((n, 1, 6)), np.zeros((n, 6)),
+                                        np.tile(np.eye(4), (n, 1, 1)))
+        factor = np.zeros((m, 6)), np.zeros((m, 6))
+        self._middle = (held.body, held.point, held.law, held.slot, held.between, joints.bodies, joints.chart,
+                        joints.law, on_rates.force, joints.effort, blocks, np.zeros((n, 6, 6)), on_rates.own, *factor,
+                        loads, wrench, world, np.zeros((n, 6)))
+        self._end = (jointed.light, blocks, np.zeros((n, 6, 6)), np.zeros((n, 6, 6)), *factor, loads, wrench, world)
+        self._carried = np.zeros((n, 6))
+
+    def solve(self, state: State, h: float) -> tuple[State, bool]:
+        """The state after h seconds, its rates those of midway, and whether it is calm: else it is to be looked at.
+
+        `finish` is to be asked of it next. Raises StepFailed that names the body.
+        """
+        jointed, q, u, time = self._jointed, state.q, state.u, state.time + h
+        tree, memory = jointed.tree, state.memory
+        centres, carried = memory.get(CENTRES, tree.fresh), memory.get(CARRIED)
+        if carried is None:
+            carried = started(tree.posture(q, u, centres, self._at), jointed.fallen(h))
+        np.copyto(self._carried, carried)
+        back = -0.5 * h * ahead_of(u, memory, h)
+        self._fill(q - back, u, centres)
+        if jointed.on_rates.joints.motors:
+            jointed.on_rates.joints.at(time, time - 0.5 * h)
+        next_q, next_u = np.empty(len(q)), np.empty((len(q), 1))
+        said = solve_midway(*self._tree, *self._middle, self._carried, h, jointed.beta * h * h, centres, q, u, back,
+                            next_q, next_u)
+        if said >= 0:
+            raise StepFailed(UNRESISTED, tree.bodies[said])
+        return State(time, next_q, next_u[:, 0], memory), said == CALM
+
+    def finish(self, after: State, h: float) -> State:
+        """The same with rates of its own time where nothing but weight acts, and with what flies on from it."""
+        jointed, half = self._jointed, 0.5 * h
+        tree, u, rates = jointed.tree, after.u, np.empty((len(after.u), 1))
+        self._fill(after.q, u, after.memory.get(CENTRES, tree.fresh))
+        failed = turn_round(*self._tree, *self._end, self._carried, half, u, rates)
+        if failed >= 0:
+            raise StepFailed(UNRESISTED, tree.bodies[failed])
+        own = rates[:, 0]
+        memory = {**after.memory, CARRIED: self._carried.copy(), RATES: np.stack([own, (own - u) / half])}
+        return State(after.time, after.q, own if jointed.only_weight else u, memory)
+
+    def _fill(self, q: Vec, u: Vec, centres: Vec) -> None:
+        tree = self._jointed.tree
+        for batch in tree.batches:
+            batch.kind.fill(batch.bodies, tree.dof, q, u, tree.start, centres, *self._places)

@@ -1,0 +1,132 @@
+"""Semi-implicit leapfrog: jointed bodies keep their swing and gain nothing; and the formula as printed."""
+
+import numpy as np
+import pytest
+from mechanisms import double_pendulum, mechanism_world, random_free_tree
+from test_chain_energy import chain, drop, gains
+from test_tree_step import held_free_tree, motored, springs
+from trees import acceleration
+
+from solver.simulate import Halved, Timeline, advance_frame
+
+H = 1 / 120
+
+
+def test_a_hinge_loses_at_most_three_percent_of_its_drop_in_four_seconds(tmp_path):
+    found = gains(mechanism_world(tmp_path, *chain(1), integrator="leapfrog"), H, 4.0) / drop(1)
+    assert found.min() > -0.01 and found.max() < 1e-3
+
+
+@pytest.mark.parametrize("kind", ["revolute", "spherical"])
+@pytest.mark.parametrize("count", [2, 5, 10, 20])
+def test_a_chain_never_rises_above_its_start(tmp_path, count, kind):
+    """Nor does it lose more than half of its drop, as it does by Semi-Implicit Euler."""
+    found = gains(mechanism_world(tmp_path, *chain(count, kind), integrator="leapfrog"), H, 4.0) / drop(count)
+    assert found.max() < 1e-3 and -0.45 < found.min() < 0.0
+
+
+@pytest.mark.parametrize("count", [1, 5, 10, 12])
+def test_a_chain_bakes_at_a_frame_a_step(tmp_path, count):
+    """Its steps are halved where it turns too far, and change their length all the time."""
+    world = mechanism_world(tmp_path, *chain(count), integrator="leapfrog")
+    state, timeline, halved, found = world.initial_state(), Timeline(1, 97, 24, 1 / 24, 10), Halved(), []
+    before = world.energy(state)
+    for frame in range(2, 98):
+        state = advance_frame(world, state, timeline, frame, halved=halved)
+        found.append(world.energy(state) - before)
+    assert max(found) < 0.01 * drop(count) and min(found) > -0.6 * drop(count) and halved
+
+
+def angular(world, state):
+    """Momentum about the centre of the first body, (3,) [N m s]."""
+    at = world.tree.posture(state.q, state.u, state.memory)
+    return at.E[0, :3, :3] @ (world.tree.inertia[0] @ at.twist[0])[:3]
+
+
+@pytest.mark.parametrize("spin", [5.0, 10.0])
+def test_a_nut_that_flips_keeps_energy_and_angular_momentum_for_ten_seconds(tmp_path, spin):
+    """Dzhanibekov's, about its middle axis: over, and back again. The momentum's direction too."""
+    nut = {"name": "Nut", "shape": {"kind": "box", "params": {"size_x": 0.3, "size_y": 0.2, "size_z": 0.1}}}
+    world = mechanism_world(tmp_path, [nut], [{"name": "Free", "kind": "free", "child": "Nut",
+                                               "rate": [0.01, spin, 0.02, 0.3, 0, 0]}], gravity=[0, 0, 0],
+                            integrator="leapfrog")
+    state, spins, found = world.initial_state(), [], []
+    energy, before = world.energy(state), angular(world, state)
+    for _ in range(1200):
+        state = world.step(state, H)
+        spins.append(state.u[1])
+        found.append([np.linalg.norm(angular(world, state)) / np.linalg.norm(before) - 1.0,
+                      world.energy(state) / energy - 1.0,
+                      np.linalg.norm(angular(world, state) - before) / np.linalg.norm(before)])
+    assert min(spins) < -0.9 * spin and max(spins[600:]) > 0.9 * spin
+    assert (np.abs(found).max(axis=0) <= [1e-11, 1e-11, 5e-3]).all()
+
+
+@pytest.mark.parametrize("in_one_kernel", [True, False])
+def test_a_free_tree_keeps_its_momentum_however_long_steps_are(tmp_path, in_one_kernel):
+    """The linear one to the last digit, and without forces its energy of motion never grows."""
+    world = mechanism_world(tmp_path, *random_free_tree(), gravity=[0.0, 0.0, 0.0], integrator="leapfrog")
+    world.integrator.linear_euler = in_one_kernel
+    state, totals, energies = world.initial_state(), [], []
+    for h in [0.02, 0.02, 0.005, 0.03, 0.01, 0.01, 0.002, 0.03, 0.004, 0.004]:
+        at = world.tree.posture(state.q, state.u, state.memory)
+        momentum = np.einsum("nab,nb->na", world.tree.inertia, at.twist)[:, 3:]
+        totals.append(np.einsum("nab,nb->a", at.E[:, :3, :3], momentum))
+        energies.append(world.energy(state))
+        state = world.step(state, h)
+    assert np.abs(np.array(totals) - totals[0]).max() <= 1e-12 * np.abs(totals[0]).max()
+    assert max(energies) <= energies[0] * (1 + 1e-12) and energies[-1] > 0.98 * energies[0]
+
+
+@pytest.mark.parametrize("make, options", [
+    (double_pendulum, {}), (double_pendulum, {"springs": springs(), "beta": 1.7}), (motored, {"springs": springs()}),
+    (random_free_tree, {}), (held_free_tree, {})])
+def test_in_one_kernel_it_steps_as_the_spine_does(make, options, tmp_path):
+    """Through the spine twice: that one knows constraints as well, which are asked and hold nothing."""
+    worlds = [mechanism_world(tmp_path / str(k), *make(), integrator="leapfrog", **options) for k in range(2)]
+    worlds[1].integrator.linear_euler = False
+    states = [world.initial_state() for world in worlds]
+    for _ in range(100):
+        states = [world.step(state, 1 / 240) for world, state in zip(worlds, states)]
+    quick, slow = states
+    assert np.abs(quick.q - slow.q).max() < 1e-11 * (1 + np.abs(slow.q).max())
+    assert np.abs(quick.u - slow.u).max() < 1e-10 * (1 + np.abs(slow.u).max())
+    assert quick.memory.keys() == slow.memory.keys() and np.abs(quick.q - worlds[0].q).max() > 0.1
+
+
+@pytest.mark.parametrize("springy", [False, True])
+def test_a_resumed_bake_goes_on_with_the_same_bytes(tmp_path, springy):
+    """All that a step knows of the past is in the state."""
+    options = {"springs": springs()} if springy else {}
+    worlds = [mechanism_world(tmp_path / str(k), *double_pendulum(), integrator="leapfrog", **options)
+              for k in range(2)]
+    state = worlds[0].initial_state()
+    for _ in range(20):
+        state = worlds[0].step(state, H)
+    ends = [worlds[0].step(state, H), worlds[1].step(state, H)]
+    assert np.array_equal(ends[0].q, ends[1].q) and np.array_equal(ends[0].u, ends[1].u)
+
+
+def test_where_springs_hold_a_weight_nothing_moves(tmp_path):
+    """From the first step on."""
+    body = {"name": "Ball", "mass": 2.0, "shape": {"kind": "sphere"}}
+    slide = {"name": "Rail", "kind": "prismatic", "child": "Ball", "stiffness": [1e3], "rest": [2.0 * 9.81 / 1e3]}
+    world = mechanism_world(tmp_path, [body], [slide], integrator="leapfrog")
+    state = world.initial_state()
+    for _ in range(20):
+        state = world.step(state, H)
+    assert np.abs(state.q).max() < 1e-12 and np.abs(state.u).max() < 1e-12
+
+
+def test_the_printed_formula_is_that_of_dense_matrices(tmp_path):
+    """M_r u = M_r u⁰ + h (Jᵀ f − Jᵀ M J̇ u), all where the step starts: a hinge keeps its swing."""
+    world = mechanism_world(tmp_path, *double_pendulum(), integrator="semi_implicit_printed")
+    state, h = world.initial_state(), 0.01
+    for _ in range(5):
+        after = world.step(state, h)
+        exact = acceleration(world.tree, state.q, state.u, world.tree.fresh, (0.0, 0.0, -9.81))
+        assert after.u == pytest.approx(state.u + h * exact, rel=1e-10)
+        assert after.q == pytest.approx(state.q + h * after.u, abs=1e-12)
+        state = after
+    world = mechanism_world(tmp_path / "hinge", *chain(1), integrator="semi_implicit_printed")
+    assert gains(world, H, 4.0)[-1] > -0.06 * drop(1)
