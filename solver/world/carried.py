@@ -16,7 +16,7 @@ from ..linear.interface import NotPositiveDefinite
 from ..linear.woodbury import WoodburyUpdate
 from ..nonlinear.coupled import SETTLE, reach
 from ..nonlinear.held import GivenDirections
-from ..parts.interface import Eliminated, NodeStage, Posed, Stage
+from ..parts.interface import Eliminated, Momentum, NodeStage, Posed, Stage
 from ..parts.joints.jointed import OnBodies, flown_since, stepped
 from ..parts.together import Together
 from ..state import Index, Led, State, Vec
@@ -247,8 +247,11 @@ class FleshOnBones(World):
             raise StepFailed("the system matrix is not positive definite") from failure
 
     def _stages(self, stage: Stage) -> tuple[NodeStage, Stage]:
-        """What it asks of the flesh and of the joints."""
-        cut = self._cut
+        """What it asks of the flesh and of the joints.
+
+        Flesh and bones bring the momentum that flew on: turned round, that of bones alone would part from the flesh's.
+        """
+        cut, stage = self._cut, replace(stage, momentum=Momentum.PROJECTED)
         return (NodeStage.of(stage.part(slice(cut), slice(cut)), self._flesh),
                 stage.part(slice(cut, None), slice(cut, None)))
 
