@@ -16,6 +16,7 @@ from .barrier_kernels import PARALLEL, push, stiffen
 from .sliding import Sliding
 
 ROOM = 0.5  #: of the reach: how far nodes move at least before near pairs are looked for again
+FARTHEST = 0.5  #: of a mean edge: and at most
 CHUNK = 64  #: pairs that a thread takes at once
 
 
@@ -45,6 +46,9 @@ class Barrier:
         friction: μ of each, (n,). reach: δ [m]. params: creep_speed, ε."""
         self.surfaces, self.reach, self._creep = surfaces, reach, params["creep_speed"]
         self._rest, self._stiffness, self._friction = rest, stiffness, friction
+        ends = rest[surfaces.nodes[surfaces.edges]]
+        is_body = np.isfinite(stiffness[surfaces.nodes[surfaces.edges]]).all(axis=1)
+        self._edge = float(np.linalg.norm(ends[is_body, 0] - ends[is_body, 1], axis=1).mean())
         self._near: NearPairs | None = None
         self._from, self._room = rest, 0.0
 
@@ -111,8 +115,10 @@ class Barrier:
         moved = np.inf if self._near is None else float(np.abs(there - self._from).max(initial=0.0)) * 3.0**0.5
         if self._near is not None and moved <= self._room:
             return self._near
-        # as far again as they went, so that a body that falls is not looked at anew at each evaluation
-        self._room = self.reach * (ROOM if self._near is None else min(max(ROOM, moved / self.reach), 4.0))
+        # as far again as they went, so that a body that falls is not looked at anew at each evaluation; but farther
+        # than an edge is long nearly all that is found is a surface's own neighbourhood
+        far = min(max(moved, ROOM * self.reach), FARTHEST * self._edge)
+        self._room = ROOM * self.reach if self._near is None else max(far, 0.1 * self.reach)
         self._near, self._from = self.surfaces.near(x, self.reach + 2.0 * self._room), there
         nodes, points = self._near.nodes, self._near.points
         each = self._stiffness[nodes]
