@@ -188,9 +188,9 @@ def _follow(mesher: Any, messages: queue.Queue[tuple[str, bytes]], seconds: floa
     printed, line_start, said = "", "", (None, "")
     while True:
         had = spent()
-        report(*said, had)
         if had > seconds:
             raise ChildTooSlow(f"it did not finish within {seconds:.0f} s")
+        report(*said, had)
         try:
             kind, part = messages.get(timeout=POLL_SECONDS)
         except queue.Empty:

@@ -22,7 +22,7 @@ __all__ = ["Volume", "fillable", "tetrahedralize"]
 
 MOST_TETS = 5e6
 EDGE_SHARE = 0.05  # of the box diagonal: the edge length where none is given
-SECONDS, SECONDS_PER_TET, MOST_SECONDS = 55.0, 0.003, 600.0  # of the first try: three times what clean meshes take
+SECONDS, SECONDS_PER_TET, MOST_SECONDS = 45.0, 0.003, 600.0  # of the first try: twice what clean meshes take
 LAST_TRY = 0.6  # of that
 QUICKEST = 0.002  # seconds a tetrahedron of clean meshes
 FEWEST = 30  # tetrahedra of a loose part
