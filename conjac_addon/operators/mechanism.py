@@ -9,6 +9,8 @@ from ..settings import present_frame
 from .entries import UNDOABLE
 from .poll import active_armature, active_mechanism, unless
 
+LIVELY = "leapfrog"  #: integrator of new mechanisms; those of older files keep theirs
+
 #: damping of a joint, as a share of what would bring the part below it to rest without a swing
 CALM = 0.1
 
@@ -41,6 +43,7 @@ class CONJAC_OT_ragdoll(bpy.types.Operator):
         if settings.friction == "none":
             # as rough as obstacles, where a ground without friction would let it slide on without end
             settings.friction, settings.friction_coefficient = "coulomb", settings.mechanism.contact_friction
+        swing(settings)
         left_out = choose_bones(armature, self.smallest)
         try:
             damp(armature, context.scene)
@@ -50,6 +53,12 @@ class CONJAC_OT_ragdoll(bpy.types.Operator):
                     + (f", {len(left_out)} are left out" if left_out else ""))
         redraw_panels()
         return {"FINISHED"}
+
+
+def swing(settings: bpy.types.PropertyGroup) -> None:
+    """Choose the integrator that keeps the swing of jointed bodies, where none has been chosen."""
+    if not settings.solver.is_property_set("integrator"):
+        settings.solver.integrator = LIVELY
 
 
 def choose_bones(armature: bpy.types.Object, smallest: float) -> list[str]:
@@ -178,6 +187,7 @@ class CONJAC_OT_mechanism_from_rigid_bodies(bpy.types.Operator):
         empty.empty_display_type, empty.empty_display_size = "CUBE", 0.25
         scene.collection.objects.link(empty)
         empty.conjac.kind, empty.conjac.mechanism.collection = kinds.MECHANISM, collection
+        swing(empty.conjac)
         for obj in context.selected_objects:
             obj.select_set(False)
         empty.select_set(True)

@@ -33,6 +33,10 @@ def test_a_ragdoll_leaves_out_fingers_and_controls(scene, tmp_path):  # noqa: F8
     roles = {bone.name: bone.conjac.role for bone in rig.pose.bones}
     assert {name for name, role in roles.items() if role == "none"} == {"Control", "Finger"}
     assert rig.conjac.enabled and not rig.conjac.use_ground
+    assert rig.conjac.solver.integrator == "leapfrog"
+    rig.conjac.solver.integrator = "bdf2"
+    assert bpy.ops.conjac.ragdoll(use_ground=False) == {"FINISHED"}
+    assert rig.conjac.solver.integrator == "bdf2"  # what was chosen stays
     damping = {bone.name: bone.conjac.damping for bone in rig.pose.bones}
     assert damping["Chest"] > damping["Head"] > 0.0 and damping["Hips"] == 0.0
     document, _ = job_of(rig, tmp_path)

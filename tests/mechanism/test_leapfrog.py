@@ -107,6 +107,25 @@ def test_a_resumed_bake_goes_on_with_the_same_bytes(tmp_path, springy):
     assert np.array_equal(ends[0].q, ends[1].q) and np.array_equal(ends[0].u, ends[1].u)
 
 
+def test_the_log_says_what_share_of_the_motion_steps_took(tmp_path):
+    """A rod that turns about its end at ω loses ¾ h ω² of its energy a second by Semi-Implicit Euler; by leapfrog
+    nothing worth a word."""
+    bodies, (joint,) = chain(1)
+    for integrator in ("semi_implicit", "leapfrog"):
+        world = mechanism_world(tmp_path / integrator, bodies, [{**joint, "rate": [8.0]}], gravity=[0, 0, 0],
+                                integrator=integrator)
+        state, start = world.initial_state(), 0.0
+        for k in range(121):
+            state = world.step(state, H)
+            start = world.energy(state) if k == 0 else start
+        lost = 100.0 * (1.0 - world.energy(state) / start)
+        if integrator == "leapfrog":
+            assert world.summary == [] and lost < 0.1
+        else:
+            told = float(world.summary[0].split("took ")[1].split(" %")[0])
+            assert "Semi-Implicit Leapfrog" in world.summary[0] and told == pytest.approx(lost, abs=3.0) and lost > 20
+
+
 def test_where_springs_hold_a_weight_nothing_moves(tmp_path):
     """From the first step on."""
     body = {"name": "Ball", "mass": 2.0, "shape": {"kind": "sphere"}}

@@ -274,6 +274,24 @@ class Jointed:
         free = self.only_weight and (held is None or (held.on_bodies is None and not held.memory))
         return replace(after, u=rates if free else after.u, memory=memory)
 
+    def braked(self, lin: LinearizationPoint, h: float, momentum: Momentum) -> tuple[float, float]:
+        """What a linearised step of h seconds takes of the bodies' energy of motion by projecting what they bring onto
+        what joints allow, and that energy [J]."""
+        tree, flown = self.tree, flown_since(lin.memory, h)
+        if momentum is Momentum.REFLECTED:
+            flown = 0.5 * h
+            bring, E = lin.memory.get(CARRIED), self._world
+            bring = started(lin.posture, np.zeros(3)) if bring is None else bring
+            q = lin.q + flown * ahead_of(lin.v, lin.memory, h)
+            lin = replace(lin, q=q, posture=tree.posture(q, lin.v, lin.memory, self._between))
+        else:
+            earlier = tree.posture(lin.q - flown * lin.v, lin.v, lin.memory, self._earlier)
+            bring, E = earlier.twist, earlier.E
+        free_flight(lin.posture.E, E, bring, tree.inertia, self.gravity, flown, 0.0, self.wrench)
+        right = tree.gather(lin.posture, self.wrench, None, self._gathered)
+        motion = 0.5 * float(np.einsum("na,nab,nb->", self.wrench, self.light, self.wrench))
+        return motion - 0.5 * float(right @ self.by_inertia(lin, 0.0)(right)), motion
+
     @property
     def only_weight(self) -> bool:
         """Whether no force but weight acts."""
