@@ -27,8 +27,7 @@ def frames(arm: muscle.Arm) -> list[tuple[float, np.ndarray, np.ndarray]]:
         if any(abs(k * H - moment) < 1e-9 for moment in MOMENTS):
             soft, _ = world.parted(state)
             active = rises[min(round(k * H * muscle.FPS * muscle.SAMPLES), len(rises) - 1)]
-            x = world.soft.coordinates.place(soft.q, soft.time, soft.led)
-            found.append((float(active), x, world.poses(state)["pose"]))
+            found.append((float(active), world.soft.coordinates.place(soft.q, soft.time), world.poses(state)["pose"]))
         state = world.step(state, H)
     return found
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
-from ..forces.elastic import Elastic
+from ..forces.elastic import Elastic, corner_products
 from ..forces.stencils import StencilForce, side_by_side
 from ..state import Index, Mask, Vec
 from .pattern import NodeSum
@@ -23,12 +24,17 @@ class Elements:
         self.tets: Index = np.concatenate([one.tets for one in elastic])
         ends = np.cumsum([0, *(len(one.tets) for one in elastic)]).tolist()
         self.slices = [slice(first, end) for first, end in zip(ends, ends[1:])]  #: of each body among the tets
-        self._corners = NodeSum.build(self.tets, count)
+        self._corners, self._count = NodeSum.build(self.tets, count), count
         self._forces = np.zeros((ends[-1], 4, 3))
         self._table = np.zeros((ends[-1], 6, 9))
         #: K of pairs of nodes as it was filled last, of the tets and then of `others`, (e + s, 6, 9)
         self.blocks = self._table
         self.others: Index | None = None  #: nodes of the elements besides tets, (s, 4); None where there are none
+
+    @cached_property
+    def _corners_of(self) -> list[NodeSum]:
+        """Sums over the tets of each body alone."""
+        return [NodeSum.build(one.tets, self._count) for one in self.elastic]
 
     @property
     def of_tets(self) -> Vec:
@@ -60,6 +66,23 @@ class Elements:
             self._table = np.concatenate([self.of_tets, np.zeros((2 * len(others), 6, 9))])
         self._table[first:end] = blocks
         self.others, self.blocks = others, self._table[:end]
+
+    def multiply(self, x: Vec, time: float, columns: Vec, force: Vec) -> Vec:
+        """The true K times fields, both (c, n, 3), at positions x (n, 3) [m]; adds forces to `force`, (n, 3) [N]."""
+        self.activate(time)
+        out = np.zeros(columns.shape)
+        for one, sum_of in zip(self.elastic, self._corners_of):
+            corners = one.multiply(x, columns)
+            for field, into in zip(corners, (force, *out)):
+                sum_of.gather(field, into)
+        tables = [law.fill(x, time, False) for law in self._between]
+        for table in tables:
+            table.add_forces(force)
+        if tables:
+            nodes, blocks = side_by_side(tables)
+            for field, into in zip(corner_products(blocks, columns[:, nodes]), out):
+                np.add.at(into, nodes, field)
+        return out
 
     def measure(self, x: Vec, time: float, force: Vec, energy: float = 0.0,
                 besides: Sequence[StencilForce] = ()) -> float:

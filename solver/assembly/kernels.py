@@ -134,30 +134,6 @@ def multiply(blocks, elements, corners, columns, out):  # type: ignore[no-untype
                             out[j, s, c] += entry * (columns[i, r, c] - columns[j, r, c])
 
 
-@kernel("void(f8[:,:,::1], i4[:,::1], f8[:,:,::1], f8[:,:,::1])")
-def multiply_few(blocks, tets, columns, out):  # type: ignore[no-untyped-def]
-    """out += K columns over all elements, for a few columns at once: (c, n, 3) both, one after the other.
-
-    blocks: (e, 6, 9) of K. tets: (e, 4).
-    """
-    for k in range(tets.shape[0]):
-        pair = 0
-        for a in range(1, 4):
-            for b in range(a):
-                value = blocks[k, pair]
-                pair += 1
-                i, j = tets[k, a], tets[k, b]
-                for c in range(columns.shape[0]):
-                    x, y, z = (columns[c, j, 0] - columns[c, i, 0], columns[c, j, 1] - columns[c, i, 1],
-                               columns[c, j, 2] - columns[c, i, 2])
-                    out[c, i, 0] += value[0] * x + value[1] * y + value[2] * z
-                    out[c, i, 1] += value[3] * x + value[4] * y + value[5] * z
-                    out[c, i, 2] += value[6] * x + value[7] * y + value[8] * z
-                    out[c, j, 0] -= value[0] * x + value[3] * y + value[6] * z
-                    out[c, j, 1] -= value[1] * x + value[4] * y + value[7] * z
-                    out[c, j, 2] -= value[2] * x + value[5] * y + value[8] * z
-
-
 @kernel("f8(f8[:,::1], i4[:,::1], f8[::1])")
 def largest_edge_change(displacement, pairs, inverse_square):  # type: ignore[no-untyped-def]
     """Largest |d_i − d_j|² / length² over the edges. displacement: (n, 3), pairs: (k, 2), inverse_square: (k,)."""

@@ -57,6 +57,12 @@ PATIENCE = Param("patience", "Patience",
                  0.0, 10000.0, 0.0, 50.0)
 MEMORY = Param("memory", "Memory", "Earlier iterations that bend a direction", 8, "", 0, 100, 0, 20)
 
+STRAIN_LEFT = Param("strain_left", "Strain Left",
+                    "What further iterations would still stretch or turn the worst edge by, as a share of its length",
+                    0.03, "", 1.0e-6, 0.3, 1.0e-3, 0.1)
+TRIES = Param("tries", "Tries", "Iterations after which a step is linearised instead, which calms it", 12, "",
+              2, 1000, 4, 50)
+
 YOUNGS_MODULUS = Param("youngs_modulus", "Young's Modulus", "Stiffness: jelly 1e4, rubber 1e6", 3.0e4, "Pa",
                        1.0, 1.0e12, 1.0e3, 1.0e7, field=True)
 POISSON_RATIO = Param("poisson_ratio", "Poisson Ratio", "How well volume is kept: 0 is cork, 0.49 is rubber", 0.45, "",
@@ -231,6 +237,9 @@ ENTRIES: tuple[Entry, ...] = (
           (*LIMITS, CG_TOLERANCE, CG_ITERATIONS, PATIENCE), number=5),
     Entry("stage_solver", "newton_i", "nonlinear.newton_iterative:NewtonIterative", "Newton, Iterative",
           "No factorization at all: slow, and the least memory", (*LIMITS, CG_TOLERANCE, CG_ITERATIONS), number=6),
+    Entry("stage_solver", "quick", "nonlinear.quick:Quick", "Quick",
+          "As QLB until nothing is left that shows; what is too violent is linearised: as quick as one linear solve",
+          (STRAIN_LEFT, TRIES), number=7),
     Entry("material", "stable_neo_hookean", "materials.stable_neo_hookean:StableNeoHookean", "Stable Neo-Hookean",
           "Flesh and rubber: keeps its volume, survives being turned inside out", (YOUNGS_MODULUS, POISSON_RATIO),
           number=0),

@@ -52,6 +52,8 @@ class Elastic:
             self._fiber_constants = _in_lanes(fibers.constants.T[source])
         self._works = np.zeros((min(CHUNKS, blocks), ELEMENT_SLOTS * LANES))
         self._energies = np.zeros(blocks * LANES)
+        self._products = np.zeros((0, blocks * LANES, 4, 3))
+        self._blocks = np.zeros((0, 6, 9))  #: of a body with fibers
 
     def activate(self, time: float) -> None:
         """Let the fibers contract as they do at `time` [s], for all that is asked from now on."""
@@ -71,6 +73,28 @@ class Elastic:
 
         share(fill_with_fibers, len(self._works), *body, self._fiber_constants, self._stress, self._tangent,
               self._fiber_stress, self._fiber_tangent, *out)
+
+    def multiply(self, x: Vec, columns: Vec) -> Vec:
+        """Forces [N] and the true K times `columns` (c, n, 3) at x (n, 3) [m], as corners have them, (1 + c, p, 4, 3);
+        written anew by the next call."""
+        if len(self._products) != 1 + len(columns):
+            self._products = np.zeros((1 + len(columns), *self.tets.shape, 3))
+        out: Vec = self._products
+        if self.fibers is not None:
+            self._multiply_filled(x, columns, out)
+            return out
+        from .product_kernels import multiply  # compiled for stages that are iterated on a kept factor
+
+        share(multiply, len(self._works), x, columns, self._nodes, self._rest, self._constants, self._stress,
+              self._tangent, self._works, out)
+        return out
+
+    def _multiply_filled(self, x: Vec, columns: Vec, out: Vec) -> None:
+        """The same by way of K."""
+        if not len(self._blocks):
+            self._blocks = np.zeros((len(self.tets), 6, 9))
+        self.fill(x, False, out[0], self._blocks)
+        out[1:] = corner_products(self._blocks, columns[:, self.tets])
 
     def measure(self, x: Vec, forces: Vec) -> float:
         """Energy [J] at x, (n, 3) [m]; writes forces (p, 4, 3) [N]. Raises ValueError where these are too few."""
@@ -105,6 +129,20 @@ class Elastic:
             if len(array) != len(self.tets):
                 raise ValueError(f"an array has {len(array)} elements, but these are padded to {len(self.tets)}: make "
                                  "it as long as `tets`")
+
+
+def corner_products(blocks: Vec, corners: Vec) -> Vec:
+    """What K of pairs of corners, (e, 6, 9), does to columns at the corners, both (c, e, 4, 3)."""
+    out = np.zeros_like(corners)
+    pair = 0
+    for a in range(1, 4):
+        for b in range(a):
+            block = blocks[:, pair].reshape(-1, 3, 3)
+            apart = corners[:, :, b] - corners[:, :, a]
+            out[:, :, a] += np.einsum("eij,cej->cei", block, apart)
+            out[:, :, b] -= np.einsum("eji,cej->cei", block, apart)
+            pair += 1
+    return out
 
 
 def _in_lanes(values: Any) -> Any:

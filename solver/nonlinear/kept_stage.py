@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ..assembly.linearised import Linearised
+from ..assembly.products import Products
 from ..coordinates.free_nodes import FreeNodes
 from ..linear.interface import NotPositiveDefinite
 from ..parts.interface import NodeStage
@@ -32,16 +32,16 @@ class Passing(Protocol):
     def serves(self, x: Vec, stage: NodeStage, start: State) -> bool:
         """Whether its factor is there still and of positions near x, and those are dynamic who are so now."""
 
-    def change(self, lin: Linearised, stage: NodeStage, p: Vec) -> Vec:
-        """What a pass changes in x − b h v, b h v and p, (3, n, 3)."""
+    def change(self, at: Products, stage: NodeStage) -> Vec:
+        """What a pass changes in x − b h v, b h v and p, (3, n, 3); at: with K v and K p."""
 
 
-#: passes on a stage factored at positions and velocities, (n, 3), and where that was, with K negative semi-definite
-#: where the last argument says so. Raises NotPositiveDefinite
-PassesAt = Callable[[Vec, Vec, bool], tuple[Passing, Linearised]]
+#: passes on a stage factored at positions and velocities, (n, 3), with K negative semi-definite where the last argument
+#: says so. Raises NotPositiveDefinite
+PassesAt = Callable[[Vec, Vec, bool], Passing]
 
-#: f and the true K at positions and velocities, (n, 3)
-LineariseAt = Callable[[Vec, Vec], Linearised]
+#: f and products with the true K at positions and velocities, (n, 3), of fields (c, n, 3)
+ProductsAt = Callable[[Vec, Vec, Vec], Products]
 
 
 class KeptStage:
@@ -61,7 +61,7 @@ class KeptStage:
         self._passes: Passing | None = None
         self._p: Vec | None = None
 
-    def reach(self, passes_at: PassesAt, linearise_at: LineariseAt, stage: NodeStage, start: State, base: Vec,
+    def reach(self, passes_at: PassesAt, products_at: ProductsAt, stage: NodeStage, start: State, base: Vec,
               coordinates: FreeNodes, limits: StopRule, extent: float) -> State | None:
         """The state at the end of a stage as `coupled.reach` defines it; None where passes do not lead there.
 
@@ -69,15 +69,14 @@ class KeptStage:
         """
         v = coordinates.spread(self._foreseen(stage, start, coordinates), stage.w)
         at = Iterate.at(stage, coordinates.place(base, stage.time), coordinates.prescribed, v, self._p)
-        lin = None
         for _ in range(FACTORS):
             if self._passes is None or not self._passes.serves(at.x, stage, start):
                 self._drop()
                 try:
-                    self._passes, lin = _first(passes_at, at)
+                    self._passes = _first(passes_at, at)
                 except (NotPositiveDefinite, np.linalg.LinAlgError):
                     break
-            if self._iterate(at, lin or linearise_at(at.x, at.v), linearise_at, stage, limits, extent):
+            if self._iterate(at, products_at, stage, limits, extent):
                 self._p = at.p
                 free = coordinates.free
                 after = State(stage.time, at.x[free].ravel(), at.v[free].ravel(), start.memory)
@@ -86,21 +85,20 @@ class KeptStage:
             self._drop()
             if not at.is_worth_more:
                 break
-            lin = None
         self.forget()
         return None
 
-    def _iterate(self, at: Iterate, lin: Linearised, linearise_at: LineariseAt, stage: NodeStage, limits: StopRule,
-                 extent: float) -> bool:
+    def _iterate(self, at: Iterate, products_at: ProductsAt, stage: NodeStage, limits: StopRule, extent: float) -> bool:
         """Passes from an iterate on, which is moved; whether they came to their end."""
         assert self._passes is not None
         self._anderson.start()
         sizes: list[float] = []
         for _ in range(min(PASSES, limits.iterations)):
-            if lin.contacts is not None and len(lin.contacts.nodes) and not self._passes.serves_contacts:
+            here = products_at(at.x, at.v, np.stack([at.v, at.p]))
+            if here.contacts is not None and len(here.contacts.nodes) and not self._passes.serves_contacts:
                 at.is_worth_more = True  # a factor that knows of contacts
                 return False
-            change = self._passes.change(lin, stage, at.p)
+            change = self._passes.change(here, stage)
             size = max(float(np.abs(change[0] + change[1]).max()), float(np.abs(change[1]).max()))
             if not at.goal:
                 at.goal = max(limits.tolerance * (size + 1.0e-3 * extent), SAME_PLACE * extent)
@@ -111,7 +109,6 @@ class KeptStage:
             at.is_worth_more = size < sizes[0]
             if size <= at.goal:
                 return True
-            lin = linearise_at(at.x, at.v)
         return False
 
     def _foreseen(self, stage: NodeStage, start: State, coordinates: FreeNodes) -> Vec:
@@ -163,10 +160,9 @@ class Iterate:
         self.z = z.reshape(self.z.shape)
 
 
-def _first(passes_at: PassesAt, at: Iterate) -> tuple[Passing, Linearised | None]:
+def _first(passes_at: PassesAt, at: Iterate) -> Passing:
     """Passes on a factor of the true K, or of the projected one where that has none."""
     try:
         return passes_at(at.x, at.v, False)
     except NotPositiveDefinite:
-        # products are with the true K, so the first pass has to look again
-        return passes_at(at.x, at.v, True)[0], None
+        return passes_at(at.x, at.v, True)

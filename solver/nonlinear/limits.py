@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ..errors import StepFailed
 from .problem import Evaluation, StageProblem
 
+TOLERANCE, ITERATIONS = 1.0e-6, 100  #: where a stage solver has none of its own
 WINDOW = 5  #: iterations over which progress is measured
 
 
@@ -18,11 +19,15 @@ class StopRule:
     tolerance: float
     iterations: int
     force_scale: float  #: [N]; 0: the weight of the heaviest node
+    #: the share of an edge's length that may be left; where there is one, a stage that is not solved in time is given
+    #: up, and its step is linearised
+    strain_left: float = 0.0
 
     @classmethod
     def of(cls, params: dict[str, float]) -> StopRule:
-        """params: tolerance, iterations and, where it is not 0, force_scale."""
-        return cls(params["tolerance"], int(params["iterations"]), params.get("force_scale", 0.0))
+        """params: tolerance, iterations and force_scale, each as it is by default where it is not there."""
+        return cls(params.get("tolerance", TOLERANCE), int(params.get("iterations", ITERATIONS)),
+                   params.get("force_scale", 0.0))
 
     def goal(self, problem: StageProblem, first: Evaluation) -> float:
         """The largest residual at which a stage is solved [N s]."""

@@ -89,7 +89,7 @@ class StageProblem:
         held: directions in which the velocities are given, in the pattern's order."""
         self.held = held
         self.physics, self.system, self.stage, self.damped = physics, system, stage, damped
-        self.order = system.pattern.order
+        self.order, self.mass = system.pattern.order, physics.mass
         self._base = base
         self.tets = system.pattern.tets
         self._still = np.zeros_like(base)
@@ -213,6 +213,10 @@ class StageProblem:
         moved = np.zeros_like(self._base)
         moved[self.order] = self.stage.b * self.stage.h * direction.reshape(-1, 3)
         return moved
+
+    def strain(self, direction: Vec) -> float:
+        """The largest share of its length by which a change of the unknowns changes an edge, turning included."""
+        return self.system.edges.largest_change(self.displacement(direction))
 
     def moves(self, direction: Vec) -> bool:
         """Whether a change of the unknowns moves anything that doubles can tell."""

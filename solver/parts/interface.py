@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from ..assembly.linearised import Linearised
 from ..assembly.pattern import Pattern
+from ..assembly.products import Products
 from ..coordinates.floating import FloatingParts
 from ..coordinates.free_nodes import FreeNodes
 from ..linear.interface import LinearSolver
@@ -113,7 +114,7 @@ class NodeStage(StageShape):
         inert = self.inertia * lin.mass
         return inert if lin.damped is None else inert + self.a * self.h * lin.damped.drag
 
-    def acceleration(self, lin: Linearised, v: Vec) -> Vec:
+    def acceleration(self, lin: Linearised | Products, v: Vec) -> Vec:
         """What velocities v (n, 3) have gained on v̂ a second, with what mass damping takes, (n, 3) [m/s²]."""
         gained: Vec = (v - self.v_hat) / (self.a * self.h)
         if lin.damped is not None:

@@ -6,7 +6,6 @@ from functools import cached_property
 
 import numpy as np
 
-from ..assembly.kernels import multiply_few
 from ..assembly.linearised import Linearised, Near
 from ..state import Vec
 from .interface import Mesh, NodeStage
@@ -38,15 +37,6 @@ class Loads:
                 offset[coordinates.prescribed] -= stage.b * stage.h * stage.w
             # all nodes are near, so `nodes` counts them all and in order
             out += share * self._everywhere.of(lin).multiply(lin, offset[:, :, None])[:, :, 0]
-        return out
-
-    def products(self, lin: Linearised, columns: Vec) -> Vec:
-        """K times fields on all nodes, both (c, n, 3)."""
-        out = np.einsum("nij,cnj->cni", lin.node_blocks, columns) if lin.node_blocks.any() else np.zeros(columns.shape)
-        count = len(self._mesh.tets)
-        multiply_few(lin.blocks[:count], self._mesh.tets, columns, out)
-        if lin.others is not None:
-            multiply_few(lin.blocks[count:], lin.others, columns, out)
         return out
 
     def pull(self, lin: Linearised, w: Vec) -> Vec:

@@ -12,6 +12,7 @@ import numpy as np
 from ..assembly.damping import Damped, Damping, DampingLaw
 from ..assembly.elements import Elements
 from ..assembly.linearised import Linearised
+from ..assembly.products import Products
 from ..contact.find.half_space import HalfSpace
 from ..contact.laws.interface import ContactLaw, Friction
 from ..contact.laws.penalty import Penalty
@@ -31,8 +32,10 @@ from ..nonlinear.equilibrium import equilibrium
 from ..nonlinear.held import AcrossGiven, GivenDirections
 from ..nonlinear.interface import StageSolver
 from ..nonlinear.kept_stage import KeptStage
+from ..nonlinear.momentum import with_momentum
 from ..nonlinear.problem import StageMatrix as StageSystem
 from ..nonlinear.problem import StageProblem
+from ..nonlinear.quick import Calm, GaveUp
 from ..parts.conjac.passes import Passes
 from ..parts.conjac.posed import PosedConJac
 from ..parts.interface import Condensation, NodeStage, Posed, PosedNodes, Stage, Whole
@@ -81,7 +84,7 @@ class Nodes(SoftBodies):
         damping = Damping(self.damping_laws, self._elements, self.mass)
         self._damping = None if damping.is_off and not laws else damping
         self._kept_stage = KeptStage()
-        self._rescued = 0
+        self._rescued = self._calmed = 0
 
     @property
     def unknowns(self) -> int:
@@ -212,7 +215,7 @@ class Nodes(SoftBodies):
                            untouched=untouched)
 
         if self.condensation.whole is None:
-            after = self._reach_condensed(stage, nodes, start, linearise_at)
+            after = self._reach_condensed(stage, nodes, start, damped, linearise_at)
         else:
             after = self._reach_in_full(nodes, start, damped, held)
         if self.friction is None or not len(self.touching(after)):
@@ -222,14 +225,16 @@ class Nodes(SoftBodies):
         lin = replace(linearise_at(x, v, self.project), untouched=None)
         return self._with_friction(self._posed(lin, nodes), after)
 
-    def _reach_condensed(self, stage: Stage, nodes: NodeStage, start: State,
+    def _reach_condensed(self, stage: Stage, nodes: NodeStage, start: State, damped: Damped | None,
                          linearise_at: Callable[[Vec, Vec, bool], Linearised]) -> State:
         """The same where velocities follow dynamic nodes: by passes on a kept factor, or else a factor an iteration."""
         condensation, limits = self.condensation, self.stage_solver.limits
 
-        def passes_at(x: Vec, v: Vec, project: bool) -> tuple[Passes, Linearised]:
-            lin = linearise_at(x, v, project)
-            return Passes(cast(PosedConJac, condensation.pose(lin, nodes))), lin
+        def passes_at(x: Vec, v: Vec, project: bool) -> Passes:
+            return Passes(cast(PosedConJac, condensation.pose(linearise_at(x, v, project), nodes)))
+
+        def products_at(x: Vec, v: Vec, columns: Vec) -> Products:
+            return self.products_at(x, v, stage.time, columns, damped)
 
         def pose_at(q: Vec, u: Vec, project: bool) -> PosedNodes:
             x, v = self.coordinates.place(q, stage.time), self.coordinates.spread(u, nodes.w)
@@ -237,10 +242,12 @@ class Nodes(SoftBodies):
 
         if stage.inertia:
             base = start.q if stage.base is None else stage.base
-            after = self._kept_stage.reach(passes_at, lambda x, v: linearise_at(x, v, False), nodes, start, base,
-                                           self.coordinates, limits, self.extent)
+            after = self._kept_stage.reach(passes_at, products_at, nodes, start, base, self.coordinates, limits,
+                                           self.extent)
             if after is not None:
                 return after
+            if limits.strain_left:
+                raise GaveUp("passes on one factor did not settle")
         return reach_coupled(pose_at, self.evaluate, stage, start, limits, self.extent)
 
     def _with_friction(self, posed: PosedNodes, after: State) -> State:
@@ -276,13 +283,23 @@ class Nodes(SoftBodies):
         if held is not None:
             guess = held.meet(guess)
         if self.contacts:
-            problem, found = in_contact.solved(self, problem.of, coordinates.place(start.q, start.time), guess,
-                                               self.stage_solver.solve)
+            problem, unknowns = in_contact.solved(self, problem.of, coordinates.place(start.q, start.time), guess,
+                                                  self.stage_solver.solve)
         else:
-            found = self.stage_solver.solve(problem, guess)
-        v = problem.velocities(found)
+            unknowns = self.stage_solver.solve(problem, guess)
+        if stage.inertia and self.stage_solver.limits.strain_left:
+            unknowns = with_momentum(problem, unknowns, self._flying_at(problem, unknowns))
+        v = problem.velocities(unknowns)
         x = problem.positions(v)
         return State(stage.time, x[coordinates.free].ravel(), v[coordinates.free].ravel(), start.memory)
+
+    def _flying_at(self, problem: StageProblem, unknowns: Vec) -> list[Index]:
+        """Nodes of each part that nothing holds, and nothing touches there."""
+        v, free = problem.velocities(unknowns), self.coordinates.free
+        there = State(problem.stage.time, problem.positions(v)[free].ravel(), v[free].ravel(), {})
+        touching = np.zeros(len(self.mass), dtype=bool)
+        touching[self.touching(there)] = True
+        return [part for part in self._flying if not touching[part].any()]
 
     @property
     def _whole(self) -> Whole:
@@ -300,7 +317,7 @@ class Nodes(SoftBodies):
         done, sleep = False, self.condensation.sleep
         while not done:
             try:
-                after = self.integrator.step(self, state, h)
+                after = self._stepped(state, h)
             except np.linalg.LinAlgError as failure:
                 raise StepFailed("the step's system of equations is singular") from failure
             except NotPositiveDefinite as failure:
@@ -313,6 +330,33 @@ class Nodes(SoftBodies):
             state, done = sleep.judge(state, after, h, self.stretching, self.integrator.remembers)
         return state
 
+    def _stepped(self, state: State, h: float) -> State:
+        """The integrator's step, or a linearised one of Euler where stages may be given up and one was."""
+        try:
+            return self.integrator.step(self, state, h)
+        except GaveUp:
+            if self.contacts:
+                raise  # what is prescribed may have to push its way first
+        after = self._calmer(state, h)
+        self._calmed += 1
+        return self._without_past(after)
+
+    def _calmer(self, state: State, h: float) -> State:
+        """A step of Euler that is linearised. Raises StepFailed."""
+        stage = Stage(h, 1.0, 1.0, state.time + h, None, state.u, beta=1.0)
+        if self.condensation.whole is None:
+            return self.land(self.pose(state, stage), stage, state)
+        quick, self.stage_solver = self.stage_solver, Calm()
+        try:
+            return self.reach(stage, state)
+        finally:
+            self.stage_solver = quick
+
+    def _without_past(self, after: State) -> State:
+        """What is remembered of the steps before is no guide past a step that the integrator did not take."""
+        return replace(after, memory={key: value for key, value in after.memory.items()
+                                      if key not in self.integrator.remembers})
+
     def rescue(self, state: State, h: float, failure: StepFailed) -> State:
         """A linearised step of Euler where a stage that balances has no solution nearby: a body that is pressed until
         it snaps into another balance. Raises StepFailed where the step was linearised already, or no node balances."""
@@ -324,17 +368,19 @@ class Nodes(SoftBodies):
         finally:
             self.integrator = integrator
         self._rescued += 1
-        # what is remembered of the steps before is no guide past a jump
-        return replace(after, memory={key: value for key, value in after.memory.items()
-                                      if key not in integrator.remembers})
+        return self._without_past(after)
 
     @property
     def summary(self) -> list[str]:
         """How many steps had to be linearised."""
-        if not self._rescued:
-            return []
-        return [f"{self._rescued} of the shortest steps were linearised: what balances snapped from one shape to "
-                "another, and no step between them could be solved"]
+        said = []
+        if self._calmed:
+            said.append(f"{self._calmed} steps were too violent to be solved quickly and were linearised, which calms "
+                        "them: smaller steps or more Tries keep more of the motion")
+        if self._rescued:
+            said.append(f"{self._rescued} of the shortest steps were linearised: what balances snapped from one shape "
+                        "to another, and no step between them could be solved")
+        return said
 
     def note_remarks(self) -> None:
         """What the linear solver had to say goes to the notes."""

@@ -12,6 +12,7 @@ from ..assembly.damping import Damped, Damping
 from ..assembly.edges import Edges
 from ..assembly.elements import Elements
 from ..assembly.linearised import Linearised
+from ..assembly.products import Products
 from ..contact.find.half_space import HalfSpace
 from ..contact.laws.interface import ContactLaw
 from ..contact.laws.penalty import Penalty
@@ -84,6 +85,21 @@ class SoftBodies:
         still = np.zeros_like(x) if v is None else v
         return Linearised(x, still, self.mass, force, self._elements.blocks, self._node_blocks, contacts=contacts,
                           others=self._elements.others)
+
+    def products_at(self, x: Vec, v: Vec, time: float, columns: Vec, damped: Damped | None) -> Products:
+        """f and the true K times fields (c, n, 3), as if nothing touched, at positions and velocities (n, 3)."""
+        force = self._weight.copy()
+        products = self._elements.multiply(x, time, columns, force)
+        for pull in self.pulls:
+            pull.add_force(x, time, force)
+        if self.pulls:
+            products += np.einsum("nij,cnj->cni", self._untouched(time), columns)
+        contacts = None
+        if self.ground is not None:
+            finder, law = self.ground
+            contacts = finder.find(x, time)
+            law.add_force(contacts, force)
+        return Products(x, v, self.mass, force, products, damped, contacts)
 
     def clamped(self, x: Vec, time: float) -> Mask:
         """Which elements' stiffness the projection changes at positions x (n, 3), (e,)."""

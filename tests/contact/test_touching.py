@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from contact_scenes import balls_in_a_bowl, bent_bar
 from small_jobs import change
 from touching import box, contact_job, distance, obstacle, sheet, soft, stepped
 from worlds import nodes_of
@@ -321,29 +320,3 @@ def test_friction_is_the_slope_of_its_potential():
         bend = sum(sign * end.forces for sign, end in zip((1, -1), ends)) / (2 * step)
         wanted = (K.reshape(36, 36) @ way.ravel()).reshape(12, 3)[nodes]
         assert np.abs(bend - wanted).max() <= 1e-4 * np.abs(wanted).max()
-
-
-# whole scenes, through the loop of a bake
-
-@pytest.mark.long
-@pytest.mark.parametrize("make,until", [(bent_bar, 37), (balls_in_a_bowl, 17)])
-def test_scenes_bake_and_nothing_crosses_in_any_frame(tmp_path, make, until):
-    from solver.frames.read import Cache
-    from solver.simulate import bake
-
-    class Quiet:
-        def __getattr__(self, name):
-            return lambda *told: None
-
-    job = make(tmp_path / "job")
-    bake(job, Quiet(), frames=(1, until))
-    cache, part = Cache(job / "cache"), nodes_of(load(job))
-    law, nearest = part.contacts[0], np.inf
-    for frame in range(1, until + 1):
-        # frames are in single precision, which may bring surfaces nearer by a micrometre and no more
-        count = sum(body.vertices for body in part.parts)
-        x = part.coordinates.place(part.initial_state().q, (frame - 1) / 24)
-        x[:count] = cache.vertices(frame)[:count]
-        assert law.surfaces.crossing(x) is None
-        nearest = min(nearest, float(law.touching(x).work[:, 16].min(initial=np.inf)))
-    assert 0.0 < nearest < law.reach**2

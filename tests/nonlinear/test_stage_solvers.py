@@ -15,7 +15,8 @@ from solver.simulate import Halved, advance
 from solver.state import State
 
 KEYS = list(catalogue.family("stage_solver"))
-OTHERS = [key for key in KEYS if key != "newton_d"]
+QUICK = "quick"  #: stops before the root, see test_quick.py
+OTHERS = [key for key in KEYS if key not in ("newton_d", QUICK)]
 H = 0.05
 
 
@@ -124,7 +125,7 @@ def test_the_residual_is_the_slope_of_the_merit():
 
 @pytest.mark.parametrize("key", KEYS)
 def test_what_cannot_be_solved_says_where_and_when(key):
-    world = quasistatic(key, 0.75, 2.0, iterations=2)
+    world = quasistatic(key, 0.75, 2.0, iterations=2, tries=2)
     with pytest.raises(StepFailed, match=r"net force of .* N is left at node \d+, 0.05 s") as caught:
         world.step(world.initial_state(), H)
     assert caught.value.object == "box"
@@ -264,7 +265,7 @@ def test_without_cholmod_the_factor_stays_frozen_and_that_is_said():
     assert all(solver(key).notes(available("cholmod")()) == [] for key in KEYS)
 
 
-@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("key", ["newton_d", *OTHERS])
 def test_the_smallest_tolerance_that_is_allowed_is_reached(key):
     """Not asked for without end: in about as many iterations as doubles have digits."""
     h, world = 1 / 60, swinging(key)

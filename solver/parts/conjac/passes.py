@@ -12,12 +12,10 @@ costs one solve of three columns.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import scipy.linalg
 
-from ...assembly.linearised import Linearised
+from ...assembly.products import Products
 from ...state import State, Vec
 from ..interface import NodeStage
 from .posed import PosedConJac
@@ -52,48 +50,60 @@ class Passes:
             return False
         return owner.edges.largest_change(x - posed.lin.x) <= NEAR
 
-    def change(self, lin: Linearised, stage: NodeStage, p: Vec) -> Vec:
-        """What a pass changes in x − b h v, b h v and p, x and v those of `lin`, (3, n, 3) [m], [m], [m s].
+    def change(self, at: Products, stage: NodeStage) -> Vec:
+        """What a pass changes in x − b h v, b h v and p, x and v those of `at`, (3, n, 3) [m], [m], [m s].
 
-        lin: with the true K. [ConJac 11, changed: iterated on one factor]
+        at: with K v and K p. [ConJac 11, changed: iterated on one factor]
         """
-        owner, order = self.posed.owner, self._order
-        inert = stage.inertia * lin.mass[:, None]
-        bare = lin if lin.untouched is None else replace(lin, node_blocks=lin.untouched)
-        pulled, felt = owner.loads.products(bare, np.stack([lin.v, p]))
-        lost, reached = lin.v - stage.v_hat, stage.b * stage.h
-        momentum = inert * lost - stage.a * stage.h * lin.force
-        if lin.damped is not None:
-            momentum -= stage.a * stage.h * lin.damped.force(lin.v)
+        order = self._order
+        pulled, felt = at.columns
+        inert = stage.inertia * at.mass[:, None]
+        reached = stage.b * stage.h
+        momentum = inert * (at.v - stage.v_hat) - stage.a * stage.h * at.force
+        if at.damped is not None:
+            momentum -= stage.a * stage.h * at.damped.force(at.v)
         left = momentum - felt
+        unbalanced = at.force - self._carried(at, stage)
 
-        followed = self._balance_velocities(np.stack([pulled, -left], axis=2))
+        followed = self._balance(pulled, -left, unbalanced)
         # what the changes of v and x do to m
         given = left[order].ravel() + np.repeat(inert[order, 0], 3) * followed[:, 0]
         ahead = self._velocities.T @ given
         if self._positions is not self._velocities:
-            unbalanced = lin.force - self._carried(lin, stage, lin.v)
             ahead += stage.a * stage.h * (self._velocities - self._positions).T @ unbalanced[order].ravel()
         change = np.zeros(len(ahead)) if self._slope is None else -scipy.linalg.lu_solve(self._slope, ahead)
 
         v = followed[:, 0] + self._velocities @ change
-        faster = lin.v.copy()
-        faster[order] += v.reshape(-1, 3)
-        unbalanced = lin.force - self._carried(lin, stage, faster)
-        x = owner.balance(self.posed, unbalanced[:, :, None])[0][:, 0] + reached * self._positions @ change
-        changed = np.stack([x - reached * v, reached * v, followed[:, 1]], axis=1)
-        out: Vec = np.zeros((3, *lin.x.shape))
-        out[:, order] = changed.T.reshape(3, -1, 3)
+        x = followed[:, 2] + reached * self._positions @ change - self._carries(v, at, stage)
+        out: Vec = np.zeros((3, *at.x.shape))
+        out[:, order] = np.stack([x - reached * v, reached * v, followed[:, 1]]).reshape(3, -1, 3)
         return out
 
-    def _balance_velocities(self, loads: Vec) -> Vec:
-        """−K⁻¹ of loads (n, 3, c) across the dynamic unknowns, as if nothing touched, (3 (q + k), c)."""
-        alone = self.posed.untouched
-        return self.posed.owner.balance(self.posed, loads)[0] if alone is None else alone(loads)
+    def _balance(self, pulled: Vec, left: Vec, unbalanced: Vec) -> Vec:
+        """−K⁻¹ of loads (n, 3) across the dynamic unknowns, (3 (q + k), 3), of all but the last as if nothing
+        touched."""
+        owner, alone = self.posed.owner, self.posed.untouched
+        if alone is None:
+            return owner.balance(self.posed, np.stack([pulled, left, unbalanced], axis=2))[0]
+        apart = alone(np.stack([pulled, left], axis=2)), owner.balance(self.posed, unbalanced[:, :, None])[0]
+        return np.concatenate(apart, axis=1)
 
-    def _carried(self, lin: Linearised, stage: NodeStage, v: Vec) -> Vec:
-        """M a, a the rigid part of what velocities v (n, 3) have lost of v̂ a second, (n, 3) [N]."""
+    def _carried(self, at: Products, stage: NodeStage) -> Vec:
+        """M a, a the rigid part of what velocities have lost of v̂ a second, (n, 3) [N]."""
         frames = self.posed.owner.frames
         if not self.posed.frames:
-            return np.zeros_like(v)
-        return frames.inertia(frames.at(lin.x), lin.mass, stage.acceleration(lin, v))
+            return np.zeros_like(at.v)
+        return frames.inertia(frames.at(at.x), at.mass, stage.acceleration(at, at.v))
+
+    def _carries(self, change: Vec, at: Products, stage: NodeStage) -> Vec | float:
+        """−K⁻¹ of what a change of velocities, (3 (q + k),) [m/s], adds to M a, in the frames that were factored."""
+        posed, order = self.posed, self._order
+        if not posed.frames:
+            return 0.0
+        rate = np.zeros_like(at.v)
+        rate[order] = change.reshape(-1, 3) / (stage.a * stage.h)
+        if at.damped is not None:
+            rate *= 1.0 + stage.a * stage.h * (at.damped.drag / at.mass)[:, None]
+        amplitudes = posed.owner.frames.amplitudes(posed.frames, at.mass, rate)[order]
+        owed: Vec = np.einsum("pak,pk->pa", posed.owed[:, 1:].reshape(len(order), 3, -1), amplitudes).ravel()
+        return owed

@@ -1,0 +1,22 @@
+"""Forces at one moment and what K does to a few fields there, where K itself is asked for by nobody."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..contact.find.half_space import Contacts
+from ..state import Vec
+from .damping import Damped
+
+
+@dataclass(frozen=True)
+class Products:
+    """All of it on nodes, with the true K = ∂f/∂x, not projected."""
+
+    x: Vec  #: positions [m], (n, 3)
+    v: Vec  #: velocities [m/s], (n, 3)
+    mass: Vec  #: lumped [kg], (n,)
+    force: Vec  #: f(x) [N], (n, 3), without the damping D v
+    columns: Vec  #: K times each field, as if nothing touched, (c, n, 3)
+    damped: Damped | None  #: D = ∂f/∂v; None where nothing is damped
+    contacts: Contacts | None  #: whose penalty is in f; None where there is no obstacle

@@ -1,0 +1,124 @@
+"""QLB until nothing is left that shows: a stage ends where its elements are strained as they should be."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import StepFailed
+from ..linear.interface import LinearSolver
+from ..state import Vec
+from .kept_factor import KeptFactor
+from .limits import StopRule
+from .pairs import Pairs
+from .problem import Evaluation, StageProblem
+
+CONDENSED = 0.5  #: of the first change, where velocities are condensed
+WORTH = 30.0  #: iterations that a new factor costs
+MEMORY = 8
+CALM = 4  #: most iterations of a step that was given up
+
+
+class GaveUp(StepFailed):
+    """A stage that may as well be linearised."""
+
+
+class Quick:
+    """Each iteration moves less than the last. What all that would follow move changes no edge by more than a share of
+    its length: the rest would not be seen, and does no harm in the next step, which removes it. [Witemeyer 2021]
+
+    Who stops at a share of the first force instead leaves what is stiff unsolved wherever that was large.
+    """
+
+    def __init__(self, params: dict[str, float]) -> None:
+        """params: strain_left, the share; tries, iterations after which a step is linearised instead."""
+        self.limits = StopRule(CONDENSED, int(params["tries"]), 0.0, params["strain_left"])
+        self._factor = KeptFactor(WORTH)
+        self._pairs = Pairs(MEMORY)
+
+    def solve(self, problem: StageProblem, guess: Vec) -> Vec:
+        """Near the root. Raises GaveUp; StepFailed where no step of Euler would do instead, as there is no inertia."""
+        try:
+            return self._solve(problem, guess)
+        except StepFailed as failure:
+            if problem.stage.inertia:
+                raise GaveUp(str(failure), failure.object) from failure
+            raise
+
+    def _solve(self, problem: StageProblem, guess: Vec) -> Vec:
+        at = problem.evaluate(guess)
+        if self._factor.ready(problem, guess):
+            self._pairs.clear(len(guess))
+        last, fresh = 0.0, True
+        for count in range(self.limits.iterations):
+            direction = self._pairs.direction(at.residual, self._factor.solve)
+            try:
+                after, share = problem.search(at, direction)
+            except StepFailed:
+                if fresh and not len(self._pairs):
+                    raise
+                self._renew(problem, at)
+                last, fresh = 0.0, True
+                continue
+            moved = problem.strain(after.unknowns - at.unknowns)
+            self._pairs.add(after.unknowns - at.unknowns, after.residual - at.residual)
+            at, fresh = after, False
+            if share == 1.0 and _left(moved, last) <= self.limits.strain_left:
+                self._factor.spent(count + 1)
+                return at.unknowns
+            if moved > last > 0.0 and share == 1.0:
+                self._renew(problem, at)
+                moved, fresh = 0.0, True
+            last = moved
+        raise self.limits.failure(problem, at)
+
+    def _renew(self, problem: StageProblem, at: Evaluation) -> None:
+        self._factor.renew(problem, at.unknowns)
+        self._pairs.clear(len(at.unknowns))
+
+    def notes(self, linear: LinearSolver) -> list[str]:
+        """None: any linear solver will do."""
+        return []
+
+    def forget_past(self) -> None:
+        """Drop the factor and the pairs."""
+        self._factor.forget()
+        self._pairs.clear(0)
+
+
+class Calm:
+    """A linearised step that gains nothing: from where the body stands, iterations on projected stiffness until one is
+    taken whole, each of which lowers the incremental potential. There that is the body's energy."""
+
+    def __init__(self) -> None:
+        self.limits = StopRule(CONDENSED, CALM, 0.0, strain_left=1.0)
+
+    def solve(self, problem: StageProblem, guess: Vec) -> Vec:
+        """Rates with less of that potential than none have. Raises StepFailed."""
+        stands = np.zeros_like(guess)
+        at, share = problem.evaluate(stands), 0.0
+        for _ in range(CALM):
+            if share == 1.0:
+                break
+            problem.factor(at.unknowns, False)
+            try:
+                at, share = problem.search(at, problem.system.linear.solve(-at.residual))
+            except StepFailed:
+                if at.unknowns is stands:
+                    raise
+                break  # nothing lowers it
+        return at.unknowns
+
+    def notes(self, linear: LinearSolver) -> list[str]:
+        """None: any linear solver will do."""
+        return []
+
+    def forget_past(self) -> None:
+        """Nothing outlives a stage."""
+
+
+def _left(moved: float, last: float) -> float:
+    """What further iterations would move, should each move less by the ratio of the last two."""
+    if last <= 0.0:
+        return moved
+    ratio = min(moved / last, 0.999)
+    return moved * ratio / (1.0 - ratio)
