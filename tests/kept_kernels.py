@@ -13,8 +13,9 @@ from solver import threads
 SOLVER = Path(threads.__file__).parent
 
 
-def give(home: Path, solver: Path = SOLVER, without: Collection[str] = ()) -> Path:
-    """All but those of the modules `without`, for processes whose XDG_CACHE_HOME is `home`. Returns their folder.
+def give(home: Path, solver: Path = SOLVER, without: Collection[str] = ()) -> None:
+    """All but those of the modules `without`, for processes whose XDG_CACHE_HOME is `home`; what is not compiled yet
+    these compile.
 
     solver: a copy with the same text. numba knows a kernel by its file's place, size and time, so the copy's files
     take the times of ours.
@@ -33,4 +34,3 @@ def give(home: Path, solver: Path = SOLVER, without: Collection[str] = ()) -> Pa
             for path in folder.glob("*.py"):
                 told = path.stat()
                 os.utime(copied / path.name, ns=(told.st_atime_ns, told.st_mtime_ns))
-    return theirs

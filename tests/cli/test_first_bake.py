@@ -56,7 +56,7 @@ def runs(pid: int) -> bool:
         return False
 
 
-#: a kernel file of the first process's share, and one of the second's
+#: a file of kernels of the first process's share, and one of the second's
 LACKING = ("locate", "stable_neo_hookean")
 
 
@@ -67,8 +67,7 @@ def bakes(request, tmp_path_factory):
     frames on disk) of both."""
     folder, told = tmp_path_factory.mktemp("bakes"), []
     if request.param == "little is missing":
-        kernels = kept_kernels.give(folder / "fresh", without=LACKING)
-        assert len([*kernels.rglob("*.nbc")]) > 50
+        kept_kernels.give(folder / "fresh", without=LACKING)
     for _ in range(2):
         process = first_bake(folder)
         said, errors = process.communicate(timeout=300)
