@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from contact_scenes import balls_in_a_bowl, bent_bar
 from small_jobs import change
 from touching import box, contact_job, distance, obstacle, sheet, soft, stepped
 from worlds import nodes_of
@@ -320,3 +321,47 @@ def test_friction_is_the_slope_of_its_potential():
         bend = sum(sign * end.forces for sign, end in zip((1, -1), ends)) / (2 * step)
         wanted = (K.reshape(36, 36) @ way.ravel()).reshape(12, 3)[nodes]
         assert np.abs(bend - wanted).max() <= 1e-4 * np.abs(wanted).max()
+
+
+# whole scenes, through the loop of a bake
+
+class Quiet:
+    """A reporter that nobody listens to."""
+
+    def __getattr__(self, name):
+        return lambda *told: None
+
+
+def test_a_bake_that_goes_on_in_mid_contact_has_the_same_bytes(tmp_path):
+    from solver.frames.read import Cache
+    from solver.simulate import bake
+
+    jobs = [two_on_a_floor(tmp_path / name) for name in ("whole", "resumed")]
+    for job in jobs:
+        change(job, "time.snapshot_every", 2)
+    bake(jobs[0], Quiet(), frames=(1, 9))
+    bake(jobs[1], Quiet(), frames=(1, 6))
+    bake(jobs[1], Quiet(), frames=(1, 9), resume=True)
+    whole, resumed = (Cache(job / "cache") for job in jobs)
+    assert np.array_equal(whole.vertices(9), resumed.vertices(9))
+    assert whole.vertices(6)[:27, 2].min() < 0.02  # it lay on the floor where it was stopped
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("make,until", [(bent_bar, 37), (balls_in_a_bowl, 17)])
+def test_scenes_bake_and_nothing_crosses_in_any_frame(tmp_path, make, until):
+    from solver.frames.read import Cache
+    from solver.simulate import bake
+
+    job = make(tmp_path / "job")
+    bake(job, Quiet(), frames=(1, until))
+    cache, part = Cache(job / "cache"), nodes_of(load(job))
+    law, nearest = part.contacts[0], np.inf
+    for frame in range(1, until + 1):
+        # frames are in single precision, which may bring surfaces nearer by a micrometre and no more
+        count = sum(body.vertices for body in part.parts)
+        x = part.coordinates.place(part.initial_state().q, (frame - 1) / 24)
+        x[:count] = cache.vertices(frame)[:count]
+        assert law.surfaces.crossing(x) is None
+        nearest = min(nearest, float(law.touching(x).work[:, 16].min(initial=np.inf)))
+    assert 0.0 < nearest < law.reach**2
