@@ -25,7 +25,6 @@ from benchmarks.chains import Ours, Theirs
 from benchmarks.report import Claim, claim, emit
 from benchmarks.scenes import klann
 from benchmarks.scenes.chain import bisp_over_sp
-from benchmarks.swing import swing
 
 STEPS = 20  #: from the start, in which springs stay pressed and both programs stay together
 FEW = 5  #: of chains whose steps take long, and of balls, which pressed springs let buckle soon
@@ -142,7 +141,7 @@ def blows_up(integrator: str) -> bool:
     return chain.has_blown_up
 
 
-PARTS: tuple[Callable[[], Part], ...] = (growth, beside_mujoco, swing, klann.realtime, bisp_over_sp)
+PARTS: tuple[Callable[[], Part], ...] = (growth, beside_mujoco, klann.realtime, bisp_over_sp)
 
 
 def main() -> None:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from solver import threads  # isort: skip  # first: it sets what numba and BLAS read
+
 import numpy as np
 
-from benchmarks.report import Claim, claim
+from benchmarks.report import claim, emit
 from solver import catalogue
 from solver.coordinates.inertia import box
 from solver.coordinates.tree_build import Body, Joint, build
@@ -75,8 +77,9 @@ def step_ms(worlds: list[Joints]) -> list[float]:
     return [float(np.median(times[1:])) for times in spent]
 
 
-def swing() -> tuple[list[Claim], dict[str, Any]]:
+def main() -> None:
     """Claims on the integrator of new mechanisms; Semi-Implicit Euler's numbers stand beside them."""
+    threads.configure(None)
     rows: dict[str, Any] = {}
     for integrator in (LIVELY, CALM):
         found = {count: energies(chain(count, integrator)) for count in (1, *CHAINS)}
@@ -92,4 +95,8 @@ def swing() -> tuple[list[Claim], dict[str, Any]]:
                     "<= 0.01"),
               claim("leapfrog_cost", max(one["ratio"] for one in price.values()), "steps of Semi-Implicit Euler",
                     "<= 2")]
-    return claims, {"swing": rows, "swing_price": price}
+    emit("swing", claims, {"energy": rows, "price": price})
+
+
+if __name__ == "__main__":
+    main()
