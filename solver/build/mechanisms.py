@@ -69,6 +69,7 @@ def build_mechanisms(job: Job) -> Joints:
 
         jointed.constraints = rubbing_of(job, placed, tree, place, held)
         law = catalogue.find("joint_friction", scene.joint_friction.kind).load()
+        jointed.rubs = law.rubs != "nothing" and any(one.mu > 0.0 for one in bearings if one is not None)
         world.reflects = law.rubs != "joints"
     return world
 

@@ -188,6 +188,7 @@ class Jointed:
         self.tree, self.springs, self.on_rates, self.gravity, self.beta = tree, springs, on_rates, gravity, beta
         self.explicit = explicit
         self.constraints: Constraints | None = None
+        self.rubs = False  #: whether bearings rub: then rates are those of midway through a step from the start on
         self.last: PosedTree | None = None
         self.on_bodies: OnBodies | None = None  #: of the next stage; its factor has Jᵀ G J already
         self.factor: Solves = TreeFactor(tree.parent, tree.dof)
@@ -232,7 +233,7 @@ class Jointed:
 
     def fallen(self, h: float) -> Vec:
         """What weight gives besides rates that are those of midway through a step of h seconds, (3,) [m/s]."""
-        out: Vec = np.zeros(3) if self.only_weight else 0.5 * h * self.gravity
+        out: Vec = np.zeros(3) if self.only_weight and not self.rubs else 0.5 * h * self.gravity
         return out
 
     def _set_momentum(self, lin: LinearizationPoint, stage: Stage, share: float) -> None:
