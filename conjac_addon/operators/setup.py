@@ -10,6 +10,7 @@ from ...solver import catalogue
 from .. import kinds, members, playback
 from ..redraw import redraw_panels
 from .entries import UNDOABLE, AddEntry, RemoveEntry
+from .first_settings import suit
 from .poll import active_mesh, active_soft_body, baked, unless
 
 #: custom properties by which previews are known: of tetrahedra, of fibers, of a map, of rigid bodies and their joints
@@ -83,6 +84,7 @@ class CONJAC_OT_add_soft_body(bpy.types.Operator):
         for obj in {context.object, *(() if pinned else context.selected_objects)}:
             if obj.type == "MESH" and obj.is_editable:
                 obj.conjac.kind = kinds.SOFT_BODY
+                suit(obj, context.scene)
         redraw_panels()
         return {"FINISHED"}
 

@@ -1,0 +1,44 @@
+"""What a new soft body starts with: the solver that keeps most of its motion for its price, a stiffness and a ground
+that fit its size. Nothing that was set already is changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from ..settings import unit_scale
+from .remedies import lowest
+
+#: docs/integrators.md, "Which settings keep the motion": each step costs about as much as one linear solve
+SOLVER: dict[str, Any] = {"method": "vanilla", "integrator": "sdirk2", "stage_solver": "quick", "step": 1.0 / 48.0}
+
+FRICTION = 0.5
+GRAVITY = 9.81  #: [m/s²]
+WOBBLE = 2.5  #: of the slowest wobble of a block that lies free [Hz]
+SLOWEST = 0.3  #: that wobble times its length over the speed of waves √(E/ρ)
+SAG = 0.15  #: share of its height by which a block on the ground is squeezed by its weight, at most
+SINK = 0.005  #: share of its height by which it sinks into the ground
+LAYERS = 20.0  #: tetrahedra along the diagonal of its box
+
+
+def suit(obj: bpy.types.Object, scene: bpy.types.Scene, falls: bool = True) -> None:
+    """Fill in what nobody has set. falls: whether it is free to fall, and so needs a ground."""
+    settings, unit = obj.conjac, unit_scale(scene)
+    for name, value in SOLVER.items():
+        if not settings.solver.is_property_set(name):
+            setattr(settings.solver, name, value)
+    extents = sorted(size * unit for size in obj.dimensions)
+    density, height = settings.density, max(obj.dimensions.z * unit, 1.0e-6)
+    if extents[-1] > 0.0 and not settings.is_property_set("youngs_modulus"):
+        settings.youngs_modulus = density * max((WOBBLE * extents[-1] / SLOWEST) ** 2, GRAVITY * height / SAG)
+    if not falls or settings.is_property_set("use_ground"):
+        return
+    settings.use_ground = True
+    if not settings.is_property_set("ground_height"):
+        settings.ground_height = min(0.0, lowest(obj, scene))
+    if not settings.is_property_set("friction"):
+        settings.friction, settings.friction_coefficient = "coulomb", FRICTION
+    if not settings.is_property_set("ground_stiffness"):
+        edge = settings.edge_length or obj.dimensions.length * unit / LAYERS
+        settings.ground_stiffness = max(density * GRAVITY * edge**2 / SINK, 1.0)

@@ -1,0 +1,63 @@
+"""What a new soft body starts with: settings that fit its size, and a first bake that lands and goes on moving."""
+
+import bpy
+import numpy as np
+import pytest
+
+
+def add(size, scale_length=1.0):
+    bpy.context.scene.unit_settings.scale_length = scale_length
+    bpy.ops.mesh.primitive_cube_add(size=size, location=(0, 0, size))
+    bpy.ops.conjac.add_soft_body()
+    return bpy.context.object
+
+
+def test_stiffness_and_ground_fit_the_size(addon):
+    small, large = add(0.2).conjac, add(2.0).conjac
+    for settings in (small, large):
+        assert (settings.solver.method, settings.solver.integrator, settings.solver.stage_solver) == (
+            "vanilla", "sdirk2", "quick")
+        assert settings.use_ground and settings.friction == "coulomb"
+        assert settings.ground_height == 0.0
+    # the small one would sag by its weight if it wobbled as slowly as the large one
+    assert small.youngs_modulus == pytest.approx(1000 * 9.81 * 0.2 / 0.15, rel=1e-3)
+    assert large.youngs_modulus == pytest.approx(1000 * (2.5 * 2.0 / 0.3) ** 2, rel=1e-3)
+    assert large.ground_stiffness == pytest.approx(100 * small.ground_stiffness, rel=1e-3)
+
+
+def test_units_count(addon):
+    metres, centimetres = add(0.2).conjac, add(20.0, 0.01).conjac
+    assert centimetres.youngs_modulus == pytest.approx(metres.youngs_modulus, rel=1e-3)
+    assert centimetres.ground_stiffness == pytest.approx(metres.ground_stiffness, rel=1e-3)
+
+
+def test_what_was_set_stays(addon):
+    bpy.ops.mesh.primitive_cube_add(size=1.0, location=(0, 0, -3.0))
+    settings = bpy.context.object.conjac
+    settings.youngs_modulus, settings.solver.method, settings.use_ground = 123.0, "conjac", False
+    bpy.ops.conjac.add_soft_body()
+    assert settings.youngs_modulus == 123.0 and settings.solver.method == "conjac" and not settings.use_ground
+    settings.kind = "none"
+    settings.property_unset("use_ground")
+    bpy.ops.conjac.add_soft_body()
+    assert settings.use_ground and settings.ground_height == pytest.approx(-3.5)
+
+
+def test_a_first_bake_lands_bounces_and_goes_on_moving(addon, tmp_path):
+    cube = add(1.0)
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end, scene.render.fps = 1, 48, 24
+    cube.conjac.cache_folder, cube.conjac.edge_length = str(tmp_path), 0.25
+    bpy.ops.conjac.subdivide(cuts=3)
+    assert bpy.ops.conjac.bake() == {"FINISHED"}
+    heights, middles = [], []
+    for frame in range(1, 49):
+        scene.frame_set(frame)
+        mesh = cube.evaluated_get(bpy.context.evaluated_depsgraph_get()).to_mesh()
+        z = np.array([(cube.matrix_world @ vertex.co).z for vertex in mesh.vertices])
+        heights.append(float(np.ptp(z)))
+        middles.append(float(z.mean()))
+    low = int(np.argmin(middles[:24]))
+    assert min(middles) > 0.15 and min(heights) > 0.5  # not flat, and not through the ground
+    assert max(middles[low:]) > middles[low] + 0.15  # it comes up again
+    assert np.ptp(heights[36:]) > 0.02  # and wobbles a second after it landed
