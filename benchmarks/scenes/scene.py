@@ -48,6 +48,7 @@ class Scene:
     motion: np.ndarray | None = None  #: where pinned nodes are at each sample, (T, p, 3) [m]
     samples: int = 4  #: of the motion, a frame
     ground: dict[str, Any] | None = None  #: of the job
+    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)  #: [m/s²]
     paper: dict[str, Any] = field(default_factory=dict)  #: what the paper says of it
     ours: str = ""  #: what it does not say and we chose
 
@@ -69,7 +70,8 @@ class Scene:
             params = {"gamma": self.gamma} | params
         frames = 2 if self.motion is None else 1 + (len(self.motion) - 1) // self.samples
         scene = {"version": 1, "name": "scene", "bodies": [body], "method": {"kind": method, "params": params},
-                 "integrator": {"kind": integrator}, "stage_solver": stage_solver or {"kind": "newton_d"},
+                 "gravity": list(self.gravity), "integrator": {"kind": integrator},
+                 "stage_solver": stage_solver or {"kind": "newton_d"},
                  "time": {"start": 1, "end": frames, "fps": FPS, "step": 1.0 / FPS, "samples_per_frame": self.samples}}
         if self.ground is not None:
             scene["ground"] = self.ground

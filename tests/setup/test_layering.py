@@ -13,8 +13,8 @@ ORDER = (
     "errors catalogue state threads job meshing coordinates materials forces constraints contact bearings assembly "
     "linear fields embedding parts nonlinear integrators world build reshape frames simulate cli __main__"
 ).split()
-FOR_THE_ADDON = {"solver.catalogue", "solver.errors", "solver.frames.lock", "solver.frames.read", "solver.job.arrays",
-                 "solver.job.files"}
+FOR_THE_ADDON = {"solver.catalogue", "solver.errors", "solver.frames.compared", "solver.frames.lock",
+                 "solver.frames.read", "solver.job.arrays", "solver.job.files"}
 
 
 def files(folder: str) -> list[Path]:
