@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from numba import types
+from numba.extending import typeof_impl
 
 from ..materials.lanes import CONSTANT, ENERGY, GRADIENT, LANES, LEFT, MATERIAL_SLOTS, STRESS, TANGENT, put, vector
 from ..threads import inlined, kernel
@@ -74,6 +75,12 @@ class Address(types.WrapperAddressProtocol):  # type: ignore[misc]
 
     def signature(self) -> Any:
         return MaterialKernel.signature
+
+
+@typeof_impl.register(Address)
+def _type_of(address: Address, context: Any) -> Any:
+    """The one type that all have; numba would make it anew at each call, which takes longer than a small mesh does."""
+    return MaterialKernel
 
 
 @kernel("void(f8[::1])")

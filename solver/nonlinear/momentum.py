@@ -22,7 +22,7 @@ def with_momentum(problem: StageProblem, unknowns: Vec, flying: Sequence[Index])
     if not flying:
         return unknowns
     residual = np.zeros((len(problem.mass), 3))
-    residual[problem.order] = problem.evaluate(unknowns).residual.reshape(-1, 3)
+    residual[problem.order] = problem.evaluated(unknowns).residual.reshape(-1, 3)
     v = problem.velocities(unknowns)
     x = problem.positions(v)
     for part in flying:

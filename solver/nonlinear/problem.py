@@ -92,6 +92,7 @@ class StageProblem:
         self.order, self.mass = system.pattern.order, physics.mass
         self._base = base
         self.tets = system.pattern.tets
+        self._last: Evaluation | None = None
         self._still = np.zeros_like(base)
         if stage.w is not None:
             self._still[prescribed] = stage.w
@@ -132,6 +133,11 @@ class StageProblem:
         other._base = self._base + moved
         return other
 
+    def evaluated(self, unknowns: Vec) -> Evaluation:
+        """The same as the last evaluation where that was of these."""
+        last = self._last
+        return last if last is not None and last.unknowns is unknowns else self.evaluate(unknowns)
+
     def evaluate(self, unknowns: Vec) -> Evaluation:
         """Residual and merit; the merit is infinite where the energy is not defined, None where there is none."""
         v = self.velocities(unknowns)
@@ -143,11 +149,13 @@ class StageProblem:
         momentum = self._inertia * change
         residual = self._residual(momentum, force)
         if energy is None:
-            return Evaluation(unknowns, residual, None)
+            self._last = Evaluation(unknowns, residual, None)
+            return self._last
         merit = 0.5 * float(np.vdot(change, momentum)) + self.stage.a / self.stage.b * energy
         if drag is not None:
             merit -= 0.5 * self.stage.a * self.stage.h * float(np.vdot(v, drag))
-        return Evaluation(unknowns, residual, merit if np.isfinite(merit) else np.inf)
+        self._last = Evaluation(unknowns, residual, merit if np.isfinite(merit) else np.inf)
+        return self._last
 
     def _residual(self, momentum: Vec, force: Vec) -> Vec:
         residual: Vec = (momentum - self.stage.a * self.stage.h * force[self.order]).ravel()

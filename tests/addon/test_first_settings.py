@@ -43,6 +43,21 @@ def test_what_was_set_stays(addon):
     assert settings.use_ground and settings.ground_height == pytest.approx(-3.5)
 
 
+def test_dynamic_nodes_that_do_not_count_are_told(addon):
+    from test_panels import drawn
+
+    def labels():
+        return " ".join(text for kind, text in drawn(cube) if kind == "label")
+
+    cube = add(1.0)
+    assert "count where the method is ConJac" not in labels()
+    bpy.ops.conjac.add_handle()
+    bpy.context.view_layer.update()
+    assert "count where the method is ConJac" in labels()
+    cube.conjac.solver.method = "conjac"
+    assert "count where the method is ConJac" not in labels()
+
+
 def test_a_first_bake_lands_bounces_and_goes_on_moving(addon, tmp_path):
     cube = add(1.0)
     scene = bpy.context.scene
