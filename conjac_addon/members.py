@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import bpy
 
+from ..solver import catalogue
 from . import kinds, part_identity
 
 #: types of objects that have a bake of their own
@@ -55,3 +56,10 @@ def holding(mechanism: bpy.types.Object) -> set[str]:
     """Names of the bones or objects of a mechanism that soft bodies hang on."""
     return {part_identity.named(mechanism, one.part) for obj in bpy.data.objects if is_soft_body(obj)
             for one in obj.conjac.attachments if one.object == mechanism}
+
+
+def moves_dynamic_nodes(obj: bpy.types.Object) -> bool:
+    """Whether only dynamic nodes swing: not where every node does."""
+    settings = owner(obj).conjac
+    return bool(catalogue.find("method", settings.solver.method).follows
+                and not catalogue.find("integrator", settings.solver.integrator).unfollowed)

@@ -3,6 +3,7 @@ that fit its size. Nothing that was set already is changed."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import bpy
@@ -22,17 +23,17 @@ SINK = 0.005  #: share of its height by which it sinks into the ground
 LAYERS = 20.0  #: tetrahedra along the diagonal of its box
 
 
-def suit(obj: bpy.types.Object, scene: bpy.types.Scene, falls: bool = True) -> None:
-    """Fill in what nobody has set. falls: whether it is free to fall, and so needs a ground."""
+def suit(obj: bpy.types.Object, scene: bpy.types.Scene, held: Sequence[float] | None = None) -> None:
+    """Fill in what nobody has set. held: of a body that does not fall, the size of what moves of it along x, y and z in
+    the world, in Blender units."""
     settings, unit = obj.conjac, unit_scale(scene)
     for name, value in SOLVER.items():
         if not settings.solver.is_property_set(name):
             setattr(settings.solver, name, value)
-    extents = sorted(size * unit for size in obj.dimensions)
-    density, height = settings.density, max(obj.dimensions.z * unit, 1.0e-6)
-    if extents[-1] > 0.0 and not settings.is_property_set("youngs_modulus"):
-        settings.youngs_modulus = density * max((WOBBLE * extents[-1] / SLOWEST) ** 2, GRAVITY * height / SAG)
-    if not falls or settings.is_property_set("use_ground"):
+    density, sizes = settings.density, [size * unit for size in held or obj.dimensions]
+    if max(sizes) > 0.0 and not settings.is_property_set("youngs_modulus"):
+        settings.youngs_modulus = density * max((WOBBLE * max(sizes) / SLOWEST) ** 2, GRAVITY * sizes[2] / SAG)
+    if held or settings.is_property_set("use_ground"):
         return
     settings.use_ground = True
     if not settings.is_property_set("ground_height"):

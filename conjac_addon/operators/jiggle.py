@@ -13,6 +13,7 @@ from .. import kinds, members
 from ..redraw import redraw_panels
 from .attach import rig_of
 from .entries import UNDOABLE
+from .first_settings import suit
 from .poll import active_armature, active_mesh, in_object_mode, unless
 
 #: vertex group that says what is soft, and what is put behind a bone's name for what it holds
@@ -30,7 +31,8 @@ class CONJAC_OT_jiggle(bpy.types.Operator):
     bl_options = UNDOABLE
 
     nodes: bpy.props.IntProperty(
-        name="Dynamic Nodes", description="How many dynamic nodes to suggest, 0 for none", default=2, min=0, max=100)
+        name="Dynamic Nodes", description="How many dynamic nodes to suggest where only these move, 0 for none",
+        default=2, min=0, max=100)
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -74,14 +76,24 @@ class CONJAC_OT_jiggle(bpy.types.Operator):
             pin.remove(range(len(obj.data.vertices)))
             for _, vertices in held:
                 pin.add(vertices.tolist(), 1.0, "REPLACE")
+            suit(obj, context.scene, held=_size(obj, soft))
         how = f"held by {len(held)} bones" if members.is_mechanism(rig) else f'pinned to "{rig.name}"'
         self.report({"INFO"}, f'"{obj.name}": {int(soft.sum())} vertices are soft, the others {how}')
-        if self.nodes and not len(obj.conjac.handles):
+        if self.nodes and not len(obj.conjac.handles) and members.moves_dynamic_nodes(obj):
             context.view_layer.objects.active = obj
             # behind a window it goes on while the artist does
             how_run = "EXEC_DEFAULT" if bpy.app.background else "INVOKE_DEFAULT"
             with context.temp_override(active_object=obj, object=obj):
                 bpy.ops.conjac.suggest_handles(how_run, count=self.nodes)
+
+
+def _size(obj: bpy.types.Object, soft: NDArray[np.bool_]) -> list[float]:
+    """Of the soft part along x, y and z in the world, in Blender units."""
+    places = np.empty(3 * len(soft), dtype=np.float32)
+    obj.data.vertices.foreach_get("co", places)
+    there = places.reshape(-1, 3)[soft] @ np.array(obj.matrix_world.to_3x3()).T
+    sizes: list[float] = np.ptp(there, axis=0).tolist() if len(there) else [0.0, 0.0, 0.0]
+    return sizes
 
 
 def attach(obj: bpy.types.Object, rig: bpy.types.Object, held: list[tuple[str, NDArray[np.int64]]]) -> None:

@@ -62,7 +62,7 @@ def is_quasistatic(obj: bpy.types.Object) -> bool:
     """Whether no dynamic node is known of; before the first look by the names of its groups alone."""
     if obj.session_uid in _found:
         return any(one.key == "wobble" for one in known(obj))
-    return (moves_dynamic_nodes(obj) and not len(obj.conjac.handles)
+    return (members.moves_dynamic_nodes(obj) and not len(obj.conjac.handles)
             and obj.conjac.dynamic_group not in obj.vertex_groups)
 
 
@@ -88,7 +88,7 @@ def look() -> None:
 def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
     """What a bake of the object would not show. Reads its weights, so never while a panel is drawn."""
     if members.is_soft_body(obj):
-        if moves_dynamic_nodes(obj) and has_dynamic_node(obj) is False:
+        if members.moves_dynamic_nodes(obj) and has_dynamic_node(obj) is False:
             yield Advice("wobble", "Nothing will wobble: it has no dynamic node", "conjac.suggest_handles", "Suggest")
         if members.owner(obj) == obj and is_pulled(scene) and not obj.conjac.use_ground and is_held(obj) is False:
             yield Advice("falls", "It falls for ever: nothing holds it", "conjac.add_ground", "Add Ground")
@@ -107,13 +107,6 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
 def is_pulled(scene: bpy.types.Scene) -> bool:
     """Whether gravity acts."""
     return bool(scene.use_gravity and scene.gravity.length > 0.0)
-
-
-def moves_dynamic_nodes(obj: bpy.types.Object) -> bool:
-    """Whether only dynamic nodes swing: not where every node does."""
-    settings = members.owner(obj).conjac
-    return bool(catalogue.find("method", settings.solver.method).follows
-                and not catalogue.find("integrator", settings.solver.integrator).unfollowed)
 
 
 def has_dynamic_node(obj: bpy.types.Object) -> bool | None:

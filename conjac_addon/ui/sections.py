@@ -179,7 +179,7 @@ def draw_maps(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     row.prop(settings, "suggestions", text="Nodes")
     if advice.is_quasistatic(obj):
         hint(layout, "No dynamic node: quasistatic, in balance, without swinging")
-    elif not advice.moves_dynamic_nodes(obj) and advice.has_dynamic_node(obj):
+    elif not members.moves_dynamic_nodes(obj) and advice.has_dynamic_node(obj):
         method = catalogue.find("method", settings.solver.method)
         hint(layout, f"{method.label} moves every node: dynamic nodes count where the method is ConJac")
 
