@@ -51,6 +51,7 @@ def build(scene: bpy.types.Scene) -> None:
     bpy.ops.conjac.mechanism_from_rigid_bodies()
     owner = bpy.context.view_layer.objects.active
     settings = owner.conjac
+    settings.solver.integrator = "semi_implicit"  # with which the scene's numbers were measured
     settings.use_ground, settings.friction, settings.friction_coefficient = True, "coulomb", klann.FLOOR
     settings.mechanism.contact_friction, settings.mechanism.joint_friction = klann.FLOOR, "bisp"
     settings.step, settings.samples_per_frame = 1.0 / 96.0, klann.SAMPLES

@@ -26,6 +26,7 @@ from ..integrators.interface import Integrator
 from ..integrators.semi_implicit import SemiImplicit
 from ..integrators.spin import free_parts, keep_spin
 from ..linear.interface import LinearSolver, NotPositiveDefinite
+from ..nonlinear.calm import Calm, GaveUp
 from ..nonlinear.coupled import SETTLE
 from ..nonlinear.coupled import reach as reach_coupled
 from ..nonlinear.equilibrium import equilibrium
@@ -35,7 +36,6 @@ from ..nonlinear.kept_stage import KeptStage
 from ..nonlinear.momentum import with_momentum
 from ..nonlinear.problem import StageMatrix as StageSystem
 from ..nonlinear.problem import StageProblem
-from ..nonlinear.quick import Calm, GaveUp
 from ..parts.conjac.passes import Passes
 from ..parts.conjac.posed import PosedConJac
 from ..parts.interface import Condensation, NodeStage, Posed, PosedNodes, Stage, Whole

@@ -221,11 +221,11 @@ def test_friction_that_does_not_settle_is_said_once_with_its_steps(tmp_path):
     ran(world, 30, 0.01)
     rubs = world.constraints
     assert isinstance(rubs, RubbingJoints) and 0 < rubs.unsettled <= 30
-    assert world.summary == [f"Friction inside joints did not settle in {rubs.unsettled} of 30 steps: "
-                             "raise Passes of the joint friction or lower the step"]
+    assert f"Friction inside joints did not settle in {rubs.unsettled} of 30 steps: raise Passes of the joint " \
+        "friction or lower the step" in world.summary
     calm = world_of(tmp_path / "b", *pendulum())
     ran(calm, 30, 0.01)
-    assert calm.summary == []
+    assert not any("did not settle" in said for said in calm.summary)
     told: list[str] = []
     job = load(mechanism_job(tmp_path / "c", *pendulum(), joint_friction=law))
     job.cache.mkdir()
