@@ -166,7 +166,8 @@ def main() -> None:
     claims = [claim("visible_default", min(row.get("kept", 0.0) for row in default), "of the truth", ">= 0.5"),
               claim("default_over_cheapest", max(row["cpu s/s"] / least for row, least
                                                  in zip(default, cheapest.values())), "", "<= 1.3")]
-    emit("lively", claims, {"rows": [{"scene": name, **row} for name, scene in found.items() for row in scene]})
+    emit("lively", claims, {name: {f"{row['setting']}, 1/{row['steps a second']} s": row for row in scene}
+                             for name, scene in found.items()})
 
 
 if __name__ == "__main__":

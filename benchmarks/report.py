@@ -10,6 +10,7 @@ import operator
 import os
 import platform
 import re
+import subprocess
 import sys
 from dataclasses import asdict, dataclass
 from importlib import metadata
@@ -56,6 +57,7 @@ def machine() -> dict[str, Any]:
         "system": platform.platform(terse=True),
         "python": platform.python_version(),
         **{name: _version(name) for name in PACKAGES},
+        "commit": _commit(),
     }
 
 
@@ -67,6 +69,16 @@ def emit(benchmark: str, claims: list[Claim], details: dict[str, Any] | None = N
     for one in claims:
         sign = "holds" if one.holds else "DOES NOT HOLD"
         print(f"{one.claim}: {one.value:.4g} {one.unit} (goal {one.goal}): {sign}", file=sys.stderr, flush=True)
+
+
+def _commit() -> str | None:
+    """What is measured, "-dirty" behind it where files differ from it; None outside of a checkout."""
+    try:
+        told = subprocess.run(["git", "describe", "--always", "--dirty", "--exclude=*"], cwd=Path(__file__).parent,
+                              capture_output=True, text=True)
+    except OSError:
+        return None
+    return told.stdout.strip() or None
 
 
 def _version(name: str) -> str | None:

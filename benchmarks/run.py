@@ -65,7 +65,8 @@ def table(answers: list[dict[str, Any]]) -> str:
         facts = answer["machine"]
         rows += ["", f"{facts['cpu']}, {facts['cores']} cores, {facts['memory_gb']} GB, {facts['system']}, "
                      f"Python {facts['python']}, numpy {facts['numpy']}, scipy {facts['scipy']}, "
-                     f"numba {facts['numba']}, scikit-sparse {facts['scikit-sparse']}.", ""]
+                     f"numba {facts['numba']}, scikit-sparse {facts['scikit-sparse']}, "
+                     f"commit {facts.get('commit') or 'not kept'}.", ""]
         rows += tables.rows(answer["details"])
     return "\n".join(rows)
 
