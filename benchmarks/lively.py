@@ -3,7 +3,7 @@
 Two scenes so far. TWIST's bar plucked (`scenes.plucked`): visible energy from 0.6 to 1 s after it is let go, as a share
 of the truth, the trapezoidal rule with solved stages at 1/2000 s. A jelly cube of one metre dropped by 0.6 m on a
 ground: how high its middle comes after the first landing, as a share of what SDIRK2 with solved stages finds at
-1/960 s; the ground's stiffness and the cube's are those of a new soft body. Cost is the thread's own processor seconds
+1/960 s; E is 7e4 Pa, the ground's stiffness that of a new soft body. Cost is the thread's own processor seconds
 for a second of motion, one thread, the median of five runs where these are short. Draws docs/lively_bar.png and
 docs/lively_cube.png.
 """

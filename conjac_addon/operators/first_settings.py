@@ -18,7 +18,8 @@ FRICTION = 0.5
 GRAVITY = 9.81  #: [m/s²]
 WOBBLE = 2.5  #: of the slowest wobble of a block that lies free [Hz]
 SLOWEST = 0.3  #: that wobble times its length over the speed of waves √(E/ρ)
-SAG = 0.15  #: share of its height by which a block on the ground is squeezed by its weight, at most
+#: share of its height by which a block on the ground is squeezed by its weight, at most: what is softer splashes
+SAG = 0.06
 SINK = 0.005  #: share of its height by which it sinks into the ground
 LAYERS = 20.0  #: tetrahedra along the diagonal of its box
 

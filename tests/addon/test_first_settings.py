@@ -19,9 +19,10 @@ def test_stiffness_and_ground_fit_the_size(addon):
             "vanilla", "sdirk2", "quick")
         assert settings.use_ground and settings.friction == "coulomb"
         assert settings.ground_height == 0.0
-    # the small one would sag by its weight if it wobbled as slowly as the large one
-    assert small.youngs_modulus == pytest.approx(1000 * 9.81 * 0.2 / 0.15, rel=1e-3)
-    assert large.youngs_modulus == pytest.approx(1000 * (2.5 * 2.0 / 0.3) ** 2, rel=1e-3)
+    # they would sag by their weight if they wobbled as slowly as larger ones, such as one of four metres
+    assert small.youngs_modulus == pytest.approx(1000 * 9.81 * 0.2 / 0.06, rel=1e-3)
+    assert large.youngs_modulus == pytest.approx(1000 * 9.81 * 2.0 / 0.06, rel=1e-3)
+    assert add(4.0).conjac.youngs_modulus == pytest.approx(1000 * (2.5 * 4.0 / 0.3) ** 2, rel=1e-3)
     assert large.ground_stiffness == pytest.approx(100 * small.ground_stiffness, rel=1e-3)
 
 
