@@ -11,6 +11,7 @@ import numpy as np
 
 from ..assembly.linearised import Linearised
 from ..errors import StepFailed
+from ..forces.elastic import corner_products
 from ..state import Index, Vec
 from .problem import StageProblem
 
@@ -61,17 +62,5 @@ def _pulled(lin: Linearised, tets: Index, moved: Vec) -> Vec:
         if elements is None:
             continue
         near = np.flatnonzero(moved[elements].any(axis=(1, 2)))
-        _add_products(elements[near], blocks[near], moved, out)
+        np.add.at(out, elements[near], corner_products(blocks[near], moved[None, elements[near]])[0])
     return out
-
-
-def _add_products(elements: Index, blocks: Vec, moved: Vec, out: Vec) -> None:
-    """K_ab (d_b − d_a) of each pair of corners, since K_aa = −Σ_b K_ab."""
-    pair = 0
-    for a in range(1, elements.shape[1]):
-        for b in range(a):
-            block = blocks[:, pair].reshape(-1, 3, 3)
-            way = moved[elements[:, b]] - moved[elements[:, a]]
-            np.add.at(out, elements[:, a], np.einsum("eij,ej->ei", block, way))
-            np.add.at(out, elements[:, b], -np.einsum("eji,ej->ei", block, way))
-            pair += 1
