@@ -238,7 +238,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("stage_solver", "newton_i", "nonlinear.newton_iterative:NewtonIterative", "Newton, Iterative",
           "No factorization at all: slow, and the least memory", (*LIMITS, CG_TOLERANCE, CG_ITERATIONS), number=6),
     Entry("stage_solver", "quick", "nonlinear.quick:Quick", "Quick",
-          "As QLB until nothing is left that shows; what is too violent is linearised: lively, for about one linear solve",
+          "As QLB until nothing is left that shows; what is too violent is linearised: lively, for about one solve",
           (STRAIN_LEFT, TRIES), number=7),
     Entry("material", "stable_neo_hookean", "materials.stable_neo_hookean:StableNeoHookean", "Stable Neo-Hookean",
           "Flesh and rubber: keeps its volume, survives being turned inside out", (YOUNGS_MODULUS, POISSON_RATIO),
