@@ -30,6 +30,8 @@ TITLES = {
     "linear_solver": ("Linear solver", "How the equations of each step are solved. *Automatic* takes the first library "
                                        "that is installed, or multigrid where a factor would not fit in memory or "
                                        "would take several times longer; the log says which and why."),
+    "membrane": ("Cloth", "How cloth resists stretch and shear in its plane."),
+    "bending": ("Bending of Cloth", "How cloth resists being bent."),
     "joint": ("Joint", "How a rigid body moves against its parent."),
     "shape": ("Shape of a Rigid Body", "Gives it mass and inertia, and is what it touches others with."),
     "loop": ("Loop", "What holds two rigid bodies together besides the tree of joints."),

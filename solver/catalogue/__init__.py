@@ -10,6 +10,7 @@ the number of one that went is never given again. Where a menu offers to choose 
 from __future__ import annotations
 
 from ..errors import NoSuchThing
+from .cloth import ENTRIES as _CLOTH
 from .entry import Entry, Param
 from .mechanisms import ENTRIES as _MECHANISMS
 from .soft_bodies import ACTIVATION, DENSITY, MODES, POISSON_RATIO, YOUNGS_MODULUS
@@ -20,7 +21,7 @@ __all__ = ["ACTIVATION", "DENSITY", "ENTRIES", "MODES", "POISSON_RATIO", "SCENE_
 
 SCENE_VERSION = 1  #: of scene.json, the one number that the add-on and the solver must agree on
 
-ENTRIES: tuple[Entry, ...] = (*_SOFT_BODIES, *_MECHANISMS)
+ENTRIES: tuple[Entry, ...] = (*_SOFT_BODIES, *_CLOTH, *_MECHANISMS)
 
 
 def family(name: str) -> dict[str, Entry]:

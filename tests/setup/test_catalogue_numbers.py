@@ -25,6 +25,8 @@ FROZEN = {
     "carry": {"smooth": 0, "straight": 1},
     "damping": {"rayleigh": 0, "green": 1},
     "contact": {"barrier": 0},
+    "membrane": {"corotated_membrane": 0},
+    "bending": {"quadratic_bending": 0, "hinge_bending": 1},
     "friction": {"coulomb": 1, "filter": 2},
     "mesher": {"tetwild": 0, "tetgen": 1, "grid": 2},
     "cut": {"plane": 0, "sheet": 1, "faces": 2},

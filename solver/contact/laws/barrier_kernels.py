@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...forces.definite_kernels import project_in
 from ...threads import inlined, kernel
 from ..find.distance_kernels import FREE, SLOPES, SQUARE, WAY, WEIGHTS, WORK, nearest_in_triangle, nearest_on_edges
-from .definite_kernels import project_in
 
 PARALLEL = 1.0e-3  #: of |u|² |v|² at rest: edges whose c is less push less
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...threads import kernel
+from ..threads import kernel
 
 SWEEPS = 40
 

@@ -1,0 +1,1 @@
+"""Laws on the triangles and hinges of cloth, each one file."""

@@ -1,0 +1,41 @@
+"""A membrane that is linear in its strain once its rotation is taken out, with a warp and a weft."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ...state import Index, Vec
+from .membrane_kernels import fill, measure
+from .sheet import Sheet, over_elements
+
+
+class CorotatedMembrane:
+    """ψ = ½ ε : C : ε a square metre, ε = S − 1 of F = R S, with moduli of warp, weft and shear [N/m].
+
+    The exact slope of this energy: where the sheet is not isotropic that is more than R T, since T and S need not
+    commute. K = ∂f/∂x is negative semi-definite if projected.
+    """
+
+    def __init__(self, sheet: Sheet, params: Mapping[str, float]) -> None:
+        """params: stretch_warp, stretch_weft, shear [N/m]; poisson_ratio, which share of a stretch the other way takes
+        back, as Poisson's ratio of a sheet that is alike both ways."""
+        warp, weft, ratio = params["stretch_warp"], params["stretch_weft"], params["poisson_ratio"]
+        whole = 1.0 - ratio**2
+        #: C₁₁, C₂₂, C₁₂, G [N/m]
+        self._constants = np.array([warp / whole, weft / whole, ratio * np.sqrt(warp * weft) / whole, params["shear"]])
+        self.nodes: Index = np.ascontiguousarray(sheet.triangles, dtype=np.int32)
+        self._gradients, self._areas = np.ascontiguousarray(sheet.gradients), sheet.areas
+        self._energies = np.zeros(len(self.nodes))
+
+    def measure(self, x: Vec, forces: Vec) -> float:
+        """Energy [J] at positions (n, 3) [m]; writes forces (e, 4, 3) [N]."""
+        over_elements(measure, len(self.nodes), x, self.nodes, self._gradients, self._areas, self._constants, forces,
+                      self._energies)
+        return float(self._energies.sum())
+
+    def fill(self, x: Vec, project: bool, forces: Vec, blocks: Vec) -> None:
+        """Write forces (e, 4, 3) [N] and blocks of K = ∂f/∂x, (e, 6, 9) [N/m], negative semi-definite if `project`."""
+        over_elements(fill, len(self.nodes), x, self.nodes, self._gradients, self._areas, self._constants, project,
+                      forces, blocks)

@@ -1,0 +1,42 @@
+"""Bending as springs of the angles between faces, which remember the angles that they had at rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ...state import Index, Vec
+from .hinge_kernels import angles, fill, measure
+from .sheet import Sheet, over_elements
+
+
+class HingeBending:
+    """½ k |e|²/(A₀ + A₁) (θ − θ̄)² of every edge e between two faces: discrete shells, of the quadratic law's stiffness
+    where angles are small.
+
+    K = ∂f/∂x is exact; projected it leaves out what an angle's own curvature brings, and is negative semi-definite.
+    A hinge that is folded past half a turn goes through itself. [Grinspun 2003] [Tamstorf 2013]
+    """
+
+    def __init__(self, sheet: Sheet, params: Mapping[str, float]) -> None:
+        """params: bending, k, what a sheet of a metre's width resists a curvature of 1/m with [N m]."""
+        hinges = sheet.hinges
+        self.nodes: Index = hinges.nodes
+        self._stiffness = params["bending"] * hinges.length**2 / hinges.areas.sum(axis=1)
+        self._rest = np.empty(len(self.nodes))
+        #: |(b − a) × (c − a)|² of either face at rest [m⁴]: what is folded smaller than a share of it pulls no harder
+        self._squares = (2.0 * hinges.areas) ** 2
+        self._energies = np.zeros(len(self.nodes))
+        angles(sheet.rest, self.nodes, self._rest)
+
+    def measure(self, x: Vec, forces: Vec) -> float:
+        """Energy [J] at positions (n, 3) [m]; writes forces (h, 4, 3) [N]."""
+        over_elements(measure, len(self.nodes), x, self.nodes, self._stiffness, self._rest, self._squares, forces,
+                      self._energies)
+        return float(self._energies.sum())
+
+    def fill(self, x: Vec, project: bool, forces: Vec, blocks: Vec) -> None:
+        """Write forces (h, 4, 3) [N] and blocks of K = ∂f/∂x, (h, 6, 9) [N/m], negative semi-definite if `project`."""
+        over_elements(fill, len(self.nodes), x, self.nodes, self._stiffness, self._rest, self._squares, project, forces,
+                      blocks)

@@ -1,0 +1,114 @@
+"""A sheet of triangles in its material space, and what a law on its elements has to answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from ...state import Index, Vec
+from ...threads import share
+
+ALONE = 256  #: elements that are not worth sharing between threads
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """Triangles with places in material space, where u runs along the warp and v along the weft.
+
+    A triangle knows its own corners there and nothing of its neighbours', so a sheet may be cut along seams.
+    """
+
+    rest: Vec  #: positions of all nodes of the part at rest [m], (n, 3)
+    triangles: Index  #: (e, 3), numbers among those
+    material: Vec  #: of the corners of each triangle [m], (e, 3, 2)
+
+    @cached_property
+    def areas(self) -> Vec:
+        """In material space [m²], (e,)."""
+        areas: Vec = np.abs(np.linalg.det(self.material[:, 1:] - self.material[:, :1])) / 2.0
+        return areas
+
+    @cached_property
+    def gradients(self) -> Vec:
+        """∇N of the corners in material space [1/m], (e, 3, 2)."""
+        of_others = np.linalg.inv(self.material[:, 1:] - self.material[:, :1]).transpose(0, 2, 1)
+        return np.concatenate([-of_others.sum(axis=1, keepdims=True), of_others], axis=1)
+
+    @cached_property
+    def hinges(self) -> Hinges:
+        """Edges with a triangle on either side."""
+        return Hinges.of(self)
+
+
+@dataclass(frozen=True)
+class Hinges:
+    """Pairs of triangles, told by the ends of their edge and the corners opposite to it. Which way faces look does
+    not matter."""
+
+    nodes: Index  #: ends a, b and opposite corners c, d, (h, 4)
+    length: Vec  #: of the edge in material space, the mean of both sides [m], (h,)
+    areas: Vec  #: of both triangles in material space [m²], (h, 2)
+    cotangents: Vec  #: of the angles at a and b in the triangle of c, and at a and b in that of d, (h, 4)
+
+    @classmethod
+    def of(cls, sheet: Sheet) -> Hinges:
+        sides = np.array([[0, 1, 2], [1, 2, 0], [2, 0, 1]])  # ends of an edge, and the corner opposite to it
+        ends = np.sort(sheet.triangles[:, sides[:, :2]].reshape(-1, 2).astype(np.int64), axis=1)
+        order = np.argsort(ends[:, 0] << 32 | ends[:, 1], kind="stable")
+        same = np.flatnonzero((ends[order[1:]] == ends[order[:-1]]).all(axis=1))
+        first, second = order[same], order[same + 1]
+        nodes = np.column_stack([ends[first], sheet.triangles.ravel()[_opposite(first)],
+                                 sheet.triangles.ravel()[_opposite(second)]]).astype(np.int32)
+        places = sheet.material.reshape(-1, 2)
+        lengths, cotangents = [], []
+        for side in (first, second):
+            triangle, edge = side // 3, side % 3
+            corners = 3 * triangle[:, None] + sides[edge]
+            # the same end first on both sides
+            turned = sheet.triangles.ravel()[corners[:, 0]] != nodes[:, 0]
+            corners[turned] = corners[turned][:, [1, 0, 2]]
+            a, b, c = (places[corners[:, k]] for k in range(3))
+            lengths.append(np.linalg.norm(b - a, axis=1))
+            cotangents += [_cotangent(b - a, c - a), _cotangent(a - b, c - b)]
+        return cls(nodes, 0.5 * (lengths[0] + lengths[1]), sheet.areas[np.column_stack([first, second]) // 3],
+                   np.column_stack(cotangents))
+
+
+def _opposite(side: Index) -> Index:
+    """The corner opposite to an edge of a triangle, both counted through all triangles."""
+    corner: Index = side // 3 * 3 + (side % 3 + 2) % 3
+    return corner
+
+
+def _cotangent(u: Vec, v: Vec) -> Vec:
+    """Of the angle between two vectors in the plane, (h, 2) each."""
+    cotangent: Vec = np.einsum("hi,hi->h", u, v) / np.abs(u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0])
+    return cotangent
+
+
+class SheetLaw(Protocol):
+    """What the elements of one sheet resist. Entries of the families "membrane" and "bending"."""
+
+    nodes: Index  #: of its elements, (s, 3) or (s, 4)
+
+    def __init__(self, sheet: Sheet, params: Mapping[str, float]) -> None: ...
+
+    def measure(self, x: Vec, forces: Vec) -> float:
+        """Energy [J] at positions (n, 3) [m]; writes forces on the nodes, (s, 4, 3) [N], the last one's zero where
+        there are three."""
+
+    def fill(self, x: Vec, project: bool, forces: Vec, blocks: Vec) -> None:
+        """Write forces and the blocks of pairs of nodes of K = ∂f/∂x, (s, 6, 9) [N/m], as `Stencils` has them; K is
+        negative semi-definite if `project`."""
+
+
+def over_elements(kernel: Callable[..., None], count: int, *arguments: Any) -> None:
+    """kernel(start, stop, …) over so many elements; each writes rows of its own."""
+    if count <= ALONE:
+        kernel(0, count, *arguments)
+    else:
+        share(kernel, count, *arguments)
