@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Protocol
 
+import bpy
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,16 +15,31 @@ from .. import members, playback
 from ..playback import pc2
 from ..settings import present_frame
 from . import belongings, place
+from .progress import Progress
 from .shown import body_at
 
-if TYPE_CHECKING:
-    from .session import Bake
+
+class Watched(Protocol):
+    """A bake, as far as its frames are looked at."""
+
+    name: str  #: of its object
+    folder: Path
+    progress: Progress
+
+    def object(self) -> bpy.types.Object:
+        """Found anew: undo moves data-blocks in memory."""
+
+    def scene(self) -> bpy.types.Scene:
+        """Of the object."""
+
+    def note(self, text: str) -> None:
+        """Say it at its end."""
 
 
 class LiveFrames:
     """Appends frames to the object's PC2 while the solver writes them."""
 
-    def __init__(self, bake: Bake) -> None:
+    def __init__(self, bake: Watched) -> None:
         self._bake = bake
         self._cache: Cache | None = None
         self._writer: pc2.Writer | None = None

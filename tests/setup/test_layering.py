@@ -81,6 +81,43 @@ def test_solver_folder_imports_only_what_stands_before_it():
     assert wrong == []
 
 
+#: circles that may stay, as {files}: why. Types count, and what a function imports when it is called
+CIRCLES: dict[frozenset[str], str] = {}
+
+
+def circles(folder: str) -> list[frozenset[str]]:
+    """Files that import each other, be it by way of others, wherever the import stands."""
+    reads = {module_name(path): {name for _, name, _ in imports(path)} for path in files(folder)}
+    reads = {name: {other for other in others if other in reads and other != name} for name, others in reads.items()}
+    reaches = {name: set(others) for name, others in reads.items()}
+    queue = list(reads)
+    while queue:
+        name = queue.pop()
+        more = set().union(*(reaches[other] for other in reaches[name])) - reaches[name]
+        if more:
+            reaches[name] |= more
+            queue += [other for other in reads if name in reaches[other]]
+    return list({frozenset({name} | {other for other in reaches[name] if name in reaches[other]})
+                 for name in reads if name in reaches[name]})
+
+
+@pytest.mark.parametrize("folder", ["solver", "conjac_addon"])
+def test_no_file_imports_a_type_back(folder):
+    assert sorted(sorted(circle) for circle in circles(folder) if circle not in CIRCLES) == []
+
+
+def test_a_circle_is_found_behind_type_checking_and_inside_functions(tmp_path, monkeypatch):
+    (tmp_path / "solver" / "world").mkdir(parents=True)
+    for name, text in {"__init__": "", "world/__init__": "", "errors": "",
+                       "world/nodes": "from typing import TYPE_CHECKING\nfrom ..errors import X\n"
+                                      "if TYPE_CHECKING:\n    from .world import World\n",
+                       "world/joints": "def f():\n    from .nodes import Nodes\n",
+                       "world/world": "from . import joints\n", "cli": "from .world.world import World\n"}.items():
+        (tmp_path / "solver" / f"{name}.py").write_text(text)
+    monkeypatch.setitem(globals(), "ROOT", tmp_path)
+    assert circles("solver") == [{"solver.world.nodes", "solver.world.joints", "solver.world.world"}]
+
+
 def test_addon_imports_only_the_light_part_of_the_solver():
     wrong = []
     for path in files("conjac_addon"):
