@@ -14,7 +14,7 @@ from ..constraints.loops import Loops, frames_in_bodies
 from ..contact.find.bodies import Colliders
 from ..contact.find.convex import BY_SIZE, Convex, Shapes
 from ..contact.find.half_space import HalfSpace
-from ..coordinates.prescribed import Motion
+from ..coordinates.prescribed import OverTime
 from ..coordinates.tree import Tree
 from ..errors import BadInput, StepFailed
 from ..job import schema
@@ -102,7 +102,7 @@ def _colliders(job: Job, placed: Sequence[Placed], tree: Tree, place: Mapping[st
     link: list[int] = []
     offset: list[Vec] = []
     friction: list[float] = []
-    motion: dict[int, Motion] = {}
+    motion: dict[int, OverTime] = {}
     mechanism = np.zeros(tree.count, dtype=np.int32)
     apart: list[list[int]] = []
     ground = job.scene.ground

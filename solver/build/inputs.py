@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..coordinates.prescribed import Motion
+from ..coordinates.prescribed import Motion, OverTime, Still
 from ..job.folder import Job
 from ..state import Vec
 
@@ -14,3 +14,13 @@ def over_time(job: Job, samples: str | Vec) -> Motion:
     time = job.scene.time
     values = job.array(samples) if isinstance(samples, str) else np.asarray(samples, dtype=float)
     return Motion(values, 1.0 / (time.fps * time.samples_per_frame))
+
+
+def places_over_time(job: Job, samples: str | Vec | None, still: Vec) -> OverTime:
+    """Of points, (k, 3) [m] at a time; without samples they stay where they stand, (k, 3)."""
+    return Still(still) if samples is None else over_time(job, samples)
+
+
+def sample_at(job: Job, frame: int) -> int:
+    """Which sample stands at a frame."""
+    return (frame - job.scene.time.start) * job.scene.time.samples_per_frame

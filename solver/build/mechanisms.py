@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from .. import catalogue
-from ..coordinates.prescribed import Motion
+from ..coordinates.prescribed import OverTime
 from ..coordinates.tree import Tree
 from ..coordinates.tree_build import Body, Joint, build
 from ..errors import BadInput, BadScene
@@ -193,7 +193,7 @@ def _told(one: Placed, tree: Tree, place: dict[str, int]) -> MechanismInWorld:
 def _shown(job: Job, placed: list[Placed], place: dict[str, int]) -> Shown:
     body: list[int] = []
     own: list[Vec] = []
-    obstacles: dict[int, Motion] = {}
+    obstacles: dict[int, OverTime] = {}
     for one in placed:
         for rigid in one.scene.bodies:
             if rigid.motion is not None:

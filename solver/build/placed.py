@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import catalogue
 from ..coordinates.inertia import Solid
-from ..coordinates.prescribed import Motion
+from ..coordinates.prescribed import OverTime
 from ..errors import BadInput
 from ..job import schema
 from ..job.folder import Job, parameters
@@ -79,7 +79,7 @@ def solid_of(job: Job, body: schema.RigidBody) -> Solid:
     return solid if body.mass is None else solid.weighing(body.mass)
 
 
-def target_of(job: Job, motor: schema.Motor) -> Motion:
+def target_of(job: Job, motor: schema.Motor) -> OverTime:
     """What a motor wants over time, (k,)."""
     return over_time(job, motor.target if isinstance(motor.target, str) else np.array([motor.target], dtype=float))
 

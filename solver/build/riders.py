@@ -8,27 +8,25 @@ import numpy as np
 
 from ..coordinates.attached import Attached
 from ..coordinates.free_nodes import FreeNodes
-from ..coordinates.prescribed import Motion
-from ..job.folder import Job
+from ..coordinates.prescribed import Carried, OverTime, SideBySide, Still
 from ..state import Index, Vec
 from ..world.carried import rates_that_move
 from ..world.joints import Joints
 from .fields import Prepared
-from .inputs import over_time
 
 
 class Riding:
     """Makes the coordinates of soft bodies of which some hang on a mechanism."""
 
-    def __init__(self, job: Job, prepared: list[Prepared], rigid: Joints, by_body: bool) -> None:
+    def __init__(self, prepared: list[Prepared], rigid: Joints, by_body: bool) -> None:
         """by_body: whether the mechanism has to know what they do to each of its bodies."""
-        self._job, self._prepared, self._rigid, self._by_body = job, prepared, rigid, by_body
+        self._prepared, self._rigid, self._by_body = prepared, rigid, by_body
         self.riders: Index = np.zeros(0, dtype=np.int32)  #: nodes on bodies that joints move
 
-    def coordinates(self, rest: Vec, prescribed: Index, motion: Motion | None, first: Index) -> FreeNodes:
+    def coordinates(self, rest: Vec, prescribed: Index, motion: OverTime, first: Index) -> FreeNodes:
         """Nodes on bodies that nothing moves, or that move as told, are prescribed; the others ride."""
         on = riders(self._prepared, first, self._rigid)
-        nodes, motion = on.led(self._job, rest, prescribed, motion)
+        nodes, motion = on.led(rest, prescribed, motion)
         self.riders = on.attached.nodes
         if not len(self.riders):
             return FreeNodes(rest, nodes, motion)
@@ -43,27 +41,16 @@ class Riders:
 
     attached: Attached  #: to bodies that joints move
     still: Index  #: to bodies that nothing moves
-    told: list[tuple[Index, Vec]]  #: to bodies that move as told: nodes, and the body at each sample, (T, 4, 4)
+    told: list[tuple[Index, OverTime]]  #: to bodies that move as told: nodes, and the body, (4, 4) at a time
 
-    def led(self, job: Job, rest: Vec, prescribed: Index, motion: Motion | None) -> tuple[Index, Motion | None]:
+    def led(self, rest: Vec, prescribed: Index, motion: OverTime) -> tuple[Index, OverTime]:
         """Prescribed nodes and their motion, with those added that no joint moves.
 
         rest: (n, 3) [m]. prescribed, motion: what pins hold.
         """
         nodes = np.concatenate([prescribed, self.still, *(nodes for nodes, _ in self.told)]).astype(np.int32)
-        if motion is None and not self.told:
-            return nodes, None
-        samples = len(motion.samples if motion is not None else self.told[0][1])
-        where = np.repeat(rest[None, nodes], samples, axis=0)
-        if motion is not None:
-            where[:, : len(prescribed)] = motion.samples
-        first = len(prescribed) + len(self.still)
-        for mine, frames in self.told:
-            moved = frames @ np.linalg.inv(frames[0])
-            where[:, first : first + len(mine)] = np.einsum("tij,nj->tni", moved[:, :3, :3], rest[mine]
-                                                            ) + moved[:, None, :3, 3]
-            first += len(mine)
-        return nodes, over_time(job, where)
+        return nodes, SideBySide([motion, Still(rest[self.still]),
+                                  *(Carried(frames, rest[mine]) for mine, frames in self.told)])
 
 
 def riders(prepared: list[Prepared], first: Index, rigid: Joints) -> Riders:
@@ -83,7 +70,7 @@ def riders(prepared: list[Prepared], first: Index, rigid: Joints) -> Riders:
             body = int(rigid.shown.body[shown])
             mine = (own + start).astype(np.int32)
             if body < 0:
-                told.append((mine, np.asarray(rigid.shown.obstacles[shown].samples)))
+                told.append((mine, rigid.shown.obstacles[shown]))
             elif not len(rates_that_move(rigid.tree, np.array([body]))):
                 still.append(mine)
             else:

@@ -11,7 +11,7 @@ from ..contact.find.half_space import HalfSpace
 from ..contact.laws.interface import ContactLaw
 from ..contact.laws.penalty import Penalty
 from ..coordinates.free_nodes import FreeNodes
-from ..coordinates.prescribed import Motion
+from ..coordinates.prescribed import Carried, OverTime, SideBySide, Still
 from ..errors import BadScene
 from ..forces.activation import Activation
 from ..forces.elastic import Elastic
@@ -26,12 +26,12 @@ from ..state import Index, Vec
 from ..world.bodies import BodyInWorld, lumped_mass
 from ..world.nodes import Nodes
 from .fields import Prepared, prepare
-from .inputs import over_time
+from .inputs import over_time, places_over_time
 from .obstacles import Obstacles, obstacles_of
 from .volumes import Stage, volumes_of
 
 #: coordinates from rest positions (n, 3), pinned nodes, their motion, and the first node of each body
-MakeCoordinates = Callable[[Vec, Index, Motion | None, Index], FreeNodes]
+MakeCoordinates = Callable[[Vec, Index, OverTime, Index], FreeNodes]
 
 
 def prepare_all(job: Job, report: Stage, volumes: list[Volume] | None = None) -> list[Prepared]:
@@ -139,27 +139,16 @@ def _pulls(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> list[
             nodes = (near + start).astype(np.int32)
             # by mass, so that a finer mesh is pulled no harder
             share = pull.stiffness * mass[nodes] / mass[nodes].sum()
-            carrier = None if pull.motion is None else over_time(job, pull.motion)
+            places = Still(x[near]) if pull.motion is None else Carried(over_time(job, pull.motion), x[near])
             strength = None if pull.strength is None else _activation(job, pull.strength)
-            pulls.append(Pull(nodes, share, x[near], carrier, strength))
+            pulls.append(Pull(nodes, share, places, strength))
     return pulls
 
 
-def _motion(job: Job, prepared: list[Prepared], obstacles: Obstacles) -> Motion | None:
-    """Where the pinned nodes of all bodies and the obstacles are; None where all stand still."""
-    told = [one.fields.motion for one in prepared] + [obstacles.motion]
-    if all(motion is None for motion in told):
-        return None
-    samples = max(len(motion) for motion in told if motion is not None)
-    motions = []
-    for one in prepared:
-        still = one.volume.nodes[one.fields.pinned]
-        whole = np.broadcast_to(still, (samples, *still.shape))
-        motions.append(whole if one.fields.motion is None else one.fields.motion)
-    if len(obstacles.places):
-        whole = np.broadcast_to(obstacles.places, (samples, *obstacles.places.shape))
-        motions.append(whole if obstacles.motion is None else obstacles.motion)
-    return over_time(job, np.concatenate(motions, axis=1))
+def _motion(job: Job, prepared: list[Prepared], obstacles: Obstacles) -> OverTime:
+    """Where the pinned nodes of all bodies and the obstacles are."""
+    return SideBySide([*(places_over_time(job, one.fields.motion, one.volume.nodes[one.fields.pinned])
+                         for one in prepared), *obstacles.motions])
 
 
 def _fibers(job: Job, one: Prepared) -> Fibers | None:

@@ -68,6 +68,6 @@ def _jointed(job: Job, carried: list[Prepared], rigid: Joints) -> list[Part]:
     bearings += [loop.friction for one in job.scene.mechanisms for loop in one.loops]
     law = catalogue.find("joint_friction", job.scene.joint_friction.kind).load()
     by_body = law.rubs != "nothing" and any(one is not None for one in bearings)
-    riding = Riding(job, carried, rigid, by_body)
+    riding = Riding(carried, rigid, by_body)
     soft = assemble(job, carried, riding.coordinates)
     return [FleshOnBones(soft, rigid, by_body)] if len(riding.riders) else [soft, rigid]

@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 
 from ..coordinates.joints.interface import Charted
-from ..coordinates.prescribed import Motion, let_go
+from ..coordinates.prescribed import OverTime, let_go
 from ..coordinates.tree import Tree
 from ..state import Index, Vec
 from .rows import Rows, on_rates
@@ -20,7 +20,7 @@ class Drive:
     """One joint that is driven."""
 
     body: int  #: below the joint
-    target: Motion  #: its coordinates over time, (k,) [rad, m]
+    target: OverTime  #: its coordinates over time, (k,) [rad, m]
     until: float = np.inf  #: [s] from which on it lets go
     limit: float = np.inf  #: largest effort [N m, N]
     name: str = ""

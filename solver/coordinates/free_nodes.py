@@ -6,20 +6,21 @@ import numpy as np
 
 from ..state import Index, Led, Mask, Vec
 from .attached import Attached
-from .prescribed import Motion
+from .prescribed import OverTime
 
 
 class FreeNodes:
     """q holds the free nodes' positions. The other nodes are prescribed: they stand still (pinned), move as time tells
     (kinematic), or ride on rigid bodies, and then their velocities are unknowns of the step, J_a u."""
 
-    def __init__(self, rest: Vec, prescribed: Index, motion: Motion | None, attached: Attached | None = None,
+    def __init__(self, rest: Vec, prescribed: Index, motion: OverTime | None, attached: Attached | None = None,
                  carriers: int = 0) -> None:
         """rest: (n, 3) [m]. prescribed: (p,) nodes. motion: theirs, (p, 3) at a time; None where all are still.
 
         attached: nodes that ride; they stand behind the others from then on. carriers: rates of joints that move them.
         """
-        self.count, self.motion, self.carriers = len(rest), motion, carriers
+        self.count, self.carriers = len(rest), carriers
+        self.motion = motion if motion is not None and motion.moves else None
         self._still = rest[prescribed]
         self.attached = Attached.none() if attached is None else attached
         self.prescribed: Index = np.concatenate([prescribed, self.attached.nodes]).astype(np.int32)

@@ -1,10 +1,30 @@
-"""What is prescribed over time: samples at sub-frames, joined so that the velocity is continuous."""
+"""What is prescribed over time: samples at sub-frames, joined so that the velocity is continuous.
+
+Pins, colliders, the ground, targets of drives and motors, activations, pulls and nails are all looked up here.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 
 from ..state import Vec
+
+
+class OverTime(Protocol):
+    """A value at every time."""
+
+    @property
+    def moves(self) -> bool:
+        """Whether it is ever another one."""
+
+    def at(self, time: float) -> Vec:
+        """The value at `time` [s]."""
+
+    def velocity(self, time: float) -> Vec:
+        """Its rate of change there [1/s]."""
 
 
 def let_go(time: float, until: float) -> bool:
@@ -18,6 +38,8 @@ class Motion:
     A staircase of velocities would shake the body at every sample. Before the first and after the last sample the
     curve stands still.
     """
+
+    moves = True
 
     def __init__(self, samples: Vec, interval: float) -> None:
         """samples: (T, ...) at 0, interval, 2 interval, … [s]; may be mapped from a file."""
@@ -61,6 +83,64 @@ class Motion:
         around = self.samples[first : first + count]
         slope: Vec = _SLOPES[count][i - first] @ around.reshape(count, -1)
         return slope.reshape(around.shape[1:])
+
+
+class Still:
+    """What stays as it is."""
+
+    moves = False
+
+    def __init__(self, value: Vec) -> None:
+        self._value = np.asarray(value, dtype=float)
+
+    def at(self, time: float) -> Vec:
+        """The same at any time."""
+        return self._value
+
+    def velocity(self, time: float) -> Vec:
+        """Zero."""
+        return np.zeros_like(self._value)
+
+
+class Carried:
+    """Places that something carries about: E(t) E(0)⁻¹ p."""
+
+    moves = True
+
+    def __init__(self, frames: OverTime, places: Vec) -> None:
+        """frames: (4, 4) at a time. places: at time 0 [m], (k, 3)."""
+        self._frames, self._places, self._begun = frames, places, np.linalg.inv(frames.at(0.0))
+
+    def at(self, time: float) -> Vec:
+        """Where they are at `time` [s], (k, 3) [m]."""
+        return carried(self._frames.at(time) @ self._begun, self._places)
+
+    def velocity(self, time: float) -> Vec:
+        """How fast they go at `time` [s], (k, 3) [m/s]."""
+        return carried(self._frames.velocity(time) @ self._begun, self._places)
+
+
+class SideBySide:
+    """Several tables of places as one, their rows one after the other."""
+
+    def __init__(self, tables: Sequence[OverTime]) -> None:
+        """tables: (k, 3) each at a time."""
+        self._tables = list(tables)
+        self.moves = any(one.moves for one in tables)
+
+    def at(self, time: float) -> Vec:
+        """All rows at `time` [s]."""
+        return np.concatenate([one.at(time) for one in self._tables])
+
+    def velocity(self, time: float) -> Vec:
+        """All their rates of change."""
+        return np.concatenate([one.velocity(time) for one in self._tables])
+
+
+def carried(frames: Vec, places: Vec) -> Vec:
+    """Places (k, 3) [m] moved by frames (…, 4, 4): (…, k, 3)."""
+    moved: Vec = places @ np.swapaxes(frames[..., :3, :3], -1, -2) + frames[..., None, :3, 3]
+    return moved
 
 
 def _slope_weights(count: int) -> Vec:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ..coordinates.prescribed import Motion
+from ..coordinates.prescribed import OverTime
 
 
 class Activation:
     """A number in [0, 1] at every time."""
 
-    def __init__(self, curve: Motion) -> None:
+    def __init__(self, curve: OverTime) -> None:
         """curve: (1,) at a time."""
         self._curve = curve
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..coordinates.joints.rotations import jacobian, logarithm, product, quaternion
-from ..coordinates.prescribed import Motion, let_go
+from ..coordinates.prescribed import OverTime, let_go
 from ..coordinates.tree import Posture, Tree
 from ..state import Index, Vec
 from .joint_kernels import (
@@ -31,7 +31,7 @@ class MotorOverTime:
     """What one motor wants, when."""
 
     rates: Index  #: (k,)
-    target: Motion  #: (k,) at a time: places, or rates where it has no stiffness
+    target: OverTime  #: (k,) at a time: places, or rates where it has no stiffness
     stiffness: float
     damping: float
     until: float  #: [s] from which on it lets go

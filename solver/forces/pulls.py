@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..coordinates.prescribed import Motion
+from ..coordinates.prescribed import OverTime
 from ..state import Index, Vec
 from .activation import Activation
 
 
 class Pull:
-    """f = −s(t) k_i (x_i − p_i(t)) on each node, K = −s(t) k_i; p_i(t) = E(t) E(0)⁻¹ p_i(0)."""
+    """f = −s(t) k_i (x_i − p_i(t)) on each node, K = −s(t) k_i."""
 
-    def __init__(self, nodes: Index, stiffness: Vec, places: Vec, carrier: Motion | None = None,
-                 strength: Activation | None = None) -> None:
-        """nodes: (k,). stiffness: of each [N/m], (k,). places: where each is pulled to at time 0 [m], (k, 3). carrier:
-        what carries these, (4, 4) at a time. strength: how much of the stiffness there is; None: all of it."""
-        self.nodes, self._stiffness, self._places = nodes, stiffness, places
-        self._carrier, self._strength = carrier, strength
-        self._begun = None if carrier is None else np.linalg.inv(carrier.at(0.0))
+    def __init__(self, nodes: Index, stiffness: Vec, places: OverTime, strength: Activation | None = None) -> None:
+        """nodes: (k,). stiffness: of each [N/m], (k,). places: where each is pulled to, (k, 3) [m] at a time. strength:
+        how much of the stiffness there is; None: all of it."""
+        self.nodes, self._stiffness, self.places, self._strength = nodes, stiffness, places, strength
 
     def at_work(self, time: float) -> bool:
         """Whether it pulls at all at `time` [s]."""
@@ -27,18 +24,10 @@ class Pull:
     def _share(self, time: float) -> float:
         return 1.0 if self._strength is None else self._strength.at(time)
 
-    def places(self, time: float) -> Vec:
-        """Where it pulls its nodes to at `time` [s], (k, 3) [m]."""
-        if self._carrier is None or self._begun is None:
-            return self._places
-        moved = self._carrier.at(time) @ self._begun
-        places: Vec = self._places @ moved[:3, :3].T + moved[:3, 3]
-        return places
-
     def add_force(self, x: Vec, time: float, force: Vec) -> float:
         """Add to forces on nodes (n, 3) [N] at positions (n, 3) [m]. Returns the energy [J]."""
         stiffness = self._share(time) * self._stiffness
-        away = x[self.nodes] - self.places(time)
+        away = x[self.nodes] - self.places.at(time)
         force[self.nodes] -= stiffness[:, None] * away
         return 0.5 * float(stiffness @ np.einsum("kc,kc->k", away, away))
 

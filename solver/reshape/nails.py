@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..build.fields import Prepared
+from ..build.inputs import sample_at
+from ..coordinates.prescribed import carried
 from ..job import schema
 from ..job.folder import Job
 from ..state import Index, Vec
@@ -31,8 +33,8 @@ def drive(job: Job, body: schema.Body, number: int, whole: Whole, x: Vec) -> Dri
     nail = body.nails[number]
     head, tip = np.asarray(nail.head), np.asarray(nail.tip)
     if nail.motion is not None:
-        matrix = np.asarray(job.array(nail.motion)[_sample(job, nail.frame)], dtype=float)
-        head, tip = (matrix[:3, :3] @ end + matrix[:3, 3] for end in (head, tip))
+        matrix = np.asarray(job.array(nail.motion)[sample_at(job, nail.frame)], dtype=float)
+        head, tip = carried(matrix, np.stack([head, tip]))
     along = tip - head
     share = np.clip((x - head) @ along / max(float(along @ along), 1e-300), 0.0, 1.0)
     near = np.linalg.norm(x - head - share[:, None] * along, axis=1) <= nail.radius
@@ -44,11 +46,10 @@ def drive(job: Job, body: schema.Body, number: int, whole: Whole, x: Vec) -> Dri
 def hold(job: Job, body: schema.Body, whole: Whole, driven: Driven) -> Whole:
     """The body with these nodes prescribed: still, or carried by what the nail sits in."""
     nail, prepared = body.nails[driven.nail], whole.prepared
-    where = np.broadcast_to(driven.places, (job.samples, *driven.places.shape))
+    where: Vec = np.broadcast_to(driven.places, (job.samples, *driven.places.shape))
     if nail.motion is not None:
-        matrices = np.asarray(job.array(nail.motion), dtype=float)
-        turned = matrices @ np.linalg.inv(matrices[_sample(job, nail.frame)])
-        where = np.einsum("tij,pj->tpi", turned[:, :3, :3], driven.places) + turned[:, None, :3, 3]
+        matrices: Vec = np.asarray(job.array(nail.motion), dtype=float)
+        where = carried(matrices @ np.linalg.inv(matrices[sample_at(job, nail.frame)]), driven.places)
     return _with_pins(whole, prepared, np.concatenate([prepared.fields.pinned, driven.nodes]),
                       np.concatenate([_motion(job, prepared), where], axis=1))
 
@@ -81,7 +82,3 @@ def _motion(job: Job, prepared: Prepared) -> Vec:
     fields = prepared.fields
     still = prepared.volume.nodes[fields.pinned]
     return np.broadcast_to(still, (job.samples, *still.shape)) if fields.motion is None else fields.motion
-
-
-def _sample(job: Job, frame: int) -> int:
-    return (frame - job.scene.time.start) * job.scene.time.samples_per_frame

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..coordinates.prescribed import Motion
+from ..coordinates.prescribed import OverTime
 from ..coordinates.tree import CENTRES, Tree
 from ..errors import Diverged, StepFailed
 from ..integrators.backward_euler import BackwardEuler
@@ -75,7 +75,7 @@ class Shown:
 
     body: Index  #: in the tree, −1 for an obstacle, (b,)
     own: Vec  #: own frame in the body's, (b, 4, 4)
-    obstacles: dict[int, Motion] = field(default_factory=dict)  #: own frames in world of what moves as told
+    obstacles: dict[int, OverTime] = field(default_factory=dict)  #: own frames in world of what moves as told
 
     def poses(self, E: Vec, time: float) -> Vec:
         """Own frames in world, (b, 4, 4), of bodies at E (n, 4, 4)."""

@@ -5,7 +5,7 @@ import pytest
 from bodies import box, make, nearest, positions, rows, run, settled, stiffness
 
 from solver.coordinates.floating import FloatingParts
-from solver.coordinates.prescribed import Motion
+from solver.coordinates.prescribed import Carried, Motion, SideBySide, Still
 from solver.meshing.volume import tet_volumes
 from solver.nonlinear.equilibrium import equilibrium
 from solver.simulate import Timeline, advance_frame
@@ -177,6 +177,8 @@ def test_a_shaken_pin_gathered_at_two_sub_frames(method):
     fps, swing, omega = 24.0, 0.01, 2 * np.pi * 1.5
 
     class Exact:
+        moves = True
+
         def at(self, time):
             return nodes[pinned] + [0.0, 0.0, swing * np.sin(omega * time)]
 
@@ -210,6 +212,26 @@ def test_gathered_motion_meets_its_samples_and_has_no_kinks():
     line = np.arange(9.0)[:, None, None] * np.ones((1, 2, 3))
     assert np.allclose(Motion(line, 0.5).at(1.3), 2.6, atol=1e-14)
     assert np.array_equal(motion.at(99.0), samples[-1]) and np.array_equal(motion.at(-1.0), samples[0])
+
+
+def test_what_stands_still_beside_what_moves_stays_to_the_last_digit():
+    """Samples of what moves are read where they are looked up, and not copied for each point that stands still."""
+    rng = np.random.default_rng(1)
+    still, samples = rng.normal(size=(3, 3)), rng.normal(size=(9, 2, 3))
+    turn = np.eye(4)
+    turn[:3] = [[0.0, -1.0, 0.0, 0.3], [1.0, 0.0, 0.0, -0.1], [0.0, 0.0, 1.0, 0.2]]
+    frames = np.stack([np.linalg.matrix_power(turn, k) for k in range(9)])
+    at_start = np.array([[0.6, 0.8, 0.0, 1.0], [-0.8, 0.6, 0.0, 2.0], [0.0, 0.0, 1.0, 3.0], [0.0, 0.0, 0.0, 1.0]])
+    moved = Motion(samples, 0.5)
+    table = SideBySide([Still(still), moved, Carried(Motion(frames @ at_start, 0.5), still)])
+    for time in (0.0, 1.3, 2.0, 99.0):
+        assert np.array_equal(table.at(time)[:3], still) and not table.velocity(time)[:3].any()
+        assert np.array_equal(table.at(time)[3:5], moved.at(time))
+        assert np.array_equal(table.velocity(time)[3:5], moved.velocity(time))
+    assert np.abs(table.at(1.5)[5:] - (still @ frames[3, :3, :3].T + frames[3, :3, 3])).max() <= 1e-12
+    slope = (table.at(1.7 + 1e-6) - table.at(1.7 - 1e-6)) / 2e-6
+    assert np.abs(table.velocity(1.7) - slope).max() <= 1e-6
+    assert table.moves and not SideBySide([Still(still), Still(still)]).moves
 
 
 def soft_column():

@@ -5,7 +5,7 @@ import pytest
 from small_jobs import box_job, change
 from worlds import world_of
 
-from solver.coordinates.prescribed import Motion
+from solver.coordinates.prescribed import Carried, Motion
 from solver.errors import BadScene
 from solver.forces.activation import Activation
 from solver.forces.pulls import Pull
@@ -57,8 +57,8 @@ def test_its_force_is_the_slope_of_its_energy():
     x, places = rng.normal(size=(6, 3)), rng.normal(size=(3, 3))
     turn = np.eye(4)
     turn[:3] = [[0.0, -1.0, 0.0, 0.3], [1.0, 0.0, 0.0, -0.1], [0.0, 0.0, 1.0, 0.2]]
-    carrier = Motion(np.stack([np.eye(4), turn]), 1.0)
-    pull = Pull(np.array([1, 3, 4], np.int32), np.array([2.0, 5.0, 3.0]), places, carrier,
+    carrier = Carried(Motion(np.stack([np.eye(4), turn]), 1.0), places)
+    pull = Pull(np.array([1, 3, 4], np.int32), np.array([2.0, 5.0, 3.0]), carrier,
                 Activation(Motion(np.array([[1.0], [0.5]]), 1.0)))
     for time in (0.0, 0.6, 1.0):
         force, blocks = np.zeros((6, 3)), np.zeros((6, 3, 3))
@@ -73,7 +73,7 @@ def test_its_force_is_the_slope_of_its_energy():
                 assert force[node, axis] == pytest.approx(-rise, abs=1e-8)
                 slope = (aside[0] - aside[1]) / 2e-5
                 assert np.abs(blocks[node, :, axis] - slope[node]).max() <= 1e-8
-    assert pull.places(1.0) == pytest.approx(places @ turn[:3, :3].T + turn[:3, 3])
+    assert pull.places.at(1.0) == pytest.approx(places @ turn[:3, :3].T + turn[:3, 3])
 
 
 @pytest.mark.parametrize("kind,integrator", [("vanilla", "semi_implicit"), ("vanilla", "sdirk2"),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...constraints.rows import Rows, on_bodies
-from ...coordinates.prescribed import Motion
+from ...coordinates.prescribed import OverTime
 from ...coordinates.tree import Posture, Tree
 from ...state import Index, Mask, Vec
 from . import bodies_kernels, convex_kernels
@@ -101,7 +101,7 @@ class Colliders:
     apart: Index  #: pairs of bodies that never touch, (p, 2)
     ground: HalfSpace | None = None
     ground_friction: float = 1.0  #: of the ground, as of a shape
-    motion: dict[int, Motion] = field(default_factory=dict)  #: (4, 4) poses of shapes that move as told, by shape
+    motion: dict[int, OverTime] = field(default_factory=dict)  #: (4, 4) poses of shapes that move as told, by shape
     #: place in the tree of each shape, also of bodies that are held and so are obstacles, (s,); `body` where left out
     link: Index | None = None
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...coordinates.prescribed import Motion
+from ...coordinates.prescribed import OverTime, Still
 from ...state import Index, Vec
 
 
@@ -22,23 +22,21 @@ class Contacts:
 class HalfSpace:
     """A plane whose back is solid."""
 
-    def __init__(self, point: Vec, normal: Vec, motion: Motion | None = None) -> None:
+    def __init__(self, point: Vec, normal: Vec, motion: OverTime | None = None) -> None:
         """point: (3,) [m], or its `motion`. normal: (3,), not zero, points out of the ground."""
-        self._point, self._motion = np.asarray(point, dtype=float), motion
+        self._point = Still(point) if motion is None else motion
         self._normal = np.asarray(normal, dtype=float) / np.linalg.norm(normal)
 
     def find(self, x: Vec, time: float) -> Contacts:
         """Nodes of x, (n, 3) [m], that are inside at `time` [s]."""
-        point = self._point if self._motion is None else self._motion.at(time)
-        gap = (x - point) @ self._normal
+        gap = (x - self._point.at(time)) @ self._normal
         nodes = np.flatnonzero(gap < 0.0).astype(np.int32)
         return Contacts(nodes, np.broadcast_to(self._normal, (len(nodes), 3)), gap[nodes])
 
     def plane(self, time: float) -> tuple[Vec, float]:
         """(n, d) at `time` [s]: solid where n · x ≤ d; n unit, (3,), d [m]."""
-        point = self._point if self._motion is None else self._motion.at(time)
-        return self._normal, float(point @ self._normal)
+        return self._normal, float(self._point.at(time) @ self._normal)
 
     def velocity(self, time: float) -> Vec:
         """Of the plane and all that is solid behind it at `time` [s], (3,) [m/s]."""
-        return np.zeros(3) if self._motion is None else self._motion.velocity(time)
+        return self._point.velocity(time)
