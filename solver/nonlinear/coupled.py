@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import StepFailed
 from ..linear.interface import NotPositiveDefinite
-from ..parts.interface import Evaluate, Stage
+from ..parts.interface import Evaluate, StageShape
 from ..state import State, Vec
 from .limits import StopRule
 
@@ -36,7 +36,7 @@ SHORTEST = 1.0 / 64.0  #: share of an iteration
 LOST = 1  #: iterations on the true stiffness that may grow and be far again
 
 
-def reach(pose_at: PoseAt, evaluate: Evaluate, stage: Stage, start: State, limits: StopRule, extent: float,
+def reach(pose_at: PoseAt, evaluate: Evaluate, stage: StageShape, start: State, limits: StopRule, extent: float,
           who: str = "dynamic nodes and balance") -> State:
     """The state at the end of a stage, from the rates of `start` on: velocities v = J(x) v_d + w with
     Jᵀ (M (v − v̂) − a h (f(x) + D v)) = 0, and positions x in which the quasistatic nodes balance. Raises StepFailed.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -253,9 +253,14 @@ class Sleeping(Protocol):
         """Drop what depends on earlier steps and is not in the State."""
 
 
+T_co = TypeVar("T_co", covariant=True)
+T = TypeVar("T")
+
+
 class Whole(Protocol):
     """All free nodes as unknowns of one sparse matrix, for who fills and factors it as a stage is iterated."""
 
+    floating: FloatingParts
     pattern: Pattern
     matrix: sp.csc_matrix  #: lower triangle, its values are the pattern's
     linear: LinearSolver
@@ -265,6 +270,16 @@ class Whole(Protocol):
         """K and D of the free nodes for products, and K w where prescribed nodes move at w (p, 3) [m/s]."""
 
 
+class Ways(Protocol[T_co]):
+    """To do something, by what a method's unknowns are."""
+
+    def in_full(self, whole: Whole) -> T_co:
+        """Where they are the velocities of all free nodes."""
+
+    def condensed(self, condensation: Condensation) -> T_co:
+        """Where most nodes follow others in balance, so that their velocities are no unknowns."""
+
+
 class Condensation(Protocol):
     """Poses a linearised stage in its own unknowns."""
 
@@ -272,14 +287,13 @@ class Condensation(Protocol):
     beta: float  #: what semi-implicit Euler gives its stages
 
     @property
-    def whole(self) -> Whole | None:
-        """None where most nodes follow others in balance, so that their velocities are no unknowns."""
-
-    @property
     def sleep(self) -> Sleeping | None:
         """Who is dynamic, where that changes."""
 
     def __init__(self, mesh: Mesh, linear: LinearSolver, params: dict[str, float]) -> None: ...
+
+    def solved_by(self, ways: Ways[T]) -> T:
+        """What the one of these says that fits it."""
 
     def pose(self, lin: Linearised, stage: NodeStage) -> PosedNodes:
         """Factor. Raises NotPositiveDefinite."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
@@ -12,7 +12,6 @@ import numpy as np
 from ..assembly.damping import Damped, Damping, DampingLaw
 from ..assembly.elements import Elements
 from ..assembly.linearised import Linearised
-from ..assembly.products import Products
 from ..contact.find.half_space import HalfSpace
 from ..contact.laws.interface import ContactLaw, Friction
 from ..contact.laws.penalty import Penalty
@@ -23,26 +22,19 @@ from ..forces.pulls import Pull
 from ..forces.stencils import StencilForce
 from ..integrators.control import Adaptive, Controller
 from ..integrators.interface import Integrator
-from ..integrators.semi_implicit import SemiImplicit
 from ..integrators.spin import free_parts, keep_spin
 from ..linear.interface import LinearSolver, NotPositiveDefinite
-from ..nonlinear.calm import Calm, GaveUp
+from ..nonlinear.calm import GaveUp
 from ..nonlinear.coupled import SETTLE
-from ..nonlinear.coupled import reach as reach_coupled
 from ..nonlinear.equilibrium import equilibrium
-from ..nonlinear.held import AcrossGiven, GivenDirections
+from ..nonlinear.held import GivenDirections
 from ..nonlinear.interface import StageSolver
-from ..nonlinear.kept_stage import KeptStage
-from ..nonlinear.momentum import with_momentum
-from ..nonlinear.problem import StageMatrix as StageSystem
-from ..nonlinear.problem import StageProblem
-from ..parts.conjac.passes import Passes
-from ..parts.conjac.posed import PosedConJac
-from ..parts.interface import Condensation, NodeStage, Posed, PosedNodes, Stage, Whole
+from ..parts.interface import Condensation, NodeStage, Posed, PosedNodes, Stage
 from ..state import Index, Led, State, Vec
 from . import in_contact
 from .bodies import BodyInWorld
 from .ground_friction import friction_impulses, landed, remember
+from .roots import Roots
 from .soft_bodies import SoftBodies
 
 if TYPE_CHECKING:
@@ -83,7 +75,7 @@ class Nodes(SoftBodies):
         self._weight = self.mass[:, None] * self.gravity
         damping = Damping(self.damping_laws, self._elements, self.mass)
         self._damping = None if damping.is_off and not laws else damping
-        self._kept_stage = KeptStage()
+        self.root = self.condensation.solved_by(Roots(self))
         self._rescued = self._calmed = 0
 
     @property
@@ -152,7 +144,7 @@ class Nodes(SoftBodies):
         x = self.coordinates.place(state.q, state.time, state.led)
         lin = self.linearise_at(x, self.velocity(state), state.time, project=False)
         lin = replace(lin, damped=self._damped(state, time))
-        return self._whole.tangent(lin, self.coordinates.prescribed_rate(state.time, state.led))
+        return self.root.tangent(lin, self.coordinates.prescribed_rate(state.time, state.led))
 
     @property
     def beta(self) -> float:
@@ -175,7 +167,7 @@ class Nodes(SoftBodies):
         lin = self.linearise(at, time)
         if stage.base is None and self.ground is not None:
             # what lands is slowed down by forces, and not by what follows dynamic nodes in another way than before
-            lin = replace(lin, untouched=self._untouched(at.time))
+            lin = replace(lin, untouched=self.untouched(at.time))
         return self._posed(lin, NodeStage.of(stage, self.coordinates))
 
     def _posed(self, lin: Linearised, stage: NodeStage) -> PosedNodes:
@@ -206,49 +198,18 @@ class Nodes(SoftBodies):
 
         held: directions in which velocities are given; full space alone, as is what a stage solver chooses.
         """
+        return self._reach_by(self.stage_solver, stage, start, held)
+
+    def _reach_by(self, solver: StageSolver, stage: Stage, start: State,
+                  held: GivenDirections | None = None) -> State:
         nodes, damped = NodeStage.of(stage, self.coordinates), self.damped_through(stage, start)
-
-        untouched = self._untouched(stage.time) if stage.inertia and self.ground is not None else None
-
-        def linearise_at(x: Vec, v: Vec, project: bool) -> Linearised:
-            return replace(self.linearise_at(x, v, stage.time, project), damped=damped, memory=start.memory,
-                           untouched=untouched)
-
-        if self.condensation.whole is None:
-            after = self._reach_condensed(stage, nodes, start, damped, linearise_at)
-        else:
-            after = self._reach_in_full(nodes, start, damped, held)
+        after = self.root.reach(solver, nodes, start, damped, held)
         if self.friction is None or not len(self.touching(after)):
             return remember(after, nodes, None)
         # friction asks how contacts give way, which is what positions do
         x, v = self.coordinates.place(after.q, stage.time), self.coordinates.spread(after.u, nodes.w)
-        lin = replace(linearise_at(x, v, self.project), untouched=None)
+        lin = replace(self.linearise_at(x, v, stage.time, self.project), damped=damped, memory=start.memory)
         return self._with_friction(self._posed(lin, nodes), after)
-
-    def _reach_condensed(self, stage: Stage, nodes: NodeStage, start: State, damped: Damped | None,
-                         linearise_at: Callable[[Vec, Vec, bool], Linearised]) -> State:
-        """The same where velocities follow dynamic nodes: by passes on a kept factor, or else a factor an iteration."""
-        condensation, limits = self.condensation, self.stage_solver.limits
-
-        def passes_at(x: Vec, v: Vec, project: bool) -> Passes:
-            return Passes(cast(PosedConJac, condensation.pose(linearise_at(x, v, project), nodes)))
-
-        def products_at(x: Vec, v: Vec, columns: Vec) -> Products:
-            return self.products_at(x, v, stage.time, columns, damped)
-
-        def pose_at(q: Vec, u: Vec, project: bool) -> PosedNodes:
-            x, v = self.coordinates.place(q, stage.time), self.coordinates.spread(u, nodes.w)
-            return condensation.pose(linearise_at(x, v, project), nodes)
-
-        if stage.inertia:
-            base = start.q if stage.base is None else stage.base
-            after = self._kept_stage.reach(passes_at, products_at, nodes, start, base, self.coordinates, limits,
-                                           self.extent)
-            if after is not None:
-                return after
-            if limits.strain_left:
-                raise GaveUp("passes on one factor did not settle")
-        return reach_coupled(pose_at, self.evaluate, stage, start, limits, self.extent)
 
     def _with_friction(self, posed: PosedNodes, after: State) -> State:
         """The end of a stage that was solved without friction, posed there anew, and with it to first order."""
@@ -267,50 +228,6 @@ class Nodes(SoftBodies):
     def damped_through(self, stage: Stage, start: State) -> Damped | None:
         """D through a whole stage, held fixed where the start will be by then: where that is would cost an order."""
         return self._damped(start, stage.time) if stage.inertia else None
-
-    def _reach_in_full(self, stage: NodeStage, start: State, damped: Damped | None,
-                       held: GivenDirections | None) -> State:
-        """The same where the unknowns are the velocities of every free node."""
-        system, coordinates = self._stage_system, self.coordinates
-        if held is not None:
-            held = held.ordered(self._whole.rank)
-            system = replace(system, linear=AcrossGiven(system.linear, held))
-        base = coordinates.place(start.q if stage.base is None else stage.base, stage.time)
-        if stage.w is not None:
-            base[coordinates.prescribed] -= stage.b * stage.h * stage.w
-        problem = StageProblem(self, system, stage, base, coordinates.prescribed, damped, held)
-        guess = coordinates.spread(start.u, None)[system.pattern.order].ravel()
-        if held is not None:
-            guess = held.meet(guess)
-        if self.contacts:
-            problem, unknowns = in_contact.solved(self, problem.of, coordinates.place(start.q, start.time), guess,
-                                                  self.stage_solver.solve)
-        else:
-            unknowns = self.stage_solver.solve(problem, guess)
-        if stage.inertia and self.stage_solver.limits.strain_left:
-            unknowns = with_momentum(problem, unknowns, self._flying_at(problem, unknowns))
-        v = problem.velocities(unknowns)
-        x = problem.positions(v)
-        return State(stage.time, x[coordinates.free].ravel(), v[coordinates.free].ravel(), start.memory)
-
-    def _flying_at(self, problem: StageProblem, unknowns: Vec) -> list[Index]:
-        """Nodes of each part that nothing holds, and nothing touches there."""
-        v, free = problem.velocities(unknowns), self.coordinates.free
-        there = State(problem.stage.time, problem.positions(v)[free].ravel(), v[free].ravel(), {})
-        touching = np.zeros(len(self.mass), dtype=bool)
-        touching[self.touching(there)] = True
-        return [part for part in self._flying if not touching[part].any()]
-
-    @property
-    def _whole(self) -> Whole:
-        whole = self.condensation.whole
-        if whole is None:
-            raise TypeError("this integrator moves every node on its own, so the method has to be Vanilla FEM")
-        return whole
-
-    @cached_property
-    def _stage_system(self) -> StageSystem:
-        return StageSystem(self._whole.pattern, self._whole.matrix, self._whole.linear, self._edges)
 
     def step(self, state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
@@ -344,13 +261,7 @@ class Nodes(SoftBodies):
     def _calmer(self, state: State, h: float) -> State:
         """A step of Euler that is linearised. Raises StepFailed."""
         stage = Stage(h, 1.0, 1.0, state.time + h, None, state.u, beta=1.0)
-        if self.condensation.whole is None:
-            return self.land(self.pose(state, stage), stage, state)
-        quick, self.stage_solver = self.stage_solver, Calm()
-        try:
-            return self.reach(stage, state)
-        finally:
-            self.stage_solver = quick
+        return self.root.calmed(self, stage, state, self._reach_by)
 
     def _without_past(self, after: State) -> State:
         """What is remembered of the steps before is no guide past a step that the integrator did not take."""
@@ -360,15 +271,18 @@ class Nodes(SoftBodies):
     def rescue(self, state: State, h: float, failure: StepFailed) -> State:
         """A linearised step of Euler where a stage that balances has no solution nearby: a body that is pressed until
         it snaps into another balance. Raises StepFailed where the step was linearised already, or no node balances."""
-        if self.integrator.linear_euler or self.condensation.whole is not None:
+        if self.integrator.linear_euler:
             raise failure
-        integrator, self.integrator = self.integrator, SemiImplicit({})
-        try:
-            after = self.step(state, h)
-        finally:
-            self.integrator = integrator
+        after = self.root.rescued(failure, lambda other: self._stepped_by(other, state, h))
         self._rescued += 1
         return self._without_past(after)
+
+    def _stepped_by(self, integrator: Integrator, state: State, h: float) -> State:
+        own, self.integrator = self.integrator, integrator
+        try:
+            return self.step(state, h)
+        finally:
+            self.integrator = own
 
     @property
     def summary(self) -> list[str]:
@@ -416,7 +330,7 @@ class Nodes(SoftBodies):
     def forget_past(self) -> None:
         """Drop what depends on earlier steps and is not in the State."""
         self.stage_solver.forget_past()
-        self._kept_stage.forget()
+        self.root.forget_past()
         if self.condensation.sleep is not None:
             self.condensation.sleep.forget_past()
         self.linear.forget_past()

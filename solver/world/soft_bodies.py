@@ -93,7 +93,7 @@ class SoftBodies:
         for pull in self.pulls:
             pull.add_force(x, time, force)
         if self.pulls:
-            products += np.einsum("nij,cnj->cni", self._untouched(time), columns)
+            products += np.einsum("nij,cnj->cni", self.untouched(time), columns)
         contacts = None
         if self.ground is not None:
             finder, law = self.ground
@@ -137,7 +137,7 @@ class SoftBodies:
         nodes: Index = np.unique(np.concatenate(found))
         return nodes
 
-    def _untouched(self, time: float) -> Vec:
+    def untouched(self, time: float) -> Vec:
         """Blocks of single nodes without those of contacts, (n, 3, 3) [N/m]; written anew by the next call."""
         self._no_contacts[:] = 0.0
         for pull in self.pulls:
@@ -158,10 +158,10 @@ class SoftBodies:
 
         What ConJac corrects on top is limited by itself, and no less of it in a shorter step.
         """
-        return self._edges.largest_change((after.time - before.time) * self.velocity(after))
+        return self.edges.largest_change((after.time - before.time) * self.velocity(after))
 
     @cached_property
-    def _edges(self) -> Edges:
+    def edges(self) -> Edges:
         return Edges(self.tets, self.rest)
 
     def refuse_blow_up(self, state: State) -> None:

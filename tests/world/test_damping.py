@@ -192,7 +192,7 @@ def test_merit_s_gradient_is_the_residual_and_a_stage_lands_on_its_root(law):
     base = world.coordinates.place(state.q, H)
     base[pinned] -= stage.b * H * stage.w
     damped = world._damped(state, H)
-    problem = StageProblem(world, world._stage_system, stage, base, pinned, damped)
+    problem = StageProblem(world, world.root.system, stage, base, pinned, damped)
     rng = np.random.default_rng(1)
     u, direction = (rng.normal(size=3 * len(full.pattern.order)) for _ in range(2))
     ends = [problem.evaluate(u + sign * 1e-5 * direction) for sign in (1, -1)]

@@ -24,7 +24,7 @@ from ...coordinates.floating import FloatingParts
 from ...coordinates.floating_frames import Frame, Frames
 from ...linear.interface import LinearSolver
 from ...state import Index, Vec
-from ..interface import Eliminated, Mesh, NodeStage
+from ..interface import Eliminated, Mesh, NodeStage, T, Ways
 from ..loads import Loads
 from .anchors import Anchors
 from .eliminate import eliminate
@@ -47,8 +47,6 @@ BORDER_PIVOT = 1.0e20
 
 class ConJac:
     """Condensation at the velocity level with stabilised positions. [ConJac Alg. 1]"""
-
-    whole = None
 
     def __init__(self, mesh: Mesh, linear: LinearSolver, params: dict[str, float]) -> None:
         """params: beta, the factor on stiffness that sets damping; gamma, the share of b_q that a step removes, or
@@ -85,6 +83,9 @@ class ConJac:
         self._untouched: SingleFactor | None = None  #: of K without contacts
         self._weighted = np.zeros((3 * len(quasistatic), 3 * len(self.kept)))
         self.to_free: Index = self.pattern.position[mesh.coordinates.free].astype(np.int32)
+
+    def solved_by(self, ways: Ways[T]) -> T:
+        return ways.condensed(self)
 
     def pose(self, lin: Linearised, stage: NodeStage, carried: Vec | None = None) -> PosedConJac:
         """Factor −K of the free nodes and reduce the stage. Raises NotPositiveDefinite. [ConJac 6, 11, 12]"""

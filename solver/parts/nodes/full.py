@@ -14,7 +14,7 @@ from ...coordinates.floating import FloatingParts
 from ...errors import StepFailed
 from ...linear.interface import LinearSolver, NotPositiveDefinite
 from ...state import Index, Led, Vec
-from ..interface import Compliance, Eliminated, Evaluate, Mesh, NodeStage, Stage
+from ..interface import Compliance, Eliminated, Evaluate, Mesh, NodeStage, Stage, T, Ways
 from ..loads import Loads
 
 if TYPE_CHECKING:
@@ -92,9 +92,8 @@ class Full:
         #: where each node of the elimination order stands among the free ones, (f,)
         self.rank: Index = np.searchsorted(free, self.pattern.order).astype(np.int32)
 
-    @property
-    def whole(self) -> Full:
-        return self
+    def solved_by(self, ways: Ways[T]) -> T:
+        return ways.in_full(self)
 
     def pose(self, lin: Linearised, stage: NodeStage) -> PosedFull:
         """Fill and factor M − ahD − βabh²K of the free nodes. Raises NotPositiveDefinite. [ConJac 10]"""

@@ -1,0 +1,194 @@
+"""How a stage of soft bodies comes to its root: by the velocities of all free nodes, or of those that others follow.
+
+Which one serves a method its condensation says, by the one of `Roots` that it asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol, cast
+
+import numpy as np
+
+from ..assembly.damping import Damped
+from ..assembly.linearised import Linearised
+from ..assembly.products import Products
+from ..errors import StepFailed
+from ..integrators.interface import Integrator, System
+from ..integrators.semi_implicit import SemiImplicit
+from ..integrators.spin import free_parts
+from ..nonlinear.calm import Calm, GaveUp
+from ..nonlinear.coupled import reach as reach_coupled
+from ..nonlinear.held import AcrossGiven, GivenDirections
+from ..nonlinear.interface import StageSolver
+from ..nonlinear.kept_stage import KeptStage
+from ..nonlinear.momentum import with_momentum
+from ..nonlinear.problem import StageMatrix, StageProblem
+from ..parts.conjac.passes import Passes
+from ..parts.conjac.posed import PosedConJac
+from ..parts.interface import Condensation, NodeStage, PosedNodes, Stage, Whole
+from ..state import Index, State, Vec
+from . import in_contact
+from .soft_bodies import SoftBodies
+
+if TYPE_CHECKING:
+    from ..assembly.tangent import Tangent
+
+
+class Root(Protocol):
+    """Of stages of one method."""
+
+    def reach(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None,
+              held: GivenDirections | None = None) -> State:
+        """The state at a stage's end without friction of the ground. Raises StepFailed.
+
+        damped: D through the whole stage. held: directions in which velocities are given.
+        """
+
+    def calmed(self, system: System, stage: Stage, start: State,
+               reach: Callable[[StageSolver, Stage, State], State]) -> State:
+        """A linearised step of Euler that gains nothing, where a stage was given up. reach: by a stage solver."""
+
+    def rescued(self, failure: StepFailed, step: Callable[[Integrator], State]) -> State:
+        """The step by another integrator where one in the shortest steps has no solution nearby, else the failure."""
+
+    def tangent(self, lin: Linearised, w: Vec | None) -> Tangent:
+        """K and D of the free nodes for products, and K w where prescribed nodes move at w (p, 3) [m/s]."""
+
+    def forget_past(self) -> None:
+        """Drop what depends on earlier steps and is not in the State."""
+
+
+class Roots:
+    """Those of some soft bodies."""
+
+    def __init__(self, soft: SoftBodies) -> None:
+        self._soft = soft
+
+    def in_full(self, whole: Whole) -> Root:
+        """By the velocities of all free nodes."""
+        return InFull(self._soft, whole)
+
+    def condensed(self, condensation: Condensation) -> Root:
+        """By those of dynamic nodes, which the others follow in balance."""
+        return Condensed(self._soft, condensation)
+
+
+class InFull:
+    """By a stage solver on residual, merit and one sparse matrix."""
+
+    def __init__(self, soft: SoftBodies, whole: Whole) -> None:
+        self._soft, self._whole = soft, whole
+
+    @cached_property
+    def system(self) -> StageMatrix:
+        """The unknowns' side of stages."""
+        return StageMatrix(self._whole.pattern, self._whole.matrix, self._whole.linear, self._soft.edges)
+
+    @cached_property
+    def _flying(self) -> list[Index]:
+        return free_parts(self._whole.floating)
+
+    def reach(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None,
+              held: GivenDirections | None = None) -> State:
+        """The unknowns are the velocities of every free node."""
+        soft, system, coordinates = self._soft, self.system, self._soft.coordinates
+        if held is not None:
+            held = held.ordered(self._whole.rank)
+            system = replace(system, linear=AcrossGiven(system.linear, held))
+        base = coordinates.place(start.q if stage.base is None else stage.base, stage.time)
+        if stage.w is not None:
+            base[coordinates.prescribed] -= stage.b * stage.h * stage.w
+        problem = StageProblem(soft, system, stage, base, coordinates.prescribed, damped, held)
+        guess = coordinates.spread(start.u, None)[system.pattern.order].ravel()
+        if held is not None:
+            guess = held.meet(guess)
+        if soft.contacts:
+            problem, unknowns = in_contact.solved(soft, problem.of, coordinates.place(start.q, start.time), guess,
+                                                  solver.solve)
+        else:
+            unknowns = solver.solve(problem, guess)
+        if stage.inertia and solver.limits.strain_left:
+            unknowns = with_momentum(problem, unknowns, self._flying_at(problem, unknowns))
+        v = problem.velocities(unknowns)
+        x = problem.positions(v)
+        return State(stage.time, x[coordinates.free].ravel(), v[coordinates.free].ravel(), start.memory)
+
+    def _flying_at(self, problem: StageProblem, unknowns: Vec) -> list[Index]:
+        """Nodes of each part that nothing holds, and nothing touches there."""
+        v, free = problem.velocities(unknowns), self._soft.coordinates.free
+        there = State(problem.stage.time, problem.positions(v)[free].ravel(), v[free].ravel(), {})
+        touching = np.zeros(len(self._soft.mass), dtype=bool)
+        touching[self._soft.touching(there)] = True
+        return [part for part in self._flying if not touching[part].any()]
+
+    def calmed(self, system: System, stage: Stage, start: State,
+               reach: Callable[[StageSolver, Stage, State], State]) -> State:
+        """With a line search that lets no energy in."""
+        return reach(Calm(), stage, start)
+
+    def rescued(self, failure: StepFailed, step: Callable[[Integrator], State]) -> State:
+        """A line search has looked for one: raises the failure."""
+        raise failure
+
+    def tangent(self, lin: Linearised, w: Vec | None) -> Tangent:
+        return self._whole.tangent(lin, w)
+
+    def forget_past(self) -> None:
+        """What is kept is the stage solver's."""
+
+
+class Condensed:
+    """By passes on a kept factor; where these do not lead there, by iterations on a factor each."""
+
+    def __init__(self, soft: SoftBodies, condensation: Condensation) -> None:
+        self._soft, self._condensation = soft, condensation
+        self.kept = KeptStage()
+
+    def reach(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None,
+              held: GivenDirections | None = None) -> State:
+        """The quasistatic nodes balance there. held: there is none where velocities are condensed."""
+        soft, coordinates, limits = self._soft, self._soft.coordinates, solver.limits
+        untouched = soft.untouched(stage.time) if stage.inertia and soft.ground is not None else None
+
+        def pose_in(x: Vec, v: Vec, project: bool) -> PosedNodes:
+            lin = replace(soft.linearise_at(x, v, stage.time, project), damped=damped, memory=start.memory,
+                          untouched=untouched)
+            return self._condensation.pose(lin, stage)
+
+        def passes_at(x: Vec, v: Vec, project: bool) -> Passes:
+            return Passes(cast(PosedConJac, pose_in(x, v, project)))
+
+        def products_at(x: Vec, v: Vec, columns: Vec) -> Products:
+            return soft.products_at(x, v, stage.time, columns, damped)
+
+        def pose_at(q: Vec, u: Vec, project: bool) -> PosedNodes:
+            return pose_in(coordinates.place(q, stage.time), coordinates.spread(u, stage.w), project)
+
+        if stage.inertia:
+            base = start.q if stage.base is None else stage.base
+            after = self.kept.reach(passes_at, products_at, stage, start, base, coordinates, limits, soft.extent)
+            if after is not None:
+                return after
+            if limits.strain_left:
+                raise GaveUp("passes on one factor did not settle")
+        return reach_coupled(pose_at, soft.evaluate, stage, start, limits, soft.extent)
+
+    def calmed(self, system: System, stage: Stage, start: State,
+               reach: Callable[[StageSolver, Stage, State], State]) -> State:
+        """As it is: there is no energy that velocities alone could lower."""
+        return system.land(system.pose(start, stage), stage, start)
+
+    def rescued(self, failure: StepFailed, step: Callable[[Integrator], State]) -> State:
+        """Linearised, where a body that is pressed snaps into another balance."""
+        return step(SemiImplicit({}))
+
+    def tangent(self, lin: Linearised, w: Vec | None) -> Tangent:
+        """Raises TypeError."""
+        raise TypeError("this integrator moves every node on its own, so the method has to be Vanilla FEM")
+
+    def forget_past(self) -> None:
+        """Drop the factor."""
+        self.kept.forget()
