@@ -22,7 +22,8 @@ from solver.nonlinear.limits import StopRule
 from solver.parts.joints.jointed import Jointed
 from solver.parts.joints.on_rates import OnRates
 from solver.state import Vec
-from solver.world.joints import Joints, Shown
+from solver.world.joints import Joints
+from solver.world.mechanisms import Shown
 
 LENGTH, WIDTH, HEIGHT, MASS, STIFFNESS, DAMPING, H = 0.1, 0.04, 0.02, 0.1, 1.0e4, 10.0, 1.0e-2
 MOMENTS = MASS / 12.0 * np.array([WIDTH**2 + HEIGHT**2, LENGTH**2 + HEIGHT**2, LENGTH**2 + WIDTH**2])

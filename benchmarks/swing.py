@@ -23,7 +23,8 @@ from solver.nonlinear.limits import StopRule
 from solver.parts.joints.jointed import Jointed
 from solver.parts.joints.on_rates import OnRates
 from solver.state import Vec
-from solver.world.joints import Joints, Shown
+from solver.world.joints import Joints
+from solver.world.mechanisms import Shown
 
 LINK, MASS, WIDTH, GRAVITY, H, SPAN = 0.2, 1.0, 0.02, 9.81, 1 / 120, 4.0
 LIVELY, CALM = "leapfrog", "semi_implicit"

@@ -22,7 +22,8 @@ from ..nonlinear.limits import StopRule
 from ..parts.joints.jointed import Jointed
 from ..parts.joints.on_rates import OnRates
 from ..state import Index, Vec
-from ..world.joints import JointInWorld, Joints, MechanismInWorld, Shown
+from ..world.joints import Joints
+from ..world.mechanisms import JointInWorld, MechanismInWorld, Shown
 from .constraints import constraints_of, notes_of
 from .explicit_steps import notes_of_explicit
 from .inputs import over_time

@@ -42,6 +42,13 @@ class Solid:
         return out
 
 
+def moments(mass: Vec, arm: Vec) -> Vec:
+    """Moments of inertia of points about where arms (k, 3) [m] begin, (3, 3) [kg m²]. mass: (k,) [kg]."""
+    second = (mass[:, None] * arm).T @ arm
+    inertia: Vec = float(np.trace(second)) * np.eye(3) - second
+    return inertia
+
+
 def box(size_x: float, size_y: float, size_z: float, density: float = 1.0) -> Solid:
     """A box of these edges [m] around the origin, density [kg/m³]. Raises BadScene."""
     for length in (size_x, size_y, size_z):

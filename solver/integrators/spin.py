@@ -15,6 +15,7 @@ import numpy as np
 
 from ..coordinates.floating import FloatingParts
 from ..coordinates.free_nodes import FreeNodes
+from ..coordinates.inertia import moments
 from ..state import Index, State, Vec
 
 if TYPE_CHECKING:
@@ -110,17 +111,17 @@ def turned(mass: Vec, x0: Vec, x: Vec, v: Vec, wanted: Vec, h: float) -> Turn:
     """
     centre, drift = mass @ x / mass.sum(), mass @ v / mass.sum()
     arm, old = x - centre, x0 - mass @ x0 / mass.sum()
-    at_first = _inertia(mass, old)
+    at_first = moments(mass, old)
     # it has turned with `so_far`; the mean of what it should turn with before and after neither heats nor brakes it
     so_far = np.linalg.solve(at_first, _moment(old, mass, mass[:, None] * (arm - old))) / h
     first, begun = np.linalg.solve(at_first, wanted), arm
     for _ in range(ROUNDS):
-        mean = 0.5 * (first + np.linalg.solve(_inertia(mass, arm), wanted))
+        mean = 0.5 * (first + np.linalg.solve(moments(mass, arm), wanted))
         angle = h * (mean - so_far)
         rotation = _rotation(angle)
         arm = begun @ rotation.T
     moving = (v - drift) @ rotation.T
-    lacking = np.linalg.solve(_inertia(mass, arm), wanted - spin(mass, arm, moving))
+    lacking = np.linalg.solve(moments(mass, arm), wanted - spin(mass, arm, moving))
     return Turn(angle, centre, drift, lacking)
 
 
@@ -128,13 +129,6 @@ def _moment(x: Vec, mass: Vec, momentum: Vec) -> Vec:
     """Σ of arms about the centre of mass times momentum or force, (3,)."""
     total: Vec = np.cross(x - mass @ x / mass.sum(), momentum).sum(axis=0)
     return total
-
-
-def _inertia(mass: Vec, arm: Vec) -> Vec:
-    """Moments of inertia about the centre of mass, (3, 3) [kg m²]."""
-    second = (mass[:, None] * arm).T @ arm
-    inertia: Vec = float(np.trace(second)) * np.eye(3) - second
-    return inertia
 
 
 def _rotation(angle: Vec) -> Vec:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..coordinates.inertia import moments
 from ..state import Index, Vec
 from .problem import StageProblem
 
@@ -28,9 +29,7 @@ def with_momentum(problem: StageProblem, unknowns: Vec, flying: Sequence[Index])
     for part in flying:
         mass, lacking = problem.mass[part], -residual[part] / problem.stage.inertia
         arm = x[part] - mass @ x[part] / mass.sum()
-        second = (mass[:, None] * arm).T @ arm
-        inertia = float(np.trace(second)) * np.eye(3) - second
-        turning = np.linalg.solve(inertia, np.cross(arm, lacking).sum(axis=0))
+        turning = np.linalg.solve(moments(mass, arm), np.cross(arm, lacking).sum(axis=0))
         v[part] += lacking.sum(axis=0) / mass.sum() + np.cross(turning, arm)
     out: Vec = v[problem.order].ravel()
     return out

@@ -18,12 +18,14 @@ from ..assembly.pattern import Pattern
 from ..errors import TOO_TIGHT, StepFailed
 from ..linear.interface import Factoring, NotPositiveDefinite
 from ..parts.interface import NodeStage
+from ..parts.line_search import search
 from ..state import Index, Mask, Vec
 from .held import GivenDirections
 
 STANDARD_GRAVITY = 9.81
 SAME_PLACE = 1.0e-12  #: of the body's extent: a step this short moves nothing that doubles can tell
 ROUNDING = 1.0e-11  #: of the merit's size: smaller changes of it are noise
+SHORTEST = 1.0e-10  #: share of a step that a line search tries
 LARGEST_STEP = 1.0  #: of an edge's length, in one iteration
 LEFT_BY_ROUNDING = 8.0  #: of what the last digit of a position changes: below it a residual has no digit of its own
 
@@ -73,6 +75,10 @@ class Evaluation:
     @property
     def size(self) -> float:
         return float(np.abs(self.residual).max(initial=0.0))
+
+    @property
+    def norm(self) -> float:
+        return float(np.linalg.norm(self.residual))
 
 
 class StageProblem:
@@ -238,14 +244,13 @@ class StageProblem:
         everywhere for forces without an energy. The first step turns no element upside down, which would lead the
         search astray, and lets nothing meet. Raises StepFailed where no step does.
         """
-        step = self.longest(at.unknowns, self.displacement(direction))
-        slope = float(np.vdot(at.residual, direction))
-        while step >= 1.0e-10:
-            trial = self.evaluate(at.unknowns + step * direction)
-            if self._lowers(at, trial, step, slope):
-                return trial, step
-            step *= 0.5
-        raise self.failed("no step lowers the energy" if at.merit is not None else "no step lowers the net force", at)
+        found = search(at, lambda step: self.evaluate(at.unknowns + step * direction),
+                       self.longest(at.unknowns, self.displacement(direction)), SHORTEST,
+                       float(np.vdot(at.residual, direction)), ROUNDING * abs(at.merit or 0.0) + self._noise)
+        if found is None:
+            raise self.failed("no step lowers the energy" if at.merit is not None else
+                              "no step lowers the net force", at)
+        return found
 
     def longest(self, unknowns: Vec, moved: Vec) -> float:
         """The largest share of a displacement of all nodes, (n, 3) [m], that a step may take from here, in [0, 1]."""
@@ -268,10 +273,3 @@ class StageProblem:
         furthest = float(np.abs(self.positions(self.velocities(at.unknowns))).max())
         stiffest = float(np.abs(self.system.matrix.diagonal()).max(initial=0.0))
         return stiffest * float(np.spacing(furthest)) / (self.stage.b * self.stage.h)
-
-    def _lowers(self, at: Evaluation, trial: Evaluation, step: float, slope: float) -> bool:
-        if at.merit is None or trial.merit is None:
-            return bool(np.linalg.norm(trial.residual) <= (1.0 - 1.0e-4 * step) * np.linalg.norm(at.residual))
-        if trial.merit <= at.merit + 1.0e-4 * step * slope:
-            return True
-        return trial.merit <= at.merit + ROUNDING * abs(at.merit) + self._noise and trial.size < at.size

@@ -14,14 +14,14 @@ from ..coordinates.tree import PAIRS, Tree
 from ..errors import BadScene, StepFailed
 from ..linear.interface import NotPositiveDefinite
 from ..linear.woodbury import WoodburyUpdate
-from ..nonlinear.coupled import SETTLE, reach
+from ..nonlinear.coupled import reach
 from ..nonlinear.held import GivenDirections
 from ..parts.interface import Eliminated, Momentum, NodeStage, Posed, Stage
 from ..parts.joints.jointed import OnBodies, flown_since, stepped
 from ..parts.together import Together
 from ..state import Index, Led, State, Vec
 from .flying import FlyingBones
-from .ground_friction import friction_impulses, landed, remember
+from .ground_friction import landed, remember, rubbed
 from .joints import Joints
 from .nodes import Nodes
 from .world import World
@@ -293,23 +293,7 @@ class FleshOnBones(World):
         self.jointed.count_impact(joints)
         if self.soft.friction is None or not len(self.soft.touching(self.parted(after)[0])):
             return remember(after, of_flesh, None)
-        return self._with_friction(pose_at(after.q, after.u, self.soft.project), after)
-
-    def _with_friction(self, posed: Together, after: State) -> State:
-        """The end of a stage that was solved without friction of the ground, posed there, and with it to first order.
-
-        Raises StepFailed.
-        """
-        alone, stage = posed.solve(), posed.stage
-        impulses = friction_impulses(self.soft, posed, stage, after.u, after.memory)
-        if impulses is None:
-            return remember(after, stage, None)
-        under = posed.under(impulses)
-        change = under.solve() - alone
-        q, u = after.q + stage.b * stage.h * change, after.u + change
-        # friction is among the loads that balance
-        return remember(State(after.time, under.settle(q, u, self.soft.evaluate, SETTLE), u, after.memory), stage,
-                        impulses)
+        return rubbed(self.soft, pose_at(after.q, after.u, self.soft.project), after)
 
     def deformation(self, before: State, after: State) -> float:
         """What a step's velocities change an edge by at most, as a share of its length."""

@@ -13,6 +13,7 @@ from ..contact.find.half_space import HalfSpace
 from ..contact.laws.interface import Friction, SlidingNodes, along
 from ..contact.laws.penalty import Penalty
 from ..coordinates.free_nodes import FreeNodes
+from ..nonlinear.coupled import SETTLE
 from ..parts.interface import Compliance, Evaluate, NodeStage, Stage
 from ..state import Index, State, Vec
 
@@ -51,7 +52,7 @@ class Touched(Protocol):
     def correction(self, u: Vec) -> Vec:
         """What coordinates still owe at rates u, (m,)."""
 
-    def settle(self, q: Vec, u: Vec, evaluate: Evaluate) -> Vec:
+    def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
         """Coordinates at its end, (m_q,), nearer to balance."""
 
     def compliance(self, nodes: Index) -> Compliance:
@@ -76,6 +77,26 @@ def landed(system: Ground, posed: Touched, stage: Stage, start: State, is_last: 
     if is_last:
         q = posed.settle(q, u, system.evaluate)
     return remember(State(stage.time, q, u, start.memory), posed.stage, impulses)
+
+
+def rubbed(system: Ground, posed: Touched, after: State) -> State:
+    """The end of a stage that was solved without friction, posed there anew, and with it to first order.
+
+    Raises StepFailed.
+    """
+    alone, stage = posed.solve(), posed.stage
+    own = 3 * len(system.coordinates.free)
+    # contacts press as they do where the stage ended, wherever velocities alone would have brought what balances
+    ended = replace(stage, base=(after.q - stage.b * stage.h * after.u)[:own])
+    impulses = friction_impulses(system, posed, ended, after.u, after.memory)
+    if impulses is None:
+        return remember(after, stage, None)
+    under = posed.under(impulses)
+    change = under.solve() - alone
+    q, u = after.q + stage.b * stage.h * change, after.u + change
+    # friction is among the loads that balance
+    q = under.settle(q, u, system.evaluate, SETTLE)
+    return remember(State(after.time, q, u, after.memory), stage, impulses)
 
 
 def friction_impulses(system: Ground, posed: Touched, stage: NodeStage, u: Vec,

@@ -25,7 +25,6 @@ from ..integrators.interface import Integrator
 from ..integrators.spin import free_parts, keep_spin
 from ..linear.interface import LinearSolver, NotPositiveDefinite
 from ..nonlinear.calm import GaveUp
-from ..nonlinear.coupled import SETTLE
 from ..nonlinear.equilibrium import equilibrium
 from ..nonlinear.held import GivenDirections
 from ..nonlinear.interface import StageSolver
@@ -33,7 +32,7 @@ from ..parts.interface import Condensation, NodeStage, Posed, PosedNodes, Stage
 from ..state import Index, Led, State, Vec
 from . import in_contact
 from .bodies import BodyInWorld
-from .ground_friction import friction_impulses, landed, remember
+from .ground_friction import landed, remember, rubbed
 from .roots import Roots
 from .soft_bodies import SoftBodies
 
@@ -209,21 +208,7 @@ class Nodes(SoftBodies):
         # friction asks how contacts give way, which is what positions do
         x, v = self.coordinates.place(after.q, stage.time), self.coordinates.spread(after.u, nodes.w)
         lin = replace(self.linearise_at(x, v, stage.time, self.project), damped=damped, memory=start.memory)
-        return self._with_friction(self._posed(lin, nodes), after)
-
-    def _with_friction(self, posed: PosedNodes, after: State) -> State:
-        """The end of a stage that was solved without friction, posed there anew, and with it to first order."""
-        stage = posed.stage
-        # contacts press as they do where the stage ended, wherever velocities alone would have brought what balances
-        ended = replace(stage, base=after.q - stage.b * stage.h * after.u)
-        impulses = friction_impulses(self, posed, ended, after.u, after.memory)
-        if impulses is None:
-            return remember(after, stage, None)
-        change = posed.respond(impulses[self.coordinates.free].reshape(-1, 1))[:, 0]
-        q, u = after.q + stage.b * stage.h * change, after.u + change
-        # friction is among the loads that balance
-        q = posed.under(impulses).settle(q, u, self.evaluate, SETTLE)
-        return remember(State(after.time, q, u, after.memory), stage, impulses)
+        return rubbed(self, self._posed(lin, nodes), after)
 
     def damped_through(self, stage: Stage, start: State) -> Damped | None:
         """D through a whole stage, held fixed where the start will be by then: where that is would cost an order."""

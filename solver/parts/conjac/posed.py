@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -16,6 +17,7 @@ from ...coordinates.floating_frames import Frame, Frames
 from ...linear.interface import LinearSolver
 from ...state import Index, Led, Vec
 from ..interface import Compliance, Evaluate, Mesh, NodeStage, Stage
+from ..line_search import search
 from ..loads import Loads
 from .compliance import compliance, untouched_compliance
 from .prescribed_response import PrescribedResponse
@@ -25,6 +27,26 @@ TRIALS = 4  #: lengths of one further correction, each half of the last
 
 #: of energies that cancel in a correction's merit: smaller changes of it are noise
 ROUNDING = 1.0e-12
+
+
+@dataclass(frozen=True)
+class Balance:
+    """Positions on the way to balance."""
+
+    x: Vec  #: (n, 3) [m]
+    rest: Vec  #: force that nothing balances, (n, 3) [N]
+    merit: float  #: W + M a · x [J]
+    inner: Index  #: quasistatic nodes
+
+    @property
+    def size(self) -> float:
+        """Its largest component at the quasistatic nodes [N]."""
+        return float(np.abs(self.rest[self.inner]).max(initial=0.0))
+
+    @property
+    def norm(self) -> float:
+        """At these [N]."""
+        return float(np.linalg.norm(self.rest[self.inner]))
 
 
 class Condensed(Protocol):
@@ -146,32 +168,28 @@ class PosedConJac:
             carried = owner.frames.inertia(self.frames, self.lin.mass, self._acceleration(u))
         if self.besides is not None:
             carried = carried - self.besides
+
+        def trial_at(share: float, start: Vec, moved: Vec) -> Balance:
+            there: Vec = start + share * moved
+            force, energy = evaluate(there, v, time)
+            return Balance(there, force - carried, energy + float(np.vdot(carried, there)), owner.inner)
+
         force, energy = evaluate(x, v, time)
-        merit = energy + float(np.vdot(carried, x))
+        at = Balance(x, force - carried, energy + float(np.vdot(carried, x)), owner.inner)
         # six digits do for a direction, and half the bytes are read in half the time
         solve = owner.in_single()
         noise = ROUNDING * (abs(energy) + float(np.abs(carried).sum() + np.abs(force).sum()) * float(np.ptp(x)))
         for _ in range(corrections):
-            rest = force - carried
             moved = np.zeros_like(x)
-            rows, _ = owner.balance(self, rest[:, :, None], lambda right: solve(right[:, 0])[:, None])
+            rows, _ = owner.balance(self, at.rest[:, :, None], lambda right: solve(right[:, 0])[:, None])
             moved[owner.pattern.order] = rows.reshape(-1, 3)
-            slope = -float(np.vdot(rest, moved))
-            share = owner.at_most(1.0, moved)
-            for _ in range(TRIALS):
-                trial = x + share * moved
-                force, energy = evaluate(trial, v, time)
-                lower = energy + float(np.vdot(carried, trial))
-                if lower <= merit + 1.0e-4 * share * slope:
-                    break
-                # where rounding hides the fall of the energy, less unbalanced force is proof enough
-                if lower <= merit + noise and _largest(force - carried, owner.inner) < _largest(rest, owner.inner):
-                    break
-                share *= 0.5
-            else:
+            first = owner.at_most(1.0, moved)
+            found = search(at, partial(trial_at, start=at.x, moved=moved), first, first * 0.5 ** (TRIALS - 1),
+                           -float(np.vdot(at.rest, moved)), noise)
+            if found is None:
                 break
-            x, merit = trial, lower
-        settled: Vec = x[coordinates.free].ravel()
+            at = found[0]
+        settled: Vec = at.x[coordinates.free].ravel()
         return settled
 
     def respond(self, impulses: Vec) -> Vec:
@@ -239,8 +257,3 @@ class PosedConJac:
     def _on_free(self, rows: Vec) -> Vec:
         rates: Vec = rows.reshape(-1, 3)[self.owner.to_free].ravel()
         return rates
-
-
-def _largest(forces: Vec, nodes: Index) -> float:
-    """The largest component at some nodes."""
-    return float(np.abs(forces[nodes]).max(initial=0.0))
