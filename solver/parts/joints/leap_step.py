@@ -5,23 +5,20 @@ They call the very kernels that Jointed calls one by one.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from ...coordinates.joints.moving_chart import FAR
 from ...coordinates.tree import CENTRES
 from ...coordinates.tree_kernels import pose, spread_one
 from ...errors import StepFailed
 from ...forces.joint_kernels import joint_forces
 from ...forces.rigid_kernels import free_flight
 from ...forces.spring_kernels import springs
-from ...linear.tree.kernels import TREE, eliminate, substitute
+from ...linear.tree.kernels import TREE
 from ...state import State, Vec
 from ...threads import inlined, kernel
 from .jointed import UNRESISTED, Jointed
 from .leapfrog import CARRIED, RATES, ahead_of, started
-from .tree_step import CALM, CALM_RATE, LIVELY
+from .tree_step import CALM, move_on, solve_rates
 
 BODIES = ("f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8[:,:,::1],"
           " f8[:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8[::1]")  #: in_parent … gravity
@@ -66,56 +63,35 @@ def solve_midway(  # type: ignore[no-untyped-def]
     if bodies.shape[0]:
         joint_forces(bodies, dof, chart, q + (-1.0) * back, u, centres, rates_law, subspace, back, h, ahead, 0.0, pull,
                      reduced, effort)
-    failed = eliminate(parent, dof, X, S, below, reduced, blocks, G, L)
+    failed = solve_rates(parent, dof, X, S, below, reduced, blocks, G, L, pull, wrench, loads, next_u)
     if failed >= 0:
         return failed
-    for k in range(q.shape[0]):
-        next_u[k, 0] = pull[k]
-    for i in range(n):
-        for a in range(6):
-            loads[i, 0, a] = wrench[i, a]
-    substitute(parent, dof, X, S, G, L, next_u, loads)
     for i in range(n):
         to_world(E, i, loads[i, 0], carried)
-
-    said = CALM
-    for k in range(q.shape[0]):
-        next_q[k] = q[k] + h * next_u[k, 0]
-        if not abs(next_u[k, 0]) < CALM_RATE:  # not a number is not calm
-            said = LIVELY
-    for i in range(n):
-        if chart[i] >= 0:
-            x, y, z = next_q[dof[i]], next_q[dof[i] + 1], next_q[dof[i] + 2]
-            if not math.sqrt(x * x + y * y + z * z) < FAR:
-                said = LIVELY
-    return said
+    return move_on(dof, chart, q, h, next_u, next_q)
 
 
 @kernel(f"i8({TREE}, {BODIES}, f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1],"
-        " f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[:,::1], f8, f8[::1], f8[:,::1])")
+        " f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[::1], f8[:,::1], f8, f8[::1], f8[:,::1])")
 def turn_round(  # type: ignore[no-untyped-def]
     parent, dof, in_parent, in_child, from_child, place, subspace, bend, E, X, S, twist, drift, inertia, gravity, light,
-    blocks, below, reduced, G, L, loads, wrench, world, carried, half, u, rates,
+    blocks, below, reduced, G, L, loads, wrench, world, still, carried, half, u, rates,
 ):
     """Rates (m, 1) where a step ends, `half` of its seconds after it was solved; places are filled there.
 
-    carried: what bodies left with, written anew with what flies on. below, reduced: zero. Returns the body whose pivot
-    is not positive, −1 where there is none.
+    carried: what bodies left with, written anew with what flies on. below, reduced, still: zero. Returns the body whose
+    pivot is not positive, −1 where there is none.
     """
     n = parent.shape[0]
     pose(parent, dof, in_parent, in_child, from_child, place, subspace, bend, u, E, X, S, twist, drift)
     free_flight(E, world, carried, inertia, gravity, half, half, wrench)
     for i in range(n):
         for a in range(6):
-            loads[i, 0, a] = wrench[i, a]
             for b in range(6):
                 blocks[i, a, b] = inertia[i, a, b]
-    failed = eliminate(parent, dof, X, S, below, reduced, blocks, G, L)
+    failed = solve_rates(parent, dof, X, S, below, reduced, blocks, G, L, still, wrench, loads, rates)
     if failed >= 0:
         return failed
-    for k in range(u.shape[0]):
-        rates[k, 0] = 0.0
-    substitute(parent, dof, X, S, G, L, rates, loads)
     for i in range(n):
         own = loads[i, 0]
         for a in range(6):
@@ -147,7 +123,8 @@ class LeapStep:
         self._middle = (held.body, held.point, held.law, held.slot, held.between, joints.bodies, joints.chart,
                         joints.law, on_rates.force, joints.effort, blocks, np.zeros((n, 6, 6)), on_rates.own, *factor,
                         loads, wrench, world, np.zeros((n, 6)))
-        self._end = (jointed.light, blocks, np.zeros((n, 6, 6)), np.zeros((n, 6, 6)), *factor, loads, wrench, world)
+        self._end = (jointed.light, blocks, np.zeros((n, 6, 6)), np.zeros((n, 6, 6)), *factor, loads, wrench, world,
+                     np.zeros(m))
         self._carried = np.zeros((n, 6))
 
     def solve(self, state: State, h: float) -> tuple[State, bool]:

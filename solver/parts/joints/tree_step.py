@@ -26,6 +26,43 @@ CALM, LIVELY = -1, -2  #: what a step says about itself
 CALM_RATE = 1.0e4  #: [rad/s or m/s]
 
 
+@kernel(f"i8({TREE}, f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f8[::1],"
+        " f8[:,::1], f8[:,:,::1], f8[:,::1])")
+def solve_rates(  # type: ignore[no-untyped-def]
+    parent, dof, X, S, below, reduced, blocks, G, L, pull, wrench, twists, rates,
+):
+    """Rates (m, 1) and the bodies' twists (n, 1, 6) under impulses on rates, pull (m,), and on bodies, wrench (n, 6).
+
+    Returns the body whose pivot is not positive, −1 where there is none. The other arrays are those of `eliminate`.
+    """
+    failed = eliminate(parent, dof, X, S, below, reduced, blocks, G, L)
+    if failed >= 0:
+        return failed
+    for k in range(pull.shape[0]):
+        rates[k, 0] = pull[k]
+    for i in range(parent.shape[0]):
+        for a in range(6):
+            twists[i, 0, a] = wrench[i, a]
+    substitute(parent, dof, X, S, G, L, rates, twists)
+    return -1
+
+
+@kernel("i8(i4[::1], i4[::1], f8[::1], f8, f8[:,::1], f8[::1])")
+def move_on(dof, chart, q, h, rates, next_q):  # type: ignore[no-untyped-def]
+    """Write q + h rates, (m,). Returns CALM, LIVELY where a rate is fast or no number or a chart's end is near."""
+    said = CALM
+    for k in range(q.shape[0]):
+        next_q[k] = q[k] + h * rates[k, 0]
+        if not abs(rates[k, 0]) < CALM_RATE:  # not a number is not calm
+            said = LIVELY
+    for i in range(chart.shape[0]):
+        if chart[i] >= 0:
+            x, y, z = next_q[dof[i]], next_q[dof[i] + 1], next_q[dof[i] + 2]
+            if not math.sqrt(x * x + y * y + z * z) < FAR:
+                said = LIVELY
+    return said
+
+
 @kernel(f"i8({TREE}, f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1],"
         " f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8[::1], i4[:,::1], f8[:,:,::1], f8[:,::1],"
         " i4[::1], f8[:,::1], f8[:,:,::1], i4[::1], i4[::1], f8[:,::1], f8[::1], f8[::1], f8[::1], f8[:,:,::1],"
@@ -63,27 +100,10 @@ def step_tree(  # type: ignore[no-untyped-def]
     if bodies.shape[0]:
         joint_forces(bodies, dof, chart, q, u, centres, rates_law, subspace, still, h, ahead, 0.0, pull, reduced,
                      effort)
-    failed = eliminate(parent, dof, X, S, below, reduced, blocks, G, L)
+    failed = solve_rates(parent, dof, X, S, below, reduced, blocks, G, L, pull, wrench, loads, next_u)
     if failed >= 0:
         return failed
-    for k in range(q.shape[0]):
-        next_u[k, 0] = pull[k]
-    for i in range(n):
-        for a in range(6):
-            loads[i, 0, a] = wrench[i, a]
-    substitute(parent, dof, X, S, G, L, next_u, loads)
-
-    said = CALM
-    for k in range(q.shape[0]):
-        next_q[k] = q[k] + h * next_u[k, 0]
-        if not abs(next_u[k, 0]) < CALM_RATE:  # not a number is not calm
-            said = LIVELY
-    for i in range(n):
-        if chart[i] >= 0:
-            x, y, z = next_q[dof[i]], next_q[dof[i] + 1], next_q[dof[i] + 2]
-            if not math.sqrt(x * x + y * y + z * z) < FAR:
-                said = LIVELY
-    return said
+    return move_on(dof, chart, q, h, next_u, next_q)
 
 
 class TreeStep:
