@@ -23,16 +23,16 @@ class Riding:
         self._prepared, self._rigid, self._by_body = prepared, rigid, by_body
         self.riders: Index = np.zeros(0, dtype=np.int32)  #: nodes on bodies that joints move
 
-    def coordinates(self, rest: Vec, prescribed: Index, motion: OverTime, first: Index) -> FreeNodes:
+    def coordinates(self, rest: Vec, prescribed: Index, motion: SideBySide, first: Index) -> FreeNodes:
         """Nodes on bodies that nothing moves, or that move as told, are prescribed; the others ride."""
         on = riders(self._prepared, first, self._rigid)
         nodes, motion = on.led(rest, prescribed, motion)
         self.riders = on.attached.nodes
         if not len(self.riders):
-            return FreeNodes(rest, nodes, motion)
+            return FreeNodes(rest, nodes, motion.if_moving)
         tree, bodies = self._rigid.tree, on.attached.bodies
         columns = 6 * len(np.unique(bodies)) if self._by_body else len(rates_that_move(tree, bodies))
-        return FreeNodes(rest, nodes, motion, on.attached, columns)
+        return FreeNodes(rest, nodes, motion.if_moving, on.attached, columns)
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Riders:
     still: Index  #: to bodies that nothing moves
     told: list[tuple[Index, OverTime]]  #: to bodies that move as told: nodes, and the body, (4, 4) at a time
 
-    def led(self, rest: Vec, prescribed: Index, motion: OverTime) -> tuple[Index, OverTime]:
+    def led(self, rest: Vec, prescribed: Index, motion: SideBySide) -> tuple[Index, SideBySide]:
         """Prescribed nodes and their motion, with those added that no joint moves.
 
         rest: (n, 3) [m]. prescribed, motion: what pins hold.

@@ -11,7 +11,7 @@ from ..contact.find.half_space import HalfSpace
 from ..contact.laws.interface import ContactLaw
 from ..contact.laws.penalty import Penalty
 from ..coordinates.free_nodes import FreeNodes
-from ..coordinates.prescribed import Carried, OverTime, SideBySide, Still
+from ..coordinates.prescribed import Carried, SideBySide, Still
 from ..errors import BadScene
 from ..forces.activation import Activation
 from ..forces.elastic import Elastic
@@ -31,7 +31,7 @@ from .obstacles import Obstacles, obstacles_of
 from .volumes import Stage, volumes_of
 
 #: coordinates from rest positions (n, 3), pinned nodes, their motion, and the first node of each body
-MakeCoordinates = Callable[[Vec, Index, OverTime, Index], FreeNodes]
+MakeCoordinates = Callable[[Vec, Index, SideBySide, Index], FreeNodes]
 
 
 def prepare_all(job: Job, report: Stage, volumes: list[Volume] | None = None) -> list[Prepared]:
@@ -109,7 +109,8 @@ def _coordinates(job: Job, rest: Vec, prepared: list[Prepared], first: Index, ri
     behind = np.arange(first[-1], len(rest))
     prescribed = np.concatenate([*(one.fields.pinned + start for one, start in zip(prepared, first)), behind])
     prescribed, motion = prescribed.astype(np.int32), _motion(job, prepared, obstacles)
-    return FreeNodes(rest, prescribed, motion) if riding is None else riding(rest, prescribed, motion, first)
+    return (FreeNodes(rest, prescribed, motion.if_moving) if riding is None else
+            riding(rest, prescribed, motion, first))
 
 
 def _between(job: Job, prepared: list[Prepared], rest: Vec, first: Index) -> list[StencilForce]:
@@ -145,7 +146,7 @@ def _pulls(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> list[
     return pulls
 
 
-def _motion(job: Job, prepared: list[Prepared], obstacles: Obstacles) -> OverTime:
+def _motion(job: Job, prepared: list[Prepared], obstacles: Obstacles) -> SideBySide:
     """Where the pinned nodes of all bodies and the obstacles are."""
     return SideBySide([*(places_over_time(job, one.fields.motion, one.volume.nodes[one.fields.pinned])
                          for one in prepared), *obstacles.motions])

@@ -19,8 +19,7 @@ class FreeNodes:
 
         attached: nodes that ride; they stand behind the others from then on. carriers: rates of joints that move them.
         """
-        self.count, self.carriers = len(rest), carriers
-        self.motion = motion if motion is not None and motion.moves else None
+        self.count, self.motion, self.carriers = len(rest), motion, carriers
         self._still = rest[prescribed]
         self.attached = Attached.none() if attached is None else attached
         self.prescribed: Index = np.concatenate([prescribed, self.attached.nodes]).astype(np.int32)

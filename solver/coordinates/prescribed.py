@@ -128,6 +128,11 @@ class SideBySide:
         self._tables = list(tables)
         self.moves = any(one.moves for one in tables)
 
+    @property
+    def if_moving(self) -> SideBySide | None:
+        """Itself; None where all stand still."""
+        return self if self.moves else None
+
     def at(self, time: float) -> Vec:
         """All rows at `time` [s]."""
         return np.concatenate([one.at(time) for one in self._tables])
