@@ -58,8 +58,7 @@ def broken(mutant: Mutant, root: Path) -> str:
 
 
 def copy_tree(folder: Path) -> None:
-    """Make `folder` what the working tree is, files that git does not know left out. Files that are alike keep their
-    times, by which numba knows what it has compiled."""
+    """Make `folder` what the working tree is, files that git does not know left out."""
     listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
                             capture_output=True, check=True).stdout.decode().split("\0")
     wanted = {name for name in listed if name and (ROOT / name).is_file()}
@@ -81,8 +80,7 @@ def copy_tree(folder: Path) -> None:
 def run(tests: tuple[str, ...], folder: Path, seconds: float) -> tuple[int | None, str]:
     """(pytest's exit code, None where it took too long; the end of what it said)."""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "--tb=line", "-p", "no:cacheprovider", *tests]
-    # one cache for all, apart from the user's: numba compiles the kernels of a changed file anew, and no others, so no
-    # mutant may stand in what kernels of another file inline. Bytecode knows a change by whole seconds alone
+    # one cache for all, apart from the user's. Bytecode knows a change by whole seconds alone
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder.parent / "kernels"), "PYTHONDONTWRITEBYTECODE": "1"}
     try:
         ran = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=seconds)

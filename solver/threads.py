@@ -17,7 +17,6 @@ import sys
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,6 +27,7 @@ _unkept: list[tuple[str, str]] = []
 _no_folder: list[str] = []  #: why there is no folder that keeps kernels for the next bake
 
 
+KERNELS_FOLDER = f"kernels-{sys.implementation.cache_tag}"  #: inside of the user's cache
 KERNELS = re.compile(r"^from \.+threads import .*\b(?:kernel|inlined)\b", re.MULTILINE)
 IMPORTED = re.compile(r"^from (\.+)([\w.]+) import", re.MULTILINE)
 
@@ -46,8 +46,8 @@ def _kernel_sources(root: Path) -> list[Path]:
     return sorted(found)
 
 
-def _sources_hash(root: Path = Path(__file__).parent) -> str:
-    """Hash of the kernels' sources: numba does not notice an edited helper in another file, the folder's name does."""
+def sources_hash(root: Path = Path(__file__).parent) -> str:
+    """Hash of all kernels' sources: while it is the same nothing has to be compiled anew."""
     digest = hashlib.blake2b(digest_size=8)
     for path in _kernel_sources(root):
         digest.update(path.relative_to(root).as_posix().encode())
@@ -65,22 +65,21 @@ def _user_cache() -> Path:
 
 
 def kernel_folder() -> Path:
-    """A folder for this version's compiled kernels that only this user may write to: they are code that is run.
+    """A folder for compiled kernels that only this user may write to: they are code that is run.
 
     The extension's own folder may be read-only, and a temporary folder is everybody's: what stands there already is
     taken only where it is this user's own. A new folder for this process alone where there is none that lasts.
     """
-    name = f"kernels-{sys.implementation.cache_tag}-{_sources_hash()}"
     temporary = Path(tempfile.gettempdir()) / (f"conjac-{os.geteuid()}" if hasattr(os, "geteuid") else "conjac")
     for base in (_user_cache() / "conjac", temporary):
         try:
             base.parent.mkdir(parents=True, exist_ok=True)
-            for folder in (base, base / name):
+            for folder in (base, base / KERNELS_FOLDER):
                 folder.mkdir(mode=0o700, exist_ok=True)
         except OSError:
             continue
-        if _ours_alone(base) and _ours_alone(base / name) and os.access(base / name, os.W_OK):
-            return base / name
+        if _ours_alone(base) and _ours_alone(base / KERNELS_FOLDER) and os.access(base / KERNELS_FOLDER, os.W_OK):
+            return base / KERNELS_FOLDER
     _no_folder.append("No folder that only you may write to can be had in "
                       f"{_user_cache()} or {tempfile.gettempdir()}, so kernels are compiled "
                       "anew at every bake: make one of them writable, or set NUMBA_CACHE_DIR")
@@ -170,27 +169,21 @@ def kernel(signature: Any, fastmath: frozenset[str] | set[str] = frozenset({"con
     import numba
 
     def compiled(function: F) -> F:
+        from . import kernel_cache
+
         options = {"error_model": "numpy", "nogil": True, "fastmath": set(fastmath)}
+        kernel_cache.name(function, options)
         try:
-            return numba.njit(signature, cache=True, **options)(function)  # type: ignore[no-any-return]
+            return kernel_cache.compile_kept(signature, function, options)  # type: ignore[no-any-return]
         except Exception as error:
             # a file of the cache that a crash left torn, or a full disk: the next process starts it anew, this one
             # does without. What is wrong with the kernel itself is raised again here
-            _forget(function)
+            kernel_cache.forget(function)
             made: F = numba.njit(signature, **options)(function)
             _unkept.append((function.__qualname__, f"{type(error).__name__}: {error}"))
             return made
 
     return compiled
-
-
-def _forget(function: Callable[..., Any]) -> None:
-    """Delete what the cache holds of this function, by the names that numba gives its files."""
-    code = function.__code__
-    name = f"{Path(code.co_filename).stem}.{function.__qualname__}-{code.co_firstlineno}.py*.nb[ci]"
-    for path in Path(os.environ["NUMBA_CACHE_DIR"]).glob(f"*/{name}"):
-        with suppress(OSError):
-            path.unlink()
 
 
 def told() -> list[str]:

@@ -22,7 +22,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-from .. import catalogue
+from .. import catalogue, threads
 from ..job.folder import parameters
 from ..job.schema import Scene
 
@@ -148,5 +148,7 @@ def _end_with_the_first() -> None:
 
 
 def _name_of(share: Any) -> str:
-    """Of the empty file that says that kernels of such scenes were compiled. Folders may be shared by machines."""
-    return "loaded-" + hashlib.blake2b(repr((platform.node(), share)).encode(), digest_size=8).hexdigest()
+    """Of the empty file that says that such a scene's kernels, as they now are, were compiled. Folders may be shared by
+    machines."""
+    told = repr((platform.node(), threads.sources_hash(), share))
+    return "loaded-" + hashlib.blake2b(told.encode(), digest_size=8).hexdigest()

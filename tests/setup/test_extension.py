@@ -168,7 +168,7 @@ def test_installed_extension_bakes_and_plays(installation, tmp_path, kernels):
     folder = tmp_path / "user"
     shutil.copytree(installation[0], folder)
     if kernels == "compiled before":
-        kept_kernels.give(folder / "cache", folder / INSTALLED / "solver")
+        kept_kernels.give(folder / "cache")
     found = run_in_blender(BAKE, folder, str(tmp_path / "cube.blend"))
     assert found["code"] == 0
     rest, sagged = found["lowest"]

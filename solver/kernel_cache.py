@@ -1,0 +1,214 @@
+"""What numba has compiled, kept by what it was made from: a kernel is compiled anew where that changed, and only then.
+
+numba knows a kernel by its file, place and time. It does not notice a changed helper or constant of another file, and
+an edited comment or another clone of the same text compile everything anew. Here the files of a kernel are named by a
+hash of its bytecode and of all that goes into the machine code: kernels that it calls, constants, options, versions.
+
+Import `threads` before this one: it says in NUMBA_CACHE_DIR where kernels are kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core.caching import CompileResultCacheImpl, _CacheLocator
+from numba.core.dispatcher import Dispatcher
+from numba.core.extending import _Intrinsic
+
+LIBRARIES = ("builtins", "ctypes", "math", "numba", "numpy")  #: what kernels use of these changes with VERSIONS alone
+VERSIONS = (sys.implementation.cache_tag, numba.__version__, np.__version__)
+
+DAY = 24 * 3600.0
+UNUSED_SECONDS = 60 * DAY  #: compiled code that nobody has used for so long goes
+MOST = 8  #: how many versions of one kernel are kept: checkouts beside one another, and one that goes back and forth
+
+VERSION = re.compile(r".+-[0-9a-f]{24}")  #: of a kernel; beside them stand marks of scenes (build/loading)
+
+#: the attribute of a function that says under which name its code is kept
+KEY = "__kernel_key__"
+
+
+def key_of(function: Callable[..., Any], options: Mapping[str, Any]) -> str:
+    """Hash of all that goes into the machine code of a function which numba compiles with these options.
+
+    Raises TypeError where it uses something whose content cannot be told from here: a kernel compiled before that
+    changed would be taken.
+    """
+    digest = hashlib.blake2b(digest_size=12)
+    for part in _made_from(function, options):
+        digest.update(part.encode() + b"\0")
+    return digest.hexdigest()
+
+
+def _made_from(function: Callable[..., Any], options: Mapping[str, Any]) -> Iterator[str]:
+    yield repr((*VERSIONS, function.__module__, function.__qualname__))
+    yield from map(_content, function.__defaults__ or ())
+    yield from (f"{name} {sorted(value) if isinstance(value, (set, frozenset)) else value!r}"
+                for name, value in sorted(options.items()))
+    for code in _codes(function.__code__):
+        # what a function says of itself is no part of what it does
+        constants = [value for value in code.co_consts if not isinstance(value, CodeType)]
+        if function.__doc__ is not None and constants[:1] == [function.__doc__]:
+            constants[0] = None
+        yield repr((code.co_code, code.co_names, code.co_varnames, code.co_freevars, code.co_argcount, code.co_flags,
+                    code.co_exceptiontable))
+        yield from (f"{type(value).__name__} {_content(value)}" for value in constants)
+        # attributes stand among these names too: one too many is compiled anew now and then
+        for name in code.co_names:
+            if name in function.__globals__:
+                yield f"{name} {_content(function.__globals__[name])}"
+    for cell in function.__closure__ or ():
+        yield _content(cell.cell_contents)
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for value in code.co_consts:
+        if isinstance(value, CodeType):
+            yield from _codes(value)
+
+
+def _content(value: object) -> str:
+    """What a kernel gets of something that it finds by name."""
+    if value is None or value is ... or isinstance(value, (bool, int, float, complex, str, bytes, slice, np.generic)):
+        return repr(value)
+    if isinstance(value, (tuple, frozenset)):
+        return repr([_content(one) for one in value] if isinstance(value, tuple) else sorted(map(_content, value)))
+    if isinstance(value, np.ndarray):
+        return repr((value.dtype.str, value.shape, hashlib.blake2b(value.tobytes()).hexdigest()))
+    if isinstance(value, Dispatcher):
+        return _of_callee(value)
+    if isinstance(value, _Intrinsic):
+        return _of_file(sys.modules[value._defn.__module__].__file__ or "")  # it writes code as its Python pleases
+    origin = value.__name__ if isinstance(value, ModuleType) else str(getattr(value, "__module__", None))
+    if origin.partition(".")[0] in LIBRARIES:
+        return f"{origin}.{getattr(value, '__qualname__', '')}"
+    raise TypeError(f"a kernel uses {value!r}: import or name the kernels and constants themselves, since a change "
+                    "inside of this would not be noticed")
+
+
+@cache
+def _of_callee(dispatcher: Any) -> str:
+    return key_of(dispatcher.py_func, dispatcher.targetoptions)
+
+
+@cache
+def _of_file(path: str) -> str:
+    return hashlib.blake2b(Path(path).read_bytes()).hexdigest()
+
+
+class ByContent(_CacheLocator):  # type: ignore[misc]
+    """Tells numba where a function's files are that has a KEY."""
+
+    def __init__(self, key: str, py_file: str) -> None:
+        self._key, self._py_file = key, py_file
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> ByContent | None:
+        key = getattr(py_func, KEY, None)
+        if key is None:
+            return None
+        made = cls(key, py_file)
+        _writable(made.get_cache_path())
+        return made
+
+    def get_cache_path(self) -> str:
+        return os.environ["NUMBA_CACHE_DIR"]
+
+    def get_source_stamp(self) -> str:
+        return self._key
+
+    def get_disambiguator(self) -> str:
+        return self._key
+
+
+@cache
+def _writable(folder: str) -> None:
+    """Raises OSError where it is not: numba would look for another place, where our rules do not hold."""
+    os.makedirs(folder, exist_ok=True)
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(f"{folder} cannot be written to")
+
+
+# before numba's own places, which are those of functions without a KEY
+CompileResultCacheImpl._locator_classes = [ByContent, *CompileResultCacheImpl._locator_classes]
+
+
+def name(function: Callable[..., Any], options: Mapping[str, Any]) -> None:
+    """Give a function the KEY by which it is kept. Raises TypeError as `key_of` does."""
+    setattr(function, KEY, key_of(function, options))
+
+
+def compile_kept(signature: Any, function: Callable[..., Any], options: Mapping[str, Any]) -> Any:
+    """The compiled function, which has a KEY, from disk where it is kept. Raises what numba and a torn file raise."""
+    made = numba.njit(signature, cache=True, **options)(function)
+    if sum(made.stats.cache_misses.values()):
+        _clean_once(os.environ["NUMBA_CACHE_DIR"])
+    else:
+        _used(index_of(function))
+    return made
+
+
+def index_of(function: Callable[..., Any]) -> Path:
+    """The file that lists what is kept of a function with a KEY, named as numba does; those with code stand beside."""
+    name = f"{Path(function.__code__.co_filename).stem}.{function.__qualname__}".replace("<", "").replace(">", "")
+    python = f"py{sys.version_info[0]}{sys.version_info[1]}{getattr(sys, 'abiflags', '')}"
+    return Path(os.environ["NUMBA_CACHE_DIR"], f"{name}-{getattr(function, KEY)}.{python}.nbi")
+
+
+def forget(function: Callable[..., Any]) -> None:
+    """Delete what is kept of a function with a KEY."""
+    index = index_of(function)
+    for path in [index, *index.parent.glob(f"{index.stem}.*.nbc")]:
+        with suppress(OSError):
+            path.unlink()
+
+
+def _used(index: Path) -> None:
+    """Note that it was used today."""
+    with suppress(OSError):
+        if time.time() - index.stat().st_mtime > DAY:
+            os.utime(index)
+
+
+@cache
+def _clean_once(folder: str) -> None:
+    """Where something is compiled, what nobody uses any more goes: versions before updates and of other checkouts."""
+    clean(Path(folder), time.time())
+
+
+def clean(folder: Path, now: float) -> None:
+    """Delete versions of a kernel beyond the MOST that were used last, and whatever was unused for UNUSED_SECONDS."""
+    files, used = defaultdict[str, list[Path]](list), defaultdict[str, float](float)
+    for path in folder.iterdir():
+        with suppress(OSError):
+            version = path.name.partition(".py")[0]  # module.function-key
+            used[version] = max(used[version], path.stat().st_mtime)
+            files[version].append(path)
+    newer = defaultdict[str, int](int)
+    for version in sorted(files, key=lambda version: -used[version]):
+        kernel = version.rpartition("-")[0]
+        newer[kernel] += 1
+        if now - used[version] > UNUSED_SECONDS or newer[kernel] > MOST and VERSION.fullmatch(version):
+            for path in files[version]:
+                with suppress(OSError):
+                    path.unlink()
+    # once each state of all sources had a folder of its own
+    for path in folder.parent.glob("kernels-*-????????????????"):
+        with suppress(OSError):
+            if now - path.stat().st_mtime > UNUSED_SECONDS:
+                shutil.rmtree(path, ignore_errors=True)
