@@ -55,7 +55,7 @@ class Quick:
             moved = problem.strain(after.unknowns - at.unknowns)
             self._pairs.add(after.unknowns - at.unknowns, after.residual - at.residual)
             at, fresh = after, False
-            if share == 1.0 and _left(moved, last) <= self.limits.strain_left:
+            if share == 1.0 and left(moved, last) <= self.limits.strain_left:
                 self._factor.spent(count + 1)
                 return at.unknowns
             if moved > last > 0.0 and share == 1.0:
@@ -78,7 +78,7 @@ class Quick:
         self._pairs.clear(0)
 
 
-def _left(moved: float, last: float) -> float:
+def left(moved: float, last: float) -> float:
     """What further iterations would move, should each move less by the ratio of the last two."""
     if last <= 0.0:
         return moved

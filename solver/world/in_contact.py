@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 from ..assembly.linearised import Linearised
 from ..forces.stencils import StencilForce
 from ..nonlinear.approach import approach
+from ..nonlinear.calm import GaveUp
+from ..nonlinear.interface import StageSolver
+from ..nonlinear.landing import landing
 from ..nonlinear.problem import Physics, StageProblem
 from ..state import Mask, Vec
 
@@ -54,7 +57,7 @@ def touches(soft: SoftBodies, start: Vec, end: Vec) -> bool:
 
 
 def solved(soft: SoftBodies, problem_of: Callable[[Physics], StageProblem], begun: Vec, guess: Vec,
-           solve: Callable[[StageProblem, Vec], Vec]) -> tuple[StageProblem, Vec]:
+           solver: StageSolver) -> tuple[StageProblem, Vec]:
     """The stage as it was solved at last, and its unknowns (3 p,). Raises StepFailed.
 
     begun: positions of all nodes where the stage stands, (n, 3) [m], in which nothing crosses. guess: (3 p,).
@@ -62,13 +65,38 @@ def solved(soft: SoftBodies, problem_of: Callable[[Physics], StageProblem], begu
     plain = problem_of(Rubbing(soft, soft.mass, ()))
     reach = plain.stage.b * plain.stage.h
     base = plain.positions(plain.velocities(guess)) - reach * plain.velocities(guess)
-    at = begun
+
+    def rubbing(x: Vec) -> StageProblem:
+        """With friction's loads and normals as they are at positions (n, 3)."""
+        slides = [one for law in soft.contacts if (one := law.sliding(x, base, reach)) is not None]
+        return problem_of(Rubbing(soft, soft.mass, slides)) if slides else plain
+
     unknowns = approach(plain, begun, guess)
+    if solver.limits.strain_left:
+        return _quickly(soft, plain, rubbing, begun, unknowns, solver)
+    at = begun
     for _ in range(ROUNDS):
-        slides = [one for law in soft.contacts if (one := law.sliding(at, base, reach)) is not None]
-        problem = problem_of(Rubbing(soft, soft.mass, slides)) if slides else plain
-        unknowns = solve(problem, unknowns)
+        problem = rubbing(at)
+        unknowns = solver.solve(problem, unknowns)
         at = problem.positions(problem.velocities(unknowns))
         if not any(law.is_rough for law in soft.contacts):
             break
     return problem, unknowns
+
+
+def _quickly(soft: SoftBodies, plain: StageProblem, rubbing: Callable[[Vec], StageProblem], begun: Vec, unknowns: Vec,
+             solver: StageSolver) -> tuple[StageProblem, Vec]:
+    """The same by a kept factor where nothing touches, and by Newton's method until nothing is left that shows."""
+
+    def pushes(x: Vec) -> bool:
+        return any(len(law.measure(x, 0.0).nodes) for law in soft.contacts)
+
+    if not pushes(begun) and not pushes(plain.positions(plain.velocities(unknowns))):
+        try:
+            unknowns = solver.solve(plain, unknowns)
+        except GaveUp:
+            pass  # it may have met something
+        else:
+            if not pushes(plain.positions(plain.velocities(unknowns))):
+                return plain, unknowns
+    return landing(rubbing, begun, unknowns, solver.limits.strain_left)

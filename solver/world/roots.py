@@ -107,7 +107,7 @@ class InFull:
             guess = held.meet(guess)
         if soft.contacts:
             problem, unknowns = in_contact.solved(soft, problem.of, coordinates.place(start.q, start.time), guess,
-                                                  solver.solve)
+                                                  solver)
         else:
             unknowns = solver.solve(problem, guess)
         if stage.inertia and solver.limits.strain_left:
@@ -127,7 +127,8 @@ class InFull:
     def calmed(self, system: System, stage: Stage, start: State,
                reach: Callable[[StageSolver, Stage, State], State]) -> State:
         """With a line search that lets no energy in."""
-        return reach(Calm(), stage, start)
+        # where surfaces touch it begins where they stand and not where they would fly
+        return reach(Calm(), stage, replace(start, u=np.zeros_like(start.u)) if self._soft.contacts else start)
 
     def rescued(self, failure: StepFailed, step: Callable[[Integrator], State]) -> State:
         """A line search has looked for one: raises the failure."""

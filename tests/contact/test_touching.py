@@ -302,14 +302,29 @@ def test_friction_is_the_slope_of_its_potential():
     v[nodes[0]] *= 0.05
     v[nodes[2]] = 0.0
     x = base + 0.01 * v
-    table, step = law.fill(x, 0.0, True), 1e-7
-    K = np.zeros((12, 3, 12, 3))
-    for k, pairs in enumerate(table.blocks):
-        for pair, (a, b) in enumerate(((1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2))):
-            for i, j, block in ((a, b, pairs[pair].reshape(3, 3)), (b, a, pairs[pair].reshape(3, 3).T)):
-                K[nodes[k, i], :, nodes[k, j]] += block
-                K[nodes[k, i], :, nodes[k, i]] -= block
-    assert np.linalg.eigvalsh(K.reshape(36, 36)).max() <= 1e-9
+    table, step = law.fill(x, 0.0, False), 1e-7
+
+    def stiffness(blocks):
+        K = np.zeros((12, 3, 12, 3))
+        for k, pairs in enumerate(blocks):
+            for pair, (a, b) in enumerate(((1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2))):
+                for i, j, block in ((a, b, pairs[pair].reshape(3, 3)), (b, a, pairs[pair].reshape(3, 3).T)):
+                    K[nodes[k, i], :, nodes[k, j]] += block
+                    K[nodes[k, i], :, nodes[k, i]] -= block
+        return K.reshape(36, 36)
+
+    K = stiffness(table.blocks)
+    assert np.linalg.eigvalsh(K).max() <= 1e-9
+    # a step on the parabola above it never goes too far: the energy falls by what that has said at least
+    above = law.fill(x, 0.0, True)
+    assert np.array_equal(above.forces, table.forces)
+    whole = stiffness(above.blocks)
+    for _ in range(20):
+        far = rng.normal(size=x.shape) * 10.0 ** rng.uniform(-5.0, -1.0)
+        force = np.zeros_like(x)
+        table.add_forces(force)
+        most = table.energy - float(np.vdot(force, far)) - 0.5 * float(far.ravel() @ whole @ far.ravel())
+        assert law.measure(x + far, 0.0).energy <= most + 1e-12
     assert np.abs(table.forces.sum(axis=1)).max() <= 1e-12
     assert np.abs(np.linalg.norm(table.forces[1, 0]) - 3.0) <= 1e-12
     for _ in range(3):
@@ -319,7 +334,7 @@ def test_friction_is_the_slope_of_its_potential():
         table.add_forces(force)
         assert -(ends[0].energy - ends[1].energy) / (2 * step) == pytest.approx(float(np.vdot(force, way)), rel=1e-5)
         bend = sum(sign * end.forces for sign, end in zip((1, -1), ends)) / (2 * step)
-        wanted = (K.reshape(36, 36) @ way.ravel()).reshape(12, 3)[nodes]
+        wanted = (K @ way.ravel()).reshape(12, 3)[nodes]
         assert np.abs(bend - wanted).max() <= 1e-4 * np.abs(wanted).max()
 
 

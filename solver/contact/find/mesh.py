@@ -19,8 +19,7 @@ from scipy.sparse.csgraph import connected_components
 from ... import threads
 from ...state import Index, Vec
 from .distance_kernels import squares
-
-ROOM = 1.0 + 1.0e-9  #: for rounding where boxes are compared
+from .near_kernels import boxes, near_pairs
 
 
 @dataclass(frozen=True)
@@ -42,21 +41,43 @@ class Surfaces:
         place = np.zeros(len(rest), dtype=np.int32)
         place[self.nodes] = np.arange(len(self.nodes))
         self.triangles = place[triangles].astype(np.int32)  #: (t, 3), numbers among `nodes`
-        self.edges: Index = ipctk.edges(self.triangles).astype(np.int32)  #: (e, 2), likewise
+        self.edges: Index = np.ascontiguousarray(ipctk.edges(self.triangles), dtype=np.int32)  #: (e, 2), likewise
         self._mesh = ipctk.CollisionMesh(rest[self.nodes], self.edges, self.triangles)
-        self._mesh.can_collide = ipctk.make_static_obstacle_filter(int(is_free[used].sum()))
+        self._free = int(is_free[used].sum())
+        self._mesh.can_collide = ipctk.make_static_obstacle_filter(self._free)
+        # points as triangles without size, so that one sweep meets them with the others
+        points = np.repeat(np.arange(len(self.nodes), dtype=np.int32)[:, None], 3, axis=1)
+        self._points_and_triangles: Index = np.concatenate([points, self.triangles])
+        self._room = 1024
         self._tree, self._ccd = ipctk.LBVH(), ipctk.AdditiveCCD()
         ipctk.set_num_threads(threads.count())
 
     def near(self, x: Vec, distance: float) -> NearPairs:
-        """All pairs within a distance [m] at positions of all nodes (n, 3) [m], and some besides, in one order."""
-        found = ipctk.Candidates()
-        found.build(self._mesh, x[self.nodes], 0.5 * ROOM * distance, self._tree)
-        points = _numbers(found.fv_candidates, "vertex_id", "face_id")
-        edges = _numbers(found.ee_candidates, "edge0_id", "edge1_id")
-        first = np.column_stack([points[:, :1], self.triangles[points[:, 1]]])
+        """All pairs within a distance [m] at positions of all nodes (n, 3) [m], in one order."""
+        here = np.ascontiguousarray(x[self.nodes])
+        count = len(self.nodes)
+        points = self._near(here, self._points_and_triangles, count, distance)
+        edges = self._near(here, self.edges, 0, distance)
+        first = np.column_stack([points[:, 0], self.triangles[points[:, 1] - count]])
         second = np.column_stack([self.edges[edges[:, 0]], self.edges[edges[:, 1]]])
         return NearPairs(self.nodes[np.concatenate([first, second])], len(first))
+
+    def _near(self, x: Vec, corners: Index, points: int, distance: float) -> Index:
+        """Rows of corners that are within a distance of each other, (k, 2), in one order wherever they are."""
+        box = np.empty((len(corners), 6))
+        boxes(x, corners, 0.5 * distance, box)
+        axis = int(np.argmax(np.ptp(x, axis=0)))
+        order = np.argsort(box[:, axis], kind="stable")
+        box = box[order]
+        while True:
+            found = np.empty((self._room, 2), dtype=np.int32)
+            count = near_pairs(box, order, axis, points, x, corners, self._free, distance, found)
+            if count <= len(found):
+                break
+            self._room = 2 * count
+        found = found[:count]
+        ordered: Index = found[np.lexsort((found[:, 1], found[:, 0]))]
+        return ordered
 
     def nearest_to_itself(self, x: Vec, distance: float) -> float:
         """The least distance of a pair on one connected piece at positions (n, 3), as far as it is below a distance."""
@@ -102,7 +123,5 @@ def _numbers(pairs: Any, first: str, second: str) -> Index:
     if not len(pairs):
         return np.zeros((0, 2), dtype=np.int32)
     found = np.array([*map(attrgetter(first, second), pairs)], dtype=np.int32)
-    if first == "edge0_id":
-        found.sort(axis=1)
     ordered: Index = found[np.lexsort((found[:, 1], found[:, 0]))]
     return ordered

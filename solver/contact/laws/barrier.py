@@ -16,7 +16,7 @@ from .barrier_kernels import PARALLEL, push, stiffen
 from .sliding import Sliding
 
 ROOM = 0.5  #: of the reach: how far nodes move at least before near pairs are looked for again
-FARTHEST = 0.5  #: of a mean edge: and at most
+FARTHEST = 0.2  #: of a mean edge: and at most
 CHUNK = 64  #: pairs that a thread takes at once
 
 

@@ -31,21 +31,24 @@ class Sliding:
 
     def measure(self, x: Vec, time: float) -> Stencils:
         """Forces and energy at positions (n, 3) [m]; no blocks."""
-        return self._table(x, np.zeros((0, 6, 9)))
+        return self._table(x, False, np.zeros((0, 6, 9)))
 
     def fill(self, x: Vec, time: float, project: bool) -> Stencils:
-        """The same with blocks, which are negative semi-definite by themselves."""
-        return self._table(x, np.empty((len(self.nodes), 6, 9)))
+        """The same with blocks, which are negative semi-definite by themselves.
+
+        If `project`, those of a parabola above the potential: what slides does not go too far with them.
+        """
+        return self._table(x, project, np.empty((len(self.nodes), 6, 9)))
 
     def damp(self, x: Vec, time: float) -> None:
         """All that it brakes is in `fill`."""
 
-    def _table(self, x: Vec, blocks: Vec) -> Stencils:
+    def _table(self, x: Vec, above: bool, blocks: Vec) -> Stencils:
         count = len(self.nodes)
         forces, energy = np.empty((count, 4, 3)), np.empty(count)
         v = (x - self.base) / self.reach
-        arrays = (v, self.nodes, self.weights, self.normal, self.load, self.creep, 1.0 / self.reach, forces, energy,
-                  blocks)
+        arrays = (v, self.nodes, self.weights, self.normal, self.load, self.creep, 1.0 / self.reach, above, forces,
+                  energy, blocks)
         if count <= FEW:
             rub(0, count, *arrays)
         else:

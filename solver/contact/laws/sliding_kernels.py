@@ -7,12 +7,14 @@ import numpy as np
 from ...threads import kernel
 
 
-@kernel("void(i8, i8, f8[:,::1], i4[:,::1], f8[:,::1], f8[:,::1], f8[::1], f8, f8, f8[:,:,::1], f8[::1], f8[:,:,::1])")
-def rub(start, stop, v, nodes, weights, normal, load, creep, scale, forces, energy, blocks):  # type: ignore[no-untyped-def]
+@kernel("void(i8, i8, f8[:,::1], i4[:,::1], f8[:,::1], f8[:,::1], f8[::1], f8, f8, b1, f8[:,:,::1], f8[::1], "
+        "f8[:,:,::1])")
+def rub(start, stop, v, nodes, weights, normal, load, creep, scale, above, forces, energy, blocks):  # type: ignore[no-untyped-def]
     """Of pairs start to stop: forces (k, 4, 3) [N], energy (k,) [W] and, where blocks has rows, scale ∂f/∂v of pairs of
     their nodes, (k, 6, 9). [Ascher 37, 39]
 
     v: velocities [m/s], (n, 3). nodes, weights: (k, 4). normal: unit, (k, 3). load: μ λ [N], (k,). creep: ε [m/s].
+    above: with blocks of the parabola in the slip that touches the potential and lies above it, in place of its own.
     """
     slip = np.empty(3)
     for k in range(start, stop):
@@ -39,7 +41,7 @@ def rub(start, stop, v, nodes, weights, normal, load, creep, scale, forces, ener
                 forces[k, a, i] = -load[k] * over * weights[k, a] * slip[i]
         if not blocks.shape[0]:
             continue
-        turn = (slope - over) / square if speed > 1.0e-12 * creep else 0.0
+        turn = (slope - over) / square if speed > 1.0e-12 * creep and not above else 0.0
         pair = 0
         for a in range(1, 4):
             for b in range(a):

@@ -1,0 +1,45 @@
+"""Newton's method where surfaces touch, until nothing is left that shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..errors import StepFailed
+from ..state import Vec
+from .calm import GaveUp
+from .problem import StageProblem
+from .quick import left
+
+TRIES = 30  #: iterations after which a stage is given up: each factors, and those of an impact find its pairs
+LAGGED = 12  #: of them, after which friction keeps its loads
+
+
+def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
+            strain_left: float, tries: int = TRIES) -> tuple[StageProblem, Vec]:
+    """The stage with the friction that it ended with, and its unknowns (3 p,) [m/s]. Raises GaveUp.
+
+    Each iteration factors projected stiffness anew: a kept factor knows nothing of what touches since. Friction
+    follows the loads from whole step to whole step, which are those of `begun` before; a step that is cut would take
+    the loads of surfaces that have just not met.
+
+    problem_at: the stage with friction's loads as they are at positions (n, 3) [m]. begun: where it stands, (n, 3).
+    strain_left: the share of an edge's length that further iterations may change.
+    """
+    problem = problem_at(begun)
+    at, last = problem.evaluate(guess), 0.0
+    for count in range(tries):
+        try:
+            problem.factor(at.unknowns, False)
+            after, share = problem.search(at, problem.system.linear.solve(-at.residual))
+        except StepFailed as failure:
+            raise GaveUp(str(failure), failure.object) from failure
+        moved = problem.strain(after.unknowns - at.unknowns)
+        at = after
+        if share == 1.0 and left(moved, last) <= strain_left:
+            return problem, at.unknowns
+        last = moved if share == 1.0 else 0.0
+        if share == 1.0 and count < LAGGED:
+            problem = problem_at(problem.positions(problem.velocities(at.unknowns)))
+            at = problem.evaluate(at.unknowns)
+    failure = problem.failed(f"surfaces did not settle in {tries} iterations", at)
+    raise GaveUp(str(failure), failure.object)

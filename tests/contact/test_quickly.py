@@ -1,0 +1,93 @@
+"""A new soft body's settings, SDIRK2 by Quick at 1/48 s, where surfaces touch: few iterations and no halved step."""
+
+from dataclasses import replace
+
+import numpy as np
+from contact_scenes import ball, balls_in_a_bowl
+from touching import contact_job, crosses, distance, obstacle, sheet, soft
+from worlds import nodes_of
+
+from solver.job.load import load
+
+H = 1 / 48
+NEW = {"integrator": {"kind": "sdirk2"}, "stage_solver": {"kind": "quick"}, "step": H}
+
+
+def energy(part, state):
+    x, v = part.coordinates.place(state.q, state.time), part.velocity(state)
+    return part.evaluate(x, v, state.time)[1] + 0.5 * float(part.mass @ np.einsum("ni,ni->n", v, v))
+
+
+def two_balls(folder, speed, friction=0.4):
+    """Two balls that fly at each other, a little beside, and the state in which they do."""
+    arrays = {}
+    bodies = [soft(name, *ball(0.15, 4, at), arrays, modulus=2e4)
+              for name, at in (("One", [-0.17, 0.0, 0.0]), ("Other", [0.17, 0.05, 0.03]))]
+    contact = {"law": {"kind": "barrier", "params": {"friction_coefficient": friction}}}
+    part = nodes_of(load(contact_job(folder, bodies, [], arrays, gravity=[0, 0, 0], contact=contact, **NEW)))
+    state = part.initial_state()
+    u = state.u.reshape(-1, 3).copy()
+    u[:, 0] = np.where(state.q.reshape(-1, 3)[:, 0] < 0.0, speed, -speed)
+    return part, replace(state, u=u.ravel())
+
+
+def followed(part, state, count):
+    """The state after so many steps none of which is halved, and the factors of each."""
+    factors, last = [], energy(part, state)
+    for _ in range(count):
+        before = part.linear.factored
+        state = part.step(state, H)
+        factors.append(part.linear.factored - before)
+        assert distance(part, state) > 0.0
+        assert not crosses(part, state)
+        now = energy(part, state)
+        assert now <= last + 1e-3 * float(part.mass.sum())  # lifting all of it by a tenth of a millimetre
+        last = now
+    return state, factors
+
+
+def test_balls_that_hit_each_other_take_few_iterations(tmp_path):
+    part, state = two_balls(tmp_path / "job", 2.0)
+    before = part.mass @ part.velocity(state)
+    state, factors = followed(part, state, 8)
+    v = part.velocity(state)
+    # they met and part again
+    one = part.parts[0].nodes
+    assert float((part.mass[one] @ v[one])[0]) < -0.5 * float(part.mass[one].sum())
+    assert np.abs(part.mass @ v - before).max() <= 0.01 * float(part.mass.sum())
+    assert max(factors) <= 16 and np.mean(factors) <= 8
+    assert part._calmed == 0
+
+
+def test_a_bowl_of_balls_takes_few_iterations(tmp_path):
+    part = nodes_of(load(balls_in_a_bowl(tmp_path / "job", 4, 3, **NEW)))
+    _, factors = followed(part, part.initial_state(), 24)
+    assert max(factors) <= 40 and np.mean(factors) <= 12
+    assert part._calmed <= 1
+
+
+def test_what_quick_gives_up_is_calmed_and_meets_nothing(tmp_path, monkeypatch):
+    """Iterations that are too few for an impact: the step is linearised, and no longer halved till the bake ends."""
+    import solver.world.in_contact as in_contact
+
+    whole = in_contact.landing
+    monkeypatch.setattr(in_contact, "landing", lambda *given: whole(*given, tries=4))
+    part, state = two_balls(tmp_path / "job", 2.0)
+    followed(part, state, 8)
+    assert part._calmed > 0
+
+
+def test_a_table_that_is_lifted_takes_them_along(tmp_path):
+    arrays = {}
+    vertices, triangles = sheet(1.0, 3)
+    motion = np.repeat(vertices[None], 49, axis=0)
+    motion[:, :, 2] += np.linspace(0.0, 0.6, 49)[:, None]
+    job = contact_job(tmp_path / "job", [soft("Ball", *ball(0.1, 3, [0.0, 0.0, 0.11]), arrays, modulus=2e4)],
+                      [obstacle("Table", vertices, triangles, arrays, motion)], arrays, **NEW)
+    part = nodes_of(load(job))
+    state = part.initial_state()
+    for _ in range(24):
+        state = part.step(state, H)
+        assert distance(part, state) > 0.0
+        assert not crosses(part, state)
+    assert part.coordinates.place(state.q, state.time)[:, 2].max() > 0.4
