@@ -41,5 +41,5 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
         if share == 1.0 and count < LAGGED:
             problem = problem_at(problem.positions(problem.velocities(at.unknowns)))
             at = problem.evaluate(at.unknowns)
-    failure = problem.failed(f"surfaces did not settle in {tries} iterations", at)
-    raise GaveUp(str(failure), failure.object)
+    unsettled = problem.failed(f"surfaces did not settle in {tries} iterations", at)
+    raise GaveUp(str(unsettled), unsettled.object)
