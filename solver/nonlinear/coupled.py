@@ -12,6 +12,7 @@ from ..linear.interface import NotPositiveDefinite
 from ..parts.interface import Evaluate, StageShape
 from ..state import State, Vec
 from .limits import StopRule
+from .relaxation import Relaxation
 
 
 class Balancing(Protocol):
@@ -31,8 +32,6 @@ PoseAt = Callable[[Vec, Vec, bool], Balancing]
 FAR, TRUE, PROJECTED = range(3)  #: which stiffness a stage stands on
 SETTLE = 2  #: quasi-Newton steps towards balance after each solve
 NEAR = 0.3  #: of the first change of rates: from there on the true stiffness is tried
-FAST = 0.5  #: of the change before: iterations that shrink so much need no smaller share
-SHORTEST = 1.0 / 64.0  #: share of an iteration
 LOST = 1  #: iterations on the true stiffness that may grow and be far again
 
 
@@ -50,25 +49,27 @@ def reach(pose_at: PoseAt, evaluate: Evaluate, stage: StageShape, start: State, 
     reached = stage.b * stage.h
     u, offset = start.u, np.zeros_like(base)
     q = base + reached * u
-    first = last = change = largest = goal = np.inf
-    share, stiffness, worse, way = 1.0, FAR, 0, np.zeros_like(start.u)
+    first = change = largest = goal = np.inf
+    relaxed, stiffness, worse = Relaxation(), FAR, 0
     for _ in range(limits.iterations):
         # far away the projected stiffness leads safely, near the root the true one to the end. It is asked for once in
         # a stage: J of either has a root of its own, and going back and forth would find neither
         if stiffness == FAR and change < NEAR * largest:
-            stiffness, last, worse = TRUE, np.inf, 0
+            stiffness, worse = TRUE, 0
+            relaxed.forget_last()
         try:
             posed = pose_at(q, u, stiffness != TRUE)
             ahead = posed.solve() - u
             # what the last iteration settled is where this one begins to
-            moved = base + reached * (u + share * ahead) + offset
-            settled = posed.settle(moved, u + share * ahead, evaluate, SETTLE)
+            u_next = u + relaxed.share * ahead
+            moved = base + reached * u_next + offset
+            settled = posed.settle(moved, u_next, evaluate, SETTLE)
         except (NotPositiveDefinite, np.linalg.LinAlgError) as failure:
             if stiffness != TRUE:
                 raise StepFailed("the system matrix is not positive definite") from failure
             stiffness = PROJECTED
             continue
-        u, q, offset = u + share * ahead, settled, offset + (settled - moved)
+        u, q, offset = u_next, settled, offset + (settled - moved)
         far = reached * float(np.abs(ahead).max(initial=0.0))
         change = max(far, float(np.abs(q - moved).max(initial=0.0)))
         if first == np.inf:
@@ -77,22 +78,10 @@ def reach(pose_at: PoseAt, evaluate: Evaluate, stage: StageShape, start: State, 
             return State(stage.time, q, u, start.memory)
         if not np.isfinite(change):
             break
-        worse += far > max(last, NEAR * first)
-        share = min(1.5 * share, 1.0 if far < FAST * last else _right_share(share, way, ahead))
-        last, way = far, ahead
+        worse += far > max(relaxed.last, NEAR * first)
+        relaxed.follow(far, ahead)
         if stiffness == TRUE and worse > LOST:
             # pressed nearly to where it buckles, J of the true stiffness turns faster than an iteration follows
-            stiffness, share, last = PROJECTED, 1.0, np.inf
+            stiffness, relaxed = PROJECTED, Relaxation()
     raise StepFailed(f"{who} did not agree in {limits.iterations} iterations; "
                      f"positions still change by {change:.3g} m")
-
-
-def _right_share(share: float, before: Vec, now: Vec) -> float:
-    """The share of a change of rates that would have left nothing, from the last two, of which `share` was taken.
-
-    One that goes on, be it on its way out of a shape that buckles, is taken whole; one that turns back overshot.
-    (Aitken's relaxation.)
-    """
-    turned = now - before
-    best = -share * float(before @ turned) / max(float(turned @ turned), float(np.finfo(float).tiny))
-    return min(max(best, SHORTEST), 1.0) if best > 0.0 else 1.0

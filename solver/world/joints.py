@@ -18,6 +18,7 @@ from ..integrators.control import Controller
 from ..integrators.interface import Integrator, System
 from ..nonlinear.held import GivenDirections
 from ..nonlinear.limits import StopRule
+from ..nonlinear.relaxation import Relaxation
 from ..parts.interface import Momentum, Posed, Stage
 from ..parts.joints.jointed import FLOWN, Constraints, Jointed, LinearizationPoint, PosedTree, stepped
 from ..parts.joints.leap_step import LeapStep
@@ -198,19 +199,21 @@ class Joints:
 
         The matrix is the semi-implicit step's, taken anew in each iteration. How M_r, J and the quadratic velocities
         change with q and u is left out of it, so that it stays symmetric: what is left over shrinks by about
-        h |ω| in each. Raises StepFailed where that takes too many.
+        h |ω| in each, or as relaxation makes it. A line search would have nothing to lower: quadratic velocities and
+        what constraints push derive from no potential. Raises StepFailed where that takes too many.
         """
         base = start.q if stage.base is None else stage.base
         stage = replace(stage, base=base)
-        u, share, changes = start.u, stage.b * stage.h, list[float]()
-        q = base + share * u
+        u, reached, changes, relaxed = start.u, stage.b * stage.h, list[float](), Relaxation()
+        q = base + reached * u
         for _ in range(self.limits.iterations):
             posed = self.condensation.pose(self._moment(q, u, start), stage)
-            after = posed.solve()
+            found = posed.solve()
+            ahead = found - u
             self.iterations += 1
-            changes.append(float(np.abs(after - u).max(initial=0.0)))
-            u = after
-            q = base + share * (u + posed.correction(u))
+            changes.append(float(np.abs(ahead).max(initial=0.0)))
+            u = found if relaxed.share == 1.0 else u + relaxed.share * ahead
+            q = base + reached * (u + posed.correction(u))
             known_to = ROUNDING if posed.held is None else max(ROUNDING, posed.held.known_to)
             if changes[-1] <= max(self.limits.tolerance * max(changes), known_to * posed.size(u)):
                 self.count_impact(start)
@@ -219,6 +222,7 @@ class Joints:
             slow = len(changes) > PATIENCE and changes[-1] > 0.5 * changes[-1 - PATIENCE]
             if slow or not changes[-1] <= FASTEST:
                 break
+            relaxed.follow(changes[-1], ahead)
         raise StepFailed(f"the joints did not settle in {len(changes)} iterations")
 
     # what the loop asks

@@ -177,7 +177,6 @@ def test_a_shaken_pin_gathered_at_two_sub_frames(method):
     fps, swing, omega = 24.0, 0.01, 2 * np.pi * 1.5
 
     class Exact:
-
         def at(self, time):
             return nodes[pinned] + [0.0, 0.0, swing * np.sin(omega * time)]
 
