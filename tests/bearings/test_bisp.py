@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from jointed import Dense, bearings, chain
+from matrix import some
 from scipy.integrate import solve_ivp
 from trees import bias, random_state, random_tree
 
@@ -178,7 +179,7 @@ def stopping_time(mu, radius, angle, rod=1.0, width=0.1):
         time, angle = time + swing.t_events[0][0], swing.y_events[0][0][0]
 
 
-@pytest.mark.parametrize("radius", [0.06, 0.1])
+@pytest.mark.parametrize("radius", some([0.06, 0.1], 0.1))
 def test_pendulum_with_a_rough_pin_stops_when_its_equation_says(radius):
     mu, angle, h = 0.3, 0.45, 4e-3
     tree = chain(1, 1.0, 0.1, 100.0, turn=HANGING)

@@ -136,22 +136,23 @@ def test_a_free_body_that_lands_resumes_to_the_same_bytes(tmp_path):
     assert lowest[0] == 0 and -0.12 < lowest[1] < -0.04  # it fell 5 cm and stands on an edge, sunk in
 
 
-@pytest.mark.parametrize("way", ["pause", "SIGTERM", "SIGINT"])
-def test_a_stop_on_request_exits_75_and_resumes_to_the_same_bytes(unbroken, tmp_path, way):
+def test_a_stop_on_request_exits_75_and_resumes_to_the_same_bytes(unbroken, tmp_path):
     job = box_job(tmp_path / "job", end=END)
-    process = start("bake", job, "--json")
-    until_frame(process, 14)
-    if way == "pause":
-        process.stdin.write("what\npa")
-        process.stdin.flush()
-        process.stdin.write("use\n")
-        process.stdin.flush()
-    else:
-        process.send_signal(getattr(signal, way))
-    events = events_of(process)
-    assert process.returncode == 75
-    assert events[-1]["event"] == "end" and events[-1]["code"] == 75 and "Resume" in events[-1]["text"]
-    assert Cache(job / "cache").status().state == "partial"
+    for way, frame, resumed in (("pause", 8, ()), ("SIGTERM", 18, ["--resume"]), ("SIGINT", 28, ["--resume"])):
+        process = start("bake", job, "--json", *resumed)
+        until_frame(process, frame)
+        if way == "pause":
+            process.stdin.write("what\npa")
+            process.stdin.flush()
+            process.stdin.write("use\n")
+            process.stdin.flush()
+        else:
+            process.send_signal(getattr(signal, way))
+        events = events_of(process)
+        assert process.returncode == 75, way
+        assert events[-1]["event"] == "end" and events[-1]["code"] == 75 and "Resume" in events[-1]["text"]
+        status = Cache(job / "cache").status()
+        assert status.state == "partial" and frame <= status.done < END
     assert run("bake", job, "--resume")[0] == 0
     assert contents(job) == contents(unbroken[0])
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from bodies import box, make, nearest, positions
+from matrix import some
 from small_jobs import box_job, change
 
 from solver import catalogue
@@ -69,8 +70,9 @@ def test_the_error_that_is_told_is_the_one_that_is_made(key):
     assert 0.4 < ratios.min() and ratios.max() < 4.0
 
 
-@pytest.mark.parametrize("key,finest", [("semi_implicit", 1e-4), ("backward_euler", 1e-4), ("bdf2", 1e-5),
-                                        ("sbdf2", 1e-5), ("tr_bdf2", 1e-5), ("sdirk", 1e-5), ("sdirk2", 1e-5)])
+@pytest.mark.parametrize("key,finest", some([("semi_implicit", 1e-4), ("backward_euler", 1e-4), ("bdf2", 1e-5),
+                                             ("sbdf2", 1e-5), ("tr_bdf2", 1e-5), ("sdirk", 1e-5), ("sdirk2", 1e-5)],
+                                            ("semi_implicit", 1e-4), ("bdf2", 1e-5)))
 def test_work_buys_precision(key, finest, once):
     exact = once("control-swing", lambda: frames(bar("tr_bdf2"), line(0.0, step=1 / 24 / 200)).q)
     errors, work = [], []
@@ -109,7 +111,8 @@ def bounced(key, method, **params):
     return nodes, world
 
 
-@pytest.mark.parametrize("key,method", [("sdirk2", "vanilla"), ("bdf2", "vanilla"), ("semi_implicit", "conjac")])
+@pytest.mark.parametrize("key,method", some([("sdirk2", "vanilla"), ("bdf2", "vanilla"), ("semi_implicit", "conjac")],
+                                            ("bdf2", "vanilla"), ("semi_implicit", "conjac")))
 def test_an_impact_takes_small_steps_and_then_they_grow(key, method):
     nodes, world = bounced(key, method)
     tried = watched(world)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from bodies import box, make, nearest, positions
+from matrix import crossed, some
 
 from solver.errors import StepFailed
 from solver.meshing.volume import tet_volumes
@@ -34,7 +35,8 @@ def exact(once):
     return once("coupled-swing", lambda: swung("sdirk2", 160)[1].q)
 
 
-@pytest.mark.parametrize("integrator,order", [("backward_euler", 1), ("bdf2", 2), ("sdirk2", 2)])
+@pytest.mark.parametrize("integrator,order",
+                         some([("backward_euler", 1), ("bdf2", 2), ("sdirk2", 2)], ("backward_euler", 1), ("bdf2", 2)))
 def test_the_order_is_that_of_the_method(exact, integrator, order):
     """A bar that falls into a deep swing; the resting shape in between is found anew in every step."""
     errors = [np.abs(swung(integrator, steps)[1].q - exact).max() for steps in (20, 40)]
@@ -75,8 +77,7 @@ def _stage(world, state, h):
     return NodeStage(h, 1.0, 1.0, state.time, None, np.zeros_like(world.rest), None)
 
 
-@pytest.mark.parametrize("integrator", COUPLED)
-@pytest.mark.parametrize("count", [0, 1, 2, 4])
+@pytest.mark.parametrize("integrator, count", crossed(COUPLED, [0, 1, 2, 4]))
 def test_a_spinning_body_falls_keeps_its_size_and_its_momentum(integrator, count):
     nodes, tets = BAR
     spots = [(0.0, 0.0, 0.0), (0.12, 0.04, 0.0), (0.06, 0.04, 0.04), (0.12, 0.0, 0.04)][:count]

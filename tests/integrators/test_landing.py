@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from bodies import box, make, nearest, positions
+from matrix import some
 
 from solver.errors import StepFailed
 from solver.simulate import advance
@@ -44,7 +45,7 @@ def test_where_nodes_begin_to_touch_momentum_changes_by_forces_alone():
         assert np.abs(gained - h * force.sum(axis=0)).max() <= 1e-5 * h * weight
 
 
-@pytest.mark.parametrize("integrator,per_second", [("bdf2", 48), ("sdirk2", 48)])
+@pytest.mark.parametrize("integrator,per_second", some([("bdf2", 48), ("sdirk2", 48)], ("bdf2", 48)))
 def test_a_body_lands_and_bounces_like_one_that_is_all_dynamic(integrator, per_second):
     ours, vanilla = (dropped(integrator, method=method) for method in ("conjac", "vanilla"))
     mine, theirs = (path(world, per_second, 0.5) for world in (ours, vanilla))
@@ -87,11 +88,12 @@ def test_where_no_stage_is_solved_the_shortest_steps_are_linearised_and_said():
     """A solver that may not iterate stands for a balance that snaps: every step is a rescue, and the box lands."""
     world, semi = dropped("bdf2"), dropped("semi_implicit")
     world.stage_solver.limits = replace(world.stage_solver.limits, iterations=1)
-    ours, theirs = path(world, 24, 0.5), path(semi, 24 * 16, 0.5)
+    ours, theirs = path(world, 24, 0.375), path(semi, 24 * 16, 0.375)
     # as if the steps were the shortest from the start
     assert height(world, ours[-1]) == pytest.approx(height(semi, theirs[-1]), abs=1e-9)
     assert not any(key.startswith("bdf2") and key != "bdf2.touching" for key in ours[-1].memory)
-    assert "linearised" in world.summary[0] and world.summary[0].startswith(str(12 * 16))
+    assert "linearised" in world.summary[0] and world.summary[0].startswith(str(9 * 16))
+    assert any(len(world.touching(state)) for state in ours)
 
 
 def test_what_a_linearised_step_cannot_solve_still_fails():

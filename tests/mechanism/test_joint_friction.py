@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from matrix import crossed
 from mechanisms import mechanism_job, mechanism_world
 from test_constraints import four_bar, hinge, rod
 
@@ -278,8 +279,7 @@ def test_without_friction_it_is_the_plain_step_beside_loops_limits_and_contacts(
     np.testing.assert_allclose(ends[1].u, ends[0].u, atol=1e-6)
 
 
-@pytest.mark.parametrize("integrator", ["leapfrog", "backward_euler", "bdf2", "sdirk2"])
-@pytest.mark.parametrize("mu", [0.3, 0.6])
+@pytest.mark.parametrize("integrator, mu", crossed(["leapfrog", "backward_euler", "bdf2", "sdirk2"], [0.3, 0.6]))
 def test_balls_that_rub_settle_at_a_tight_tolerance(tmp_path, integrator, mu):
     """A ball has three ways to slip and three unknowns: passes suffice, and no stage goes on for what they leave."""
     friction = {"mu": mu, "radius": 0.03, "length": 0.05}

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from matrix import some
 from mechanisms import HINGE_ALONG_Y, double_pendulum, mechanism_job, mechanism_world, random_free_tree, run
 from small_jobs import change
 
@@ -92,7 +93,7 @@ def test_stiffness_of_a_ball_whose_axes_differ_is_the_slope_of_its_pull(tmp_path
     assert stiffness == pytest.approx(np.diag([2.0, 6.0, 0.0]) + J.T @ J, abs=1e-9)
 
 
-@pytest.mark.parametrize("integrator", ["bdf2", "sdirk2"])
+@pytest.mark.parametrize("integrator", some(["bdf2", "sdirk2"], "bdf2"))
 def test_a_ball_whose_axes_differ_keeps_its_energy(tmp_path, integrator):
     """Not damped, away from its rest: it swings for two seconds, and energy errs by the square of the step."""
     sizes = {"size_x": 0.3, "size_y": 0.2, "size_z": 0.1}

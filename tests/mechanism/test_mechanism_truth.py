@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from matrix import some
 from mechanisms import double_pendulum, mechanism_world, random_free_tree, run
 from scipy.integrate import solve_ivp
 
@@ -38,7 +39,7 @@ def test_a_double_pendulum_falls_at_the_order_of_its_integrator(tmp_path, integr
     assert np.log2(first / second) == pytest.approx(order, abs=0.1)
 
 
-@pytest.mark.parametrize("integrator", ["bdf2", "sdirk2"])
+@pytest.mark.parametrize("integrator", some(["bdf2", "sdirk2"], "bdf2"))
 def test_a_double_pendulum_is_right_to_a_millionth_at_a_tenth_of_a_millisecond(tmp_path, integrator):
     """Its angles, that is; its rates, which reach 10 rad/s by then, to 2e-5."""
     state = run(mechanism_world(tmp_path, *double_pendulum((0.0, 0.0)), integrator=integrator), 1e-4, 5000)

@@ -75,7 +75,8 @@ def test_an_open_sheet_is_refused_by_name_and_says_what_to_do(surface, what):
     assert "Sheet Thickness" in str(refusal.value) and "Solidify modifier" in str(refusal.value)
 
 
-@pytest.mark.parametrize("surface, size", [(sheet, 1.0), (lambda: wavy_sheet(0.05, 1.0), 1.05)])
+@pytest.mark.parametrize("surface, size", [pytest.param(sheet, 1.0, marks=pytest.mark.long),
+                                           (lambda: wavy_sheet(0.05, 1.0), 1.05)])
 def test_a_sheet_is_thickened_where_that_was_chosen(surface, size):
     volume = tetrahedralize(*surface(), "tetwild", {"sheet_thickness": 0.05, "edge_length": 0.12}, name="Flag")
     assert tet_volumes(volume.nodes, volume.tets).sum() == pytest.approx(0.05 * size, rel=0.1)

@@ -31,7 +31,8 @@ def run(world, state, steps):
     return state
 
 
-@pytest.mark.parametrize("dynamic", [(0.12, 0.03, 0.03), (0.16, 0.02, 0.02), None])
+@pytest.mark.parametrize("dynamic", [
+    pytest.param((0.12, 0.03, 0.03), marks=pytest.mark.long), (0.16, 0.02, 0.02), None])
 def test_a_nail_does_not_lock_what_balances(tmp_path, dynamic):
     """In mid fall, also through a dynamic node: ConJac ends where Vanilla's equilibrium with these nodes held is."""
     job = nailed_job(tmp_path, NAIL, dynamic=dynamic, method={"kind": "conjac", "params": {"beta": 1.0}})

@@ -36,7 +36,8 @@ def bake(world, h, steps):
 
 
 @pytest.mark.parametrize("kind,integrator", [("vanilla", "semi_implicit"), ("vanilla", "sdirk2"),
-                                             ("conjac", "semi_implicit"), ("conjac", "bdf2")])
+                                             ("conjac", "semi_implicit"),
+                                             pytest.param("conjac", "bdf2", marks=pytest.mark.long)])
 def test_a_made_up_force_between_bodies_bakes_with_a_soft_body_and_a_made_up_part(room, tmp_path, kind, integrator):
     job = hanging_job(tmp_path / "job", kind, integrator={"kind": integrator})
     world = world_of(load(job))

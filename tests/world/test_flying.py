@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from matrix import some
 from small_jobs import change
 from test_joined_jobs import arm_job, world_of
 
@@ -87,7 +88,8 @@ def test_it_falls_as_a_point_does_and_mass_damping_brakes_both(tmp_path):
         assert np.abs(angular_then - kept**24 * angular).max() <= 1e-10 * np.abs(angular).max()
 
 
-@pytest.mark.parametrize("kind, order", [("backward_euler", 1), ("bdf2", 2), ("sdirk2", 2)])
+@pytest.mark.parametrize("kind, order", some([("backward_euler", 1), ("bdf2", 2), ("sdirk2", 2)],
+                                             ("backward_euler", 1), ("bdf2", 2)))
 def test_integrators_that_solve_their_stages_keep_both_to_their_order(tmp_path, kind, order):
     soft = {"kind": "stable_neo_hookean", "params": {"youngs_modulus": 2e3, "poisson_ratio": 0.4}}
     drifts = []

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from bodies import NONE, nearest, rows, stiffness
 from bones import Chain, Link
+from matrix import some
 from small_jobs import box_tets, change
 from test_joined_jobs import BOX, CELLS, arm_job, world_of
 
@@ -156,9 +157,10 @@ def test_the_order_is_that_of_the_method(tmp_path, method):
             assert np.log2(np.abs(first[of]).max() / np.abs(second[of]).max()) == pytest.approx(order, abs=0.25)
 
 
-def test_an_arm_comes_to_rest_at_the_same_angles_with_all_integrators(tmp_path):
+@pytest.mark.parametrize("solved", some(SOLVED, SOLVED[0]))
+def test_an_arm_comes_to_rest_at_the_same_angles_with_all_integrators(tmp_path, solved):
     ends = []
-    for kind in ("semi_implicit", *SOLVED):
+    for kind in ("semi_implicit", solved):
         job = arm_job(tmp_path / kind, integrator={"kind": kind}, gravity=[0.0, 0.0, -9.81])
         for k in range(2):
             change(job, f"mechanisms.0.joints.{k}.damping", [1.5])
@@ -204,8 +206,9 @@ def forward(world, state):
     return float(world.soft.mass @ world.soft.velocity(soft)[:, 0]) + of_bone
 
 
-@pytest.mark.parametrize("kind, method", [("backward_euler", "vanilla"), ("backward_euler", "conjac"),
-                                          ("bdf2", "vanilla"), ("sdirk2", "conjac")])
+@pytest.mark.parametrize("kind, method", some([("backward_euler", "vanilla"), ("backward_euler", "conjac"),
+                                               ("bdf2", "vanilla"), ("sdirk2", "conjac")],
+                                              ("backward_euler", "conjac"), ("bdf2", "vanilla")))
 def test_bones_feel_what_rubs_on_the_flesh(tmp_path, kind, method):
     world, states = thrown(tmp_path, kind, method, 70)
     before, after = states[5:7]
@@ -223,7 +226,8 @@ def test_bones_feel_what_rubs_on_the_flesh(tmp_path, kind, method):
     assert 0.005 < slid < 0.03 and abs(later) < 0.2 * slid
 
 
-@pytest.mark.parametrize("kind, method", [("bdf2", "conjac"), ("backward_euler", "vanilla"), ("sdirk2", "vanilla")])
+@pytest.mark.parametrize("kind, method", some([("bdf2", "conjac"), ("backward_euler", "vanilla"),
+                                               ("sdirk2", "vanilla")], ("backward_euler", "vanilla")))
 def test_a_bearing_in_a_solved_stage_feels_what_flesh_pulls(tmp_path, kind, method):
     """Flesh acts on rates where nothing rubs, and on bodies where a bearing has to know them: with a bearing of μ = 0
     it is the same motion. With μ the arm swings less."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from bodies import box, make, positions
+from matrix import some
 from scipy.optimize import brentq
 from small_jobs import box_job, change
 from worlds import nodes_of
@@ -93,8 +94,8 @@ def test_painted_activation_is_the_share_of_what_is_keyframed(tmp_path):
     assert rest_lengths() == pytest.approx(1 - 0.3 * 0.6 * 0.5 * along, abs=1e-6)
 
 
-@pytest.mark.parametrize(("integrator", "order"), [("semi_implicit", 1), ("backward_euler", 1), ("sdirk2", 2),
-                                                   ("tr_bdf2", 2)])
+@pytest.mark.parametrize(("integrator", "order"), some([("semi_implicit", 1), ("backward_euler", 1), ("sdirk2", 2),
+                                                        ("tr_bdf2", 2)], ("semi_implicit", 1), ("tr_bdf2", 2)))
 def test_integrators_keep_their_order_while_a_muscle_contracts(tmp_path, integrator, order):
     """Each stage asks for the activation of its own time. Errors against steps of an eighth of the shortest; longer
     ones do not resolve the fastest wobble."""
