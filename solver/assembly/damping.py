@@ -99,10 +99,10 @@ class Damping:
         apart: Vec | None = -self._share * node_blocks if touched else None
         return Damped(self._drag, self._share, None, apart, self._every, self._elements.tets, between)
 
-    def at(self, x: Vec, time: float) -> Damped | None:
-        """D at positions x (n, 3) [m] and a time [s], with blocks of its own, written anew by each call; None where
-        nothing is damped."""
-        between = self._elements.damp(x, time)
+    def at(self, x: Vec, v: Vec, time: float) -> Damped | None:
+        """D at positions [m] and velocities [m/s], (n, 3), and a time [s], with blocks of its own, written anew by each
+        call; None where nothing is damped."""
+        between = self._elements.damp(x, v, time)
         if self.is_off and between is None:
             return None
         if self._share != 0.0:

@@ -10,11 +10,12 @@ from .kernels import largest_edge_change
 
 
 class Edges:
-    """Every edge of a tetrahedral mesh once."""
+    """Every pair of nodes of an element once: edges, and corners of a hinge that face each other."""
 
     def __init__(self, tets: Index, rest: Vec) -> None:
         """tets: (e, 4). rest: (n, 3) [m]."""
-        self._pairs = pairs = unique_edges(tets, EDGES)
+        pairs = unique_edges(tets, EDGES)
+        self._pairs = pairs = pairs[pairs[:, 0] != pairs[:, 1]]  # a triangle has its last node twice
         lengths = np.linalg.norm(rest[pairs[:, 0]] - rest[pairs[:, 1]], axis=1)
         self._inverse_square = 1.0 / lengths**2
 

@@ -1,4 +1,4 @@
-"""Every element of a part in one table: tetrahedra of its bodies first, then what other forces put between nodes."""
+"""Every element of a part in one table: those of its bodies, called tets, then what other forces put between nodes."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ..forces.elastic import Elastic, corner_products
-from ..forces.stencils import StencilForce, side_by_side
+from ..forces.elastic import corner_products
+from ..forces.stencils import BodyElements, StencilForce, side_by_side
 from ..state import Index, Mask, Vec
 from .pattern import NodeSum
 
@@ -18,7 +18,7 @@ CLAMPED = 1.0e-9  #: of an element's trace: a smaller change is rounding
 class Elements:
     """What elements say of forces and stiffness; the arrays are written anew by each call."""
 
-    def __init__(self, elastic: Sequence[Elastic], between: Sequence[StencilForce], count: int) -> None:
+    def __init__(self, elastic: Sequence[BodyElements], between: Sequence[StencilForce], count: int) -> None:
         """elastic: of each body. between: other forces. count: number of all nodes."""
         self.elastic, self._between = elastic, between
         self.tets: Index = np.concatenate([one.tets for one in elastic])
@@ -100,9 +100,10 @@ class Elements:
             energy += table.energy
         return energy
 
-    def damp(self, x: Vec, time: float) -> tuple[Index, Vec] | None:
-        """D of the elements besides tets at x, nodes (s, 4) and blocks (s, 6, 9) [N s/m]; None where nothing damps."""
-        tables = [table for law in self._between if (table := law.damp(x, time)) is not None and len(table.nodes)]
+    def damp(self, x: Vec, v: Vec, time: float) -> tuple[Index, Vec] | None:
+        """D of the elements besides tets at positions and velocities (n, 3), nodes (s, 4) and blocks (s, 6, 9) [N s/m];
+        None where nothing damps."""
+        tables = [table for law in self._between if (table := law.damp(x, v, time)) is not None and len(table.nodes)]
         return side_by_side(tables) if tables else None
 
     def activate(self, time: float) -> None:
@@ -113,6 +114,8 @@ class Elements:
     def joined(self, x: Vec, time: float) -> Index:
         """Nodes that other forces join to some other at x, ascending."""
         tables = [law.measure(x, time).nodes.ravel() for law in self._between]
+        tables += [table.nodes.ravel() for law in self._between
+                   if (table := law.damp(x, np.zeros_like(x), time)) is not None]
         nodes: Index = np.unique(np.concatenate([np.zeros(0, dtype=np.int32), *tables]))
         return nodes
 

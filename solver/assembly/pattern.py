@@ -21,6 +21,8 @@ def node_graph(tets: Index, count: int) -> sp.csc_matrix:
     """Which nodes share an element, without the diagonal: (count, count), symmetric."""
     rows = np.concatenate([tets[:, a] for a in range(4) for b in range(4) if a != b])
     columns = np.concatenate([tets[:, b] for a in range(4) for b in range(4) if a != b])
+    apart = rows != columns  # who has fewer nodes has its last one again
+    rows, columns = rows[apart], columns[apart]
     graph = sp.coo_matrix((np.ones(len(rows)), (rows, columns)), shape=(count, count)).tocsc()
     graph.data[:] = 1.0
     graph.sort_indices()

@@ -11,7 +11,7 @@ from ..coordinates.free_nodes import FreeNodes
 from ..errors import BadScene
 from ..job.folder import Job, parameters
 from ..job.schema import Obstacle
-from ..meshing.volume import boundary_faces, unique_edges
+from ..meshing.volume import unique_edges
 from ..meshing.winding import winding_numbers
 from ..state import Index, Vec
 from .fields import Prepared
@@ -34,7 +34,7 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     contact = job.scene.contact
     if contact is None:
         return []
-    skins = [boundary_faces(one.volume.tets)[0] + np.int32(start) for one, start in zip(prepared, first)]
+    skins = [one.skin + np.int32(start) for one, start in zip(prepared, first)]
     behind = int(first[len(prepared)])
     triangles = np.concatenate([*skins, *(one + np.int32(behind) for one in obstacles.triangles)]).astype(np.int32)
     surfaces = Surfaces(rest, triangles, coordinates.is_free)
@@ -52,9 +52,10 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
         pairs = unique_edges(skin, SIDES)
         edges.append(float(np.linalg.norm(rest[pairs[:, 0]] - rest[pairs[:, 1]], axis=1).mean()))
         nodes = slice(int(start), int(start) + len(one.volume.nodes))
-        stiffness[nodes] = RESISTS * (mass[nodes] / job.scene.time.step**2 + edges[-1] * _modulus(one))
+        stiffness[nodes] = RESISTS * (mass[nodes] / job.scene.time.step**2 + one.resistance(edges[-1]))
     params = parameters("contact", contact.law)
-    reach = params.pop("distance") or _reach(surfaces, rest, min(edges))
+    thick = [one.thickness for one in prepared if one.thickness is not None]
+    reach = params.pop("distance") or _reach(surfaces, rest, max(thick, default=REACH * min(edges)), min(edges))
     usual = params.pop("friction_coefficient")
     given = [one.body.friction for one in prepared] + [one.friction for one in job.scene.obstacles]
     friction = np.array([usual if mu is None else mu for mu in given])[of_node]
@@ -62,20 +63,13 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     return [law(surfaces, rest, stiffness, friction, reach, params)]
 
 
-def _modulus(one: Prepared) -> Vec:
-    """Young's modulus at each node, the mean of its elements, (n,) [Pa]."""
-    modulus = one.fields.element_parameters.get("youngs_modulus")
-    if modulus is None:
-        modulus = np.full(len(one.volume.tets), float(catalogue.YOUNGS_MODULUS.default))
-    corners, count = one.volume.tets.ravel(), len(one.volume.nodes)
-    mean: Vec = np.bincount(corners, np.repeat(modulus, 4), count) / np.bincount(corners, minlength=count)
-    return mean
+def _reach(surfaces: Surfaces, rest: Vec, wanted: float, edge: float) -> float:
+    """How near surfaces may be before they push [m]: so little that no body pushes itself where it rests, if it can.
 
-
-def _reach(surfaces: Surfaces, rest: Vec, edge: float) -> float:
-    """How near surfaces may be before they push [m]: so little that no body pushes itself where it rests, if it can."""
-    nearest = surfaces.nearest_to_itself(rest, REACH * edge / OF_REST)
-    return max(min(REACH * edge, OF_REST * nearest), LEAST_REACH * edge)
+    wanted: at most. edge: the shortest mean edge of a body's skin, both [m].
+    """
+    nearest = surfaces.nearest_to_itself(rest, wanted / OF_REST)
+    return max(min(wanted, OF_REST * nearest), min(wanted, LEAST_REACH * edge))
 
 
 def _refuse_crossing(surfaces: Surfaces, now: Vec, names: list[str], owner: Index) -> None:
@@ -94,7 +88,8 @@ def _refuse_crossing(surfaces: Surfaces, now: Vec, names: list[str], owner: Inde
 def _refuse_inside(prepared: list[Prepared], first: Index, skins: list[Index], given: list[Obstacle],
                    obstacles: Obstacles, behind: int, now: Vec) -> None:
     """Nothing crosses, so one point of each tells whether it is inside another one."""
-    solid = [(one.body.name, skin, int(start)) for one, skin, start in zip(prepared, skins, first)]
+    nothing = np.zeros((0, 3), dtype=np.int32)  # is all that is inside of cloth
+    solid = [(one.body.name, skin if one.is_closed else nothing, int(skin[0, 0])) for one, skin in zip(prepared, skins)]
     closed = [(obstacle.name, mesh + np.int32(behind), int(mesh[0, 0]) + behind)
               for obstacle, mesh in zip(given, obstacles.triangles)]
     for name, _, point in [*solid, *closed]:

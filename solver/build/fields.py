@@ -9,13 +9,26 @@ import numpy as np
 from .. import catalogue
 from ..embedding.bind import Embedding, bind
 from ..fields.build import Fields, build_fields
+from ..forces.stencils import BodyElements
 from ..job import schema
 from ..job.folder import Job, blame
 from ..job.stages import Arrays
 from ..meshing.volume import Volume, boundary_faces
+from ..state import Index, Vec
 from .volumes import Stage
 
 QUASISTATIC = "It has no dynamic node, so it moves quasistatically: it follows its pins without swinging"
+
+
+@dataclass(frozen=True)
+class Matter:
+    """What a body is made of, in the arrays of its part."""
+
+    elements: BodyElements
+    modulus: Vec  #: of its first elements, as damping laws ask for it [Pa], (e,)
+    mass: Vec  #: of its nodes [kg], (k,)
+    parts: list[Index]  #: nodes of each part that hangs together
+    stiffness: float  #: a typical entry of K, of the stiffest place [N/m]
 
 
 @dataclass(frozen=True)
@@ -26,6 +39,45 @@ class Prepared:
     volume: Volume
     embedding: Embedding | None
     fields: Fields
+
+    @property
+    def skin(self) -> Index:
+        """Triangles that touch what is around it, (t, 3)."""
+        return boundary_faces(self.volume.tets)[0]
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the skin has an inside."""
+        return True
+
+    @property
+    def count(self) -> int:
+        """Of its elements."""
+        return len(self.volume.tets)
+
+    @property
+    def thickness(self) -> float | None:
+        """How far its skin keeps from others [m]; None where that follows from its edges."""
+        return None
+
+    def matter(self, job: Job, rest: Vec, start: int) -> Matter:
+        """rest: of all nodes of the part, (n, 3) [m]; its own begin at `start`."""
+        from .tetrahedra import matter_of  # its kernels are compiled where something moves
+
+        return matter_of(job, self, rest, start)
+
+    def resistance(self, edge: float) -> Vec:
+        """Stiffness against what presses at a node where the skin's edges are so long [m], (k,) [N/m]."""
+        corners, nodes = self.volume.tets.ravel(), len(self.volume.nodes)
+        of_elements = np.bincount(corners, np.repeat(modulus_of(self), 4), nodes)
+        each: Vec = edge * of_elements / np.bincount(corners, minlength=nodes)
+        return each
+
+
+def modulus_of(one: Prepared) -> Vec:
+    """Young's modulus of each element, (e,) [Pa]; the default's where the material has none."""
+    modulus = one.fields.element_parameters.get("youngs_modulus")
+    return np.full(len(one.volume.tets), catalogue.YOUNGS_MODULUS.default) if modulus is None else modulus
 
 
 def prepare(job: Job, body: schema.Body, volume: Volume, report: Stage) -> Prepared:

@@ -35,7 +35,9 @@ class Loading:
     def __init__(self, scene: Scene, cores: int) -> None:
         """cores: how many this bake may use; on a single one there is no second process."""
         self._scene = scene
-        chosen = {("material", body.material.kind) for body in scene.bodies}
+        chosen = {("material", body.material.kind) for body in scene.bodies if body.cloth is None}
+        chosen |= {choice for body in scene.bodies if (cloth := body.cloth) is not None
+                   for choice in (("membrane", cloth.membrane.kind), ("bending", cloth.bending.kind))}
         chosen |= {("fiber_material", body.fiber_material.kind) for body in scene.bodies if body.fiber_material}
         self._share = (sorted(chosen), scene.linear_solver)
         self._joints = sorted({joint.kind for one in scene.mechanisms for joint in one.joints} | {"free"}) \

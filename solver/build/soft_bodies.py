@@ -13,21 +13,21 @@ from ..contact.laws.penalty import Penalty
 from ..coordinates.free_nodes import FreeNodes
 from ..coordinates.prescribed import Carried, SideBySide, Still
 from ..errors import BadScene
-from ..forces.activation import Activation
-from ..forces.elastic import Elastic
-from ..forces.fibers import Fibers
 from ..forces.pulls import Pull
 from ..forces.stencils import ElasticBody, StencilForce
 from ..job.folder import Job, blame, parameters
 from ..linear.choose import choose
-from ..meshing.volume import Volume, boundary_faces, face_parts, tet_volumes
+from ..meshing.volume import Volume
 from ..parts.interface import Mesh
 from ..state import Index, Vec
-from ..world.bodies import BodyInWorld, lumped_mass
+from ..world.bodies import BodyInWorld
 from ..world.nodes import Nodes
+from .air import AirAround, air_of
+from .cloth import prepare_cloth
 from .fields import Prepared, prepare
 from .inputs import over_time, places_over_time
 from .obstacles import Obstacles, obstacles_of
+from .tetrahedra import activation_of
 from .volumes import Stage, volumes_of
 
 #: coordinates from rest positions (n, 3), pinned nodes, their motion, and the first node of each body
@@ -40,41 +40,40 @@ def prepare_all(job: Job, report: Stage, volumes: list[Volume] | None = None) ->
     Raises a ConJacError that names the body and, where the job is at fault, the field.
     """
     volumes = volumes_of(job, report) if volumes is None else volumes
-    return [prepare(job, body, volume, report) for body, volume in zip(job.scene.bodies, volumes)]
+    return [prepare(job, body, volume, report) if body.cloth is None else prepare_cloth(job, body, volume, report)
+            for body, volume in zip(job.scene.bodies, volumes)]
 
 
 def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None = None) -> Nodes:
     """Soft bodies of one method as one part. riding: whose nodes ride on rigid bodies, where some do."""
     scene = job.scene
     obstacles = obstacles_of(job)
-    rest = np.concatenate([*(one.volume.nodes for one in prepared), obstacles.places])
+    air = air_of(job, prepared)
+    rest = np.concatenate([*(one.volume.nodes for one in prepared), obstacles.places, air.place])
     first = np.concatenate([[0], np.cumsum([len(one.volume.nodes) for one in prepared])])
 
+    matter = [one.matter(job, rest, int(start)) for one, start in zip(prepared, first)]
+    elastic = [one.elements for one in matter]
+
     mass = np.zeros(len(rest))
-    elastic, laws, parts, bodies = [], [], [], []
-    for one, start, stop in zip(prepared, first[:-1], first[1:]):
-        volumes = tet_volumes(one.volume.nodes, one.volume.tets)
-        mass[start:stop] = lumped_mass(one.volume.nodes, one.volume.tets, volumes, one.fields.density)
-        material = catalogue.find("material", one.body.material.kind).load()
-        constants = material.constants(**one.fields.element_parameters)
-        elastic.append(Elastic(rest, one.volume.tets + np.int32(start), material, constants,
-                               _fibers(job, one)))
+    laws, parts, bodies = [], [], []
+    for one, made, start, stop in zip(prepared, matter, first[:-1], first[1:]):
+        mass[start:stop] = made.mass
         law = catalogue.find("damping", one.body.damping.kind).load()
-        laws.append(law(rest, elastic[-1], _modulus(one), parameters("damping", one.body.damping)))
-        count, labels = face_parts(one.volume.tets)
-        parts += [np.unique(one.volume.tets[labels == part]) + start for part in range(count)]
+        laws.append(law(rest, made.elements, made.modulus, parameters("damping", one.body.damping)))
+        parts += made.parts
         surface = one.body.surface
         to_object = None if surface is None or surface.to_object is None else job.array(surface.to_object)
         size = float(np.linalg.norm(np.ptp(one.volume.nodes, axis=0)))
         bodies.append(BodyInWorld(one.body.name, slice(int(start), int(stop)), size, one.embedding, to_object))
 
     dynamic = np.concatenate([one.fields.dynamic + start for one, start in zip(prepared, first)]).astype(np.int32)
-    coordinates = _coordinates(job, rest, prepared, first, riding, obstacles)
-    linear = choose(scene.linear_solver, [len(one.volume.tets) for one in prepared])
+    coordinates = _coordinates(job, rest, prepared, first, riding, obstacles, air)
+    linear = choose(scene.linear_solver, [one.count for one in prepared])
     method = scene.method_of(prepared[0].body)
     params = parameters("method", method)
     tets = np.concatenate([one.tets for one in elastic])
-    mesh = Mesh(tets, rest, mass, parts, coordinates, dynamic, _typical_stiffness(prepared))
+    mesh = Mesh(tets, rest, mass, parts, coordinates, dynamic, max(one.stiffness for one in matter))
     condensation = catalogue.find("method", method.kind).load()(mesh, linear, params)
     integrator = catalogue.find("integrator", scene.integrator.kind).load()(parameters("integrator", scene.integrator))
     stage_solver = catalogue.find("stage_solver", scene.stage_solver.kind).load()(
@@ -98,17 +97,18 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
         notes += [f'"{one.body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes)]
     return Nodes(bodies, elastic, coordinates, condensation, integrator, stage_solver, linear, rest, mass,
                  np.array(scene.gravity), ground, scene.time.start, bool(params["quasistatic_start"]), notes=notes,
-                 damping_laws=laws, friction=friction, between=_between(job, prepared, rest, first),
+                 damping_laws=laws, friction=friction,
+                 between=[*_between(job, prepared, rest, first), *air.laws(prepared, first, len(rest) - 1)],
                  pulls=_pulls(job, prepared, mass, first), contacts=contacts)
 
 
 def _coordinates(job: Job, rest: Vec, prepared: list[Prepared], first: Index, riding: MakeCoordinates | None,
-                 obstacles: Obstacles) -> FreeNodes:
-    """Pinned and kinematic nodes of all bodies as one table of prescribed nodes, those of obstacles and those that
-    ride on bones among them."""
+                 obstacles: Obstacles, air: AirAround) -> FreeNodes:
+    """Pinned and kinematic nodes of all bodies as one table of prescribed nodes, those of obstacles, the air and those
+    that ride on bones among them."""
     behind = np.arange(first[-1], len(rest))
     prescribed = np.concatenate([*(one.fields.pinned + start for one, start in zip(prepared, first)), behind])
-    prescribed, motion = prescribed.astype(np.int32), _motion(job, prepared, obstacles)
+    prescribed, motion = prescribed.astype(np.int32), _motion(job, prepared, obstacles, air)
     return (FreeNodes(rest, prescribed, motion.if_moving) if riding is None else
             riding(rest, prescribed, motion, first))
 
@@ -120,7 +120,8 @@ def _between(job: Job, prepared: list[Prepared], rest: Vec, first: Index) -> lis
     def body(name: str) -> ElasticBody:
         start, stop = int(first[place[name]]), int(first[place[name] + 1])
         tets = prepared[place[name]].volume.tets + np.int32(start)
-        return ElasticBody(name, slice(start, stop), tets, boundary_faces(tets)[0])
+        skin = prepared[place[name]].skin + np.int32(start)
+        return ElasticBody(name, slice(start, stop), tets, skin)
 
     return [catalogue.find("force", force.law.kind).load()([body(name) for name in force.bodies], rest,
                                                            parameters("force", force.law))
@@ -141,43 +142,12 @@ def _pulls(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> list[
             # by mass, so that a finer mesh is pulled no harder
             share = pull.stiffness * mass[nodes] / mass[nodes].sum()
             places = Still(x[near]) if pull.motion is None else Carried(over_time(job, pull.motion), x[near])
-            strength = None if pull.strength is None else _activation(job, pull.strength)
+            strength = None if pull.strength is None else activation_of(job, pull.strength)
             pulls.append(Pull(nodes, share, places, strength))
     return pulls
 
 
-def _motion(job: Job, prepared: list[Prepared], obstacles: Obstacles) -> SideBySide:
-    """Where the pinned nodes of all bodies and the obstacles are."""
+def _motion(job: Job, prepared: list[Prepared], obstacles: Obstacles, air: AirAround) -> SideBySide:
+    """Where the pinned nodes of all bodies, the obstacles and the air are."""
     return SideBySide([*(places_over_time(job, one.fields.motion, one.volume.nodes[one.fields.pinned])
-                         for one in prepared), *obstacles.motions])
-
-
-def _fibers(job: Job, one: Prepared) -> Fibers | None:
-    """What the body's elements have besides their material."""
-    body, directions, params = one.body, one.fields.fiber_directions, dict(one.fields.fiber_parameters)
-    if body.fiber_material is None or directions is None:
-        return None
-    activation = None
-    if body.fiber_activation is not None:
-        activation = _activation(job, body.fiber_activation)
-        if catalogue.ACTIVATION.key not in body.painted:  # over time instead of the number, times what is painted
-            params[catalogue.ACTIVATION.key] = np.ones(len(directions))
-    return Fibers(catalogue.find("fiber_material", body.fiber_material.kind).load(), directions, params, activation)
-
-
-def _activation(job: Job, samples: str) -> Activation:
-    return Activation(over_time(job, job.array(samples)[:, None]))
-
-
-def _modulus(one: Prepared) -> Vec:
-    """Young's modulus of each element, (e,) [Pa]; the default's where the material has none."""
-    modulus = one.fields.element_parameters.get("youngs_modulus")
-    return np.full(len(one.volume.tets), catalogue.YOUNGS_MODULUS.default) if modulus is None else modulus
-
-
-def _typical_stiffness(prepared: list[Prepared]) -> float:
-    """Young's modulus times edge length, the size of an entry of K, of the stiffest body [N/m]."""
-    def of(one: Prepared) -> float:
-        return float(_modulus(one).max() * np.cbrt(6.0 * tet_volumes(one.volume.nodes, one.volume.tets).mean()))
-
-    return max(of(one) for one in prepared)
+                         for one in prepared), *obstacles.motions, *air.motions])

@@ -286,7 +286,7 @@ ENTRIES: tuple[Entry, ...] = (
           (STIFFNESS_DAMPING, MASS_DAMPING), number=0),
     Entry("damping", "green", "forces.green:Green", "Green",
           "Losses follow the rate of strain: what turns under load is not braked", (STIFFNESS_DAMPING, MASS_DAMPING),
-          number=1),
+          unclothed="it is a matter of volumes", number=1),
     Entry("friction", "coulomb", "contact.laws.coulomb:Coulomb", "Coulomb",
           "What touches sticks as long as its load can hold it, then slides under an even brake",
           (FRICTION_COEFFICIENT,), number=1),

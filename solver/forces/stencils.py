@@ -46,6 +46,29 @@ def side_by_side(tables: Sequence[Stencils]) -> tuple[Index, Vec]:
     return np.concatenate(nodes).astype(np.int32), blocks
 
 
+class BodyElements(Protocol):
+    """Elements of one body that are the same ones all the time: its tetrahedra, or its triangles and hinges."""
+
+    tets: Index  #: their nodes, (p, 4), the last one twice where there are three
+
+    def activate(self, time: float) -> None:
+        """Let muscles contract as they do at `time` [s], for all that is asked from now on."""
+
+    def fill(self, x: Vec, project: bool, forces: Vec, blocks: Vec) -> None:
+        """Write forces (p, 4, 3) [N] and the blocks of pairs of nodes of K = ∂f/∂x, (p, 6, 9) [N/m], at positions
+        (n, 3) [m]; K is negative semi-definite if `project`."""
+
+    def measure(self, x: Vec, forces: Vec) -> float:
+        """Energy [J] at positions (n, 3) [m]; writes forces (p, 4, 3) [N]."""
+
+    def multiply(self, x: Vec, columns: Vec) -> Vec:
+        """Forces [N] and the true K times `columns` (c, n, 3) at x (n, 3) [m], as corners have them, (1 + c, p, 4, 3);
+        written anew by the next call."""
+
+    def stretching(self, x: Vec, v: Vec, out: Vec) -> None:
+        """Write V mean|Ṡ|, (p,) [m³/s], at positions x [m] and velocities v [m/s], (n, 3). [Thesis 4.17]"""
+
+
 @dataclass(frozen=True)
 class ElasticBody:
     """What a force between bodies may know of one: where it stands among all nodes, and its skin."""
@@ -72,8 +95,9 @@ class StencilForce(Protocol):
     def fill(self, x: Vec, time: float, project: bool) -> Stencils:
         """The same with blocks; K is negative semi-definite if `project`."""
 
-    def damp(self, x: Vec, time: float) -> Stencils | None:
+    def damp(self, x: Vec, v: Vec, time: float) -> Stencils | None:
         """D = ∂f/∂v in place of K [N s/m], negative semi-definite; its forces are not asked for. None for no damping.
 
-        A stage takes it once, where the bodies will be by its end, and D v is no part of the forces above.
+        v: velocities where the stage begins, (n, 3) [m/s]. A stage takes it once, where the bodies will be by its end,
+        and D v is no part of the forces above.
         """

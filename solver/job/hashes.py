@@ -30,9 +30,10 @@ SCENE_READERS = {"version": "", "name": "", "uuid": "", "time": "solve", "time.e
                  "linear_solver": "solve", "gravity": "solve", "ground": "solve",
                  "friction": "solve",  # of the ground
                  "joint_friction": "solve", "forces": "solve", "contact": "solve", "obstacles": "solve",
+                "wind": "solve",
                  "seed": ""}  # went before anything was random; older caches still name it
 BODY_READERS = {"name": "", "uuid": "", "surface": "mesh", "surface.to_object": "solve", "surface.place": "fields",
-                "tets": "mesh",
+                "tets": "mesh", "cloth": "fields",
                 "mesher": "tets", "material": "fields", "damping": "solve", "method": "solve",
                 "painted": "fields", "carry": "fields",
                 "density": "fields",
@@ -66,7 +67,12 @@ WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "fra
          "bodies": "rigid bodies", "joints": "joints", "loops": "loops", "springs": "springs",
          "rate_forces": "forces on joints",
          "self_collisions": "self collisions", "forces": "forces between bodies", "contact": "contact of surfaces",
-         "obstacles": "obstacles"}
+         "obstacles": "obstacles", "wind": "wind", "cloth": "cloth", "cloth.membrane.kind": "membrane of the cloth",
+         "cloth.bending.kind": "bending of the cloth", "cloth.area_density": "area density",
+         "cloth.thickness": "thickness", "cloth.uv": "UV map of the cloth", "cloth.warp": "warp of the cloth",
+         "cloth.drag": "air drag", "cloth.air_friction": "air friction"}
+
+OF_VOLUMES = ("mesher.", "material.", "density", "carry.", "dynamic.")  #: what is not read of a body that is cloth
 
 Flat = dict[str, Any]
 
@@ -135,7 +141,8 @@ def settings(job: Job) -> Settings:
         # not read: the mesher of a volume given by hand, fibers without a material, how maps go inwards where there
         # are none, numbers that others replace, a thickness of no sheets
         painted = {name for key in body.painted for name in (key, f"material.{key}", f"fiber_material.{key}")}
-        unread = (*(("mesher.",) if body.tets else ()), *(() if body.fiber_material else ("fiber",)),
+        unread = (*(("mesher.",) if body.tets else ()),
+                  *(OF_VOLUMES if body.cloth else ()), *(() if body.fiber_material else ("fiber",)),
                   *(("fiber_material.activation",) if body.fiber_activation else ()),
                   *(() if body.painted else ("carry.",)),
                   *(() if flat.get("mesher.sheet_thickness") else ("mesher.sheet_thickness",)))
@@ -204,7 +211,8 @@ def _placed(job: Job, body: schema.Body, digests: dict[str, str]) -> Flat:
 #: fields that are choices of what does not stand at the top, and the families that they choose from
 NOT_AT_THE_TOP = {(schema.RigidBody, "shape"): "shape", (schema.Motor, "mode"): "motor",
                   (schema.Force, "law"): "force", (schema.RateForce, "rate_law"): "rate_law",
-                  (schema.Contact, "law"): "contact"}
+                  (schema.Contact, "law"): "contact", (schema.Cloth, "membrane"): "membrane",
+                  (schema.Cloth, "bending"): "bending"}
 
 
 def _choices(part: schema.Scene | schema.Body | schema.Ground, families: tuple[str, ...]) -> Flat:

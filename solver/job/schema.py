@@ -161,11 +161,38 @@ class Attach(Strict):
     nodes: Array | None = None  #: indices of nodes, for volumes given by hand
 
 
+class Cloth(Strict):
+    """A body that is its surface's triangles themselves: each vertex is a node, and frames have them in their order.
+
+    Of the body's other fields those that tell of a volume are not read: tets, mesher, material, density, dynamic.
+    """
+
+    membrane: Choice = field(default_factory=lambda: Choice(kind="corotated_membrane"))
+    bending: Choice = field(default_factory=lambda: Choice(kind="quadratic_bending"))
+    area_density: Positive = 0.2  #: [kg/m²]
+    thickness: Positive = 1.0e-3  #: how far it keeps from itself and from what it touches [m]
+    #: (m, 3, 2) places of each triangle's corners in material space, as of a UV map, in any unit: they are scaled to
+    #: the area of the mesh. The mesh itself is the cloth at rest where left out
+    uv: Array | None = None
+    warp: Vector = (1.0, 0.0, 0.0)  #: without `uv`: along which the threads of the warp run, in the world
+    drag: Annotated[float, Meta(ge=0, le=1e6)] = 1.2  #: of air that blows onto its face
+    air_friction: Annotated[float, Meta(ge=0, le=1e6)] = 0.05  #: of air that blows along it
+
+
+class Wind(Strict):
+    """Air that drags cloth along, the same everywhere."""
+
+    velocity: Vector = (0.0, 0.0, 0.0)  #: [m/s]
+    motion: Array | None = None  #: (T, 3) such at each sample, instead
+    density: Annotated[float, Meta(ge=0, le=1e6)] = 1.2  #: of the air [kg/m³]; 0 for none
+
+
 class Body(Strict):
     name: str
     uuid: str = ""  #: of the artist's object, whatever it is called
     surface: Surface | None = None
     tets: Tets | None = None
+    cloth: Cloth | None = None  #: with it the surface is no skin of a volume but all there is
     mesher: Choice = field(default_factory=lambda: Choice(kind="tetwild"))
     material: Choice = field(default_factory=lambda: Choice(kind="stable_neo_hookean"))
     damping: Choice = field(default_factory=lambda: Choice(kind="rayleigh"))  #: off by its defaults
@@ -333,6 +360,7 @@ class Scene(Strict):
     forces: list[Force] = field(default_factory=list)
     contact: Contact | None = None  #: without it soft bodies touch nothing but the ground
     obstacles: list[Obstacle] = field(default_factory=list)  #: of the contact
+    wind: Wind | None = None  #: what cloth moves in; still air where left out
 
     def method_of(self, body: Body) -> Choice:
         """How a body is solved: by its own method, else by the scene's."""

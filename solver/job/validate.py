@@ -23,6 +23,7 @@ from .expect import (
 )
 from .folder import FARTHEST, Job, blame, parameters, refuse
 from .place import place_of
+from .validate_cloth import check_cloth, check_triangles, check_wind
 from .validate_contact import check_contact
 from .validate_mechanisms import check_attached, check_mechanisms
 
@@ -63,6 +64,7 @@ def check(job: Job) -> None:
     for i, force in enumerate(scene.forces):
         _check_force(scene, force, f"$.forces[{i}]")
     check_contact(job)
+    check_wind(job)
     check_numbers(scene, "$")
 
 
@@ -128,10 +130,15 @@ def _check_ground(job: Job, ground: schema.Ground) -> None:
 
 
 def _check_body(job: Job, body: schema.Body, where: str) -> None:
+    if body.cloth is not None:
+        check_cloth(job, body, body.cloth, where)
     if body.surface is None and body.tets is None:
         raise refuse("the body has neither a surface nor tets", f"{where}.surface")
     vertices = _check_surface(job, body, where) if body.surface is not None else 0
     nodes = _check_tets(job, body, where) if body.tets is not None else None
+    if body.cloth is not None:
+        check_triangles(job, body, f"{where}.surface")
+        nodes = vertices
     check_choice("mesher", body.mesher, f"{where}.mesher")
     if body.surface is not None:
         _check_edge_length(job, body, body.surface, where)

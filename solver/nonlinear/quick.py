@@ -44,6 +44,8 @@ class Quick:
         last, fresh = 0.0, True
         for count in range(self.limits.iterations):
             direction = self._pairs.direction(at.residual, self._factor.solve)
+            if not problem.moves(direction):
+                return at.unknowns  # what is left is rounding, which no search could lower
             try:
                 after, share = problem.search(at, direction)
             except StepFailed:

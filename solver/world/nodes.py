@@ -17,9 +17,8 @@ from ..contact.laws.interface import ContactLaw, Friction
 from ..contact.laws.penalty import Penalty
 from ..coordinates.free_nodes import FreeNodes
 from ..errors import Diverged, StepFailed
-from ..forces.elastic import Elastic
 from ..forces.pulls import Pull
-from ..forces.stencils import StencilForce
+from ..forces.stencils import BodyElements, StencilForce
 from ..integrators.control import Adaptive, Controller
 from ..integrators.interface import Integrator
 from ..integrators.spin import free_parts, keep_spin
@@ -45,7 +44,7 @@ class Nodes(SoftBodies):
     """Bodies, forces and prescribed motion. Steps are pure: they take a State and return a new one."""
 
     parts: Sequence[BodyInWorld]
-    elastic: Sequence[Elastic]
+    elastic: Sequence[BodyElements]
     coordinates: FreeNodes
     condensation: Condensation
     integrator: Integrator
@@ -131,7 +130,7 @@ class Nodes(SoftBodies):
             return lin
         # forces between bodies are no material's, so they are not damped with its stiffness
         at_once = time is None and self.project and lin.others is None
-        between = self._elements.damp(x, state.time) if at_once else None
+        between = self._elements.damp(x, self.velocity(state), state.time) if at_once else None
         damped = self._damping.of_stiffness(lin.node_blocks, between) if at_once else None
         return replace(lin, damped=damped or self._damped(state, state.time if time is None else time))
 

@@ -62,7 +62,7 @@ class SoftBodies:
         if self._damping is None:
             return None
         ahead = self.coordinates.advance(state.q, state.u, time - state.time)
-        return self._damping.at(self.coordinates.place(ahead, time, state.led), time)
+        return self._damping.at(self.coordinates.place(ahead, time, state.led), self.velocity(state), time)
 
     def linearise_at(self, x: Vec, v: Vec | None, time: float, project: bool = True,
                      besides: Sequence[StencilForce] = ()) -> Linearised:

@@ -25,3 +25,18 @@ def sheet_of(rest, triangles, material=None):
     """A sheet whose material space is the plane z = 0 where none is given."""
     flat = rest[:, :2][triangles] if material is None else material
     return Sheet(np.ascontiguousarray(rest, dtype=float), np.asarray(triangles, np.int32), np.asarray(flat, float))
+
+
+def lattice(cells, length, width, before=1):
+    """Vertices and triangles of equal sides, columns of them across X, so many cells to 0 and `before` besides."""
+    high = length / cells
+    side = high * 2.0 / np.sqrt(3.0)
+    rows, columns = max(2, round(width / side)), range(-before, cells + 1)
+    number = {(i, j): k for k, (i, j) in enumerate((i, j) for i in columns for j in range(rows + 1))}
+    vertices = np.array([[i * high, (j + 0.5 * (i % 2)) * side, 0.0] for i, j in number])
+    triangles = []
+    for i in columns[:-1]:
+        for j in range(rows):
+            a, b, c, d = number[i, j], number[i, j + 1], number[i + 1, j], number[i + 1, j + 1]
+            triangles += [[a, c, b], [b, c, d]] if i % 2 == 0 else [[a, c, d], [a, d, b]]
+    return vertices, np.array(triangles, np.int32)

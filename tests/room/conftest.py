@@ -100,7 +100,7 @@ class Hooks:
     def measure(self, x, time):
         return self.fill(x, time, True)
 
-    def damp(self, x, time):
+    def damp(self, x, v, time):
         if not self.drag:
             return None
         way = x[self.pairs[:, 0]] - x[self.pairs[:, 1]]

@@ -69,7 +69,7 @@ class Barrier:
                found.work, blocks)
         return Stencils(found.nodes, found.forces, blocks, found.energy)
 
-    def damp(self, x: Vec, time: float) -> None:
+    def damp(self, x: Vec, v: Vec, time: float) -> None:
         """It does not."""
 
     @property

@@ -40,7 +40,7 @@ class Sliding:
         """
         return self._table(x, project, np.empty((len(self.nodes), 6, 9)))
 
-    def damp(self, x: Vec, time: float) -> None:
+    def damp(self, x: Vec, v: Vec, time: float) -> None:
         """All that it brakes is in `fill`."""
 
     def _table(self, x: Vec, above: bool, blocks: Vec) -> Stencils:

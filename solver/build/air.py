@@ -1,0 +1,55 @@
+"""The air around cloth: a node without mass that moves with the wind, and what drags triangles along with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..coordinates.prescribed import OverTime
+from ..forces.stencils import StencilForce
+from ..job import schema
+from ..job.folder import Job
+from ..state import Index, Vec
+from .fields import Prepared
+from .inputs import places_over_time
+
+
+@dataclass(frozen=True)
+class AirAround:
+    """The air's node, behind all others of a part; none where no cloth feels it."""
+
+    place: Vec  #: at the start, (1, 3) or (0, 3) [m]
+    motions: list[OverTime]  #: where it is, (1, 3) [m] at a time; as many
+    density: float  #: [kg/m³]
+
+    def laws(self, prepared: list[Prepared], first: Index, node: int) -> list[StencilForce]:
+        """What it does to these bodies. first: of each body's nodes, (bodies + 1,). node: the air's."""
+        if not len(self.place):
+            return []
+        from ..forces.cloth.air import Air
+
+        feel = [(one.skin + np.int32(start), one.body.cloth) for one, start in zip(prepared, first)
+                if _feels(one.body)]
+        drag, friction = (np.concatenate([np.full(len(skin), getattr(cloth, name)) for skin, cloth in feel])
+                          for name in ("drag", "air_friction"))
+        return [Air(node, np.concatenate([skin for skin, _ in feel]), self.density, drag, friction)]
+
+
+def air_of(job: Job, prepared: list[Prepared]) -> AirAround:
+    """The scene's air around these bodies."""
+    wind = job.scene.wind or schema.Wind()
+    if not wind.density or not any(_feels(one.body) for one in prepared):
+        return AirAround(np.zeros((0, 3)), [], 0.0)
+    speed = np.tile(np.array(wind.velocity), (job.samples, 1)) if wind.motion is None else job.array(wind.motion)
+    way: Vec | None = None
+    if speed.any():
+        # how fast it is between two samples is the mean of both
+        time, way = job.scene.time, np.zeros((job.samples, 1, 3))
+        way[1:, 0] = np.cumsum(0.5 * (speed[1:] + speed[:-1]), axis=0) / (time.fps * time.samples_per_frame)
+    return AirAround(np.zeros((1, 3)), [places_over_time(job, way, np.zeros((1, 3)))], wind.density)
+
+
+def _feels(body: schema.Body) -> bool:
+    """Whether air does anything to it."""
+    return body.cloth is not None and (body.cloth.drag > 0.0 or body.cloth.air_friction > 0.0)

@@ -1,0 +1,164 @@
+"""A body that is cloth: its surface's vertices are the nodes, and its triangles and hinges the elements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from .. import catalogue
+from ..errors import NoFreeNode
+from ..fields.attach import PINNED, attached_nodes, listed_nodes, nobody
+from ..fields.build import Fields
+from ..fields.pins import follow
+from ..job import schema
+from ..job.folder import Job, blame, parameters
+from ..meshing.volume import Volume
+from ..state import Index, Vec
+from .fields import Matter, Prepared
+from .volumes import Stage
+
+ALONG_NORMAL = 1.0e-2  #: of a warp: a face that it runs into more steeply takes another direction for its own
+
+
+@dataclass(frozen=True)
+class PreparedCloth(Prepared):
+    """Its volume is its nodes, without tetrahedra."""
+
+    triangles: Index  #: (m, 3)
+    material: Vec  #: places of their corners in material space [m], (m, 3, 2)
+
+    @property
+    def skin(self) -> Index:
+        return self.triangles
+
+    @property
+    def is_closed(self) -> bool:
+        """Never: what is in a bag is not inside of the cloth."""
+        return False
+
+    @property
+    def count(self) -> int:
+        return len(self.triangles)
+
+    @property
+    def thickness(self) -> float | None:
+        return self._cloth.thickness
+
+    @property
+    def _cloth(self) -> schema.Cloth:
+        cloth = self.body.cloth
+        assert cloth is not None
+        return cloth
+
+    @property
+    def _stretch(self) -> float:
+        """The larger of its moduli [N/m]."""
+        params = parameters("membrane", self._cloth.membrane)
+        return max(float(params[name]) for name in ("stretch_warp", "stretch_weft") if name in params)
+
+    def matter(self, job: Job, rest: Vec, start: int) -> Matter:
+        from ..forces.cloth.elements import ClothElements  # its kernels are compiled where there is cloth
+        from ..forces.cloth.sheet import Sheet
+
+        sheet = Sheet(rest, self.triangles + np.int32(start), self.material)
+        laws = [catalogue.find(family, choice.kind).load()(sheet, parameters(family, choice))
+                for family, choice in (("membrane", self._cloth.membrane), ("bending", self._cloth.bending))]
+        third = np.repeat(self._cloth.area_density * sheet.areas / 3.0, 3)
+        mass: Vec = np.bincount(self.triangles.ravel(), third, len(self.volume.nodes))  # type: ignore[assignment]
+        return Matter(ClothElements([law for law in laws if len(law.nodes)]),
+                      np.full(len(self.triangles), self._stretch), mass,
+                      [part + start for part in pieces(self.triangles, len(self.volume.nodes))], self._stretch)
+
+    def resistance(self, edge: float) -> Vec:
+        return np.full(len(self.volume.nodes), self._stretch)
+
+
+def prepare_cloth(job: Job, body: schema.Body, volume: Volume, report: Stage) -> PreparedCloth:
+    """Raises a ConJacError that names the body and the field."""
+    report("fields", body.name, None, "Laying out the cloth")
+    surface, cloth = body.surface, body.cloth
+    assert surface is not None and cloth is not None
+    triangles = np.asarray(job.array(surface.triangles), dtype=np.int32)
+    notes: list[str] = []
+    with blame(job.scene, body, "surface"):
+        pinned = _pinned(job, body, volume.nodes, triangles, notes)
+        weights = {one.weights: np.asarray(job.array(one.weights), dtype=float) for one in body.attach if one.weights}
+        attached, by = attached_nodes(body, job.array, weights, len(volume.nodes), pinned, notes)
+        if len(pinned) + len(attached) == len(volume.nodes):
+            raise NoFreeNode("every vertex is pinned or attached, so nothing can move", "Hold less of it",
+                             where="pin.weights" if body.pin.weights is not None else "pin.nodes")
+    fields = Fields({}, np.zeros(0), nobody(), pinned, {}, None, _motion(job, body, volume.nodes, pinned),
+                    tuple(notes), attached, by)
+    material = (laid_flat(volume.nodes, triangles, np.array(cloth.warp)) if cloth.uv is None
+                else scaled(np.asarray(job.array(cloth.uv), dtype=float), volume.nodes, triangles))
+    return PreparedCloth(body, volume, None, fields, triangles, material)
+
+
+def laid_flat(vertices: Vec, triangles: Index, warp: Vec) -> Vec:
+    """Each triangle in a plane of its own with the warp along u, (m, 3, 2) [m]. vertices: (n, 3) [m]."""
+    corners = vertices[triangles]
+    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normal /= np.linalg.norm(normal, axis=1)[:, None]
+    along = np.broadcast_to(warp / np.linalg.norm(warp), normal.shape)
+    u = along - np.einsum("mi,mi->m", along, normal)[:, None] * normal
+    steep = np.linalg.norm(u, axis=1) < ALONG_NORMAL
+    other = np.eye(3)[np.abs(normal).argmin(axis=1)]
+    u[steep] = np.cross(normal, other)[steep]
+    u /= np.linalg.norm(u, axis=1)[:, None]
+    flat = corners - corners[:, :1]
+    return np.stack([np.einsum("mki,mi->mk", flat, u), np.einsum("mki,mi->mk", flat, np.cross(normal, u))], axis=2)
+
+
+def scaled(uv: Vec, vertices: Vec, triangles: Index) -> Vec:
+    """A UV map (m, 3, 2) of the same area as the mesh [m]."""
+    corners = vertices[triangles]
+    area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1).sum()
+    wide: Vec = uv * np.sqrt(area / np.abs(np.linalg.det(uv[:, 1:] - uv[:, :1])).sum())
+    return wide
+
+
+def pieces(triangles: Index, count: int) -> list[Index]:
+    """Nodes of each piece that hangs together, be it by a vertex. count: of all nodes; those of no face are in none."""
+    first, second = triangles[:, [0, 1]].ravel(), triangles[:, [1, 2]].ravel()
+    graph = sp.coo_array((np.ones(len(first)), (first, second)), shape=(count, count))
+    _, piece = connected_components(graph, directed=False)
+    used = np.unique(triangles)
+    return [used[piece[used] == k].astype(np.int32) for k in np.unique(piece[used])]
+
+
+def _pinned(job: Job, body: schema.Body, nodes: Vec, triangles: Index, notes: list[str]) -> Index:
+    """Vertices where the Pin map is above a half, those listed, and those of no face. Adds to `notes`."""
+    pin, held = body.pin, np.zeros(len(nodes), dtype=bool)
+    if pin.nodes is not None:
+        held[listed_nodes(job.array(pin.nodes), len(nodes), "pinned", "pin.nodes")] = True
+    if pin.weights is not None:
+        held |= np.asarray(job.array(pin.weights)) > PINNED
+        if not held.any():
+            notes.append("Pin is painted on nothing, so no part is held")
+    loose: NDArray[np.bool_] = np.ones(len(nodes), dtype=bool)
+    loose[triangles] = False
+    if loose.any():
+        notes.append(f"{loose.sum()} vertices belong to no face and stay where they are")
+    return np.flatnonzero(held | loose).astype(np.int32)
+
+
+def _motion(job: Job, body: schema.Body, nodes: Vec, pinned: Index) -> Vec | None:
+    """Where each pinned vertex is at each sample, (T, pinned, 3); None where all stand still."""
+    pin = body.pin
+    if not len(pinned) or (pin.motion is None and pin.node_motion is None):
+        return None
+    moved = np.asarray(job.array(pin.motion or pin.node_motion or ""), dtype=float)
+    where = np.repeat(nodes[None, pinned], len(moved), axis=0)
+    told = job.array((pin.motion_vertices if pin.motion is not None else pin.nodes) or "")
+    place = np.full(len(nodes), -1)
+    place[told] = np.arange(len(told))
+    own = place[pinned] >= 0
+    where[:, own] = moved[:, place[pinned[own]]]
+    if pin.motion is not None and not own.all():
+        # pinned vertices that nothing is told of go with those around them
+        where[:, ~own] = follow(nodes[pinned[~own]], nodes[told], moved)
+    return where

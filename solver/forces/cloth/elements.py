@@ -1,0 +1,50 @@
+"""All elements of one cloth in one table: triangles of its membrane, then hinges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...state import Index, Vec
+from ..elastic import corner_products
+from ..stencils import WIDEST
+from .sheet import SheetLaw
+
+
+class ClothElements:
+    """What `Elastic` is to a body of tetrahedra. A triangle's last node stands twice, with no stiffness to it."""
+
+    def __init__(self, laws: Sequence[SheetLaw]) -> None:
+        self.laws = laws
+        nodes = [np.concatenate([law.nodes, np.repeat(law.nodes[:, -1:], WIDEST - law.nodes.shape[1], axis=1)], axis=1)
+                 for law in laws]
+        self.tets: Index = np.concatenate(nodes).astype(np.int32)  #: nodes of the elements, (p, 4)
+        ends = np.cumsum([0, *(len(one) for one in nodes)]).tolist()
+        self._slices = [slice(first, end) for first, end in zip(ends, ends[1:])]
+        self._blocks = np.zeros((0, 6, 9))
+
+    def activate(self, time: float) -> None:
+        """Nothing in cloth contracts."""
+
+    def fill(self, x: Vec, project: bool, forces: Vec, blocks: Vec) -> None:
+        """Write forces (p, 4, 3) [N] and the blocks of pairs of nodes of K, (p, 6, 9) [N/m], at x, (n, 3) [m]."""
+        for law, where in zip(self.laws, self._slices):
+            law.fill(x, project, forces[where], blocks[where])
+
+    def measure(self, x: Vec, forces: Vec) -> float:
+        """Energy [J] at positions (n, 3) [m]; writes forces (p, 4, 3) [N]."""
+        return sum(law.measure(x, forces[where]) for law, where in zip(self.laws, self._slices))
+
+    def multiply(self, x: Vec, columns: Vec) -> Vec:
+        """Forces [N] and the true K times `columns` (c, n, 3) at x (n, 3) [m], as nodes have them, (1 + c, p, 4, 3)."""
+        if not len(self._blocks):
+            self._blocks = np.zeros((len(self.tets), 6, 9))
+        out: Vec = np.empty((1 + len(columns), *self.tets.shape, 3))
+        self.fill(x, False, out[0], self._blocks)
+        out[1:] = corner_products(self._blocks, columns[:, self.tets])
+        return out
+
+    def stretching(self, x: Vec, v: Vec, out: Vec) -> None:
+        """Write zeros, (p,): no node of a cloth sleeps."""
+        out[:] = 0.0

@@ -1,0 +1,136 @@
+"""What a body that is cloth has to be: a surface of faces with area, each edge of two faces at most, in one piece of
+material space."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import catalogue
+from ..errors import BadMesh
+from . import schema
+from .expect import check_array, check_choice, check_vector
+from .folder import FARTHEST, Job, refuse
+
+FLAT = 1.0e-8  #: of a face's longest side squared: less than this is no area
+TOUCH = 1.0e-6  #: of an edge's length in the UV map: faces that overlap by less only touch
+SIDES = np.array([[0, 1], [1, 2], [2, 0]])
+
+#: what a volume has and cloth has not, and what it is called
+OF_VOLUMES = {"tets": "tetrahedra", "fiber_material": "fibers", "cuts": "cuts", "nails": "nails",
+              "painted": "painted maps"}
+
+
+def check_cloth(job: Job, body: schema.Body, cloth: schema.Cloth, where: str) -> None:
+    """Check what the body says as cloth. Raises BadScene, NoSuchThing."""
+    if body.surface is None:
+        raise refuse("cloth is the faces of its surface, and it has none", f"{where}.surface", "Give it a surface")
+    for field, what in OF_VOLUMES.items():
+        if getattr(body, field):
+            raise refuse(f"it is cloth, which has no {what}", f"{where}.{field}",
+                         "Leave them out, or leave out `cloth`")
+    method = catalogue.find("method", job.scene.method_of(body).kind)
+    if method.follows:
+        raise refuse(f"it is cloth, whose nodes all move on their own, and {method.label} lets {method.follows}",
+                     f"{where}.method", 'Use the method "vanilla"')
+    check_choice("membrane", cloth.membrane, f"{where}.cloth.membrane")
+    check_choice("bending", cloth.bending, f"{where}.cloth.bending")
+    check_choice("damping", body.damping, f"{where}.damping")
+    damping = catalogue.find("damping", body.damping.kind)
+    if damping.unclothed:
+        works = [entry.label for entry in catalogue.menu("damping").values() if not entry.unclothed]
+        raise refuse(f"it is cloth, which {damping.label} does not damp: {damping.unclothed}", f"{where}.damping",
+                     f"Use {' or '.join(works)}")
+    check_vector(cloth.warp, f"{where}.cloth.warp")
+    if not np.linalg.norm(cloth.warp) > 1.0 / FARTHEST:
+        raise refuse("the warp has no direction", f"{where}.cloth.warp")
+
+
+def check_triangles(job: Job, body: schema.Body, where: str) -> None:
+    """Check the faces of a body that is cloth, and its UV map. Raises BadMesh."""
+    surface, cloth = body.surface, body.cloth
+    assert surface is not None and cloth is not None
+    vertices = np.asarray(job.array(surface.vertices), dtype=float)
+    triangles = np.asarray(job.array(surface.triangles))
+    flat = _flat(vertices[triangles])
+    if len(flat):
+        raise refuse(f"{len(flat)} of its {len(triangles)} faces have no area, the first is triangle {flat[0]}",
+                     f"{where}.triangles", "Dissolve them: in Blender Mesh > Clean Up > Degenerate Dissolve",
+                     kind=BadMesh)
+    ends = np.sort(triangles[:, SIDES].reshape(-1, 2), axis=1)
+    edges, counts = np.unique(ends, axis=0, return_counts=True)
+    if (counts > 2).any():
+        crowded = edges[counts.argmax()]
+        place = ", ".join(f"{c:.3g}" for c in vertices[crowded].mean(axis=0))
+        raise refuse(f"{np.count_nonzero(counts > 2)} edges have more than two faces, one is at ({place}) m",
+                     f"{where}.triangles", "Give each edge two faces at most: in Blender Select > All by Trait > Non "
+                     "Manifold shows where", kind=BadMesh)
+    if cloth.uv is not None:
+        place = where.removesuffix("surface") + "cloth.uv"
+        _check_uv(check_array(job, cloth.uv, place, "f", (len(triangles), 3, 2)), place)
+
+
+def check_wind(job: Job) -> None:
+    """Check the wind of a scene. Raises BadScene."""
+    wind = job.scene.wind
+    if wind is None:
+        return
+    check_vector(wind.velocity, "$.wind.velocity")
+    if wind.motion is not None:
+        check_array(job, wind.motion, "$.wind.motion", "f", (job.samples, 3))
+
+
+def _check_uv(uv: NDArray[np.float64], where: str) -> None:
+    flat = _flat(uv)
+    if len(flat):
+        raise refuse(f"{len(flat)} of its {len(uv)} faces have no area in the UV map, the first is triangle {flat[0]}",
+                     where, "Unwrap it anew: in Blender UV > Unwrap", kind=BadMesh)
+    found = _overlapping(np.asarray(uv, dtype=float))
+    if found is not None:
+        raise refuse(f"its faces overlap in the UV map, triangles {found[0]} and {found[1]} among them", where,
+                     "Unwrap it anew, so that each place of the map belongs to one face", kind=BadMesh)
+
+
+def _flat(corners: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Triangles (m, 3, 2 or 3) without area."""
+    u, v = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+    uu, vv, uv = (np.einsum("ij,ij->i", a, b) for a, b in ((u, u), (v, v), (u, v)))
+    longest = np.maximum(np.maximum(uu, vv), uu + vv - 2.0 * uv)
+    flat: NDArray[np.int64] = np.flatnonzero(np.sqrt(np.maximum(uu * vv - uv * uv, 0.0)) <= FLAT * longest)
+    return flat
+
+
+def _overlapping(uv: NDArray[np.float64]) -> tuple[int, int] | None:
+    """Two triangles of a map (m, 3, 2) that share area, None where none do."""
+    from scipy.spatial import cKDTree  # of jobs with a UV map alone
+
+    centres = uv.mean(axis=1)
+    reach = np.linalg.norm(uv - centres[:, None], axis=2).max(axis=1)
+    order = np.argsort(reach)
+    # those of about one size at a time, so that a few large ones do not make pairs of all small ones
+    for group in np.array_split(order, max(1, min(16, len(order) // 64))):
+        smaller = order[: np.searchsorted(reach[order], reach[group].max(), side="right")]
+        near = cKDTree(centres[smaller]).query_ball_point(centres[group], reach[group] + reach[group].max())
+        first = np.repeat(group, [len(one) for one in near])
+        second = smaller[np.concatenate([np.asarray(one, dtype=np.int64) for one in near])]
+        pairs = first != second
+        first, second = first[pairs], second[pairs]
+        for start in range(0, len(first), 1 << 18):
+            one, two = first[start : start + (1 << 18)], second[start : start + (1 << 18)]
+            share = _depth(uv[one], uv[two]) > TOUCH * np.minimum(reach[one], reach[two])
+            if share.any():
+                k = int(np.flatnonzero(share)[0])
+                return int(one[k]), int(two[k])
+    return None
+
+
+def _depth(one: NDArray[np.float64], two: NDArray[np.float64]) -> NDArray[np.float64]:
+    """By how much pairs of triangles, (k, 3, 2) each, would have to move apart, negative where there is room."""
+    least = np.full(len(one), np.inf)
+    for corners in (one, two):
+        for a, b in SIDES:
+            side = corners[:, b] - corners[:, a]
+            across = np.stack([-side[:, 1], side[:, 0]], axis=1) / np.linalg.norm(side, axis=1)[:, None]
+            p, q = (np.einsum("kij,kj->ki", triangle, across) for triangle in (one, two))
+            least = np.minimum(least, np.minimum(p.max(axis=1) - q.min(axis=1), q.max(axis=1) - p.min(axis=1)))
+    return least
