@@ -31,7 +31,7 @@ import threading
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .errors import (
     EXIT_COMPLETE,
@@ -43,6 +43,10 @@ from .errors import (
     Stopped,
     printable,
 )
+
+if TYPE_CHECKING:
+    from .job.folder import Job
+    from .job.schema import Body
 
 _stop_requested = threading.Event()
 
@@ -202,6 +206,14 @@ def _check(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str
     return "The job can be baked"
 
 
+def _with_inside(job: Job, lines: Lines) -> list[Body]:
+    """Bodies that tetrahedra fill; says of others that there is nothing to see inside."""
+    for body in job.scene.bodies:
+        if body.cloth is not None:
+            lines.say(f"{body.name}: it is cloth, so there is nothing inside", event="cloth", body=body.name)
+    return [body for body in job.scene.bodies if body.cloth is None]
+
+
 def _tets(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
     from .build.volumes import volume_of
     from .job import hashes, load, stages
@@ -210,7 +222,7 @@ def _tets(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
     _listen(read_stdin)
     job = load.load(arguments.job)
     keys = hashes.hashes(hashes.settings(job)).bodies
-    for body in job.scene.bodies:
+    for body in _with_inside(job, lines):
         volume = volume_of(job, body, keys[body.name]["tets"], lines.stage)
         kept = stages.stage_path(job, "tets", body.name, keys[body.name]["tets"])
         place = None if body.tets is not None or body.surface is None else place_of(job, body.surface)
@@ -230,7 +242,9 @@ def _fields(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> st
     _listen(read_stdin)
     job = load.load(arguments.job)
     keys = hashes.hashes(hashes.settings(job)).bodies
-    for body, volume in zip(job.scene.bodies, volumes_of(job, lines.stage)):
+    volumes = dict(zip((body.name for body in job.scene.bodies), volumes_of(job, lines.stage)))
+    for body in _with_inside(job, lines):
+        volume = volumes[body.name]
         prepared = prepare(job, body, volume, lines.stage)
         path, notes = stages.stage_path(job, "fields", body.name, keys[body.name]["fields"]), prepared.fields.notes
         stages.write_arrays(path, shown(prepared), job.path)
@@ -246,12 +260,12 @@ def _suggest(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> s
 
     _listen(read_stdin)
     job = load.load(arguments.job)
-    volumes = volumes_of(job, lines.stage)
+    volumes = dict(zip((body.name for body in job.scene.bodies), volumes_of(job, lines.stage)))
     lines.stage("world", None, None, "Loading the solver")
     from .build.suggest import suggest
 
-    for body, volume in zip(job.scene.bodies, volumes):
-        prepared = prepare(job, body, volume, lines.stage)
+    for body in _with_inside(job, lines):
+        prepared = prepare(job, body, volumes[body.name], lines.stage)
         lines.stage("suggest", body.name, None, "Finding its slowest wobbles")
         points = suggest(job, prepared, arguments.count).tolist()
         places = (f"  {x:g} {y:g} {z:g}" for x, y, z in points)

@@ -18,7 +18,8 @@ from ..job import schema
 from ..job.folder import Job, blame, parameters
 from ..meshing.volume import Volume
 from ..state import Index, Vec
-from .fields import Matter, Prepared
+from .fields import Prepared
+from .matter import Matter
 from .volumes import Stage
 
 ALONG_NORMAL = 1.0e-2  #: of a warp: a face that it runs into more steeply takes another direction for its own

@@ -9,26 +9,15 @@ import numpy as np
 from .. import catalogue
 from ..embedding.bind import Embedding, bind
 from ..fields.build import Fields, build_fields
-from ..forces.stencils import BodyElements
 from ..job import schema
 from ..job.folder import Job, blame
 from ..job.stages import Arrays
 from ..meshing.volume import Volume, boundary_faces
 from ..state import Index, Vec
+from .matter import Matter
 from .volumes import Stage
 
 QUASISTATIC = "It has no dynamic node, so it moves quasistatically: it follows its pins without swinging"
-
-
-@dataclass(frozen=True)
-class Matter:
-    """What a body is made of, in the arrays of its part."""
-
-    elements: BodyElements
-    modulus: Vec  #: of its first elements, as damping laws ask for it [Pa], (e,)
-    mass: Vec  #: of its nodes [kg], (k,)
-    parts: list[Index]  #: nodes of each part that hangs together
-    stiffness: float  #: a typical entry of K, of the stiffest place [N/m]
 
 
 @dataclass(frozen=True)
@@ -64,7 +53,7 @@ class Prepared:
         """rest: of all nodes of the part, (n, 3) [m]; its own begin at `start`."""
         from .tetrahedra import matter_of  # its kernels are compiled where something moves
 
-        return matter_of(job, self, rest, start)
+        return matter_of(job, self.body, self.volume, self.fields, modulus_of(self), rest, start)
 
     def resistance(self, edge: float) -> Vec:
         """Stiffness against what presses at a node where the skin's edges are so long [m], (k,) [N/m]."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..coordinates.prescribed import Motion, OverTime, Still
+from ..forces.activation import Activation
 from ..job.folder import Job
 from ..state import Vec
 
@@ -24,3 +25,8 @@ def places_over_time(job: Job, samples: str | Vec | None, still: Vec) -> OverTim
 def sample_at(job: Job, frame: int) -> int:
     """Which sample stands at a frame."""
     return (frame - job.scene.time.start) * job.scene.time.samples_per_frame
+
+
+def activation_of(job: Job, samples: str) -> Activation:
+    """A share over time, by the name of its samples (T,)."""
+    return Activation(over_time(job, job.array(samples)[:, None]))

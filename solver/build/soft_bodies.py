@@ -25,9 +25,8 @@ from ..world.nodes import Nodes
 from .air import AirAround, air_of
 from .cloth import prepare_cloth
 from .fields import Prepared, prepare
-from .inputs import over_time, places_over_time
+from .inputs import activation_of, over_time, places_over_time
 from .obstacles import Obstacles, obstacles_of
-from .tetrahedra import activation_of
 from .volumes import Stage, volumes_of
 
 #: coordinates from rest positions (n, 3), pinned nodes, their motion, and the first node of each body

@@ -38,10 +38,13 @@ class BodySize:
     exact: bool  #: counted, not guessed from the surface
     least_tets: int  #: how far off the guess may be
     most_tets: int
+    is_cloth: bool = False  #: what are counted as tetrahedra are its triangles
 
     @property
     def sentence(self) -> str:
         start = f'Body "{self.name}": {self.vertices} vertices, {self.triangles} triangles, '
+        if self.is_cloth:
+            return f"{start}cloth"
         if self.exact:
             return f"{start}{self.nodes} nodes, {self.tets} tetrahedra"
         return (f"{start}about {self.nodes} nodes, about {self.tets} tetrahedra "
@@ -116,6 +119,8 @@ def body_size(job: Job, body: Body, tets_hash: str) -> BodySize:
     if body.surface is not None:
         vertices, triangles = job.array(body.surface.vertices), job.array(body.surface.triangles)
     of_surface = (body.name, len(vertices), len(triangles))
+    if body.cloth is not None:
+        return BodySize(*of_surface, len(vertices), len(triangles), True, len(triangles), len(triangles), True)
     made = stages.kept(job, "tets", body.name, tets_hash)
     if body.tets is not None:
         nodes, tets = len(job.array(body.tets.nodes)), len(job.array(body.tets.tets))
