@@ -156,11 +156,9 @@ def _flying(jointed: Jointed, soft: Nodes, attached: Attached) -> list[tuple[Ind
         if tree.parent[i] >= 0:
             root[i] = root[tree.parent[i]]
     held = np.diff(tree.dof)[root] != FREE
-    pushed = [jointed.on_rates.bodies, *([] if jointed.explicit is None else [jointed.explicit.joints.bodies])]
-    springs = [jointed.springs, *([] if jointed.explicit is None else [jointed.explicit.springs])]
-    for bodies in pushed:
+    for bodies in [jointed.on_rates.bodies, *(one.bodies for one in jointed.joint_forces)]:
         held[np.isin(root, bodies)] = True
-    for a, b in np.concatenate([one.body for one in springs]):
+    for a, b in np.concatenate([one.body for one in jointed.all_springs]):
         if a < 0 or b < 0 or root[a] != root[b]:
             held[np.isin(root, root[[body for body in (a, b) if body >= 0]])] = True
 

@@ -159,8 +159,7 @@ class Joints:
     def touching(self, state: State) -> Index:
         """Motors and drives that work from here on: where one lets go its force jumps, no history reaches across."""
         jointed = self.condensation
-        working = jointed.on_rates.joints.at_work(state.time)
-        working += [] if jointed.explicit is None else jointed.explicit.joints.at_work(state.time)
+        working = [one for joints in jointed.joint_forces for one in joints.at_work(state.time)]
         working += [] if self.constraints is None else self.constraints.at_work(state.time)
         return np.flatnonzero(working).astype(np.int32)
 
@@ -388,7 +387,7 @@ class Joints:
         at = self.tree.posture(state.q, state.u, state.memory, self._postures[1])
         jointed, constraints = self.condensation, self.constraints
         effort = state.memory.get(EFFORT, np.zeros(len(state.u)))
-        for joints in (jointed.on_rates.joints, *(() if jointed.explicit is None else (jointed.explicit.joints,))):
+        for joints in jointed.joint_forces:
             effort = effort + joints.efforts(at, state.q, state.u, state.memory.get(CENTRES, self.tree.fresh),
                                              state.time)
         loops = np.zeros(0) if constraints is None else constraints.open_by(at)

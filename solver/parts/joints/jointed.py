@@ -11,6 +11,7 @@ import numpy as np
 from ...coordinates.tree import CENTRES, Posture, Tree
 from ...errors import StepFailed
 from ...forces.explicit import ExplicitForces
+from ...forces.joint_forces import JointForces
 from ...forces.rigid_kernels import free_flight, momentum
 from ...forces.springs import Springs
 from ...linear.tree.factor import BodyNotPositiveDefinite, TreeFactor
@@ -292,6 +293,16 @@ class Jointed:
         right = tree.gather(lin.posture, self.wrench, None, self._gathered)
         motion = 0.5 * float(np.einsum("na,nab,nb->", self.wrench, self.light, self.wrench))
         return motion - 0.5 * float(right @ self.by_inertia(lin, 0.0)(right)), motion
+
+    @property
+    def joint_forces(self) -> list[JointForces]:
+        """What acts on rates, implicit and explicit."""
+        return [self.on_rates.joints] + ([] if self.explicit is None else [self.explicit.joints])
+
+    @property
+    def all_springs(self) -> list[Springs]:
+        """Between bodies, implicit and explicit."""
+        return [self.springs] + ([] if self.explicit is None else [self.explicit.springs])
 
     @property
     def only_weight(self) -> bool:
