@@ -53,7 +53,7 @@ class ObjectsPlan:
                         if obj.type == "MESH" and obj.rigid_body is not None}
         self.empties = {obj.name: obj for obj in collection.all_objects
                          if obj.rigid_body_constraint is not None and obj.rigid_body_constraint.enabled}
-        if not any(is_active(obj) for obj in self.objects.values()):
+        if not any(action.is_simulated(obj) for obj in self.objects.values()):
             raise BadInput(f'no object of the collection "{collection.name}" is an active rigid body',
                            "Add rigid bodies to it in Physics properties", owner.name)
         for obj in self.objects.values():
@@ -77,7 +77,7 @@ class ObjectsPlan:
         edges = sorted(((empty, *self._joined(empty)) for empty in self.empties.values()),
                        key=lambda edge: _order(edge[0]))
         # what stands is one with the world, so that no joint between two such is in the tree
-        fixed = [name for name, obj in self.objects.items() if not is_active(obj)]
+        fixed = [name for name, obj in self.objects.items() if not action.is_simulated(obj)]
         group: dict[str | None, str | None] = {name: name for name in self.objects} | {None: None}
         group |= dict.fromkeys(fixed)
         beside: dict[str | None, list[tuple[str | None, bpy.types.Object]]] = {name: [] for name in group}
@@ -155,7 +155,7 @@ class ObjectsPlan:
 
     def _root(self, name: str) -> BonePlan:
         obj = self.objects[name]
-        if is_active(obj):
+        if action.is_simulated(obj):
             return BonePlan(name, None, None, mass=self._mass(name))
         moves = (obj.animation_data is not None and action.ours(obj) is None) or len(obj.constraints) > 0
         return BonePlan(name, None, None if moves else JointPlan("fixed"), animated=moves, mass=self._mass(name))
@@ -193,11 +193,6 @@ def _of_joints_alone(empty: bpy.types.Object) -> list[str]:
             "motor": part.motor != parts.NO_MOTOR, "stiffness": part.stiffness > 0.0,
             "damping": part.damping > 0.0}
     return [word for word, is_said in says.items() if is_said]
-
-
-def is_active(obj: bpy.types.Object) -> bool:
-    """Whether an object is moved by the simulation."""
-    return obj.rigid_body.type == "ACTIVE" and (not obj.rigid_body.kinematic or ("", "") in action.switched_off(obj))
 
 
 def plan(owner: bpy.types.Object) -> ObjectsPlan:

@@ -122,6 +122,13 @@ def switched_off(obj: bpy.types.Object) -> set[tuple[str, str]]:
             | ({("", "")} if found["rigid"] else set()))
 
 
+def is_simulated(obj: bpy.types.Object) -> bool:
+    """Whether an object is one that Blender's rigid body world moves where no bake of ours plays."""
+    rigid = obj.rigid_body
+    return rigid is not None and rigid.type == "ACTIVE" and (
+        not rigid.kinematic or ("", "") in switched_off(obj))
+
+
 @contextmanager
 def set_aside(obj: bpy.types.Object) -> Iterator[None]:
     """Inside, the object has the artist's own animation again where a bake of ours plays."""

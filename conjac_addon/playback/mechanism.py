@@ -54,7 +54,8 @@ def show(owner: bpy.types.Object, places: Places, arrays: Path, start: int, scal
         obj = bpy.data.objects.get(name)
         if obj is None:
             raise BadInput(f'the object "{name}" of the bake has gone or has another name', "Bake again", owner.name)
-        if np.ptp(world[:, k], axis=0).max() <= 1.0e-9:
+        if np.ptp(world[:, k], axis=0).max() <= 1.0e-9 and not action.is_simulated(obj):
+            action.hide(obj)
             continue
         basis = world[:, k].copy()
         basis[:, :3, 3] /= scale

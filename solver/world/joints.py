@@ -118,7 +118,8 @@ class Joints:
                 for key, what, remedy in UNSETTLED if self.unsettled[key]]
         share = 1.0 - math.exp(-self._taken / self._brought) if self._brought > 0.0 else 0.0
         if share > TELLING:
-            said.append(f"Linearised steps took {100.0 * share:.2g} % a second of the energy with which jointed bodies "
+            percent = float(f"{100.0 * share:.2g}")
+            said.append(f"Linearised steps took {percent:g} % a second of the energy with which jointed bodies "
                         "moved: shorter steps, Semi-Implicit Leapfrog, BDF2 or SDIRK2 take less")
         return said
 

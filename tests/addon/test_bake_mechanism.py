@@ -7,6 +7,7 @@ bpy = pytest.importorskip("bpy")
 
 from rig import add_chain, scene, world_of  # noqa: E402, F401
 from test_attach import add_flesh  # noqa: E402
+from test_gather_rigid import add_box, join, mechanism  # noqa: E402
 
 from conjac.conjac_addon import bake, compat  # noqa: E402
 from conjac.conjac_addon.bake import cli, place  # noqa: E402
@@ -124,8 +125,6 @@ def test_a_bake_that_stops_shows_what_there_is(scene):  # noqa: F811
 
 
 def test_rigid_body_objects_swing_on_their_empties(scene):  # noqa: F811
-    from test_gather_rigid import add_box, join, mechanism
-
     scene.frame_end = 12
     post, arm = add_box("Post", (0, 0, 2), active=False), add_box("Arm", (0.4, 0, 2))
     join("HINGE", post, arm, (0, 0, 2), (np.pi / 2, 0, 0))
@@ -141,3 +140,31 @@ def test_rigid_body_objects_swing_on_their_empties(scene):  # noqa: F811
     assert bake.status(owner).state == "complete"
     assert bpy.ops.conjac.free_bake() == {"FINISHED"}
     assert arm.animation_data is None and tuple(arm.location) == pytest.approx((0.4, 0, 2))
+
+
+def test_a_mechanism_in_which_nothing_moves_is_baked_and_says_so(scene):  # noqa: F811
+    """It had moved before: what it played then goes, and Blender's own rigid bodies do not move it either."""
+    scene.frame_end = 6
+    post = add_box("Post", (0, 0, 1), active=False)
+    arm = add_box("Arm", (0.3, 0, 1))
+    joint = join("HINGE", arm, post, (0, 0, 1), (np.pi / 2, 0, 0))
+    owner = mechanism()
+
+    def ends():
+        assert bpy.ops.conjac.bake() == {"FINISHED"}
+        found = []
+        for frame in (1, 6):
+            scene.frame_set(frame)
+            found.append(np.array(arm.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world))
+        return found
+
+    swings = ends()
+    assert np.abs(swings[1] - swings[0]).max() > 1e-2
+    joint.rigid_body_constraint.type = "FIXED"
+    rests = ends()
+    assert np.abs(rests[1] - rests[0]).max() < 1e-6
+    status = bake.status(owner)
+    assert status.state == "complete" and status.text.startswith("All 6 frames are baked")
+    assert action.ours(arm) is not None and action.ours(post) is None
+    assert bpy.ops.conjac.free_bake() == {"FINISHED"}
+    assert not bpy.data.actions and not arm.rigid_body.kinematic
