@@ -33,6 +33,9 @@ class CONJAC_Cache(bpy.types.PropertyGroup):
     is_shared: bpy.props.BoolProperty(
         name="Shared", description="The bake is another object's: this one only plays it", default=False,
         options={"HIDDEN"}, override=OVERRIDABLE)
+    leads: bpy.props.BoolProperty(
+        name="Leads", description="The bake of all that it touches is kept with this object", default=False,
+        options={"HIDDEN"}, override=OVERRIDABLE)
 
 
 def of(obj: bpy.types.Object) -> str:
@@ -91,6 +94,12 @@ def give(obj: bpy.types.Object, own: str = "") -> str:
     if (cache.uuid, cache.is_shared) != (own, False):
         cache.uuid, cache.is_shared = own, False
     return own
+
+
+def lead(obj: bpy.types.Object, leads: bool) -> None:
+    """Write on an object whether the bake of all that it touches is kept with it."""
+    if obj.conjac.cache.leads != leads:
+        obj.conjac.cache.leads = leads
 
 
 def forget() -> None:

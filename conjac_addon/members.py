@@ -1,6 +1,8 @@
-"""Which objects are baked together: a mechanism and the soft bodies that hang on it, in one bake of the mechanism.
+"""Which objects are baked together: a simulation.
 
-Without anything evaluated: panels ask at every redraw.
+A mechanism and the soft bodies that hang on it; or soft bodies that touch each other, directly or through others. One
+object of them has the bake, and says how time goes on and what the ground is: the mechanism, or of soft bodies the one
+that had it last time, else the first of the scene. Without anything evaluated: panels ask at every redraw.
 """
 
 from __future__ import annotations
@@ -8,7 +10,7 @@ from __future__ import annotations
 import bpy
 
 from ..solver import catalogue
-from . import kinds, part_identity
+from . import contact, identity, kinds, part_identity
 
 #: types of objects that have a bake of their own
 BODY, ARMATURE, EMPTY = "MESH", "ARMATURE", "EMPTY"
@@ -23,33 +25,118 @@ def is_mechanism(obj: bpy.types.Object | None) -> bool:
     return obj is not None and obj.type in (ARMATURE, EMPTY) and obj.conjac.kind == kinds.MECHANISM
 
 
+def is_collider(obj: bpy.types.Object | None) -> bool:
+    """A mesh that soft bodies bump into and that feels nothing of them."""
+    if obj is None or obj.type != BODY:
+        return False
+    return bool(obj.conjac.kind == kinds.COLLIDER or (
+        obj.conjac.kind == kinds.SOFT_BODY and obj.conjac.contact.is_collider and not collides(obj)))
+
+
 def is_edited(obj: bpy.types.Object) -> bool:
     """Whether it, or what it shares its data with, is in a mode in which Blender evaluates nothing new of it."""
     return obj.mode in {"EDIT", "SCULPT"} or bool(getattr(obj.data, "is_editmode", False))
 
 
+def mechanism_of(obj: bpy.types.Object) -> bpy.types.Object | None:
+    """The mechanism that a soft body hangs on."""
+    return next((one.object for one in obj.conjac.attachments if is_mechanism(one.object)), None)
+
+
+def collides(obj: bpy.types.Object) -> bool:
+    """Whether it is a soft body that touches anything. What hangs on a mechanism does not yet."""
+    return (is_soft_body(obj) and obj.conjac.contact.collides_with != contact.NONE and mechanism_of(obj) is None)
+
+
+def wants(obj: bpy.types.Object, other: bpy.types.Object) -> bool:
+    """Whether a soft body collides with another object, as far as it is concerned."""
+    said = obj.conjac.contact
+    if said.collides_with == contact.COLLECTION:
+        return said.collection is not None and other in said.collection.all_objects.values()
+    return bool(said.collides_with == contact.ALL)
+
+
+def touch(obj: bpy.types.Object, other: bpy.types.Object) -> bool:
+    """Whether two soft bodies that collide touch each other: both have to want it."""
+    return wants(obj, other) and wants(other, obj)
+
+
 def owner(obj: bpy.types.Object) -> bpy.types.Object:
-    """The object whose bake this one is in: the mechanism that a soft body hangs on, else itself."""
+    """The object whose bake this one is in: the mechanism that a soft body hangs on, the one that leads those that it
+    touches, else itself.
+    """
     if is_soft_body(obj):
-        for attachment in obj.conjac.attachments:
-            if is_mechanism(attachment.object):
-                return attachment.object
+        holder = mechanism_of(obj)
+        if holder is not None:
+            return holder
+        if collides(obj):
+            together = _touching(obj, _scene_of(obj))
+            # a copy of the one that leads says that it leads as well
+            return next((one for one in together if one.conjac.cache.leads and not identity.is_shared(one)),
+                        together[0])
     return obj
 
 
 def soft_bodies(of: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    """The soft bodies in the bake of an object: those that hang on a mechanism, or the body itself.
+    """The soft bodies in the bake of an object: those that hang on a mechanism, or the body and all that touch it.
 
     In the scene's order, which a new name does not change.
     """
     if not is_mechanism(of):
-        return [of] if of.type == BODY else []
-    return [obj for obj in scene.objects if is_soft_body(obj) and owner(obj) == of]
+        return (_touching(of, scene) if collides(of) else [of]) if of.type == BODY else []
+    return [obj for obj in scene.objects if is_soft_body(obj) and mechanism_of(obj) == of]
 
 
 def members(of: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Object]:
     """Every object that has settings in the bake of `of`, itself first."""
     return [of, *(obj for obj in soft_bodies(of, scene) if obj != of)]
+
+
+def colliders(of: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """What the soft bodies in the bake of an object bump into, in the scene's order."""
+    bodies = [obj for obj in soft_bodies(of, scene) if collides(obj)]
+    return [obj for obj in scene.objects if is_collider(obj) and any(wants(body, obj) for body in bodies)]
+
+
+def shared_settings(obj: bpy.types.Object) -> bpy.types.PropertyGroup:
+    """The settings that hold for all that is baked together with a soft body, but for mechanisms: time and ground."""
+    holder = owner(obj)
+    settings: bpy.types.PropertyGroup = (obj if is_mechanism(holder) else holder).conjac
+    return settings
+
+
+def title(of: bpy.types.Object, scene: bpy.types.Scene) -> str:
+    """What a bake is called: by its object, or the soft bodies that touch each other."""
+    names = [obj.name for obj in soft_bodies(of, scene)] if is_soft_body(of) else [of.name]
+    return ", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")
+
+
+def _scene_of(obj: bpy.types.Object) -> bpy.types.Scene | None:
+    """The scene that an object is simulated in: the present one, if it is in it."""
+    present = bpy.context.scene
+    if present is not None and present.objects.get(obj.name) == obj:
+        return present
+    return next(iter(obj.users_scene), None)
+
+
+def _touching(obj: bpy.types.Object, scene: bpy.types.Scene | None) -> list[bpy.types.Object]:
+    """The soft bodies of a scene that touch one, or one that does, and so on, itself among them, in the scene's order.
+    """
+    left = [one for one in scene.objects if collides(one)] if scene is not None else []
+    if obj not in left:
+        return [obj]
+    if all(one.conjac.contact.collides_with == contact.ALL for one in left):
+        return left
+    order, ahead = {one: place for place, one in enumerate(left)}, [obj]
+    left.remove(obj)
+    found = [obj]
+    while ahead:
+        one = ahead.pop()
+        near = [other for other in left if touch(one, other)]
+        left = [other for other in left if other not in near]
+        found += near
+        ahead += near
+    return sorted(found, key=order.__getitem__)
 
 
 def holding(mechanism: bpy.types.Object) -> set[str]:
@@ -60,6 +147,7 @@ def holding(mechanism: bpy.types.Object) -> set[str]:
 
 def moves_dynamic_nodes(obj: bpy.types.Object) -> bool:
     """Whether only dynamic nodes swing: not where every node does."""
-    settings = owner(obj).conjac
-    return bool(catalogue.find("method", settings.solver.method).follows
-                and not catalogue.find("integrator", settings.solver.integrator).unfollowed)
+    holder, shared = owner(obj), shared_settings(obj)
+    method = (holder if is_mechanism(holder) else obj).conjac.solver.method
+    return bool(catalogue.find("method", method).follows
+                and not catalogue.find("integrator", shared.solver.integrator).unfollowed)

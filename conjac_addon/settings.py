@@ -14,8 +14,8 @@ import bpy
 
 from ..solver import catalogue
 from ..solver.catalogue import Entry, Param
-from . import changes, compat, identity, kinds, parts, renamed
-from .handles import can_cut, has_curves, is_empty, keep_identifier, painted_names
+from . import changes, compat, contact, entries, identity, kinds, parts, renamed
+from .handles import has_curves, keep_identifier, painted_names
 from .menus import Item, default, item, items
 
 #: families whose choice is a menu and whose parameters are settings
@@ -192,59 +192,6 @@ def _menu(family: str, name: str, description: str, default: str, first: tuple[I
                                   items=[*first, *items(catalogue.menu(family).values())])
 
 
-class CONJAC_Handle(bpy.types.PropertyGroup):
-    """One Empty whose place picks a dynamic node."""
-
-    object: bpy.props.PointerProperty(
-        name="Handle", description="Empty that picks the nearest node inside the body as a dynamic node",
-        type=bpy.types.Object, poll=is_empty, override=OVERRIDABLE,
-    )
-
-
-class CONJAC_Cut(bpy.types.PropertyGroup):
-    """One cut: what cuts the body, and when."""
-
-    frame: bpy.props.IntProperty(
-        name="Frame", description="Last frame where the body is still whole", default=1, override=OVERRIDABLE)
-    object: bpy.props.PointerProperty(
-        name="Cutter", description="Empty, whose XY plane cuts all through the body, or a mesh that cuts where its "
-        "faces are at that frame", type=bpy.types.Object, poll=can_cut, override=OVERRIDABLE)
-
-
-class CONJAC_Nail(bpy.types.PropertyGroup):
-    """One nail: what holds a part of the body, and when."""
-
-    frame: bpy.props.IntProperty(
-        name="Frame", description="Last frame where it holds nothing yet", default=1, override=OVERRIDABLE)
-    is_drawn: bpy.props.BoolProperty(
-        name="Let Go", description="Hold it until a frame only", default=False, override=OVERRIDABLE)
-    until: bpy.props.IntProperty(
-        name="Until", description="Last frame where it still holds", default=100, override=OVERRIDABLE)
-    object: bpy.props.PointerProperty(
-        name="Nail", description="Empty that holds what is near its Z axis, as long as it is drawn, and takes it along",
-        type=bpy.types.Object, poll=is_empty, override=OVERRIDABLE)
-    radius: bpy.props.FloatProperty(
-        name="Radius", description="How near to the nail the body is held; at least an edge of its tetrahedra",
-        default=0.01, min=1.0e-6, soft_max=1.0, precision=4, unit="LENGTH", override=OVERRIDABLE)
-
-
-class CONJAC_Pull(bpy.types.PropertyGroup):
-    """One pull: what draws a spot of the body along, and how hard."""
-
-    object: bpy.props.PointerProperty(
-        name="Pull", description="Empty that takes along what is near it at the first frame, as springs do",
-        type=bpy.types.Object, poll=is_empty, override=OVERRIDABLE)
-    radius: bpy.props.FloatProperty(
-        name="Radius", description="How near to the Empty the body is pulled, at the first frame", default=0.1,
-        min=1.0e-6, soft_max=1.0, precision=4, unit="LENGTH", override=OVERRIDABLE)
-    stiffness: bpy.props.FloatProperty(
-        name="Stiffness", description="How hard it pulls for how far the body stays behind, in N/m", default=100.0,
-        precision=1, min=1.0e-6, soft_min=1.0, soft_max=1.0e4, override=OVERRIDABLE)
-    strength: bpy.props.FloatProperty(
-        name="Strength", description="How much of its stiffness there is, also with keyframes: 0 lets go", default=1.0,
-        min=0.0, max=1.0, override=OVERRIDABLE)
-
-
 class CONJAC_Solver(bpy.types.PropertyGroup):
     """How motion is computed: what an artist needs not know of a body. Methods, integrators and stage solvers are added
     from the catalogue, with their parameters.
@@ -282,6 +229,8 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
         name="Kind", description="What this object is to ConJac", default=kinds.NONE, override=OVERRIDABLE,
         items=[item(kinds.NONE, "None", "ConJac does nothing with it", kinds.NUMBERS[kinds.NONE]),
                item(kinds.SOFT_BODY, "Soft Body", "A mesh that bends and swings", kinds.NUMBERS[kinds.SOFT_BODY]),
+               item(kinds.COLLIDER, "Collider", "A mesh that soft bodies do not go through",
+                    kinds.NUMBERS[kinds.COLLIDER]),
                item(kinds.MECHANISM, "Mechanism", "Jointed rigid bodies: an armature, or an Empty that stands for "
                     "rigid body objects", kinds.NUMBERS[kinds.MECHANISM])])
     enabled: bpy.props.BoolProperty(
@@ -328,21 +277,23 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
         type=bpy.types.Object, poll=has_curves, override=OVERRIDABLE)
 
     handles: bpy.props.CollectionProperty(
-        name="Dynamic Handles", description="Empties that pick dynamic nodes", type=CONJAC_Handle,
+        name="Dynamic Handles", description="Empties that pick dynamic nodes", type=entries.CONJAC_Handle,
         override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})
 
     cuts: bpy.props.CollectionProperty(
-        name="Cuts", description="What cuts the body while it moves", type=CONJAC_Cut,
+        name="Cuts", description="What cuts the body while it moves", type=entries.CONJAC_Cut,
         override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})
     nails: bpy.props.CollectionProperty(
-        name="Nails", description="What holds parts of the body from some frame on", type=CONJAC_Nail,
+        name="Nails", description="What holds parts of the body from some frame on", type=entries.CONJAC_Nail,
         override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})
     pulls: bpy.props.CollectionProperty(
-        name="Pulls", description="What draws spots of the body along", type=CONJAC_Pull,
+        name="Pulls", description="What draws spots of the body along", type=entries.CONJAC_Pull,
         override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})
     attachments: bpy.props.CollectionProperty(
         name="Attachments", description="What of the soft body follows bones", type=parts.CONJAC_Attachment,
         override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})
+    contact: bpy.props.PointerProperty(
+        name="Contact", description="What it touches", type=contact.CONJAC_Contact, override=OVERRIDABLE)
     mechanism: bpy.props.PointerProperty(
         name="Mechanism", description="Settings of jointed rigid bodies", type=parts.CONJAC_Mechanism,
         override=OVERRIDABLE)
@@ -419,8 +370,7 @@ CONJAC_Settings.__annotations__.update(
     _choices(tuple(family for family in FAMILIES if family not in OF_SOLVER)) | _maps()
     | renamed.moved(CONJAC_Solver.__annotations__, "solver"))
 
-classes = (*parts.classes, *identity.classes, CONJAC_Handle, CONJAC_Cut, CONJAC_Nail, CONJAC_Pull,
-           CONJAC_Solver, CONJAC_Settings)
+classes = (*parts.classes, *identity.classes, *entries.classes, *contact.classes, CONJAC_Solver, CONJAC_Settings)
 
 for _group in set(classes) - set(identity.classes):
     for _name, _property in _group.__annotations__.items():

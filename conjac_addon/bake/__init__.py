@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from ..settings import CONJAC_Settings
 from . import break_lock, cli, handlers, operators, session, share, watch
+from .foreground import bake_object
 from .place import is_temporary, job_folder
-from .session import bake_object, is_read
+from .session import is_read
 from .status import Status, status
 from .watch import shown as shown_status
 

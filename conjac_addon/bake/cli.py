@@ -11,9 +11,11 @@ code 0.
 A finished bake whose settings have changed is begun anew only with --replace; else it is refused with exit code 2, and
 its frames stay. A longer frame range goes on from what is there, and a shorter one keeps it.
 
+Soft bodies that touch each other are baked together, whichever of them is named.
+
 With --json every line of ours on stdout is one JSON object, as `python -m solver` prints them, with the object's name
-as "object"; Blender prints lines of its own between them. Stages are also "read", "begin" and "write". Of each object
-the last is "baked", of the command "end":
+as "object", and where several are baked together the names of all as "objects"; Blender prints lines of its own
+between them. Stages are also "read", "begin" and "write". Of each object the last is "baked", of the command "end":
     {"event": "baked", "object", "code", "error", "text"}     error: its stable code, "" where there is none
     {"event": "end", "code", "text"}
 """
@@ -39,7 +41,7 @@ from ...solver.errors import (
     printable,
 )
 from .. import members, upgrade
-from . import session
+from . import foreground
 
 NAME = "conjac"
 
@@ -120,10 +122,11 @@ def _bake(arguments: argparse.Namespace, lines: Lines) -> tuple[int, str]:
         raise BadInput("there is no .blend to save", "Give a file before -c, or leave --save out")
     codes = []
     for obj in objects:
-        name = obj.name
-        codes.append(session.bake(obj, scene, arguments.frames, arguments.format, lines.say,
-                                  lambda message, name=name: lines.event(message | {"object": name}),
-                                  replaces=arguments.replace))
+        together = [one.name for one in members.soft_bodies(obj, scene)]
+        said = {"object": obj.name, **({"objects": together} if len(together) > 1 else {})}
+        codes.append(foreground.bake(obj, scene, arguments.frames, arguments.format, lines.say,
+                                     lambda message, said=said: lines.event(message | said),
+                                     replaces=arguments.replace))
     first_failure = next((code for code in codes if code != EXIT_COMPLETE), EXIT_COMPLETE)
     if not first_failure:
         if arguments.save:
@@ -144,11 +147,14 @@ def _named(scene: bpy.types.Scene, names: list[str]) -> list[bpy.types.Object]:
         upgrade.check(obj)
         if not (members.is_soft_body(obj) or members.is_mechanism(obj)):
             raise BadInput("it is not a ConJac soft body or mechanism", "Add one to it in the ConJac tab", name)
-    return [scene.objects[name] for name in names]
+    # what is baked together is baked once
+    return list(dict.fromkeys(members.owner(scene.objects[name]) for name in names))
 
 
 def _bakes(scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    """The mechanisms and the soft bodies that hang on none. Raises BadInput where one may be and cannot be read."""
+    """The mechanisms, and of soft bodies that touch each other the one that has their bake. Raises
+    BadInput where one may be and cannot be read.
+    """
     for obj in scene.objects:
         upgrade.check(obj)
     found = [obj for obj in scene.objects if members.is_mechanism(obj)

@@ -11,9 +11,15 @@ from .. import members, playback
 from . import belongings, home, place, players
 
 
-def free(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
-    """Free the bake that the object is in. Returns what was done, in a sentence. Raises ConJacError."""
+def free(obj: bpy.types.Object, scene: bpy.types.Scene, together: bool = False) -> str:
+    """Free the bake of the object. Returns what was done, in a sentence. Raises ConJacError.
+
+    What was baked together with soft bodies that still play it goes from the object alone, unless `together`.
+    """
     holder, at = members.owner(obj), place.of(obj)
+    others = [] if together else still_playing(obj, scene)
+    if others:
+        return _free_one(obj, at.folder, others)
     if not at.own:
         said = home.read(at.folder)
         _hide(holder, scene)
@@ -30,6 +36,24 @@ def free(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
     names = ", ".join(sorted({name for others in played.values() for name in others}))
     files = ", ".join(sorted(path.name for path in played))
     return f'"{holder.name}": {freed} freed, but for {files}, which {names} still play{"s" if "," not in names else ""}'
+
+
+def still_playing(obj: bpy.types.Object, scene: bpy.types.Scene) -> list[str]:
+    """Names of the soft bodies that were baked together with this one and play that bake."""
+    if members.is_mechanism(members.owner(obj)):
+        return []
+    return [one.name for one in members.soft_bodies(obj, scene) if one != obj and playback.plays(one)]
+
+
+def _free_one(obj: bpy.types.Object, folder: Path, others: list[str]) -> str:
+    playback.hide_cut(obj)
+    playback.hide(obj)
+    base = place.playback_path(obj, folder).name
+    own = {f"{base}{cut}{kind.suffix}" for cut in ("", "_cut") for kind in playback.formats().values()}
+    played = {path.name for path in still_played(folder)}
+    belongings.free(folder, {path.name for path in belongings.listed(folder) if path.name not in own} | played)
+    names = ", ".join(f'"{name}"' for name in others)
+    return f'"{obj.name}" plays no bake; the frames stay for {names}, baked together with it'
 
 
 def still_played(folder: Path) -> dict[Path, list[str]]:

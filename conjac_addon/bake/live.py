@@ -16,13 +16,12 @@ from ..playback import pc2
 from ..settings import present_frame
 from . import belongings, place
 from .progress import Progress
-from .shown import body_at
+from .shown import bodies_at, players
 
 
 class Watched(Protocol):
     """A bake, as far as its frames are looked at."""
 
-    name: str  #: of its object
     folder: Path
     progress: Progress
 
@@ -37,12 +36,12 @@ class Watched(Protocol):
 
 
 class LiveFrames:
-    """Appends frames to the object's PC2 while the solver writes them."""
+    """Appends frames to the PC2 of each soft body while the solver writes them."""
 
     def __init__(self, bake: Watched) -> None:
         self._bake = bake
         self._cache: Cache | None = None
-        self._writer: pc2.Writer | None = None
+        self._writers: dict[str, pc2.Writer] = {}  # by the body's name in the cache
         self._next = 0
         self._off = members.is_mechanism(bake.object())  # keyframes come when it has ended
 
@@ -59,29 +58,30 @@ class LiveFrames:
         if self._next > ready:
             return False
         try:
-            positions = body_at(self._cache, self._bake.name, self._next)
+            positions = bodies_at(self._cache, self._next)
         except NoSuchThing:  # the very first frame is announced before it stands
             return False
         try:
-            self._append(positions)
+            for obj, name in players(self._bake.object(), self._bake.scene(), self._cache):
+                self._append(obj, name, positions[name])
         except ConJacError as error:
             # the bake is worth more than watching it; its end says it again
             self._bake.note(f"Its frames are not shown: {error}")
             self._off = True
+        self._next += 1
         return not self._off
 
-    def _append(self, positions: NDArray[np.float32]) -> None:
-        obj, scene = self._bake.object(), self._bake.scene()
-        if self._writer is None:
+    def _append(self, obj: bpy.types.Object, name: str, positions: NDArray[np.float32]) -> None:
+        writer = self._writers.get(name)
+        if writer is None:
             playback.check_count(obj, len(positions))
             base = place.playback_path(obj, self._bake.folder)
             file = base.with_name(base.name + playback.PC2.suffix)
             belongings.add(self._bake.folder, file)
-            self._writer = pc2.Writer(file, self._next)
-        self._writer.append(positions)
+            writer = self._writers[name] = pc2.Writer(file, self._next)
+        writer.append(positions)
         # the first frame, or undo has taken the modifier away
-        if playback.find(obj) is None or self._writer.count == 1:
-            pc2.attach(obj, self._writer.path, self._writer.first_frame)
-        elif present_frame(scene) >= self._next - 1:
+        if playback.find(obj) is None or writer.count == 1:
+            pc2.attach(obj, writer.path, writer.first_frame)
+        elif present_frame(self._bake.scene()) >= self._next - 1:
             obj.update_tag(refresh={"DATA"})  # what is on the screen is this frame, or waits for it
-        self._next += 1

@@ -270,16 +270,17 @@ def _link(source: str, target: str) -> None:
 
 def _own_folder(obj: bpy.types.Object) -> Path | None:
     """The folder that is the object's own; None where it has none. What it is, is written on it where undo took it."""
-    if members.owner(obj) != obj:
-        if identity.of(obj):
-            identity.give(obj)
-        return None
     cache = obj.conjac.cache
     if place.given(obj) is None and cache.uuid and not cache.is_shared and obj.override_library is None and any(
             one != obj and one.conjac.cache.uuid == cache.uuid for one in bpy.data.objects):
         # a file does not tell which one is the copy; where the other has gone, it is the heir
         cache.is_shared = identity.is_shared(obj)
-    found = place.of(obj)
+    if members.owner(obj) != obj:
+        if identity.of(obj):
+            identity.give(obj)
+        if place.given(obj) is None and not cache.folder:
+            return None  # it was never baked alone
+    found = place.alone(obj)
     return found.folder if found.own and found.uuid else None
 
 

@@ -94,6 +94,10 @@ class CONJAC_OT_free_bake(bpy.types.Operator):
     bl_label = "Free Bake"
     bl_options = {"UNDO"}
 
+    together: bpy.props.BoolProperty(
+        name="All Baked Together", description="Free it for all soft bodies that were baked together, and not for this "
+        "one alone", default=False, options={"SKIP_SAVE"})
+
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         obj = unless(cls, baked(cls, context), is_baking, "Cancel the running bake first")
@@ -102,16 +106,21 @@ class CONJAC_OT_free_bake(bpy.types.Operator):
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         obj = context.active_object
         at = place.of(obj)
+        others = [] if self.together else freeing.still_playing(obj, context.scene)
+        if others:
+            return set(context.window_manager.invoke_confirm(
+                self, event, title=f'Free the bake of "{obj.name}"?', confirm_text="Free", icon="WARNING",
+                message=f"Its frames stay on the disk for {', '.join(others[:3])}, baked together with it."))
         what = f"{freeing.kept_on_disk(at.folder)}, will be deleted from the disk. This cannot be undone." if at.own \
             else "It plays another object's bake, whose frames stay."
+        title = members.title(members.owner(obj), context.scene)
         return set(context.window_manager.invoke_confirm(
-            self, event, title=f'Free the bake of "{members.owner(obj).name}"?', confirm_text="Free", icon="WARNING",
-            message=what))
+            self, event, title=f'Free the bake of "{title}"?', confirm_text="Free", icon="WARNING", message=what))
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.object
         try:
-            said = freeing.free(obj, context.scene)
+            said = freeing.free(obj, context.scene, self.together)
         except ConJacError as error:
             error.object = error.object or obj.name
             self.report({"ERROR"}, str(error))
@@ -154,7 +163,8 @@ def _anything_baked(obj: bpy.types.Object) -> bool:
     """On the disk, or on the object: undo may have brought back what plays a bake that was freed."""
     folder = place.job_folder(obj)
     on_disk = (folder / "cache" / "manifest.json").exists() or (folder / belongings.LIST).exists()
-    return (on_disk and place.of(obj).own) or playback.plays(members.owner(obj))
+    return (on_disk and place.of(obj).own) or playback.plays(members.owner(obj)) or (
+        members.is_soft_body(obj) and playback.plays(obj))
 
 
 classes = (*behind.classes, CONJAC_OT_bake, CONJAC_OT_pause, CONJAC_OT_cancel, CONJAC_OT_free_bake, CONJAC_OT_export)

@@ -52,15 +52,19 @@ FRESH = 2.0
 def job_folder(obj: bpy.types.Object) -> Path:
     """The folder that an object plays, or that its first bake will make: <cache folder>/<.blend>_<object>-<digest>.
 
-    A soft body that hangs on a mechanism is baked with it and has no folder of its own. A .blend that was never saved
-    has no "//": a folder that lives as long as this Blender stands in for it.
+    What is baked together has one folder, that of the one whose bake it is: see `members.owner`. A .blend that was
+    never saved has no "//": a folder that lives as long as this Blender stands in for it.
     """
     return of(obj).folder
 
 
 def of(obj: bpy.types.Object) -> Place:
     """Where the object's bake lies, and whether it is its own. Cheap enough for every redraw."""
-    obj = members.owner(obj)
+    return alone(members.owner(obj))
+
+
+def alone(obj: bpy.types.Object) -> Place:
+    """The same for what it was, or would be, baked into without those that it is baked together with."""
     given = _given.get(obj.session_uid)
     if given is not None:
         return Place(_as_it_is_called(obj, given, identity.of(obj)), identity.of(obj), True)

@@ -22,9 +22,10 @@ from ...solver.errors import (
     StaleCache,
 )
 from ...solver.frames.read import Cache
-from .. import copies, gather, identity, members, part_identity, playback, prefs
+from .. import copies, gather, identity, members, part_identity, prefs
 from ..events import is_rendering
 from . import moving, place
+from .can_play import check_can_play
 from .live import LiveFrames
 from .progress import Progress, after, line
 from .shown import show
@@ -45,16 +46,16 @@ running: dict[int, Bake] = {}
 class Bake:
     """A bake under way. `tick` carries it on until `exit_code` is there.
 
-    frames: (first, last) that must be on disk at the end, default all. key: export format, default each object's own. A
-    soft body that hangs on a mechanism is baked with it. replaces: whether a finished bake that is no longer true is
-    begun anew; else the bake ends, and `would_replace` is what to ask the artist. Raises ConJacError where it cannot
-    begin.
+    frames: (first, last) that must be on disk at the end, default all. key: export format, default each object's own.
+    All that is baked together with the object is, see `members`. replaces: whether a finished bake that is no longer
+    true is begun anew; else the bake ends, and `would_replace` is what to ask the artist. Raises ConJacError where it
+    cannot begin.
     """
 
     def __init__(self, obj: bpy.types.Object, scene: bpy.types.Scene, frames: tuple[int, int] | None = None,
                  key: str | None = None, replaces: bool = True) -> None:
         obj = members.owner(obj)
-        self.name, self.frames, self.key = obj.name, frames, key or ""
+        self.name, self.frames, self.key = members.title(obj, scene), frames, key or ""
         self._replaces, self.would_replace = replaces, ""
         self.progress = Progress()
         self.exit_code: int | None = None
@@ -81,6 +82,7 @@ class Bake:
             part_identity.give(obj)
         for one in members.soft_bodies(obj, scene):
             identity.give(one)
+            identity.lead(one, one == obj)
             copies.own_handles(one)
         self._steps = self._run()
         running[self.uid] = self
@@ -354,59 +356,6 @@ class Bake:
 
     def scene(self) -> bpy.types.Scene:
         return _found(bpy.data.scenes, self._scene, self.name)
-
-
-def bake(obj: bpy.types.Object, scene: bpy.types.Scene, frames: tuple[int, int] | None = None, key: str | None = None,
-         report: Callable[[str], None] = lambda text: None,
-         listen: Callable[[dict[str, Any]], None] = lambda message: None, replaces: bool = True) -> int:
-    """Bake in the foreground. Returns the exit code; `report` is told how it goes on and, last, what went wrong.
-
-    listen: told the same as messages, the last of which is {"event": "baked", "code", "error", "text"}.
-    """
-    try:
-        one = Bake(obj, scene, frames, key, replaces)
-    except ConJacError as error:
-        report(str(error))
-        listen({"event": "baked", "code": error.exit_code, "error": error.code, "text": str(error)})
-        return error.exit_code
-    code = one.wait(report, listen)
-    text = one.progress.error or f"{one.name}: {one.progress.text}"
-    report(text)
-    listen({"event": "baked", "code": code, "error": one.progress.error_code, "text": text})
-    return code
-
-
-def bake_object(obj: bpy.types.Object, wait: bool = True, report: Callable[[str], None] = print) -> int:
-    """Bake the object as the Bake button does, in the present scene. Returns the exit code.
-
-    wait=False: in a window, return EXIT_STOPPED at once and bake on behind it. Without a window there is nothing
-    that could carry the bake on, so it is waited for. Raises ConJacError where it cannot begin.
-    """
-    scene = bpy.context.scene
-    if wait or bpy.app.background:
-        return bake(obj, scene, report=report)
-    one = Bake(obj, scene)
-    one.report_to(report)
-
-    def look() -> float | None:
-        if one.tick():
-            return TICK
-        report(one.progress.error or f"{one.name}: {one.progress.text}")
-        return None
-
-    bpy.app.timers.register(look)
-    return EXIT_STOPPED
-
-
-def check_can_play(obj: bpy.types.Object) -> None:
-    """Raises BadInput for an object that could not keep what plays its bake."""
-    if not obj.is_editable:
-        raise BadInput("it is linked from another file, so nothing that plays a bake can be kept on it",
-                       "Make it local or add a library override", obj.name)
-    for one in playback.mechanism.moved_by(obj) if members.is_mechanism(obj) else ():
-        if not one.is_editable and one.rigid_body is not None and one.rigid_body.type == "ACTIVE":
-            raise BadInput("it is linked from another file, so no keyframes of a bake can be kept on it",
-                           "Make it local or add a library override", one.name)
 
 
 def before_undo() -> None:

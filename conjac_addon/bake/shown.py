@@ -31,21 +31,29 @@ def show(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, cache: Cac
     if run is None:
         raise NoSuchThing("nothing is baked yet", "Bake it first", obj.name)
     holder = members.owner(obj)
-    if not members.is_mechanism(holder):
-        name = cache.bodies()[0][0]  # a job has one body, and the object may have a new name
-        return _show_body(obj, name, scene, folder, cache, key, run)
     notes = []
-    soft = {identity.of(one): one for one in members.soft_bodies(holder, scene)}
-    for name, uuid in cache.body_uuids().items():
-        body = soft.get(uuid) if uuid else None
-        body = body or scene.objects.get(name)
-        if body is None:
-            raise NoSuchThing(f'the soft body "{name}" of the bake has gone or has another name', "Bake again",
-                              holder.name)
+    for body, name in players(holder, scene, cache):
         notes += _show_body(body, name, scene, folder, cache, key, run)
+    if not members.is_mechanism(holder):
+        return notes
     show_mechanism(holder, scene, folder, cache, run)
     pushed = pushed_by(cache, run, names_now(holder, cache))
     return notes + playback.effort.show(holder, pushed) + largest(holder, pushed)
+
+
+def players(holder: bpy.types.Object, scene: bpy.types.Scene, cache: Cache) -> list[tuple[bpy.types.Object, str]]:
+    """The soft bodies of a bake, and what each is called in its cache. Raises NoSuchThing where one is gone."""
+    names = cache.body_uuids()
+    if members.is_soft_body(holder) and len(names) == 1:
+        return [(holder, next(iter(names)))]  # it may have a new name, or be a copy
+    soft, found = {identity.of(one): one for one in members.soft_bodies(holder, scene)}, []
+    for name, uuid in names.items():
+        body = (soft.get(uuid) if uuid else None) or scene.objects.get(name)
+        if body is None:
+            raise NoSuchThing(f'the soft body "{name}" of the bake has gone or has another name', "Bake again",
+                              holder.name)
+        found.append((body, name))
+    return found
 
 
 def show_mechanism(holder: bpy.types.Object, scene: bpy.types.Scene, folder: Path, cache: Cache,
@@ -95,7 +103,7 @@ def _show_body(obj: bpy.types.Object, name: str, scene: bpy.types.Scene, folder:
                run: tuple[int, int]) -> list[str]:
     """One soft body, called `name` in the cache."""
     key, base = key or obj.conjac.export, place.playback_path(obj, folder)
-    frames = playback.Frames(*run, lambda frame: body_at(cache, name, frame))
+    frames = playback.Frames(*run, lambda frame: bodies_at(cache, frame)[name])
     cuts = cache.cuts.get(name)
     if cuts is None:
         playback.hide_cut(obj)
@@ -118,10 +126,7 @@ def _play(obj: bpy.types.Object, scene: bpy.types.Scene, frames: playback.Frames
     playback.show(obj, scene, frames, base, key)
 
 
-def body_at(cache: Cache, name: str, frame: int) -> NDArray[np.float32]:
-    """(n, 3) vertices of the artist's mesh at a frame; a job of one body needs no name, the object may have a new one.
-    """
-    count = {body: many for body, _, many in cache.bodies()}
+def bodies_at(cache: Cache, frame: int) -> dict[str, NDArray[np.float32]]:
+    """(n, 3) vertices of the artist's meshes at a frame, by their names in the cache."""
     found = cache.frame(frame)
-    body = name if name in found else next(iter(found))
-    return found[body][: count[body]]
+    return {name: found[name][:count] for name, _, count in cache.bodies()}

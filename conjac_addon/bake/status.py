@@ -11,7 +11,7 @@ import bpy
 
 from ...solver.errors import ConJacError
 from ...solver.frames import lock
-from .. import gather, members, playback
+from .. import gather, identity, members, playback
 from ..settings import frame_range
 from . import home, place
 from .progress import line
@@ -30,7 +30,7 @@ class Status:
     fraction: float | None = None  #: of a running bake's present stage, 0..1, where known
     mine: bool = False  #: this Blender runs the bake, so it can be cancelled here
     held_by: str = ""  #: the other program that bakes it, and when it was last heard of
-    vertices: int | None = None  #: of the baked mesh, where something is baked
+    bodies: tuple[tuple[str, str, int], ...] = ()  #: name, UUID and vertices of each baked soft body
     first: int | None = None  #: frame where the bake begins, where something is baked
     frames: frozenset[int] = frozenset()  #: on disk
 
@@ -56,7 +56,7 @@ def status(obj: bpy.types.Object) -> Status:
     folder = at.folder
     found = _of_folder(folder)
     if found.state in ("partial", "complete"):
-        obj = members.owner(obj)
+        seen, obj = obj, members.owner(obj)
         animated = gather.animated_refusal(obj, bpy.context.scene)
         if animated:
             # which value counts would depend on the frame that is looked at
@@ -64,16 +64,16 @@ def status(obj: bpy.types.Object) -> Status:
         changed = gather.changed_settings(obj, bpy.context.scene, folder)
         if changed:
             return replace(found, state="stale", text=_stale(changed))
-        count = gather.count_at_mark(obj) if members.is_soft_body(obj) else None
-        if found.vertices and count not in (None, found.vertices):
-            return replace(found, state="stale",
-                           text=f"Baked with {found.vertices} vertices, the mesh has {count} now; bake again")
+        changed_mesh = _changed_mesh(obj, found) if members.is_soft_body(obj) else ""
+        if changed_mesh:
+            return replace(found, state="stale", text=changed_mesh)
         moved = gather.moved(obj, bpy.context.scene, folder) if at.own else []  # a copy may play it elsewhere
         if moved:
             return replace(found, state="stale", text=f"Baked before {_listed(moved)} moved; bake again")
-        if not playback.plays(obj):
+        player = seen if members.is_soft_body(obj) else obj
+        if not playback.plays(player):
             return replace(found, state="stale", text="There are baked frames, but nothing plays them; bake again")
-        playing = playback.file_of(obj)
+        playing = playback.file_of(player)
         if playing is not None and playing.parent != folder:
             other = f"It plays another bake, from {playing.parent.name}" if playing.exists() else \
                 "The file that it plays is gone"
@@ -85,6 +85,19 @@ def status(obj: bpy.types.Object) -> Status:
         if found.state == "complete":
             return replace(found, text=f"{found.text}. {NOT_COMPARED}")
     return found
+
+
+def _changed_mesh(obj: bpy.types.Object, found: Status) -> str:
+    """A sentence where a mesh has another number of vertices than the one that was baked; "" where none has."""
+    soft = members.soft_bodies(obj, bpy.context.scene)
+    for one in soft:
+        baked = next((vertices for name, uuid, vertices in found.bodies
+                      if len(found.bodies) == 1 or (uuid == identity.of(one) if uuid else name == one.name)), None)
+        count = gather.count_at_mark(one)
+        if baked and count not in (None, baked):
+            whose = "the mesh" if len(soft) == 1 else f'"{one.name}"'
+            return f"Baked with {baked} vertices, {whose} has {count} now; bake again"
+    return ""
 
 
 def _in_range(found: Status, first: int, last: int) -> Status:
@@ -135,9 +148,10 @@ def _of_folder(folder: Path) -> Status:
         cache = place.cache_of(folder)
         told = cache.status()
         text = _stale(gather.labels(told.changed)) if told.changed else told.text
-        vertices = sum(count for _, _, count in cache.bodies()) if told.total else None
+        uuids = cache.body_uuids()
+        bodies = tuple((name, uuids[name], count) for name, _, count in cache.bodies())
         other = f"It is {lock.told(cache.folder)}" if told.state == "baking" else ""
-        found = Status(told.state, told.done, told.total, text=text, held_by=other, vertices=vertices,
+        found = Status(told.state, told.done, told.total, text=text, held_by=other, bodies=bodies,
                        first=cache.frames[0] if cache.frames else None, frames=frozenset(cache.frames_done()))
     except (ConJacError, OSError) as error:
         found = Status("broken", text=str(error).rstrip("."))

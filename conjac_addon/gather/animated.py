@@ -55,7 +55,8 @@ def _animated(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[BadInpu
         if path in _OF_SCENE:
             yield BadInput(f'{_OF_SCENE[path]} of the scene "{scene.name}" is animated and can only be read once',
                            "Delete its keyframes or its driver", obj.name)
-    for one in {one.name: one for holder in members.members(obj, scene) for one in _holders(holder)}.values():
+    holders = [*members.members(obj, scene), *members.colliders(obj, scene)]
+    for one in {one.name: one for holder in holders for one in _holders(holder)}.values():
         for path in (*_keyed(one), *_driven(one)):
             found = _SETTING.match(path)
             if found:

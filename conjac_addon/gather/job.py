@@ -1,6 +1,6 @@
 """Blender's objects → a job folder: settings, bodies, mechanism and motion, in the order of scene.json.
 
-A job is a soft body alone, or a mechanism with the soft bodies that hang on it (`members`).
+A job is a soft body with those that touch it, or a mechanism with the soft bodies that hang on it (`members`).
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from ...solver import catalogue
 from ...solver.errors import BadInput
 from .. import identity, members, upgrade
 from .. import settings as properties
-from . import animated, attach, obstacles, placed, rigid, sources
+from . import animated, attach, contact, obstacles, placed, rigid, sources
 from .body import BodyReader, body_settings, choice
+from .colliders import Collider
 from .evaluation import Evaluation
 from .folder import JobFolder, JobPart
 from .ground import GroundPlane
@@ -52,7 +53,7 @@ def write_job_steps(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path,
     start, end = frame_range(obj, scene)
     end = start if still else end
     job = JobFolder(folder, obj.name)
-    write = _write_mechanism if members.is_mechanism(obj) else _write_body
+    write = _write_mechanism if members.is_mechanism(obj) else _write_bodies
     held: list[Held] = []
     try:
         for frame in write(obj, scene, job, (start, end), report, still, held):
@@ -68,27 +69,66 @@ def write_job_steps(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path,
         job.abandon()
 
 
-def _write_body(obj: bpy.types.Object, scene: bpy.types.Scene, job: JobFolder, frames: tuple[int, int],
-                report: Report, still: bool, held: list[Held]) -> Iterator[int]:
-    """The job of a soft body alone, giving every frame that has been read. held: gets what may be put back meanwhile.
+def _write_bodies(obj: bpy.types.Object, scene: bpy.types.Scene, job: JobFolder, frames: tuple[int, int],
+                  report: Report, still: bool, held: list[Held]) -> Iterator[int]:
+    """The job of a soft body and of all that touch it, giving every frame that has been read.
+
+    held: gets what may be put back meanwhile. still: the body alone.
     """
-    samples = obj.conjac.samples_per_frame
-    with Evaluation(obj, scene) as evaluation:
-        held.append(evaluation)
+    (start, end), samples = frames, obj.conjac.samples_per_frame
+    bodies = [obj] if still else members.soft_bodies(obj, scene)
+    with ExitStack() as stack:
+        soft = [stack.enter_context(Evaluation(one, scene)) for one in bodies]
+        held += soft
+        evaluation = soft[bodies.index(obj)]
         document = job_settings(obj, scene, frames)
-        evaluation.go_to(frames[0])
+        evaluation.go_to(start)
+        for other in bodies:
+            if other != obj:
+                evaluation.check_enabled(other, f'it is baked together with "{obj.name}"')
         _keep_places(evaluation, job)
-        reader = BodyReader(evaluation, job, frames, samples, report, still)
+        count = (end - start) * samples + 1
+        bumps = [Collider(each, evaluation, JobPart(job, f"collider{k}_"), count)
+                 for k, each in enumerate([] if still else members.colliders(obj, scene))]
+        readers = [BodyReader(one, job if len(soft) == 1 else JobPart(job, f"body{k}_"), frames, samples, report, still)
+                   for k, one in enumerate(soft)]
         ground = GroundPlane(obj.conjac, evaluation) if obj.conjac.use_ground else None
-        reader.begin(ground)
-        for frame in reader.motion.read():
-            reader.see(frame)
-            yield frame
-    document["bodies"] = [reader.finish()]
-    if ground is not None:
-        document["ground"] |= {"point": ground.point.tolist(), "normal": ground.normal.tolist()}
-        document["ground"] |= reader.motion.ground_motion()
+        for one, reader in zip(soft, readers):
+            reader.begin(ground if one == evaluation else None)
+            reader.motion.begin()
+        for i in range(count):
+            sub = i % samples
+            # between whole frames there is nothing to see unless something is followed
+            if sub and not (any(bump.may_move for bump in bumps)
+                            or any(reader.motion.moves_between for reader in readers)):
+                continue
+            evaluation.go_to(start + i // samples, sub / samples)
+            for bump in bumps:
+                bump.sample()
+            for reader in readers:
+                reader.motion.take(i)
+                if not sub:
+                    reader.see(start + i // samples)
+            if not sub:
+                yield start + i // samples
+        job.close()
+        document["bodies"] = [reader.finish() for reader in readers]
+        if len(bodies) > 1:
+            _say_methods(document, bodies, scene)
+        if not still:
+            contact.say(document, obj, scene)
+        for bump, obstacle in zip(bumps, document.get("obstacles", ())):
+            obstacle |= bump.finish()
+        if ground is not None:
+            document["ground"] |= {"point": ground.point.tolist(), "normal": ground.normal.tolist()}
+            document["ground"] |= readers[soft.index(evaluation)].motion.ground_motion()
     job.finish(document)
+
+
+def _say_methods(document: dict[str, Any], bodies: list[bpy.types.Object], scene: bpy.types.Scene) -> None:
+    """Each of several bodies has a method of its own."""
+    for obj, body in zip(bodies, document["bodies"]):
+        body["method"] = choice(obj.conjac, "method", scene)
 
 
 def _keep_places(evaluation: Evaluation, job: JobFolder) -> None:
@@ -155,7 +195,7 @@ def _write_mechanism(owner: bpy.types.Object, scene: bpy.types.Scene, job: JobFo
 
 def frame_range(obj: bpy.types.Object, scene: bpy.types.Scene) -> tuple[int, int]:
     """First and last frame of the bake. Raises BadInput if the last comes first."""
-    start, end = properties.frame_range(obj.conjac, scene)
+    start, end = properties.frame_range(members.shared_settings(obj), scene)
     if end < start:
         raise BadInput(f"its last frame {end} is before its first frame {start}", "Correct the frame range", obj.name)
     return start, end
@@ -165,15 +205,17 @@ def job_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
                  frames: tuple[int, int] | None = None) -> dict[str, Any]:
     """scene.json without bodies and mechanisms, as far as it follows from the settings of the object alone."""
     settings = obj.conjac
+    bodies = [obj] if members.is_mechanism(obj) else members.soft_bodies(obj, scene)
     fps = scene.render.fps / scene.render.fps_base
     start, end = frames or frame_range(obj, scene)
     document: dict[str, Any] = {
         "version": catalogue.SCENE_VERSION,
         "name": scene.name, "uuid": identity.of(obj),
         "time": {"start": start, "end": end, "fps": fps, "samples_per_frame": settings.samples_per_frame,
-                 "step": properties.whole_steps(properties.si(settings, "step", scene), fps),
+                 "step": properties.whole_steps(min(properties.si(one.conjac, "step", scene) for one in bodies), fps),
                  "tolerance": properties.si(settings, "accuracy", scene),
-                 "largest_deformation": properties.si(settings, "largest_deformation", scene)},
+                 "largest_deformation": min(filter(None, (properties.si(one.conjac, "largest_deformation", scene)
+                                                          for one in bodies)), default=0.0)},
         "bodies": [],
         "method": choice(settings, "method", scene), "integrator": choice(settings, "integrator", scene),
         "stage_solver": choice(settings, "stage_solver", scene), "linear_solver": settings.solver.linear_solver,
@@ -195,7 +237,12 @@ def scene_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
                    frames: tuple[int, int] | None = None) -> dict[str, Any]:
     """scene.json as far as it follows from settings alone: no array, nothing evaluated, cheap."""
     document = job_settings(obj, scene, frames)
-    document["bodies"] = [body_settings(one, scene) for one in members.soft_bodies(obj, scene)]
+    soft = members.soft_bodies(obj, scene)
+    document["bodies"] = [body_settings(one, scene) for one in soft]
+    if not members.is_mechanism(obj):
+        if len(soft) > 1:
+            _say_methods(document, soft, scene)
+        contact.say(document, obj, scene)
     if members.is_mechanism(obj):
         plan, part_of = sources.plan(obj)
         document["mechanisms"] = [mechanism_settings(obj, plan, part_of, scene), *obstacles.named(obj)]

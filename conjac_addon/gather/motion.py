@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -42,19 +40,6 @@ class Motion:
             self._pins = self._job.stream("pin_motion", (self.count, len(self._pinned), 3))
         if self._ground and self._ground.may_move:
             self._plane = self._job.stream("ground_motion", (self.count, 3))
-
-    def read(self) -> Iterator[int]:
-        """Go through the samples, yielding the frame after each whole one. Raises BadInput for what cannot be used."""
-        self.begin()
-        for i in range(self.count):
-            # between whole frames there is nothing to see unless something is followed
-            if i % self._samples and not self.moves_between:
-                continue
-            self._evaluation.go_to(self._start + i // self._samples, i % self._samples / self._samples)
-            self.take(i)
-            if not i % self._samples:
-                yield self._start + i // self._samples
-        self._job.close()
 
     @property
     def count(self) -> int:

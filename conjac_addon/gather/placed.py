@@ -93,6 +93,7 @@ def _objects(obj: bpy.types.Object, scene: bpy.types.Scene) -> dict[str, bpy.typ
         for word, entries in (("Handles", settings.handles), ("Cuts", settings.cuts), ("Nails", settings.nails),
                               ("Pulls", settings.pulls)):
             found |= {f"{word} {k} {number}": entry.object for number, entry in enumerate(entries)}
+    found |= {f"Colliders {number}": one for number, one in enumerate(members.colliders(obj, scene))}
     if obj.conjac.use_ground:
         found["Ground"] = obj.conjac.ground_object
     for word in ("collection", "obstacles") if members.is_mechanism(obj) else ():

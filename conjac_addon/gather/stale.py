@@ -52,6 +52,13 @@ def changed_settings(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path
             changed.add("bones")
             old["mechanisms"], now["mechanisms"] = [], []
             break
+    if ("contact" in old) != ("contact" in now):
+        changed.add("contact")
+        for document in (old, now):
+            _without_contact(document)
+    if len(old.get("obstacles", [])) != len(now.get("obstacles", [])):
+        changed.add("obstacles")
+        old["obstacles"], now["obstacles"] = [], []
     before, after = _flat(nameless(old)), _flat(nameless(now))
     before = _defaults(after) | before  # what an older ConJac did not know was as it is by default
     for path in before.keys() | after.keys():
@@ -69,6 +76,15 @@ def changed_settings(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path
     return labels(changed)
 
 
+def _without_contact(document: dict[str, Any]) -> None:
+    """Take away what is there only where something touches."""
+    document.pop("contact", None)
+    document.pop("obstacles", None)
+    for body in document["bodies"]:
+        body.pop("touches", None)
+        body.pop("friction", None)
+
+
 def labels(paths: Iterable[str]) -> list[str]:
     """What the artist calls the settings behind paths of scene.json, in order: "time.step" → "Time Step"."""
     return sorted({_label(path) for path in paths})
@@ -79,7 +95,7 @@ _NOT_COMPARED = re.compile(
     r"time\.end$|(bodies\.\d+\.|mechanisms\.\d+\.)?(name|uuid)$"
     r"|bodies\.\d+\.(surface|painted|dynamic|pin|fibers|fiber_vectors|fiber_curves|fiber_activation)\b"
     r"|bodies\.\d+\.attach\.\d+\.weights|bodies\.\d+\.(cuts|nails|pulls)\.\d+\.(?!frame|kind|until|radius|stiffness)"
-    r"|ground\.(point|normal|motion)"
+    r"|ground\.(point|normal|motion)|obstacles\.\d+\.(name|vertices|triangles|motion)"
     r"|mechanisms\.\d+\.bodies\.\d+\.(position|rotation|shape|vertices|triangles|motion)"
     r"|mechanisms\.\d+\.(joints|loops)\.\d+\.(position|rotation|start|rest|motor\.target)"
     r"|mechanisms\.\d+\.springs\.\d+\.point_[ab]")
@@ -128,6 +144,9 @@ def _defaults(flat: dict[str, Any]) -> dict[str, Any]:
 _PROPERTIES = {"ground.stiffness": "ground_stiffness", "ground.tangential_share": "ground_tangential_share",
                "time.tolerance": "accuracy"}
 
+#: what contact says
+_OF_CONTACT = {"touches": "Collides With", "obstacles": "Colliders", "distance": "Contact Distance"}
+
 #: the same for what a mechanism says
 _WORDS = {"low": "Limits", "high": "Limits", "mu": "Joint Friction", "joints": "Joints", "until": "Let Go at",
           "loops": "Joints",
@@ -144,6 +163,8 @@ def _label(path: str) -> str:
         return "Springs"
     if keys[0] == "mechanisms" and keys[-1] in _WORDS:
         return _WORDS[keys[-1]]
+    if keys[-1] in _OF_CONTACT:
+        return _OF_CONTACT[keys[-1]]
     name = _PROPERTIES.get(".".join(keys), keys[-1])
     known = bpy.types.Object.bl_rna.properties["conjac"].fixed_type.properties
     return known[name].name if name in known else name.replace("_", " ").title()

@@ -2,6 +2,7 @@
 
 from . import (
     attach,
+    contact,
     cuts,
     jiggle,
     mechanism,
@@ -18,4 +19,4 @@ from . import (
 
 classes = (*setup.classes, *cuts.classes, *nails.classes, *pulls.classes, *attach.classes, *mechanism.classes,
            *springs.classes, *jiggle.classes, *preview.classes, *preview_joints.classes, *suggest.classes,
-           *remedies.classes, *simulate_after.classes)
+           *remedies.classes, *contact.classes, *simulate_after.classes)

@@ -8,6 +8,7 @@ from typing import Any
 
 import bpy
 
+from .. import contact
 from ..settings import unit_scale
 from .remedies import lowest
 
@@ -34,6 +35,8 @@ def suit(obj: bpy.types.Object, scene: bpy.types.Scene, held: Sequence[float] | 
     density, sizes = settings.density, [size * unit for size in held or obj.dimensions]
     if max(sizes) > 0.0 and not settings.is_property_set("youngs_modulus"):
         settings.youngs_modulus = density * max((WOBBLE * max(sizes) / SLOWEST) ** 2, GRAVITY * sizes[2] / SAG)
+    if not held and not settings.contact.is_property_set("collides_with"):
+        settings.contact.collides_with = contact.ALL
     if held or settings.is_property_set("use_ground"):
         return
     settings.use_ground = True

@@ -100,14 +100,18 @@ class CONJAC_OT_remove(bpy.types.Operator):
     def poll(cls, context: bpy.types.Context) -> bool:
         from ..bake.operators import is_baking
 
+        obj = context.object
+        if obj is not None and obj.conjac.kind == kinds.COLLIDER:
+            return active_mesh(cls, context) is not None
         return unless(cls, baked(cls, context), is_baking, "Cancel the running bake first") is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.object
-        playback.hide(obj)
+        if obj.conjac.kind != kinds.COLLIDER:  # which has nothing of ours
+            playback.hide(obj)
+            remove_preview(obj)
         if members.is_soft_body(obj):
             playback.hide_cut(obj)
-        remove_preview(obj)
         obj.conjac.kind = kinds.NONE
         redraw_panels()
         return {"FINISHED"}

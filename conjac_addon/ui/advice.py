@@ -13,7 +13,7 @@ import bpy
 
 from ...solver import catalogue
 from ...solver.errors import BadInput
-from .. import members
+from .. import contact, members
 from ..gather import count_at_mark, sources
 from ..gather.maps import PAINTED
 from ..gather.stack import above
@@ -90,14 +90,17 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
     if members.is_soft_body(obj):
         if members.moves_dynamic_nodes(obj) and has_dynamic_node(obj) is False:
             yield Advice("wobble", "Nothing will wobble: it has no dynamic node", "conjac.suggest_handles", "Suggest")
-        if members.owner(obj) == obj and is_pulled(scene) and not obj.conjac.use_ground and is_held(obj) is False:
+        falls = members.mechanism_of(obj) is None and is_pulled(scene) and not members.shared_settings(obj).use_ground
+        if falls and not members.colliders(obj, scene) and is_held(obj) is False:
             yield Advice("falls", "It falls for ever: nothing holds it", "conjac.add_ground", "Add Ground")
         count = count_at_mark(obj)
         if count is not None and count < FEW:
             yield Advice("coarse", f"Only {count} vertices: too few to be seen bending", "conjac.subdivide",
                          "Subdivide")
-        if sum(map(members.is_soft_body, scene.objects)) > 1:
-            yield Advice("apart", "Soft bodies do not touch each other yet")
+        around = any(members.is_soft_body(one) or members.is_collider(one) for one in scene.objects if one != obj)
+        if around and members.mechanism_of(obj) is None and obj.conjac.contact.collides_with == contact.NONE:
+            yield Advice("apart", "It goes through other soft bodies and colliders", "conjac.collide",
+                         "Collide With All")
     elif members.is_mechanism(obj):
         settings = obj.conjac
         if is_pulled(scene) and not settings.use_ground and settings.mechanism.obstacles is None and hangs_free(obj):

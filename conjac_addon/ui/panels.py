@@ -7,12 +7,12 @@ from typing import Any
 import bpy
 
 from .. import bake, members, upgrade
-from . import manual, mechanisms, sections
+from . import contact, manual, mechanisms, sections
 
 Draw = Callable[[bpy.types.UILayout, bpy.types.Context], None]
 
-#: what sections are for: soft bodies, mechanisms, armatures among them, Empties that join rigid body objects
-BODY, MECHANISM, ARMATURE, JOINT = "body", "mechanism", "armature", "joint"
+#: what sections are for: soft bodies, colliders, mechanisms, armatures among them, Empties that join rigid body objects
+BODY, COLLIDER, MECHANISM, ARMATURE, JOINT = "body", "collider", "mechanism", "armature", "joint"
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ SECTIONS = (
     Section("nails", "Nails", sections.draw_nails),
     Section("pulls", "Pulls", sections.draw_pulls),
     Section("attach", "Attach", mechanisms.draw_attach),
+    Section("contact", "Contact", contact.draw, open=True, of=(BODY, COLLIDER)),
     Section("volume", "Volume", sections.draw_volume),
     Section("ground", "Ground", sections.draw_ground, sections.draw_ground_header, of=(BODY, MECHANISM)),
     Section("frames", "Frames", sections.draw_frames, of=(BODY, MECHANISM)),
@@ -63,6 +64,8 @@ def _kinds(obj: bpy.types.Object | None) -> set[str]:
         return found
     if members.is_soft_body(obj):
         found.add(BODY)
+    elif members.is_collider(obj):
+        found.add(COLLIDER)
     if members.is_mechanism(obj):
         found |= {MECHANISM, ARMATURE} if obj.type == "ARMATURE" else {MECHANISM}
     if obj is not None and obj.type == "EMPTY" and obj.rigid_body_constraint is not None:

@@ -29,6 +29,9 @@ def draw_body(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     if upgrade.refusal(obj):
         _draw_refusal(layout, obj)
         return
+    if members.is_collider(obj) and not members.is_soft_body(obj):
+        layout.operator("conjac.remove", icon="X", text="Remove Collider")
+        return
     if not (members.is_soft_body(obj) or members.is_mechanism(obj)):
         _draw_beginning(layout, obj)
         return
@@ -47,7 +50,11 @@ def draw_body(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
             hint(layout, "Changes of shape and paint show after the next bake")
         _draw_advice(layout, obj)
     holder = members.owner(obj)
-    if holder != obj:
+    if members.is_soft_body(holder) and len(members.soft_bodies(obj, context.scene)) > 1:
+        hint(layout, f"Baked together: {members.title(obj, context.scene)}. They share time, ground and frames")
+        if status.state not in ("none", "baking"):
+            layout.operator("conjac.free_bake", text="Free All", icon="TRASH").together = True
+    elif holder != obj:
         hint(layout, f"It hangs on {holder.name} and is baked with it")
     layout.operator("conjac.remove", icon="X", text="Remove Soft Body" if obj.type == "MESH" else "Remove Mechanism")
 
@@ -85,6 +92,7 @@ def _draw_beginning(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
     """What an object can become."""
     if obj.type == "MESH":
         layout.operator("conjac.add_soft_body", icon="ADD")
+        layout.operator("conjac.add_collider", icon="MOD_PHYSICS")
         if mechanisms.is_skinned(obj):
             layout.operator("conjac.jiggle", icon="MOD_CLOTH")
     if obj.type == "ARMATURE":
@@ -97,7 +105,7 @@ def _draw_beginning(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
 def draw_motion(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """The method, its parameters, and the step."""
     settings, scene = context.object.conjac, context.scene
-    solver = settings.solver
+    solver, shared = settings.solver, members.shared_settings(context.object)
     is_body = members.is_soft_body(context.object)
     if is_body or members.soft_bodies(context.object, scene):
         layout.prop(solver, "method")
@@ -105,22 +113,24 @@ def draw_motion(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     else:
         layout.prop(solver, "beta")
     layout.prop(solver, "step")
-    layout.prop(solver, "integrator")
-    draw_params(layout, settings, "integrator")
-    integrator, method = chosen(settings, "integrator"), chosen(settings, "method")
+    if is_body and len(members.soft_bodies(context.object, scene)) > 1:
+        hint(layout, "Of all that are baked together the shortest step counts")
+    layout.prop(shared.solver, "integrator")
+    draw_params(layout, shared, "integrator")
+    integrator, method = chosen(shared, "integrator"), chosen(settings, "method")
     if is_body:
         damping.draw(layout, settings, scene)
     elif integrator.unjointed:
         hint(layout, f"{integrator.label} does not move jointed bodies: choose another integrator")
     if integrator.unfollowed and method.follows:
         hint(layout, f"{integrator.label} moves every node: choose Vanilla FEM, or another integrator")
-    layout.prop(solver, "accuracy")
-    if solver.accuracy and not integrator.adaptive:
+    layout.prop(shared.solver, "accuracy")
+    if shared.solver.accuracy and not integrator.adaptive:
         hint(layout, f"{integrator.label} does not tell its error: choose another integrator, or an accuracy of 0")
     layout.prop(solver, "largest_deformation")
     if integrator.iterates:
-        layout.prop(solver, "stage_solver")
-        draw_params(layout, settings, "stage_solver")
+        layout.prop(shared.solver, "stage_solver")
+        draw_params(layout, shared, "stage_solver")
         if method.follows and not integrator.unfollowed:
             hint(layout, f"{method.label} iterates in a way of its own: only Tolerance and Iterations count")
     column = layout.column(heading="Scene")
@@ -297,7 +307,7 @@ def draw_volume(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 def draw_ground(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """The ground plane; its checkbox is in the header."""
-    settings = context.object.conjac
+    settings = members.shared_settings(context.object)
     layout.active = settings.use_ground
     layout.prop(settings, "ground_object")
     if settings.ground_object is None:
@@ -316,12 +326,12 @@ def draw_ground(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 
 def draw_ground_header(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    layout.prop(context.object.conjac, "use_ground", text="")
+    layout.prop(members.shared_settings(context.object), "use_ground", text="")
 
 
 def draw_frames(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Which frames are baked and how often animation is read."""
-    settings, scene = context.object.conjac, context.scene
+    settings, scene = members.shared_settings(context.object), context.scene
     layout.prop(settings, "use_scene_range")
     column = layout.column(align=True)
     if settings.use_scene_range:
@@ -338,8 +348,9 @@ def draw_output(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     settings = context.object.conjac
     layout.prop(settings, "export")
     layout.operator("conjac.export", icon="EXPORT").format = settings.export
-    layout.prop(settings, "cache_folder")
-    layout.prop(settings.solver, "linear_solver")
+    shared = members.shared_settings(context.object)
+    layout.prop(shared, "cache_folder")
+    layout.prop(shared.solver, "linear_solver")
 
 
 def draw_params(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, family: str) -> None:

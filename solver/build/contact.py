@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import catalogue
 from ..contact.find.mesh import Surfaces
@@ -37,14 +38,15 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     skins = [one.skin + np.int32(start) for one, start in zip(prepared, first)]
     behind = int(first[len(prepared)])
     triangles = np.concatenate([*skins, *(one + np.int32(behind) for one in obstacles.triangles)]).astype(np.int32)
-    surfaces = Surfaces(rest, triangles, coordinates.is_free)
     now = coordinates.place(rest[coordinates.free].ravel(), 0.0)
     names = [*(one.body.name for one in prepared), *obstacles.names]
     owner = np.repeat(np.arange(len(names)), [len(one) for one in (*skins, *obstacles.triangles)])
     of_node = np.full(len(rest), -1)
     of_node[triangles] = owner[:, None]
+    meets = _meets(job, names)
+    surfaces = Surfaces(rest, triangles, coordinates.is_free, of_node, None if meets.all() else meets)
     _refuse_crossing(surfaces, now, names, of_node)
-    _refuse_inside(prepared, first, skins, job.scene.obstacles, obstacles, behind, now)
+    _refuse_inside(prepared, first, skins, job.scene.obstacles, obstacles, behind, now, meets)
 
     stiffness = np.full(len(rest), np.inf)
     edges = []
@@ -61,6 +63,15 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     friction = np.array([usual if mu is None else mu for mu in given])[of_node]
     law = catalogue.find("contact", contact.law.kind).load()
     return [law(surfaces, rest, stiffness, friction, reach, params)]
+
+
+def _meets(job: Job, names: list[str]) -> NDArray[np.bool_]:
+    """Whether two of these bodies and obstacles touch each other, or one itself, (k, k): where both say so."""
+    wanted = {body.name: body.touches for body in job.scene.bodies}
+    lists = [wanted.get(name) for name in names]
+    says: NDArray[np.bool_] = np.array([[other is None or name in other for name in names] for other in lists])
+    both: NDArray[np.bool_] = says & says.T
+    return both
 
 
 def _reach(surfaces: Surfaces, rest: Vec, wanted: float, edge: float) -> float:
@@ -86,15 +97,15 @@ def _refuse_crossing(surfaces: Surfaces, now: Vec, names: list[str], owner: Inde
 
 
 def _refuse_inside(prepared: list[Prepared], first: Index, skins: list[Index], given: list[Obstacle],
-                   obstacles: Obstacles, behind: int, now: Vec) -> None:
+                   obstacles: Obstacles, behind: int, now: Vec, meets: NDArray[np.bool_]) -> None:
     """Nothing crosses, so one point of each tells whether it is inside another one."""
     nothing = np.zeros((0, 3), dtype=np.int32)  # is all that is inside of cloth
     solid = [(one.body.name, skin if one.is_closed else nothing, int(skin[0, 0])) for one, skin in zip(prepared, skins)]
     closed = [(obstacle.name, mesh + np.int32(behind), int(mesh[0, 0]) + behind)
               for obstacle, mesh in zip(given, obstacles.triangles)]
-    for name, _, point in [*solid, *closed]:
-        for other, mesh, its in [*solid, *closed]:
-            if other == name or (point >= behind and its >= behind):
+    for i, (name, _, point) in enumerate([*solid, *closed]):
+        for j, (other, mesh, its) in enumerate([*solid, *closed]):
+            if i == j or not meets[i, j] or (point >= behind and its >= behind):
                 continue
             if winding_numbers(now[point][None], now, mesh)[0] > 0.5:
                 raise BadScene(f'it is inside "{other}" at the start', "Move it out; if what it is in is hollow, give "

@@ -40,7 +40,7 @@ BODY_READERS = {"name": "", "uuid": "", "surface": "mesh", "surface.to_object": 
                 "dynamic": "fields", "pin": "fields",
                 "fiber_material": "fields", "fiber_field": "fields", "fibers": "fields", "fiber_vectors": "fields",
                 "fiber_curves": "fields", "fiber_activation": "solve", "cuts": "solve", "nails": "solve",
-                "pulls": "solve", "attach": "solve", "friction": "solve"}
+                "pulls": "solve", "attach": "solve", "friction": "solve", "touches": "solve"}
 MECHANISM_READERS = {"name": "", "uuid": "", "bodies": "solve", "joints": "solve", "loops": "solve",
                      "springs": "solve", "rate_forces": "solve", "self_collisions": "solve"}
 
@@ -67,7 +67,8 @@ WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "fra
          "bodies": "rigid bodies", "joints": "joints", "loops": "loops", "springs": "springs",
          "rate_forces": "forces on joints",
          "self_collisions": "self collisions", "forces": "forces between bodies", "contact": "contact of surfaces",
-         "obstacles": "obstacles", "wind": "wind", "cloth": "cloth", "cloth.membrane.kind": "membrane of the cloth",
+         "obstacles": "obstacles", "touches": "what it touches", "wind": "wind",
+         "cloth": "cloth", "cloth.membrane.kind": "membrane of the cloth",
          "cloth.bending.kind": "bending of the cloth", "cloth.area_density": "area density",
          "cloth.thickness": "thickness", "cloth.uv": "UV map of the cloth", "cloth.warp": "warp of the cloth",
          "cloth.drag": "air drag", "cloth.air_friction": "air friction"}
@@ -252,8 +253,13 @@ def without_names(read: Settings) -> Settings:
     rigid = {name: {value: key.split(".")[1] for key, value in flat.items() if _is_name_of_body(key)}
              for name, flat in read.mechanisms.items()}
 
+    met = soft | {value: f"obstacle {key.split('.')[1]}" for key, value in read.scene.items()
+                  if key.startswith("obstacles.") and key.endswith(".name")}
+
     def in_body(flat: Flat) -> Flat:
         found = dict(flat)
+        if "touches" in flat:
+            found["touches"] = sorted(str(met.get(name, name)) for name in flat["touches"])
         for key in flat:
             if key.startswith("attach.") and key.endswith(".mechanism"):
                 body = key.removesuffix("mechanism") + "body"

@@ -49,6 +49,11 @@ def check_contact(job: Job) -> None:
                          else "the obstacle has no name", f"$.obstacles[{i}].name")
         names.add(obstacle.name)
         _check_obstacle(job, obstacle, f"$.obstacles[{i}]")
+    for i, body in enumerate(scene.bodies):
+        for name in body.touches or ():
+            if name not in names:
+                raise refuse(f'"{body.name}" touches "{name}", and there is no body or obstacle of that name',
+                             f"$.bodies[{i}].touches")
 
 
 def _check_obstacle(job: Job, obstacle: schema.Obstacle, where: str) -> None:

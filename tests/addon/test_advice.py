@@ -111,11 +111,19 @@ def test_subdivide_keeps_shape_keys_weights_and_uvs(soft_cube):
     assert "coarse" not in keys(soft_cube)
 
 
-def test_two_soft_bodies_are_told_that_they_do_not_touch(soft_cube):
+def test_what_goes_through_others_is_told_and_mended_by_a_button(soft_cube):
     bpy.ops.mesh.primitive_uv_sphere_add()
-    assert "touch each other" not in told(soft_cube)
-    bpy.context.object.conjac.enabled = True
-    assert "Soft bodies do not touch each other yet" in told(soft_cube)
+    ball = bpy.context.object
+    assert "apart" not in keys(soft_cube)
+    assert bpy.ops.conjac.add_collider() == {"FINISHED"}
+    assert "apart" in keys(soft_cube)
+    assert bpy.ops.conjac.remove() == {"FINISHED"}
+    assert "apart" not in keys(soft_cube)
+    ball.conjac.enabled = True
+    assert "apart" in keys(soft_cube) and "apart" in keys(ball)
+    assert bpy.ops.conjac.collide() == {"FINISHED"}
+    assert "apart" not in keys(soft_cube) and "apart" not in keys(ball)
+    assert ball.conjac.contact.collides_with == soft_cube.conjac.contact.collides_with == "all"
 
 
 def test_a_rig_that_nothing_holds_falls_for_ever(addon):

@@ -17,7 +17,7 @@ from jelly import add_jelly, assert_plays, frames_of, run_until, scene, seen_at 
 
 import conjac  # noqa: E402
 from conjac.conjac_addon import bake as addon_bake  # noqa: E402
-from conjac.conjac_addon.bake import place, session  # noqa: E402
+from conjac.conjac_addon.bake import foreground, place, session  # noqa: E402
 from conjac.solver.errors import CacheBusy  # noqa: E402
 
 ROOT = Path(conjac.__file__).parent
@@ -119,7 +119,7 @@ def test_one_bake_at_a_time_into_one_cache(scene):  # noqa: F811
 def test_another_process_that_bakes_keeps_this_blender_out(scene):  # noqa: F811
     obj = add_jelly(step=1 / 480)
     scene.frame_end = 300
-    assert session.bake(obj, scene, frames=(1, 2)) == 0
+    assert foreground.bake(obj, scene, frames=(1, 2)) == 0
     folder = place.job_folder(obj)
     stranger = subprocess.Popen([sys.executable, "-m", "solver", "bake", str(folder), "--json", "--resume"], cwd=ROOT,
                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -193,7 +193,7 @@ def test_when_blender_closes_in_mid_bake_the_worker_ends_and_the_bake_can_go_on(
     kept = frames_of(obj)
     assert 12 <= len(kept) < 200
     scene.frame_end = 200
-    assert session.bake(obj, scene, frames=(1, 30)) == 0
+    assert foreground.bake(obj, scene, frames=(1, 30)) == 0
     again = frames_of(obj)
     assert len(again) >= 30 and all(again[frame] == content for frame, content in kept.items() if frame in again)
 

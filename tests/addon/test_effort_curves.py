@@ -12,7 +12,7 @@ from test_bake_mechanism import pendulum  # noqa: E402
 from test_gather_rigid import add_box, join, mechanism  # noqa: E402
 
 from conjac.conjac_addon import compat  # noqa: E402
-from conjac.conjac_addon.bake import place, session  # noqa: E402
+from conjac.conjac_addon.bake import foreground, place  # noqa: E402
 from conjac.conjac_addon.operators.mechanism import volume_of  # noqa: E402
 from conjac.conjac_addon.playback import effort  # noqa: E402
 
@@ -39,7 +39,7 @@ def test_a_bones_drive_shows_its_torque_and_free_takes_it_away(scene):  # noqa: 
     part = rig.pose.bones["B0"].conjac
     part.motor, part.mass = "drive", 2.0
     notes = []
-    assert session.bake(rig, scene, report=notes.append) == 0
+    assert foreground.bake(rig, scene, report=notes.append) == 0
     told, curves = told_of(rig, "B0"), curves_of(rig)
     assert list(curves) == [f'pose.bones["B0"]{TORQUE}']
     curve, = curves.values()

@@ -139,7 +139,7 @@ def test_every_setting_of_the_catalogue_can_be_reached(soft_cube):
     soft_cube.conjac.use_scene_range = False
     shown |= {name for kind, name in drawn(soft_cube) if kind == "prop"}
     hidden = {"rna_type", "name", "version", "kind", "enabled", "solver", "handles", "cuts", "nails", "pulls",
-              "attachments", "mechanism", "part", "cache",
+              "attachments", "mechanism", "part", "cache", "contact",
               "simulate_after", "simulate_after_uid"}  # by a menu of its own: test_simulate_after.py
     assert set(soft_cube.conjac.bl_rna.properties.keys()) - hidden <= shown  # old names are those of the solver's
     assert set(soft_cube.conjac.solver.bl_rna.properties.keys()) - hidden <= shown
@@ -194,6 +194,33 @@ def test_material_maps_show_both_ends_once_there_is_one(soft_cube):
     assert "activation_group" not in fields()
 
 
+def test_contact_can_be_set_and_says_whom_it_touches(soft_cube):
+    def labels(obj):
+        return " ".join(text for kind, text in drawn(obj) if kind == "label")
+
+    said = soft_cube.conjac.contact
+    shown = {name for kind, name in drawn(soft_cube) if kind == "prop"}
+    said.is_collider = True
+    shown |= {name for kind, name in drawn(soft_cube) if kind == "prop"}
+    for key in ("all", "collection"):
+        said.collides_with = key
+        shown |= {name for kind, name in drawn(soft_cube) if kind == "prop"}
+    assert set(said.bl_rna.properties.keys()) - {"rna_type", "name"} <= shown
+    assert "touches nothing yet" in labels(soft_cube)
+    said.collides_with, said.itself = "all", True
+    bpy.ops.mesh.primitive_plane_add()
+    plane = bpy.context.object
+    bpy.ops.conjac.add_collider()
+    assert {name for kind, name in drawn(plane) if kind == "prop"} == {"friction", "thickness"}
+    assert "It touches Plane, itself" in labels(soft_cube)
+    assert "ConJac does not know contact yet" in labels(soft_cube)
+    bpy.ops.mesh.primitive_ico_sphere_add()
+    ball = bpy.context.object
+    bpy.ops.conjac.add_soft_body()
+    assert "Baked together: Cube, Icosphere" in labels(soft_cube) and "Baked together" in labels(ball)
+    assert "It touches Cube, Plane" in labels(ball)
+
+
 def test_every_operator_has_a_button(soft_cube):
     bpy.ops.object.empty_add()
     soft_cube.conjac.handles.add().object = bpy.context.object
@@ -212,6 +239,12 @@ def test_every_operator_has_a_button(soft_cube):
     buttons |= {name for kind, name in drawn(soft_cube) if kind == "operator"}
     soft_cube.conjac.enabled = True
     buttons |= {name for kind, name in advised(soft_cube) if kind == "operator"}
+    soft_cube.conjac.attachments.clear()
+    bpy.ops.mesh.primitive_cube_add()
+    bpy.context.object.conjac.enabled = True
+    buttons |= {name for kind, name in advised(soft_cube) if kind == "operator"}
+    bpy.ops.conjac.collide()
+    bpy.context.object.conjac.contact.collides_with = "none"
     for rig in (mechanism(), mechanism()):
         buttons |= {name for kind, name in drawn(rig) if kind == "operator"}
         rig.conjac.enabled = False
@@ -280,7 +313,7 @@ def test_a_soft_body_that_hangs_on_a_mechanism_says_so(soft_cube):
 
 def test_another_object_shows_one_button_or_nothing(addon):
     bpy.ops.mesh.primitive_cube_add()
-    assert drawn(bpy.context.object) == [("operator", "conjac.add_soft_body")]
+    assert drawn(bpy.context.object) == [("operator", "conjac.add_soft_body"), ("operator", "conjac.add_collider")]
     bpy.ops.object.light_add()
     assert drawn(bpy.context.object) == []
     assert drawn(None) == []

@@ -15,7 +15,7 @@ from jelly import add_jelly, scene  # noqa: E402, F401
 from rig import add_chain  # noqa: E402
 
 from conjac.conjac_addon import bake  # noqa: E402
-from conjac.conjac_addon.bake import belongings, place, session  # noqa: E402
+from conjac.conjac_addon.bake import belongings, foreground, place  # noqa: E402
 from conjac.conjac_addon.gather.folder import JobFolder  # noqa: E402
 from conjac.conjac_addon.operators import on_worker  # noqa: E402
 from conjac.conjac_addon.playback import pc2  # noqa: E402
@@ -91,7 +91,7 @@ def test_a_whole_bake_beside_links(scene, mine, key):  # noqa: F811
     for name in (f"{base}.pc2", f"{base}.pc2.new", f"{base}.abc", f"{base}.new.abc", "scene.json", "scene.json.tmp",
                  "playback.json", "home.json", "home.json.new", "home.json.tmp"):
         os.symlink(mine / "letter.npy", folder / name)
-    assert session.bake(obj, scene, key=key, report=print) == EXIT_COMPLETE
+    assert foreground.bake(obj, scene, key=key, report=print) == EXIT_COMPLETE
     assert untouched(mine)
     bpy.ops.conjac.free_bake()
     assert untouched(mine)

@@ -146,6 +146,55 @@ def refused(job, error=BadScene):
     return str(caught.value)
 
 
+@pytest.mark.parametrize("touches,passes,falls", [
+    ({"Top": ["Jelly"]}, False, False),  # itself left out: it touches all that it needs
+    ({"Top": ["Top"]}, True, True),
+    ({"Jelly": ["Floor"]}, True, False),  # both have to want it
+    ({"Top": ["Floor"], "Jelly": ["Floor"]}, True, False),
+])
+def test_what_does_not_touch_goes_through(tmp_path, touches, passes, falls):
+    """The floor is at 0, the jelly at 0.03 to 0.23 and the top one at 0.26: with nothing below it falls through."""
+    job = two_on_a_floor(tmp_path / "job")
+    for i, name in enumerate(("Jelly", "Top")):
+        if name in touches:
+            change(job, f"bodies.{i}.touches", touches[name])
+    part = nodes_of(load(job))
+    state = stepped(part, part.initial_state(), H, 28)
+    x = part.coordinates.place(state.q, state.time)
+    assert (x[27:54, 2].mean() < 0.2) == passes
+    assert (x[27:54, 2].min() < -0.05) == falls
+    assert x[:27, 2].min() > 0.0
+
+
+def test_what_does_not_touch_may_cross_at_the_start(tmp_path):
+    job = two_on_a_floor(tmp_path / "job")
+    top = np.load(job / "arrays" / "Top_nodes.npy")
+    np.save(job / "arrays" / "Top_nodes.npy", top - [0.0, 0.0, 0.1])
+    change(job, "bodies.1.touches", ["Top", "Floor"])
+    part = nodes_of(load(job))
+    stepped(part, part.initial_state(), H, 1)
+
+
+def test_names_of_what_touches_move_nothing(tmp_path):
+    from solver.frames.compared import different
+    from solver.job import hashes
+
+    job = two_on_a_floor(tmp_path / "job")
+    for i in (0, 1):
+        change(job, f"bodies.{i}.touches", ["Jelly", "Top", "Floor"])
+        change(job, f"bodies.{i}.uuid", f"id {i}")
+    before = load(job)
+    for where, name in (("bodies.0.name", "Cube"), ("obstacles.0.name", "Table")):
+        change(job, where, name)
+    for i in (0, 1):
+        change(job, f"bodies.{i}.touches", ["Table", "Cube", "Top"])
+    after = load(job)
+    assert hashes.hashes(hashes.settings(before)).solve == hashes.hashes(hashes.settings(after)).solve
+    assert different(before.raw, after.raw) == []
+    change(job, "bodies.1.touches", ["Table", "Top"])
+    assert different(before.raw, load(job).raw) == ['touches of "Top"']
+
+
 def test_starts_that_cross_are_refused_by_name(tmp_path):
     job = two_on_a_floor(tmp_path / "job")
     top = np.load(job / "arrays" / "Top_nodes.npy")
@@ -185,6 +234,7 @@ def test_a_body_inside_a_closed_obstacle_is_refused(tmp_path):
     ("obstacles.0.name", "Jelly", 'two things called "Jelly"'),
     ("obstacles.0.name", "", "no name"),
     ("bodies.0.nails", [{"frame": 3, "head": [0, 0, 0], "tip": [0, 0, 1], "radius": 0.1}], "has nails"),
+    ("bodies.0.touches", ["Top", "Nobody"], 'touches "Nobody"'),
     ("time.tolerance", 1e-3, "steps of one length"),
     ("contact.law", {"kind": "wall"}, 'no contact "wall"'),
     ("contact.law", {"kind": "barrier", "params": {"distance": -1.0}}, "Contact Distance"),

@@ -6,6 +6,7 @@ its end, so they are turned into arrays here at once.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
@@ -33,8 +34,13 @@ class NearPairs:
 class Surfaces:
     """All that may touch, as one mesh. Nodes that are prescribed touch those that are free and no others."""
 
-    def __init__(self, rest: Vec, triangles: Index, is_free: Any) -> None:
-        """rest: of all nodes, (n, 3) [m]. triangles: (t, 3). is_free: (n,)."""
+    def __init__(self, rest: Vec, triangles: Index, is_free: Any, owner: Index | None = None, meets: Any = None
+                 ) -> None:
+        """rest: of all nodes, (n, 3) [m]. triangles: (t, 3). is_free: (n,).
+
+        owner: which body each node is of, (n,). meets: whether two bodies touch each other, or one itself, (k, k), the
+        same both ways round; all do where left out.
+        """
         used = np.unique(triangles)
         #: (s,) its nodes, those that are free first
         self.nodes: Index = np.concatenate([used[is_free[used]], used[~is_free[used]]]).astype(np.int32)
@@ -49,6 +55,10 @@ class Surfaces:
         points = np.repeat(np.arange(len(self.nodes), dtype=np.int32)[:, None], 3, axis=1)
         self._points_and_triangles: Index = np.concatenate([points, self.triangles])
         self._room = 1024
+        self._owner, self._meets = None if owner is None else owner[self.nodes], meets
+        if self._owner is not None and meets is not None:
+            for strangers in _strangers(self._owner, meets):
+                self._mesh.can_collide = self._mesh.can_collide & strangers
         self._tree, self._ccd = ipctk.LBVH(), ipctk.AdditiveCCD()
         ipctk.set_num_threads(threads.count())
 
@@ -60,7 +70,15 @@ class Surfaces:
         edges = self._near(here, self.edges, 0, distance)
         first = np.column_stack([points[:, 0], self.triangles[points[:, 1] - count]])
         second = np.column_stack([self.edges[edges[:, 0]], self.edges[edges[:, 1]]])
+        first, second = self._that_meet(first), self._that_meet(second)
         return NearPairs(self.nodes[np.concatenate([first, second])], len(first))
+
+    def _that_meet(self, pairs: Index) -> Index:
+        """Those of pairs (k, 4) whose bodies touch each other."""
+        if self._owner is None or self._meets is None:
+            return pairs
+        met: Index = pairs[self._meets[self._owner[pairs[:, 0]], self._owner[pairs[:, 3]]]]
+        return met
 
     def _near(self, x: Vec, corners: Index, points: int, distance: float) -> Index:
         """Rows of corners that are within a distance of each other, (k, 2), in one order wherever they are."""
@@ -116,6 +134,25 @@ class Surfaces:
             if not np.isin(edge, face).any() and ipctk.is_edge_intersecting_triangle(*here[edge], *here[face]):
                 return self.nodes[edge], self.nodes[face]
         return None
+
+
+def _strangers(owner: Index, meets: Any) -> Iterator[Any]:
+    """Filters that leave out what does not meet. owner: (s,); meets: (k, k)."""
+    alone = np.arange(len(owner)) + len(meets)  # a number of its own for each node
+    without_itself = ~np.diagonal(meets)
+    if without_itself.any():
+        yield ipctk.make_vertex_patches_filter(np.where(without_itself[owner], owner, alone).astype(np.int32))
+    is_same = ~ipctk.make_vertex_patches_filter(owner.astype(np.int32))
+    apart = np.triu(~meets, 1)
+    while apart.any():
+        # two that do not meet, and as many more of which no two do
+        group = np.argwhere(apart)[0].tolist()
+        for other in range(len(meets)):
+            if other not in group and not meets[other, group].any():
+                group.append(other)
+        apart[np.ix_(group, group)] = False
+        labels = np.where(np.isin(owner, group), 0, alone)
+        yield ipctk.make_vertex_patches_filter(labels.astype(np.int32)) | is_same
 
 
 def _numbers(pairs: Any, first: str, second: str) -> Index:

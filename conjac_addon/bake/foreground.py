@@ -1,0 +1,53 @@
+"""Bakes that a script, a command line or a button without a window begins: one call from its start to its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import bpy
+
+from ...solver.errors import EXIT_STOPPED, ConJacError
+from .session import TICK, Bake
+
+
+def bake(obj: bpy.types.Object, scene: bpy.types.Scene, frames: tuple[int, int] | None = None, key: str | None = None,
+         report: Callable[[str], None] = lambda text: None,
+         listen: Callable[[dict[str, Any]], None] = lambda message: None, replaces: bool = True) -> int:
+    """Bake in the foreground. Returns the exit code; `report` is told how it goes on and, last, what went wrong.
+
+    listen: told the same as messages, the last of which is {"event": "baked", "code", "error", "text"}.
+    """
+    try:
+        one = Bake(obj, scene, frames, key, replaces)
+    except ConJacError as error:
+        report(str(error))
+        listen({"event": "baked", "code": error.exit_code, "error": error.code, "text": str(error)})
+        return error.exit_code
+    code = one.wait(report, listen)
+    text = one.progress.error or f"{one.name}: {one.progress.text}"
+    report(text)
+    listen({"event": "baked", "code": code, "error": one.progress.error_code, "text": text})
+    return code
+
+
+def bake_object(obj: bpy.types.Object, wait: bool = True, report: Callable[[str], None] = print) -> int:
+    """Bake the object as the Bake button does, in the present scene. Returns the exit code.
+
+    wait=False: in a window, return EXIT_STOPPED at once and bake on behind it. Without a window there is nothing
+    that could carry the bake on, so it is waited for. Raises ConJacError where it cannot begin.
+    """
+    scene = bpy.context.scene
+    if wait or bpy.app.background:
+        return bake(obj, scene, report=report)
+    one = Bake(obj, scene)
+    one.report_to(report)
+
+    def look() -> float | None:
+        if one.tick():
+            return TICK
+        report(one.progress.error or f"{one.name}: {one.progress.text}")
+        return None
+
+    bpy.app.timers.register(look)
+    return EXIT_STOPPED

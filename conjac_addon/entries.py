@@ -1,0 +1,62 @@
+"""What an artist lists for a soft body: handles, cuts, nails and pulls, each with an object."""
+
+import bpy
+
+from .handles import can_cut, is_empty
+from .identity import OVERRIDABLE
+
+
+class CONJAC_Handle(bpy.types.PropertyGroup):
+    """One Empty whose place picks a dynamic node."""
+
+    object: bpy.props.PointerProperty(
+        name="Handle", description="Empty that picks the nearest node inside the body as a dynamic node",
+        type=bpy.types.Object, poll=is_empty, override=OVERRIDABLE,
+    )
+
+
+class CONJAC_Cut(bpy.types.PropertyGroup):
+    """One cut: what cuts the body, and when."""
+
+    frame: bpy.props.IntProperty(
+        name="Frame", description="Last frame where the body is still whole", default=1, override=OVERRIDABLE)
+    object: bpy.props.PointerProperty(
+        name="Cutter", description="Empty, whose XY plane cuts all through the body, or a mesh that cuts where its "
+        "faces are at that frame", type=bpy.types.Object, poll=can_cut, override=OVERRIDABLE)
+
+
+class CONJAC_Nail(bpy.types.PropertyGroup):
+    """One nail: what holds a part of the body, and when."""
+
+    frame: bpy.props.IntProperty(
+        name="Frame", description="Last frame where it holds nothing yet", default=1, override=OVERRIDABLE)
+    is_drawn: bpy.props.BoolProperty(
+        name="Let Go", description="Hold it until a frame only", default=False, override=OVERRIDABLE)
+    until: bpy.props.IntProperty(
+        name="Until", description="Last frame where it still holds", default=100, override=OVERRIDABLE)
+    object: bpy.props.PointerProperty(
+        name="Nail", description="Empty that holds what is near its Z axis, as long as it is drawn, and takes it along",
+        type=bpy.types.Object, poll=is_empty, override=OVERRIDABLE)
+    radius: bpy.props.FloatProperty(
+        name="Radius", description="How near to the nail the body is held; at least an edge of its tetrahedra",
+        default=0.01, min=1.0e-6, soft_max=1.0, precision=4, unit="LENGTH", override=OVERRIDABLE)
+
+
+class CONJAC_Pull(bpy.types.PropertyGroup):
+    """One pull: what draws a spot of the body along, and how hard."""
+
+    object: bpy.props.PointerProperty(
+        name="Pull", description="Empty that takes along what is near it at the first frame, as springs do",
+        type=bpy.types.Object, poll=is_empty, override=OVERRIDABLE)
+    radius: bpy.props.FloatProperty(
+        name="Radius", description="How near to the Empty the body is pulled, at the first frame", default=0.1,
+        min=1.0e-6, soft_max=1.0, precision=4, unit="LENGTH", override=OVERRIDABLE)
+    stiffness: bpy.props.FloatProperty(
+        name="Stiffness", description="How hard it pulls for how far the body stays behind, in N/m", default=100.0,
+        precision=1, min=1.0e-6, soft_min=1.0, soft_max=1.0e4, override=OVERRIDABLE)
+    strength: bpy.props.FloatProperty(
+        name="Strength", description="How much of its stiffness there is, also with keyframes: 0 lets go", default=1.0,
+        min=0.0, max=1.0, override=OVERRIDABLE)
+
+
+classes = (CONJAC_Handle, CONJAC_Cut, CONJAC_Nail, CONJAC_Pull)

@@ -1,0 +1,94 @@
+"""A mesh that soft bodies bump into: still, moved, or deforming as its modifiers and shape keys say."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ...solver.errors import BadInput
+from .. import settings as properties
+from .evaluation import Evaluation
+from .folder import ArrayStream, JobFolder, JobPart
+from .mesh import surface
+from .placed import may_move
+
+#: a corner is moved out at most so many times the thickness, however sharp it is
+SHARPEST = 2.0
+
+Array = NDArray[np.float64]
+
+
+class Collider:
+    """One collider of an evaluation's simulation; made at the start frame. `sample` is to be called at every sample."""
+
+    def __init__(self, obj: bpy.types.Object, evaluation: Evaluation, job: JobFolder | JobPart, samples: int) -> None:
+        """samples: how many there will be. Raises BadInput where it cannot be bumped into."""
+        evaluation.check_enabled(obj, f'it is a collider of "{evaluation.object.name}"')
+        self._object, self._evaluation, self._job = obj, evaluation, job
+        self._thickness = properties.si(obj.conjac.contact, "thickness", evaluation.scene)
+        self._start, self._triangles = self._surface()
+        self._stream: ArrayStream | None = None
+        if may_move(obj) or _may_deform(obj):
+            self._stream = job.stream("motion", (samples, *self._start.shape))
+        self._moves = False
+
+    @property
+    def may_move(self) -> bool:
+        return self._stream is not None
+
+    def sample(self) -> None:
+        """Read where it is at the present sample. Raises BadInput where it has become another mesh."""
+        if self._stream is None:
+            return
+        vertices, _ = self._surface()
+        if len(vertices) != len(self._start):
+            raise BadInput(f"it is a collider, and has {len(vertices)} vertices where it had {len(self._start)} at the "
+                           "first frame", "Keep their number, by its modifiers too", self._object.name,
+                           self._evaluation.scene.frame_current)
+        self._moves |= not np.array_equal(vertices, self._start)
+        self._job.append(self._stream, vertices)
+
+    def finish(self) -> dict[str, str]:
+        """The arrays of scene.json's obstacle; what is sampled has been closed."""
+        found = {"vertices": self._job.array("vertices", self._start),
+                 "triangles": self._job.array("triangles", self._triangles)}
+        if self._moves:
+            found["motion"] = self._job.path("motion")
+        elif self._stream is not None:
+            self._job.drop("motion")
+        return found
+
+    def _surface(self) -> tuple[Array, NDArray[np.int32]]:
+        """Vertices [m], (n, 3), and triangles, (m, 3), at the present frame."""
+        evaluated = self._evaluation.evaluated(self._object)
+        mesh = evaluated.to_mesh()
+        try:
+            vertices, triangles = surface(mesh, self._evaluation.to_world(self._object), self._object.name, flat=True)
+        finally:
+            evaluated.to_mesh_clear()
+        return (thickened(vertices, triangles, self._thickness) if self._thickness else vertices), triangles
+
+
+def thickened(vertices: Array, triangles: NDArray[np.int32], thickness: float) -> Array:
+    """The vertices moved out so far that faces stand `thickness` [m] from where they were, (n, 3)."""
+    corners = vertices[triangles]
+    across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    faces = across / np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1.0e-300)
+    out = np.zeros_like(vertices)
+    for k in range(3):
+        # by the angle at the corner, so that how a face is split does not count
+        sides = corners[:, [(k + 1) % 3, (k + 2) % 3]] - corners[:, [k]]
+        lengths = np.maximum(np.linalg.norm(sides, axis=2), 1.0e-300)
+        angle = np.arccos(np.clip(np.einsum("ti,ti->t", sides[:, 0], sides[:, 1]) / lengths.prod(axis=1), -1.0, 1.0))
+        np.add.at(out, triangles[:, k], angle[:, None] * faces)
+    out /= np.maximum(np.linalg.norm(out, axis=1, keepdims=True), 1.0e-300)
+    steepest = np.ones(len(vertices))
+    for k in range(3):
+        np.minimum.at(steepest, triangles[:, k], np.einsum("ti,ti->t", out[triangles[:, k]], faces))
+    return vertices + out * (thickness / np.maximum(steepest, 1.0 / SHARPEST))[:, None]
+
+
+def _may_deform(obj: bpy.types.Object) -> bool:
+    keys = obj.data.shape_keys
+    return len(obj.modifiers) > 0 or (keys is not None and keys.animation_data is not None)

@@ -1,0 +1,40 @@
+"""What soft bodies touch, as scene.json says it as far as it follows from settings alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from .. import members
+from .. import settings as properties
+
+LAW = "barrier"
+
+
+def touched(obj: bpy.types.Object, bodies: list[bpy.types.Object], colliders: list[bpy.types.Object]
+            ) -> list[bpy.types.Object]:
+    """What a soft body touches of all in its simulation, itself among it where it collides with itself."""
+    if not members.collides(obj):
+        return []
+    return [*(one for one in bodies if (obj.conjac.contact.itself if one == obj else members.touch(obj, one))),
+            *(one for one in colliders if members.wants(obj, one))]
+
+
+def say(document: dict[str, Any], of: bpy.types.Object, scene: bpy.types.Scene) -> None:
+    """Add contact, obstacles and what each body touches to scene.json, which has its bodies; nothing where none touch.
+
+    Obstacles are without their meshes.
+    """
+    bodies, colliders = members.soft_bodies(of, scene), members.colliders(of, scene)
+    found = [touched(one, bodies, colliders) for one in bodies]
+    if not any(found):
+        return
+    distance = properties.si(of.conjac.contact, "distance", scene)
+    document["contact"] = {"law": {"kind": LAW, "params": {"distance": distance}}}
+    for obj, body, others in zip(bodies, document["bodies"], found):
+        body["touches"] = [one.name for one in others]
+        body["friction"] = properties.shortest(obj.conjac.contact.friction)
+    if colliders:
+        document["obstacles"] = [{"name": one.name, "friction": properties.shortest(one.conjac.contact.friction)}
+                                 for one in colliders]

@@ -1,0 +1,58 @@
+"""Make meshes colliders, and let soft bodies touch what is around them."""
+
+from __future__ import annotations
+
+import bpy
+
+from .. import contact, kinds, members
+from ..redraw import redraw_panels
+from .entries import UNDOABLE
+from .poll import active_mesh, active_soft_body, unless
+
+
+class CONJAC_OT_add_collider(bpy.types.Operator):
+    """Make the selected meshes colliders: soft bodies that collide do not go through them, still or moving"""
+
+    bl_idname = "conjac.add_collider"
+    bl_label = "Add Collider"
+    bl_options = UNDOABLE
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        obj = unless(cls, active_mesh(cls, context), members.is_soft_body,
+                     "The active object is a soft body: see Contact in its own settings")
+        return unless(cls, obj, members.is_collider, "The active object is a collider already") is not None
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        pinned = context.object != context.active_object  # a Properties editor may be pinned to another object
+        for obj in {context.object, *(() if pinned else context.selected_objects)}:
+            if obj.type == "MESH" and obj.is_editable and not members.is_soft_body(obj):
+                obj.conjac.kind = kinds.COLLIDER
+        redraw_panels()
+        return {"FINISHED"}
+
+
+class CONJAC_OT_collide(bpy.types.Operator):
+    """Let all soft bodies of the scene touch each other and the colliders. They are baked together from then on"""
+
+    bl_idname = "conjac.collide"
+    bl_label = "Collide With All"
+    bl_options = UNDOABLE
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return unless(cls, active_soft_body(cls, context), lambda obj: members.mechanism_of(obj) is not None,
+                      "What hangs on a mechanism touches nothing but the ground yet") is not None
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        bodies = [obj for obj in context.scene.objects if members.is_soft_body(obj) and obj.is_editable
+                  and members.mechanism_of(obj) is None and obj.conjac.contact.collides_with == contact.NONE]
+        for obj in bodies:
+            obj.conjac.contact.collides_with = contact.ALL
+        self.report({"INFO"}, f"Soft bodies that collide now, and are baked together: "
+                              f"{members.title(context.object, context.scene)}")
+        redraw_panels()
+        return {"FINISHED"}
+
+
+classes = (CONJAC_OT_add_collider, CONJAC_OT_collide)

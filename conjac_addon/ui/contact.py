@@ -1,0 +1,71 @@
+"""The Contact section of soft bodies and colliders: what they touch, in plain words."""
+
+from __future__ import annotations
+
+import bpy
+
+from ...solver import catalogue
+from .. import contact, members
+from ..gather.contact import touched
+from ..text import hint
+
+#: how many of what is touched are named
+NAMED = 3
+
+
+def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """What it collides with, how it rubs, and who that is now."""
+    obj, said = context.object, context.object.conjac.contact
+    if not members.is_soft_body(obj):
+        _draw_collider(layout, said)
+        hint(layout, "Soft bodies that collide with all, or with a collection that it is in, do not go through it")
+        return
+    if members.mechanism_of(obj) is not None:
+        hint(layout, "What hangs on a mechanism touches nothing but the ground yet")
+        return
+    layout.prop(said, "collides_with")
+    if said.collides_with == contact.COLLECTION:
+        row = layout.row()
+        row.alert = said.collection is None
+        row.prop(said, "collection")
+    if said.collides_with == contact.NONE:
+        layout.prop(said, "is_collider")
+        if said.is_collider:
+            _draw_collider(layout, said)
+        return
+    layout.prop(said, "itself")
+    layout.prop(said, "friction")
+    layout.prop(members.owner(obj).conjac.contact, "distance")
+    hint(layout, _sentence(obj, context.scene))
+    _draw_what_does_not_go(layout, obj)
+
+
+def _draw_collider(layout: bpy.types.UILayout, said: bpy.types.PropertyGroup) -> None:
+    layout.prop(said, "friction")
+    layout.prop(said, "thickness")
+
+
+def _sentence(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
+    """Whom it touches."""
+    found = touched(obj, members.soft_bodies(obj, scene), members.colliders(obj, scene))
+    names = [one.name for one in found if one != obj] + (["itself"] if obj in found else [])
+    if not names:
+        return "It touches nothing yet: nothing else here collides with it"
+    shown = ", ".join(names[:NAMED])
+    return f"It touches {shown}{f' and {len(names) - NAMED} more' if len(names) > NAMED else ''}"
+
+
+def _draw_what_does_not_go(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
+    """What a bake with contact would refuse."""
+    shared = members.shared_settings(obj).solver
+    method = catalogue.find("method", obj.conjac.solver.method)
+    integrator = catalogue.find("integrator", shared.integrator)
+    if method.follows:
+        hint(layout, f"{method.label} does not know contact yet: choose Vanilla FEM")
+    if not integrator.bounded:
+        hint(layout, f"{integrator.label} does not stop where surfaces meet: choose Semi-Implicit Euler, Backward "
+             "Euler, BDF2 or SDIRK2")
+    if shared.accuracy:
+        hint(layout, "Contact goes with steps of one length: set Accuracy to 0")
+    if len(obj.conjac.cuts) or len(obj.conjac.nails):
+        hint(layout, "Cuts and nails do not go together with contact yet")

@@ -1,0 +1,224 @@
+"""Soft bodies that touch each other are one simulation: one job, one bake, each with what plays it and its settings."""
+
+import json
+
+import ipctk
+import numpy as np
+import pytest
+
+bpy = pytest.importorskip("bpy")
+
+from jelly import frames_of, rest_of, scene, seen_at  # noqa: E402, F401
+
+from conjac.conjac_addon import bake, gather, members  # noqa: E402
+from conjac.conjac_addon.bake import place  # noqa: E402
+from conjac.solver.errors import BadInput  # noqa: E402
+from conjac.solver.job.load import load  # noqa: E402
+
+LAST = 10
+
+
+def add_ball(name, height, along=0.0, size=0.2):
+    """A box of 20 cm without pins that falls from a height on the ground at 0, and collides with all."""
+    bpy.ops.mesh.primitive_cube_add(size=size, location=(along, 0, height))
+    obj = bpy.context.object
+    obj.name = name
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="SELECT")
+    bpy.ops.mesh.subdivide(number_cuts=1)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    settings = obj.conjac
+    settings.kind = "soft_body"
+    settings.method, settings.integrator = "vanilla", "backward_euler"
+    settings.mesher, settings.edge_length, settings.step = "grid", 0.1, 1 / 96
+    settings.youngs_modulus = 2.0e4
+    settings.use_ground, settings.ground_stiffness = True, 1.0e3
+    settings.contact.collides_with = "all"
+    return obj
+
+
+@pytest.fixture()
+def balls(scene):  # noqa: F811
+    """Two of them, one above the other, that meet at once."""
+    scene.frame_end = LAST
+    return add_ball("Low", 0.12), add_ball("High", 0.34, along=0.05)
+
+
+def world_at(obj, frame):
+    seen = seen_at(obj, frame)
+    matrix = np.array(obj.matrix_world)
+    return seen @ matrix[:3, :3].T + matrix[:3, 3]
+
+
+def crosses(objects, frame):
+    """Whether any face that is seen of them goes through another one, by the exact test of ipctk."""
+    places, faces, first = [], [], 0
+    for obj in objects:
+        places.append(world_at(obj, frame))
+        obj.data.calc_loop_triangles()
+        faces.append(np.array([one.vertices for one in obj.data.loop_triangles]) + first)
+        first += len(places[-1])
+    places, faces = np.concatenate(places).astype(float), np.concatenate(faces).astype(np.int32)
+    mesh = ipctk.CollisionMesh(places, ipctk.edges(faces), faces)
+    return ipctk.has_intersections(mesh, places)
+
+
+def test_bodies_that_touch_are_one_job(balls, scene, tmp_path):  # noqa: F811
+    low, high = balls
+    assert members.owner(low) == members.owner(high) == low
+    assert members.title(low, scene) == "Low, High"
+    low.conjac.contact.itself = True
+    high.conjac.contact.friction, high.conjac.step = 0.25, 1 / 200
+    gather.write_job(low, scene, tmp_path)
+    document = json.loads((tmp_path / "scene.json").read_text())
+    load(tmp_path)
+    assert document["contact"]["law"]["kind"] == "barrier"
+    assert [(body["name"], body["touches"], body["friction"]) for body in document["bodies"]] == [
+        ("Low", ["Low", "High"], 0.5), ("High", ["Low"], 0.25)]
+    assert document["time"]["step"] == pytest.approx(1 / 200)  # the shorter of both
+    assert gather.changed_settings(low, scene, tmp_path) == []
+    high.conjac.contact.friction = 0.3
+    assert gather.changed_settings(low, scene, tmp_path) == ["Friction"]
+    high.conjac.contact.friction = 0.25
+    high.conjac.contact.collides_with = "none"
+    assert gather.changed_settings(low, scene, tmp_path) == ["Soft Bodies", "Time Step"]
+
+
+def test_what_collides_with_nothing_is_baked_as_before(balls, scene, tmp_path):  # noqa: F811
+    low, high = balls
+    for obj in balls:
+        obj.conjac.contact.collides_with = "none"
+    assert members.owner(high) == high
+    gather.write_job(high, scene, tmp_path)
+    document = json.loads((tmp_path / "scene.json").read_text())
+    assert len(document["bodies"]) == 1 and "contact" not in document
+    assert {"touches", "friction", "method"}.isdisjoint(document["bodies"][0])
+    assert place.job_folder(low) != place.job_folder(high)
+
+
+def test_a_collection_joins_those_in_it_alone(balls, scene):  # noqa: F811
+    low, high = balls
+    far = add_ball("Far", 2.0)
+    chosen = bpy.data.collections.new("Chosen")
+    scene.collection.children.link(chosen)
+    chosen.objects.link(low)
+    for obj in (low, high):
+        obj.conjac.contact.collides_with, obj.conjac.contact.collection = "collection", chosen
+    chosen.objects.link(high)
+    assert members.soft_bodies(low, scene) == [low, high] and members.soft_bodies(far, scene) == [far]
+    chosen.objects.link(far)  # far collides with all, so now they touch
+    assert members.soft_bodies(low, scene) == [low, high, far]
+    chosen.objects.unlink(low)
+    assert members.soft_bodies(low, scene) == [low, high, far]  # low reaches high by nothing, but far does both
+    far.conjac.contact.collides_with = "none"
+    assert members.soft_bodies(low, scene) == [low]
+
+
+def test_two_bodies_fall_onto_each_other(balls, scene):  # noqa: F811
+    """Through the button: both play, nothing goes through anything, and both say the same."""
+    low, high = balls
+    bpy.context.view_layer.objects.active = high
+    assert bpy.ops.conjac.bake() == {"FINISHED"}
+    assert place.job_folder(low) == place.job_folder(high)
+    for obj in balls:
+        assert bake.status(obj).state == "complete", bake.status(obj)
+        assert np.abs(seen_at(obj, LAST) - rest_of(obj)).max() > 0.01
+    assert not any(crosses(balls, frame) for frame in range(1, LAST + 1))
+    cache = place.cache_of(place.job_folder(low))
+    for frame in (1, LAST):
+        for obj in balls:
+            np.testing.assert_allclose(seen_at(obj, frame), cache.frame(frame)[obj.name], atol=1e-6)
+    before = frames_of(low)
+
+    # a new name changes nothing; another setting of one makes both stale
+    high.name = "Upper"
+    assert bake.status(high).state == bake.status(low).state == "complete"
+    high.conjac.youngs_modulus *= 2.0
+    assert bake.status(low).state == bake.status(high).state == "stale"
+    assert "Young" in bake.status(low).text
+    high.conjac.youngs_modulus /= 2.0
+    assert bake.bake_object(low) == 0 and frames_of(low) == before
+
+    # saved and read again
+    bpy.ops.wm.save_mainfile()
+    bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
+    low, high = (bpy.data.objects[name] for name in ("Low", "Upper"))
+    assert members.owner(high) == low
+    assert bake.status(high).state == bake.status(low).state == "complete"
+
+    # one leaves: what it plays stays, and it is baked alone from now on
+    high.conjac.contact.collides_with = "none"
+    assert bake.status(low).state == "stale" and bake.status(high).state == "none"
+    assert np.abs(seen_at(high, LAST) - rest_of(high)).max() > 0.01
+    high.conjac.contact.collides_with = "all"
+    assert bake.status(high).state == bake.status(low).state == "complete"
+
+
+def add_collider(name, size, location, scale=(1, 1, 1)):
+    bpy.ops.mesh.primitive_cube_add(size=size, location=location)
+    obj = bpy.context.object
+    obj.name, obj.scale = name, scale
+    assert bpy.ops.conjac.add_collider() == {"FINISHED"}
+    return obj
+
+
+def test_colliders_are_gathered_still_moving_and_deforming(balls, scene, tmp_path):  # noqa: F811
+    low, high = balls
+    still = add_collider("Still", 0.1, (1, 0, 0))
+    lift = add_collider("Lift", 0.1, (2, 0, 0), scale=(-1, 1, 1))
+    lift.keyframe_insert("location", frame=1)
+    lift.location.z = 0.5
+    lift.keyframe_insert("location", frame=LAST)
+    soft = add_collider("Soft", 0.1, (3, 0, 0))
+    soft.shape_key_add(name="Basis")
+    soft.shape_key_add(name="Tall").data[0].co.z -= 0.2
+    soft.data.shape_keys.key_blocks["Tall"].keyframe_insert("value", frame=1)
+    soft.data.shape_keys.key_blocks["Tall"].value = 1.0
+    soft.data.shape_keys.key_blocks["Tall"].keyframe_insert("value", frame=LAST)
+    still.conjac.contact.thickness, still.conjac.contact.friction = 0.02, 0.0
+    gather.write_job(low, scene, tmp_path)
+    document, job = json.loads((tmp_path / "scene.json").read_text()), load(tmp_path)
+    assert [(one["name"], one["friction"], "motion" in one) for one in document["obstacles"]] == [
+        ("Still", 0.0, False), ("Lift", 0.5, True), ("Soft", 0.5, True)]
+    assert [body["touches"] for body in document["bodies"]] == [
+        ["High", "Still", "Lift", "Soft"], ["Low", "Still", "Lift", "Soft"]]
+    places = [job.array(one["vertices"]) for one in document["obstacles"]]
+    np.testing.assert_allclose(np.abs(places[0] - [1, 0, 0]), 0.07, atol=1e-6)  # each face 2 cm out
+    motion = job.array(document["obstacles"][1]["motion"])
+    assert motion.shape == (2 * LAST - 1, 8, 3)
+    np.testing.assert_allclose(motion[-1] - motion[0], np.broadcast_to([0, 0, 0.5], (8, 3)), atol=1e-6)
+    deformed = job.array(document["obstacles"][2]["motion"])
+    assert np.abs(deformed[-1] - deformed[0]).max() == pytest.approx(0.2, abs=1e-5)
+    for k in (0, 1, 2):  # outwards, also of the mirrored one
+        faces = job.array(document["obstacles"][k]["triangles"])
+        corners = places[k][faces] - places[k].mean(axis=0)
+        assert np.linalg.det(corners).sum() > 0.0
+    assert gather.changed_settings(low, scene, tmp_path) == [] and gather.moved(low, scene, tmp_path) == []
+    still.name = "Table"
+    assert gather.changed_settings(low, scene, tmp_path) == []
+    still.location.x += 0.5
+    bpy.context.view_layer.update()
+    assert gather.moved(low, scene, tmp_path) == ["Table"]
+    lift.conjac.kind = "none"
+    assert "Colliders" in gather.changed_settings(low, scene, tmp_path)
+
+
+def test_colliders_that_cannot_be_touched_are_refused_by_name(balls, scene, tmp_path):  # noqa: F811
+    low, _ = balls
+    box = add_collider("Box", 0.1, (1, 0, 0))
+    box.hide_viewport = True
+    with pytest.raises(BadInput, match='"Box": it is a collider of "Low" and is disabled in viewports'):
+        gather.write_job(low, scene, tmp_path)
+    box.hide_viewport = False
+    box.data.clear_geometry()
+    with pytest.raises(BadInput, match='"Box": the mesh has no vertices'):
+        gather.write_job(low, scene, tmp_path)
+    bpy.data.objects.remove(box)
+    sheet = add_collider("Sheet", 0.1, (1, 0, 0))
+    array = sheet.modifiers.new("Array", "ARRAY")
+    for frame, count in ((1, 1), (LAST, 3)):
+        array.count = count
+        sheet.keyframe_insert('modifiers["Array"].count', frame=frame)
+    with pytest.raises(BadInput, match='"Sheet", frame 3: it is a collider, and has .* vertices where it had'):
+        gather.write_job(low, scene, tmp_path)
+    assert not (tmp_path / "arrays.new").exists()
