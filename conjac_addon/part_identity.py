@@ -7,7 +7,7 @@ it belongs to the one that is still called so, else to the first.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import bpy
@@ -53,6 +53,27 @@ def give(owner: bpy.types.Object) -> None:
         own = known.get(part.name) or uuid.uuid4().hex
         if (said.uuid, said.called) != (own, part.name):
             said.uuid, said.called = own, part.name
+
+
+def take_back(owner: bpy.types.Object, baked: Sequence[tuple[str, str]], order: Sequence[str]) -> None:
+    """Give parts the UUIDs again that undo, or closing without saving, took from them and that a bake on disk knows.
+
+    baked: (name, UUID) of the bake's bodies; order: what parts are called in a job that is made now. A part without a
+    UUID is the body of its name; where all others stand in their places, it is the body of its place.
+    """
+    own = uuids(owner)
+    settings_of = {part.name: settings(part) for part in parts(owner)
+                   if not isinstance(part, bpy.types.Object) or part.is_editable}
+    lost = {place: one for place, one in enumerate(baked) if one[1] and one[1] not in own.values()}
+    back = {name: (name, old) for name, old in lost.values() if name in settings_of and name not in own}
+    own |= {name: old for name, (_, old) in back.items()}
+    renamed = {place: one for place, one in lost.items() if one[1] not in own.values()}
+    if len(order) == len(baked) and all(place in renamed or own.get(order[place]) == old
+                                        for place, (_, old) in enumerate(baked)):
+        back |= {order[place]: one for place, one in renamed.items()
+                 if order[place] in settings_of and order[place] not in own}
+    for name, (called, old) in back.items():
+        settings_of[name].uuid, settings_of[name].called = old, called
 
 
 def named(owner: bpy.types.Object, name: str) -> str:

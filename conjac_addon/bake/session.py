@@ -28,7 +28,7 @@ from . import moving, place
 from .can_play import check_can_play
 from .live import LiveFrames
 from .progress import Progress, after, line
-from .shown import show
+from .shown import show, take_parts_back
 from .worker import Worker
 
 SOLVER = "solver"
@@ -79,6 +79,7 @@ class Bake:
             error.object = error.object or self.name
             raise
         if members.is_mechanism(obj):
+            take_parts_back(obj, self.folder)
             part_identity.give(obj)
         for one in members.soft_bodies(obj, scene):
             identity.give(one)

@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ...solver.errors import NoSuchThing
+from ...solver.errors import ConJacError, NoSuchThing
 from ...solver.frames.read import Cache
 from .. import gather, identity, members, part_identity, playback
 from .. import settings as properties
@@ -71,6 +71,19 @@ def names_now(holder: bpy.types.Object, cache: Cache) -> dict[str, str]:
     assert cache.manifest is not None
     return part_identity.now(holder, [(body["name"], body.get("uuid", ""))
                                       for body in cache.manifest["scene"]["mechanisms"][0]["bodies"]])
+
+
+def take_parts_back(holder: bpy.types.Object, folder: Path) -> None:
+    """What undo, or closing without saving, took from bones and objects, the bake on disk still knows."""
+    try:
+        manifest = place.cache_of(folder).manifest
+        if manifest is None or not manifest["scene"]["mechanisms"]:
+            return
+        order = [one.name for one in gather.plan(holder)[0]]
+    except ConJacError:
+        return  # the bake says it, or begins anew
+    part_identity.take_back(holder, [(body["name"], body.get("uuid", ""))
+                                     for body in manifest["scene"]["mechanisms"][0]["bodies"]], order)
 
 
 def pushed_by(cache: Cache, run: tuple[int, int],

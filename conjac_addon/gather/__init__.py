@@ -6,8 +6,9 @@ from .in_memory import mechanism_now
 from .job import write_job, write_job_steps
 from .mesh import start_mesh
 from .placed import moved
+from .sources import plan
 from .stack import count_at_mark
 from .stale import changed_settings, labels
 
 __all__ = ["animated_refusal", "changed_settings", "check_mode", "count_at_mark", "labels", "mechanism_now",
-           "moved", "start_mesh", "write_job", "write_job_steps"]
+           "moved", "plan", "start_mesh", "write_job", "write_job_steps"]

@@ -119,6 +119,36 @@ def test_renamed_bones_and_flesh_keep_their_bake(scene):  # noqa: F811
     assert flesh[0].conjac.attachments[0].part == "Root"
 
 
+@pytest.mark.parametrize("how", ["undo", "close"])
+def test_a_bake_that_was_undone_or_not_saved_plays_again_also_after_renames(scene, how):  # noqa: F811
+    """What was written to bones and objects is gone then, their UUIDs too, and the frames on disk are not."""
+    name = add_chain(3).name
+    bpy.ops.wm.save_mainfile()
+    bpy.ops.ed.undo_push(message="before")
+    rig = bpy.data.objects[name]
+    assert rig.conjac.bake() == 0
+    before, known = written(rig), {bone.name: bone.conjac.uuid for bone in rig.pose.bones}
+    bpy.context.scene.frame_set(LAST)
+    tip = world_of(rig, "B2")
+    bpy.ops.ed.undo_push(message="baked")
+    if how == "undo":
+        assert bpy.ops.ed.undo() == {"FINISHED"}
+    else:
+        bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
+    rig = bpy.data.objects[name]
+    assert action.ours(rig) is None and not any(bone.conjac.uuid for bone in rig.pose.bones)
+    rig.data.bones["B1"].name, rig.data.bones["B2"].name = "Middle", "A Tip"
+    bpy.context.view_layer.objects.active = rig
+    for tip_is_called in ("A Tip", "End"):
+        rig.data.bones[2].name = tip_is_called
+        assert rig.conjac.bake() == 0
+        assert bake.status(rig).state == "complete" and written(rig) == before
+        bpy.context.scene.frame_set(LAST)
+        assert world_of(rig, tip_is_called) == pytest.approx(tip, abs=1e-5)
+    assert {bone.conjac.uuid for bone in rig.pose.bones} == {*known.values()}
+    assert rig.pose.bones["B0"].conjac.uuid == known["B0"]
+
+
 def test_a_copied_bone_is_another_one(scene):  # noqa: F811
     rig = add_chain(2)
     assert rig.conjac.bake() == 0
