@@ -81,9 +81,10 @@ class Bake:
         if members.is_mechanism(obj):
             take_parts_back(obj, self.folder)
             part_identity.give(obj)
-        for one in members.soft_bodies(obj, scene):
+        soft = members.soft_bodies(obj, scene)
+        for one in soft:
             identity.give(one)
-            identity.lead(one, one == obj)
+            identity.lead(one, one == obj and len(soft) > 1)
             copies.own_handles(one)
         self._steps = self._run()
         running[self.uid] = self

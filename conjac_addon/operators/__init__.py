@@ -3,6 +3,7 @@
 from . import (
     attach,
     contact,
+    crossing,
     cuts,
     jiggle,
     mechanism,
@@ -19,4 +20,4 @@ from . import (
 
 classes = (*setup.classes, *cuts.classes, *nails.classes, *pulls.classes, *attach.classes, *mechanism.classes,
            *springs.classes, *jiggle.classes, *preview.classes, *preview_joints.classes, *suggest.classes,
-           *remedies.classes, *contact.classes, *simulate_after.classes)
+           *remedies.classes, *contact.classes, *crossing.classes, *simulate_after.classes)

@@ -37,6 +37,7 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     layout.prop(said, "friction")
     layout.prop(members.owner(obj).conjac.contact, "distance")
     hint(layout, _sentence(obj, context.scene))
+    layout.operator("conjac.select_crossing", icon="RESTRICT_SELECT_OFF")
     _draw_what_does_not_go(layout, obj)
 
 

@@ -244,6 +244,7 @@ def test_every_operator_has_a_button(soft_cube):
     bpy.context.object.conjac.enabled = True
     buttons |= {name for kind, name in advised(soft_cube) if kind == "operator"}
     bpy.ops.conjac.collide()
+    buttons |= {name for kind, name in drawn(soft_cube) if kind == "operator"}
     bpy.context.object.conjac.contact.collides_with = "none"
     for rig in (mechanism(), mechanism()):
         buttons |= {name for kind, name in drawn(rig) if kind == "operator"}

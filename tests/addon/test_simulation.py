@@ -222,3 +222,112 @@ def test_colliders_that_cannot_be_touched_are_refused_by_name(balls, scene, tmp_
     with pytest.raises(BadInput, match='"Sheet", frame 3: it is a collider, and has .* vertices where it had'):
         gather.write_job(low, scene, tmp_path)
     assert not (tmp_path / "arrays.new").exists()
+
+
+def test_a_lift_carries_what_collides_and_nothing_else(scene):  # noqa: F811
+    """A plate that rises under two boxes: one rides on it, one goes through; a copy of what rides does as well."""
+    scene.frame_end = 6
+    rides, ghost = add_ball("Rides", 0.16), add_ball("Ghost", 0.16, along=1.0)
+    lift = add_collider("Lift", 0.1, (0.5, 0, 0), scale=(20, 10, 1))
+    for frame, height in ((1, 0.0), (6, 0.2)):
+        lift.location.z = height
+        lift.keyframe_insert("location", frame=frame)
+    rides.conjac.use_ground = ghost.conjac.use_ground = False
+    ghost.conjac.contact.collides_with = "none"
+    for obj in (rides, ghost):
+        assert members.owner(obj) == obj
+        assert bake.bake_object(obj) == 0
+    assert not crosses([rides, lift], 6)
+    assert world_at(rides, 6)[:, 2].min() > 0.2
+    assert world_at(ghost, 6)[:, 2].min() < 0.06  # it has fallen for 5 frames, 0.21 m
+    assert bake.status(rides).state == bake.status(ghost).state == "complete"
+
+    # what is baked may be what another one bumps into, as it plays
+    rides.conjac.contact.collides_with, rides.conjac.contact.is_collider = "none", True
+    ghost.conjac.contact.collides_with = "all"
+    assert members.colliders(ghost, scene) == [rides, lift] and members.owner(ghost) == ghost
+    folder = place.job_folder(ghost)
+    gather.write_job(ghost, scene, folder)
+    document, job = json.loads((folder / "scene.json").read_text()), load(folder)
+    motion = job.array(document["obstacles"][0]["motion"])
+    np.testing.assert_allclose(motion[-1], world_at(rides, 6), atol=1e-5)
+
+
+def test_free_takes_one_and_leaves_the_other(balls, scene):  # noqa: F811
+    low, high = balls
+    assert bake.bake_object(low) == 0
+    folder, before = place.job_folder(low), frames_of(low)
+    bpy.context.view_layer.objects.active = low
+    assert bpy.ops.conjac.free_bake() == {"FINISHED"}
+    assert not low.modifiers and high.modifiers and frames_of(high) == before
+    assert not (folder / "Low.pc2").exists() and (folder / "High.pc2").exists()
+    assert bake.status(low).state == "stale" and "nothing plays them" in bake.status(low).text
+    assert bake.status(high).state == "complete"
+    assert bake.bake_object(high) == 0  # nothing is simulated again, and both play
+    assert frames_of(low) == before and bake.status(low).state == bake.status(high).state == "complete"
+
+    # a copy plays what it was copied from, joins, and gets its own at the next bake
+    bpy.ops.object.select_all(action="DESELECT")
+    low.select_set(True)
+    bpy.context.view_layer.objects.active = low
+    bpy.ops.object.duplicate()
+    copy = bpy.context.object
+    copy.location.x += 1.0
+    assert members.soft_bodies(low, scene) == [low, high, copy] and members.owner(copy) == low
+    np.testing.assert_array_equal(seen_at(copy, LAST), seen_at(low, LAST))
+    assert bake.status(copy).state == "stale" and "Soft Bodies" in bake.status(copy).text
+    assert bake.bake_object(copy) == 0
+    assert len({obj.conjac.cache.uuid for obj in (low, high, copy)}) == 3
+    assert all(bake.status(obj).state == "complete" for obj in (low, high, copy))
+
+    # the one that has the bake goes: the others play on, and have a bake of their own from the next time on
+    bpy.data.objects.remove(low)
+    assert members.owner(high) == members.owner(copy) == high
+    assert np.abs(seen_at(high, LAST) - rest_of(high)).max() > 0.01 and frames_of(high) == {}
+    assert (folder / "cache" / "manifest.json").exists()
+
+    bpy.context.view_layer.objects.active = copy
+    assert bpy.ops.conjac.free_bake(together=True) == {"FINISHED"}
+    assert not high.modifiers and not copy.modifiers
+
+
+def test_a_bake_in_a_file_never_saved_is_taken_along(scene, tmp_path):  # noqa: F811
+    """One was baked alone before it touched the other: that bake is not lost either."""
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    bpy.context.scene.frame_end = 3
+    bpy.context.scene.render.fps = 24
+    low, high = add_ball("Low", 0.12), add_ball("High", 0.34)
+    high.conjac.contact.collides_with = "none"
+    assert bake.bake_object(high) == 0
+    alone = place.job_folder(high)
+    high.conjac.contact.collides_with = "all"
+    assert bake.bake_object(high) == 0
+    together = place.job_folder(high)
+    assert together != alone and (alone / "cache" / "manifest.json").exists()
+    frames = frames_of(high)
+    (tmp_path / "other").mkdir()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "other" / "named.blend"))
+    for folder in (alone, together):
+        assert not folder.exists()
+    assert frames_of(low) == frames and place.job_folder(low).is_relative_to(tmp_path / "other")
+    assert bake.status(low).state == bake.status(high).state == "complete"
+    high.conjac.contact.collides_with = "none"
+    assert place.job_folder(high) != place.job_folder(low) and len(frames_of(high)) == 3
+
+
+def test_what_crosses_at_the_start_is_told_by_name_and_selected(balls, scene):  # noqa: F811
+    low, high = balls
+    bpy.context.view_layer.objects.active = low
+    assert bpy.ops.conjac.select_crossing() == {"FINISHED"} and low.mode == "OBJECT"
+    high.location.z = 0.3  # its lower face is 2 cm below the upper one of the other
+    scene.frame_set(7)
+    said = []
+    assert bake.bake_object(low, report=said.append) == 2
+    assert any('"Low"' in text and '"High"' in text and "crosses" in text for text in said), said
+    assert bpy.ops.conjac.select_crossing() == {"FINISHED"}
+    assert scene.frame_current == 1 and low.mode == high.mode == "EDIT"
+    bpy.ops.object.mode_set(mode="OBJECT")
+    chosen = [face for face in low.data.polygons if face.select]
+    assert 0 < len(chosen) < len(low.data.polygons)
+    assert all(max(low.data.vertices[vertex].co.z for vertex in face.vertices) > 0.09 for face in chosen)
+    assert bpy.ops.conjac.free_bake.poll() is False  # nothing was baked

@@ -1,0 +1,99 @@
+"""Find faces that go through each other where a bake begins, and select them: such a start is refused."""
+
+from __future__ import annotations
+
+import itertools
+
+import bpy
+from mathutils.bvhtree import BVHTree
+
+from .. import members
+from ..redraw import redraw_panels
+from ..settings import frame_range, go_to
+from .entries import UNDOABLE
+from .poll import in_object_mode, soft_body_to_read, unless
+
+#: how many pairs are named
+NAMED = 3
+
+Pair = tuple[bpy.types.Object, bpy.types.Object, set[int], set[int]]
+
+
+class CONJAC_OT_select_crossing(bpy.types.Operator):
+    """Go to the first frame and select the faces with which what touches goes through each other there"""
+
+    bl_idname = "conjac.select_crossing"
+    bl_label = "Select What Crosses"
+    bl_options = UNDOABLE
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        obj = in_object_mode(cls, soft_body_to_read(cls, context))
+        return unless(cls, obj, lambda one: not members.collides(one), "It collides with nothing") is not None
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        obj, scene = context.object, context.scene
+        start = frame_range(members.shared_settings(obj), scene)[0]
+        go_to(scene, start)
+        found = crossing(obj, context)
+        if not found:
+            self.report({"INFO"}, f"At frame {start} no face of what it is baked with goes through another one")
+            return {"FINISHED"}
+        _select(found, context)
+        said = [f'"{one.name}" and "{other.name}" cross with {len(of_one) + len(of_other)} faces'
+                for one, other, of_one, of_other in found[:NAMED]]
+        more = f", and {len(found) - NAMED} more pairs" if len(found) > NAMED else ""
+        self.report({"WARNING"}, f"Frame {start}: {', '.join(said)}{more}")
+        redraw_panels()
+        return {"FINISHED"}
+
+
+def crossing(obj: bpy.types.Object, context: bpy.types.Context) -> list[Pair]:
+    """The pairs of a simulation that touch and cross at the present frame, and the faces of both that do."""
+    bodies, colliders = members.soft_bodies(obj, context.scene), members.colliders(obj, context.scene)
+    trees = {one: _tree(one, context) for one in (*bodies, *colliders)}
+    pairs = [(one, other) for one, other in itertools.combinations(bodies, 2) if members.touch(one, other)]
+    pairs += [(one, other) for one in bodies for other in colliders if members.wants(one, other)]
+    found = []
+    for one, other in pairs:
+        faces = trees[one].overlap(trees[other])
+        if faces:
+            found.append((one, other, {first for first, _ in faces}, {second for _, second in faces}))
+    return found
+
+
+def _tree(obj: bpy.types.Object, context: bpy.types.Context) -> BVHTree:
+    """The faces of an object as they are seen, in the world."""
+    evaluated = obj.evaluated_get(context.evaluated_depsgraph_get())
+    mesh = evaluated.to_mesh()
+    vertices = [tuple(evaluated.matrix_world @ vertex.co) for vertex in mesh.vertices]
+    tree = BVHTree.FromPolygons(vertices, [tuple(face.vertices) for face in mesh.polygons])
+    evaluated.to_mesh_clear()
+    return tree
+
+
+def _select(found: list[Pair], context: bpy.types.Context) -> None:
+    """The objects, and in Edit Mode their faces, where modifiers make no others of them."""
+    faces: dict[bpy.types.Object, set[int]] = {}
+    for one, other, of_one, of_other in found:
+        faces.setdefault(one, set()).update(of_one)
+        faces.setdefault(other, set()).update(of_other)
+    for obj in context.view_layer.objects:
+        obj.select_set(obj in faces)
+    for obj, chosen in faces.items():
+        mesh = obj.data
+        seen = obj.evaluated_get(context.evaluated_depsgraph_get()).data
+        if len(seen.polygons) != len(mesh.polygons):
+            continue
+        for elements in (mesh.vertices, mesh.edges):
+            elements.foreach_set("select", [False] * len(elements))
+        corners = {vertex for face in chosen for vertex in mesh.polygons[face].vertices}
+        for vertex in corners:
+            mesh.vertices[vertex].select = True
+        mesh.polygons.foreach_set("select", [index in chosen for index in range(len(mesh.polygons))])
+    context.view_layer.objects.active = next(iter(faces))
+    context.tool_settings.mesh_select_mode = (False, False, True)
+    bpy.ops.object.mode_set(mode="EDIT")
+
+
+classes = (CONJAC_OT_select_crossing,)
