@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from matrix import crossed
 from small_jobs import box_job
 
 from solver import threads
@@ -182,8 +183,7 @@ def small_kernel(tmp_path_factory):
         forking.stdin.close()
 
 
-@pytest.mark.parametrize("kind", ["nbi", "nbc"])
-@pytest.mark.parametrize("left", [0, 20])
+@pytest.mark.parametrize("kind, left", crossed(["nbi", "nbc"], [0, 20]))
 def test_a_torn_file_of_the_cache_is_made_anew(small_kernel, kind, left):
     """The bake that meets it compiles without the cache and says so; the one after fills the cache again."""
     run, folder = small_kernel

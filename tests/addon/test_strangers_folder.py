@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from matrix import crossed
 
 bpy = pytest.importorskip("bpy")
 
@@ -168,8 +169,7 @@ def test_what_a_stranger_left_for_playing_bones_is_refused_in_a_sentence(scene, 
     assert refused.value.object == "Rig"
 
 
-@pytest.mark.parametrize("odd", ODD)
-@pytest.mark.parametrize("name", ["placed_names", "placed_matrices"])
+@pytest.mark.parametrize("odd, name", crossed(ODD, ["placed_names", "placed_matrices"]))
 def test_a_panel_lives_on_beside_what_a_stranger_left(scene, odd, name):  # noqa: F811
     obj, scene.frame_end = add_jelly(), 3
     assert obj.conjac.bake() == EXIT_COMPLETE

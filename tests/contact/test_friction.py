@@ -131,7 +131,7 @@ def test_the_filter_does_not_hold_a_block_on_a_slope():
     assert velocity(world, then)[0] == pytest.approx(0.73 * weight / world.mass[touches].sum(), rel=0.01)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", some(METHODS, "conjac"))
 def test_a_resting_body_feels_no_friction(method):
     rubbed, plain = (block(method, law, quasistatic_start=False) for law in ("coulomb", None))
     a, b = (run(world, run(world, state, 200, LARGE), 5, LARGE) for world, state in (rubbed, plain))

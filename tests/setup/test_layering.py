@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,7 @@ def module_name(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+@cache
 def imports(path: Path) -> list[tuple[int, str, bool]]:
     """(line, module or module.name, relative) of every import in a file, wherever it stands."""
     package = module_name(path) if path.name == "__init__.py" else module_name(path).rpartition(".")[0]
