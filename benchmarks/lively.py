@@ -1,44 +1,52 @@
 """What is kept of the motion that an artist can see, and what it costs: method, integrator and step against truth.
 
-Two scenes so far. TWIST's bar plucked (`scenes.plucked`): visible energy from 0.6 to 1 s after it is let go, as a share
-of the truth, the trapezoidal rule with solved stages at 1/2000 s. A jelly cube of one metre dropped by 0.6 m on a
-ground: how high its middle comes after the first landing, as a share of what SDIRK2 with solved stages finds at
-1/960 s; E is 7e4 Pa, the ground's stiffness that of a new soft body. Cost is the thread's own processor seconds
-for a second of motion, one thread, the median of five runs where these are short. Draws docs/lively_bar.png and
-docs/lively_cube.png.
+    python -m benchmarks.lively                       all scenes and claims, about six minutes
+    python -m benchmarks.lively --only bar,ears       some scenes, without claims and pictures
+
+Soft bodies (`lively_scenes`): TWIST's bar plucked, HETERO's bar plucked, the dragon pulled gently, a head with ears
+that nods, a jelly cube that is dropped. Kept is the visible energy from 0.6 to 1 s after they are let go, of the cube
+the height of its bounce, as a share of the truth. Mechanisms (`swing`): a pendulum and a chain of ten hinges, let go
+level; kept is their energy from 0.6 to 1 s above that of hanging, as a share of the start's, which frictionless hinges
+keep whole. Cost is the thread's own processor seconds for a second of motion, one thread, the median of runs until they
+add up to a second. Draws docs/lively_SCENE.png.
+
+Left out for time: 1/192 s, solved stages and ConJac's linearised SDIRK2 on HETERO and the dragon. ConJac solved to its
+root stands beside the bar alone, at the two steps of `conjac_over_exact`.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 from solver import threads  # isort: skip  # first: it sets what numba and BLAS read
 
 import numpy as np
 
-from benchmarks.report import claim, emit
-from benchmarks.scenes import plucked
-from benchmarks.scenes.scene import Scene, farthest
+from benchmarks.lively_picture import draw
+from benchmarks.lively_scenes import FROM, TIGHT, TO, WATCHED, Watched, half_life, kept, late
+from benchmarks.report import Claim, claim, emit
+from benchmarks.swing import chain, drop
 from solver.errors import StepFailed
-from solver.meshing.grid import box_tets
 from solver.simulate import advance
 from solver.state import State
-from solver.world.nodes import Nodes
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
-STEPS = (1 / 24, 1 / 48, 1 / 96, 1 / 192)
-SIZE, CELLS, DROP = 1.0, 6, 0.6  #: of the cube: [m], along an edge, [m]
+COARSE, FINE = (1 / 24, 1 / 48, 1 / 96), (1 / 24, 1 / 48, 1 / 96, 1 / 192)
 RUNS, LONG = 5, 1.0  #: of each setting, whose median counts; no more runs after so long [s]
-SECONDS = 1.0  #: of the bar; the cube is followed for twice as long
-TIGHT: dict[str, Any] = {"kind": "qlb", "params": {"tolerance": 1e-6}}
+NODES = 8  #: dynamic ones of ConJac
 DEFAULT = "Vanilla, SDIRK2, Quick"  #: of a new soft body, at DEFAULT_STEP
 DEFAULT_STEP = 1 / 48
-TOLD = ("Vanilla, Semi-Implicit Euler", "ConJac, SDIRK2, Quick")  #: other settings whose steps the plots name
+SWINGS = "Leapfrog"  #: of a new mechanism, at SWING_STEP
+SWING_STEP = 1 / 120
+LINEAR, DYNAMIC, EXACT = "Vanilla, Semi-Implicit Euler", "ConJac, SDIRK2, Quick", "ConJac, SDIRK2 solved"
+CLAIMED = (1 / 48, 1 / 96)  #: steps at which ConJac is held to what its solved stages keep
+
+Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -52,132 +60,155 @@ class Setting:
 
 
 SETTINGS = {
-    "Vanilla, Semi-Implicit Euler": Setting("vanilla", "semi_implicit", beta=1.0),
+    LINEAR: Setting("vanilla", "semi_implicit", beta=1.0),
     "Vanilla, Semi-Implicit SDIRK2": Setting("vanilla", "ssdirk2"),
     DEFAULT: Setting("vanilla", "sdirk2", {"kind": "quick"}),
     "Vanilla, SDIRK2 solved": Setting("vanilla", "sdirk2", TIGHT),
     "ConJac, Semi-Implicit Euler": Setting("conjac", "semi_implicit", beta=0.5),
-    "ConJac, SDIRK2, Quick": Setting("conjac", "sdirk2", {"kind": "quick"}),
+    "ConJac, Semi-Implicit SDIRK2": Setting("conjac", "ssdirk2"),
+    DYNAMIC: Setting("conjac", "sdirk2", {"kind": "quick"}),
+    EXACT: Setting("conjac", "sdirk2", {"kind": "newton_d", "params": {"tolerance": 1e-6}}),
 }
+#: integrators of mechanisms, by what the panel calls them
+SWINGING = {"Semi-Implicit Euler": "semi_implicit", SWINGS: "leapfrog", "Backward Euler": "backward_euler",
+            "BDF2": "bdf2", "SDIRK2": "sdirk2"}
+MECHANISMS = {"pendulum": 1, "chain": 10}  #: links of each
+SOME = dict.fromkeys((LINEAR, "Vanilla, Semi-Implicit SDIRK2", DEFAULT, "ConJac, Semi-Implicit Euler", DYNAMIC), COARSE)
+ALL = {label: FINE for label in SETTINGS if label != EXACT}
+#: which settings are tried at which steps
+TRIED = {"bar": ALL | {EXACT: CLAIMED}, "hetero": SOME, "dragon": SOME, "ears": ALL, "cube": ALL}
 
 
-def cube() -> Scene:
-    nodes, tets = box_tets((CELLS,) * 3, (SIZE,) * 3)
-    nodes = nodes + [0.0, 0.0, DROP]
-    corner = int(np.argmin(nodes.sum(axis=1)))
-    stiffness = 1000.0 * 9.81 * (np.sqrt(3.0) * SIZE / 20.0) ** 2 / 0.005
-    return Scene(nodes, tets, np.zeros(0, dtype=np.int32),
-                 lambda count: farthest(nodes, np.arange(len(nodes)), [corner], count), (8,),
-                 1000.0 * (2.5 * SIZE / 0.3) ** 2, 0.4,
-                 ground={"point": [0, 0, 0], "normal": [0, 0, 1], "stiffness": stiffness})
-
-
-def ran(scene: Scene, setting: Setting, h: float, seconds: float,
-        look: Callable[[Nodes, State], float]) -> tuple[np.ndarray, float]:
+def timed(step: Callable[[State], State], start: Callable[[], State], look: Callable[[State], float], steps: int,
+          seconds: float) -> tuple[np.ndarray, float]:
     """What `look` sees at each step, and processor seconds a second. Raises StepFailed."""
-    params = {} if setting.beta is None else {"beta": setting.beta}
-    world = scene.world(setting.method, 8, integrator=setting.integrator, stage_solver=setting.stage_solver, **params)
-    advance(world, scene.start(world), h, 1)  # kernels are compiled before anything is timed
+    step(start())  # kernels are compiled before anything is timed
     costs: list[float] = []
     while len(costs) < RUNS and sum(costs) < LONG:
-        world.forget_past()
-        state, spent = scene.start(world), 0.0
-        seen = [look(world, state)]
-        for _ in range(round(seconds / h)):
+        state, spent = start(), 0.0
+        seen = [look(state)]
+        for _ in range(steps):
             began = time.thread_time()
-            state = advance(world, state, h, 1)
+            state = step(state)
             spent += time.thread_time() - began
-            seen.append(look(world, state))
+            seen.append(look(state))
         costs.append(spent / seconds)
     return np.array(seen), float(np.median(costs))
 
 
-def late(energies: np.ndarray) -> float:
-    """Their mean from 0.6 to 1 s."""
-    times = np.linspace(0.0, SECONDS, len(energies))
-    return float(energies[(times >= 0.6)].mean())
-
-
-def bounce(heights: np.ndarray) -> float:
-    """How far the middle comes up again after it was lowest first [m]."""
-    first = heights[: len(heights) // 2]
-    low = int(np.argmin(first))
-    return float(heights[low:].max() - heights[low])
-
-
-def middle(world: Nodes, state: State) -> float:
-    x = world.coordinates.place(state.q, state.time)
-    return float(world.mass @ x[:, 2] / world.mass.sum())
-
-
-def rows(name: str, scene: Scene, seconds: float, look: Callable[[Nodes, State], float],
-         measure: Callable[[np.ndarray], float], truth: tuple[Setting, float]) -> list[dict[str, Any]]:
+def soft(name: str, watched: Watched) -> dict[str, Row]:
     """What each setting keeps of the truth at each step, and its cost."""
-    true = measure(ran(scene, *truth, seconds, look)[0])
-    print(f"{name}: the truth is {true:.4g}", file=sys.stderr, flush=True)
-    out = []
-    for label, setting in SETTINGS.items():
-        for h in STEPS:
-            row: dict[str, Any] = {"setting": label, "steps a second": round(1 / h)}
+    true, look = kept(name, watched)["value"], watched.look(watched.scene)
+    out: dict[str, Row] = {}
+    for label, steps in TRIED[name].items():
+        for h in steps:
+            out[said(label, h)] = row = told(label, h)
             try:
-                seen, cost = ran(scene, setting, h, seconds, look)
-                row |= {"kept": round(measure(seen) / true, 3), "cpu s/s": float(f"{cost:.3g}")}
+                seen, cost, notes = ran(watched, SETTINGS[label], h, look)
             except StepFailed as failure:
                 row["failed"] = str(failure)
+            else:
+                share = watched.scene.let_go / watched.seconds
+                row |= {"kept": round(watched.measured(seen) / true, 3), "cpu_s_s": float(f"{cost:.3g}"),
+                        "half_life_s": lived(seen, share) if watched.measure is late else None, "notes": notes}
             print(name, row, file=sys.stderr, flush=True)
-            out.append(row)
     return out
 
 
-def draw(name: str, what: str, found: list[dict[str, Any]]) -> None:
-    """Cost against what is kept, one line a setting, each step a point."""
-    import matplotlib
+def ran(watched: Watched, setting: Setting, h: float, look: Callable[..., float]) -> tuple[np.ndarray, float, str]:
+    """One setting at one step: what is seen, its cost, and what the log's end says of linearised steps."""
+    params = {} if setting.beta is None else {"beta": setting.beta}
+    scene = watched.scene
+    world = scene.world(setting.method, NODES, integrator=setting.integrator, stage_solver=setting.stage_solver,
+                        **params)
 
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+    def start() -> State:
+        world.forget_past()
+        return scene.start(world)
 
-    figure, axes = plt.subplots(figsize=(7, 5), layout="constrained")
-    for label in SETTINGS:
-        points = [(row["cpu s/s"], row["kept"], row["steps a second"]) for row in found
-                  if row["setting"] == label and "kept" in row]
-        if points:
-            costs, kept, _ = zip(*points)
-            axes.plot(costs, kept, "o-", label=label, linewidth=2.5 if label == DEFAULT else 1.2)
-            for cost, share, steps in points if label in (DEFAULT, *TOLD) else ():
-                axes.annotate(f"1/{steps}", (cost, share), fontsize=7, xytext=(0, 5 if label == DEFAULT else -11),
-                              textcoords="offset points", ha="center")
-    axes.set_xscale("log")
-    axes.set_xlabel("processor seconds for a second of motion")
-    axes.set_ylabel(what)
-    axes.set_ylim(-0.05, 1.25)
-    axes.axhline(1.0, color="0.8", zorder=0)
-    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.xaxis.set_minor_locator(NullLocator())
-    figure.legend(fontsize=8, loc="outside lower center", ncols=2)
-    figure.savefig(DOCS / f"lively_{name}.png", dpi=110)
+    seen, cost = timed(lambda state: advance(world, state, h, 1), start, lambda state: look(world, state),
+                       round(watched.seconds / h), watched.seconds)
+    return seen, cost, " ".join(world.summary)
+
+
+def lived(energies: np.ndarray, let_go: float) -> float | None:
+    found = half_life(energies, let_go)
+    return float(f"{found:.3g}") if np.isfinite(found) else None
+
+
+def mechanism(name: str) -> dict[str, Row]:
+    """The same of a mechanism, whose truth is that nothing is lost."""
+    out: dict[str, Row] = {}
+    for label, integrator in SWINGING.items():
+        for h in (*FINE, SWING_STEP) if label == SWINGS else FINE:
+            out[said(label, h)] = row = told(label, h)
+            world = chain(MECHANISMS[name], integrator)
+            first = world.energy(world.initial_state())
+            try:
+                seen, cost = timed(partial(world.step, h=h), world.initial_state, world.energy, round(TO / h), TO)
+            except StepFailed as failure:
+                row["failed"] = str(failure)
+            else:
+                lost = (first - seen[round(FROM / h):].mean()) / drop(MECHANISMS[name])
+                row |= {"kept": round(1.0 - float(lost), 3), "cpu_s_s": float(f"{cost:.3g}")}
+            print(name, row, file=sys.stderr, flush=True)
+    return out
+
+
+def said(label: str, h: float) -> str:
+    return f"{label}, 1/{round(1 / h)} s"
+
+
+def told(label: str, h: float) -> Row:
+    return {"setting": label, "steps_a_second": round(1 / h)}
+
+
+def defaults(found: dict[str, dict[str, Row]]) -> dict[str, Row]:
+    """Of each scene the row of what a new body or mechanism begins with."""
+    return {name: rows[said(SWINGS, SWING_STEP) if name in MECHANISMS else said(DEFAULT, DEFAULT_STEP)]
+            for name, rows in found.items()}
+
+
+def over_cheapest(found: dict[str, dict[str, Row]], h: float = DEFAULT_STEP) -> dict[str, float]:
+    """Of each soft body what the default costs, over the cheapest setting that ends at the same step."""
+    return {name: rows[said(DEFAULT, h)].get("cpu_s_s", np.inf)
+            / min(row["cpu_s_s"] for row in rows.values() if row["steps_a_second"] == round(1 / h) and "cpu_s_s" in row)
+            for name, rows in found.items() if name not in MECHANISMS}
+
+
+def claims(found: dict[str, dict[str, Row]]) -> tuple[list[Claim], dict[str, Any]]:
+    """What the defaults keep and cost in the worst scene, and ConJac's step; and which scene that was."""
+    keep = {name: row.get("kept", 0.0) for name, row in defaults(found).items()}
+    cost = over_cheapest(found)
+    bar, beast = found["bar"], found["dragon"]
+    shares = {f"at 1/{round(1 / h)} s": bar[said(DYNAMIC, h)].get("kept", 0.0) / bar[said(EXACT, h)]["kept"]
+              for h in CLAIMED if "kept" in bar[said(EXACT, h)]}
+    linear, dynamic = (beast[said(label, CLAIMED[1])].get("cpu_s_s", np.inf) for label in (LINEAR, DYNAMIC))
+    made = [claim("visible_default", min(keep.values()), "of the truth", ">= 0.5"),
+            claim("default_over_cheapest", max(cost.values()), "", "<= 1.3")]
+    if len(shares) == len(CLAIMED):
+        made.append(claim("conjac_over_exact", min(shares.values()), "of what solved stages keep", ">= 0.9"))
+    if np.isfinite(dynamic):
+        made.append(claim("conjac_cost", dynamic / linear, "steps of Vanilla Semi-Implicit Euler", "<= 1.5"))
+    return made, {"by_scene": {name: {"visible_default": keep[name], "default_over_cheapest": cost.get(name)}
+                               for name in keep}, "conjac_over_exact": shares}
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    names = (*WATCHED, *MECHANISMS)
+    parser.add_argument("--only", default=",".join(names), help=f"of: {', '.join(names)}")
+    chosen = parser.parse_args().only.split(",")
     threads.configure(1)
-    bar = plucked.scene()
-    visible = plucked.Visible(bar.world("vanilla"))
-    found = {
-        "bar": rows("bar", bar, SECONDS, lambda world, state: visible.of(state), late,
-                    (Setting("vanilla", "trapezoidal", TIGHT), 1 / 2000)),
-        "cube": rows("cube", cube(), 2 * SECONDS, middle, bounce, (Setting("vanilla", "sdirk2", TIGHT), 1 / 960))}
-    default = [row for scene in found.values() for row in scene
-               if row["setting"] == DEFAULT and row["steps a second"] == round(1 / DEFAULT_STEP)]
-    cheapest = {name: min(row["cpu s/s"] for row in scene if row["steps a second"] == round(1 / DEFAULT_STEP)
-                          and "kept" in row) for name, scene in found.items()}
-    claims = [claim("visible_default", min(row.get("kept", 0.0) for row in default), "of the truth", ">= 0.5"),
-              claim("default_over_cheapest", max(row["cpu s/s"] / least for row, least
-                                                 in zip(default, cheapest.values())), "", "<= 1.3")]
-    emit("lively", claims, {name: {f"{row['setting']}, 1/{row['steps a second']} s": row for row in scene}
-                             for name, scene in found.items()})
-    draw("bar", "visible energy kept, 0.6 to 1 s", found["bar"])
-    draw("cube", "height of the bounce kept", found["cube"])
+    watched = {name: WATCHED[name]() for name in chosen if name in WATCHED}
+    found = {name: soft(name, watched[name]) if name in watched else mechanism(name) for name in chosen}
+    if {*chosen} != {*names}:
+        return
+    made, details = claims(found)
+    emit("lively", made, details | found)
+    for name, rows in found.items():
+        seen = watched[name].seen if name in watched else "energy, 0.6 to 1 s"
+        draw(name, f"{seen}: share kept", [*rows.values()], DEFAULT if name in watched else SWINGS)
 
 
 if __name__ == "__main__":

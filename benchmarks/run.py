@@ -21,7 +21,8 @@ from benchmarks import tables
 
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "benchmarks" / "results"
-NOT_BENCHMARKS = {"armadillo", "chains", "report", "run", "tables", "timed_solver", "vanilla"}
+NOT_BENCHMARKS = {"armadillo", "chains", "lively_picture", "lively_scenes", "report", "run", "tables", "timed_solver",
+                  "vanilla"}
 
 
 def names() -> list[str]:

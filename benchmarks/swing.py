@@ -50,8 +50,13 @@ def chain(count: int, integrator: str) -> Joints:
     jointed = Jointed(tree, none, OnRates(tree, JointForces(tree, no_law(tree.rates))), np.array([0, 0, -GRAVITY]), 1.0)
     rest = np.zeros(tree.rates)
     return Joints([], Shown(np.zeros(0, np.int32), np.zeros((0, 4, 4))), tree, jointed,
-                  catalogue.find("integrator", integrator).load()({}), StopRule(1.0e-6, 1, 0.0), rest, rest, 1,
+                  catalogue.find("integrator", integrator).load()({}), StopRule(1.0e-6, 100, 0.0), rest, rest, 1,
                   recentres=True)
+
+
+def drop(count: int) -> float:
+    """What `count` level rods can lose of their height's energy [J]."""
+    return MASS * GRAVITY * LINK * count**2 / 2
 
 
 def energies(world: Joints) -> Vec:
@@ -61,8 +66,7 @@ def energies(world: Joints) -> Vec:
     for _ in range(round(SPAN / H)):
         state = world.step(state, H)
         found.append(world.energy(state) - start)
-    count = world.tree.count
-    return np.array(found) / (MASS * GRAVITY * LINK * count**2 / 2)
+    return np.array(found) / drop(world.tree.count)
 
 
 def step_ms(worlds: list[Joints]) -> list[float]:

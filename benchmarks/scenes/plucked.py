@@ -1,62 +1,85 @@
-"""TWIST's bar plucked: its middle moved by 4 cm and turned by 40 degrees, in balance, and let go at once.
+"""Bars plucked: moved aside, in balance, and let go at once. TWIST's in its middle, HETERO's at its top.
 
-What an artist sees of it are its slowest wobbles. `Visible` is the energy, kinetic and elastic, in the modes of the
-rest shape below 8.5 Hz.
+What an artist sees of a body are its slowest wobbles. `Visible` is the energy, kinetic and elastic, in the five slowest
+modes of the shape in which it rests; those of TWIST's bar are below 8.5 Hz.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as sla
 
-from benchmarks.scenes.scene import Scene, in_balance
+from benchmarks.scenes import hetero
+from benchmarks.scenes.scene import Scene, farthest, in_balance
 from benchmarks.scenes.twist import CELLS, EDGE, dynamic
 from solver.meshing.grid import box_tets
 from solver.state import State
 from solver.world.nodes import Nodes
 
-MOVED, TURNED = 0.04, 40.0  #: [m], [degrees]
+MOVED, TURNED = 0.04, 40.0  #: TWIST's middle [m], [degrees]
+BENT, TWISTED = 0.02, 20.0  #: HETERO's top [m], [degrees]
 PULLS = 24  #: steps in which the balance follows
-SEEN, MODES = 8.5, 12  #: [Hz]; how many modes are looked at
+MODES = 5  #: that are seen
+STILL = (0.0, 0.0, 0.0)  #: no gravity
 
 
 @cache
 def scene() -> Scene:
-    """Without gravity, from the balance around the moved middle."""
+    """TWIST's bar, held at both ends, from the balance around the moved middle."""
     nodes, tets = box_tets(CELLS, tuple(EDGE * np.array(CELLS)))
     nodes = nodes - [0.0, CELLS[1] * EDGE / 2, CELLS[2] * EDGE / 2]
     length = CELLS[0] * EDGE
     pinned = np.flatnonzero((nodes[:, 0] < 1e-9) | (nodes[:, 0] > length - 1e-9)).astype(np.int32)
     middle = np.flatnonzero(np.abs(nodes[:, 0] - length / 2) < 1e-9)
-    still = Scene(nodes, tets, pinned, dynamic, (8,), 1.0e4, 0.4, gravity=(0.0, 0.0, 0.0))
-    world, x = still.world("vanilla"), nodes.copy()
-    y, z = nodes[middle, 1], nodes[middle, 2]
+    still = Scene(nodes, tets, pinned, dynamic, (8,), 1.0e4, 0.4, gravity=STILL)
+    return _pulled(still, middle, (1, 2), MOVED, TURNED)
+
+
+@cache
+def layered() -> Scene:
+    """HETERO's bar, held at the bottom, from the balance around its moved top."""
+    bar = hetero.scene()
+    top = np.flatnonzero(bar.nodes[:, 2] > bar.nodes[:, 2].max() - 1e-9)
+    free = np.setdiff1d(np.arange(len(bar.nodes)), bar.pinned)
+    first = [int(top[0])]
+    still = replace(bar, gravity=STILL, counts=(8,), dynamic=lambda count: farthest(bar.nodes, free, first, count))
+    return _pulled(still, top, (0, 1), BENT, TWISTED)
+
+
+def _pulled(still: Scene, held: np.ndarray, plane: tuple[int, int], moved: float, turned: float) -> Scene:
+    """Let go from where `held` is turned in a plane and moved along its second axis."""
+    world, x = still.world("vanilla"), still.nodes.copy()
+    one, other = still.nodes[held][:, plane].T
     for share in np.linspace(0.0, 1.0, PULLS + 1)[1:]:
-        c, s = np.cos(share * np.radians(TURNED)), np.sin(share * np.radians(TURNED))
-        x[middle, 1:] = np.stack([c * y - s * z, s * y + c * z + share * MOVED], axis=1)
-        x = in_balance(world, x, middle, tolerance=1e-7)
-    return Scene(**{**vars(still), "pulled": x})
+        c, s = np.cos(share * np.radians(turned)), np.sin(share * np.radians(turned))
+        x[np.ix_(held, plane)] = np.stack([c * one - s * other, s * one + c * other + share * moved], axis=1)
+        x = in_balance(world, x, held, tolerance=1e-7)
+    return replace(still, pulled=x)
 
 
 class Visible:
-    """Energy in the slowest modes of a world's rest shape."""
+    """Energy in a body's slowest modes."""
 
-    def __init__(self, world: Nodes) -> None:
-        lin = world.linearise_at(world.rest, None, 0.0, False)
+    def __init__(self, world: Nodes, rest: np.ndarray) -> None:
+        """rest: where it is in balance, (n, 3) [m]."""
+        lin = world.linearise_at(rest, None, 0.0, False)
         free, whole = world.coordinates.free, world.condensation.whole
         assert whole is not None
-        whole.pattern.gather(lin.blocks, lin.node_blocks, -1.0, np.zeros(len(world.rest)))
+        whole.pattern.gather(lin.blocks, lin.node_blocks, -1.0, np.zeros(len(rest)))
         lower = whole.pattern.matrix()
         stiffness = (lower + sp.tril(lower, -1).T).tocsr()
         rows = (3 * whole.rank[:, None] + np.arange(3)).ravel()
         self._mass = np.repeat(world.mass[free], 3)
-        found, vectors = sla.eigsh(stiffness[rows][:, rows].tocsc(), k=MODES, M=sp.diags(self._mass).tocsc(), sigma=0.0)
-        slow = np.sqrt(np.maximum(found, 0.0)) / (2 * np.pi) < SEEN
-        self._modes, self._stiffness = vectors[:, slow], found[slow]
-        self._rest = world.rest[free].ravel()
+        start = np.cos(np.arange(len(rows), dtype=float))  # the same modes whenever they are asked for
+        found, self._modes = sla.eigsh(stiffness[rows][:, rows].tocsc(), k=MODES, M=sp.diags(self._mass).tocsc(),
+                                       sigma=0.0, v0=start)
+        self._stiffness = found
+        self.hertz: np.ndarray = np.sqrt(np.maximum(found, 0.0)) / (2 * np.pi)
+        self._rest = rest[free].ravel()
 
     def of(self, state: State) -> float:
         """[J]"""

@@ -44,6 +44,8 @@ def digest(scene: Scene) -> str:
     parts += [scene.tets.tobytes(), np.asarray(scene.pinned).tobytes()]
     moduli = None if scene.element_young is None else scene.element_young.tobytes().hex()
     said = repr((scene.young, scene.poisson, scene.seconds, scene.let_go, scene.fibers, moduli))
+    if (scene.gravity, scene.ground) != (Scene.gravity, None):
+        said += repr((scene.gravity, scene.ground))
     return hashlib.sha256(b"".join(parts) + said.encode()).hexdigest()[:16]
 
 

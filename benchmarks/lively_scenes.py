@@ -1,0 +1,140 @@
+"""What `benchmarks.lively` looks at: scenes, what of each is seen, and the truth beside which it stands.
+
+    python -m benchmarks.lively_scenes NAME … [--check]     writes benchmarks/scenes/references/lively_NAME.json
+
+A truth takes minutes, so it is kept, with the scene's hash, the commit and the machine; `kept` refuses one of another
+scene. --check takes twice the step and writes what it finds beside it: how far the truth is to be believed. A pendulum
+and a chain keep all of their energy, by themselves.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from solver import threads  # isort: skip  # first: it sets what numba and BLAS read
+
+import numpy as np
+
+from benchmarks.report import machine
+from benchmarks.scenes import dragon, dropped, ears, plucked
+from benchmarks.scenes.reference import FOLDER, digest
+from benchmarks.scenes.scene import Scene, in_balance
+from solver.simulate import advance
+from solver.state import State
+from solver.world.nodes import Nodes
+
+GENTLE = 0.35  #: of the dragon's pull
+FROM, TO = 0.6, 1.0  #: seconds after it is let go over which what is left is a mean
+TIGHT: dict[str, Any] = {"kind": "qlb", "params": {"tolerance": 1e-6}}
+
+Look = Callable[[Nodes, State], float]
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A soft body, what is seen of it at each step, and what of that is kept."""
+
+    scene: Scene
+    integrator: str  #: of the truth
+    step: float  #: of the truth [s]
+    look: Callable[[Scene], Look]
+    measure: Callable[[np.ndarray, float], float]  #: from what is seen, and when it is let go as a share of the time
+    seen: str
+
+    @property
+    def seconds(self) -> float:
+        return self.scene.let_go + self.scene.seconds
+
+    def measured(self, seen: np.ndarray) -> float:
+        return self.measure(seen, self.scene.let_go / self.seconds)
+
+
+def energy(scene: Scene) -> Look:
+    world = scene.world("vanilla")
+    x = world.coordinates.place(world.initial_state().q, scene.let_go)
+    rest = x if scene.gravity == plucked.STILL else in_balance(world, x, time=scene.let_go)
+    visible = plucked.Visible(world, rest)
+    return lambda _, state: visible.of(state)
+
+
+def late(energies: np.ndarray, let_go: float) -> float:
+    """Mean of what is left; energies: at equal steps until a second after release."""
+    times = np.linspace(-let_go / (1.0 - let_go), 1.0, len(energies))
+    return float(energies[(times >= FROM - 1e-9) & (times <= TO + 1e-9)].mean())
+
+
+def half_life(energies: np.ndarray, let_go: float) -> float:
+    """Seconds in which visible energy halves, from a line through its logarithm from 0.1 s after release on."""
+    times = np.linspace(-let_go / (1.0 - let_go), 1.0, len(energies))
+    part = (times >= 0.1) & (energies > 0.0)
+    slope = float(np.polyfit(times[part], np.log2(energies[part]), 1)[0])
+    return -1.0 / slope if slope < 0.0 else np.inf
+
+
+#: by name; each is made when it is asked for
+WATCHED: dict[str, Callable[[], Watched]] = {
+    "bar": lambda: Watched(plucked.scene(), "trapezoidal", 1 / 1920, energy, late, "visible energy, 0.6 to 1 s"),
+    "hetero": lambda: Watched(plucked.layered(), "trapezoidal", 1 / 480, energy, late, "visible energy, 0.6 to 1 s"),
+    "dragon": lambda: Watched(dragon.scene(GENTLE), "trapezoidal", 1 / 480, energy, late,
+                              "visible energy, 0.6 to 1 s"),
+    "ears": lambda: Watched(ears.scene(), "trapezoidal", 1 / 960, energy, late, "visible energy, 0.6 to 1 s"),
+    "cube": lambda: Watched(dropped.scene(), "sdirk2", 1 / 960, lambda _: dropped.height,
+                            lambda seen, _: dropped.bounce(seen), "height of the bounce"),
+}
+
+
+def path_of(name: str) -> Path:
+    return FOLDER / f"lively_{name}.json"
+
+
+def kept(name: str, watched: Watched) -> dict[str, Any]:
+    """The truth of this very scene as it was written. Raises ValueError where there is none."""
+    path = path_of(name)
+    told: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    if told.get("scene") != digest(watched.scene):
+        raise ValueError(f"{name} has no truth: run `python -m benchmarks.lively_scenes {name}`")
+    return told
+
+
+def found(watched: Watched, h: float) -> tuple[float, float]:
+    """What the truth's integrator finds in steps of h, and half-life where energies are seen."""
+    world = watched.scene.world("vanilla", integrator=watched.integrator, stage_solver=TIGHT)
+    look, state = watched.look(watched.scene), watched.scene.start(world)
+    seen = [look(world, state)]
+    for _ in range(round(watched.seconds / h)):
+        state = advance(world, state, h, 1)
+        seen.append(look(world, state))
+    lived = half_life(np.array(seen), watched.scene.let_go / watched.seconds) if watched.measure is late else np.nan
+    return watched.measured(np.array(seen)), lived
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("name", nargs="+", choices=WATCHED)
+    parser.add_argument("--check", action="store_true")
+    chosen = parser.parse_args()
+    threads.configure(1)
+    for name in chosen.name:
+        watched, began = WATCHED[name](), time.thread_time()
+        h = watched.step * (1 + chosen.check)
+        value, lived = found(watched, h)
+        facts = machine()
+        row = {"value": value, "half_life": lived if np.isfinite(lived) else None, "integrator": watched.integrator,
+               "steps_a_second": round(1 / h), "solved_to": TIGHT["params"]["tolerance"],
+               "cpu_seconds": round(time.thread_time() - began), "cpu": facts["cpu"], "commit": facts["commit"]}
+        said = {"scene": digest(watched.scene), "seen": watched.seen} | row
+        if chosen.check:
+            said = kept(name, watched) | {"check": row}
+        path_of(name).write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
+        print(name, row, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()
