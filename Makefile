@@ -78,7 +78,7 @@ manual: setup
 # ---- numbers
 
 bench: setup
-	@test -n "$(NAME)" || { echo "make bench NAME=one of:" $(basename $(notdir $(filter-out %/chains.py %/report.py %/run.py %/timed_solver.py %/vanilla.py,$(wildcard benchmarks/*.py)))); exit 2; }
+	@test -n "$(NAME)" || { $(PY) -m benchmarks.run 2>&1 | tail -1; exit 2; }
 	$(PY) -m benchmarks.run $(NAME)
 
 benchmarks: setup

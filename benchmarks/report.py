@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import operator
 import os
@@ -19,6 +20,10 @@ from typing import Any
 
 COMPARE = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt}
 GOAL = re.compile(r"(<=|>=|<|>) *([-+0-9.eE]+) *%?")
+COMMIT = re.compile("[0-9a-f]{7,40}")
+#: whose changes change what is measured
+CODE = ("solver", "benchmarks", "conjac_addon", "pyproject.toml", ":!benchmarks/results",
+        ":!benchmarks/scenes/references")
 PACKAGES = ("numpy", "scipy", "numba", "scikit-sparse", "bpy")
 
 
@@ -71,14 +76,39 @@ def emit(benchmark: str, claims: list[Claim], details: dict[str, Any] | None = N
         print(f"{one.claim}: {one.value:.4g} {one.unit} (goal {one.goal}): {sign}", file=sys.stderr, flush=True)
 
 
+def seal(answer: dict[str, Any]) -> str:
+    """Of all that an answer says: who changes a number by hand breaks it."""
+    said = json.dumps({key: value for key, value in answer.items() if key != "seal"}, sort_keys=True)
+    return hashlib.sha256(said.encode()).hexdigest()[:16]
+
+
+def why_not(answer: dict[str, Any]) -> str | None:
+    """What an answer lacks to be a row that can be traced to code and machine; None where it lacks nothing."""
+    facts = answer.get("machine", {})
+    if not COMMIT.fullmatch(facts.get("commit") or ""):
+        return "the code that was measured is in no commit"
+    if not facts.get("cpu"):
+        return "it does not say on which machine it was measured"
+    if answer.get("seal") != seal(answer):
+        return "it is not what the benchmark wrote"
+    return None
+
+
 def _commit() -> str | None:
-    """What is measured, "-dirty" behind it where files differ from it; None outside of a checkout."""
+    """What is measured, "-dirty" behind it where code differs from it; None outside of a checkout.
+
+    What benchmarks themselves write does not count.
+    """
     try:
-        told = subprocess.run(["git", "describe", "--always", "--dirty", "--exclude=*"], cwd=Path(__file__).parent,
-                              capture_output=True, text=True)
-    except OSError:
+        at, changed = _git("rev-parse", "--short=9", "HEAD"), _git("status", "--porcelain", "--", *CODE)
+    except (OSError, subprocess.CalledProcessError):
         return None
-    return told.stdout.strip() or None
+    return at + ("-dirty" if changed else "")
+
+
+def _git(*said: str) -> str:
+    return subprocess.run(["git", *said], cwd=Path(__file__).parents[1], capture_output=True, text=True,
+                          check=True).stdout.strip()
 
 
 def _version(name: str) -> str | None:

@@ -4,8 +4,10 @@
     python -m benchmarks.run --all     all of them, and writes docs/benchmarks.md
     python -m benchmarks.run --write NAME …     these, and writes docs/benchmarks.md with what the others said last
 
-What each said last is kept in benchmarks/results, so a quiet hour may go to those that need it. A claim that does not
-hold stands in the table as it is; only a benchmark that crashes is an error.
+What each said last is kept in benchmarks/results, so a quiet hour may go to those that need it; of code that is in no
+commit nothing is kept. Those with parts, such as conjac_scenes.dragon, run part by part, each with a row, a commit and
+a machine of its own; the name alone means all of its parts. A claim that does not hold stands in the table as it is;
+only a benchmark that crashes is an error.
 """
 
 from __future__ import annotations
@@ -17,48 +19,75 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks import tables
+from benchmarks import report, tables
 
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "benchmarks" / "results"
 NOT_BENCHMARKS = {"armadillo", "chains", "lively_picture", "lively_scenes", "report", "run", "tables", "timed_solver",
                   "vanilla"}
+#: of benchmarks that take their part as an argument
+PARTS = {
+    "conjac_scenes": ("twist", "hetero", "aniso", "barcut", "dragon", "dragon_nodes", "dragon_even", "bunny",
+                      "armadillo", "refactor", "muscle"),
+    "mechanism_scenes": ("chain", "biped"),
+}
 
 
 def names() -> list[str]:
-    """Every script of this folder that makes claims."""
-    return sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in NOT_BENCHMARKS)
+    """Every script of this folder that makes claims, and their parts."""
+    scripts = sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in NOT_BENCHMARKS)
+    return [name for script in scripts for name in parts_of(script)]
+
+
+def parts_of(script: str) -> list[str]:
+    return [f"{script}.{part}" for part in PARTS[script]] if script in PARTS else [script]
 
 
 def run(name: str) -> dict[str, Any]:
     """What one benchmark said. Raises RuntimeError where it failed or said nothing."""
-    ran = subprocess.run([sys.executable, "-m", f"benchmarks.{name}"], cwd=ROOT,
+    script, _, part = name.partition(".")
+    ran = subprocess.run([sys.executable, "-m", f"benchmarks.{script}", *([part] if part else [])], cwd=ROOT,
                          stdout=subprocess.PIPE, text=True)
     said = [line for line in ran.stdout.splitlines() if line.startswith('{"benchmark"')]
     if ran.returncode or not said:
-        (KEPT / f"{name}.json").unlink(missing_ok=True)  # a row of an older code would hide that it crashed
+        path_of(name).unlink(missing_ok=True)  # a row of an older code would hide that it crashed
         raise RuntimeError(f"benchmark {name} failed with exit code {ran.returncode}")
     answer: dict[str, Any] = json.loads(said[-1])
-    KEPT.mkdir(parents=True, exist_ok=True)
-    said_last = json.dumps(answer, ensure_ascii=False, indent=1) + "\n"
-    (KEPT / f"{name}.json").write_text(said_last, encoding="utf-8")
+    answer["seal"] = report.seal(answer)
     return answer
 
 
+def keep(name: str, answer: dict[str, Any]) -> None:
+    """Into the folder of results. Raises RuntimeError where nobody could tell what was measured."""
+    lacks = report.why_not(answer)
+    if lacks:
+        raise RuntimeError(f"benchmark {name} is not kept: {lacks}. Commit it and measure again")
+    KEPT.mkdir(parents=True, exist_ok=True)
+    path_of(name).write_text(json.dumps(answer, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def path_of(name: str) -> Path:
+    return KEPT / f"{name}.json"
+
+
 def kept() -> list[dict[str, Any]]:
-    """What each benchmark said last."""
-    return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(KEPT.glob("*.json"))
-            if path.stem in names()]
+    """What each benchmark said last, of those that say which code and machine said it."""
+    found = [json.loads(path_of(name).read_text(encoding="utf-8")) for name in names() if path_of(name).exists()]
+    return [answer for answer in found if report.why_not(answer) is None]
 
 
 def table(answers: list[dict[str, Any]]) -> str:
     """docs/benchmarks.md: claim, ours, goal, paper, the machine each was measured on, and what else was measured."""
     rows = ["# Benchmarks", "",
-            "Written by `make benchmarks`; every row is one run on the machine below it. A claim that does not hold "
-            "stands as it is.", ""]
+            "Written by `make benchmarks`; every row is one run of the commit and on the machine below it. A claim "
+            "that does not hold stands as it is. `python -m benchmarks.run --write NAME` measures one anew.", ""]
+    missing = [name for name in names() if name not in {answer["benchmark"] for answer in answers}]
+    if missing:
+        rows += [f"Not measured since commits are kept: {', '.join(missing)}.", ""]
     for answer in answers:
-        rows += [f"## {answer['benchmark']}", "", "| claim | ours | goal | paper | holds |",
-                 "| --- | --- | --- | --- | --- |"]
+        rows += [f"## {answer['benchmark']}", ""]
+        if answer["claims"]:
+            rows += ["| claim | ours | goal | paper | holds |", "| --- | --- | --- | --- | --- |"]
         for one in answer["claims"]:
             paper = "" if one["paper"] is None else one["paper"]
             rows.append(f"| `{one['claim']}` | {one['value']:.4g} {one['unit']} | {one['goal']} | {paper} | "
@@ -67,7 +96,7 @@ def table(answers: list[dict[str, Any]]) -> str:
         rows += ["", f"{facts['cpu']}, {facts['cores']} cores, {facts['memory_gb']} GB, {facts['system']}, "
                      f"Python {facts['python']}, numpy {facts['numpy']}, scipy {facts['scipy']}, "
                      f"numba {facts['numba']}, scikit-sparse {facts['scikit-sparse']}, "
-                     f"commit {facts.get('commit') or 'not kept'}.", ""]
+                     f"load {facts['load_before']}, commit {facts['commit']}.", ""]
         rows += tables.rows(answer["details"])
     return "\n".join(rows)
 
@@ -78,12 +107,15 @@ def main() -> int:
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
     chosen = parser.parse_args()
-    if not chosen.all and not chosen.name or not {*chosen.name} <= {*names()}:
+    wanted = names() if chosen.all else [one for name in chosen.name for one in parts_of(name)]
+    if not wanted or not {*wanted} <= {*names()}:
         parser.error(f"name one of {', '.join(names())}, or --all")
     failed = []
-    for name in names() if chosen.all else chosen.name:
+    for name in wanted:
         try:
-            print(json.dumps(run(name), ensure_ascii=False), flush=True)
+            answer = run(name)
+            print(json.dumps(answer, ensure_ascii=False), flush=True)
+            keep(name, answer)
         except RuntimeError as failure:
             print(failure, file=sys.stderr)
             failed.append(name)

@@ -116,7 +116,7 @@ class Elements:
         tables = [law.measure(x, time).nodes.ravel() for law in self._between]
         tables += [table.nodes.ravel() for law in self._between
                    if (table := law.damp(x, np.zeros_like(x), time)) is not None]
-        nodes: Index = np.unique(np.concatenate([np.zeros(0, dtype=np.int32), *tables]))
+        nodes: Index = np.unique(np.concatenate(tables)) if tables else np.zeros(0, dtype=np.int32)
         return nodes
 
     def clamped(self, x: Vec, time: float) -> Mask:

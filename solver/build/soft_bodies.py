@@ -92,6 +92,7 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
             friction = catalogue.find("friction", scene.ground.friction.kind).load()(
                 parameters("friction", scene.ground.friction))
     notes = [f"Linear solver: {linear.why}", *stage_solver.notes(linear)]
+    notes += [] if friction is None else friction.notes(condensation.whole is None)
     for one in prepared:
         notes += [f'"{one.body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes)]
     return Nodes(bodies, elastic, coordinates, condensation, integrator, stage_solver, linear, rest, mass,

@@ -29,7 +29,9 @@ def with_momentum(problem: StageProblem, unknowns: Vec, flying: Sequence[Index])
     for part in flying:
         mass, lacking = problem.mass[part], -residual[part] / problem.stage.inertia
         arm = x[part] - mass @ x[part] / mass.sum()
-        turning = np.linalg.solve(moments(mass, arm), np.cross(arm, lacking).sum(axis=0))
-        v[part] += lacking.sum(axis=0) / mass.sum() + np.cross(turning, arm)
+        moment = arm.T @ lacking
+        a, b, c = np.linalg.solve(moments(mass, arm), [moment[1, 2] - moment[2, 1], moment[2, 0] - moment[0, 2],
+                                                       moment[0, 1] - moment[1, 0]])
+        v[part] += lacking.sum(axis=0) / mass.sum() + arm @ np.array([[0.0, c, -b], [-c, 0.0, a], [b, -a, 0.0]])
     out: Vec = v[problem.order].ravel()
     return out

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..state import Vec
+from .block_kernels import bend, straighten
 
 LEAST_CURVATURE = 1.0e-10  #: of |s| |y|: below it a pair says nothing
 
@@ -44,11 +45,11 @@ class Pairs:
     def direction(self, residual: Vec, solve: Callable[[Vec], Vec]) -> Vec:
         """−H residual, where H is `solve` updated by all pairs. [Nocedal 7.4]"""
         bent = -residual
+        if not self._order:
+            return solve(bent)
         weights = np.zeros(self.most)
-        for k in reversed(self._order):
-            weights[k] = self._inverse[k] * float(self._steps[k] @ bent)
-            bent -= weights[k] * self._changes[k]
+        pairs = (np.array(self._order), self._steps, self._changes, self._inverse, weights)
+        bend(*pairs, bent)
         out = solve(bent)
-        for k in self._order:
-            out += (weights[k] - self._inverse[k] * float(self._changes[k] @ out)) * self._steps[k]
+        straighten(*pairs, out)
         return out

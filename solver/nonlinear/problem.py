@@ -237,24 +237,27 @@ class StageProblem:
         furthest = self.stage.b * self.stage.h * float(np.abs(direction).max(initial=0.0))
         return furthest > self._same_place
 
-    def search(self, at: Evaluation, direction: Vec) -> tuple[Evaluation, float]:
+    def search(self, at: Evaluation, direction: Vec, strain: float | None = None) -> tuple[Evaluation, float]:
         """The first of the steps 1, 1/2, … that lowers the merit enough (Armijo), and its length.
 
         Near the minimum rounding hides the fall of the merit; then a smaller residual is proof enough, as it is
         everywhere for forces without an energy. The first step turns no element upside down, which would lead the
-        search astray, and lets nothing meet. Raises StepFailed where no step does.
+        search astray, and lets nothing meet. strain: of the direction, where that is known. Raises StepFailed where no
+        step does.
         """
         found = search(at, lambda step: self.evaluate(at.unknowns + step * direction),
-                       self.longest(at.unknowns, self.displacement(direction)), SHORTEST,
+                       self.longest(at.unknowns, self.displacement(direction), strain), SHORTEST,
                        float(np.vdot(at.residual, direction)), ROUNDING * abs(at.merit or 0.0) + self._noise)
         if found is None:
             raise self.failed("no step lowers the energy" if at.merit is not None else
                               "no step lowers the net force", at)
         return found
 
-    def longest(self, unknowns: Vec, moved: Vec) -> float:
+    def longest(self, unknowns: Vec, moved: Vec, strain: float | None = None) -> float:
         """The largest share of a displacement of all nodes, (n, 3) [m], that a step may take from here, in [0, 1]."""
-        step = min(1.0, LARGEST_STEP / max(self.system.edges.largest_change(moved), 1.0e-300))
+        if strain is None:
+            strain = self.system.edges.largest_change(moved)
+        step = min(1.0, LARGEST_STEP / max(strain, 1.0e-300))
         start = self.positions(self.velocities(unknowns))
         return step * self.physics.largest_step(start, start + step * moved)
 

@@ -46,21 +46,22 @@ class Quick:
             direction = self._pairs.direction(at.residual, self._factor.solve)
             if not problem.moves(direction):
                 return at.unknowns  # what is left is rounding, which no search could lower
+            strain = problem.strain(direction)
             try:
-                after, share = problem.search(at, direction)
+                after, share = problem.search(at, direction, strain)
             except StepFailed:
                 if fresh and not len(self._pairs):
                     raise
                 self._renew(problem, at)
                 last, fresh = 0.0, True
                 continue
-            moved = problem.strain(after.unknowns - at.unknowns)
+            moved = share * strain
             self._pairs.add(after.unknowns - at.unknowns, after.residual - at.residual)
             at, fresh = after, False
             if share == 1.0 and left(moved, last) <= self.limits.strain_left:
                 self._factor.spent(count + 1)
                 return at.unknowns
-            if moved > last > 0.0 and share == 1.0:
+            if moved > last > 0.0 and share == 1.0 and count + 1 < self.limits.iterations:
                 self._renew(problem, at)
                 moved, fresh = 0.0, True
             last = moved

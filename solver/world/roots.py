@@ -118,10 +118,11 @@ class InFull:
 
     def _flying_at(self, problem: StageProblem, unknowns: Vec) -> list[Index]:
         """Nodes of each part that nothing holds, and nothing touches there."""
-        v, free = problem.velocities(unknowns), self._soft.coordinates.free
-        there = State(problem.stage.time, problem.positions(v)[free].ravel(), v[free].ravel(), {})
+        if not self._flying:
+            return []
+        x = problem.positions(problem.velocities(unknowns))
         touching = np.zeros(len(self._soft.mass), dtype=bool)
-        touching[self._soft.touching(there)] = True
+        touching[self._soft.touching_at(x, problem.stage.time)] = True
         return [part for part in self._flying if not touching[part].any()]
 
     def calmed(self, system: System, stage: Stage, start: State,

@@ -130,11 +130,14 @@ class SoftBodies:
 
     def touching(self, state: State) -> Index:
         """Nodes that touch the ground, that are pulled or that forces besides materials join to others, ascending."""
-        x = self.coordinates.place(state.q, state.time, state.led)
-        found = [self._elements.joined(x, state.time)]
-        found += [pull.nodes for pull in self.pulls if pull.at_work(state.time)]
-        found += [] if self.ground is None else [self.ground[0].find(x, state.time).nodes]
-        nodes: Index = np.unique(np.concatenate(found))
+        return self.touching_at(self.coordinates.place(state.q, state.time, state.led), state.time)
+
+    def touching_at(self, x: Vec, time: float) -> Index:
+        """The same at positions x, (n, 3) [m]."""
+        found = [self._elements.joined(x, time)]
+        found += [pull.nodes for pull in self.pulls if pull.at_work(time)]
+        found += [] if self.ground is None else [self.ground[0].find(x, time).nodes]
+        nodes: Index = np.unique(np.concatenate(found)) if len(found) > 1 else found[0]
         return nodes
 
     def untouched(self, time: float) -> Vec:

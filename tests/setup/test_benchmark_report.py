@@ -1,6 +1,10 @@
 """A benchmark's line says what it measured against which goal, and the table repeats it."""
 
 import json
+import subprocess
+import sys
+from dataclasses import asdict
+from pathlib import Path
 
 import pytest
 
@@ -29,6 +33,72 @@ def test_the_line_and_the_table(capsys):
     assert answer["details"] == {"runs": 5} and answer["machine"]["cores"] >= 1
     assert "DOES NOT HOLD" in said.err
     assert "| `vanilla_ms` | 93.25 ms | <= 90 | 120 | **no** |" in run.table([answer])
+
+
+def answered(**facts):
+    """A line as a benchmark writes it, of a commit."""
+    answer = {"benchmark": "step", "claims": [asdict(report.claim("vanilla_ms", 93.25, "ms", "<= 90"))],
+              "details": {"dragon": {"step": 70.0}}, "machine": report.machine() | {"commit": "0123abcd"} | facts}
+    return answer | {"seal": report.seal(answer)}
+
+
+def test_a_row_has_the_code_the_commit_and_the_machine_that_made_it():
+    assert report.why_not(answered()) is None
+    assert "commit" in report.why_not(answered(commit=None))
+    assert "commit" in report.why_not(answered(commit="0123abcd-dirty"))
+    assert "machine" in report.why_not(answered(cpu=""))
+    by_hand = answered()
+    by_hand["details"]["dragon"]["step"] = 60.0
+    assert "wrote" in report.why_not(by_hand)
+    by_hand = answered()
+    del by_hand["seal"]
+    assert "wrote" in report.why_not(by_hand)
+
+
+def test_nothing_is_kept_or_shown_of_which_nobody_can_tell_what_was_measured(tmp_path, monkeypatch):
+    monkeypatch.setattr(run, "KEPT", tmp_path)
+    with pytest.raises(RuntimeError, match="is not kept: the code that was measured is in no commit"):
+        run.keep("step", answered(commit=None))
+    assert run.kept() == []
+    run.keep("step", answered())
+    [kept] = run.kept()
+    assert kept == answered(load_before=kept["machine"]["load_before"])
+    path = run.path_of("step")
+    path.write_text(path.read_text().replace("93.25", "53.25"))
+    assert run.kept() == []
+    assert "step" in run.table([]) and "93.25" not in run.table(run.kept())
+
+
+def test_every_kept_answer_is_one_that_a_benchmark_of_this_repository_wrote():
+    for path in run.KEPT.glob("*.json"):
+        answer = json.loads(path.read_text(encoding="utf-8"))
+        assert path.stem == answer["benchmark"] and path.stem in run.names(), path.name
+        assert report.why_not(answer) is None, path.name
+
+
+def test_what_is_measured_is_dirty_where_code_is_in_no_commit(tmp_path):
+    def git(*said):
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *said], cwd=tmp_path, check=True,
+                       capture_output=True)
+
+    for name in ("solver/a.py", "benchmarks/results/step.json", "benchmarks/report.py"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("1\n" if name != "benchmarks/report.py" else Path(report.__file__).read_text())
+    git("init")
+    git("add", ".")
+    git("commit", "-m", "first")
+
+    def commit():
+        asked = "from benchmarks import report; print(report.machine()['commit'])"
+        return subprocess.run([sys.executable, "-c", asked], cwd=tmp_path, check=True, capture_output=True,
+                              text=True).stdout.strip()
+
+    assert report.COMMIT.fullmatch(commit())
+    (tmp_path / "benchmarks/results/step.json").write_text("2\n")
+    assert report.COMMIT.fullmatch(commit())
+    (tmp_path / "solver/a.py").write_text("2\n")
+    assert commit().endswith("-dirty")
 
 
 def test_what_else_was_measured_becomes_tables():

@@ -144,6 +144,7 @@ def test_a_job_s_ground_drags_the_box_along_where_it_has_friction(tmp_path, kind
     change(job, "bodies.0.pin", {})
     np.save(job / "arrays/belt.npy", np.outer(np.arange(49) / 48, [0.1, 0.0, 0.0]))
     world = world_of(job)
+    assert any("Velocity Filter" in note for note in world.notes) == (kind == "filter")
     after = run(world, 48, h=H)
     speed = world.mass @ world.velocity(after) / world.mass.sum()
     assert speed[0] == pytest.approx(0.1 if kind else 0.0, abs=5e-3)

@@ -31,7 +31,9 @@ class HalfSpace:
         """Nodes of x, (n, 3) [m], that are inside at `time` [s]."""
         gap = (x - self._point.at(time)) @ self._normal
         nodes = np.flatnonzero(gap < 0.0).astype(np.int32)
-        return Contacts(nodes, np.broadcast_to(self._normal, (len(nodes), 3)), gap[nodes])
+        normal = np.empty((len(nodes), 3))
+        normal[:] = self._normal
+        return Contacts(nodes, normal, gap[nodes])
 
     def plane(self, time: float) -> tuple[Vec, float]:
         """(n, d) at `time` [s]: solid where n · x ≤ d; n unit, (3,), d [m]."""

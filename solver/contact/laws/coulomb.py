@@ -28,6 +28,10 @@ class Coulomb:
         """params: friction_coefficient, μ."""
         self.coefficient = params["friction_coefficient"]
 
+    def notes(self, has_dynamic: bool) -> list[str]:
+        """None: what a node gives way to is asked of the whole body."""
+        return []
+
     def impulses(self, rubbing: SlidingNodes, respond: Respond) -> Vec:
         """The minimum at loads that friction itself has shifted, (k, 3) [N s]."""
         speed = np.linalg.norm(rubbing.slip, axis=1)

@@ -46,6 +46,9 @@ class Friction(Protocol):
 
     def __init__(self, params: dict[str, float]) -> None: ...
 
+    def notes(self, has_dynamic: bool) -> list[str]:
+        """Sentences for the log. has_dynamic: whether there are dynamic nodes, that quasistatic ones follow."""
+
     def impulses(self, rubbing: SlidingNodes, respond: Respond) -> Vec:
         """On the touching nodes, along the obstacle, (k, 3) [N s]."""
 
