@@ -1,4 +1,7 @@
-"""Cost against what is kept, one line a setting, each step a point; the front is drawn and its points are named."""
+"""What benchmarks.lively found, for docs/integrators.md: a picture a scene, and which settings stand on its front.
+
+In a picture cost stands against what is kept, one line a setting, each step a point, named; the front is drawn.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
+BEGIN, END = "<!-- written by benchmarks.lively -->", "<!-- up to here -->"
 MORE = 1.0  #: nothing counts as better than all that there was
 Point = tuple[float, float, str, int]  #: cost, share kept, setting, steps a second
 
@@ -23,6 +27,25 @@ def front(among: list[Point]) -> list[Point]:
         if not out or _worth(point) > _worth(out[-1]):
             out.append(point)
     return out
+
+
+def written(page: str, scenes: dict[str, str], found: dict[str, dict[str, Any]]) -> str:
+    """docs/integrators.md with what was found between its two marks. scenes: what each one is."""
+    before, _, rest = page.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    lines = [BEGIN, "", *(line for name, told in scenes.items() if name in found
+                          for line in (*_shown(name, told, found[name]), "")), END]
+    return before + "\n".join(lines) + after
+
+
+def _shown(name: str, told: str, rows: dict[str, Any]) -> list[str]:
+    best = front(points([*rows.values()]))
+    said = "; ".join(f"{setting} at 1/{steps} s ({share:.2f} for {cost:.2g} s/s)"
+                     for cost, share, setting, steps in best)
+    failed = sorted({f"{row['setting']} at 1/{row['steps_a_second']} s" for row in rows.values() if "failed" in row})
+    return [f"![{told}: processor seconds for a second of motion against what is kept](lively_{name}.png)", "",
+            f"**{told}.** On the front, the cheapest first: {said}."
+            + (f" Did not come to their end: {', '.join(failed)}." if failed else "")]
 
 
 def _worth(point: Point) -> float:

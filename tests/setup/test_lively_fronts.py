@@ -1,0 +1,34 @@
+"""Which settings benchmarks.lively puts on a front, and what it writes of them into the manual."""
+
+from benchmarks.lively_picture import BEGIN, DOCS, END, front, points, written
+
+
+def row(setting, steps, kept=None, cost=None):
+    told = {"setting": setting, "steps_a_second": steps}
+    return told | ({"failed": "blew up"} if kept is None else {"kept": kept, "cpu_s_s": cost})
+
+
+ROWS = {str(k): one for k, one in enumerate((
+    row("calm", 24, 0.2, 0.5), row("calm", 48, 0.4, 1.0), row("lively", 24, 0.9, 0.8), row("lively", 48, 1.0, 1.5),
+    row("wild", 24, 1.7, 0.4), row("wild", 48)))}
+
+
+def test_the_front_is_what_nothing_beats_at_its_price():
+    best = front(points([*ROWS.values()]))
+    # what has 0.7 more than the truth is as far from it as what has 0.7 less
+    assert [(setting, steps) for _, _, setting, steps in best] == [("wild", 24), ("lively", 24), ("lively", 48)]
+
+
+def test_the_manual_says_who_stands_on_it_and_nothing_else_of_it_changes():
+    page = f"Before.\n\n{BEGIN}\nold\n{END}\n\nAfter.\n"
+    once = written(page, {"bar": "A bar", "ears": "Ears"}, {"bar": ROWS})
+    assert once.startswith("Before.\n") and once.endswith("\n\nAfter.\n") and "old" not in once and "Ears" not in once
+    assert "(lively_bar.png)" in once
+    assert "lively at 1/24 s (0.90 for 0.8 s/s); lively at 1/48 s (1.00 for 1.5 s/s)." in once
+    assert "Did not come to their end: wild at 1/48 s." in once
+    assert written(once, {"bar": "A bar", "ears": "Ears"}, {"bar": ROWS}) == once
+
+
+def test_the_manual_has_the_place():
+    page = (DOCS / "integrators.md").read_text(encoding="utf-8")
+    assert page.count(BEGIN) == page.count(END) == 1
