@@ -157,11 +157,15 @@ class SoftBodies:
         return self._elements.stretching(x, v)
 
     def deformation(self, before: State, after: State) -> float:
-        """What a step's velocities change an edge by at most, turning included, as a share of its length.
+        """What a step changes an edge by at most, turning included, as a share of its length: by its velocities, or by
+        what has moved where that is less.
 
-        What ConJac corrects on top is limited by itself, and no less of it in a shorter step.
+        What ConJac corrects on top is limited by itself, and no less of it in a shorter step. Where a skin lands its
+        velocities at the end of a solved step are those of a ripple that has hardly moved it.
         """
-        return self.edges.largest_change((after.time - before.time) * self.velocity(after))
+        along = self.edges.largest_change((after.time - before.time) * self.velocity(after))
+        start, end = (self.coordinates.place(one.q, one.time, one.led) for one in (before, after))
+        return min(along, self.edges.largest_change(end - start))
 
     @cached_property
     def edges(self) -> Edges:

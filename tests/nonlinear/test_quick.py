@@ -112,3 +112,19 @@ def test_a_resumed_bake_gives_the_same_bytes():
     middle = run(ours, 10, 1 / 48)
     ours.forget_past()
     assert (run(ours, 10, 1 / 48, middle).q == run(theirs, 10, 1 / 48, middle).q).all()
+
+
+def test_a_ripple_that_has_moved_nothing_halves_no_step():
+    """Velocities at the end of a solved step that would tear each edge in two in the next one, were they to last."""
+    nodes, _ = BAR
+    world = bar(quick())
+    state = world.initial_state()
+    free, h = world.coordinates.free, 1 / 48
+    moved = 0.02 * nodes[free]
+    ripple = np.where(np.arange(len(free)) % 2, 4.0, -4.0)[:, None] * [0.0, 0.0, 1.0]
+    after = replace(state, time=h, q=state.q + moved.ravel(), u=ripple.ravel())
+    assert world.edges.largest_change(h * world.velocity(after)) > 2.0
+    assert world.deformation(state, after) == pytest.approx(0.02, rel=1e-6)
+    # where both say so, it is
+    wild = replace(after, q=state.q + h * ripple.ravel())
+    assert world.deformation(state, wild) > 2.0

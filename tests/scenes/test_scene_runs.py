@@ -5,7 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.conjac_scenes import Found, Search, equal_liveliness, step_ratio
+from benchmarks import mechanism_scenes
+from benchmarks.conjac_scenes import MORE, OTHERS, STEPS, Found, Search, equal_liveliness, step_ratio
+from benchmarks.run import PARTS, names
 from benchmarks.scenes.motion import Motion, TimeIsUp, rest_energy, run
 from benchmarks.scenes.reference import digest
 from benchmarks.scenes.scene import Scene, farthest
@@ -19,6 +21,12 @@ def bar(**changed):
     tip = [int(np.argmax(nodes @ [1.0, 0.1, 0.01]))]
     scene = Scene(nodes, tets, pinned, lambda count: farthest(nodes, np.arange(len(nodes)), tip, count), (1,), 2e4, 0.4)
     return replace(scene, **changed)
+
+
+def test_every_part_that_is_named_is_one_that_can_be_run():
+    assert {*PARTS["conjac_scenes"]} == {*STEPS, *OTHERS, *MORE}
+    assert {*PARTS["mechanism_scenes"]} == {*mechanism_scenes.MEASURED}
+    assert "conjac_scenes.dragon" in names() and "conjac_scenes" not in names()
 
 
 def test_half_life_and_liveliness_of_a_swing_that_is_known():
