@@ -36,8 +36,8 @@ STILL = 1.0e-3  #: [rad/s]
 TURN = (float(np.cos(np.pi / 8)), -float(np.sin(np.pi / 8)), 0.0, 0.0)
 LAW = {"kind": "bisp", "params": {"passes": 20, "agreement": 1e-4}}
 KINDS = ("bisp", "staggered")
-AGREES = {"passes": 5000, "agreement": 1e-6}  #: of both, when they stand beside each other
-SHARP = {"passes": 10000, "agreement": 1e-9}
+AGREES, SHARP = 1e-6, 1e-9  #: agreement of both when they stand beside each other, and of their own best answers
+MOST = 10_000  #: passes, more than a job may ask for
 
 
 def scene(radius: float = RADIUS, links: int = LINKS, law: dict[str, Any] = LAW, mu: float = MU) -> dict[str, Any]:
@@ -126,11 +126,13 @@ def beside_staggered(links: int = LINKS, seconds: tuple[float, ...] = (0.1, 0.5,
     return {"links": links, "ratio": ms["staggered"] / ms["bisp"], "apart": max(far["apart"]), **told}
 
 
-def _rubbing(kind: str, settings: dict[str, float], links: int, one_sided: bool) -> Joints:
-    built = world(links=links, law={"kind": kind, "params": settings})
+def _rubbing(kind: str, agreement: float, links: int, one_sided: bool) -> Joints:
+    built = world(links=links, law={"kind": kind, "params": {"agreement": agreement}})
     assert isinstance(built.constraints, RubbingJoints)
+    law = cast(Any, built.constraints.law)
+    law.passes = MOST
     if kind == "staggered":
-        cast(Any, built.constraints.law).one_sided = one_sided
+        law.one_sided = one_sided
     return built
 
 

@@ -17,6 +17,7 @@ from benchmarks.scenes import hetero
 from benchmarks.scenes.scene import Scene, farthest, in_balance
 from benchmarks.scenes.twist import CELLS, EDGE, dynamic
 from solver.meshing.grid import box_tets
+from solver.parts.nodes.full import Full
 from solver.state import State
 from solver.world.nodes import Nodes
 
@@ -67,8 +68,8 @@ class Visible:
     def __init__(self, world: Nodes, rest: np.ndarray) -> None:
         """rest: where it is in balance, (n, 3) [m]."""
         lin = world.linearise_at(rest, None, 0.0, False)
-        free, whole = world.coordinates.free, world.condensation.whole
-        assert whole is not None
+        free, whole = world.coordinates.free, world.condensation
+        assert isinstance(whole, Full)
         whole.pattern.gather(lin.blocks, lin.node_blocks, -1.0, np.zeros(len(rest)))
         lower = whole.pattern.matrix()
         stiffness = (lower + sp.tril(lower, -1).T).tocsr()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from .. import catalogue
 from ..contact.find.half_space import HalfSpace
-from ..contact.laws.interface import ContactLaw
+from ..contact.laws.interface import ContactLaw, Friction
 from ..contact.laws.penalty import Penalty
 from ..coordinates.free_nodes import FreeNodes
 from ..coordinates.prescribed import Carried, SideBySide, Still
@@ -18,7 +19,7 @@ from ..forces.stencils import ElasticBody, StencilForce
 from ..job.folder import Job, blame, parameters
 from ..linear.choose import choose
 from ..meshing.volume import Volume
-from ..parts.interface import Mesh
+from ..parts.interface import Condensation, Mesh, Whole
 from ..state import Index, Vec
 from ..world.bodies import BodyInWorld
 from ..world.nodes import Nodes
@@ -92,7 +93,7 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
             friction = catalogue.find("friction", scene.ground.friction.kind).load()(
                 parameters("friction", scene.ground.friction))
     notes = [f"Linear solver: {linear.why}", *stage_solver.notes(linear)]
-    notes += [] if friction is None else friction.notes(condensation.whole is None)
+    notes += [] if friction is None else condensation.solved_by(_NotesOn(friction))
     for one in prepared:
         notes += [f'"{one.body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes)]
     return Nodes(bodies, elastic, coordinates, condensation, integrator, stage_solver, linear, rest, mass,
@@ -100,6 +101,19 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
                  damping_laws=laws, friction=friction,
                  between=[*_between(job, prepared, rest, first), *air.laws(prepared, first, len(rest) - 1)],
                  pulls=_pulls(job, prepared, mass, first), contacts=contacts)
+
+
+@dataclass(frozen=True)
+class _NotesOn:
+    """What a law of friction says of a method, by what the method's unknowns are."""
+
+    law: Friction
+
+    def in_full(self, whole: Whole) -> list[str]:
+        return self.law.notes(has_dynamic=False)
+
+    def condensed(self, condensation: Condensation) -> list[str]:
+        return self.law.notes(has_dynamic=True)
 
 
 def _coordinates(job: Job, rest: Vec, prepared: list[Prepared], first: Index, riding: MakeCoordinates | None,

@@ -120,7 +120,7 @@ def test_a_ripple_that_has_moved_nothing_halves_no_step():
     world = bar(quick())
     state = world.initial_state()
     free, h = world.coordinates.free, 1 / 48
-    moved = 0.02 * nodes[free]
+    moved = 0.02 * nodes[free] * [1.0, 0.0, 0.0]
     ripple = np.where(np.arange(len(free)) % 2, 4.0, -4.0)[:, None] * [0.0, 0.0, 1.0]
     after = replace(state, time=h, q=state.q + moved.ravel(), u=ripple.ravel())
     assert world.edges.largest_change(h * world.velocity(after)) > 2.0

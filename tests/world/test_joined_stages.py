@@ -300,6 +300,5 @@ def test_quick_moves_flesh_on_bones_as_solved_stages_do(tmp_path):
         assert not any("linearised" in note for note in world.summary)
         ends[name] = np.array(angles)
     swing = np.ptp(ends["solved"], axis=0)
-    print("APART", swing, np.abs(ends["quick"] - ends["solved"]).max(axis=0))
-    assert swing.min() > 0.1
+    assert swing.min() > 0.1  # found: 3.4 and 0.2 rad, apart by 0.0013 and 0.0009
     assert (np.abs(ends["quick"] - ends["solved"]).max(axis=0) <= 0.02 * swing).all()
