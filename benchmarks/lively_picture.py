@@ -33,7 +33,8 @@ def written(page: str, scenes: dict[str, str], found: dict[str, dict[str, Any]])
     """docs/integrators.md with what was found between its two marks. scenes: what each one is."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
-    lines = [BEGIN, "", *(line for name, told in scenes.items() if name in found
+    lines = [BEGIN, "", *(line for name, told in scenes.items()
+                          if points([*found.get(name, {}).values()])
                           for line in (*_shown(name, told, found[name]), "")), END]
     return before + "\n".join(lines) + after
 

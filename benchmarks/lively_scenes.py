@@ -82,6 +82,7 @@ def half_life(energies: np.ndarray, let_go: float) -> float:
 WATCHED: dict[str, Callable[[], Watched]] = {
     "bar": lambda: Watched(plucked.scene(), "trapezoidal", 1 / 1920, energy, late, "visible energy, 0.6 to 1 s"),
     "hetero": lambda: Watched(plucked.layered(), "trapezoidal", 1 / 480, energy, late, "visible energy, 0.6 to 1 s"),
+    # the trapezoidal rule does not settle there at 1/480 s
     "dragon": lambda: Watched(dragon.scene(GENTLE), "sdirk2", 1 / 240, energy, late,
                               "visible energy, 0.6 to 1 s"),
     "ears": lambda: Watched(ears.scene(), "trapezoidal", 1 / 960, energy, late, "visible energy, 0.6 to 1 s"),
