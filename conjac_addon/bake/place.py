@@ -182,7 +182,11 @@ def is_temporary(obj: bpy.types.Object, blend: str | None = None) -> bool:
 
 def playback_path(obj: bpy.types.Object, folder: Path | None = None) -> Path:
     """Path, without a suffix, of the files that play the bake. folder: of the bake, where it is known."""
-    return (folder or job_folder(obj)) / safe_name(obj.name)
+    name = safe_name(obj.name)
+    others = (one for one in members.soft_bodies(members.owner(obj), bpy.context.scene) if one != obj)
+    if any(safe_name(one.name).casefold() == name.casefold() for one in others):
+        name = f"{name}-{_digest(obj.name)}"  # what is baked together lies in one folder
+    return (folder or job_folder(obj)) / name
 
 
 def cache_of(folder: Path) -> Cache:

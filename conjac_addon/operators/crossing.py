@@ -66,7 +66,7 @@ def _tree(obj: bpy.types.Object, context: bpy.types.Context) -> BVHTree:
     """The faces of an object as they are seen, in the world."""
     evaluated = obj.evaluated_get(context.evaluated_depsgraph_get())
     mesh = evaluated.to_mesh()
-    vertices = [tuple(evaluated.matrix_world @ vertex.co) for vertex in mesh.vertices]
+    vertices = [(evaluated.matrix_world @ vertex.co).to_tuple() for vertex in mesh.vertices]
     tree = BVHTree.FromPolygons(vertices, [tuple(face.vertices) for face in mesh.polygons])
     evaluated.to_mesh_clear()
     return tree

@@ -11,7 +11,7 @@ bpy = pytest.importorskip("bpy")
 from jelly import frames_of, rest_of, scene, seen_at  # noqa: E402, F401
 
 from conjac.conjac_addon import bake, gather, members  # noqa: E402
-from conjac.conjac_addon.bake import place  # noqa: E402
+from conjac.conjac_addon.bake import cli, place  # noqa: E402
 from conjac.solver.errors import BadInput  # noqa: E402
 from conjac.solver.job.load import load  # noqa: E402
 
@@ -331,3 +331,24 @@ def test_what_crosses_at_the_start_is_told_by_name_and_selected(balls, scene):  
     assert 0 < len(chosen) < len(low.data.polygons)
     assert all(max(low.data.vertices[vertex].co.z for vertex in face.vertices) > 0.09 for face in chosen)
     assert bpy.ops.conjac.free_bake.poll() is False  # nothing was baked
+
+
+def test_names_that_files_cannot_tell_apart_play_each_their_own(balls, scene):  # noqa: F811
+    low, high = balls
+    low.name, high.name = "Ball A", "ball_a"
+    paths = [place.playback_path(obj) for obj in balls]
+    assert paths[0].parent == paths[1].parent and len({str(path).casefold() for path in paths}) == 2
+    high.conjac.contact.collides_with = "none"
+    assert place.playback_path(low).name == "Ball_A"
+
+
+def test_the_command_line_bakes_what_touches_once(balls, scene, capfd):  # noqa: F811
+    low, high = balls
+    scene.frame_end = 3
+    assert cli.run(["bake", "--json", "--object", "High", "--object", "Low"]) == 0
+    told = [json.loads(line) for line in capfd.readouterr().out.splitlines() if line.startswith("{")]
+    assert [(one["object"], one["objects"]) for one in told if one["event"] == "baked"] == [("Low", ["Low", "High"])]
+    assert "Low, High" in [one["text"] for one in told if one["event"] == "baked"][0]
+    assert cli.run(["bake"]) == 0
+    assert "Low, High" in capfd.readouterr().out
+    assert all(bake.status(obj).state == "complete" for obj in balls)
