@@ -32,8 +32,8 @@ from numba.core.extending import _Intrinsic
 LIBRARIES = ("builtins", "ctypes", "math", "numba", "numpy")  #: what kernels use of these changes with VERSIONS alone
 VERSIONS = (sys.implementation.cache_tag, numba.__version__, np.__version__)
 
-DAY = 24 * 3600.0
-UNUSED_SECONDS = 60 * DAY  #: compiled code that nobody has used for so long goes
+HOUR = 3600.0
+UNUSED_SECONDS = 60 * 24 * HOUR  #: compiled code that nobody has used for so long goes
 MOST = 8  #: how many versions of one kernel are kept: checkouts beside one another, and one that goes back and forth
 
 VERSION = re.compile(r".+-[0-9a-f]{24}")  #: of a kernel; beside them stand marks of scenes (build/loading)
@@ -179,9 +179,9 @@ def forget(function: Callable[..., Any]) -> None:
 
 
 def _used(index: Path) -> None:
-    """Note that it was used today."""
+    """Note that it was used just now."""
     with suppress(OSError):
-        if time.time() - index.stat().st_mtime > DAY:
+        if time.time() - index.stat().st_mtime > HOUR:
             os.utime(index)
 
 

@@ -13,6 +13,7 @@ import pytest
 from solver import kernel_cache, threads
 
 ROOT = Path(__file__).resolve().parents[1]
+DAY = 24 * kernel_cache.HOUR
 
 FILES = {
     "pack/__init__.py": "",
@@ -160,7 +161,7 @@ def file_of(folder, name, days, now):
     for ending in ("nbi", "1.nbc"):
         path = folder / f"{name}.py311.{ending}"
         path.write_bytes(b"")
-        os.utime(path, (now - days * kernel_cache.DAY,) * 2)
+        os.utime(path, (now - days * DAY,) * 2)
 
 
 def test_versions_that_nobody_uses_any_more_go(tmp_path):
@@ -173,7 +174,7 @@ def test_versions_that_nobody_uses_any_more_go(tmp_path):
     for mark in range(20):
         (folder / f"loaded-{mark}").touch()
     (tmp_path / "kernels-cpython-311-0123456789abcdef").mkdir()  # before kernels had names of their own
-    os.utime(tmp_path / "kernels-cpython-311-0123456789abcdef", (now - 61 * kernel_cache.DAY,) * 2)
+    os.utime(tmp_path / "kernels-cpython-311-0123456789abcdef", (now - 61 * DAY,) * 2)
     kernel_cache.clean(folder, now)
     left = {path.name.partition(".py")[0] for path in folder.iterdir() if not path.name.startswith("loaded-")}
     assert left == {*(f"kernels.twice-{age:024x}" for age in range(kernel_cache.MOST)), f"kernels.other-{0:024x}"}
@@ -181,9 +182,9 @@ def test_versions_that_nobody_uses_any_more_go(tmp_path):
 
 
 def test_what_is_used_counts_as_used(clone, forking, kept):
-    """A kernel that is only ever loaded is as old as its last day of use."""
+    """A kernel that is only ever loaded is as old as its last use."""
     for path in kept.glob("*.nbi"):
-        os.utime(path, (time.time() - 61 * kernel_cache.DAY,) * 2)
+        os.utime(path, (time.time() - 61 * DAY,) * 2)
     forking(clone)
     kernel_cache.clean(kept, time.time())
     assert forking(clone)[1] == []
