@@ -49,18 +49,19 @@ class Scene:
     samples: int = 4  #: of the motion, a frame
     ground: dict[str, Any] | None = None  #: of the job
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)  #: [m/s²]
+    damping: dict[str, Any] = field(default_factory=dict)  #: damping and wobble_half_life of the job's body
     paper: dict[str, Any] = field(default_factory=dict)  #: what the paper says of it
     ours: str = ""  #: what it does not say and we chose
 
     def world(self, method: str = "conjac", count: int = 0, *, integrator: str = "semi_implicit",
-              stage_solver: dict[str, Any] | None = None, **params: float) -> Nodes:
+              stage_solver: dict[str, Any] | None = None, step: float = 1.0 / FPS, **params: float) -> Nodes:
         """The scene with `count` dynamic nodes. params: of the method, such as beta."""
         arrays = {"nodes": self.nodes, "tets": self.tets.astype(np.int32), "pinned": self.pinned.astype(np.int32)}
         body: dict[str, Any] = {
             "name": "body", "tets": {"nodes": "arrays/nodes.npy", "tets": "arrays/tets.npy"},
             "material": {"kind": "stable_neo_hookean",
                          "params": {"youngs_modulus": self.young, "poisson_ratio": self.poisson}},
-            "pin": {"nodes": "arrays/pinned.npy"}, **self.fibers}
+            "pin": {"nodes": "arrays/pinned.npy"}, **self.fibers, **self.damping}
         if self.motion is not None:
             arrays["motion"] = self.motion
             body["pin"]["node_motion"] = "arrays/motion.npy"
@@ -72,7 +73,7 @@ class Scene:
         scene = {"version": 1, "name": "scene", "bodies": [body], "method": {"kind": method, "params": params},
                  "gravity": list(self.gravity), "integrator": {"kind": integrator},
                  "stage_solver": stage_solver or {"kind": "newton_d"},
-                 "time": {"start": 1, "end": frames, "fps": FPS, "step": 1.0 / FPS, "samples_per_frame": self.samples}}
+                 "time": {"start": 1, "end": frames, "fps": FPS, "step": step, "samples_per_frame": self.samples}}
         if self.ground is not None:
             scene["ground"] = self.ground
         with tempfile.TemporaryDirectory(prefix="conjac-scene-") as name:

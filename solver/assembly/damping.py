@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from ..state import Index, Vec
 from .elements import Elements
-from .kernels import multiply
+from .kernels import multiply, multiply_one
 
 #: nodes of elements besides tets, (s, 4), and their blocks of D [N s/m], (s, 6, 9)
 Between = tuple[Index, Vec]
@@ -27,8 +27,32 @@ class DampingLaw(Protocol):
     def drag(self) -> float:
         """β: masses are braked by −β M v [1/s]."""
 
-    def fill(self, x: Vec, forces: Vec, blocks: Vec) -> None:
-        """Write D [N s/m] at positions x (n, 3) [m] as blocks of element pairs like those of K; forces are scratch."""
+    def fill(self, x: Vec, time: float, forces: Vec, blocks: Vec) -> None:
+        """Write D [N s/m] at positions x (n, 3) [m] and a time [s] as blocks of element pairs like those of K; forces
+        are scratch."""
+
+
+class Besides:
+    """D of a law and α(t) times that of another one; the drag is the first one's."""
+
+    share = None  #: of K, which only `fill` knows
+
+    def __init__(self, own: DampingLaw, added: DampingLaw, strength: Callable[[float], float]) -> None:
+        """added: with a stiffness damping of 1 s and no drag. strength: α [s] at a time [s]."""
+        self._own, self._added, self._strength, self.drag = own, added, strength, own.drag
+        self._blocks: Vec | None = None  #: of the first
+
+    def fill(self, x: Vec, time: float, forces: Vec, blocks: Vec) -> None:
+        """Write D [N s/m] at positions x (n, 3) [m] and a time [s] as the element blocks; forces (p, 4, 3) are
+        scratch."""
+        self._added.fill(x, time, forces, blocks)
+        blocks *= self._strength(time)
+        if self._own.share == 0.0:
+            return
+        if self._blocks is None:
+            self._blocks = np.zeros_like(blocks)
+        self._own.fill(x, time, forces, self._blocks)
+        blocks += self._blocks
 
 
 @dataclass(frozen=True)
@@ -42,6 +66,7 @@ class Damped:
     _elements: Index
     _tets: Index
     between: Between | None = None
+    _solid: bool = False  #: whether each of the tets has four different corners
 
     @property
     def has_blocks(self) -> bool:
@@ -57,7 +82,9 @@ class Damped:
     def multiply(self, columns: Vec) -> Vec:
         """The blocks times columns, both (n, 3, c)."""
         out, columns = np.zeros(columns.shape), np.ascontiguousarray(columns)
-        if self.blocks is not None:
+        if self.blocks is not None and self._solid and columns.shape[2] == 1:
+            multiply_one(self.blocks, self._tets, columns[:, :, 0], out[:, :, 0])
+        elif self.blocks is not None:
             multiply(self.blocks, self._elements, self._tets, columns, out)
         if self.between is not None:
             others, blocks = self.between
@@ -86,6 +113,7 @@ class Damping:
         shares = {law.share for law in laws} or {0.0}
         self._share = shares.pop() if len(shares) == 1 else None
         self._blocks: Vec | None = None
+        self._solid = bool((elements.tets[:, 2] != elements.tets[:, 3]).all())
         self.is_off = self._share == 0.0 and not self._drag.any()  #: whether no material is damped at all
 
     def of_stiffness(self, node_blocks: Vec, between: Between | None) -> Damped | None:
@@ -97,7 +125,7 @@ class Damping:
             return None
         touched = self._share != 0.0 and node_blocks.any()
         apart: Vec | None = -self._share * node_blocks if touched else None
-        return Damped(self._drag, self._share, None, apart, self._every, self._elements.tets, between)
+        return Damped(self._drag, self._share, None, apart, self._every, self._elements.tets, between, self._solid)
 
     def at(self, x: Vec, v: Vec, time: float) -> Damped | None:
         """D at positions [m] and velocities [m/s], (n, 3), and a time [s], with blocks of its own, written anew by each
@@ -110,5 +138,5 @@ class Damping:
                 self._blocks, self._forces = np.zeros((len(self._every), 6, 9)), np.zeros((len(self._every), 4, 3))
             self._elements.activate(time)
             for law, where in zip(self._laws, self._elements.slices):
-                law.fill(x, self._forces[where], self._blocks[where])
-        return Damped(self._drag, 0.0, self._blocks, None, self._every, self._elements.tets, between)
+                law.fill(x, time, self._forces[where], self._blocks[where])
+        return Damped(self._drag, 0.0, self._blocks, None, self._every, self._elements.tets, between, self._solid)

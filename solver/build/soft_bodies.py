@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import catalogue
+from ..assembly.damping import DampingLaw
 from ..contact.find.half_space import HalfSpace
 from ..contact.laws.interface import ContactLaw, Friction
 from ..contact.laws.penalty import Penalty
@@ -26,6 +27,7 @@ from ..world.nodes import Nodes
 from .air import AirAround, air_of
 from .cloth import prepare_cloth
 from .fields import Prepared, prepare
+from .half_life import law_of
 from .inputs import activation_of, over_time, places_over_time
 from .obstacles import Obstacles, obstacles_of
 from .volumes import Stage, volumes_of
@@ -56,11 +58,9 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
     elastic = [one.elements for one in matter]
 
     mass = np.zeros(len(rest))
-    laws, parts, bodies = [], [], []
+    parts, bodies = [], []
     for one, made, start, stop in zip(prepared, matter, first[:-1], first[1:]):
         mass[start:stop] = made.mass
-        law = catalogue.find("damping", one.body.damping.kind).load()
-        laws.append(law(rest, made.elements, made.modulus, parameters("damping", one.body.damping)))
         parts += made.parts
         surface = one.body.surface
         to_object = None if surface is None or surface.to_object is None else job.array(surface.to_object)
@@ -79,6 +79,15 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
     stage_solver = catalogue.find("stage_solver", scene.stage_solver.kind).load()(
         parameters("stage_solver", scene.stage_solver))
 
+    laws: list[DampingLaw] = []
+    damped: list[list[str]] = []
+    for one, made, start, stop in zip(prepared, matter, first[:-1], first[1:]):
+        free = coordinates.free[(coordinates.free >= start) & (coordinates.free < stop)]
+        law, said = law_of(job, one, made, rest, mass, free, one.fields.dynamic + np.int32(start), integrator,
+                           type(linear)())
+        laws.append(law)
+        damped.append(said)
+
     contacts: list[ContactLaw] = []
     if scene.contact is not None:
         from .contact import contacts_of  # its kernels are compiled where something touches
@@ -94,8 +103,8 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
                 parameters("friction", scene.ground.friction))
     notes = [f"Linear solver: {linear.why}", *stage_solver.notes(linear)]
     notes += [] if friction is None else condensation.solved_by(_NotesOn(friction))
-    for one in prepared:
-        notes += [f'"{one.body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes)]
+    for one, said in zip(prepared, damped):
+        notes += [f'"{one.body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes, *said)]
     return Nodes(bodies, elastic, coordinates, condensation, integrator, stage_solver, linear, rest, mass,
                  np.array(scene.gravity), ground, scene.time.start, bool(params["quasistatic_start"]), notes=notes,
                  damping_laws=laws, friction=friction,

@@ -56,6 +56,7 @@ class Green:
         self.drag = params["mass_damping"]
         self._viscous = Elastic(nodes, elastic.tets[: len(modulus)], Viscosity, share * modulus[None])
 
-    def fill(self, x: Vec, forces: Vec, blocks: Vec) -> None:
-        """Write D [N s/m] at positions x (n, 3) [m] as the element blocks; forces (p, 4, 3) are scratch."""
+    def fill(self, x: Vec, time: float, forces: Vec, blocks: Vec) -> None:
+        """Write D [N s/m] at positions x (n, 3) [m] as the element blocks; forces (p, 4, 3) are scratch. It
+        is the same at all times."""
         self._viscous.fill(x, True, forces, blocks)

@@ -22,7 +22,8 @@ class Rayleigh:
         self.drag = params["mass_damping"]
         self._elastic = elastic
 
-    def fill(self, x: Vec, forces: Vec, blocks: Vec) -> None:
-        """Write α K [N s/m] at positions x (n, 3) [m] as the element blocks; forces (p, 4, 3) are scratch."""
+    def fill(self, x: Vec, time: float, forces: Vec, blocks: Vec) -> None:
+        """Write α K [N s/m] at positions x (n, 3) [m] as the element blocks; forces (p, 4, 3) are scratch. It
+        is the same at all times."""
         self._elastic.fill(x, True, forces, blocks)
         blocks *= self.share

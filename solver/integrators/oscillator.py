@@ -1,4 +1,4 @@
-"""q̈ + ω² q = 0 as a world of one node, for what an integrator does to a wobble: its damping curve."""
+"""q̈ + d q̇ + ω² q = 0 as a world of one node, for what an integrator does to a wobble: its damping curve."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..assembly.damping import Damped
 from ..assembly.linearised import Linearised
+from ..assembly.pattern import NO_ELEMENTS
 from ..assembly.tangent import Tangent
 from ..nonlinear.held import GivenDirections
 from ..parts.interface import Posed, Stage
@@ -29,14 +31,20 @@ class _Posed:
         stage, stiffness = self.stage, -self.owner.squared
         base = self.at.q if stage.base is None else stage.base
         pulled = stage.inertia * stage.u_hat + stage.a * stage.h * stiffness * base
-        v: Vec = pulled / (stage.inertia - stage.stiffness_factor * stiffness)
+        v: Vec = pulled / self._matrix
         return v
+
+    @property
+    def _matrix(self) -> float:
+        """M − a h D − β a b h² K."""
+        stage = self.stage
+        return stage.inertia + stage.a * stage.h * self.owner.drag + stage.stiffness_factor * self.owner.squared
 
     def correction(self, u: Vec) -> Vec:
         return np.zeros_like(u)
 
     def respond(self, impulses: Vec) -> Vec:
-        out: Vec = impulses / (self.stage.inertia + self.stage.stiffness_factor * self.owner.squared)
+        out: Vec = impulses / self._matrix
         return out
 
     def again(self, stage: Stage) -> _Posed:
@@ -46,12 +54,12 @@ class _Posed:
 class Oscillator:
     """The system that an integrator steps: three coordinates of one frequency."""
 
-    def __init__(self, omega: float, beta: float = 1.0) -> None:
-        """omega: ω [rad/s]. beta: of semi-implicit Euler."""
-        self.squared, self.beta = omega * omega, beta
+    def __init__(self, omega: float, beta: float = 1.0, drag: float = 0.0) -> None:
+        """omega: ω [rad/s]. beta: of semi-implicit Euler. drag: d [1/s]."""
+        self.squared, self.beta, self.drag = omega * omega, beta, drag
 
     def acceleration(self, state: State) -> Vec:
-        acceleration: Vec = -self.squared * state.q
+        acceleration: Vec = -self.squared * state.q - self.drag * state.u
         return acceleration
 
     def touching(self, state: State) -> Index:
@@ -59,7 +67,8 @@ class Oscillator:
 
     def tangent(self, state: State, time: float) -> Tangent:
         node = np.zeros((1, 3))
-        lin = Linearised(node, node, np.ones(1), node, np.zeros((0, 6, 9)), np.zeros((1, 3, 3)))
+        damped = Damped(np.full(1, self.drag), 0.0, None, None, NOBODY, NO_ELEMENTS) if self.drag else None
+        lin = Linearised(node, node, np.ones(1), node, np.zeros((0, 6, 9)), np.zeros((1, 3, 3)), damped)
         return Tangent(lin, np.zeros(1, np.int32), np.ones(3), self.acceleration(state), None,
                        lambda columns: -self.squared * columns,
                        lambda shift: lambda columns: columns / (shift + self.squared))
@@ -85,9 +94,9 @@ class Oscillator:
         return State(stage.time, base + stage.b * stage.h * u, u, start.memory)
 
 
-def update_matrix(integrator: Integrator, omega_h: float, beta: float = 1.0) -> Vec:
-    """What a step multiplies (q, h v) and what the method remembers with, (2, 2) or larger. [Ascher 11]"""
-    system, h = Oscillator(omega_h, beta), 1.0
+def update_matrix(integrator: Integrator, omega_h: float, beta: float = 1.0, drag_h: float = 0.0) -> Vec:
+    """What a step multiplies (q, h v) and what the method remembers with, (2, 2) or larger; drag_h: d h. [Ascher 11]"""
+    system, h = Oscillator(omega_h, beta, drag_h), 1.0
     primed = State(0.0, np.ones(3), np.zeros(3))
     for _ in range(2):
         primed = integrator.step(system, primed, h)
@@ -103,5 +112,10 @@ def update_matrix(integrator: Integrator, omega_h: float, beta: float = 1.0) -> 
 
 def damping(integrator: Integrator, omega_h: float, beta: float = 1.0) -> float:
     """d/ω of the oscillator q̈ + d q̇ + ω² q = 0 that dies as fast: −2 ln ρ / (ωh). [Ascher 12]"""
-    radius = float(np.abs(np.linalg.eigvals(update_matrix(integrator, omega_h, beta))).max())
-    return -2.0 * math.log(max(radius, 1e-300)) / omega_h
+    return -2.0 * math.log(left(integrator, omega_h, beta)) / omega_h
+
+
+def left(integrator: Integrator, omega_h: float, beta: float = 1.0, drag_h: float = 0.0) -> float:
+    """What a step leaves of a wobble, the largest |λ| of its update matrix."""
+    update = update_matrix(integrator, omega_h, beta, drag_h)
+    return max(float(np.abs(np.linalg.eigvals(update)).max()), 1e-300)

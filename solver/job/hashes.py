@@ -34,7 +34,8 @@ SCENE_READERS = {"version": "", "name": "", "uuid": "", "time": "solve", "time.e
                  "seed": ""}  # went before anything was random; older caches still name it
 BODY_READERS = {"name": "", "uuid": "", "surface": "mesh", "surface.to_object": "solve", "surface.place": "fields",
                 "tets": "mesh", "cloth": "fields",
-                "mesher": "tets", "material": "fields", "damping": "solve", "method": "solve",
+                "mesher": "tets", "material": "fields", "damping": "solve", "wobble_half_life": "solve",
+                "method": "solve",
                 "painted": "fields", "carry": "fields",
                 "density": "fields",
                 "dynamic": "fields", "pin": "fields",
@@ -56,6 +57,7 @@ WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "fra
          "surface": "mesh", "surface.to_object": "motion of the object", "surface.place": "place of the object",
          "surface.scale": "scale of the object", "tets": "volume mesh",
          "mesher.kind": "mesher", "material.kind": "material", "damping.kind": "damping law",
+         "wobble_half_life": "wobble half-life",
          "carry.kind": "inside of maps", "density": "density",
          "dynamic": "dynamic nodes", "pin": "pins", "pin.motion": "motion of the pins",
          "pin.node_motion": "motion of the pins", "name": "name",

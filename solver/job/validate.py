@@ -144,6 +144,11 @@ def _check_body(job: Job, body: schema.Body, where: str) -> None:
         _check_edge_length(job, body, body.surface, where)
     check_choice("material", body.material, f"{where}.material")
     check_choice("damping", body.damping, f"{where}.damping")
+    if isinstance(body.wobble_half_life, str):
+        halves = check_array(job, body.wobble_half_life, f"{where}.wobble_half_life", "f", (job.samples,))
+        if halves.min() < 0.0:
+            raise refuse(f"a half-life of {halves.min():g} s makes wobbles grow", f"{where}.wobble_half_life",
+                         "Use seconds above 0, or 0 for wobbles that nothing damps")
     check_choice("carry", body.carry, f"{where}.carry")
     if body.fiber_material is not None:
         check_choice("fiber_material", body.fiber_material, f"{where}.fiber_material")

@@ -18,7 +18,7 @@ SIDES = np.array([[0, 1], [1, 2], [2, 0]])
 
 #: what a volume has and cloth has not, and what it is called
 OF_VOLUMES = {"tets": "tetrahedra", "fiber_material": "fibers", "cuts": "cuts", "nails": "nails",
-              "painted": "painted maps"}
+              "painted": "painted maps", "wobble_half_life": "Wobble Half-Life"}
 
 
 def check_cloth(job: Job, body: schema.Body, cloth: schema.Cloth, where: str) -> None:

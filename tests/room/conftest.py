@@ -82,7 +82,7 @@ class Sand:
     def __init__(self, nodes, elastic, modulus, params):
         self.drag = params["grit"]
 
-    def fill(self, x, forces, blocks):
+    def fill(self, x, time, forces, blocks):
         blocks[:] = 0.0
 
 
