@@ -43,7 +43,7 @@ SCALED_UNITS = frozenset({"LENGTH", "VELOCITY", "ACCELERATION"})
 STIFF_RATIO = 10.0
 
 #: settings that may have keyframes: they are read at every sample. (Targets of motors are not among the settings)
-READ_OVER_TIME = (catalogue.ACTIVATION.key, "strength")
+READ_OVER_TIME = (catalogue.ACTIVATION.key, catalogue.WOBBLE_HALF_LIFE.key, "strength")
 
 OVERRIDABLE: Any = {"LIBRARY_OVERRIDABLE"}
 
@@ -268,6 +268,10 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
     ground_stiffness: bpy.props.FloatProperty(
         name="Stiffness", description="How hard the ground pushes back at each node, in N/m",
         default=1.0e3, precision=1, min=1.0e-6, soft_min=1.0, soft_max=1.0e6, override=OVERRIDABLE)
+    ground_stiffness_per_area: bpy.props.FloatProperty(
+        name="Stiffness per Area", description="How hard the ground pushes back for each m² of skin, in N/m³: soft "
+        "bodies sink as far however fine their meshes are. 0 takes Stiffness, which is each node's",
+        default=0.0, precision=1, min=0.0, soft_max=1.0e8, override=OVERRIDABLE)
     ground_tangential_share: bpy.props.FloatProperty(
         name="Tangential Share", description="Share of the stiffness along the ground: it drags on what touches, "
         "whatever its load; 0.1 in the ConJac paper", default=0.0, min=0.0, max=1.0, override=OVERRIDABLE)
@@ -344,7 +348,7 @@ def _choices(families: tuple[str, ...]) -> dict[str, Any]:
 
 def _maps() -> dict[str, Any]:
     """What is painted, and the second value of each parameter that may be, by name."""
-    made = {catalogue.DENSITY.key: _number(catalogue.DENSITY)}
+    made = {param.key: _number(param) for param in (catalogue.DENSITY, catalogue.WOBBLE_HALF_LIFE)}
     for param in painted_params().values():
         made[f"{param.key}_high"] = _number(
             param, name=f"{param.label} (Painted)", default=painted_default(param),

@@ -59,7 +59,7 @@ def page() -> str:
             lines += [row(param) for param in params.values()]
         lines.append("")
     lines += ["## Body", "", "| setting | key | default | range | what it does |", "| --- | --- | --- | --- | --- |",
-              row(catalogue.DENSITY), ""]
+              row(catalogue.DENSITY), row(catalogue.WOBBLE_HALF_LIFE), ""]
     return "\n".join(lines)
 
 

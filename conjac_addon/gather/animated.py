@@ -93,6 +93,11 @@ def _holders(obj: bpy.types.Object) -> list[bpy.types.Object]:
     return [obj, *(collection.all_objects if collection is not None else ())]
 
 
+def is_animated(obj: bpy.types.Object, path: str) -> bool:
+    """Whether a property of the object has keyframes that differ, or a driver."""
+    return path in _keyed(obj) or path in _driven(obj)
+
+
 def _keyed(owner: bpy.types.ID) -> list[str]:
     """Paths of what changes by keyframes: those that are all alike are no animation."""
     return [curve.data_path for curve in compat.all_fcurves(owner)

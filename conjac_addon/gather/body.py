@@ -12,7 +12,7 @@ from ...solver import catalogue
 from .. import identity
 from .. import settings as properties
 from ..handles import counts
-from . import attach, fibers, maps
+from . import animated, attach, fibers, maps
 from .cuts import Cuts, cut_settings
 from .evaluation import Evaluation, coordinates
 from .folder import JobFolder, JobPart
@@ -23,6 +23,8 @@ from .nails import Nails, nail_settings
 from .pulls import Pulls, pull_settings
 
 Report = Callable[[str], None]
+
+HALF_LIFE = catalogue.WOBBLE_HALF_LIFE.key
 
 _PACKAGE = __package__.rpartition(".")[0]  # conjac_addon, where the catalogue's paths of maps start
 
@@ -44,6 +46,9 @@ def body_settings(obj: bpy.types.Object, scene: bpy.types.Scene) -> dict[str, An
         "density": properties.si(settings, catalogue.DENSITY.key, scene),
         "painted": {}, "dynamic": {}, "pin": {}, **fibers.fiber_settings(obj, of),
     }
+    half_life = properties.si(settings, HALF_LIFE, scene)
+    if half_life and not animated.is_animated(obj, f"conjac.{HALF_LIFE}"):
+        body[HALF_LIFE] = half_life
     lists = {"cuts": cut_settings(obj), "nails": nail_settings(obj, scene), "pulls": pull_settings(obj, scene),
              "attach": attach.attach_settings(obj)}
     return body | {key: said for key, said in lists.items() if said}
@@ -78,7 +83,7 @@ class BodyReader:
         body = self.body
         body["surface"] |= self.motion.to_object()
         body["pin"] |= self.motion.pin_motion()
-        body |= self.motion.activation()
+        body |= self.motion.activation() | self.motion.half_life()
         body.pop("cuts", None)
         body.pop("nails", None)
         body.pop("pulls", None)

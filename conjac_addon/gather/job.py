@@ -226,6 +226,8 @@ def job_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
     if settings.use_ground:
         document["ground"] = {"stiffness": properties.si(settings, "ground_stiffness", scene),
                               "tangential_share": properties.shortest(settings.ground_tangential_share)}
+        if settings.ground_stiffness_per_area:
+            document["ground"]["stiffness_per_area"] = properties.shortest(settings.ground_stiffness_per_area)
         if settings.friction != "none":
             document["ground"]["friction"] = choice(settings, "friction", scene)
     if members.is_mechanism(obj):

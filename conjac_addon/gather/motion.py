@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from . import fibers
+from ...solver import catalogue
+from . import animated, fibers
 from .evaluation import Evaluation
 from .folder import ArrayStream, JobFolder, JobPart
 from .ground import GroundPlane
@@ -33,6 +34,8 @@ class Motion:
         self._to_object: list[NDArray[np.float64]] = []
         self._is_activated = fibers.is_activated(evaluation.object)
         self._activation: list[float] = []
+        self._calms = animated.is_animated(evaluation.object, f"conjac.{catalogue.WOBBLE_HALF_LIFE.key}")
+        self._half_lives: list[float] = []
 
     def begin(self) -> None:
         """Open what is written sample by sample."""
@@ -49,7 +52,7 @@ class Motion:
     @property
     def moves_between(self) -> bool:
         """Whether samples between whole frames are looked at."""
-        return bool(self._pins or self._plane or self._is_activated or self._followed)
+        return bool(self._pins or self._plane or self._is_activated or self._calms or self._followed)
 
     def take(self, i: int) -> None:
         """Read sample `i`, which the scene stands at."""
@@ -63,6 +66,9 @@ class Motion:
         if self._is_activated:
             muscle = self._evaluation.evaluated(self._evaluation.object).conjac
             self._activation.append(float(getattr(muscle, fibers.ACTIVATION)))
+        if self._calms:
+            body = self._evaluation.evaluated(self._evaluation.object).conjac
+            self._half_lives.append(float(getattr(body, catalogue.WOBBLE_HALF_LIFE.key)))
         for one in self._followed:
             one.sample()
         positions = self._evaluation.positions()
@@ -89,6 +95,12 @@ class Motion:
         if not self._is_activated:
             return {}
         return {"fiber_activation": self._job.array("fiber_activation", np.clip(self._activation, 0.0, 1.0))}
+
+    def half_life(self) -> dict[str, str]:
+        """The same of its Wobble Half-Life."""
+        if not self._calms:
+            return {}
+        return {catalogue.WOBBLE_HALF_LIFE.key: self._job.array("wobble_half_life", np.maximum(self._half_lives, 0.0))}
 
     def ground_motion(self) -> dict[str, str]:
         """The fields of scene.json's ground, empty where it stands still."""

@@ -63,8 +63,8 @@ def changed_settings(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path
     before = _defaults(after) | before  # what an older ConJac did not know was as it is by default
     for path in before.keys() | after.keys():
         if not _NOT_COMPARED.match(path) and before.get(path) != after.get(path):
-            # what the skin weighs is not known without a look at it
-            if not (_MASS.fullmatch(path) and path not in after):
+            # what the skin weighs is not known without a look at it, nor what keyframes say
+            if path in after or not (_MASS.fullmatch(path) or _keyframed(path, before)):
                 changed.add(path)
     owners = {one.name: one for one in members.soft_bodies(obj, scene)}
     for same, body in zip(now["bodies"], old.get("bodies", [])):
@@ -100,6 +100,11 @@ _NOT_COMPARED = re.compile(
     r"|mechanisms\.\d+\.(joints|loops)\.\d+\.(position|rotation|start|rest|motor\.target)"
     r"|mechanisms\.\d+\.springs\.\d+\.point_[ab]")
 _MASS = re.compile(r"mechanisms\.\d+\.bodies\.\d+\.mass")
+
+
+def _keyframed(path: str, flat: dict[str, Any]) -> bool:
+    """Whether a half-life was read over time."""
+    return path.endswith(f".{catalogue.WOBBLE_HALF_LIFE.key}") and isinstance(flat[path], str)
 
 
 def _paired(old: list[dict[str, Any]], now: list[dict[str, Any]]) -> list[dict[str, Any]] | None:
@@ -141,7 +146,9 @@ def _defaults(flat: dict[str, Any]) -> dict[str, Any]:
 
 
 #: properties that are not called as their field in scene.json
-_PROPERTIES = {"ground.stiffness": "ground_stiffness", "ground.tangential_share": "ground_tangential_share",
+_PROPERTIES = {"ground.stiffness": "ground_stiffness",
+               "ground.stiffness_per_area": "ground_stiffness_per_area",
+               "ground.tangential_share": "ground_tangential_share",
                "time.tolerance": "accuracy"}
 
 #: what contact says

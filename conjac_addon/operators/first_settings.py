@@ -21,8 +21,8 @@ WOBBLE = 2.5  #: of the slowest wobble of a block that lies free [Hz]
 SLOWEST = 0.3  #: that wobble times its length over the speed of waves √(E/ρ)
 #: share of its height by which a block on the ground is squeezed by its weight, at most: what is softer splashes
 SAG = 0.06
-SINK = 0.005  #: share of its height by which it sinks into the ground
-LAYERS = 20.0  #: tetrahedra along the diagonal of its box
+SINK = 0.0012  #: share of its height by which a block that is heavy all over sinks into the ground
+HALF_LIFE = 0.75  #: of its slowest wobble [s]
 
 
 def suit(obj: bpy.types.Object, scene: bpy.types.Scene, held: Sequence[float] | None = None) -> None:
@@ -37,6 +37,8 @@ def suit(obj: bpy.types.Object, scene: bpy.types.Scene, held: Sequence[float] | 
         settings.youngs_modulus = density * max((WOBBLE * max(sizes) / SLOWEST) ** 2, GRAVITY * sizes[2] / SAG)
     if not held and not settings.contact.is_property_set("collides_with"):
         settings.contact.collides_with = contact.ALL
+    if not settings.is_property_set("wobble_half_life"):
+        settings.wobble_half_life = HALF_LIFE
     if held or settings.is_property_set("use_ground"):
         return
     settings.use_ground = True
@@ -44,6 +46,5 @@ def suit(obj: bpy.types.Object, scene: bpy.types.Scene, held: Sequence[float] | 
         settings.ground_height = min(0.0, lowest(obj, scene))
     if not settings.is_property_set("friction"):
         settings.friction, settings.friction_coefficient = "coulomb", FRICTION
-    if not settings.is_property_set("ground_stiffness"):
-        edge = settings.edge_length or obj.dimensions.length * unit / LAYERS
-        settings.ground_stiffness = max(density * GRAVITY * edge**2 / SINK, 1.0)
+    if not (settings.is_property_set("ground_stiffness") or settings.is_property_set("ground_stiffness_per_area")):
+        settings.ground_stiffness_per_area = density * GRAVITY / SINK

@@ -151,6 +151,7 @@ def draw_material(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     layout.prop(settings, "material")
     draw_params(layout, settings, "material")
     layout.prop(settings, catalogue.DENSITY.key)
+    layout.prop(settings, catalogue.WOBBLE_HALF_LIFE.key)
     layout.prop(settings, "damping")
     draw_params(layout, settings, "damping")
 
@@ -312,7 +313,10 @@ def draw_ground(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     layout.prop(settings, "ground_object")
     if settings.ground_object is None:
         layout.prop(settings, "ground_height")
-    layout.prop(settings, "ground_stiffness")
+    if members.is_soft_body(context.object):
+        layout.prop(settings, "ground_stiffness_per_area")
+    if not settings.ground_stiffness_per_area or not members.is_soft_body(context.object):
+        layout.prop(settings, "ground_stiffness")
     layout.prop(settings, "ground_tangential_share")
     layout.prop(settings, "friction")
     if settings.friction == "none":

@@ -138,8 +138,8 @@ def multiply(blocks, elements, corners, columns, out):  # type: ignore[no-untype
 
 @kernel("void(f8[:,:,::1], i4[:,::1], f8[:,::1], f8[:,::1])")
 def multiply_one(blocks, tets, column, out):  # type: ignore[no-untyped-def]
-    """The same with one column, (n, 3), over all elements, which have four different corners each: the same additions in
-    the same order, nearly four times as fast."""
+    """The same with one column, (n, 3), over all elements, each with four different corners: the same additions in the
+    same order, nearly four times as fast."""
     at, sums = np.empty((4, 3)), np.empty((4, 3))
     for k in range(tets.shape[0]):
         for a in range(4):

@@ -96,8 +96,10 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
     ground = friction = None
     if scene.ground is not None:
         moving = None if scene.ground.motion is None else over_time(job, scene.ground.motion)
+        per_area = scene.ground.stiffness_per_area
+        stiffness = scene.ground.stiffness if per_area is None else per_area * _skin(prepared, rest)
         ground = (HalfSpace(np.array(scene.ground.point), np.array(scene.ground.normal), moving),
-                  Penalty(scene.ground.stiffness, scene.ground.tangential_share))
+                  Penalty(stiffness, scene.ground.tangential_share))
         if scene.ground.friction is not None:
             friction = catalogue.find("friction", scene.ground.friction.kind).load()(
                 parameters("friction", scene.ground.friction))
@@ -174,3 +176,19 @@ def _motion(job: Job, prepared: list[Prepared], obstacles: Obstacles, air: AirAr
     """Where the pinned nodes of all bodies, the obstacles and the air are."""
     return SideBySide([*(places_over_time(job, one.fields.motion, one.volume.nodes[one.fields.pinned])
                          for one in prepared), *obstacles.motions, *air.motions])
+
+
+def _skin(prepared: list[Prepared], rest: Vec) -> Vec:
+    """How much of its body's skin each node has at rest, as a plane there sees it, (n,) [m²]. rest: (n, 3) [m]."""
+    faces, start = [], 0
+    for one in prepared:
+        faces.append(one.skin + start)
+        start += len(one.volume.nodes)
+    corners = np.concatenate(faces)
+    a, b, c = (rest[corners[:, k]] for k in range(3))
+    third = np.cross(b - a, c - a) / 6.0
+    outwards = np.zeros_like(rest)
+    for k in range(3):
+        np.add.at(outwards, corners[:, k], third)
+    area: Vec = np.linalg.norm(outwards, axis=1)
+    return area

@@ -84,6 +84,10 @@ FIBER_ANGLE = Param("fiber_angle", "Fiber Angle", "Between the fibers and the ax
 DENSITY = Param("density", "Density", "Mass per volume: water is 1000", 1000.0, "kg/m³", 1.0e-3, 1.0e6, 100.0, 10000.0,
                 field=True)
 
+WOBBLE_HALF_LIFE = Param("wobble_half_life", "Wobble Half-Life",
+                         "Time in which the slowest wobble loses half of its height, at any step; finer ones die "
+                         "sooner. 0 never, as far as the material goes",
+                         0.0, "s", 0.0, 1.0e3, 0.0, 4.0)
 STIFFNESS_DAMPING = Param("stiffness_damping", "Stiffness Damping",
                           "How fast wobbles die, the faster the finer they are: 0.001 calms ripples, 0.1 is dough",
                           0.0, "s", 0.0, 1.0e3, 0.0, 0.1)

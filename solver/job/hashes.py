@@ -52,7 +52,7 @@ WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "fra
          "method.kind": "method", "integrator.kind": "integrator",
          "stage_solver.kind": "stage solver", "linear_solver": "linear solver",
          "gravity": "gravity", "ground": "ground", "ground.motion": "motion of the ground",
-         "ground.tangential_share": "tangential share",
+         "ground.tangential_share": "tangential share", "ground.stiffness_per_area": "stiffness per area",
          "friction.kind": "friction",
          "surface": "mesh", "surface.to_object": "motion of the object", "surface.place": "place of the object",
          "surface.scale": "scale of the object", "tets": "volume mesh",

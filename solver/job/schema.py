@@ -75,7 +75,8 @@ class Ground(Strict):
 
     point: Vector
     normal: Vector
-    stiffness: Positive = 1.0e3  #: N/m per node
+    stiffness: Positive = 1.0e3  #: N/m per node of a soft body
+    stiffness_per_area: Positive | None = None  #: in its place [N/m³]: bodies sink as far at any resolution
     tangential_share: Annotated[float, Meta(ge=0, le=1)] = 0.0  #: of the stiffness, along the ground: it drags
     motion: Array | None = None  #: (T, 3) positions of `point`, where it moves; along itself too, as a belt does
     friction: Choice | None = None  #: without it nothing is held against sliding

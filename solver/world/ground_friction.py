@@ -123,9 +123,10 @@ def friction_impulses(system: Ground, posed: Touched, stage: NodeStage, u: Vec,
     if stage.base is not None:
         moved += coordinates.place(stage.base, stage.time, stage.led)[nodes] - posed.lin.x[nodes]
     depth = -contacts.gap[touching] - np.einsum("ka,ka->k", normal, moved)
-    pressing = share * penalty.stiffness * np.maximum(depth, 0.0)
+    stiffness = penalty.stiffness(nodes)
+    pressing = share * stiffness * np.maximum(depth, 0.0)
     rubbing = SlidingNodes(nodes, normal, along(v - finder.velocity(stage.time), normal), pressing,
-                      share * ahead * penalty.stiffness, system.mass[nodes], share * _force(system, memory)[nodes])
+                      share * ahead * stiffness, system.mass[nodes], share * _force(system, memory)[nodes])
     impulses = np.zeros((len(system.mass), 3))
     impulses[nodes] = friction.impulses(rubbing, posed.compliance(nodes))
     return impulses

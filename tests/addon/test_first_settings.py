@@ -23,13 +23,14 @@ def test_stiffness_and_ground_fit_the_size(addon):
     assert small.youngs_modulus == pytest.approx(1000 * 9.81 * 0.2 / 0.06, rel=1e-3)
     assert large.youngs_modulus == pytest.approx(1000 * 9.81 * 2.0 / 0.06, rel=1e-3)
     assert add(4.0).conjac.youngs_modulus == pytest.approx(1000 * (2.5 * 4.0 / 0.3) ** 2, rel=1e-3)
-    assert large.ground_stiffness == pytest.approx(100 * small.ground_stiffness, rel=1e-3)
+    assert large.ground_stiffness_per_area == small.ground_stiffness_per_area == pytest.approx(1000 * 9.81 / 0.0012)
+    assert large.wobble_half_life == small.wobble_half_life == 0.75
 
 
 def test_units_count(addon):
     metres, centimetres = add(0.2).conjac, add(20.0, 0.01).conjac
     assert centimetres.youngs_modulus == pytest.approx(metres.youngs_modulus, rel=1e-3)
-    assert centimetres.ground_stiffness == pytest.approx(metres.ground_stiffness, rel=1e-3)
+    assert centimetres.ground_stiffness_per_area == metres.ground_stiffness_per_area > 0.0
 
 
 def test_what_was_set_stays(addon):

@@ -26,7 +26,7 @@ class SlidingNodes:
     normal: Vec  #: unit, away from the obstacle, (k, 3)
     slip: Vec  #: velocity along the obstacle, relative to it [m/s], (k, 3)
     pressing: Vec  #: impulse along the normal in this step [N s], (k,), not negative
-    yielding: float  #: by how much that falls with each m/s along the normal [kg]
+    yielding: float | Vec  #: by how much that falls with each m/s along the normal [kg], or of each, (k,)
     mass: Vec  #: lumped, of the nodes [kg], (k,)
     guess: Vec  #: impulses that the forces before would be now [N s], (k, 3); it saves time, no answer depends on it
 
