@@ -13,6 +13,7 @@ import numpy as np
 
 from .errors import BadInput, CacheUnwritable, Diverged, StepFailed, Stopped
 from .frames import lock
+from .frames.needles import LONGEST
 from .frames.origins import Origins
 from .frames.read import Cache
 from .frames.write import FrameStore, Plan, plan
@@ -49,6 +50,7 @@ class World(Protocol):
     def rescue(self, state: State, h: float, failure: StepFailed) -> State: ...  #: raises StepFailed
     def output(self, state: State, frame: int) -> Vec: ...
     def liveliness(self, state: State) -> Vec | None: ...  #: (3, m), None where no node may sleep
+    def longest(self, state: State) -> Vec: ...  #: edge of each of `bodies` over its length at rest, (b,)
     def poses(self, state: State) -> dict[str, Vec] | None: ...  #: of rigid bodies, None where there are none
     def forget_past(self) -> None: ...
     def controller(self, tolerance: float, largest: int) -> Controller: ...
@@ -266,6 +268,9 @@ def write(world: World, state: State, frame: int, store: FrameStore, origins: Or
     told = world.liveliness(state)
     if told is not None:
         store.liveliness(frame, told)
+    longest = world.longest(state)
+    if longest.max(initial=0.0) > LONGEST:
+        store.needles(frame, longest)
     poses = world.poses(state)
     if poses is not None:
         if not all(np.isfinite(values).all() for values in poses.values()):
@@ -318,6 +323,8 @@ def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None =
         report.start(first, timeline.end, step_size(timeline.fps, timeline.step)[0])
         simulate(world, timeline, store, snapshot=todo.snapshot, stop=stop, report=report.frame,
                  log=report.log, reshape=reshape, origins=origins)
+        for sentence in Cache(job.cache).needles():
+            report.log(sentence)
 
         done = set(Cache(job.cache).frames_done())
         missing = next((frame for frame in wanted if frame not in done), None)

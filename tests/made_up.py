@@ -28,6 +28,9 @@ class Pendulum:
     def output(self, state, frame):
         return np.array([[0, 0, 0], [np.sin(state.q[0]), 0, -np.cos(state.q[0])]]) * self.length
 
+    def longest(self, state):
+        return np.zeros(len(self.bodies))
+
     def liveliness(self, state):
         return None
 

@@ -33,6 +33,7 @@ class Status:
     bodies: tuple[tuple[str, str, int], ...] = ()  #: name, UUID and vertices of each baked soft body
     first: int | None = None  #: frame where the bake begins, where something is baked
     frames: frozenset[int] = frozenset()  #: on disk
+    wrong: str = ""  #: sentences without the last full stop on what was baked and does not look right
 
 
 #: seconds for which a folder's state is believed without a look at every file
@@ -83,7 +84,7 @@ def status(obj: bpy.types.Object) -> Status:
         if not at.own and said is not None:
             found = replace(found, text=f'{found.text}, of "{said.object}": its first bake makes its own')
         if found.state == "complete":
-            return replace(found, text=f"{found.text}. {NOT_COMPARED}")
+            return replace(found, text=". ".join(filter(None, (found.text, found.wrong, NOT_COMPARED))))
     return found
 
 
@@ -152,7 +153,8 @@ def _of_folder(folder: Path) -> Status:
         bodies = tuple((name, uuids[name], count) for name, _, count in cache.bodies())
         other = f"It is {lock.told(cache.folder)}" if told.state == "baking" else ""
         found = Status(told.state, told.done, told.total, text=text, held_by=other, bodies=bodies,
-                       first=cache.frames[0] if cache.frames else None, frames=frozenset(cache.frames_done()))
+                       first=cache.frames[0] if cache.frames else None, frames=frozenset(cache.frames_done()),
+                       wrong=". ".join(cache.needles()))
     except (ConJacError, OSError) as error:
         found = Status("broken", text=str(error).rstrip("."))
     _seen[folder] = stamp, time.monotonic(), found

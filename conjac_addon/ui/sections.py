@@ -44,7 +44,8 @@ def draw_body(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
             hint(layout, f"Another program bakes it: pause or cancel it there. {status.held_by}".rstrip(". "))
             layout.operator("conjac.break_lock", icon="UNLOCKED")
     else:
-        paragraph(layout, status.text, STATE_ICONS[status.state])
+        # what is all there but looks wrong has no check mark
+        paragraph(layout, status.text, "ERROR" if status.wrong else STATE_ICONS[status.state])
         if status.state == "complete" and obj.mode != "OBJECT":
             # comparing them takes an evaluation, so the state above knows of settings and vertex counts alone
             hint(layout, "Changes of shape and paint show after the next bake")

@@ -10,6 +10,8 @@
                                  motors [N m, N]; loops (l,), what each is off by [m]; the manifest has the names
     cache/cuts/000030.npz        what came apart after this frame; those after it have more vertices
     cache/liveliness/000012.npy  (3, m) float32: body, liveliness [1/s] and awake (1 or 0) of each dynamic node
+    cache/needles/000012.npy     (b,) float32: the longest edge of each body over its length at rest, where one is
+                                 longer than a body is meant to be drawn out
     cache/lock                   the process that bakes
 
 A frame is done when the log tells of it and the file, and those of the cuts before it, have the size that the log
@@ -34,12 +36,13 @@ from ..job.arrays import read_npy, read_npz
 from ..job.files import TEMPORARY, digest, is_link, open_regular, refuse_links, unwritable
 from . import lock, manifest
 from .compared import different, same_file, same_so_far
+from .needles import LONGEST, said
 
 FORMAT = 1
 MANIFEST, LOG = "manifest.json", "written.log"
-FRAME, SNAPSHOT, CUTS, LIVELINESS, POSES = "frame", "snapshot", "cuts", "liveliness", "poses"
+FRAME, SNAPSHOT, CUTS, LIVELINESS, POSES, NEEDLES = "frame", "snapshot", "cuts", "liveliness", "poses", "needles"
 FILES = {FRAME: "frames/{:06d}.npy", SNAPSHOT: "snapshots/{:06d}.npz", CUTS: "cuts/{:06d}.npz",
-         LIVELINESS: "liveliness/{:06d}.npy", POSES: "poses/{:06d}.npz"}
+         LIVELINESS: "liveliness/{:06d}.npy", POSES: "poses/{:06d}.npz", NEEDLES: "needles/{:06d}.npy"}
 
 
 @dataclass(frozen=True)
@@ -317,6 +320,23 @@ class Cache:
             except (OSError, ValueError, KeyError, IndexError, TypeError) as error:
                 raise BadInput(f"{path} is damaged", "Bake again to make it anew") from error
         return found
+
+    def needles(self) -> list[str]:
+        """Sentences on bodies whose edges were drawn out in frames that are there, one a body."""
+        told: dict[str, dict[int, float]] = {}
+        for written in self.log.values():
+            path = file_of(self.folder, written.kind, written.frame)
+            if written.kind != NEEDLES or self._told(path, written) is None:
+                continue
+            try:
+                longest = read_npy(path, self.folder).tolist()
+                names = [name for name, _, _ in self.bodies()]
+                for name, times in zip(names, longest):
+                    if times > LONGEST:
+                        told.setdefault(name, {})[written.frame] = times
+            except (OSError, ValueError, TypeError):  # what is damaged says nothing, the frame itself is another file
+                continue
+        return [said(name, frames, max(frames.values())) for name, frames in told.items()]
 
     def liveliness(self) -> dict[str, Lively]:
         """What each body's dynamic nodes did, by its name; empty where none may sleep. Lost frames are left out.

@@ -23,7 +23,7 @@ from ..job.folder import Job
 from ..job.stages import Arrays, pack, read_arrays
 from ..state import State, Vec
 from .compared import source
-from .read import CUTS, FORMAT, FRAME, LIVELINESS, LOG, MANIFEST, POSES, SNAPSHOT, Cache, Written, file_of
+from .read import CUTS, FORMAT, FRAME, LIVELINESS, LOG, MANIFEST, NEEDLES, POSES, SNAPSHOT, Cache, Written, file_of
 
 LIBRARIES = ("numpy", "scipy", "numba", "scikit-sparse", "cvxopt", "msgspec")
 
@@ -151,6 +151,12 @@ class FrameStore:
         buffer = io.BytesIO()
         np.save(buffer, told.astype(np.float32), allow_pickle=False)
         self._put(LIVELINESS, frame, buffer.getbuffer())
+
+    def needles(self, frame: int, longest: Vec) -> None:
+        """Put the longest edge of each body, over its length at rest, on disk, (b,). Raises CacheUnwritable."""
+        buffer = io.BytesIO()
+        np.save(buffer, longest.astype(np.float32), allow_pickle=False)
+        self._put(NEEDLES, frame, buffer.getbuffer())
 
     def poses(self, frame: int, told: Mapping[str, Vec]) -> None:
         """Put the rigid bodies of a frame on disk, exactly. Raises CacheUnwritable."""

@@ -1,4 +1,4 @@
-"""BDF2: a two-step method; its first step, and each one after a contact or a change of h, is SDIRK2's."""
+"""BDF2: a two-step method; its first step, and each one after an impact or a change of h, is SDIRK2's."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ class BDF2:
         touching = system.touching(state)
         past = state.memory
         goes_on = (POSITIONS in past and past[STEP][0] == h and past[POSITIONS].shape == state.q.shape
-                   and np.array_equal(past[TOUCHING], touching))
+                   and (np.array_equal(past[TOUCHING], touching)
+                        or system.goes_on(state, past[TOUCHING].astype(np.int32), h)))
         after = self._go_on(system, state, h) if goes_on else self._starter.step(system, state, h)
         memory = {POSITIONS: state.q, RATES: state.u, STEP: np.array([h]), TOUCHING: touching}
         return replace(after, memory={**after.memory, **memory})

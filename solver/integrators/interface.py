@@ -25,6 +25,10 @@ class System(Protocol):
     def touching(self, state: State) -> Index:
         """Names of what touches and of what is at work: where they change, no history of rates is a guide."""
 
+    def goes_on(self, state: State, before: Index, h: float) -> bool:
+        """Whether what began or ceased to touch since the names `before` did so gently, so that a history of rates from
+        a step of h seconds is a guide still."""
+
     def pose(self, at: State, stage: Stage, time: float | None = None) -> Posed:
         """The stage linearised at a state and factored. Raises StepFailed.
 

@@ -65,6 +65,9 @@ class Oscillator:
     def touching(self, state: State) -> Index:
         return NOBODY
 
+    def goes_on(self, state: State, before: Index, h: float) -> bool:
+        return True
+
     def tangent(self, state: State, time: float) -> Tangent:
         node = np.zeros((1, 3))
         damped = Damped(np.full(1, self.drag), 0.0, None, None, NOBODY, NO_ELEMENTS) if self.drag else None

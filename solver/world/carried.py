@@ -263,6 +263,10 @@ class FleshOnBones(World):
         after = landed(self.soft, cast(Together, posed), stage, start, is_last)
         return after if stage.base is not None else replace(after, memory=stepped(after.memory, stage.h, JOINTS))
 
+    def goes_on(self, state: State, before: Index, h: float) -> bool:
+        """Never: joints feel what their flesh touches at once."""
+        return False
+
     def touching(self, state: State) -> Index:
         """Nodes that touch the ground, and what the mechanisms say."""
         soft, joints = self.parted(state)

@@ -54,6 +54,9 @@ class Part(Protocol):
     def liveliness(self, state: State) -> Vec | None:
         """Body, liveliness [1/s] and awake (1 or 0) of each dynamic node, (3, m); None where none may sleep."""
 
+    def longest(self, state: State) -> Vec:
+        """The longest edge of each of `bodies` over its length at rest, (b,)."""
+
     def poses(self, state: State) -> dict[str, Vec] | None:
         """Of rigid bodies; None where there are none."""
 

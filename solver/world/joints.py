@@ -157,6 +157,10 @@ class Joints:
         """u̇ where nothing but forces acts, (m,) [rad/s², m/s²]."""
         return self.condensation.acceleration(self.linearise(state), state.time)
 
+    def goes_on(self, state: State, before: Index, h: float) -> bool:
+        """Never: what began or ceased to work is not gentle."""
+        return False
+
     def touching(self, state: State) -> Index:
         """Motors and drives that work from here on: where one lets go its force jumps, no history reaches across."""
         jointed = self.condensation
@@ -404,6 +408,10 @@ class Joints:
         explicit = 0.0 if jointed.explicit is None else jointed.explicit.energy(at.E, state.q, centres)
         return (moving + height + jointed.springs.energy(at.E)
                 + jointed.on_rates.energy(state.q, state.u, centres, state.time) + explicit)
+
+    def longest(self, state: State) -> Vec:
+        """There are no soft bodies."""
+        return np.zeros(0)
 
     def liveliness(self, state: State) -> Vec | None:
         """Nothing sleeps."""

@@ -140,6 +140,23 @@ class SoftBodies:
         nodes: Index = np.unique(np.concatenate(found)) if len(found) > 1 else found[0]
         return nodes
 
+    def goes_on(self, state: State, before: Index, h: float) -> bool:
+        """Whether only nodes of a body that lies or slides on the ground began or ceased to touch it since `before`,
+        each moved towards it or away by no more than its weight does in a step of h seconds."""
+        if self.ground is None:
+            return False
+        now, finder = self.touching(state), self.ground[0]
+        changed = np.setxor1d(before, now)
+        works = [pull.nodes for pull in self.pulls]
+        if not len(np.intersect1d(before, now)) or any(len(np.intersect1d(changed, nodes)) for nodes in works):
+            return False
+        normal, height = finder.plane(state.time)
+        fall = h * float(np.abs(self._weight @ normal).sum() / self.mass.sum())
+        x = self.coordinates.place(state.q, state.time, state.led)[changed]
+        speed = (self.velocity(state)[changed] - finder.velocity(state.time)) @ normal
+        gentle = (np.abs(speed) <= fall) & (np.abs(x @ normal - height) <= h * fall)
+        return bool(gentle.all())
+
     def untouched(self, time: float) -> Vec:
         """Blocks of single nodes without those of contacts, (n, 3, 3) [N/m]; written anew by the next call."""
         self._no_contacts[:] = 0.0
@@ -199,6 +216,15 @@ class SoftBodies:
         """Vertices of all bodies in object space at this frame, (v, 3)."""
         x = self.coordinates.place(state.q, state.time, state.led)
         return np.concatenate([body.output(x, frame - self.start_frame) for body in self.parts])
+
+    def longest(self, state: State) -> Vec:
+        """The longest edge of each body over its length at rest, (b,)."""
+        x = self.coordinates.place(state.q, state.time, state.led)
+        return np.array([edges.largest_change(x) for edges in self._edges_of])
+
+    @cached_property
+    def _edges_of(self) -> list[Edges]:
+        return [Edges(one.tets, self.rest) for one in self._elements.elastic]
 
     def poses(self, state: State) -> dict[str, Vec] | None:
         """There are no rigid bodies."""

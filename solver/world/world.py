@@ -138,6 +138,11 @@ class World:
             return np.zeros((0, 3))
         return np.concatenate([of_parts[k][mine] for k, _, mine, _ in self._places])
 
+    def longest(self, state: State) -> Vec:
+        """The longest edge of each body over its length at rest, (b,)."""
+        told = [part.longest(mine) for part, mine in zip(self.parts, self.parted(state))]
+        return np.array([told[k][number] for k, number, _, _ in self._places])
+
     def poses(self, state: State) -> dict[str, Vec] | None:
         """Of all mechanisms, which are one part; None where there are none."""
         told = (part.poses(mine) for part, mine in zip(self.parts, self.parted(state)))

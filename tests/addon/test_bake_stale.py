@@ -71,3 +71,17 @@ def test_free_deletes_what_was_baked_and_nothing_else(scene, tmp_path):  # noqa:
     assert not obj.modifiers and addon_bake.status(obj).state == "none"
     np.testing.assert_allclose(seen_at(obj, LAST), rest_of(obj), atol=1e-6)
     assert not bpy.ops.conjac.free_bake.poll()
+
+
+def test_a_bake_whose_edges_are_drawn_out_has_no_check_mark(scene):  # noqa: F811
+    obj = add_jelly()
+    assert obj.conjac.bake() == 0
+    assert addon_bake.status(obj).wrong == ""
+    # the top, which is pinned, is carried up by five times the height of the cube
+    for frame, z in ((1, 0.0), (6, 1.0)):
+        obj.location.z = z
+        obj.keyframe_insert("location", frame=frame)
+    obj.conjac.youngs_modulus = 50.0
+    assert obj.conjac.bake() == 0
+    status = addon_bake.status(obj)
+    assert status.state == "complete" and '"Jelly" is drawn out in' in status.wrong and status.wrong in status.text
