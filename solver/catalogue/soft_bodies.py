@@ -162,7 +162,7 @@ ENTRIES: tuple[Entry, ...] = (
           "Calm: wobbles die within a few swings; what tumbles gains spin at large steps", adaptive=True,
           iterates=True, bounded=True, number=4),
     Entry("integrator", "bdf2", "integrators.bdf2:BDF2", "BDF2",
-          "Snappy: slow wobbles stay and fast ones die; starts anew after each contact",
+          "Snappy: slow wobbles stay and fast ones die; starts anew after each impact",
           adaptive=True, iterates=True, bounded=True, number=5),
     Entry("integrator", "tr_bdf2", "integrators.tr_bdf2:TRBDF2", "TR-BDF2",
           "Lively: keeps wobbles for many swings, two solves a step", unfollowed=FORCED, adaptive=True,

@@ -453,7 +453,7 @@ class Cache:
                 raise unwritable(path, error) from error
         if found != lock.here():
             lock.sweep(self.folder)
-        for name in ("frames", "snapshots", "cuts", "liveliness", "poses", "."):
+        for name in ("frames", "snapshots", "cuts", "liveliness", "poses", "needles", "."):
             try:
                 (self.folder / name).rmdir()
             except OSError:
