@@ -19,7 +19,9 @@ from ..forces.pulls import Pull
 from ..forces.stencils import ElasticBody, StencilForce
 from ..job.folder import Job, blame, parameters
 from ..linear.choose import choose
+from ..linear.interface import LinearSolver
 from ..meshing.volume import Volume
+from ..parts.apart import Apart
 from ..parts.interface import Condensation, Mesh, Whole
 from ..state import Index, Vec
 from ..world.bodies import BodyInWorld
@@ -74,7 +76,7 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
     params = parameters("method", method)
     tets = np.concatenate([one.tets for one in elastic])
     mesh = Mesh(tets, rest, mass, parts, coordinates, dynamic, max(one.stiffness for one in matter))
-    condensation = catalogue.find("method", method.kind).load()(mesh, linear, params)
+    condensation = _condensation(job, prepared, first, mesh, linear)
     integrator = catalogue.find("integrator", scene.integrator.kind).load()(parameters("integrator", scene.integrator))
     stage_solver = catalogue.find("stage_solver", scene.stage_solver.kind).load()(
         parameters("stage_solver", scene.stage_solver))
@@ -125,6 +127,28 @@ class _NotesOn:
 
     def condensed(self, condensation: Condensation) -> list[str]:
         return self.law.notes(has_dynamic=True)
+
+
+def _condensation(job: Job, prepared: list[Prepared], first: Index, mesh: Mesh, linear: LinearSolver) -> Condensation:
+    """That of the bodies' method. Where bones carry several each is by itself whose columns are dense."""
+    method = job.scene.method_of(prepared[0].body)
+    entry, params, apart = catalogue.find("method", method.kind), parameters("method", method), _apart(job, prepared)
+    make: type[Condensation] = entry.load()
+    if len(apart) == 1 or not entry.follows or not len(mesh.coordinates.attached.nodes):
+        return make(mesh, linear, params)
+    solvers = [choose(job.scene.linear_solver, [prepared[k].count for k in group]) for group in apart]
+    for solver in solvers:
+        solver.remarks = linear.remarks
+    nodes = [np.concatenate([np.arange(first[k], first[k + 1]) for k in group]) for group in apart]
+    return Apart(make, mesh, nodes, solvers, params)
+
+
+def _apart(job: Job, prepared: list[Prepared]) -> list[list[int]]:
+    """Which bodies forces join to each other, by their places."""
+    groups: dict[str, list[int]] = {}
+    for k, one in enumerate(prepared):
+        groups.setdefault(min(job.scene.joined(one.body.name)), []).append(k)
+    return [*groups.values()]
 
 
 def _coordinates(job: Job, rest: Vec, prepared: list[Prepared], first: Index, riding: MakeCoordinates | None,

@@ -79,3 +79,20 @@ class FreeNodes:
     def advance(self, q: Vec, rate: Vec, h: float) -> Vec:
         """q after h seconds at `rate`, (3 f,) [m]."""
         return q + h * rate
+
+
+class SomeFreeNodes(FreeNodes):
+    """Those of some nodes alone. The other free ones stand at rest, and act on none of these."""
+
+    def __init__(self, whole: FreeNodes, nodes: Index, rest: Vec) -> None:
+        """nodes: of which the free ones count. rest: of all, (n, 3) [m]."""
+        self.__dict__.update(whole.__dict__)
+        self._rest = rest
+        self.free = np.intersect1d(whole.free, nodes).astype(np.int32)
+
+    def place(self, q: Vec, time: float, led: Led | None = None) -> Vec:
+        """All node positions, (n, 3) [m]."""
+        x = self._rest.copy()
+        x[self.free] = q.reshape(-1, 3)
+        x[self.prescribed] = self.where_prescribed(time, led)
+        return x

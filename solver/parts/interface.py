@@ -79,7 +79,7 @@ class Stage(StageShape):
     foreseen: tuple[Vec, Vec] | None = None
     momentum: Momentum = field(default=Momentum.PROJECTED, kw_only=True)  #: of joints where base is None
 
-    def part(self, coordinates: slice, rates: slice) -> Stage:
+    def part(self, coordinates: slice | Index, rates: slice | Index) -> Stage:
         """What it asks of a part whose coordinates and rates stand there in the world's."""
         base = None if self.base is None else self.base[coordinates]
         foreseen = None if self.foreseen is None else (self.foreseen[0][coordinates], self.foreseen[1][rates])
@@ -294,6 +294,9 @@ class Condensation(Protocol):
 
     def solved_by(self, ways: Ways[T]) -> T:
         """What the one of these says that fits it."""
+
+    def forget_past(self) -> None:
+        """Drop what depends on earlier steps and is not in the State."""
 
     def pose(self, lin: Linearised, stage: NodeStage) -> PosedNodes:
         """Factor. Raises NotPositiveDefinite."""

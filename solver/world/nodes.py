@@ -314,6 +314,4 @@ class Nodes(SoftBodies):
         """Drop what depends on earlier steps and is not in the State."""
         self.stage_solver.forget_past()
         self.root.forget_past()
-        if self.condensation.sleep is not None:
-            self.condensation.sleep.forget_past()
-        self.linear.forget_past()
+        self.condensation.forget_past()

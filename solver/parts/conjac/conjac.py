@@ -87,6 +87,12 @@ class ConJac:
     def solved_by(self, ways: Ways[T]) -> T:
         return ways.condensed(self)
 
+    def forget_past(self) -> None:
+        """What the linear solver keeps, and on which factor who sleeps rests."""
+        self.linear.forget_past()
+        if self.sleep is not None:
+            self.sleep.forget_past()
+
     def pose(self, lin: Linearised, stage: NodeStage, carried: Vec | None = None) -> PosedConJac:
         """Factor −K of the free nodes and reduce the stage. Raises NotPositiveDefinite. [ConJac 6, 11, 12]"""
         if self.sleep is not None and not lin.is_fresh:

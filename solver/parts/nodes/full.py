@@ -95,6 +95,10 @@ class Full:
     def solved_by(self, ways: Ways[T]) -> T:
         return ways.in_full(self)
 
+    def forget_past(self) -> None:
+        """What the linear solver keeps."""
+        self.linear.forget_past()
+
     def pose(self, lin: Linearised, stage: NodeStage) -> PosedFull:
         """Fill and factor M − ahD − βabh²K of the free nodes. Raises NotPositiveDefinite. [ConJac 10]"""
         stage.fill(self.pattern, lin)

@@ -1,0 +1,136 @@
+"""Bodies that share a part and act on each other through bones alone: each is condensed by itself, on its own factor.
+
+The rows of one never meet those of another. A J of all of them would be a dense array, mostly of zeros, that grows with
+the square of their number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..assembly.linearised import Linearised
+from ..coordinates.floating import FloatingParts
+from ..coordinates.free_nodes import SomeFreeNodes
+from ..linear.interface import LinearSolver
+from ..state import Index, Led, Vec
+from .interface import Compliance, Condensation, Eliminated, Evaluate, Mesh, NodeStage, PosedNodes, Stage, T, Ways
+
+
+@dataclass(frozen=True)
+class Member:
+    """One of them."""
+
+    condensation: Condensation
+    nodes: Index  #: all of its own, ascending
+    coordinates: Index  #: where those of its free nodes stand among all, (3 f_k,)
+    attached: Vec  #: 1 at prescribed nodes that are its own, 0 elsewhere, (p,)
+
+    def stage(self, stage: NodeStage) -> NodeStage:
+        """As it sees it."""
+        return stage if stage.base is None else replace(stage, base=stage.base[self.coordinates])
+
+
+class Apart:
+    """A condensation of several."""
+
+    sleep = None  #: refused where joints carry nodes
+
+    def __init__(self, make: type[Condensation], mesh: Mesh, bodies: Sequence[Index], linears: Sequence[LinearSolver],
+                 params: dict[str, float]) -> None:
+        """make: how each is condensed. mesh: of all. bodies: nodes of each, ascending. linears: a solver for each.
+        params: of the method."""
+        prescribed = mesh.coordinates.prescribed
+        self.floating = FloatingParts(mesh.rest, mesh.parts, prescribed)
+        self.mesh, self.members = mesh, list[Member]()
+        for nodes, linear in zip(bodies, linears):
+            own = replace(mesh, coordinates=SomeFreeNodes(mesh.coordinates, nodes, mesh.rest),
+                          parts=[part for part in mesh.parts if np.isin(part[0], nodes)],
+                          dynamic=np.intersect1d(mesh.dynamic, nodes).astype(np.int32))
+            free = np.searchsorted(mesh.coordinates.free, own.coordinates.free)
+            self.members.append(Member(make(own, linear, params), nodes, (3 * free[:, None] + np.arange(3)).ravel(),
+                                       np.isin(prescribed, nodes).astype(float)))
+        self.beta = params["beta"]
+
+    def solved_by(self, ways: Ways[T]) -> T:
+        return ways.condensed(self)
+
+    def pose(self, lin: Linearised, stage: NodeStage) -> PosedApart:
+        """Factor each. Raises NotPositiveDefinite."""
+        return PosedApart(self, lin, stage, [one.condensation.pose(lin, one.stage(stage)) for one in self.members])
+
+    def join(self, lin: Linearised, stage: NodeStage, carried: Vec) -> Eliminated:
+        """The same with joints that carry some nodes; raises as `pose` does. [ConJac MUSCLE]"""
+        parts = [one.condensation.join(lin, one.stage(stage), one.attached[:, None, None] * carried)
+                 for one in self.members]
+        columns = np.zeros((3 * len(self.mesh.coordinates.free), carried.shape[2]))
+        for one, part in zip(self.members, parts):
+            columns[one.coordinates] = part.columns
+
+        def moving(u: Vec, led: Led) -> tuple[PosedApart, NodeStage]:
+            known = stage.moving(carried @ u, led)
+            return PosedApart(self, lin, known, [part.moving(u, led)[0] for part in parts]), known
+
+        return Eliminated(np.sum([part.matrix for part in parts], axis=0),
+                          np.sum([part.impulse for part in parts], axis=0), columns, moving)
+
+    def forget_past(self) -> None:
+        """Every factor is made anew."""
+        for one in self.members:
+            one.condensation.forget_past()
+
+
+@dataclass(frozen=True)
+class PosedApart:
+    """A stage of all of them."""
+
+    owner: Apart
+    lin: Linearised
+    stage: NodeStage
+    posed: Sequence[PosedNodes]  #: of each
+
+    def _each(self, ask: Callable[[PosedNodes, Index], Vec], like: Vec | None = None) -> Vec:
+        """What each answers, given where its coordinates stand, where they stand among all."""
+        count = 3 * len(self.owner.mesh.coordinates.free)
+        out = np.zeros(count if like is None else like.shape)
+        for one, posed in zip(self.owner.members, self.posed):
+            out[one.coordinates] = ask(posed, one.coordinates)
+        return out
+
+    def solve(self) -> Vec:
+        return self._each(lambda posed, own: posed.solve())
+
+    def correction(self, u: Vec) -> Vec:
+        return self._each(lambda posed, own: posed.correction(u[own]))
+
+    def moving(self, u: Vec) -> Vec:
+        return self._each(lambda posed, own: posed.moving(u[own]))
+
+    def respond(self, impulses: Vec) -> Vec:
+        return self._each(lambda posed, own: posed.respond(impulses[own]), impulses)
+
+    def compliance(self, nodes: Index) -> Compliance:
+        mine = [np.flatnonzero(np.isin(nodes, one.nodes)) for one in self.owner.members]
+        asked = [(own, posed.compliance(nodes[own])) for own, posed in zip(mine, self.posed) if len(own)]
+
+        def respond(impulses: Vec) -> Vec:
+            out = np.zeros_like(impulses)
+            for own, one in asked:
+                out[own] = one(impulses[own])
+            return out
+
+        return respond
+
+    def under(self, impulses: Vec) -> PosedApart:
+        return replace(self, posed=[posed.under(impulses) for posed in self.posed])
+
+    def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None, led: Led | None = None) -> Vec:
+        return self._each(lambda posed, own: posed.settle(q[own], u[own], evaluate, corrections, led))
+
+    def again(self, stage: Stage) -> PosedApart:
+        known = NodeStage.of(stage, self.owner.mesh.coordinates)
+        return replace(self, stage=known, posed=[
+            posed.again(stage.part(one.coordinates, one.coordinates))
+            for one, posed in zip(self.owner.members, self.posed)])

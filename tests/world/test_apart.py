@@ -1,0 +1,69 @@
+"""Several bodies of ConJac on one mechanism: each has a J and a factor of its own, and all move as one would."""
+
+import json
+
+import numpy as np
+import pytest
+from small_jobs import change
+from test_joined_jobs import arm_job, world_of
+
+from solver.build import soft_bodies
+from solver.parts.apart import Apart
+
+H = 1 / 48
+GROUND = {"point": [0, 0, -0.12], "normal": [0, 0, 1], "stiffness": 50.0,
+          "friction": {"kind": "coulomb", "params": {"friction_coefficient": 0.5}}}
+
+
+def fleshy_job(folder, count=2, **scene):
+    """The arm with more bars beside its own: the second hangs on both boxes too, others on the lower one alone."""
+    job = arm_job(folder, rate=(1.0, -2.0), **scene)
+    [first] = json.loads((job / "scene.json").read_text())["bodies"]
+    bodies = [first]
+    for k in range(1, count):
+        np.save(job / "arrays" / f"nodes{k}.npy", np.load(job / "arrays" / "nodes.npy") + [0.0, 0.15 * k, 0.0])
+        bodies.append({**first, "name": f"Bar {k}", "tets": {**first["tets"], "nodes": f"arrays/nodes{k}.npy"},
+                       "attach": first["attach"][0 if k == 1 else 1:]})
+    change(job, "bodies", bodies)
+    return job
+
+
+def bodies_of(world):
+    return [one.condensation.kept for one in world.soft.condensation.members]
+
+
+@pytest.mark.parametrize("ground", [None, GROUND])
+@pytest.mark.parametrize("integrator", ["semi_implicit", "sdirk2", "bdf2"])
+def test_each_by_itself_moves_as_all_in_one_matrix(tmp_path, monkeypatch, integrator, ground):
+    job = fleshy_job(tmp_path / "job", 3, integrator={"kind": integrator}, ground=ground,
+                     stage_solver={"kind": "newton_d", "params": {"tolerance": 1e-10}})
+    apart = world_of(job)
+    assert isinstance(apart.soft.condensation, Apart) and len(bodies_of(apart)) == 3
+    monkeypatch.setattr(soft_bodies, "_apart", lambda job, prepared: [list(range(len(prepared)))])
+    whole = world_of(job)
+    assert not isinstance(whole.soft.condensation, Apart)
+    ours, wanted = apart.initial_state(), whole.initial_state()
+    touched = 0
+    for _ in range(12):
+        ours, wanted = apart.step(ours, H), whole.step(wanted, H)
+        touched += len(whole.soft.touching(whole.parted(wanted)[0]))
+    assert bool(touched) == (ground is not None)
+    near = 1e-9 if integrator == "semi_implicit" else 1e-6
+    assert np.abs(ours.q - wanted.q).max() <= near * np.abs(wanted.q - whole.initial_state().q).max()
+    assert np.abs(ours.u - wanted.u).max() <= 10 * near * np.abs(wanted.u).max()
+
+
+def test_what_each_holds_does_not_grow_with_their_number(tmp_path):
+    """One J of all would have the square of their number in entries."""
+    sizes = {}
+    for count in (2, 4):
+        world = world_of(fleshy_job(tmp_path / str(count), count))
+        members = [one.condensation for one in world.soft.condensation.members]
+        sizes[count] = {(len(one.inner), len(one.kept)) for one in members[1:]}
+        assert len({id(one.linear) for one in members}) == count
+        world.step(world.initial_state(), H)
+        factored = [one.linear.factored for one in members]
+        assert min(factored) == max(factored) > 0
+        world.soft.forget_past()
+    # the second has no free rigid motion, the others hang on one box
+    assert len(sizes[2]) == 1 and sizes[2] <= sizes[4] and len(sizes[4]) == 2
