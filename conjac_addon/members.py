@@ -10,7 +10,7 @@ from __future__ import annotations
 import bpy
 
 from ..solver import catalogue
-from . import contact, identity, kinds, part_identity
+from . import changes, contact, identity, kinds, part_identity
 
 #: types of objects that have a bake of their own
 BODY, ARMATURE, EMPTY = "MESH", "ARMATURE", "EMPTY"
@@ -95,7 +95,8 @@ def members(of: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Obje
 def colliders(of: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Object]:
     """What the soft bodies in the bake of an object bump into, in the scene's order."""
     bodies = [obj for obj in soft_bodies(of, scene) if collides(obj)]
-    return [obj for obj in scene.objects if is_collider(obj) and any(wants(body, obj) for body in bodies)]
+    return [obj for obj in _that_touch(scene) if is_collider(obj) and any(wants(body, obj) for body in bodies)
+            ] if bodies else []
 
 
 def shared_settings(obj: bpy.types.Object) -> bpy.types.PropertyGroup:
@@ -119,10 +120,29 @@ def _scene_of(obj: bpy.types.Object) -> bpy.types.Scene | None:
     return next(iter(obj.users_scene), None)
 
 
+#: by session_uid of a scene: what it was, and the session_uids of what may touch in it
+_seen: dict[int, tuple[tuple[int, int], frozenset[int]]] = {}
+
+
+def _that_touch(scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """The soft bodies that collide and the colliders of a scene, in its order, and perhaps what was one of them.
+
+    Their settings are looked up where something has changed: panels ask many times a redraw, and a look at each of
+    thousands of objects takes long.
+    """
+    objects = scene.objects
+    change = changes.count(), len(objects)
+    known = _seen.get(scene.session_uid)
+    if known is None or known[0] != change:
+        known = change, frozenset(one.session_uid for one in objects if collides(one) or is_collider(one))
+        _seen[scene.session_uid] = known
+    return [one for one in objects if one.session_uid in known[1]]
+
+
 def _touching(obj: bpy.types.Object, scene: bpy.types.Scene | None) -> list[bpy.types.Object]:
     """The soft bodies of a scene that touch one, or one that does, and so on, itself among them, in the scene's order.
     """
-    left = [one for one in scene.objects if collides(one)] if scene is not None else []
+    left = [one for one in _that_touch(scene) if collides(one)] if scene is not None else []
     if obj not in left:
         return [obj]
     if all(one.conjac.contact.collides_with == contact.ALL for one in left):

@@ -1,6 +1,7 @@
 """Soft bodies that touch each other are one simulation: one job, one bake, each with what plays it and its settings."""
 
 import json
+from pathlib import Path
 
 import ipctk
 import numpy as np
@@ -12,6 +13,7 @@ from jelly import frames_of, rest_of, scene, seen_at  # noqa: E402, F401
 
 from conjac.conjac_addon import bake, gather, members  # noqa: E402
 from conjac.conjac_addon.bake import cli, place  # noqa: E402
+from conjac.conjac_addon.gather.job import scene_settings as gather_settings  # noqa: E402
 from conjac.solver.errors import BadInput  # noqa: E402
 from conjac.solver.job.load import load  # noqa: E402
 
@@ -352,3 +354,63 @@ def test_the_command_line_bakes_what_touches_once(balls, scene, capfd):  # noqa:
     assert cli.run(["bake"]) == 0
     assert "Low, High" in capfd.readouterr().out
     assert all(bake.status(obj).state == "complete" for obj in balls)
+
+
+def test_undo_of_a_bake_loses_nothing(balls, scene):  # noqa: F811
+    scene.frame_end = 3
+    bpy.context.view_layer.objects.active = balls[1]
+    bpy.ops.ed.undo_push(message="before")
+    assert bpy.ops.conjac.bake() == {"FINISHED"}
+    bpy.ops.ed.undo_push(message="baked")
+    assert bpy.ops.ed.undo() == {"FINISHED"}
+    low, high = (bpy.data.objects[name] for name in ("Low", "High"))
+    assert not low.modifiers and not low.conjac.cache.leads and members.owner(high) == low
+    before = frames_of(high)
+    assert len(before) == 3 and bake.status(high).state == "stale"
+    assert bake.bake_object(high) == 0 and frames_of(low) == before
+    assert bake.status(low).state == bake.status(high).state == "complete"
+
+
+def test_both_appended_to_another_file_play_there_and_bake_their_own(balls, scene, tmp_path):  # noqa: F811
+    scene.frame_end = 3
+    assert bake.bake_object(balls[0]) == 0
+    first, before = place.job_folder(balls[0]), frames_of(balls[0])
+    bpy.ops.wm.save_mainfile()
+    source = bpy.data.filepath
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    bpy.context.scene.frame_end, bpy.context.scene.render.fps = 3, 24
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "second.blend"))
+    with bpy.data.libraries.load(source) as (_, wanted):
+        wanted.objects = ["Low", "High"]
+    for obj in wanted.objects:
+        bpy.context.scene.collection.objects.link(obj)
+    bpy.context.view_layer.update()
+    low, high = wanted.objects
+    assert members.owner(high) == low and bake.status(high).state == bake.status(low).state == "complete"
+    assert "its first bake makes its own" in bake.status(high).text
+    high.conjac.youngs_modulus *= 1.5
+    assert bake.bake_object(high) == 0
+    assert place.job_folder(low) != first and len(frames_of(low)) == 3
+    assert {path.stem: path.read_bytes() for path in (first / "cache" / "frames").glob("*.npy")} == before
+    assert bake.status(high).state == bake.status(low).state == "complete"
+
+
+def test_a_body_that_is_disabled_is_told_of(balls, scene, tmp_path):  # noqa: F811
+    balls[1].hide_viewport = True
+    with pytest.raises(BadInput, match='"High": it is baked together with "Low" and is disabled in viewports'):
+        gather.write_job(balls[0], scene, tmp_path)
+
+
+def test_files_from_before_there_was_contact_bake_each_body_alone(addon, tmp_path):
+    """The examples in the repository were saved before."""
+    seen = 0
+    for path in sorted(Path(__file__).parents[2].glob("examples_blend/*.blend")):
+        bpy.ops.wm.open_mainfile(filepath=str(path))
+        for obj in bpy.context.scene.objects:
+            if members.is_soft_body(obj) and members.mechanism_of(obj) is None:
+                seen += 1
+                assert members.owner(obj) == obj and members.soft_bodies(obj, bpy.context.scene) == [obj]
+                document = gather_settings(obj, bpy.context.scene)
+                assert {"contact", "obstacles"}.isdisjoint(document)
+                assert {"touches", "friction", "method"}.isdisjoint(document["bodies"][0])
+    assert seen > 3
