@@ -51,7 +51,7 @@ class Near:
         self.elements: Index = elements.astype(np.int32)
         self._around = corners  #: nodes of the elements, (k, 4)
         count = len(self._few)
-        near = np.zeros(count, dtype=bool)
+        near = self._few.copy()  # also those that no element has, as of obstacles
         near[corners] = True
         self.nodes = np.flatnonzero(near)  #: (m,) the few and those around them
         self.place = np.full(count, -1)  #: (count,) where each node stands in `nodes`, or -1

@@ -11,10 +11,9 @@ from ..contact.laws.interface import ContactLaw
 from ..coordinates.free_nodes import FreeNodes
 from ..errors import BadScene
 from ..job.folder import Job, parameters
-from ..job.schema import Obstacle
 from ..meshing.volume import unique_edges
 from ..meshing.winding import winding_numbers
-from ..state import Index, Vec
+from ..state import Index, Led, Vec
 from .fields import Prepared
 from .obstacles import Obstacles
 
@@ -22,6 +21,8 @@ REACH = 0.1  #: of the shortest mean edge of a body's skin: how near surfaces ma
 LEAST_REACH = 0.02
 OF_REST = 0.5  #: of how near a body is to itself where it rests, so that it does not push itself there
 RESISTS = 0.1  #: of a node's inertia over a step and of its elasticity: what a contact resists with
+#: groups of nodes that do not touch each other: of obstacles, rigid bodies and pins, and of flesh that rides on joints
+HARD, CARRIED = 0, 1
 SIDES = np.array([[0, 1], [1, 2], [2, 0]])
 
 
@@ -38,15 +39,19 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     skins = [one.skin + np.int32(start) for one, start in zip(prepared, first)]
     behind = int(first[len(prepared)])
     triangles = np.concatenate([*skins, *(one + np.int32(behind) for one in obstacles.triangles)]).astype(np.int32)
-    now = coordinates.place(rest[coordinates.free].ravel(), 0.0)
+    group = np.where(coordinates.is_free, -1, HARD)
+    group[coordinates.attached.nodes] = np.where(mass[coordinates.attached.nodes] > 0.0, CARRIED, HARD)
+    riding = rest[coordinates.attached.nodes]
+    led = Led(riding, np.zeros_like(riding)) if len(riding) else None
+    now = coordinates.place(rest[coordinates.free].ravel(), 0.0, led)
     names = [*(one.body.name for one in prepared), *obstacles.names]
     owner = np.repeat(np.arange(len(names)), [len(one) for one in (*skins, *obstacles.triangles)])
     of_node = np.full(len(rest), -1)
     of_node[triangles] = owner[:, None]
     meets = _meets(job, names)
-    surfaces = Surfaces(rest, triangles, coordinates.is_free, of_node, None if meets.all() else meets)
+    surfaces = Surfaces(rest, triangles, group, of_node, None if meets.all() else meets)
     _refuse_crossing(surfaces, now, names, of_node)
-    _refuse_inside(prepared, first, skins, job.scene.obstacles, obstacles, behind, now, meets)
+    _refuse_inside(prepared, first, skins, obstacles, behind, now, meets)
 
     stiffness = np.full(len(rest), np.inf)
     edges = []
@@ -59,7 +64,7 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     thick = [one.thickness for one in prepared if one.thickness is not None]
     reach = params.pop("distance") or _reach(surfaces, rest, max(thick, default=REACH * min(edges)), min(edges))
     usual = params.pop("friction_coefficient")
-    given = [one.body.friction for one in prepared] + [one.friction for one in job.scene.obstacles]
+    given = [one.body.friction for one in prepared] + obstacles.friction
     friction = np.array([usual if mu is None else mu for mu in given])[of_node]
     law = catalogue.find("contact", contact.law.kind).load()
     return [law(surfaces, rest, stiffness, friction, reach, params)]
@@ -96,13 +101,13 @@ def _refuse_crossing(surfaces: Surfaces, now: Vec, names: list[str], owner: Inde
                    one)
 
 
-def _refuse_inside(prepared: list[Prepared], first: Index, skins: list[Index], given: list[Obstacle],
-                   obstacles: Obstacles, behind: int, now: Vec, meets: NDArray[np.bool_]) -> None:
+def _refuse_inside(prepared: list[Prepared], first: Index, skins: list[Index], obstacles: Obstacles,
+                   behind: int, now: Vec, meets: NDArray[np.bool_]) -> None:
     """Nothing crosses, so one point of each tells whether it is inside another one."""
     nothing = np.zeros((0, 3), dtype=np.int32)  # is all that is inside of cloth
     solid = [(one.body.name, skin if one.is_closed else nothing, int(skin[0, 0])) for one, skin in zip(prepared, skins)]
-    closed = [(obstacle.name, mesh + np.int32(behind), int(mesh[0, 0]) + behind)
-              for obstacle, mesh in zip(given, obstacles.triangles)]
+    closed = [(name, mesh + np.int32(behind), int(mesh[0, 0]) + behind)
+              for name, mesh in zip(obstacles.names, obstacles.triangles)]
     for i, (name, _, point) in enumerate([*solid, *closed]):
         for j, (other, mesh, its) in enumerate([*solid, *closed]):
             if i == j or not meets[i, j] or (point >= behind and its >= behind):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,27 +11,43 @@ from ..coordinates.prescribed import OverTime
 from ..job.folder import Job
 from ..state import Index, Vec
 from .inputs import places_over_time
+from .rigid_skins import RigidSkin
 
 
 @dataclass(frozen=True)
 class Obstacles:
-    """Meshes that soft bodies touch, as nodes behind those of the bodies."""
+    """Meshes that soft bodies touch, as nodes behind those of the bodies; surfaces of rigid bodies stand last."""
 
     names: list[str]
     places: Vec  #: at the start, (o, 3) [m]
     triangles: list[Index]  #: of each, (t, 3), numbers among the obstacles' nodes
-    motions: list[OverTime]  #: of each, (o, 3) [m] at a time
+    motions: list[OverTime]  #: of each that does not ride, (o, 3) [m] at a time
+    friction: list[float | None]  #: of each, None: the contact's
+    #: of surfaces of rigid bodies: place of the body among all that are shown, and their nodes among the obstacles'
+    rides: list[tuple[int, slice]]
+
+    @property
+    def own(self) -> int:
+        """How many nodes do not ride."""
+        return self.rides[0][1].start if self.rides else len(self.places)
 
 
-def obstacles_of(job: Job) -> Obstacles:
-    """Those of the scene; none where it has no contact."""
+def obstacles_of(job: Job, skins: Sequence[RigidSkin] = ()) -> Obstacles:
+    """Those of the scene, and surfaces of rigid bodies; none where it has no contact."""
     scene = job.scene
     if scene.contact is None:
-        return Obstacles([], np.zeros((0, 3)), [], [])
+        return Obstacles([], np.zeros((0, 3)), [], [], [], [])
     places, triangles, motions, first = [np.zeros((0, 3))], list[Index](), list[OverTime](), 0
     for one in scene.obstacles:
         places.append(np.asarray(job.array(one.vertices), dtype=float))
         triangles.append(np.asarray(job.array(one.triangles), dtype=np.int32) + np.int32(first))
         motions.append(places_over_time(job, one.motion, places[-1]))
         first += len(places[-1])
-    return Obstacles([one.name for one in scene.obstacles], np.concatenate(places), triangles, motions)
+    rides = []
+    for skin in skins:
+        places.append(skin.vertices)
+        triangles.append(skin.triangles + np.int32(first))
+        rides.append((skin.shown, slice(first, first + len(skin.vertices))))
+        first += len(skin.vertices)
+    return Obstacles([one.name for one in (*scene.obstacles, *skins)], np.concatenate(places), triangles, motions,
+                     [one.friction for one in (*scene.obstacles, *skins)], rides)

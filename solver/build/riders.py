@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,14 +19,16 @@ from .fields import Prepared
 class Riding:
     """Makes the coordinates of soft bodies of which some hang on a mechanism."""
 
-    def __init__(self, prepared: list[Prepared], rigid: Joints, by_body: bool) -> None:
-        """by_body: whether the mechanism has to know what they do to each of its bodies."""
-        self._prepared, self._rigid, self._by_body = prepared, rigid, by_body
+    def __init__(self, prepared: list[Prepared], rigid: Joints, by_body: bool,
+                 skins: Sequence[tuple[int, slice]] = ()) -> None:
+        """by_body: whether the mechanism has to know what they do to each of its bodies. skins: of rigid bodies' own
+        surfaces, the body's place among all that are shown and the nodes behind those of the soft bodies."""
+        self._prepared, self._rigid, self._by_body, self._skins = prepared, rigid, by_body, skins
         self.riders: Index = np.zeros(0, dtype=np.int32)  #: nodes on bodies that joints move
 
     def coordinates(self, rest: Vec, prescribed: Index, motion: SideBySide, first: Index) -> FreeNodes:
         """Nodes on bodies that nothing moves, or that move as told, are prescribed; the others ride."""
-        on = riders(self._prepared, first, self._rigid)
+        on = riders(self._prepared, first, self._rigid, rest, self._skins)
         nodes, motion = on.led(rest, prescribed, motion)
         self.riders = on.attached.nodes
         if not len(self.riders):
@@ -53,8 +56,12 @@ class Riders:
                                   *(Carried(frames, rest[mine]) for mine, frames in self.told)])
 
 
-def riders(prepared: list[Prepared], first: Index, rigid: Joints) -> Riders:
-    """The attached nodes of all bodies. first: of each body's nodes, (bodies + 1,)."""
+def riders(prepared: list[Prepared], first: Index, rigid: Joints, rest: Vec,
+           skins: Sequence[tuple[int, slice]] = ()) -> Riders:
+    """The attached nodes of all bodies, and those of rigid bodies' surfaces.
+
+    first: of each body's nodes, (bodies + 1,). rest: of all nodes, (n, 3) [m]. skins: as of `Riding`.
+    """
     place = {key: k for k, key in enumerate((part.name, body) for part in rigid.parts for body in part.bodies)}
     state = rigid.initial_state()
     E = rigid.tree.posture(state.q, state.u, state.memory).E
@@ -63,19 +70,18 @@ def riders(prepared: list[Prepared], first: Index, rigid: Joints) -> Riders:
     places: list[Vec] = [np.zeros((0, 3))]
     still: list[Index] = [np.zeros(0, dtype=np.int32)]
     told = []
-    for one, start in zip(prepared, first):
-        for k, attach in enumerate(one.body.attach):
-            own = one.fields.attached[one.fields.attached_by == k]
-            shown = place[attach.mechanism, attach.body]
-            body = int(rigid.shown.body[shown])
-            mine = (own + start).astype(np.int32)
-            if body < 0:
-                told.append((mine, rigid.shown.obstacles[shown]))
-            elif not len(rates_that_move(rigid.tree, np.array([body]))):
-                still.append(mine)
-            else:
-                nodes.append(mine)
-                bodies.append(np.full(len(mine), body, dtype=np.int32))
-                places.append(one.volume.nodes[own])
+    on = [(place[attach.mechanism, attach.body], one.fields.attached[one.fields.attached_by == k] + start)
+          for one, start in zip(prepared, first) for k, attach in enumerate(one.body.attach)]
+    on += [(shown, first[-1] + np.arange(of.start, of.stop)) for shown, of in skins]
+    for shown, riding in on:
+        body, mine = int(rigid.shown.body[shown]), riding.astype(np.int32)
+        if body < 0:
+            told.append((mine, rigid.shown.obstacles[shown]))
+        elif not len(rates_that_move(rigid.tree, np.array([body]))):
+            still.append(mine)
+        else:
+            nodes.append(mine)
+            bodies.append(np.full(len(mine), body, dtype=np.int32))
+            places.append(rest[mine])
     attached = Attached.at(np.concatenate(nodes), np.concatenate(bodies), np.concatenate(places), E)
     return Riders(attached, np.concatenate(still), told)

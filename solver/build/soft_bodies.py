@@ -48,10 +48,15 @@ def prepare_all(job: Job, report: Stage, volumes: list[Volume] | None = None) ->
             for body, volume in zip(job.scene.bodies, volumes)]
 
 
-def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None = None) -> Nodes:
-    """Soft bodies of one method as one part. riding: whose nodes ride on rigid bodies, where some do."""
+def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None = None,
+             obstacles: Obstacles | None = None) -> Nodes:
+    """Soft bodies of one method as one part. riding: whose nodes ride on rigid bodies, where some do.
+
+    obstacles: the scene's alone where left out.
+    """
     scene = job.scene
-    obstacles = obstacles_of(job)
+    if obstacles is None:
+        obstacles = obstacles_of(job)
     air = air_of(job, prepared)
     rest = np.concatenate([*(one.volume.nodes for one in prepared), obstacles.places, air.place])
     first = np.concatenate([[0], np.cumsum([len(one.volume.nodes) for one in prepared])])
@@ -155,7 +160,7 @@ def _coordinates(job: Job, rest: Vec, prepared: list[Prepared], first: Index, ri
                  obstacles: Obstacles, air: AirAround) -> FreeNodes:
     """Pinned and kinematic nodes of all bodies as one table of prescribed nodes, those of obstacles, the air and those
     that ride on bones among them."""
-    behind = np.arange(first[-1], len(rest))
+    behind = np.delete(np.arange(first[-1], len(rest)), np.arange(obstacles.own, len(obstacles.places)))
     prescribed = np.concatenate([*(one.fields.pinned + start for one, start in zip(prepared, first)), behind])
     prescribed, motion = prescribed.astype(np.int32), _motion(job, prepared, obstacles, air)
     return (FreeNodes(rest, prescribed, motion.if_moving) if riding is None else

@@ -30,11 +30,13 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None) -> tupl
         report("world", None, None, "Analysing the stiffness matrix")
     hanging = {one.body.name for one in prepared if rigid is not None and one.body.attach}
     carried = [one for one in prepared if hanging & job.scene.joined(one.body.name)]
+    if job.scene.contact is not None and rigid is not None:
+        carried = prepared  # all of them may touch the mechanisms' bodies
     parts: list[Part] = [assemble(job, group) for group in solved_at_once(job, [one for one in prepared
                                                                                  if one not in carried])]
     if rigid is not None:
         parts += _jointed(job, carried, rigid)
-    notes = [SIDE_BY_SIDE] if rigid is not None and len(parts) > 1 else []
+    notes = [SIDE_BY_SIDE] if rigid is not None and len(parts) > 1 and job.scene.contact is None else []
     return World(parts, [one.body.name for one in prepared], notes), prepared
 
 
@@ -62,12 +64,15 @@ def _jointed(job: Job, carried: list[Prepared], rigid: Joints) -> list[Part]:
     if not carried:
         return [rigid]
     from ..world.carried import FleshOnBones
+    from .obstacles import obstacles_of
     from .riders import Riding
+    from .rigid_skins import skins_of
 
     bearings = [joint.friction for one in job.scene.mechanisms for joint in one.joints]
     bearings += [loop.friction for one in job.scene.mechanisms for loop in one.loops]
     law = catalogue.find("joint_friction", job.scene.joint_friction.kind).load()
     by_body = law.rubs != "nothing" and any(one is not None for one in bearings)
-    riding = Riding(carried, rigid, by_body)
-    soft = assemble(job, carried, riding.coordinates)
+    obstacles = obstacles_of(job, skins_of(job) if job.scene.contact is not None else ())
+    riding = Riding(carried, rigid, by_body, obstacles.rides)
+    soft = assemble(job, carried, riding.coordinates, obstacles)
     return [FleshOnBones(soft, rigid, by_body)] if len(riding.riders) else [soft, rigid]

@@ -38,7 +38,7 @@ def check_contact(job: Job) -> None:
     if scene.time.tolerance:
         raise refuse("contact of surfaces goes with steps of one length", "$.time.tolerance", "Set the accuracy to 0")
     for i, body in enumerate(scene.bodies):
-        for field, what in (("cuts", "cuts"), ("nails", "nails"), ("attach", "bones that it hangs on")):
+        for field, what in (("cuts", "cuts"), ("nails", "nails")):
             if getattr(body, field):
                 raise refuse(f'"{body.name}" has {what}, which do not go together with contact of surfaces yet',
                              f"$.bodies[{i}].{field}", "Leave one of both out")

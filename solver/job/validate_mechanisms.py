@@ -46,7 +46,7 @@ def _check_stepping(scene: schema.Scene) -> None:
 
 def _check_hanging(scene: schema.Scene) -> None:
     """What soft bodies on bones cannot have yet."""
-    bodies = [body for body in scene.bodies if body.attach]
+    bodies = [body for body in scene.bodies if body.attach or scene.contact is not None]
     if not bodies:
         return
     hanging, method = bodies[0].name, scene.method_of(bodies[0])

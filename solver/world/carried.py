@@ -12,8 +12,10 @@ import numpy as np
 from ..coordinates.attached import Bodies
 from ..coordinates.tree import PAIRS, Tree
 from ..errors import BadScene, StepFailed
+from ..forces.stencils import StencilForce
 from ..linear.interface import NotPositiveDefinite
 from ..linear.woodbury import WoodburyUpdate
+from ..nonlinear.bounded import Surroundings, reach_bounded
 from ..nonlinear.coupled import reach
 from ..nonlinear.held import GivenDirections
 from ..parts.interface import Eliminated, Momentum, NodeStage, Posed, Stage
@@ -22,6 +24,7 @@ from ..parts.together import Together
 from ..state import Index, Led, State, Vec
 from .flying import FlyingBones
 from .ground_friction import landed, remember, rubbed
+from .in_contact import touches
 from .joints import Joints
 from .nodes import Nodes
 from .world import World
@@ -138,8 +141,9 @@ class FleshOnBones(World):
         self._flesh, attached = soft.coordinates, soft.coordinates.attached
         self._skeleton = Skeleton(jointed, attached.bodies, by_body)
         self._cut = 3 * len(self._flesh.free)
+        on = "ride on" if soft.mass[attached.nodes].all() else "or corners of rigid surfaces ride on"
         super().__init__([soft, jointed], notes=[
-            f"{len(attached.nodes)} soft nodes ride on {len(np.unique(attached.bodies))} rigid bodies, "
+            f"{len(attached.nodes)} soft nodes {on} {len(np.unique(attached.bodies))} rigid bodies, "
             "and both are solved at once"])
 
     @property
@@ -261,6 +265,10 @@ class FleshOnBones(World):
         Raises StepFailed.
         """
         after = landed(self.soft, cast(Together, posed), stage, start, is_last)
+        if self.soft.contacts and touches(self.soft, self.positions(start), self.positions(after)):
+            # a barrier is no straight line: the step is solved, and momentum is that of where it ended
+            after = self.reach(replace(stage, base=start.q, beta=1.0), start)
+            return replace(after, memory=stepped(after.memory, 0.0, JOINTS))
         return after if stage.base is not None else replace(after, memory=stepped(after.memory, stage.h, JOINTS))
 
     def goes_on(self, state: State, before: Index, h: float) -> bool:
@@ -285,19 +293,40 @@ class FleshOnBones(World):
         ahead = joints.q + (stage.time - start.time) * joints.u
         damped = self.soft.damped_through(stage, replace(soft, led=self._led(replace(joints, q=ahead))))
 
-        def pose_at(q: Vec, u: Vec, project: bool) -> Together:
+        rubs: list[StencilForce] = []  # of surfaces, with the loads that they have now
+
+        def pose_at(q: Vec, u: Vec, project: bool = True) -> Together:
             where = State(stage.time, q[cut:], u[cut:], joints.memory)
             at = self._skeleton.bodies(where)
             x, v = flesh.place(q[:cut], stage.time, flesh.attached.led(at)), flesh.spread(u[:cut], of_flesh.w)
-            lin = replace(self.soft.linearise_at(x, v, stage.time, project), damped=damped, memory=soft.memory)
+            lin = replace(self.soft.linearise_at(x, v, stage.time, project, rubs), damped=damped, memory=soft.memory)
             return Together(self.soft, self._skeleton, at, lin, of_flesh, where, of_joints)
 
-        after = reach(pose_at, self.soft.evaluate, stage, start, self.soft.stage_solver.limits, self.soft.extent,
-                      "flesh and bones")
+        limits, extent = self.soft.stage_solver.limits, self.soft.extent
+        if self.soft.contacts:
+            begun, reached = self.positions(start), stage.b * stage.h
+            base = self.positions(replace(start, time=stage.time, q=start.q if stage.base is None else stage.base))
+
+            def loads(x: Vec) -> None:
+                rubs[:] = [one for law in self.soft.contacts if (one := law.sliding(x, base, reached)) is not None]
+
+            def place(q: Vec) -> Vec:
+                return self.positions(replace(start, time=stage.time, q=q))
+
+            around = Surroundings(place, self.soft.largest_step, loads)
+            edge = min(law.edge for law in self.soft.contacts)
+            after = reach_bounded(pose_at, around, stage, start, begun, limits, extent, edge)
+        else:
+            after = reach(pose_at, self.soft.evaluate, stage, start, limits, extent, "flesh and bones")
         self.jointed.count_impact(joints)
         if self.soft.friction is None or not len(self.soft.touching(self.parted(after)[0])):
             return remember(after, of_flesh, None)
         return rubbed(self.soft, pose_at(after.q, after.u, self.soft.project), after)
+
+    def positions(self, state: State) -> Vec:
+        """Of all nodes, (n, 3) [m]."""
+        soft = self.parted(state)[0]
+        return self._flesh.place(soft.q, soft.time, soft.led)
 
     def deformation(self, before: State, after: State) -> float:
         """What a step's velocities change an edge by at most, as a share of its length."""

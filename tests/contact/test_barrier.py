@@ -35,7 +35,7 @@ def two_boxes(gap=0.01, tilt=0.1):
 def touching():
     x, triangles, is_free = two_boxes(tilt=0.0)
     stiffness = np.where(is_free, 500.0, np.inf)
-    return x, Barrier(Surfaces(x, triangles, is_free), x, stiffness, 0.0 * is_free, REACH, SMOOTH)
+    return x, Barrier(Surfaces(x, triangles, np.where(is_free, -1, 0)), x, stiffness, 0.0 * is_free, REACH, SMOOTH)
 
 
 def dense(table, count):
@@ -97,7 +97,7 @@ def test_projection_is_that_of_ipctk_pair_by_pair():
         square = ipctk.point_triangle_distance(*x) if face else ipctk.edge_edge_distance(*x)
         reach = np.sqrt(square) * rng.uniform(1.05, 2.0)
         triangles = np.array([[1, 2, 3]] if face else [[0, 1, 2], [1, 2, 3]], np.int32)
-        law = Barrier(Surfaces(x, triangles, is_free), x, np.full(4, 3.0), np.zeros(4), reach, SMOOTH)
+        law = Barrier(Surfaces(x, triangles, np.where(is_free, -1, 0)), x, np.full(4, 3.0), np.zeros(4), reach, SMOOTH)
         law._near = type(law._found_near(x))(np.arange(4, dtype=np.int32)[None], int(face))
         law._kappa, law._parallel = np.array([3.0]), np.array([ipctk.edge_edge_mollifier_threshold(*x)])
         if face:
@@ -160,7 +160,7 @@ def test_all_near_pairs_are_found_wherever_the_last_ones_were(touching):
 
 def test_a_step_ends_before_anything_meets():
     x, triangles, is_free = two_boxes(0.05)
-    surfaces = Surfaces(x, triangles, is_free)
+    surfaces = Surfaces(x, triangles, np.where(is_free, -1, 0))
     assert surfaces.crossing(x) is None
     down = x.copy()
     upper = slice(64, 128)
@@ -184,4 +184,4 @@ def test_a_step_ends_before_anything_meets():
 
 def test_obstacles_do_not_touch_each_other():
     x, triangles, _ = two_boxes(0.001)
-    assert len(Surfaces(x, triangles, np.zeros(len(x), dtype=bool)).near(x, 0.1).nodes) == 0
+    assert len(Surfaces(x, triangles, np.zeros(len(x), dtype=np.int32)).near(x, 0.1).nodes) == 0

@@ -28,7 +28,7 @@ def crumpled(seed):
 @pytest.mark.parametrize("seed,distance", [(1, 0.02), (2, 0.1), (3, 0.4)])
 def test_near_pairs_are_those_of_the_toolkit(seed, distance):
     x, faces, is_free = crumpled(seed)
-    surfaces = Surfaces(x, faces, is_free)
+    surfaces = Surfaces(x, faces, np.where(is_free, -1, 0))
     ours = surfaces.near(x, distance)
 
     candidates = ipctk.Candidates()
@@ -48,7 +48,7 @@ def test_near_pairs_are_those_of_the_toolkit(seed, distance):
 
 def test_they_come_in_one_order_wherever_the_surfaces_are():
     x, faces, is_free = crumpled(4)
-    surfaces = Surfaces(x, faces, is_free)
+    surfaces = Surfaces(x, faces, np.where(is_free, -1, 0))
     before = surfaces.near(x, 0.1)
     turned = surfaces.near(x[:, [2, 0, 1]] + 7.0, 0.1)
     assert np.array_equal(before.nodes, turned.nodes)
@@ -58,7 +58,7 @@ def test_sheets_that_bound_no_tets_are_surfaces_like_any_other():
     vertices, triangles = sheet(1.0, 4)
     x = np.concatenate([vertices, vertices + [0.01, 0.02, 0.05]])
     both = np.concatenate([triangles, triangles + len(vertices)]).astype(np.int32)
-    surfaces = Surfaces(x, both, np.ones(len(x), bool))
+    surfaces = Surfaces(x, both, np.full(len(x), -1))
     near = surfaces.near(x, 0.06)
     side = near.nodes >= len(vertices)
     assert len(near.nodes) and (side.any(axis=1) & ~side.all(axis=1)).all()

@@ -32,25 +32,25 @@ class NearPairs:
 
 
 class Surfaces:
-    """All that may touch, as one mesh. Nodes that are prescribed touch those that are free and no others."""
+    """All that may touch, as one mesh."""
 
-    def __init__(self, rest: Vec, triangles: Index, is_free: Any, owner: Index | None = None, meets: Any = None
+    def __init__(self, rest: Vec, triangles: Index, group: Index, owner: Index | None = None, meets: Any = None
                  ) -> None:
-        """rest: of all nodes, (n, 3) [m]. triangles: (t, 3). is_free: (n,).
+        """rest: of all nodes, (n, 3) [m]. triangles: (t, 3). group: of each node, (n,): those of one group do not touch
+        each other, as what is prescribed, and −1 is none.
 
         owner: which body each node is of, (n,). meets: whether two bodies touch each other, or one itself, (k, k), the
         same both ways round; all do where left out.
         """
-        used = np.unique(triangles)
-        #: (s,) its nodes, those that are free first
-        self.nodes: Index = np.concatenate([used[is_free[used]], used[~is_free[used]]]).astype(np.int32)
+        self.nodes: Index = np.unique(triangles).astype(np.int32)  #: (s,) its nodes
         place = np.zeros(len(rest), dtype=np.int32)
         place[self.nodes] = np.arange(len(self.nodes))
         self.triangles = place[triangles].astype(np.int32)  #: (t, 3), numbers among `nodes`
         self.edges: Index = np.ascontiguousarray(ipctk.edges(self.triangles), dtype=np.int32)  #: (e, 2), likewise
         self._mesh = ipctk.CollisionMesh(rest[self.nodes], self.edges, self.triangles)
-        self._free = int(is_free[used].sum())
-        self._mesh.can_collide = ipctk.make_static_obstacle_filter(self._free)
+        self._group = np.asarray(group[self.nodes], dtype=np.int32)
+        alone = int(self._group.max(initial=-1)) + 1 + np.arange(len(self.nodes))
+        self._mesh.can_collide = ipctk.make_vertex_patches_filter(np.where(self._group < 0, alone, self._group))
         # points as triangles without size, so that one sweep meets them with the others
         points = np.repeat(np.arange(len(self.nodes), dtype=np.int32)[:, None], 3, axis=1)
         self._points_and_triangles: Index = np.concatenate([points, self.triangles])
@@ -89,7 +89,7 @@ class Surfaces:
         box = box[order]
         while True:
             found = np.empty((self._room, 2), dtype=np.int32)
-            count = near_pairs(box, order, axis, points, x, corners, self._free, distance, found)
+            count = near_pairs(box, order, axis, points, x, corners, self._group, distance, found)
             if count <= len(found):
                 break
             self._room = 2 * count

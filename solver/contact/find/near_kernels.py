@@ -22,13 +22,13 @@ def boxes(x, corners, grown, out):  # type: ignore[no-untyped-def]
             out[k, a], out[k, 3 + a] = low - grown, high + grown
 
 
-@kernel("i8(f8[:,::1], i8[::1], i8, i8, f8[:,::1], i4[:,::1], i8, f8, i4[:,::1])")
-def near_pairs(box, order, axis, points, x, corners, free, distance, out):  # type: ignore[no-untyped-def]
+@kernel("i8(f8[:,::1], i8[::1], i8, i8, f8[:,::1], i4[:,::1], i4[::1], f8, i4[:,::1])")
+def near_pairs(box, order, axis, points, x, corners, group, distance, out):  # type: ignore[no-untyped-def]
     """Pairs of rows nearer than a distance, as far as out (k, 2) has room; says how many there are.
 
     box: (m, 6), by their lower ends along `axis`. order: row of each. points: that many rows of corners (m, 3) are
     points, each its node thrice, the others are triangles, and points pair with these; where there are none rows are
-    edges, (m, 2). free: nodes from this number on touch no other such.
+    edges, (m, 2). group: of each node, −1 is none; nodes of one do not touch each other.
     """
     square = distance * distance
     work, nodes = np.empty(WORK), np.empty(4, dtype=np.int32)
@@ -53,7 +53,8 @@ def near_pairs(box, order, axis, points, x, corners, free, distance, out):  # ty
                 nodes[0], nodes[1], nodes[2], nodes[3] = corners[p, 0], corners[p, 1], corners[q, 0], corners[q, 1]
                 joined = (nodes[0] == nodes[2] or nodes[0] == nodes[3] or nodes[1] == nodes[2]
                           or nodes[1] == nodes[3])
-            if joined or (nodes[0] >= free and nodes[1] >= free and nodes[2] >= free and nodes[3] >= free):
+            own = group[nodes[0]]
+            if joined or (own >= 0 and group[nodes[1]] == own and group[nodes[2]] == own and group[nodes[3]] == own):
                 continue
             if points > 0:
                 nearest_in_triangle(x, nodes, work)

@@ -48,7 +48,7 @@ class Barrier:
         self._rest, self._stiffness, self._friction = rest, stiffness, friction
         ends = rest[surfaces.nodes[surfaces.edges]]
         is_body = np.isfinite(stiffness[surfaces.nodes[surfaces.edges]]).all(axis=1)
-        self._edge = float(np.linalg.norm(ends[is_body, 0] - ends[is_body, 1], axis=1).mean())
+        self.edge = float(np.linalg.norm(ends[is_body, 0] - ends[is_body, 1], axis=1).mean())
         self._near: NearPairs | None = None
         self._from, self._room = rest, 0.0
 
@@ -117,7 +117,7 @@ class Barrier:
             return self._near
         # as far again as they went, so that a body that falls is not looked at anew at each evaluation; but farther
         # than an edge is long nearly all that is found is a surface's own neighbourhood
-        far = min(max(moved, ROOM * self.reach), FARTHEST * self._edge)
+        far = min(max(moved, ROOM * self.reach), FARTHEST * self.edge)
         self._room = ROOM * self.reach if self._near is None else max(far, 0.1 * self.reach)
         self._near, self._from = self.surfaces.near(x, self.reach + 2.0 * self._room), there
         nodes, points = self._near.nodes, self._near.points

@@ -62,6 +62,8 @@ class ContactLaw(StencilForce, Protocol):
         is an obstacle's, (n,). friction: Coulomb's coefficient of each, (n,); two that touch rub with the geometric
         mean. reach: how near surfaces may be before they push [m]."""
 
+    edge: float  #: a mean one of the bodies' surfaces [m]
+
     def largest_step(self, start: Vec, end: Vec) -> float:
         """The largest share of a straight move between positions (n, 3) [m], in [0, 1], in which nothing meets."""
 

@@ -1,0 +1,84 @@
+"""Surfaces of rigid bodies as soft ones touch them: triangles whose corners ride on the bodies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import catalogue
+from ..coordinates.inertia import hull_surface
+from ..job import schema
+from ..job.folder import Job, parameters
+from ..state import Index, Vec
+from .placed import frame
+
+FINE = 3  #: times that the triangles of a round shape are parted in four
+
+
+@dataclass(frozen=True)
+class RigidSkin:
+    """Of one body, at the start frame."""
+
+    name: str
+    vertices: Vec  #: in world [m], (k, 3)
+    triangles: Index  #: facing outwards, (t, 3)
+    friction: float  #: Coulomb's coefficient
+    shown: int  #: the body's place among all that are shown
+
+
+def skins_of(job: Job) -> list[RigidSkin]:
+    """Those of all colliders that carry no flesh: where they do, that is their surface."""
+    fleshed = {(one.mechanism, one.body) for body in job.scene.bodies for one in body.attach}
+    skins, shown = [], 0
+    for mechanism in job.scene.mechanisms:
+        for body in mechanism.bodies:
+            if body.is_collider and (mechanism.name, body.name) not in fleshed:
+                vertices, triangles = surface_of(job, body)
+                at = frame(body.position, body.rotation)
+                skins.append(RigidSkin(body.name, vertices @ at[:3, :3].T + at[:3, 3], triangles, body.friction, shown))
+            shown += 1
+    return skins
+
+
+def surface_of(job: Job, body: schema.RigidBody) -> tuple[Vec, Index]:
+    """A shape's vertices in the body's own frame (k, 3) [m] and triangles (t, 3), facing outwards."""
+    if body.vertices is not None:
+        vertices = np.asarray(job.array(body.vertices), dtype=float)
+        if "triangles" in catalogue.find("shape", body.shape.kind).reads and body.triangles is not None:
+            return vertices, np.asarray(job.array(body.triangles), dtype=np.int32)
+        return hull_surface(vertices)
+    return BY_SIZE[body.shape.kind](**parameters("shape", body.shape))
+
+
+def box(size_x: float, size_y: float, size_z: float) -> tuple[Vec, Index]:
+    """Of these edges [m]."""
+    corners = np.stack(np.meshgrid(*[(-0.5, 0.5)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+    return hull_surface(corners * [size_x, size_y, size_z])
+
+
+def sphere(radius: float) -> tuple[Vec, Index]:
+    """An octahedron that is parted and drawn onto the sphere."""
+    vertices, triangles = hull_surface(np.concatenate([np.eye(3), -np.eye(3)]))
+    for _ in range(FINE):
+        sides = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]], axis=2)
+        pairs, of = np.unique(sides.reshape(-1, 2), axis=0, return_inverse=True)
+        middle = len(vertices) + of.reshape(-1, 3)
+        vertices = np.concatenate([vertices, vertices[pairs].sum(axis=1)])
+        vertices /= np.linalg.norm(vertices, axis=1)[:, None]
+        (a, b, c), (ab, bc, ca) = triangles.T, middle.T
+        triangles = np.concatenate([np.stack(one, axis=1) for one in ((a, ab, ca), (ab, b, bc), (ca, bc, c),
+                                                                      (ab, bc, ca))])
+    return radius * vertices, triangles.astype(np.int32)
+
+
+def capsule(radius: float, length: float) -> tuple[Vec, Index]:
+    """A sphere whose halves are moved apart along Z, `length` [m] between their centres."""
+    vertices, triangles = sphere(radius)
+    middle = np.abs(vertices[:, 2]) <= 1.0e-9 * radius
+    ends = np.concatenate([vertices[vertices[:, 2] >= -1.0e-9 * radius] + [0.0, 0.0, 0.5 * length],
+                           vertices[middle | (vertices[:, 2] < 0.0)] - [0.0, 0.0, 0.5 * length]])
+    return (vertices, triangles) if length <= 0.0 else hull_surface(ends)
+
+
+BY_SIZE = {"box": box, "sphere": sphere, "capsule": capsule}

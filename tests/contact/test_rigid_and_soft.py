@@ -1,0 +1,208 @@
+"""Soft bodies and rigid ones touch each other, both ways: corners of rigid surfaces ride on joints."""
+
+import numpy as np
+import pytest
+from small_jobs import change
+from touching import box, contact_job, obstacle, sheet, soft
+
+from solver.build.rigid_skins import BY_SIZE
+from solver.build.world import build
+from solver.errors import BadScene
+from solver.job.load import load
+from solver.state import State
+
+RIGID = {"name": "Box", "position": [0.02, 0.01, 0.29], "rotation": [0.99, 0.05, 0.1, 0.0], "density": 1000.0,
+         "shape": {"kind": "box", "params": {"size_x": 0.12, "size_y": 0.12, "size_z": 0.08}}}
+
+
+def rigid_on_jelly(folder, floor=True, mechanism=None, **scene):
+    """A box over a block of jelly on a sheet."""
+    arrays = {}
+    bodies = [soft("Jelly", *box((3, 3, 2), (0.3, 0.3, 0.2), (-0.15, -0.15, 0.01)), arrays, modulus=2e4)]
+    obstacles = [obstacle("Floor", *sheet(2.0, 3), arrays)] if floor else []
+    return contact_job(folder, bodies, obstacles, arrays, mechanisms=[mechanism or {"name": "M", "bodies": [RIGID]}],
+                       **scene)
+
+
+def made(job):
+    return build(load(job), lambda *_: None)[0]
+
+
+def looked_at(world, state):
+    """Positions of all nodes; asserts that nothing crosses."""
+    part = world.parts[0]
+    x = part.positions(world.parted(state)[0])
+    law = part.soft.contacts[0]
+    assert law.surfaces.crossing(x) is None
+    assert (law.touching(x).work[:, 16] > 0.0).all()
+    return x
+
+
+@pytest.mark.parametrize("integrator,solver,h", [("sdirk2", "quick", 1 / 48), ("backward_euler", "newton_d", 1 / 96),
+                                                 ("semi_implicit", "newton_d", 1 / 96)])
+def test_a_rigid_box_that_falls_on_jelly_lies_on_it(tmp_path, integrator, solver, h):
+    world = made(rigid_on_jelly(tmp_path / "job", integrator={"kind": integrator}, stage_solver={"kind": solver},
+                                step=h))
+    state = world.initial_state()
+    riders, jelly = world.parts[0].soft.coordinates.attached.nodes, world.parts[0].soft.parts[0].nodes
+    pressed, top = np.inf, np.inf
+    for _ in range(round(0.4 / h)):
+        state = world.step(state, h)
+        x = looked_at(world, state)
+        pressed = min(pressed, x[jelly, 2].max())
+        top = min(top, x[riders, 2].min())
+    # it has pressed the jelly down and lies on it, where it would have fallen by 0.78 m
+    assert pressed < 0.205
+    assert 0.15 < top < 0.215
+    assert np.ptp(x[riders], axis=0).max() < 0.16
+
+
+def momenta(world, state):
+    """Linear [N s] and about the origin [N m s], of the soft body and of the rigid one, (2, 2, 3)."""
+    part = world.parts[0]
+    (flesh, bones), x = part.parted(world.parted(state)[0]), looked_at(world, state)
+    v = part.soft.velocity(flesh)
+    p = part.soft.mass[:, None] * v
+    tree = part.jointed.tree
+    at = tree.posture(bones.q, bones.u, bones.memory)
+    turn, place, twist = at.E[0, :3, :3], at.E[0, :3, 3], at.twist[0]
+    inertia = tree.inertia[0]
+    linear = turn @ (inertia[3:, 3:] @ twist[3:])
+    own = turn @ (inertia[:3, :3] @ twist[:3])
+    return np.array([[p.sum(axis=0), np.cross(x, p).sum(axis=0)], [linear, own + np.cross(place, linear)]])
+
+
+@pytest.mark.parametrize("friction", [0.0, 0.5])
+def test_what_one_gains_the_other_loses(tmp_path, friction):
+    """A box flies at a block of jelly: neither is held, nothing weighs."""
+    job = rigid_on_jelly(tmp_path / "job", floor=False, gravity=[0.0, 0.0, 0.0],
+                         stage_solver={"kind": "newton_d", "params": {"tolerance": 1e-12, "iterations": 300}},
+                         contact={"law": {"kind": "barrier", "params": {"friction_coefficient": friction}}})
+    change(job, "mechanisms.0.bodies.0.friction", friction)
+    world = made(job)
+    state = world.initial_state()
+    u = state.u.copy()
+    u[-6:] = [0.3, 0.1, 0.0, 0.0, 0.0, -1.5]
+    state = State(state.time, state.q, u, state.memory)
+    before = momenta(world, state)
+    for _ in range(8):
+        state = world.step(state, 1 / 96)
+    after = momenta(world, state)
+    given = np.abs(after[0, 0] - before[0, 0]).max()
+    assert given > 0.1 * np.abs(before).max()
+    assert np.abs(after.sum(axis=0) - before.sum(axis=0))[0].max() <= 1e-9 * given
+
+
+def test_forces_on_both_sides_cancel(tmp_path):
+    world = made(rigid_on_jelly(tmp_path / "job", integrator={"kind": "sdirk2"}, stage_solver={"kind": "quick"}))
+    state, part = world.initial_state(), world.parts[0]
+    for _ in range(24):
+        state = world.step(state, 1 / 96)
+        found = part.soft.contacts[0].touching(looked_at(world, state))
+        rides = np.isin(found.nodes, part.soft.coordinates.attached.nodes)
+        if rides.any():
+            break
+    x, forces = looked_at(world, state), found.forces
+    size = np.abs(forces).max()
+    assert np.abs(forces.sum(axis=1)).max() <= 1e-12 * size
+    assert np.abs(np.cross(x[found.nodes], forces).sum(axis=1)).max() <= 1e-12 * size
+    assert size > 0.0 and rides.any()
+
+
+def test_a_hinged_rod_falls_on_jelly_and_stays_above_it(tmp_path):
+    rod = {"name": "Arm", "bodies": [{"name": "Rod", "position": [0.0, 0.0, 0.32],
+                                      "shape": {"kind": "capsule", "params": {"radius": 0.03, "length": 0.6}},
+                                      "rotation": [0.7071067811865476, 0.0, 0.7071067811865476, 0.0]}],
+           "joints": [{"name": "Hinge", "child": "Rod", "kind": "revolute", "position": [-0.4, 0.0, 0.32],
+                       "rotation": [0.7071067811865476, 0.7071067811865476, 0.0, 0.0]}]}
+    world = made(rigid_on_jelly(tmp_path / "job", mechanism=rod, integrator={"kind": "sdirk2"},
+                                stage_solver={"kind": "quick"}, step=1 / 48))
+    state = world.initial_state()
+    riders = world.parts[0].soft.coordinates.attached.nodes
+    for _ in range(24):
+        state = world.step(state, 1 / 48)
+        x = looked_at(world, state)
+    # its end hangs over the block's edge, where it would have swung down to the floor and through it
+    assert 0.08 < x[riders, 2].min() < 0.22
+
+
+def test_a_rigid_body_that_moves_as_told_pushes(tmp_path):
+    """A bone without joints, which is keyframed: it comes from the side."""
+    arrays = {}
+    motion = np.repeat(np.eye(4)[None], 49, axis=0)
+    motion[:, 0, 3] = np.linspace(-0.3, 0.3, 49)
+    motion[:, 2, 3] = 0.11
+    arrays["bone"] = motion
+    bone = {"name": "Bone", "motion": "arrays/bone.npy", "position": [-0.3, 0.0, 0.11],
+            "shape": {"kind": "sphere", "params": {"radius": 0.08}}}
+    bodies = [soft("Jelly", *box((2, 2, 2), (0.2, 0.2, 0.2), (-0.1, -0.1, 0.01)), arrays, modulus=2e4)]
+    job = contact_job(tmp_path / "job", bodies, [obstacle("Floor", *sheet(2.0, 3), arrays)], arrays,
+                      mechanisms=[{"name": "M", "bodies": [bone]}], integrator={"kind": "sdirk2"},
+                      stage_solver={"kind": "quick"}, step=1 / 48)
+    world = made(job)
+    state, soft_part = world.initial_state(), world.parts[0]
+    for _ in range(36):
+        state = world.step(state, 1 / 48)
+        mine = world.parted(state)[0]
+        x = soft_part.coordinates.place(mine.q, mine.time, mine.led)
+        assert soft_part.contacts[0].surfaces.crossing(x) is None
+    assert x[soft_part.parts[0].nodes, 0].mean() > 0.05
+
+
+def test_what_moves_far_away_pulls_at_nothing(tmp_path):
+    """Semi-Implicit Euler's right side took what a far obstacle does for what some other node does."""
+    states = []
+    for moves in (False, True):
+        arrays = {}
+        vertices, triangles = sheet(0.5, 2)
+        vertices = vertices + [0.0, 0.0, 3.0]
+        motion = np.repeat(vertices[None], 49, axis=0)
+        motion[:, :, 0] += np.linspace(0.0, 0.4 if moves else 0.0, 49)[:, None]
+        pinned = np.arange(9)
+        bodies = [soft("Jelly", *box((2, 2, 2), (0.2, 0.2, 0.2)), arrays, modulus=2e4, pinned=pinned)]
+        job = contact_job(tmp_path / str(moves), bodies, [obstacle("Far", vertices, triangles, arrays, motion)], arrays,
+                          integrator={"kind": "semi_implicit"})
+        world = made(job)
+        state = world.initial_state()
+        for _ in range(6):
+            state = world.step(state, 1 / 96)
+        states.append(state.q)
+    assert np.array_equal(*states)
+
+
+def test_flesh_on_a_bone_is_the_bone_s_surface(tmp_path):
+    """A block that hangs on a rod stands around it: that is no crossing, and the rod has no surface of its own."""
+    arrays = {}
+    nodes, tets = box((2, 2, 2), (0.2, 0.2, 0.2), (-0.1, -0.1, 0.5))
+    hanging = soft("Flesh", nodes, tets, arrays, modulus=2e4)
+    arrays["held"] = np.flatnonzero(np.abs(nodes[:, 0]) < 1e-9).astype(np.int32)
+    hanging["attach"] = [{"mechanism": "M", "body": "Rod", "nodes": "arrays/held.npy"}]
+    rod = {"name": "M", "bodies": [{"name": "Rod", "position": [0.0, 0.0, 0.6], "density": 1000.0,
+                                    "shape": {"kind": "box", "params": {"size_x": 0.02, "size_y": 0.3,
+                                                                        "size_z": 0.02}}}]}
+    job = contact_job(tmp_path / "job", [hanging], [obstacle("Floor", *sheet(2.0, 3), arrays)], arrays,
+                      mechanisms=[rod], integrator={"kind": "sdirk2"}, stage_solver={"kind": "quick"}, step=1 / 48)
+    world = made(job)
+    state = world.initial_state()
+    for _ in range(24):
+        state = world.step(state, 1 / 48)
+        x = looked_at(world, state)
+    # they fell by half a metre together, and the flesh lies on the floor
+    assert 0.0 < x[:27, 2].min() < 0.05
+
+
+@pytest.mark.parametrize("kind,params,volume", [("box", (0.2, 0.3, 0.4), 0.024), ("sphere", (0.5,), 0.5236),
+                                                ("capsule", (0.2, 0.5), 0.0963)])
+def test_shapes_have_closed_surfaces_that_face_outwards(kind, params, volume):
+    from solver.coordinates.inertia import mesh
+
+    solid = mesh(*BY_SIZE[kind](*params))
+    assert solid.mass == pytest.approx(volume, rel=0.07)
+    assert solid.mass <= volume * 1.001
+
+
+def test_a_rigid_body_in_a_soft_one_is_refused_by_name(tmp_path):
+    job = rigid_on_jelly(tmp_path / "job")
+    change(job, "mechanisms.0.bodies.0.position", [0.0, 0.0, 0.2])
+    with pytest.raises(BadScene, match='"Box"|"Jelly"'):
+        made(job)
