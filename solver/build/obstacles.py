@@ -49,5 +49,6 @@ def obstacles_of(job: Job, skins: Sequence[RigidSkin] = ()) -> Obstacles:
         triangles.append(skin.triangles + np.int32(first))
         rides.append((skin.shown, slice(first, first + len(skin.vertices))))
         first += len(skin.vertices)
-    return Obstacles([one.name for one in (*scene.obstacles, *skins)], np.concatenate(places), triangles, motions,
-                     [one.friction for one in (*scene.obstacles, *skins)], rides)
+    names = [*(one.name for one in scene.obstacles), *(one.name for one in skins)]
+    friction = [*(one.friction for one in scene.obstacles), *(one.friction for one in skins)]
+    return Obstacles(names, np.concatenate(places), triangles, motions, friction, rides)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -81,4 +82,4 @@ def capsule(radius: float, length: float) -> tuple[Vec, Index]:
     return (vertices, triangles) if length <= 0.0 else hull_surface(ends)
 
 
-BY_SIZE = {"box": box, "sphere": sphere, "capsule": capsule}
+BY_SIZE: dict[str, Callable[..., tuple[Vec, Index]]] = {"box": box, "sphere": sphere, "capsule": capsule}
