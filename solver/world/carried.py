@@ -330,5 +330,4 @@ class FleshOnBones(World):
 
     def deformation(self, before: State, after: State) -> float:
         """What a step's velocities change an edge by at most, as a share of its length."""
-        start = self._apart(before)[0]
-        return self.soft.deformation(start, self.parted(after)[0])
+        return self.soft.deformation(self.parted(before)[0], self.parted(after)[0])
