@@ -1,0 +1,154 @@
+"""What a step of cloth costs and where the time goes: squares of 128, 2,048 and 10,082 faces, Blender's cloth beside.
+
+    python -m benchmarks.cloth [most faces]
+
+A square of 1 m of cotton hangs by two corners, and one falls onto a box and drapes over it; Vanilla FEM, SDIRK2 by
+Quick at 1/96 s, one thread. Thread milliseconds a step, medians, and the shares of elements, linear solves and contact.
+Blender's cloth has the same square pinned alike, without collisions: milliseconds of each of its steps.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from solver import threads  # isort: skip  # first: it sets what numba and BLAS read
+
+import numpy as np
+
+from benchmarks.report import claim, emit
+from solver.build.world import build
+from solver.job.load import load
+from solver.world.nodes import Nodes
+
+CELLS = (8, 32, 71)
+H, STEPS, WARM = 1 / 96, 20, 60  #: steps that are measured, and those before them
+BOX = 0.5 * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-2, 0)])
+SIDES = [[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4],
+         [1, 5, 7], [1, 7, 3]]
+
+
+def square(cells: int) -> tuple[Any, Any]:
+    """Vertices (n, 3) and triangles (m, 3) of a level square of 1 m about the origin, diagonals turned by turns."""
+    grid = np.linspace(-0.5, 0.5, cells + 1)
+    x, y = np.meshgrid(grid, grid, indexing="ij")
+    number = np.arange((cells + 1) ** 2).reshape(cells + 1, cells + 1)
+    a, b, c, d = (n.ravel() for n in (number[:-1, :-1], number[1:, :-1], number[1:, 1:], number[:-1, 1:]))
+    turned = (np.add.outer(np.arange(cells), np.arange(cells)) % 2).ravel().astype(bool)
+    one = np.where(turned[:, None], np.column_stack([a, b, d]), np.column_stack([a, b, c]))
+    two = np.where(turned[:, None], np.column_stack([b, c, d]), np.column_stack([a, c, d]))
+    return np.stack([x, y, np.zeros_like(x)], axis=-1).reshape(-1, 3), np.concatenate([one, two]).astype(np.int32)
+
+
+def world(folder: Path, cells: int, on_box: bool) -> Nodes:
+    """The square as the one part of a world."""
+    vertices, triangles = square(cells)
+    (folder / "arrays").mkdir(parents=True)
+    arrays = {"vertices": vertices + [0.0, 0.0, 0.05], "triangles": triangles, "box": BOX,
+              "sides": np.array(SIDES, np.int32), "pinned": np.array([0, cells], np.int32)}
+    for name, values in arrays.items():
+        np.save(folder / "arrays" / f"{name}.npy", values)
+    body = {"name": "Cloth", "cloth": {}, "method": {"kind": "vanilla"},
+            "surface": {"vertices": "arrays/vertices.npy", "triangles": "arrays/triangles.npy"},
+            "pin": {} if on_box else {"nodes": "arrays/pinned.npy"}}
+    scene: dict[str, Any] = {
+        "version": 1, "name": "cloth", "bodies": [body], "integrator": {"kind": "sdirk2"},
+        "stage_solver": {"kind": "quick"}, "time": {"start": 1, "end": 97, "fps": 24, "step": H}}
+    if on_box:
+        scene["contact"] = {}
+        scene["obstacles"] = [{"name": "Box", "vertices": "arrays/box.npy", "triangles": "arrays/sides.npy"}]
+    (folder / "scene.json").write_text(json.dumps(scene), encoding="utf-8")
+    part = build(load(folder), lambda *_: None)[0].parts[0]
+    assert isinstance(part, Nodes)
+    return part
+
+
+def clocked(spent: dict[str, float], key: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function, whose thread time goes to the entry of this key."""
+    def call(*arguments: Any, **more: Any) -> Any:
+        began = time.thread_time()
+        try:
+            return function(*arguments, **more)
+        finally:
+            spent[key] += time.thread_time() - began
+    return call
+
+
+def measured(part: Nodes) -> dict[str, Any]:
+    """Thread milliseconds of a step, the median, and the shares of where they go."""
+    spent = {"elements": 0.0, "linear": 0.0, "contact": 0.0}
+    for one in part.elastic:
+        for name in ("fill", "measure"):
+            setattr(one, name, clocked(spent, "elements", getattr(one, name)))
+    for law in part.contacts:
+        for name in ("fill", "measure", "largest_step", "sliding"):
+            if hasattr(law, name):
+                setattr(law, name, clocked(spent, "contact", getattr(law, name)))
+    for name in ("factor", "solve"):
+        setattr(part.linear, name, clocked(spent, "linear", getattr(part.linear, name)))
+    state = part.initial_state()
+    for _ in range(WARM):
+        state = part.step(state, H)
+    for key in spent:
+        spent[key] = 0.0
+    times = []
+    for _ in range(STEPS):
+        began = time.thread_time()
+        state = part.step(state, H)
+        times.append(time.thread_time() - began)
+    whole = sum(times)
+    shares = {f"{key}_share": round(value / whole, 3) for key, value in spent.items()}
+    return {"ms": round(1e3 * statistics.median(times), 2), **shares}
+
+
+def blenders(cells: int) -> float | None:
+    """Milliseconds of a step of Blender's own cloth on the same square, None where there is no Blender."""
+    try:
+        import bpy
+    except ImportError:
+        return None
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    vertices, triangles = square(cells)
+    mesh = bpy.data.meshes.new("Cloth")
+    mesh.from_pydata(vertices.tolist(), [], triangles.tolist())
+    obj = bpy.data.objects.new("Cloth", mesh)
+    scene = bpy.context.scene
+    scene.collection.objects.link(obj)
+    obj.vertex_groups.new(name="Pin").add([0, cells], 1.0, "REPLACE")
+    modifier = obj.modifiers.new("Cloth", "CLOTH")
+    modifier.settings.vertex_group_mass, modifier.settings.quality = "Pin", 4
+    modifier.collision_settings.use_collision = False
+    scene.render.fps, scene.frame_end = 24, 100
+    times = []
+    for frame in range(1, 22):
+        began = time.perf_counter()
+        scene.frame_set(frame)
+        obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        times.append((time.perf_counter() - began) / modifier.settings.quality)
+    return round(1e3 * statistics.median(times[1:]), 2)
+
+
+def main() -> None:
+    threads.configure(1)
+    most = int(sys.argv[1]) if len(sys.argv) > 1 else 2 * CELLS[-1] ** 2
+    rows: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory(prefix="conjac-cloth-") as name:
+        for cells in (one for one in CELLS if 2 * one * one <= most):
+            row: dict[str, Any] = {"vertices": (cells + 1) ** 2, "blender_ms": blenders(cells)}
+            for kind, on_box in (("hanging", False), ("on_a_box", True)):
+                row[kind] = measured(world(Path(name) / f"{kind}{cells}", cells, on_box))
+            rows[str(2 * cells * cells)] = row
+            print({2 * cells * cells: row}, file=sys.stderr, flush=True)
+    claims = [claim(f"cloth_{faces}", row["on_a_box"]["ms"], "ms", goal)
+              for (faces, row), goal in zip(rows.items(), ("<= 3", "<= 40", "<= 250"))]
+    emit("cloth", claims, {"steps": rows, "step": H})
+
+
+if __name__ == "__main__":
+    main()
