@@ -17,7 +17,13 @@ BODY, ARMATURE, EMPTY = "MESH", "ARMATURE", "EMPTY"
 
 
 def is_soft_body(obj: bpy.types.Object | None) -> bool:
-    return obj is not None and obj.type == BODY and obj.conjac.kind == kinds.SOFT_BODY
+    """A mesh that is simulated: a volume, or cloth."""
+    return obj is not None and obj.type == BODY and obj.conjac.kind in (kinds.SOFT_BODY, kinds.CLOTH)
+
+
+def is_cloth(obj: bpy.types.Object | None) -> bool:
+    """A mesh whose faces are what is simulated."""
+    return obj is not None and obj.type == BODY and obj.conjac.kind == kinds.CLOTH
 
 
 def is_mechanism(obj: bpy.types.Object | None) -> bool:

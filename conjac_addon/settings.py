@@ -20,7 +20,7 @@ from .menus import Item, default, item, items
 
 #: families whose choice is a menu and whose parameters are settings
 FAMILIES = ("method", "material", "fiber_material", "fiber_field", "damping", "carry", "friction", "mesher",
-            "integrator", "stage_solver")
+            "integrator", "stage_solver", "membrane", "bending")
 
 #: those of them that are the solver's: how motion is computed, and not what the body is
 OF_SOLVER = ("method", "integrator", "stage_solver")
@@ -229,6 +229,7 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
         name="Kind", description="What this object is to ConJac", default=kinds.NONE, override=OVERRIDABLE,
         items=[item(kinds.NONE, "None", "ConJac does nothing with it", kinds.NUMBERS[kinds.NONE]),
                item(kinds.SOFT_BODY, "Soft Body", "A mesh that bends and swings", kinds.NUMBERS[kinds.SOFT_BODY]),
+               item(kinds.CLOTH, "Cloth", "A mesh whose faces stretch, shear and fold", kinds.NUMBERS[kinds.CLOTH]),
                item(kinds.COLLIDER, "Collider", "A mesh that soft bodies do not go through",
                     kinds.NUMBERS[kinds.COLLIDER]),
                item(kinds.MECHANISM, "Mechanism", "Jointed rigid bodies: an armature, or an Empty that stands for "
@@ -275,6 +276,14 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
     ground_tangential_share: bpy.props.FloatProperty(
         name="Tangential Share", description="Share of the stiffness along the ground: it drags on what touches, "
         "whatever its load; 0.1 in the ConJac paper", default=0.0, min=0.0, max=1.0, override=OVERRIDABLE)
+
+    cloth_shape: bpy.props.EnumProperty(
+        name="Rest Shape", description="What the cloth is cut as: what it wants to lie flat as", default="mesh",
+        override=OVERRIDABLE, items=[
+            item("mesh", "Mesh", "Each face keeps the shape that it has at the first frame; the warp runs along the "
+                 "object's X", 0),
+            item("uv", "UV Map", "Faces want to have the shape that the active UV map gives them, scaled to the area "
+                 "of the mesh; the warp runs along U", 1)])
 
     fiber_curves_object: bpy.props.PointerProperty(
         name="Curves", description="Hair, a curve, or a mesh of edges that the fibers follow",
@@ -330,6 +339,8 @@ _MENUS = {
     "fiber_material": ("Fibers", "What fibers add to the material"),
     "friction": ("Friction", "What holds the body against sliding on the ground"),
     "fiber_field": ("Fiber Direction", "Which way the fibers run in the rest shape"),
+    "membrane": ("Weave", "How cloth resists stretch and shear in its plane"),
+    "bending": ("Bending", "How cloth resists being bent"),
     "mesher": ("Mesher", "How the volume is filled with tetrahedra"),
 }
 
@@ -348,7 +359,8 @@ def _choices(families: tuple[str, ...]) -> dict[str, Any]:
 
 def _maps() -> dict[str, Any]:
     """What is painted, and the second value of each parameter that may be, by name."""
-    made = {param.key: _number(param) for param in (catalogue.DENSITY, catalogue.WOBBLE_HALF_LIFE)}
+    besides = (catalogue.DENSITY, catalogue.WOBBLE_HALF_LIFE, *catalogue.CLOTH_NUMBERS)
+    made = {param.key: _number(param) for param in besides}
     for param in painted_params().values():
         made[f"{param.key}_high"] = _number(
             param, name=f"{param.label} (Painted)", default=painted_default(param),
@@ -364,7 +376,8 @@ def _maps() -> dict[str, Any]:
 def _exact_defaults() -> dict[str, float | int | bool]:
     """The catalogue's defaults by property name, in double precision."""
     known = {property_name(entry, param): param.default for entry in _entries() for param in entry.params}
-    return known | {catalogue.DENSITY.key: catalogue.DENSITY.default, "step": 1.0 / 120.0}
+    besides = {param.key: param.default for param in (catalogue.DENSITY, *catalogue.CLOTH_NUMBERS)}
+    return known | besides | {"step": 1.0 / 120.0}
 
 
 _DEFAULTS = _exact_defaults()

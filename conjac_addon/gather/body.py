@@ -9,10 +9,10 @@ import bpy
 import numpy as np
 
 from ...solver import catalogue
-from .. import identity
+from .. import identity, members
 from .. import settings as properties
 from ..handles import counts
-from . import animated, attach, fibers, maps
+from . import animated, attach, cloth, fibers, maps
 from .cuts import Cuts, cut_settings
 from .evaluation import Evaluation, coordinates
 from .folder import JobFolder, JobPart
@@ -40,15 +40,16 @@ def body_settings(obj: bpy.types.Object, scene: bpy.types.Scene) -> dict[str, An
     """scene.json's body as far as it follows from settings alone: no array, nothing evaluated, cheap."""
     settings = obj.conjac
     of: Callable[[str], dict[str, Any]] = lambda family: choice(settings, family, scene)  # noqa: E731
-    body: dict[str, Any] = {
-        "name": obj.name, "uuid": identity.of(obj), "surface": {}, "mesher": of("mesher"), "material": of("material"),
-        "damping": of("damping"), "carry": of("carry"),
-        "density": properties.si(settings, catalogue.DENSITY.key, scene),
-        "painted": {}, "dynamic": {}, "pin": {}, **fibers.fiber_settings(obj, of),
-    }
-    half_life = properties.si(settings, HALF_LIFE, scene)
-    if half_life and not animated.is_animated(obj, f"conjac.{HALF_LIFE}"):
-        body[HALF_LIFE] = half_life
+    body: dict[str, Any] = {"name": obj.name, "uuid": identity.of(obj), "surface": {}, "damping": of("damping"),
+                            "painted": {}, "dynamic": {}, "pin": {}}
+    if members.is_cloth(obj):
+        body["cloth"] = cloth.cloth_settings(obj, scene, of)
+    else:
+        body |= {"mesher": of("mesher"), "material": of("material"), "carry": of("carry"),
+                 "density": properties.si(settings, catalogue.DENSITY.key, scene), **fibers.fiber_settings(obj, of)}
+        half_life = properties.si(settings, HALF_LIFE, scene)
+        if half_life and not animated.is_animated(obj, f"conjac.{HALF_LIFE}"):
+            body[HALF_LIFE] = half_life
     lists = {"cuts": cut_settings(obj), "nails": nail_settings(obj, scene), "pulls": pull_settings(obj, scene),
              "attach": attach.attach_settings(obj)}
     return body | {key: said for key, said in lists.items() if said}
@@ -112,12 +113,18 @@ def fill_body(body: dict[str, Any], evaluation: Evaluation, job: JobFolder | Job
     is the simulation's input, (s,)."""
     obj, settings = evaluation.object, evaluation.object.conjac
     mesh = evaluation.mesh(all_layers=True)
-    thickened = body["mesher"]["params"].get("sheet_thickness", 0.0) > 0.0
+    is_cloth = members.is_cloth(obj)
+    thickened = is_cloth or body["mesher"]["params"].get("sheet_thickness", 0.0) > 0.0
     vertices, triangles = surface(mesh, evaluation.to_world(), obj.name, flat=thickened)
     in_object = coordinates(mesh)
     check_stack(evaluation, len(vertices), settings.export)
     painted = maps.read(evaluation.evaluated(obj), mesh, settings, obj.name, report)
-    body |= fibers.directions(evaluation, mesh, job.array)
+    if is_cloth:
+        # nothing is inside: what holds it is all that is read
+        painted = [one for one in painted if one.entry.key == "pin"]
+        cloth.fill_rest_shape(body["cloth"], evaluation, mesh, job)
+    else:
+        body |= fibers.directions(evaluation, mesh, job.array)
     evaluation.release()
 
     body["surface"] = {"vertices": job.array("vertices", vertices), "triangles": job.array("triangles", triangles)}
@@ -130,8 +137,9 @@ def fill_body(body: dict[str, Any], evaluation: Evaluation, job: JobFolder | Job
         kind.fill(body, one, job.array, number)
         if kind.animated:
             animated |= one.weights > maps.PAINTED
-    handles = [handle.object for handle in settings.handles if counts(handle.object, evaluation.view_layer)]
-    unseen = [handle.object.name for handle in settings.handles
+    wanted = [] if is_cloth else settings.handles
+    handles = [handle.object for handle in wanted if counts(handle.object, evaluation.view_layer)]
+    unseen = [handle.object.name for handle in wanted
               if handle.object is not None and handle.object not in handles]
     if unseen:
         report(f'"{obj.name}": {_listed(unseen)} picks no dynamic node: hidden or deleted')

@@ -94,6 +94,7 @@ def labels(paths: Iterable[str]) -> list[str]:
 _NOT_COMPARED = re.compile(
     r"time\.end$|(bodies\.\d+\.|mechanisms\.\d+\.)?(name|uuid)$"
     r"|bodies\.\d+\.(surface|painted|dynamic|pin|fibers|fiber_vectors|fiber_curves|fiber_activation)\b"
+    r"|bodies\.\d+\.cloth\.(uv|warp)\b"
     r"|bodies\.\d+\.attach\.\d+\.weights|bodies\.\d+\.(cuts|nails|pulls)\.\d+\.(?!frame|kind|until|radius|stiffness)"
     r"|ground\.(point|normal|motion)|obstacles\.\d+\.(name|vertices|triangles|motion)"
     r"|mechanisms\.\d+\.bodies\.\d+\.(position|rotation|shape|vertices|triangles|motion)"

@@ -2,6 +2,7 @@
 
 from . import (
     attach,
+    cloth,
     contact,
     crossing,
     cuts,
@@ -18,6 +19,6 @@ from . import (
     suggest,
 )
 
-classes = (*setup.classes, *cuts.classes, *nails.classes, *pulls.classes, *attach.classes, *mechanism.classes,
-           *springs.classes, *jiggle.classes, *preview.classes, *preview_joints.classes, *suggest.classes,
-           *remedies.classes, *contact.classes, *crossing.classes, *simulate_after.classes)
+classes = (*setup.classes, *cloth.classes, *cuts.classes, *nails.classes, *pulls.classes, *attach.classes,
+           *mechanism.classes, *springs.classes, *jiggle.classes, *preview.classes, *preview_joints.classes,
+           *suggest.classes, *remedies.classes, *contact.classes, *crossing.classes, *simulate_after.classes)

@@ -8,7 +8,7 @@ from .. import members
 HOSTS = ("VIEW3D_MT_object", "VIEW3D_MT_pose", "VIEW3D_MT_paint_weight")
 
 #: operators in the order of the menu, None for a line between them
-BEGINNINGS = ("add_soft_body", "add_collider", "jiggle", "ragdoll", "mechanism_from_rigid_bodies", None)
+BEGINNINGS = ("add_soft_body", "add_cloth", "add_collider", "jiggle", "ragdoll", "mechanism_from_rigid_bodies", None)
 RUNS = ("bake", "pause", "cancel", "free_bake", "break_lock", "shared_bakes", None)
 BODIES = ("suggest_handles", "add_handle", "add_attachment", "add_cut", "add_nail", "add_pull", "add_ground",
           "collide", "select_crossing", "subdivide", "preview_tets", "remove_previews", None)

@@ -7,12 +7,13 @@ from typing import Any
 import bpy
 
 from .. import bake, members, upgrade
-from . import contact, manual, mechanisms, sections
+from . import cloth, contact, manual, mechanisms, sections
 
 Draw = Callable[[bpy.types.UILayout, bpy.types.Context], None]
 
-#: what sections are for: soft bodies, colliders, mechanisms, armatures among them, Empties that join rigid body objects
-BODY, COLLIDER, MECHANISM, ARMATURE, JOINT = "body", "collider", "mechanism", "armature", "joint"
+#: what sections are for: soft bodies, cloth, colliders, mechanisms, armatures among them, Empties that join rigid body
+#: objects
+BODY, CLOTH, COLLIDER, MECHANISM, ARMATURE, JOINT = "body", "cloth", "collider", "mechanism", "armature", "joint"
 
 
 @dataclass(frozen=True)
@@ -33,21 +34,26 @@ SECTIONS = (
     Section("springs", "Springs", mechanisms.draw_springs, of=(MECHANISM,)),
     Section("hanging", "Soft Bodies", mechanisms.draw_hanging, of=(MECHANISM,)),
     Section("joint", "Joint", mechanisms.draw_empty, open=True, of=(JOINT,)),
-    Section("motion", "Motion", sections.draw_motion, open=True, of=(BODY, MECHANISM)),
+    Section("cloth", "Cloth", cloth.draw, open=True, of=(CLOTH,)),
+    Section("stretch", "Stretch and Shear", cloth.draw_stretch, open=True, of=(CLOTH,)),
+    Section("bending", "Bending", cloth.draw_bending, open=True, of=(CLOTH,)),
+    Section("air", "Air", cloth.draw_air, of=(CLOTH,)),
+    Section("motion", "Motion", sections.draw_motion, open=True, of=(BODY, CLOTH, MECHANISM)),
     Section("material", "Material", sections.draw_material, open=True),
     Section("fibers", "Fibers", sections.draw_fibers),
     Section("maps", "Painted Maps", sections.draw_maps, open=True),
     Section("fields", "Material Maps", sections.draw_fields),
     Section("cuts", "Cuts", sections.draw_cuts),
     Section("nails", "Nails", sections.draw_nails),
-    Section("pulls", "Pulls", sections.draw_pulls),
-    Section("attach", "Attach", mechanisms.draw_attach),
-    Section("contact", "Contact", contact.draw, open=True, of=(BODY, COLLIDER)),
+    Section("pulls", "Pulls", sections.draw_pulls, of=(BODY, CLOTH)),
+    Section("attach", "Attach", mechanisms.draw_attach, of=(BODY, CLOTH)),
+    Section("contact", "Contact", contact.draw, open=True, of=(BODY, CLOTH, COLLIDER)),
     Section("volume", "Volume", sections.draw_volume),
-    Section("ground", "Ground", sections.draw_ground, sections.draw_ground_header, of=(BODY, MECHANISM)),
-    Section("frames", "Frames", sections.draw_frames, of=(BODY, MECHANISM)),
+    Section("ground", "Ground", sections.draw_ground, sections.draw_ground_header,
+            of=(BODY, CLOTH, MECHANISM)),
+    Section("frames", "Frames", sections.draw_frames, of=(BODY, CLOTH, MECHANISM)),
     Section("keyframes", "Keyframes", mechanisms.draw_keyframes, of=(MECHANISM,)),
-    Section("output", "Output", sections.draw_output),
+    Section("output", "Output", sections.draw_output, of=(BODY, CLOTH)),
 )
 
 #: where the panels stand: a tag for their names → what Blender asks of a panel there
@@ -63,7 +69,7 @@ def _kinds(obj: bpy.types.Object | None) -> set[str]:
     if obj is not None and upgrade.refusal(obj):
         return found
     if members.is_soft_body(obj):
-        found.add(BODY)
+        found.add(CLOTH if members.is_cloth(obj) else BODY)
     elif members.is_collider(obj):
         found.add(COLLIDER)
     if members.is_mechanism(obj):

@@ -57,7 +57,14 @@ def draw_body(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
             layout.operator("conjac.free_bake", text="Free All", icon="TRASH").together = True
     elif holder != obj:
         hint(layout, f"It hangs on {holder.name} and is baked with it")
-    layout.operator("conjac.remove", icon="X", text="Remove Soft Body" if obj.type == "MESH" else "Remove Mechanism")
+    layout.operator("conjac.remove", icon="X", text=_removes(obj))
+
+
+def _removes(obj: bpy.types.Object) -> str:
+    """What the button that takes ConJac off is called."""
+    if obj.type != "MESH":
+        return "Remove Mechanism"
+    return "Remove Cloth" if members.is_cloth(obj) else "Remove Soft Body"
 
 
 def _draw_buttons(layout: bpy.types.UILayout, status: bake.Status) -> None:
@@ -93,6 +100,7 @@ def _draw_beginning(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
     """What an object can become."""
     if obj.type == "MESH":
         layout.operator("conjac.add_soft_body", icon="ADD")
+        layout.operator("conjac.add_cloth", icon="MOD_CLOTH")
         layout.operator("conjac.add_collider", icon="MOD_PHYSICS")
         if mechanisms.is_skinned(obj):
             layout.operator("conjac.jiggle", icon="MOD_CLOTH")
@@ -119,9 +127,9 @@ def draw_motion(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     layout.prop(shared.solver, "integrator")
     draw_params(layout, shared, "integrator")
     integrator, method = chosen(shared, "integrator"), chosen(settings, "method")
-    if is_body:
+    if is_body and not members.is_cloth(context.object):
         damping.draw(layout, settings, scene)
-    elif integrator.unjointed:
+    elif not is_body and integrator.unjointed:
         hint(layout, f"{integrator.label} does not move jointed bodies: choose another integrator")
     if integrator.unfollowed and method.follows:
         hint(layout, f"{integrator.label} moves every node: choose Vanilla FEM, or another integrator")
@@ -294,17 +302,21 @@ def draw_pulls(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 def draw_volume(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """What is filled, the mesher, and what its tetrahedra cost."""
     settings = context.object.conjac
-    if len(context.object.modifiers):
-        row = layout.split(factor=0.4)
-        row.alignment = "RIGHT"
-        row.label(text="Simulate After")
-        row.operator_menu_enum("conjac.simulate_after", "after", text=simulate_after.label(context.object),
-                               icon="MODIFIER")
+    draw_simulate_after(layout, context.object)
     layout.prop(settings, "mesher")
     draw_params(layout, settings, "mesher")
     layout.operator("conjac.preview_tets", icon="MESH_ICOSPHERE")
     layout.operator("conjac.remove_previews", icon="X")
     hint(layout, "Thin parts bend too stiffly: use 6 layers of tetrahedra or more across them")
+
+
+def draw_simulate_after(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
+    """Which modifiers stand above what is simulated, where there are any."""
+    if len(obj.modifiers):
+        row = layout.split(factor=0.4)
+        row.alignment = "RIGHT"
+        row.label(text="Simulate After")
+        row.operator_menu_enum("conjac.simulate_after", "after", text=simulate_after.label(obj), icon="MODIFIER")
 
 
 def draw_ground(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

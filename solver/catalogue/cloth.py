@@ -13,8 +13,20 @@ SHEAR = Param("shear", "Shear Stiffness", "What resists a change of the angle be
               "little, paper much", 3.0e2, "N/m", 1.0e-3, 1.0e9, 1.0, 1.0e4)
 CONTRACTION = Param("poisson_ratio", "Poisson Ratio", "How much narrower cloth gets where it is pulled", 0.2, "",
                     0.0, 0.9, 0.0, 0.5)
-BENDING = Param("bending", "Bending Stiffness", "Moment of a metre's width that bends to a radius of a metre: silk "
-                "1e-6, cotton 2e-5, leather 1e-3", 2.0e-5, "N m", 0.0, 1.0e6, 0.0, 1.0e-2)
+BENDING = Param("bending_stiffness", "Bending Stiffness", "Moment of a metre's width that bends to a radius of 1 m: "
+                "silk 1e-6, cotton 2e-5, leather 1e-3", 2.0e-5, "N m", 0.0, 1.0e6, 0.0, 1.0e-2)
+
+#: what cloth has besides: fields of scene.json's cloth by their keys
+NUMBERS = (
+    Param("area_density", "Area Density", "Mass of a square metre: silk 0.05, cotton 0.2, denim 0.4, leather 1", 0.2,
+          "kg/m²", 1.0e-6, 1.0e6, 0.01, 10.0),
+    Param("thickness", "Thickness", "How far cloth keeps from itself and from what it touches", 1.0e-3, "m", 1.0e-6,
+          1.0e3, 1.0e-4, 1.0e-2),
+    Param("drag", "Air Drag", "How much air that blows onto its face pushes it: a board 1.2, gauze 0.3, 0 nothing", 1.2,
+          "", 0.0, 100.0, 0.0, 3.0),
+    Param("air_friction", "Air Friction", "How much air that blows along its face takes it along", 0.05, "", 0.0, 100.0,
+          0.0, 1.0),
+)
 
 ENTRIES: tuple[Entry, ...] = (
     Entry("membrane", "corotated_membrane", "forces.cloth.corotated_membrane:CorotatedMembrane", "Woven",

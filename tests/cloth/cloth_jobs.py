@@ -75,4 +75,4 @@ def membrane(stretch=1000.0, shear=400.0, ratio=0.0):
 
 
 def bending(k, kind="quadratic_bending"):
-    return {"kind": kind, "params": {"bending": k}}
+    return {"kind": kind, "params": {"bending_stiffness": k}}

@@ -60,7 +60,8 @@ def test_cloth_keeps_from_itself(tmp_path):
     arrays = {}
     floor = obstacle("Floor", BOX[0] * [0.5, 0.5, 0.05] - [0, 0, 0.05], BOX[1], arrays)
     body = cloth_body("Strip", vertices, triangles, arrays, bending={"kind": "quadratic_bending",
-                                                                     "params": {"bending": 1e-4}}, thickness=2e-3)
+                                                                     "params": {"bending_stiffness": 1e-4}},
+                      thickness=2e-3)
     job = cloth_job(tmp_path / "job", [body], arrays, obstacles=[floor], contact={})
     part = part_of(job)
     state = stepped(part, part.initial_state(), 1 / 96, 60)

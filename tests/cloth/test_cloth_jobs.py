@@ -70,7 +70,7 @@ def test_uv_maps_that_are_flat_or_overlap_are_refused(tmp_path):
     ("damping", {"kind": "green"}, "Green"), ("cuts", [{"frame": 1, "kind": "plane", "point": [0, 0, 0],
                                                         "normal": [1, 0, 0]}], "cuts"),
     ("cloth", {"warp": [0, 0, 0]}, "no direction"), ("cloth", {"membrane": {"kind": "steel"}}, "steel"),
-    ("cloth", {"bending": {"kind": "quadratic_bending", "params": {"bending": -1}}}, "Bending Stiffness")])
+    ("cloth", {"bending": {"kind": "quadratic_bending", "params": {"bending_stiffness": -1}}}, "Bending Stiffness")])
 def test_what_does_not_go_with_cloth_is_refused(tmp_path, field, value, word):
     job = square(tmp_path / "job", cells=2)
     if value is None:

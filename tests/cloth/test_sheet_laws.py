@@ -12,8 +12,8 @@ from solver.forces.cloth.hinge_bending import HingeBending
 from solver.forces.cloth.quadratic_bending import QuadraticBending
 
 UNEQUAL = {"stretch_warp": 900.0, "stretch_weft": 300.0, "shear": 120.0, "poisson_ratio": 0.3}
-LAWS = {"membrane": (CorotatedMembrane, UNEQUAL), "quadratic": (QuadraticBending, {"bending": 0.02}),
-        "hinge": (HingeBending, {"bending": 0.02})}
+LAWS = {"membrane": (CorotatedMembrane, UNEQUAL), "quadratic": (QuadraticBending, {"bending_stiffness": 0.02}),
+        "hinge": (HingeBending, {"bending_stiffness": 0.02})}
 
 
 def ragged():
@@ -178,7 +178,7 @@ def test_bending_of_a_roll_is_half_k_a_curvature_squared(kind, degrees):
         along = np.array([np.cos(np.radians(degrees)), np.sin(np.radians(degrees))])
         u, v = rest[:, :2] @ along, rest[:, :2] @ np.array([-along[1], along[0]])
         x = np.column_stack([radius * np.sin(u / radius), v, radius * (1 - np.cos(u / radius))])
-        energy, _ = force(LAWS[kind][0](sheet_of(rest, triangles), {"bending": 0.01}), x)
+        energy, _ = force(LAWS[kind][0](sheet_of(rest, triangles), {"bending_stiffness": 0.01}), x)
         errors.append(energy / (0.5 * 0.01 * 0.25 * np.sqrt(0.75) / radius**2) - 1.0)
     assert abs(errors[2]) <= 0.04
     assert abs(errors[2]) <= 0.6 * abs(errors[1]) <= 0.36 * abs(errors[0])
@@ -188,8 +188,8 @@ def test_hinges_remember_their_angles_and_the_quadratic_law_does_not():
     rest, triangles = grid(4, 2, 0.4, 0.2)
     rest[:, 2] = 0.1 * np.sin(6 * rest[:, 0])
     sheet = sheet_of(rest, triangles)
-    assert force(HingeBending(sheet, {"bending": 1.0}), rest)[0] <= 1e-25
-    assert force(QuadraticBending(sheet, {"bending": 1.0}), rest)[0] > 1e-3
+    assert force(HingeBending(sheet, {"bending_stiffness": 1.0}), rest)[0] <= 1e-25
+    assert force(QuadraticBending(sheet, {"bending_stiffness": 1.0}), rest)[0] > 1e-3
 
 
 def test_faces_may_look_either_way():

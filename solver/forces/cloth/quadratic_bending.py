@@ -18,12 +18,12 @@ class QuadraticBending:
     """
 
     def __init__(self, sheet: Sheet, params: Mapping[str, float]) -> None:
-        """params: bending, k, what a sheet of a metre's width resists a curvature of 1/m with [N m]."""
+        """params: bending_stiffness, k, what a sheet of a metre's width resists a curvature of 1/m with [N m]."""
         hinges = sheet.hinges
         at_a, at_b, other_a, other_b = hinges.cotangents.T
         self.nodes: Index = hinges.nodes
         self._weights = np.column_stack([at_b + other_b, at_a + other_a, -at_a - at_b, -other_a - other_b])
-        self._stiffness = params["bending"] / hinges.areas.sum(axis=1)
+        self._stiffness = params["bending_stiffness"] / hinges.areas.sum(axis=1)
         pairs = [self._weights[:, a] * self._weights[:, b] for a in range(1, 4) for b in range(a)]
         blocks = -self._stiffness[:, None] * np.column_stack(pairs)
         self._blocks = (blocks[:, :, None] * np.eye(3).ravel()).reshape(-1, 6, 9)

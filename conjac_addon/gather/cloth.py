@@ -1,0 +1,47 @@
+"""A body that is cloth: what scene.json says of it, and its rest shape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ...solver import catalogue
+from ...solver.errors import BadInput
+from .. import settings as properties
+from .evaluation import Evaluation
+from .folder import JobFolder, JobPart
+
+
+def cloth_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
+                   of: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
+    """scene.json's cloth as far as it follows from settings alone. of: gives the choice of a family."""
+    numbers = {param.key: properties.si(obj.conjac, param.key, scene) for param in catalogue.CLOTH_NUMBERS}
+    return {"membrane": of("membrane"), "bending": of("bending"), **numbers}
+
+
+def fill_rest_shape(cloth: dict[str, Any], evaluation: Evaluation, mesh: bpy.types.Mesh,
+                    job: JobFolder | JobPart) -> None:
+    """What the cloth is cut as: its UV map, or itself with the warp along the object's X. Raises BadInput."""
+    to_world = evaluation.to_world()
+    if evaluation.object.conjac.cloth_shape == "uv":
+        cloth["uv"] = job.array("uv", _uv(mesh, evaluation.object.name, bool(np.linalg.det(to_world[:3, :3]) < 0.0)))
+        return
+    along = to_world[:3, 0]
+    cloth["warp"] = (along / np.linalg.norm(along)).tolist()
+
+
+def _uv(mesh: bpy.types.Mesh, name: str, is_mirrored: bool) -> NDArray[np.float64]:
+    """Of the corners of each triangle in its order, (m, 3, 2)."""
+    layer = mesh.uv_layers.active
+    if layer is None:
+        raise BadInput("its rest shape is its UV map, and it has none", "Unwrap it, or set Rest Shape to Mesh", name)
+    flat = np.empty(2 * len(mesh.loops), dtype=np.float32)
+    layer.uv.foreach_get("vector", flat)
+    corners = np.empty(3 * len(mesh.loop_triangles), dtype=np.int32)
+    mesh.loop_triangles.foreach_get("loops", corners)
+    each = flat.reshape(-1, 2).astype(np.float64)[corners.reshape(-1, 3)]
+    return np.ascontiguousarray(each[:, ::-1] if is_mirrored else each)

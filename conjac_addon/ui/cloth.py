@@ -1,0 +1,44 @@
+"""Sections of cloth: what it is cut as and weighs, stretch and shear, bending, air."""
+
+import bpy
+
+from ...solver import catalogue
+from ..text import hint
+from . import sections
+
+
+def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Its rest shape, weight and thickness, and what holds it."""
+    obj, settings = context.object, context.object.conjac
+    layout.prop(settings, "cloth_shape")
+    if settings.cloth_shape == "uv" and not obj.data.uv_layers:
+        hint(layout, "It has no UV map: unwrap it")
+    layout.prop(settings, "area_density")
+    layout.prop(settings, "thickness")
+    sections.draw_map(layout, obj, catalogue.maps()["pin"])
+    sections.draw_simulate_after(layout, obj)
+    layout.prop(settings, "damping")
+    sections.draw_params(layout, settings, "damping")
+    if sections.chosen(settings, "damping").unclothed:
+        hint(layout, f"{sections.chosen(settings, 'damping').label} does not damp cloth: choose Rayleigh")
+
+
+def draw_stretch(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """How it resists stretch and shear in its plane."""
+    settings = context.object.conjac
+    if len(catalogue.menu("membrane")) > 1:
+        layout.prop(settings, "membrane")
+    sections.draw_params(layout, settings, "membrane")
+
+
+def draw_bending(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """How it resists being bent."""
+    layout.prop(context.object.conjac, "bending")
+    sections.draw_params(layout, context.object.conjac, "bending")
+
+
+def draw_air(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """What the air does to it."""
+    layout.prop(context.object.conjac, "drag")
+    layout.prop(context.object.conjac, "air_friction")
+    hint(layout, "The air is still: what falls or swings is braked by it")

@@ -1,0 +1,107 @@
+"""Cloth in real Blender: made, pinned, baked, played back."""
+
+import json
+
+import numpy as np
+import pytest
+from jelly import assert_plays, rest_of, scene, seen_at  # noqa: F401
+
+bpy = pytest.importorskip("bpy")
+
+from conjac.conjac_addon import members  # noqa: E402
+from conjac.conjac_addon.bake import place  # noqa: E402
+from conjac.conjac_addon.gather import changed_settings, write_job  # noqa: E402
+
+
+def add_curtain(cells=12, size=1.0):
+    """A square that leans and hangs from its upper corners and the middle of its upper edge."""
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=cells, y_subdivisions=cells, size=size,
+                                    rotation=(0.8, 0.0, 0.0), location=(0.0, 0.0, 2.0))
+    obj = bpy.context.object
+    bpy.ops.object.transform_apply(location=False)
+    obj.name = "Curtain"
+    co = rest_of(obj)
+    top = np.flatnonzero(co[:, 2] > co[:, 2].max() - 1e-5)
+    held = top[np.argsort(co[top, 0])][[0, len(top) // 2, -1]]
+    obj.vertex_groups.new(name="Pin").add(held.tolist(), 1.0, "REPLACE")
+    return obj, held
+
+
+def edges_of(obj):
+    ends = np.empty(2 * len(obj.data.edges), np.int32)
+    obj.data.edges.foreach_get("vertices", ends)
+    return ends.reshape(-1, 2)
+
+
+def test_a_pinned_curtain_bakes_and_plays(scene):  # noqa: F811
+    obj, held = add_curtain()
+    assert bpy.ops.conjac.add_cloth() == {"FINISHED"}
+    assert obj.conjac.kind == "cloth" and members.is_cloth(obj) and members.is_soft_body(obj)
+    obj.location.z = 1.5
+    assert bpy.ops.conjac.bake() == {"FINISHED"}
+    assert_plays(obj, (1, 6, 12))
+    rest, last = rest_of(obj), seen_at(obj, 12)
+    assert np.abs(last[held] - rest[held]).max() <= 1e-5
+    # it swings down below its pins, and no edge is stretched by more than a little
+    assert last[:, 2].min() < rest[:, 2].min() - 0.05
+    edges = edges_of(obj)
+    before, after = (np.linalg.norm(x[edges[:, 0]] - x[edges[:, 1]], axis=1) for x in (rest, last))
+    assert (after / before).max() < 1.25
+
+
+def test_what_the_job_says_of_cloth(scene, tmp_path):  # noqa: F811
+    obj, _ = add_curtain(4)
+    bpy.ops.conjac.add_cloth()
+    settings = obj.conjac
+    settings.area_density, settings.thickness, settings.bending = 0.4, 0.004, "hinge_bending"
+    settings.stretch_warp, settings.cloth_shape = 500.0, "uv"
+    folder = tmp_path / "job"
+    write_job(obj, scene, folder)
+    [body] = json.loads((folder / "scene.json").read_text())["bodies"]
+    cloth = body["cloth"]
+    assert cloth["area_density"] == 0.4 and cloth["thickness"] == 0.004
+    assert cloth["bending"]["kind"] == "hinge_bending" and cloth["membrane"]["params"]["stretch_warp"] == 500.0
+    uv, corners = np.load(folder / cloth["uv"]), np.load(folder / body["surface"]["triangles"])
+    assert uv.shape == (len(corners), 3, 2) and "material" not in body and "mesher" not in body
+    # the map of a grid is the grid: lengths in it are those of the mesh, but for one scale
+    places = np.load(folder / body["surface"]["vertices"])[corners]
+    ratio = (np.linalg.norm(places[:, 1] - places[:, 0], axis=1) / np.linalg.norm(uv[:, 1] - uv[:, 0], axis=1))
+    assert np.ptp(ratio) <= 1e-4 * ratio.mean()
+    assert changed_settings(obj, scene, folder) == []
+    settings.area_density, settings.shear = 0.5, 100.0
+    assert changed_settings(obj, scene, folder) == ["Area Density", "Shear Stiffness"]
+
+
+def test_a_mirrored_object_has_its_uv_map_the_right_way_round(scene, tmp_path):  # noqa: F811
+    obj, _ = add_curtain(4)
+    bpy.ops.conjac.add_cloth()
+    obj.conjac.cloth_shape = "uv"
+    obj.scale.x = -1.0
+    folder = tmp_path / "job"
+    write_job(obj, scene, folder)
+    [body] = json.loads((folder / "scene.json").read_text())["bodies"]
+    uv, corners = np.load(folder / body["cloth"]["uv"]), np.load(folder / body["surface"]["triangles"])
+    places = np.load(folder / body["surface"]["vertices"])[corners]
+    for a, b in ((0, 1), (1, 2), (2, 0)):
+        ratio = (np.linalg.norm(places[:, a] - places[:, b], axis=1) / np.linalg.norm(uv[:, a] - uv[:, b], axis=1))
+        assert np.ptp(ratio) <= 1e-4 * ratio.mean()
+
+
+def test_cloth_without_a_uv_map_says_so(scene, tmp_path):  # noqa: F811
+    obj, _ = add_curtain(2)
+    bpy.ops.conjac.add_cloth()
+    obj.conjac.cloth_shape = "uv"
+    obj.data.uv_layers.remove(obj.data.uv_layers[0])
+    with pytest.raises(Exception, match="Unwrap it, or set Rest Shape to Mesh"):
+        write_job(obj, scene, tmp_path / "job")
+
+
+def test_a_soft_body_is_not_made_cloth_by_a_slip(scene):  # noqa: F811
+    obj, _ = add_curtain(2)
+    bpy.ops.conjac.add_soft_body()
+    assert not bpy.ops.conjac.add_cloth.poll()
+    bpy.ops.conjac.remove()
+    assert bpy.ops.conjac.add_cloth() == {"FINISHED"}
+    assert not place.job_folder(obj).exists()
+    bpy.ops.conjac.remove()
+    assert obj.conjac.kind == "none"
