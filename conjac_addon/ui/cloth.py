@@ -26,8 +26,7 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 def draw_stretch(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """How it resists stretch and shear in its plane."""
     settings = context.object.conjac
-    if len(catalogue.menu("membrane")) > 1:
-        layout.prop(settings, "membrane")
+    layout.prop(settings, "membrane")
     sections.draw_params(layout, settings, "membrane")
 
 

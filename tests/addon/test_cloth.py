@@ -49,6 +49,29 @@ def test_a_pinned_curtain_bakes_and_plays(scene):  # noqa: F811
     assert (after / before).max() < 1.25
 
 
+def add_box(size=0.5):
+    bpy.ops.mesh.primitive_cube_add(size=size, location=(0.0, 0.0, -0.5 * size))
+    box = bpy.context.object
+    box.name = "Box"
+    assert bpy.ops.conjac.add_collider() == {"FINISHED"}
+    return box
+
+
+def test_a_tablecloth_falls_onto_a_box_and_hangs_over_it(scene):  # noqa: F811
+    add_box()
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=14, y_subdivisions=14, size=0.9, location=(0.02, 0.01, 0.03))
+    obj = bpy.context.object
+    bpy.ops.conjac.add_cloth()
+    scene.frame_end = 16
+    assert bpy.ops.conjac.bake() == {"FINISHED"}
+    last = seen_at(obj, 16) + np.array(obj.location, np.float32)
+    inside = (np.abs(last[:, :2]) < 0.249).all(axis=1) & (last[:, 2] < -1e-4)
+    assert not inside.any()
+    above = (np.abs(last[:, :2]) < 0.22).all(axis=1)
+    assert above.sum() > 20 and last[above, 2].max() < 0.02
+    assert last[:, 2].min() < -0.1
+
+
 def test_what_the_job_says_of_cloth(scene, tmp_path):  # noqa: F811
     obj, _ = add_curtain(4)
     bpy.ops.conjac.add_cloth()

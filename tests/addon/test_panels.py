@@ -136,6 +136,9 @@ def test_every_setting_of_the_catalogue_can_be_reached(soft_cube):
         for key in catalogue.menu(family):
             setattr(soft_cube.conjac, family, key)
             shown |= {name for kind, name in drawn(soft_cube) if kind == "prop"}
+    soft_cube.conjac.kind = "cloth"
+    shown |= {name for kind, name in drawn(soft_cube) if kind == "prop"}
+    soft_cube.conjac.kind = "soft_body"
     soft_cube.conjac.use_scene_range = False
     shown |= {name for kind, name in drawn(soft_cube) if kind == "prop"}
     hidden = {"rna_type", "name", "version", "kind", "enabled", "solver", "handles", "cuts", "nails", "pulls",
@@ -314,7 +317,8 @@ def test_a_soft_body_that_hangs_on_a_mechanism_says_so(soft_cube):
 
 def test_another_object_shows_one_button_or_nothing(addon):
     bpy.ops.mesh.primitive_cube_add()
-    assert drawn(bpy.context.object) == [("operator", "conjac.add_soft_body"), ("operator", "conjac.add_collider")]
+    assert drawn(bpy.context.object) == [("operator", "conjac.add_soft_body"), ("operator", "conjac.add_cloth"),
+                                           ("operator", "conjac.add_collider")]
     bpy.ops.object.light_add()
     assert drawn(bpy.context.object) == []
     assert drawn(None) == []
