@@ -50,8 +50,8 @@ def mechanism_of(obj: bpy.types.Object) -> bpy.types.Object | None:
 
 
 def collides(obj: bpy.types.Object) -> bool:
-    """Whether it is a soft body that touches anything. What hangs on a mechanism does not yet."""
-    return (is_soft_body(obj) and obj.conjac.contact.collides_with != contact.NONE and mechanism_of(obj) is None)
+    """Whether it is a soft body that touches anything."""
+    return is_soft_body(obj) and obj.conjac.contact.collides_with != contact.NONE
 
 
 def wants(obj: bpy.types.Object, other: bpy.types.Object) -> bool:
@@ -148,7 +148,7 @@ def _that_touch(scene: bpy.types.Scene) -> list[bpy.types.Object]:
 def _touching(obj: bpy.types.Object, scene: bpy.types.Scene | None) -> list[bpy.types.Object]:
     """The soft bodies of a scene that touch one, or one that does, and so on, itself among them, in the scene's order.
     """
-    left = [one for one in _that_touch(scene) if collides(one)] if scene is not None else []
+    left = [one for one in _that_touch(scene) if collides(one) and mechanism_of(one) is None] if scene else []
     if obj not in left:
         return [obj]
     if all(one.conjac.contact.collides_with == contact.ALL for one in left):

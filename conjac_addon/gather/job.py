@@ -153,6 +153,8 @@ def _write_mechanism(owner: bpy.types.Object, scene: bpy.types.Scene, job: JobFo
         mechanism = MechanismReader(source, owner, job, scene, start)
         mechanism.begin()
         bumps = obstacles.Obstacles(evaluation, job)
+        colliders = [Collider(each, evaluation, JobPart(job, f"collider{k}_"), (end - start) * samples + 1)
+                     for k, each in enumerate(members.colliders(owner, scene))]
         for one in soft:
             attach.check_bodies(one.object, owner, set(source.names))
         readers = [BodyReader(one, JobPart(job, f"body{k}_"), frames, samples, report, still)
@@ -165,11 +167,14 @@ def _write_mechanism(owner: bpy.types.Object, scene: bpy.types.Scene, job: JobFo
         for i in range((end - start) * samples + 1):
             frame, sub = start + i // samples, i % samples
             if sub and not (mechanism.moves or bumps.may_move or (ground is not None and ground.may_move)
+                            or any(each.may_move for each in colliders)
                             or any(reader.motion.moves_between for reader in readers)):
                 continue
             evaluation.go_to(frame, sub / samples)
             mechanism.sample()
             bumps.sample()
+            for each in colliders:
+                each.sample()
             if ground is not None and ground.may_move:
                 plane.append(ground.follow())
             for reader in readers:
@@ -182,6 +187,9 @@ def _write_mechanism(owner: bpy.types.Object, scene: bpy.types.Scene, job: JobFo
         job.close()
         document["bodies"] = [reader.finish() for reader in readers]
         document["mechanisms"] = [mechanism.finish(), *bumps.finish()]
+        contact.say(document, owner, scene)
+        for each, obstacle in zip(colliders, document.get("obstacles", ())):
+            obstacle |= each.finish()
         if ground is not None:
             document["ground"] |= {"point": ground.point.tolist(), "normal": ground.normal.tolist()}
             if ground.moves:
@@ -241,10 +249,9 @@ def scene_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
     document = job_settings(obj, scene, frames)
     soft = members.soft_bodies(obj, scene)
     document["bodies"] = [body_settings(one, scene) for one in soft]
-    if not members.is_mechanism(obj):
-        if len(soft) > 1:
-            _say_methods(document, soft, scene)
-        contact.say(document, obj, scene)
+    if len(soft) > 1 and not members.is_mechanism(obj):
+        _say_methods(document, soft, scene)
+    contact.say(document, obj, scene)
     if members.is_mechanism(obj):
         plan, part_of = sources.plan(obj)
         document["mechanisms"] = [mechanism_settings(obj, plan, part_of, scene), *obstacles.named(obj)]

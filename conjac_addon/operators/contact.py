@@ -42,7 +42,7 @@ class CONJAC_OT_collide(bpy.types.Operator):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return unless(cls, active_soft_body(cls, context), lambda obj: members.mechanism_of(obj) is not None,
-                      "What hangs on a mechanism touches nothing but the ground yet") is not None
+                      "What hangs on a mechanism touches what hangs on it too: see Collides With") is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         bodies = [obj for obj in context.scene.objects if members.is_soft_body(obj) and obj.is_editable

@@ -20,9 +20,6 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         _draw_collider(layout, said)
         hint(layout, "Soft bodies that collide with all, or with a collection that it is in, do not go through it")
         return
-    if members.mechanism_of(obj) is not None:
-        hint(layout, "What hangs on a mechanism touches nothing but the ground yet")
-        return
     layout.prop(said, "collides_with")
     if said.collides_with == contact.COLLECTION:
         row = layout.row()
@@ -37,6 +34,8 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     layout.prop(said, "friction")
     layout.prop(members.owner(obj).conjac.contact, "distance")
     hint(layout, _sentence(obj, context.scene))
+    if members.mechanism_of(obj) is not None:
+        hint(layout, "Of soft bodies it touches those alone that hang on the same mechanism")
     layout.operator("conjac.select_crossing", icon="RESTRICT_SELECT_OFF")
     _draw_what_does_not_go(layout, obj)
 
@@ -58,8 +57,9 @@ def _sentence(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
 
 def _draw_what_does_not_go(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
     """What a bake with contact would refuse."""
-    shared = members.shared_settings(obj).solver
-    method = catalogue.find("method", obj.conjac.solver.method)
+    holder = members.owner(obj)
+    shared = holder.conjac.solver
+    method = catalogue.find("method", (holder if members.is_mechanism(holder) else obj).conjac.solver.method)
     integrator = catalogue.find("integrator", shared.integrator)
     if method.follows:
         hint(layout, f"{method.label} does not know contact yet: choose Vanilla FEM")

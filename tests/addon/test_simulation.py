@@ -10,6 +10,8 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from jelly import frames_of, rest_of, scene, seen_at  # noqa: E402, F401
+from rig import add_chain, job_of  # noqa: E402
+from test_attach import add_flesh  # noqa: E402
 
 from conjac.conjac_addon import bake, gather, members  # noqa: E402
 from conjac.conjac_addon.bake import cli, place  # noqa: E402
@@ -399,6 +401,27 @@ def test_a_body_that_is_disabled_is_told_of(balls, scene, tmp_path):  # noqa: F8
     balls[1].hide_viewport = True
     with pytest.raises(BadInput, match='"High": it is baked together with "Low" and is disabled in viewports'):
         gather.write_job(balls[0], scene, tmp_path)
+
+
+def test_what_hangs_on_bones_touches_colliders(scene, tmp_path):  # noqa: F811
+    """Flesh on a chain that falls on a plate, in the bake of the chain; another body stays apart from it."""
+    rig = add_chain(2)
+    flesh, also, free = add_flesh(rig), add_flesh(rig, "Also"), add_ball("Free", 3.0)
+    flesh.conjac.contact.collides_with = "all"
+    rig.conjac.method = "vanilla"
+    plate = add_collider("Plate", 1.0, (0, 0, -0.75))
+    document, job = job_of(rig, tmp_path / "job")
+    assert members.colliders(rig, scene) == [plate] and members.soft_bodies(free, scene) == [free]
+    assert [one["touches"] for one in document["bodies"]] == [["Plate"], []]
+    assert [one["name"] for one in document["obstacles"]] == ["Plate"]
+    assert job.array(document["obstacles"][0]["vertices"]).shape == (8, 3)
+    assert gather.changed_settings(rig, scene, tmp_path / "job") == []
+    also.conjac.contact.collides_with = "all"
+    assert gather.changed_settings(rig, scene, tmp_path / "job") == ["Collides With"]
+    plate.conjac.kind = "none"
+    flesh.conjac.contact.collides_with = also.conjac.contact.collides_with = "none"
+    document, _ = job_of(rig, tmp_path / "alone")
+    assert {"contact", "obstacles"}.isdisjoint(document)
 
 
 def test_files_from_before_there_was_contact_bake_each_body_alone(addon, tmp_path):
