@@ -16,6 +16,7 @@ class CONJAC_OT_add_cut(AddEntry, bpy.types.Operator):
 
     bl_idname = "conjac.add_cut"
     bl_label = "Add Cut"
+    of_volumes = True
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.object

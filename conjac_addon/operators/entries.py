@@ -6,7 +6,7 @@ import bpy
 
 from .. import changes
 from ..redraw import redraw_panels
-from .poll import active_soft_body, in_object_mode
+from .poll import active_soft_body, in_object_mode, with_inside
 
 UNDOABLE: set[Any] = {"REGISTER", "UNDO"}
 
@@ -15,10 +15,12 @@ class AddEntry:
     """Of an operator that adds an entry and its Empty."""
 
     bl_options = UNDOABLE
+    of_volumes = False  #: whether cloth has none
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return in_object_mode(cls, active_soft_body(cls, context)) is not None
+        obj = in_object_mode(cls, active_soft_body(cls, context))
+        return (with_inside(cls, obj) if cls.of_volumes else obj) is not None
 
 
 class RemoveEntry:

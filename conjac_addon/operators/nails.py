@@ -12,6 +12,7 @@ class CONJAC_OT_add_nail(AddEntry, bpy.types.Operator):
 
     bl_idname = "conjac.add_nail"
     bl_label = "Add Nail"
+    of_volumes = True
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.object

@@ -24,7 +24,7 @@ from ..bake.progress import Progress, after, line
 from ..bake.worker import Worker
 from ..events import is_cancel
 from ..redraw import redraw_panels
-from .poll import soft_body_to_read, unless
+from .poll import soft_body_to_read, unless, with_inside
 
 #: seconds between looks at the worker
 TICK = 0.1
@@ -54,7 +54,7 @@ class OnWorker:
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return unless(cls, soft_body_to_read(cls, context), lambda obj: obj.session_uid in _running,
+        return unless(cls, with_inside(cls, soft_body_to_read(cls, context)), lambda obj: obj.session_uid in _running,
                       "It is being worked on: wait for it or press Esc") is not None
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:

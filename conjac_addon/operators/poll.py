@@ -39,6 +39,11 @@ def active_soft_body(cls: Operator, context: bpy.types.Context) -> bpy.types.Obj
                   "The active object is not a ConJac soft body; add one first")
 
 
+def with_inside(cls: Operator, obj: bpy.types.Object | None) -> bpy.types.Object | None:
+    """A soft body that is filled with tetrahedra."""
+    return unless(cls, obj, members.is_cloth, "The active object is cloth, which has no inside")
+
+
 def active_mechanism(cls: Operator, context: bpy.types.Context) -> bpy.types.Object | None:
     """The active object if it is a mechanism that may be changed."""
     obj = context.object

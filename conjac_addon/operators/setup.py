@@ -164,6 +164,7 @@ class CONJAC_OT_add_handle(AddEntry, bpy.types.Operator):
 
     bl_idname = "conjac.add_handle"
     bl_label = "Add Dynamic Handle"
+    of_volumes = True
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         add_handle_at(context.object, context.scene.cursor.location)  # type: ignore[arg-type]

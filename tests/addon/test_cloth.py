@@ -119,6 +119,14 @@ def test_cloth_without_a_uv_map_says_so(scene, tmp_path):  # noqa: F811
         write_job(obj, scene, tmp_path / "job")
 
 
+def test_what_needs_an_inside_is_grey_on_cloth(scene):  # noqa: F811
+    add_curtain(2)
+    bpy.ops.conjac.add_cloth()
+    for name in ("add_cut", "add_nail", "add_handle", "preview_tets", "suggest_handles"):
+        assert not getattr(bpy.ops.conjac, name).poll(), name
+    assert bpy.ops.conjac.add_pull.poll()
+
+
 def test_a_soft_body_is_not_made_cloth_by_a_slip(scene):  # noqa: F811
     obj, _ = add_curtain(2)
     bpy.ops.conjac.add_soft_body()
