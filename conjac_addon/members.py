@@ -36,7 +36,7 @@ def is_collider(obj: bpy.types.Object | None) -> bool:
     if obj is None or obj.type != BODY:
         return False
     return bool(obj.conjac.kind == kinds.COLLIDER or (
-        obj.conjac.kind == kinds.SOFT_BODY and obj.conjac.contact.is_collider and not collides(obj)))
+        is_soft_body(obj) and obj.conjac.contact.is_collider and not collides(obj)))
 
 
 def is_edited(obj: bpy.types.Object) -> bool:

@@ -397,6 +397,21 @@ def test_both_appended_to_another_file_play_there_and_bake_their_own(balls, scen
     assert bake.status(high).state == bake.status(low).state == "complete"
 
 
+def test_cloth_joins_what_it_falls_on(balls, scene, tmp_path):  # noqa: F811
+    low, high = balls
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=4, y_subdivisions=4, size=0.5, location=(0, 0, 0.6))
+    sheet = bpy.context.object
+    assert bpy.ops.conjac.add_cloth() == {"FINISHED"}
+    assert members.owner(sheet) == low and members.soft_bodies(low, scene) == [low, high, sheet]
+    gather.write_job(low, scene, tmp_path)
+    body = json.loads((tmp_path / "scene.json").read_text())["bodies"][2]
+    load(tmp_path)
+    assert body["touches"] == [low.name, high.name, sheet.name]
+    # let go of, it is bumped into as it plays
+    sheet.conjac.contact.collides_with, sheet.conjac.contact.is_collider = "none", True
+    assert members.colliders(low, scene) == [sheet] and members.soft_bodies(low, scene) == [low, high]
+
+
 def test_a_body_that_is_disabled_is_told_of(balls, scene, tmp_path):  # noqa: F811
     balls[1].hide_viewport = True
     with pytest.raises(BadInput, match='"High": it is baked together with "Low" and is disabled in viewports'):
