@@ -69,12 +69,12 @@ def mirrored(cells: tuple[int, int, int], size: tuple[float, float, float]) -> t
 
 
 def cube() -> Shape:
-    return standing(*mirrored((8, 8, 8), (1.0, 1.0, 1.0)), True)
+    return standing(*mirrored((6, 6, 6), (1.0, 1.0, 1.0)), True)
 
 
 def ball() -> Shape:
     """The cube's grid blown up to a ball."""
-    nodes, tets = mirrored((10, 10, 10), (2.0, 2.0, 2.0))
+    nodes, tets = mirrored((8, 8, 8), (2.0, 2.0, 2.0))
     x, y, z = (nodes**2).T
     squares = np.stack([1 - y / 2 - z / 2 + y * z / 3, 1 - z / 2 - x / 2 + z * x / 3, 1 - x / 2 - y / 2 + x * y / 3])
     return standing(nodes * np.sqrt(squares.T), tets, True)
@@ -82,7 +82,7 @@ def ball() -> Shape:
 
 def torus() -> Shape:
     """Lying flat, of the cells of a grid that are inside."""
-    nodes, tets = mirrored((20, 20, 6), (1.0, 1.0, 0.3))
+    nodes, tets = mirrored((14, 14, 4), (1.0, 1.0, 0.3))
     around = np.linalg.norm(nodes[:, :2], axis=1)
     away = np.hypot(around - 0.35, nodes[:, 2])
     inside = (away[tets] < 0.165).all(axis=1)
