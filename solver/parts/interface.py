@@ -15,6 +15,7 @@ from ..assembly.pattern import Pattern
 from ..assembly.products import Products
 from ..coordinates.floating import FloatingParts
 from ..coordinates.free_nodes import FreeNodes
+from ..coordinates.patches import Patch
 from ..linear.interface import LinearSolver
 from ..state import Index, Led, State, Vec
 
@@ -33,6 +34,7 @@ class Mesh:
     coordinates: FreeNodes
     dynamic: Index  #: nodes that keep their own inertia; the rest of the free nodes is quasistatic
     stiffness: float  #: a typical entry of K [N/m], for pivots that no answer depends on
+    patches: tuple[Patch, ...] = ()  #: nodes that keep theirs as a whole
 
 
 class Momentum(Enum):

@@ -9,19 +9,13 @@ from ...state import Index, Vec
 from ..interface import Compliance
 
 
-def compliance(jacobian: Vec, basis: Vec, reduced: Vec, rows: Index) -> Compliance:
-    """J (JᵀSJ)⁻¹ Jᵀ on some rows and columns of free nodes, (c,), as a product of small dense factors.
+def compliance(velocities: Vec, reduced: Vec, rows: Index) -> Compliance:
+    """V (VᵀSV)⁻¹ Vᵀ on some rows and columns of free nodes, (c,), as a product of small dense factors.
 
-    jacobian: of the quasistatic rows on the kept ones, (3 q, 3 k). basis: kept velocities from the reduced unknowns,
-    (3 k, r). reduced: JᵀSJ in those, (r, r).
+    velocities: V, (3 (q + k), r). reduced: VᵀSV, (r, r).
     """
-    size, count = len(jacobian) // 3, basis.shape[1]
-    inner = rows < size
-    reach = np.empty((len(rows), 3, count))
-    reach[inner] = jacobian.reshape(size, 3, len(basis))[rows[inner]] @ basis
-    reach[~inner] = basis.reshape(len(basis) // 3, 3, count)[rows[~inner] - size]
-    reach = reach.reshape(3 * len(rows), count)
-    if count:
+    reach = velocities[(3 * rows[:, None] + np.arange(3)).ravel()]
+    if len(reduced):
         reach = scipy.linalg.solve_triangular(np.linalg.cholesky(reduced), reach.T, lower=True).T
 
     def respond(impulses: Vec) -> Vec:

@@ -16,23 +16,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...assembly.damping import Damped
 from ...assembly.edges import Edges
 from ...assembly.linearised import Linearised, Near
 from ...assembly.pattern import Pattern, node_graph
 from ...coordinates.floating import FloatingParts
 from ...coordinates.floating_frames import Frame, Frames
+from ...coordinates.patches import Patch, Patches
 from ...linear.interface import LinearSolver
 from ...state import Index, Vec
 from ..interface import Eliminated, Mesh, NodeStage, T, Ways
 from ..loads import Loads
 from .anchors import Anchors
 from .eliminate import eliminate
+from .following import Following
+from .held_patches import HeldPatches, patch_loads
 from .posed import PosedConJac
 from .prescribed_response import PrescribedResponse
 from .rigid_modes import RigidModeBasis
 from .sleep import Sleep
-from .untouched import Following, follow_untouched
+from .untouched import follow_untouched
 
 if TYPE_CHECKING:
     from ...linear.cholesky.single import SingleFactor
@@ -63,12 +65,14 @@ class ConJac:
         quasistatic = np.setdiff1d(mesh.coordinates.free, self.kept)
         graph = node_graph(mesh.tets, count)[quasistatic][:, quasistatic]
         self.frames = Frames(self.floating, mesh.parts, count)
+        self.patches = Patches(mesh.rest, mesh.mass, _free(mesh))
         border = 1 + self.frames.columns + (mesh.coordinates.motion is not None) + mesh.coordinates.carriers
+        border += self.patches.unknowns
         self.pattern = Pattern(mesh.tets, np.concatenate([quasistatic[linear.order(graph)], self.kept]), count, border)
         self._matrix = self.pattern.matrix()
         linear.analyse(self._matrix, 3 * len(self.kept) + border)
         self.edges = Edges(mesh.tets, mesh.rest)
-        may_sleep = params["adaptive"] and len(mesh.dynamic)
+        may_sleep = params["adaptive"] and len(mesh.dynamic) and not self.patches.unknowns
         self.sleep = Sleep(mesh, params, self.kept, self.edges, self.share) if may_sleep else None
         self._all_awake = RigidModeBasis(mesh, self.kept, np.arange(len(self.kept)) < len(mesh.dynamic))
         self._around_kept = Near(mesh.tets, self.kept, count)
@@ -81,7 +85,7 @@ class ConJac:
         self._mass_rows = np.repeat(mesh.mass[self.pattern.order], 3)
         self._single: SingleFactor | None = None
         self._untouched: SingleFactor | None = None  #: of K without contacts
-        self._weighted = np.zeros((3 * len(quasistatic), 3 * len(self.kept)))
+        self._weighted = np.zeros((self.pattern.size - border, 3 * len(self.kept) + self.patches.unknowns))
         self.to_free: Index = self.pattern.position[mesh.coordinates.free].astype(np.int32)
 
     def solved_by(self, ways: Ways[T]) -> T:
@@ -110,22 +114,21 @@ class ConJac:
             self._keep_untouched()
         known = None if self.sleep is None else self.sleep.columns(lin, stage)
         here = self._following(lin, stage, hold, frames, carried, known)
-        jacobian, basis, moved = here.jacobian, here.basis, 1 + self.frames.columns
+        moved = 1 + self.frames.columns
 
         # S = M − ahD − βabh²K
-        inertia = self._inertia(lin, stage, jacobian)
-        reduced = basis.T @ (inertia - stage.stiffness_and_share(lin) * here.stiffness) @ basis
+        reduced = self._inertia(lin, stage, here.velocities) - stage.stiffness_and_share(lin) * here.product
         follow = here.follow(moved) if stage.w is not None else None
         first = here.static.shape[1] - self.mesh.coordinates.carriers
         carry = None if carried is None else here.follow(slice(first, None))
         nothing = np.zeros(len(reduced))
-        posed = self.load(PosedConJac(self, lin, stage, hold, frames, jacobian, basis, reduced, nothing, here.columns,
-                                      here.stiffness, follow, here.static[:, :moved], carry=carry))
+        posed = self.load(PosedConJac(self, lin, stage, hold, frames, here, here.velocities, reduced, nothing, follow,
+                                      here.static[:, :moved], carry=carry))
         if self.sleep is not None:
             self.sleep.keep(posed)
         if alone is None:
             return posed
-        posed = follow_untouched(posed, alone, self._inertia(lin, stage, alone.jacobian), moved)
+        posed = follow_untouched(posed, alone, self._inertia(lin, stage, alone.velocities), moved)
         return replace(posed, untouched=self._balance_untouched(posed, alone))
 
     def hold_of(self, memory: Mapping[str, Vec]) -> RigidModeBasis:
@@ -153,8 +156,14 @@ class ConJac:
 
         # along the rigid motions that nothing holds the anchors are dynamic, across them quasistatic
         basis, own = hold.split(lin.x, stiffness, left)
-        inner, left = columns[:, size:] + jacobian @ own, left + stiffness @ own
-        return Following(columns, stiffness, basis, np.concatenate([inner, own]), left)
+        static, left = np.concatenate([columns[:, size:] + jacobian @ own, own]), left + stiffness @ own
+        velocities, felt = np.concatenate([jacobian @ basis, basis]), stiffness @ basis
+        count = self.patches.unknowns
+        if not count:
+            return Following(columns, stiffness, velocities, basis.T @ felt, static, _on_rows(left, len(jacobian)))
+        held = HeldPatches(border[:count], self.pattern.order, static[:, :count], left[:, :count])
+        return Following(columns, stiffness, *held.velocities(velocities, felt),
+                         *held.still(static[:, count:], left[:, count:]), held)
 
     def _condensed(self, lin: Linearised, border: Vec) -> Vec:
         """−A_qq⁻¹ A_qk of all rows that are eliminated last, on a new factor; border: (border, n, 3)."""
@@ -165,13 +174,15 @@ class ConJac:
         self.linear.factor(self._matrix, lin.x[self.pattern.order])
         return self.linear.condense()
 
-    def _inertia(self, lin: Linearised, stage: NodeStage, jacobian: Vec) -> Vec:
-        """Jᵀ (M − a h D) J on the kept nodes, (3 k, 3 k) [kg]."""
-        weight = self.weight(lin, stage)
-        inertia = jacobian.T @ np.multiply(weight[: len(jacobian), None], jacobian, out=self._weighted)
-        inertia[np.diag_indices(len(inertia))] += weight[len(jacobian) :]
+    def _inertia(self, lin: Linearised, stage: NodeStage, velocities: Vec) -> Vec:
+        """Vᵀ (M − a h D) V, (r, r) [kg]; velocities: V of the reduced unknowns, (3 (q + k), r)."""
+        weighted = self._weighted[:, : velocities.shape[1]]
+        inertia = velocities.T @ np.multiply(self.weight(lin, stage)[:, None], velocities, out=weighted)
         if lin.damped is not None and lin.damped.has_blocks:
-            inertia -= stage.a * stage.h * self._damped(lin.damped, jacobian)
+            columns = np.zeros((len(self.mesh.rest), 3, velocities.shape[1]))
+            columns[self.pattern.order] = velocities.reshape(-1, 3, velocities.shape[1])
+            felt = lin.damped.multiply(columns)[self.pattern.order].reshape(velocities.shape)
+            inertia -= stage.a * stage.h * (velocities.T @ felt)
         out: Vec = 0.5 * (inertia + inertia.T)
         return out
 
@@ -187,7 +198,7 @@ class ConJac:
         momentum = self.loads.momentum(lin, stage)[self.pattern.order].ravel()
         if follow is not None:
             momentum -= self.weight(lin, stage) * follow.rows
-            momentum[len(posed.jacobian) :] += stage.stiffness_and_share(lin) * follow.left
+            momentum += stage.stiffness_and_share(lin) * follow.left
             if lin.damped is not None and lin.damped.has_blocks:
                 columns = np.zeros((len(lin.mass), 3, 1))
                 columns[self.pattern.order, :, 0] = follow.rows.reshape(-1, 3)
@@ -220,7 +231,7 @@ class ConJac:
         factor = self._untouched
         if factor is None:
             return None
-        bare = replace(posed, columns=alone.columns, stiffness=alone.stiffness)
+        bare = replace(posed, here=alone)
 
         def solve(right: Vec) -> Vec:
             return np.stack([factor.solve(column) for column in right.T], axis=1)
@@ -246,18 +257,19 @@ class ConJac:
         right = np.zeros((self.pattern.size, *loads.shape[1:]))
         right[: len(loads)] = loads
         solved = (solve or self.linear.solve)(right)
-        rows: Vec = solved[: len(loads)] - posed.columns @ solved[len(loads) :]
+        rows: Vec = solved[: len(loads)] - posed.here.columns @ solved[len(loads) :]
         return rows
 
     def balance(self, posed: PosedConJac, loads: Vec, solve: Callable[[Vec], Vec] | None = None) -> tuple[Vec, Vec]:
-        """−K⁻¹ of loads (n, 3, c) across the dynamic unknowns, (3 (q + k), c), and what is left of them on kept nodes,
-        (3 k, c), on the factor that is there."""
-        count = loads.shape[2]
+        """−K⁻¹ of loads (n, 3, c) across the dynamic unknowns, and what is left of them, both (3 (q + k), c), on the
+        factor that is there."""
+        here, count = posed.here, loads.shape[2]
         rows = self.relax(posed, loads[self.inner].reshape(-1, count), solve)
         own = np.zeros((3 * len(self.kept), count))
         left = self._kept_rows(posed.lin, rows, own) + loads[self.kept].reshape(own.shape)
-        _, own = posed.hold.split(posed.lin.x, posed.stiffness, left)
-        return np.concatenate([rows + posed.columns[:, : len(own)] @ own, own]), left + posed.stiffness @ own
+        _, own = posed.hold.split(posed.lin.x, here.stiffness, left)
+        response, left = np.concatenate([rows + here.jacobian @ own, own]), left + here.stiffness @ own
+        return (response, _on_rows(left, len(rows))) if here.patches is None else here.patches.still(response, left)
 
     def follow_on(self, posed: PosedConJac, change: Vec) -> PrescribedResponse:
         """What prescribed nodes cause at velocities that differ by `change`, (p, 3), on the factor that is there."""
@@ -265,20 +277,11 @@ class ConJac:
         rows, left = self.balance(posed, self.loads.pull(posed.lin, change)[:, :, None])
         return PrescribedResponse(posed.follow.rows + rows[:, 0], posed.follow.left + left[:, 0])
 
-    def _damped(self, damped: Damped, jacobian: Vec) -> Vec:
-        """Jᵀ D J of the blocks that D has for itself, (3 k, 3 k) [N s/m]."""
-        size = 3 * len(self.kept)
-        columns = np.zeros((len(self.mesh.rest), 3, size))
-        columns[self.inner] = jacobian.reshape(-1, 3, size)
-        columns[self.kept] = np.eye(size).reshape(-1, 3, size)
-        rows = damped.multiply(columns)[self.pattern.order].reshape(-1, size)
-        product: Vec = jacobian.T @ rows[: len(jacobian)] + rows[len(jacobian) :]
-        return product
-
     def _border(self, lin: Linearised, stage: NodeStage, frames: list[Frame], carried: Vec | None) -> Vec:
-        """What borders −K: f, M R of the rigid motions, K w of moving prescribed nodes, K J_a of those that joints
-        carry, (border, n, 3)."""
-        vectors = [lin.force[None], self.frames.loads(frames, lin.mass)]
+        """What borders −K: forces that hold patches, f, M R of the rigid motions, K w of moving prescribed nodes,
+        K J_a of those that joints carry, (border, n, 3)."""
+        vectors = [patch_loads(self.patches, lin.x, lin.mass, self.frames, frames)] if self.patches.unknowns else []
+        vectors += [lin.force[None], self.frames.loads(frames, lin.mass)]
         if stage.w is not None:
             vectors.append(self.loads.pull(lin, stage.w)[None])
         if carried is not None:
@@ -299,3 +302,14 @@ class ConJac:
         columns[is_kept] = own.reshape(-1, 3, own.shape[1])[rows[is_kept] - len(self.inner)]
         product: Vec = near.multiply(lin, columns)[near.place[self.kept]]
         return product.reshape(own.shape)
+
+
+def _free(mesh: Mesh) -> list[Patch]:
+    """The mesh's patches without the nodes that are prescribed."""
+    free = [Patch(np.intersect1d(patch.nodes, mesh.coordinates.free), patch.ways) for patch in mesh.patches]
+    return [patch for patch in free if len(patch.nodes)]
+
+
+def _on_rows(left: Vec, before: int) -> Vec:
+    """What is left on the kept nodes, (3 k, c), behind as many rows of zeros."""
+    return np.concatenate([np.zeros((before, left.shape[1])), left])

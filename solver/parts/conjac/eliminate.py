@@ -17,12 +17,12 @@ def eliminate(posed: PosedConJac, carried: Vec) -> Eliminated:
     """The rates beside the reduced unknowns, which are then eliminated too; K_qa J_a was condensed with the others.
 
     Unknowns are those of the reduced step, z, and u: v = Φ z + F u + follow on the rows, F what J_a takes along where
-    all that is quasistatic balances. On quasistatic rows K (F; J_a) is zero.
+    all that is quasistatic balances. Where nothing holds a patch, K (F; J_a) is zero on quasistatic rows.
     """
     owner, lin, stage, carry = posed.owner, posed.lin, posed.stage, posed.carry
     assert carry is not None
     mesh, order = owner.mesh, owner.pattern.order
-    prescribed, count, size = mesh.coordinates.prescribed, carried.shape[2], len(posed.jacobian)
+    prescribed, count = mesh.coordinates.prescribed, carried.shape[2]
     onto = carried.reshape(-1, count)
 
     # S (F; J_a) and S (follow; w), on the rows and on the prescribed nodes
@@ -35,7 +35,7 @@ def eliminate(posed: PosedConJac, carried: Vec) -> Eliminated:
         moved[prescribed, :, count] = stage.w
         left[:, count] = posed.follow.left
     rows = owner.weight(lin, stage)[:, None] * moved[order].reshape(-1, count + 1)
-    rows[size:] -= stage.stiffness_and_share(lin) * left
+    rows -= stage.stiffness_and_share(lin) * left
     if lin.damped is not None and lin.damped.has_blocks:
         rows -= stage.a * stage.h * lin.damped.multiply(moved)[order].reshape(-1, count + 1)
     on_prescribed = owner.loads.on_prescribed(lin, stage, moved).reshape(len(onto), count + 1)
@@ -45,13 +45,12 @@ def eliminate(posed: PosedConJac, carried: Vec) -> Eliminated:
     impulse = (carry.rows.T @ momentum[order].ravel() + onto.T @ momentum[prescribed].ravel() - whole[:, count])
     matrix, response = whole[:, :count], carry.rows
     if len(posed.reduced):
-        coupling = posed.basis.T @ (posed.jacobian.T @ rows[:size, :count] + rows[size:, :count])
+        coupling = posed.onto_basis(rows[:, :count])
         eliminated = scipy.linalg.solve(posed.reduced, np.column_stack([coupling, posed.impulse]), assume_a="pos",
                                         check_finite=False)
         matrix = matrix - coupling.T @ eliminated[:, :count]
         impulse = impulse - coupling.T @ eliminated[:, count]
-        kept = posed.basis @ eliminated[:, :count]
-        response = response - np.concatenate([posed.jacobian @ kept, kept])
+        response = response - posed.velocities @ eliminated[:, :count]
 
     def moving(u: Vec, led: Led) -> tuple[PosedConJac, NodeStage]:
         known, follow = stage.moving(carried @ u, led), PrescribedResponse(carry.rows @ u, carry.left @ u)

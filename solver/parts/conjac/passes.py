@@ -30,7 +30,7 @@ class Passes:
 
     def __init__(self, posed: PosedConJac) -> None:
         self.posed, self._order, self._stamp = posed, posed.owner.pattern.order, posed.owner.linear.factored
-        self._velocities = posed.velocities()  #: Ṽ, (3 (q + k), r)
+        self._velocities = posed.velocities  #: Ṽ, (3 (q + k), r)
         self._positions = self._velocities if posed.positions is None else posed.positions
         self._slope = None
         if len(posed.reduced):

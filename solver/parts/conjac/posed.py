@@ -20,6 +20,7 @@ from ..interface import Compliance, Evaluate, Mesh, NodeStage, Stage
 from ..line_search import search
 from ..loads import Loads
 from .compliance import compliance, untouched_compliance
+from .following import Following
 from .prescribed_response import PrescribedResponse
 from .rigid_modes import RigidModeBasis
 
@@ -97,12 +98,10 @@ class PosedConJac:
     stage: NodeStage
     hold: RigidModeBasis
     frames: list[Frame]
-    jacobian: Vec  #: J of the quasistatic rows on the kept ones, (3 q, 3 k)
-    basis: Vec  #: kept velocities from the reduced unknowns, (3 k, r)
-    reduced: Vec  #: Jᵀ (M − hD − βh²K) J in those unknowns, (r, r) [kg]
+    here: Following  #: on the factor, with all that touches
+    velocities: Vec  #: V, how velocities follow the reduced unknowns, (3 (q + k), r)
+    reduced: Vec  #: Vᵀ (M − hD − βh²K) V, (r, r) [kg]
     impulse: Vec  #: its right-hand side, (r,) [N s]
-    columns: Vec  #: −A_qq⁻¹ A_qk of all rows that were eliminated last, A = −K and its border, (3 q, 3 k + border)
-    stiffness: Vec  #: Jᵀ K J, (3 k, 3 k) [N/m]
     follow: PrescribedResponse | None  #: what prescribed nodes cause; None where all are still
     owed: Vec  #: −K⁻¹ (f, M R) across the dynamic unknowns, (3 (q + k), 1 + modes) [m], [m s²]
     besides: Vec | None = None  #: forces of impulses that f has not, (n, 3) [N]
@@ -117,11 +116,10 @@ class PosedConJac:
 
     def solve(self) -> Vec:
         """v = J v_d + w of the free nodes, (3 f,) [m/s]. [ConJac 7]"""
-        kept = np.zeros(len(self.basis))
+        rows = np.zeros(len(self.velocities))
         if len(self.reduced):
             matrix, kind = (self.reduced, "pos") if self.slope is None else (self.slope, "gen")
-            kept = self.basis @ scipy.linalg.solve(matrix, self.impulse, assume_a=kind)
-        rows = np.concatenate([self.jacobian @ kept, kept])
+            rows = self.velocities @ scipy.linalg.solve(matrix, self.impulse, assume_a=kind)
         return self._on_free(rows if self.follow is None else rows + self.follow.rows)
 
     def correction(self, u: Vec) -> Vec:
@@ -148,9 +146,8 @@ class PosedConJac:
     def moving(self, u: Vec) -> Vec:
         if self.positions is None:
             return u
-        kept = self.owner.mesh.coordinates.spread(u, None)[self.owner.kept].ravel()
-        reduced = self.hold.amplitudes(self.lin.x, kept)
-        return u + self.correction(u) + self._on_free((self.positions - self.velocities()) @ reduced)
+        reduced = self.amplitudes(self.owner.mesh.coordinates.spread(u, None))
+        return u + self.correction(u) + self._on_free((self.positions - self.velocities) @ reduced)
 
     def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None, led: Led | None = None) -> Vec:
         """Quasi-Newton steps of what balances towards f = M a on the kept factor, lowering W + M a · x.
@@ -197,11 +194,10 @@ class PosedConJac:
         width, order = impulses.shape[1], self.owner.to_free
         rows = np.zeros((len(order), 3 * width))
         rows[order] = impulses.reshape(-1, 3 * width)
-        kept = np.zeros((len(self.basis), width))
+        moved = np.zeros((len(rows), 3 * width))
         if len(self.reduced):
             reduced = self.onto_basis(rows.reshape(-1, width))
-            kept = self.basis @ scipy.linalg.solve(self.reduced, reduced, assume_a="pos")
-        moved = np.concatenate([self.jacobian @ kept, kept]).reshape(-1, 3 * width)
+            moved = (self.velocities @ scipy.linalg.solve(self.reduced, reduced, assume_a="pos")).reshape(moved.shape)
         rates: Vec = moved[order].reshape(-1, width)
         return rates
 
@@ -217,12 +213,12 @@ class PosedConJac:
     def compliance(self, nodes: Index) -> Compliance:
         rows = self.owner.pattern.position[nodes].astype(np.int32)
         if self.positions is None or self.slope is None:
-            return compliance(self.jacobian, self.basis, self.reduced, rows)
+            return compliance(self.velocities, self.reduced, rows)
         contacts = self.lin.contacts
         assert contacts is not None
         normals = np.zeros((len(self.lin.x), 3))
         normals[contacts.nodes] = contacts.normal
-        return untouched_compliance(self.velocities(), self.positions, self.slope, rows, normals[nodes])
+        return untouched_compliance(self.velocities, self.positions, self.slope, rows, normals[nodes])
 
     def under(self, impulses: Vec) -> PosedConJac:
         force = impulses / (self.stage.a * self.stage.h)
@@ -240,19 +236,20 @@ class PosedConJac:
             follow = self.owner.follow_on(self, known.w - self.stage.w)
         return self.owner.load(replace(self, stage=known, follow=follow))
 
-    def velocities(self) -> Vec:
-        """V, how velocities follow the reduced unknowns, (3 (q + k), r)."""
-        return np.concatenate([self.jacobian @ self.basis, self.basis])
+    def amplitudes(self, v: Vec) -> Vec:
+        """The reduced unknowns of velocities v, (n, 3) [m/s]."""
+        own = self.hold.amplitudes(self.lin.x, v[self.owner.kept].ravel())
+        patches = self.here.patches
+        return own if patches is None else np.concatenate([own, patches.amplitudes(v[self.owner.pattern.order].ravel())])
 
     def onto_basis(self, momentum: Vec) -> Vec:
-        """Jᵀ of an impulse on the rows (3 (q + k),), in the reduced unknowns, (r,) [N s]."""
-        size = len(self.jacobian)
-        reduced: Vec = self.basis.T @ (self.jacobian.T @ momentum[:size] + momentum[size:])
+        """Vᵀ of an impulse on the rows (3 (q + k),), in the reduced unknowns, (r,) [N s]."""
+        reduced: Vec = self.velocities.T @ momentum
         return reduced
 
     def carried(self, kept: Vec) -> Vec:
         """Velocities of the free nodes when the kept ones have these, (3 k,) [m/s], and nothing else moves, (3 f,)."""
-        return self._on_free(np.concatenate([self.jacobian @ kept, kept]))
+        return self._on_free(np.concatenate([self.here.jacobian @ kept, kept]))
 
     def _on_free(self, rows: Vec) -> Vec:
         rates: Vec = rows.reshape(-1, 3)[self.owner.to_free].ravel()

@@ -15,4 +15,4 @@ class PrescribedResponse:
     """
 
     rows: Vec  #: velocities on the rows, (3 (q + k),) [m/s]
-    left: Vec  #: K of them and of w on the kept nodes, (3 k,) [N/s]
+    left: Vec  #: K of them and of w, zero where nodes balance alone, (3 (q + k),) [N/s]

@@ -76,7 +76,7 @@ class Sleep:
         same = np.array_equal(last.lin.x, lin.x) and np.array_equal(last.lin.force, lin.force)
         if stage.w is not None and last.stage.w is not None:
             same = same and np.array_equal(last.stage.w, stage.w)
-        return last.columns if same else None
+        return last.here.columns if same else None
 
     def rests_near(self, x: Vec, memory: Mapping[str, Vec]) -> bool:
         """Whether nothing is dynamic and the last factor's positions are near x, (n, 3) [m]."""
@@ -159,7 +159,7 @@ class Sleep:
         gained = memory[MOVED].reshape(-1, 3)[slept] - state.u.reshape(-1, 3)[place]
         if posed is None or not gained.any():
             return replace(state, memory=kept)
-        basis, _ = self.hold(kept).split(posed.lin.x, posed.stiffness, np.zeros((len(posed.stiffness), 0)))
+        basis, _ = self.hold(kept).split(posed.lin.x, posed.here.stiffness, np.zeros((len(posed.here.stiffness), 0)))
         # dynamic nodes come first among the reduced unknowns, in their own order
         columns = rows_of(np.searchsorted(np.flatnonzero(awake), np.flatnonzero(slept)))
         return replace(state, u=state.u + posed.carried(basis[:, columns] @ gained.ravel()), memory=kept)
@@ -168,13 +168,13 @@ class Sleep:
 def _left_behind(posed: PosedConJac, acceleration: Vec) -> Vec:
     """How far sleeping nodes, and what follows them, would stay behind in balance with this acceleration (n, 3) of all
     nodes, its rigid part of floating bodies left out, (3 f,) [m]."""
-    frames, mass, size = posed.owner.frames, posed.lin.mass, len(posed.jacobian)
+    frames, mass, size = posed.owner.frames, posed.lin.mass, len(posed.here.jacobian)
     loads = -mass[:, None] * acceleration
     if posed.frames:
         loads += frames.inertia(posed.frames, mass, acceleration)
     rows = loads[posed.owner.pattern.order].ravel()
-    left = posed.jacobian.T @ rows[:size] + rows[size:]
-    return posed.carried(posed.hold.split(posed.lin.x, posed.stiffness, left[:, None])[1][:, 0])
+    left = posed.here.jacobian.T @ rows[:size] + rows[size:]
+    return posed.carried(posed.hold.split(posed.lin.x, posed.here.stiffness, left[:, None])[1][:, 0])
 
 
 def _without(memory: Mapping[str, Vec], keys: tuple[str, ...]) -> dict[str, Vec]:

@@ -9,39 +9,19 @@ balance with all of K.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ...state import Vec
+from .following import Following
 from .posed import PosedConJac
-from .prescribed_response import PrescribedResponse
-
-
-@dataclass(frozen=True)
-class Following:
-    """How the quasistatic rows follow the kept ones at one stiffness."""
-
-    columns: Vec  #: −A_qq⁻¹ A_qk of all rows that are eliminated last, A = −K and its border, (3 q, 3 k + border)
-    stiffness: Vec  #: Jᵀ K J, (3 k, 3 k) [N/m]
-    basis: Vec  #: kept velocities from the reduced unknowns, (3 k, r)
-    static: Vec  #: −K⁻¹ of the border's vectors across the dynamic unknowns, (3 (q + k), border)
-    left: Vec  #: what is left of them on the kept nodes, (3 k, border)
-
-    @property
-    def jacobian(self) -> Vec:
-        """J of the quasistatic rows on the kept ones, (3 q, 3 k). [ConJac 6]"""
-        return self.columns[:, : len(self.stiffness)]
-
-    def follow(self, column: int | slice) -> PrescribedResponse:
-        """What velocities of prescribed nodes cause, those of these vectors of the border."""
-        return PrescribedResponse(self.static[:, column], self.left[:, column])
 
 
 def follow_untouched(posed: PosedConJac, alone: Following, inertia: Vec, moved: int) -> PosedConJac:
     """A stage posed with contacts, whose velocities follow as `alone` has them, without.
 
-    inertia: Jᵀ (M − a h D) J of `alone` on the kept nodes, (3 k, 3 k) [kg]. moved: column of what prescribed nodes
+    inertia: Vᵀ (M − a h D) V of `alone`, (r, r) [kg]. moved: column of what prescribed nodes
     cause. With V the velocities of the reduced unknowns by `alone` and B what positions do, the unknowns u solve
     Vᵀ M (V u + w − v̂) = a h Vᵀ f(x). Linearised at rates u°, where the quasistatic nodes are to balance with M a,
     a = P (V u + w − v̂)/(a h), P onto rigid motions, this is
@@ -56,8 +36,7 @@ def follow_untouched(posed: PosedConJac, alone: Following, inertia: Vec, moved: 
     mesh, order = owner.mesh, owner.pattern.order
     weight, mass = owner.weight(lin, stage), np.repeat(lin.mass[order], 3)
     follow = None if stage.w is None else alone.follow(moved)
-    velocities = np.concatenate([alone.jacobian @ alone.basis, alone.basis])
-    balance = np.concatenate([posed.jacobian @ posed.basis, posed.basis])
+    velocities, balance = alone.velocities, posed.here.velocities
 
     given = mass * stage.v_hat[order].ravel()
     if follow is not None:
@@ -69,16 +48,16 @@ def follow_untouched(posed: PosedConJac, alone: Following, inertia: Vec, moved: 
         columns[mesh.coordinates.prescribed, :, 0] = stage.w
         impulse += velocities.T @ (stage.a * stage.h * lin.damped.multiply(columns)[order].ravel())
 
-    stiffness = stage.stiffness_factor * (posed.basis.T @ posed.stiffness @ posed.basis)
+    stiffness = stage.stiffness_factor * posed.here.product
     # the part of D that is a share of K goes with velocities
     share_of_damping = stage.stiffness_and_share(lin) - stage.stiffness_factor
-    reduced = alone.basis.T @ (inertia - share_of_damping * alone.stiffness) @ alone.basis - stiffness
+    reduced = inertia - share_of_damping * alone.product - stiffness
     if stage.base is not None:
-        impulse -= stiffness @ posed.hold.amplitudes(lin.x, lin.v[owner.kept].ravel())
+        impulse -= stiffness @ posed.amplitudes(lin.v)
     elif follow is not None and posed.follow is not None:
         # prescribed nodes are still on their way
-        impulse += stage.stiffness_factor * (posed.basis.T @ posed.follow.left)
-        impulse += share_of_damping * (alone.basis.T @ follow.left)
+        impulse += stage.stiffness_factor * (balance.T @ posed.follow.left)
+        impulse += share_of_damping * (velocities.T @ follow.left)
     lag = np.zeros_like(reduced)
     for frame in posed.frames:
         field = np.zeros((len(lin.mass), *frame.field.shape[1:]))
@@ -89,5 +68,5 @@ def follow_untouched(posed: PosedConJac, alone: Following, inertia: Vec, moved: 
         # mass damping takes part of the rigid acceleration at each node
         lag += share @ ((weight[:, None] * rigid).T @ velocities)
         impulse -= share @ (rigid.T @ given)
-    return replace(posed, jacobian=alone.jacobian, basis=alone.basis, follow=follow, reduced=reduced, impulse=impulse,
-                   slope=reduced - lag, positions=balance)
+    return replace(posed, velocities=velocities, follow=follow, reduced=reduced, impulse=impulse, slope=reduced - lag,
+                   positions=balance)

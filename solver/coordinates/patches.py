@@ -1,0 +1,83 @@
+"""Patches of nodes that keep an inertia of their own as a whole: what of their motion is dynamic.
+
+A patch moves by amplitudes y = C v, weighted means over its nodes; the forces that hold it by them are Cᵀ λ, spread over
+all of its nodes, so that it does not dent where a single node would.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..state import Index, Vec
+
+FLAT = 1.0e-3  #: of the largest: a way of moving that hardly any node of the patch takes part in is none of its own
+
+#: ways of moving, velocities of nodes for each amplitude, (m, 3, c), from where they stand about the patch's centre, now
+#: and at rest, both (m, 3), as shares of the patch's size
+Ways = Callable[[Vec, Vec], Vec]
+
+
+def mean(now: Vec, rest: Vec) -> Vec:
+    """The patch moves along the three axes."""
+    return np.broadcast_to(np.eye(3), (len(now), 3, 3))
+
+
+def mean_and_turn(now: Vec, rest: Vec) -> Vec:
+    """It turns about its centre too: ω × r."""
+    turns = np.stack([np.cross(axis, now) for axis in np.eye(3)], axis=2)
+    return np.concatenate([mean(now, rest), turns], axis=2)
+
+
+def affine(now: Vec, rest: Vec) -> Vec:
+    """It is turned, stretched and sheared too: each axis of motion with each coordinate at rest."""
+    stretches = np.einsum("ij,nk->nijk", np.eye(3), rest).reshape(len(rest), 3, 9)
+    return np.concatenate([mean(now, rest), stretches], axis=2)
+
+
+@dataclass(frozen=True)
+class Patch:
+    """Nodes that are dynamic as a whole."""
+
+    nodes: Index  #: (m,)
+    ways: Ways
+
+
+class Patches:
+    """The amplitudes of some patches."""
+
+    def __init__(self, rest: Vec, mass: Vec, patches: Sequence[Patch]) -> None:
+        """rest: (n, 3) [m]. mass: lumped [kg], (n,)."""
+        self._count = len(rest)
+        self._all = [_Amplitudes(rest, mass, patch) for patch in patches]
+        self.unknowns = sum(one.unknowns for one in self._all)
+
+    def rows(self, x: Vec) -> Vec:
+        """C, the share of each node's velocity in each amplitude, (c, n, 3), at positions x, (n, 3) [m]."""
+        out = np.zeros((self.unknowns, self._count, 3))
+        first = 0
+        for one in self._all:
+            out[first : first + one.unknowns, one.nodes] = one.rows(x)
+            first += one.unknowns
+        return out
+
+
+class _Amplitudes:
+    def __init__(self, rest: Vec, mass: Vec, patch: Patch) -> None:
+        self.nodes, self._ways = patch.nodes, patch.ways
+        self._shares = mass[self.nodes] / mass[self.nodes].sum()
+        arms = rest[self.nodes] - self._shares @ rest[self.nodes]
+        self._size = max(float(np.sqrt(self._shares @ np.einsum("na,na->n", arms, arms))), np.finfo(float).tiny)
+        self._rest = arms / self._size
+        ways = self._ways(self._rest, self._rest)
+        values, axes = np.linalg.eigh(np.einsum("n,nac,nad->cd", self._shares, ways, ways))
+        self._own = axes[:, values > FLAT**2 * values[-1]]  #: combinations of ways that are its own
+        self.unknowns = self._own.shape[1]
+
+    def rows(self, x: Vec) -> Vec:
+        now = (x[self.nodes] - self._shares @ x[self.nodes]) / self._size
+        ways = self._ways(now, self._rest) @ self._own
+        out: Vec = (self._shares[:, None, None] * ways).transpose(2, 0, 1)
+        return out

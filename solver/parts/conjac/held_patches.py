@@ -1,0 +1,67 @@
+"""Patches that are dynamic by their amplitudes y = C v: held by forces Cᵀ λ that all their nodes share.
+
+Of what balances without them, each amplitude's force gives a response Z, K Z = −Cᵀ but for what is left on kept nodes,
+and Y = Cᵀ Z is how patches give way to each other. Velocities Z Y⁻¹ y move the patches by y, and whatever else moves
+has its share of that taken back. Forces have the rigid motions of floating parts taken out of C, so that those are no
+amplitude of a patch. [ConJac 6, changed: dynamic patches]
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...coordinates.floating_frames import Frame, Frames
+from ...coordinates.patches import Patches
+from ...state import Index, Vec
+
+
+def patch_loads(patches: Patches, x: Vec, mass: Vec, frames: Frames, at: list[Frame]) -> Vec:
+    """C without rigid motions of floating parts, (c, n, 3), at positions x, (n, 3) [m]."""
+    rows = patches.rows(x)
+    if not at:
+        return rows
+    accelerations = np.divide(rows, mass[:, None], out=np.zeros_like(rows), where=mass[:, None] > 0.0)
+    return np.stack([row - frames.inertia(at, mass, one) for row, one in zip(rows, accelerations)])
+
+
+class HeldPatches:
+    """How amplitudes and forces of patches go together at one stiffness."""
+
+    def __init__(self, loads: Vec, order: Index, response: Vec, left: Vec) -> None:
+        """loads: C, (c, n, 3). order: nodes of the rows. response: −K⁻¹ of C across the other dynamic unknowns,
+        (3 (q + k), c). left: what is left of C then on the kept nodes, (3 k, c)."""
+        self._rows = np.ascontiguousarray(loads[:, order].reshape(len(loads), -1).T)
+        self._response, self._left = response, left
+        inverse = np.linalg.inv(self._rows.T @ response)
+        self._inverse = 0.5 * (inverse + inverse.T)
+
+    def amplitudes(self, rows: Vec) -> Vec:
+        """C v, (c,), of velocities on the rows, (3 (q + k),)."""
+        out: Vec = self._rows.T @ rows
+        return out
+
+    def velocities(self, others: Vec, felt: Vec) -> tuple[Vec, Vec]:
+        """V of the other dynamic unknowns and, behind them, of the amplitudes, (3 (q + k), r), and Vᵀ K V, (r, r).
+
+        others: of the other unknowns while patches move along, (3 (q + k), o). felt: K times those on the kept nodes,
+        (3 k, o); zero on quasistatic ones.
+        """
+        first = others.shape[1]
+        forces = np.concatenate([-self._inverse @ (self._rows.T @ others), self._inverse], axis=1)
+        velocities = self._response @ forces
+        velocities[:, :first] += others
+        on_kept = self._left @ forces
+        on_kept[:, :first] += felt
+        product = velocities[len(velocities) - len(felt) :].T @ on_kept
+        product[first:] -= forces
+        return velocities, 0.5 * (product + product.T)
+
+    def still(self, response: Vec, left: Vec) -> tuple[Vec, Vec]:
+        """A response −K⁻¹ b, (3 (q + k), c), with the patches held, and what is left of b then, on the same rows.
+
+        left: what is left of b without that on the kept nodes, (3 k, c).
+        """
+        forces = self._inverse @ (self._rows.T @ response)
+        rest = self._rows @ forces
+        rest[len(rest) - len(left) :] += left - self._left @ forces
+        return response - self._response @ forces, rest
