@@ -19,7 +19,7 @@ from .handles import has_curves, keep_identifier, painted_names
 from .menus import Item, default, item, items
 
 #: families whose choice is a menu and whose parameters are settings
-FAMILIES = ("method", "material", "fiber_material", "fiber_field", "damping", "carry", "friction", "mesher",
+FAMILIES = ("method", "material", "fiber_material", "fiber_field", "damping", "carry", "spot", "friction", "mesher",
             "integrator", "stage_solver", "membrane", "bending")
 
 #: those of them that are the solver's: how motion is computed, and not what the body is
@@ -31,7 +31,8 @@ VERSION = 1
 
 #: those of which an artist may choose none, and what the menu says of that
 OPTIONAL = {"fiber_material": item("none", "None", "The same in every direction", 0),
-            "friction": item("none", "None", "It slides without end", 0)}
+            "friction": item("none", "None", "It slides without end", 0),
+            "spot": item("none", "Single Node", "By the node that is nearest to its middle", 0)}
 
 #: a parameter's unit → Blender's unit; what is not here is shown as a plain number, its unit in the tooltip
 BLENDER_UNITS = {"m": "LENGTH", "m/s": "VELOCITY", "m/s²": "ACCELERATION", "s": "TIME_ABSOLUTE", "rad": "ROTATION"}
@@ -336,6 +337,7 @@ _MENUS = {
     "material": ("Material", "How the body resists being deformed"),
     "damping": ("Damping Law", "What the material itself loses when it moves"),
     "carry": ("Inside", "What maps of the material do below the surface"),
+    "spot": ("Spots Move", "How a painted spot, or what is around a handle, moves on its own"),
     "fiber_material": ("Fibers", "What fibers add to the material"),
     "friction": ("Friction", "What holds the body against sliding on the ground"),
     "fiber_field": ("Fiber Direction", "Which way the fibers run in the rest shape"),

@@ -17,6 +17,8 @@ TITLES = {
     "stage_solver": ("Stage solver", "How an integrator that iterates finds its steps."),
     "material": ("Material", "How the body resists being deformed."),
     "carry": ("Inside of Maps", "What is painted on the surface for the material's numbers, below it."),
+    "spot": ("Dynamic Spots", "How a painted spot, or what is around a handle, keeps an inertia of its own where the "
+                              "method is ConJac; by a single node where it is left out."),
     "damping": ("Damping", "What the material itself loses, whatever the step; off where both settings are 0."),
     "friction": ("Friction", "What holds the body against sliding on the ground; none where it is left out."),
     "contact": ("Contact", "What keeps the surfaces of soft bodies and obstacles apart; they do not touch each other "

@@ -50,6 +50,8 @@ def body_settings(obj: bpy.types.Object, scene: bpy.types.Scene) -> dict[str, An
         half_life = properties.si(settings, HALF_LIFE, scene)
         if half_life and not animated.is_animated(obj, f"conjac.{HALF_LIFE}"):
             body[HALF_LIFE] = half_life
+        if settings.spot != "none":
+            body["spot"] = of("spot")
     lists = {"cuts": cut_settings(obj), "nails": nail_settings(obj, scene), "pulls": pull_settings(obj, scene),
              "attach": attach.attach_settings(obj)}
     return body | {key: said for key, said in lists.items() if said}

@@ -15,6 +15,7 @@ from .remedies import lowest
 #: docs/integrators.md, "Which settings keep the motion": each step costs about as much as one linear solve
 SOLVER: dict[str, Any] = {"method": "vanilla", "integrator": "sdirk2", "stage_solver": "quick", "step": 1.0 / 48.0}
 
+SPOT = "mean"  #: how dynamic spots move once the method is ConJac
 FRICTION = 0.5
 GRAVITY = 9.81  #: [m/s²]
 WOBBLE = 2.5  #: of the slowest wobble of a block that lies free [Hz]
@@ -32,6 +33,8 @@ def suit(obj: bpy.types.Object, scene: bpy.types.Scene, held: Sequence[float] | 
     for name, value in SOLVER.items():
         if not settings.solver.is_property_set(name):
             setattr(settings.solver, name, value)
+    if not settings.is_property_set("spot"):
+        settings.spot = SPOT
     density, sizes = settings.density, [size * unit for size in held or obj.dimensions]
     if max(sizes) > 0.0 and not settings.is_property_set("youngs_modulus"):
         settings.youngs_modulus = density * max((WOBBLE * max(sizes) / SLOWEST) ** 2, GRAVITY * sizes[2] / SAG)

@@ -197,6 +197,10 @@ def draw_maps(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     row = layout.row(align=True)
     row.operator("conjac.suggest_handles", text="Suggest", icon="LIGHT").count = settings.suggestions
     row.prop(settings, "suggestions", text="Nodes")
+    if members.moves_dynamic_nodes(obj):
+        layout.prop(settings, "spot")
+        if settings.spot != "none":
+            draw_params(layout, settings, "spot")
     if advice.is_quasistatic(obj):
         hint(layout, "No dynamic node: quasistatic, in balance, without swinging")
     elif not members.moves_dynamic_nodes(obj) and advice.has_dynamic_node(obj):

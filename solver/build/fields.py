@@ -78,7 +78,8 @@ def prepare(job: Job, body: schema.Body, volume: Volume, report: Stage) -> Prepa
             vertices, triangles = job.array(body.surface.vertices), job.array(body.surface.triangles)
             embedding = bind(volume.nodes, volume.tets, vertices, triangles)
         fields = build_fields(body, job.array, volume, embedding)
-    if not len(fields.dynamic) and catalogue.find("method", job.scene.method_of(body).kind).follows:
+    follows = catalogue.find("method", job.scene.method_of(body).kind).follows
+    if follows and not len(fields.dynamic) and not fields.patches:
         fields = replace(fields, notes=(*fields.notes, QUASISTATIC))
     return Prepared(body, volume, embedding, fields)
 

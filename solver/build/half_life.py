@@ -43,7 +43,9 @@ def law_of(job: Job, one: Prepared, made: Matter, rest: Vec, mass: Vec, free: In
         return own, []
     added = Green(rest, cast(Elastic, elastic), modulus, {"stiffness_damping": 1.0, "mass_damping": 0.0})
     follows = catalogue.find("method", job.scene.method_of(one.body).kind).follows
-    wobble = slowest(elastic, (own, added), rest, mass, free, dynamic if follows else None, linear)
+    # spots that move as one swing as slowly as the body does, to a few percent
+    alone = dynamic if follows and not one.fields.patches else None
+    wobble = slowest(elastic, (own, added), rest, mass, free, alone, linear)
     if wobble is None:
         return own, ["Wobble Half-Life: nothing of it wobbles"]
     has, share = wobble.lost[0] + own.drag, wobble.lost[1]

@@ -13,6 +13,7 @@ from ..contact.find.half_space import HalfSpace
 from ..contact.laws.interface import ContactLaw, Friction
 from ..contact.laws.penalty import Penalty
 from ..coordinates.free_nodes import FreeNodes
+from ..coordinates.patches import Patch
 from ..coordinates.prescribed import Carried, SideBySide, Still
 from ..errors import BadScene
 from ..forces.pulls import Pull
@@ -80,7 +81,10 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
     method = scene.method_of(prepared[0].body)
     params = parameters("method", method)
     tets = np.concatenate([one.tets for one in elastic])
-    mesh = Mesh(tets, rest, mass, parts, coordinates, dynamic, max(one.stiffness for one in matter))
+    patches = [Patch(patch.nodes + np.int32(start), patch.ways)
+               for one, start in zip(prepared, first) for patch in one.fields.patches]
+    stiffness = max(one.stiffness for one in matter)
+    mesh = Mesh(tets, rest, mass, parts, coordinates, dynamic, stiffness, tuple(patches))
     condensation = _condensation(job, prepared, first, mesh, linear)
     integrator = catalogue.find("integrator", scene.integrator.kind).load()(parameters("integrator", scene.integrator))
     stage_solver = catalogue.find("stage_solver", scene.stage_solver.kind).load()(

@@ -110,6 +110,10 @@ CREEP_SPEED = Param("creep_speed", "Creep Speed",
                     "What slips slower than this is not braked in full: what should stand creeps at less", 1.0e-3,
                     "m/s", 1.0e-6, 1.0, 1.0e-4, 1.0e-2)
 
+SPOT_RADIUS = Param("spot_radius", "Spot Radius",
+                    "How far around a handle nodes move as one, 0 picks a tenth of the box diagonal", 0.0, "m", 0.0,
+                    None, 0.0, 1.0)
+
 EDGE_LENGTH = Param("edge_length", "Edge Length",
                     "Target edge length of the tetrahedra, 0 picks a twentieth of the box diagonal",
                     0.0, "m", 0.0, None, 0.0, 1.0)
@@ -285,6 +289,13 @@ ENTRIES: tuple[Entry, ...] = (
           "As smooth as can be between what is painted all around", number=0),
     Entry("carry", "straight", "fields.nearest:nearest_extension", "Straight In",
           "What is painted nearest: layers and spots go inwards with sharp borders", number=1),
+    Entry("spot", "mean", "coordinates.patches:mean", "As One",
+          "A painted spot moves by the mean of its nodes, and does not dent as a single node does", (SPOT_RADIUS,),
+          number=1),
+    Entry("spot", "turn", "coordinates.patches:mean_and_turn", "As One, Turning",
+          "It keeps its turning too: for what twists and nods, at twice the unknowns", (SPOT_RADIUS,), number=2),
+    Entry("spot", "affine", "coordinates.patches:affine", "As One, Stretching",
+          "It keeps its stretching and shearing too, at four times the unknowns", (SPOT_RADIUS,), number=3),
     Entry("damping", "rayleigh", "forces.rayleigh:Rayleigh", "Rayleigh",
           "Losses follow the material: stiff parts and fine ripples come to rest first",
           (STIFFNESS_DAMPING, MASS_DAMPING), number=0),

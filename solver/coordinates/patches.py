@@ -1,7 +1,7 @@
 """Patches of nodes that keep an inertia of their own as a whole: what of their motion is dynamic.
 
-A patch moves by amplitudes y = C v, weighted means over its nodes; the forces that hold it by them are Cᵀ λ, spread over
-all of its nodes, so that it does not dent where a single node would.
+A patch moves by amplitudes y = C v, weighted means over its nodes; the forces that hold it by them are Cᵀ λ, spread
+over all of its nodes, so that it does not dent where a single node would.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from ..state import Index, Vec
 
 FLAT = 1.0e-3  #: of the largest: a way of moving that hardly any node of the patch takes part in is none of its own
 
-#: ways of moving, velocities of nodes for each amplitude, (m, 3, c), from where they stand about the patch's centre, now
-#: and at rest, both (m, 3), as shares of the patch's size
+#: ways of moving, velocities of nodes for each amplitude, (m, 3, c), from where they stand about the patch's centre,
+#: now and at rest, both (m, 3), as shares of the patch's size
 Ways = Callable[[Vec, Vec], Vec]
 
 

@@ -10,17 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import catalogue
+from ..coordinates.patches import Patch
 from ..errors import BadScene, NoFreeNode
 from ..job import schema
+from ..job.folder import parameters
 from ..meshing.volume import Volume, boundary_faces, face_parts
 from ..state import Index, Vec
 from .attach import PINNED, attached_nodes, listed_nodes, nobody
-from .dynamic import patch_nodes, patches, point_nodes
+from .dynamic import around_points, one_node, patch_nodes, patches, point_nodes, spot_nodes
 from .fibers.build import fiber_directions
 from .harmonic import harmonic_extension
 from .pins import follow
 
 Arrays = Callable[[str], NDArray[Any]]
+
+SPOT_SHARE = 0.1  #: of the box diagonal: how far a spot around a point reaches where nobody says
 
 
 class Carried(Protocol):
@@ -45,6 +49,7 @@ class Fields:
     notes: tuple[str, ...]  #: sentences for the user
     attached: Index = field(default_factory=nobody)  #: nodes that rigid bodies carry, ascending
     attached_by: Index = field(default_factory=nobody)  #: which of the body's attachments carries each
+    patches: tuple[Patch, ...] = ()  #: nodes that are dynamic as a whole
 
 
 @dataclass(frozen=True)
@@ -77,10 +82,10 @@ def build_fields(body: schema.Body, arrays: Arrays, volume: Volume, embedding: C
     if len(pinned) + len(attached) == len(volume.nodes):
         raise NoFreeNode("every node is attached or pinned, so nothing can move", "Attach less of it",
                          where="attach[0]")
-    dynamic = _dynamic_nodes(body, arrays, volume, painted, np.union1d(pinned, attached), notes)
+    dynamic, as_one = _dynamic_nodes(body, arrays, volume, painted, np.union1d(pinned, attached), notes)
     motion = _motion(body, arrays, volume, painted, pinned)
     return Fields(parameters, density, dynamic, pinned, fibers, directions, motion, tuple(notes),
-                  attached, by)
+                  attached, by, as_one)
 
 
 def _fibers(body: schema.Body, arrays: Arrays, volume: Volume, painted: _Painted | None,
@@ -102,6 +107,8 @@ def _carry(body: schema.Body, arrays: Arrays, volume: Volume, embedding: Carried
     maps = dict(of_material)
     if body.pin.weights:
         maps["pin.weights"] = body.pin.weights
+    if body.dynamic.weights and body.spot is not None:
+        maps["dynamic.weights"] = body.dynamic.weights
     if body.fiber_material is not None and body.fibers:
         maps["fibers"] = body.fibers
     maps |= {f"attach[{i}].weights": attach.weights for i, attach in enumerate(body.attach) if attach.weights}
@@ -185,33 +192,49 @@ def _pinned_nodes(body: schema.Body, arrays: Arrays, volume: Volume, painted: _P
 
 
 def _dynamic_nodes(body: schema.Body, arrays: Arrays, volume: Volume, painted: _Painted | None, held: Index,
-                   notes: list[str]) -> Index:
-    """One node for each painted spot and for each point, and those listed by hand; none of them pinned or attached."""
+                   notes: list[str]) -> tuple[Index, tuple[Patch, ...]]:
+    """What is dynamic, none of it pinned or attached: nodes listed by hand, and for each painted spot and each point
+    one node, or a patch where the body's spots move as one."""
     taken = np.zeros(len(volume.nodes), dtype=bool)
     taken[held] = True
-    found: list[int] = []
+    listed: list[int] = []
     if body.dynamic.nodes is not None:
-        listed = listed_nodes(arrays(body.dynamic.nodes), len(taken), "dynamic", "dynamic.nodes")
-        if taken[listed].any():
-            raise BadScene(f"node {int(listed[taken[listed]][0])} is both dynamic and pinned or attached", "Choose one",
-                           where="dynamic.nodes")
-        taken[listed] = True
-        found += listed.tolist()
+        by_hand = listed_nodes(arrays(body.dynamic.nodes), len(taken), "dynamic", "dynamic.nodes")
+        if taken[by_hand].any():
+            raise BadScene(f"node {int(by_hand[taken[by_hand]][0])} is both dynamic and pinned or attached",
+                           "Choose one", where="dynamic.nodes")
+        taken[by_hand] = True
+        listed = by_hand.tolist()
+    free = ~taken
+    part_of_node = np.zeros(len(taken), dtype=np.int32)
+    part_of_node[volume.tets] = face_parts(volume.tets)[1][:, None]
+    spots: list[NDArray[np.int64]] = []
+    single: list[int] = []
     if body.dynamic.weights is not None and painted is not None:
         weights = _weights(arrays(body.dynamic.weights), len(painted.vertices), body.dynamic.weights,
                            "dynamic.weights")
         spots = patches(weights, painted.triangles)
         if not spots:
             notes.append("Dynamic is painted on nothing")
-        part_of_node = np.zeros(len(taken), dtype=np.int32)
-        part_of_node[volume.tets] = face_parts(volume.tets)[1][:, None]
-        found += patch_nodes(spots, weights, painted.vertices, painted.corners, volume.nodes, part_of_node, taken)
+        single = patch_nodes(spots, weights, painted.vertices, painted.corners, volume.nodes, part_of_node, taken)
+    points = np.zeros((0, 3))
     if body.dynamic.points is not None:
         points = np.asarray(arrays(body.dynamic.points), dtype=np.float64).reshape(-1, 3)
-        found += point_nodes(points, volume.nodes, np.unique(boundary_faces(volume.tets)[0]), taken)
-    if -1 in found:
-        notes.append(f"{found.count(-1)} dynamic spots found no free node of their own")
-    return np.unique([node for node in found if node >= 0]).astype(np.int32)
+        single += point_nodes(points, volume.nodes, np.unique(boundary_faces(volume.tets)[0]), taken)
+    if -1 in single:
+        notes.append(f"{single.count(-1)} dynamic spots found no free node of their own")
+    if body.spot is None:
+        return np.unique([node for node in (*listed, *single) if node >= 0]).astype(np.int32), ()
+
+    ways, radius = catalogue.find("spot", body.spot.kind).load(), parameters("spot", body.spot)["spot_radius"]
+    found: list[Index] = []
+    if spots and painted is not None and body.dynamic.weights is not None:
+        found = spot_nodes(spots, painted.at_nodes[body.dynamic.weights], painted.vertices, volume.nodes, ~free)
+        found = [nodes if len(nodes) else one_node(node) for nodes, node in zip(found, single)]
+    if len(points):
+        reach = radius or SPOT_SHARE * float(np.linalg.norm(np.ptp(volume.nodes, axis=0)))
+        found += around_points(points, reach, volume.nodes, part_of_node, single[len(spots) :], ~free)
+    return np.unique(listed).astype(np.int32), tuple(Patch(nodes, ways) for nodes in found if len(nodes))
 
 
 def _motion(body: schema.Body, arrays: Arrays, volume: Volume, painted: _Painted | None, pinned: Index) -> Vec | None:

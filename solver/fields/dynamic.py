@@ -1,4 +1,4 @@
-"""Which nodes are dynamic: one for each painted spot, one for each handle."""
+"""Which nodes are dynamic: one for each painted spot and each handle, or all that move as one with it."""
 
 from __future__ import annotations
 
@@ -58,6 +58,36 @@ def point_nodes(points: Vec, nodes: Vec, border: Index, taken: NDArray[np.bool_]
         if found[-1] >= 0:
             taken[found[-1]] = True
     return found
+
+
+def spot_nodes(spots: list[NDArray[np.int64]], at_nodes: Vec, vertices: Vec, nodes: Vec,
+               taken: NDArray[np.bool_]) -> list[Index]:
+    """For each painted spot the free nodes below it: the weights carried there, (k,), are above 0.5, and it is nearest.
+
+    Empty where a spot is smaller than a tetrahedron. The rest as in `patch_nodes`.
+    """
+    below = np.flatnonzero((at_nodes > PAINTED) & ~taken)
+    owner = np.repeat(np.arange(len(spots)), [len(spot) for spot in spots])
+    nearest = owner[cKDTree(vertices[np.concatenate(spots)]).query(nodes[below])[1]] if spots else below
+    return [below[nearest == k].astype(np.int32) for k in range(len(spots))]
+
+
+def around_points(points: Vec, radius: float, nodes: Vec, part_of_node: Index, single: list[int],
+                  taken: NDArray[np.bool_]) -> list[Index]:
+    """For each point the free nodes within `radius` [m] of it, those of the part of its single node to which no other
+    point is nearer; that node at least. single: (p,), one for each point, -1 where none is left, which gets nothing."""
+    tree = cKDTree(points)
+    away, nearest = tree.query(nodes, distance_upper_bound=radius * (1.0 + 1.0e-9))
+    found = []
+    for k, node in enumerate(single):
+        near = (nearest == k) & ~taken & (part_of_node == part_of_node[node]) if node >= 0 else taken[:0]
+        found.append(np.union1d(np.flatnonzero(near), one_node(node)).astype(np.int32))
+    return found
+
+
+def one_node(node: int) -> Index:
+    """A spot of this node, of none where it is -1."""
+    return np.array([node] if node >= 0 else [], dtype=np.int32)
 
 
 def _nearest(point: Vec, nodes: Vec, usable: NDArray[np.bool_]) -> int:

@@ -38,7 +38,7 @@ BODY_READERS = {"name": "", "uuid": "", "surface": "mesh", "surface.to_object": 
                 "method": "solve",
                 "painted": "fields", "carry": "fields",
                 "density": "fields",
-                "dynamic": "fields", "pin": "fields",
+                "dynamic": "fields", "spot": "fields", "pin": "fields",
                 "fiber_material": "fields", "fiber_field": "fields", "fibers": "fields", "fiber_vectors": "fields",
                 "fiber_curves": "fields", "fiber_activation": "solve", "cuts": "solve", "nails": "solve",
                 "pulls": "solve", "attach": "solve", "friction": "solve", "touches": "solve"}
@@ -59,7 +59,7 @@ WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "fra
          "mesher.kind": "mesher", "material.kind": "material", "damping.kind": "damping law",
          "wobble_half_life": "wobble half-life",
          "carry.kind": "inside of maps", "density": "density",
-         "dynamic": "dynamic nodes", "pin": "pins", "pin.motion": "motion of the pins",
+         "dynamic": "dynamic nodes", "spot.kind": "how spots move", "pin": "pins", "pin.motion": "motion of the pins",
          "pin.node_motion": "motion of the pins", "name": "name",
          "fiber_material.kind": "fibers", "fiber_field.kind": "direction of the fibers", "fibers": "paint of fibers",
          "fiber_vectors": "direction of the fibers", "fiber_curves": "curves of the fibers",
@@ -137,7 +137,7 @@ def settings(job: Job) -> Settings:
     bodies = {}
     for body in job.scene.bodies:
         of_fibers = ("fiber_material", "fiber_field") if body.fiber_material else ()
-        own = () if body.method is None else ("method",)
+        own = tuple(family for family in ("method", "spot") if getattr(body, family) is not None)
         families = ("mesher", "material", "damping", "carry", *own, *of_fibers)
         flat = (dict(_flat(job, body, "", digests, so_far)) | _choices(body, families)
                 | _placed(job, body, digests))

@@ -102,8 +102,8 @@ class Tets(Strict):
 class Dynamic(Strict):
     """Where the lively nodes are. Everything left out means none: a quasistatic body."""
 
-    weights: Array | None = None  #: (n,): every connected painted patch (> 0.5) gives one node
-    points: Array | None = None  #: (p, 3) [m]: each picks its nearest free node
+    weights: Array | None = None  #: (n,): every connected painted patch (> 0.5) gives one node, or moves as `spot` says
+    points: Array | None = None  #: (p, 3) [m]: each picks its nearest free node, or those around it
     nodes: Array | None = None  #: indices of nodes, for volumes given by hand
 
 
@@ -205,6 +205,7 @@ class Body(Strict):
     density: Positive = 1000.0
     method: Choice | None = None  #: None: the scene's
     dynamic: Dynamic = field(default_factory=Dynamic)
+    spot: Choice | None = None  #: how painted spots and points of `dynamic` move; None: each by a single node
     pin: Pin = field(default_factory=Pin)
     fiber_material: Choice | None = None  #: what fibers add to `material`; without it there are none
     fiber_field: Choice = field(default_factory=lambda: Choice(kind="gradient"))  #: which way they run at rest

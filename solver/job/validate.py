@@ -150,6 +150,8 @@ def _check_body(job: Job, body: schema.Body, where: str) -> None:
             raise refuse(f"a half-life of {halves.min():g} s makes wobbles grow", f"{where}.wobble_half_life",
                          "Use seconds above 0, or 0 for wobbles that nothing damps")
     check_choice("carry", body.carry, f"{where}.carry")
+    if body.spot is not None:
+        check_choice("spot", body.spot, f"{where}.spot")
     if body.fiber_material is not None:
         check_choice("fiber_material", body.fiber_material, f"{where}.fiber_material")
         check_choice("fiber_field", body.fiber_field, f"{where}.fiber_field")

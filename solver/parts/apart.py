@@ -48,7 +48,8 @@ class Apart:
         for nodes, linear in zip(bodies, linears):
             own = replace(mesh, coordinates=SomeFreeNodes(mesh.coordinates, nodes, mesh.rest),
                           parts=[part for part in mesh.parts if np.isin(part[0], nodes)],
-                          dynamic=np.intersect1d(mesh.dynamic, nodes).astype(np.int32))
+                          dynamic=np.intersect1d(mesh.dynamic, nodes).astype(np.int32),
+                          patches=tuple(patch for patch in mesh.patches if np.isin(patch.nodes[0], nodes)))
             free = np.searchsorted(mesh.coordinates.free, own.coordinates.free)
             self.members.append(Member(make(own, linear, params), nodes, (3 * free[:, None] + np.arange(3)).ravel(),
                                        np.isin(prescribed, nodes).astype(float)))

@@ -74,17 +74,16 @@ def cut_body(whole: Whole, cut: Cut, shape: Shape) -> Separation | None:
 def apply(whole: Whole, done: Separation) -> tuple[Whole, Index]:
     """The body after the cut, and which node each of its nodes was, (n',)."""
     prepared = whole.prepared
-    volume, fields = prepared.volume, prepared.fields
+    volume = prepared.volume
     shape = Shape(volume.nodes, volume.tets, whole.origin)
     apart = np.isin(shape.inner[:, 0], done.apart[:, 0])
     tets, source = separate(volume.tets, shape.inner, apart)
     nodes = np.ascontiguousarray(volume.nodes[source])
-    dynamic, pinned, motion = fields_after(fields, nodes, tets, source)
     embedding = None
     if prepared.embedding is not None:
         embedding = Embedding(done.carrier, tets[done.carrier], done.weights, len(nodes))
     after = replace(prepared, volume=Volume(nodes, tets, volume.notes), embedding=embedding,
-                    fields=replace(fields, dynamic=dynamic, pinned=pinned, motion=motion))
+                    fields=fields_after(prepared.fields, nodes, tets, source))
     return Whole(after, whole.origin[source], done.triangles, done.source), source
 
 

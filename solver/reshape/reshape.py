@@ -194,7 +194,8 @@ def _said(name: str, frame: int, before: Whole, after: Whole) -> str:
     part_of_node = np.zeros(len(after.prepared.volume.nodes), dtype=np.int32)
     part_of_node[tets] = part[:, None]
     lively = np.zeros(pieces, dtype=bool)
-    lively[part_of_node[fields.dynamic]] = True
+    for nodes in (fields.dynamic, *(patch.nodes for patch in fields.patches)):
+        lively[part_of_node[nodes]] = True
     asleep = int(pieces - lively.sum())
     if asleep and came:
         text += f"; {asleep} without a dynamic node of {'their' if asleep > 1 else 'its'} own, in balance from now on"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
+from ..coordinates.patches import Patch
 from ..fields.build import Fields
 from ..meshing.volume import FACES, face_parts, tet_volumes
 from ..state import Index, Mask, Vec
@@ -55,12 +58,12 @@ def _fans(tets: Index, inner: Index) -> Index:
     return labels
 
 
-def fields_after(fields: Fields, nodes: Vec, tets: Index, source: Index) -> tuple[Index, Index, Vec | None]:
-    """Dynamic and pinned nodes and the pins' motion, (T, pinned, 3) or None, of the body that came apart.
+def fields_after(fields: Fields, nodes: Vec, tets: Index, source: Index) -> Fields:
+    """The same of the body that came apart: dynamic nodes and patches, pinned nodes and their motion.
 
     nodes: rest positions [m], (n', 3); tets: (e, 4) of the new nodes; source: which node each was, (n',). A dynamic
     node stays with the largest part that has a copy of it, and there where most of its tetrahedra are; every copy of a
-    pinned node is pinned.
+    pinned node is pinned, and each part takes its own of a patch.
     """
     volumes = tet_volumes(nodes, tets)
     _, part = face_parts(tets)
@@ -79,4 +82,10 @@ def fields_after(fields: Fields, nodes: Vec, tets: Index, source: Index) -> tupl
     motion = fields.motion
     if motion is not None:
         motion = motion[:, np.searchsorted(fields.pinned, source[pinned])]
-    return dynamic, pinned, motion
+    part_of_node = np.zeros(len(nodes), dtype=np.int32)
+    part_of_node[tets] = part[:, None]
+    patches = []
+    for patch in fields.patches:
+        mine = np.flatnonzero(np.isin(source, patch.nodes)).astype(np.int32)
+        patches += [Patch(mine[part_of_node[mine] == k], patch.ways) for k in np.unique(part_of_node[mine])]
+    return replace(fields, dynamic=dynamic, pinned=pinned, motion=motion, patches=tuple(patches))

@@ -229,3 +229,44 @@ def test_a_body_that_bones_carry_whole_is_refused(bar):
     with pytest.raises(NoFreeNode, match="Every node is attached or pinned.*Attach less"):
         whole = bar.name("all", np.ones(len(bar.vertices)))
         bar.fields(attach=[schema.Attach(mechanism="Arm", body="Upper", weights=whole)])
+
+
+def spots(bar, kind="mean", weights=None, points=None, radius=0.0, **settings):
+    dynamic = schema.Dynamic(weights=weights, points=points)
+    return bar.fields(dynamic=dynamic, spot=schema.Choice(kind, {"spot_radius": radius}), **settings)
+
+
+def test_painted_spots_move_with_what_is_below_them():
+    bar = Bar()
+    painted = ((np.linalg.norm(bar.vertices - [0.6, 0.2, 0.4], axis=1) < 0.16)
+               | (np.linalg.norm(bar.vertices - [0.2, 0.2, 0.4], axis=1) < 0.16)).astype(float)
+    fields = spots(bar, weights=bar.name("dynamic", painted))
+    assert len(fields.dynamic) == 0 and len(fields.patches) == 2
+    nodes = bar.volume.nodes
+    for patch, x in zip(fields.patches, sorted([0.2, 0.6])):
+        assert np.linalg.norm(nodes[patch.nodes].mean(axis=0)[:2] - [x, 0.2]) < 0.05
+        assert len(patch.nodes) > 5
+    # what is pinned belongs to no spot
+    pin = bar.name("pin", (bar.vertices[:, 0] < 0.15).astype(float))
+    held = spots(bar, weights=bar.name("dynamic", painted), pin=schema.Pin(weights=pin))
+    assert not np.intersect1d(held.pinned, np.concatenate([patch.nodes for patch in held.patches])).size
+
+
+def test_a_spot_smaller_than_a_tetrahedron_is_one_node():
+    bar = Bar()
+    bar.vertices = np.concatenate([bar.vertices, bar.vertices[:1] + 1e-3])
+    bar.embedding = bind(bar.volume.nodes, bar.volume.tets, bar.vertices, bar.triangles)
+    bar.arrays["vertices.npy"] = bar.vertices
+    fields = spots(bar, weights=bar.name("dynamic", np.append(np.zeros(len(bar.vertices) - 1), 0.6)))
+    assert [len(patch.nodes) for patch in fields.patches] == [1]
+
+
+def test_handles_take_what_is_around_them_and_share_nothing():
+    bar = Bar()
+    points = np.array([[0.3, 0.2, 0.2], [0.4, 0.2, 0.2], [0.4, 0.2, 5.0]])
+    fields = spots(bar, "affine", points=bar.name("points", points), radius=0.15)
+    sets = [set(patch.nodes.tolist()) for patch in fields.patches]
+    assert len(sets) == 3 and len(sets[2]) == 1 and not sets[0] & sets[1]
+    reach = np.linalg.norm(bar.volume.nodes[list(sets[0])] - points[0], axis=1)
+    assert reach.max() <= 0.15 + 1e-9 and len(sets[0]) > 4
+    assert spots(bar, "affine", points=bar.name("points", points[:1])).patches  # a tenth of the diagonal

@@ -79,7 +79,8 @@ def test_a_dynamic_node_in_the_cut_stays_with_the_larger_part(x, side):
     far = int(np.argmin(np.linalg.norm(NODES, axis=1)))
     fields = Fields({}, np.zeros(0), np.array([far, middle], np.int32), pinned, {}, None,
                     np.arange(2 * len(pinned) * 3.0).reshape(2, -1, 3), ())
-    dynamic, held, motion = fields_after(fields, NODES[source], tets, source)
+    after = fields_after(fields, NODES[source], tets, source)
+    dynamic, held, motion = after.dynamic, after.pinned, after.motion
     assert len(dynamic) == 2 and np.array_equal(np.sort(source[dynamic]), np.sort([far, middle]))
     at = dynamic[source[dynamic] == middle][0]
     centre = NODES[source[tets[(tets == at).any(axis=1)]]].mean(axis=(0, 1))

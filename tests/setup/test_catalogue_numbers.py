@@ -23,6 +23,7 @@ FROZEN = {
     "fiber_material": {"astvk": 1, "afung": 2},
     "fiber_field": {"gradient": 0, "straight": 1, "helix": 2, "attribute": 3, "combed": 4},
     "carry": {"smooth": 0, "straight": 1},
+    "spot": {"mean": 1, "turn": 2, "affine": 3},
     "damping": {"rayleigh": 0, "green": 1},
     "contact": {"barrier": 0},
     "membrane": {"corotated_membrane": 0},
@@ -42,7 +43,7 @@ FROZEN = {
 }
 
 #: families where menus offer something else at number 0, such as "none"
-ZERO_IS_TAKEN = ("fiber_material", "friction", "linear_solver", "joint", "motor")
+ZERO_IS_TAKEN = ("fiber_material", "spot", "friction", "linear_solver", "joint", "motor")
 
 
 @pytest.mark.parametrize("family", FROZEN)

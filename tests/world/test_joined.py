@@ -9,6 +9,7 @@ from bones import Chain, Link, carried_step
 from matrix import crossed, some
 
 from solver.coordinates.attached import Attached
+from solver.coordinates.patches import Patch, mean_and_turn
 from solver.coordinates.prescribed import Motion
 from solver.parts.interface import NodeStage, Stage
 from solver.parts.nodes.full import Full
@@ -98,12 +99,16 @@ def by_dense_algebra(world, chain, state, joints, damped=None, w=None, impulses=
         D = damped[1] * K - damped[2] * M if damped[0] == "rayleigh" else damping(world, x)
     own = free if isinstance(world.condensation, Full) else world.condensation.mesh.dynamic
     balanced = np.setdiff1d(free, own)
-    J, w = np.zeros((3 * len(x), 3 * len(own) + chain.m)), np.zeros(3 * len(x)) if w is None else w.ravel()
+    patches = [] if isinstance(world.condensation, Full) else world.condensation.patches.rows(x).reshape(-1, x.size)
+    first = 3 * len(own) + len(patches)
+    J, w = np.zeros((3 * len(x), first + chain.m)), np.zeros(3 * len(x)) if w is None else w.ravel()
     J[rows(own), np.arange(3 * len(own))] = 1.0
-    J[rows(attached.nodes), 3 * len(own):] = attached.columns(at.E, at.twists).reshape(-1, chain.m)
+    J[rows(attached.nodes), first:] = attached.columns(at.E, at.twists).reshape(-1, chain.m)
     q, others = rows(balanced), np.setdiff1d(np.arange(3 * len(x)), rows(balanced))
     if len(balanced):
         J[q] = -np.linalg.solve(K[np.ix_(q, q)], K[np.ix_(q, others)] @ J[others])
+        if len(patches):
+            J[q, 3 * len(own):first] = -np.linalg.solve(K[np.ix_(q, q)], patches[:, q].T)
         w[q] = -np.linalg.solve(K[np.ix_(q, q)], K[np.ix_(q, others)] @ w[others])
 
     S = M - H * D - world.condensation.beta * H**2 * K
@@ -112,10 +117,10 @@ def by_dense_algebra(world, chain, state, joints, damped=None, w=None, impulses=
     v[attached.nodes] = attached.velocities(earlier.E, earlier.twist)
     A, b = J.T @ S @ J, J.T @ (M @ v.ravel() + H * f - S @ w + np.ravel(impulses + np.zeros_like(x)))
     of_joints = chain.of_a_step(joints, H)
-    A[3 * len(own):, 3 * len(own):] += of_joints[0]
-    b[3 * len(own):] += of_joints[1]
+    A[first:, first:] += of_joints[0]
+    b[first:] += of_joints[1]
     u = np.linalg.solve(A, b)
-    return u[3 * len(own):], (J @ u + w)[rows(free)]
+    return u[first:], (J @ u + w)[rows(free)]
 
 
 @pytest.mark.parametrize("damped", [None, ("rayleigh", 1e-3, 0.5), ("green", 1e-3, 0.5)])
@@ -133,6 +138,25 @@ def test_a_step_is_that_of_dense_algebra(method, damped, moving):
     if moving:
         w[held] = world.coordinates.prescribed_velocity(state.time, H)[: held.sum()]
     u, v = by_dense_algebra(world, chain, state, joints, damped, w)
+    after, then = carried_step(world, chain, state, joints, H)
+    assert np.abs(then.u - u).max() <= 1e-9 * np.abs(u).max()
+    assert np.abs(after.u - v).max() <= 1e-9 * np.abs(v).max()
+
+
+@pytest.mark.parametrize("moving", [False, True])
+def test_a_step_with_patches_is_that_of_dense_algebra(moving):
+    nodes = box((4, 2, 2), tuple(BAR))[0] - [0.0, 0.02, 0.02]
+    held = far(nodes) if moving else np.zeros(len(nodes), bool)
+    spot = np.flatnonzero(np.linalg.norm(nodes - [0.08, 0, 0], axis=1) < 0.045).astype(np.int32)
+    world, chain, state, joints = joined(dynamic=[nearest(nodes, [0.12, 0.02, 0.02])], pinned=far if moving else None,
+                                         motion=motion_of(nodes[held]) if moving else None,
+                                         patches=[Patch(spot, mean_and_turn)])
+    assert world.condensation.patches.unknowns == 6
+    state, joints = steps(world, chain, state, joints, H, 3)
+    w = np.zeros_like(world.rest)
+    if moving:
+        w[held] = world.coordinates.prescribed_velocity(state.time, H)[: held.sum()]
+    u, v = by_dense_algebra(world, chain, state, joints, None, w)
     after, then = carried_step(world, chain, state, joints, H)
     assert np.abs(then.u - u).max() <= 1e-9 * np.abs(u).max()
     assert np.abs(after.u - v).max() <= 1e-9 * np.abs(v).max()

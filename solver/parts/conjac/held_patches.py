@@ -31,13 +31,18 @@ class HeldPatches:
         """loads: C, (c, n, 3). order: nodes of the rows. response: −K⁻¹ of C across the other dynamic unknowns,
         (3 (q + k), c). left: what is left of C then on the kept nodes, (3 k, c)."""
         self._rows = np.ascontiguousarray(loads[:, order].reshape(len(loads), -1).T)
+        self._span = np.linalg.qr(self._rows)[0]
         self._response, self._left = response, left
-        inverse = np.linalg.inv(self._rows.T @ response)
-        self._inverse = 0.5 * (inverse + inverse.T)
+        self._inverse = _symmetric(np.linalg.inv(self._rows.T @ response))
 
     def amplitudes(self, rows: Vec) -> Vec:
         """C v, (c,), of velocities on the rows, (3 (q + k),)."""
         out: Vec = self._rows.T @ rows
+        return out
+
+    def not_shared(self, rows: Vec) -> Vec:
+        """Forces on the rows, (3 (q + k),) [N], without what holds the patches."""
+        out: Vec = rows - self._span @ (self._span.T @ rows)
         return out
 
     def velocities(self, others: Vec, felt: Vec) -> tuple[Vec, Vec]:
@@ -52,16 +57,21 @@ class HeldPatches:
         velocities[:, :first] += others
         on_kept = self._left @ forces
         on_kept[:, :first] += felt
-        product = velocities[len(velocities) - len(felt) :].T @ on_kept
-        product[first:] -= forces
-        return velocities, 0.5 * (product + product.T)
+        product: Vec = velocities[len(velocities) - len(felt) :].T @ on_kept
+        product[first:] = product[first:] - forces
+        return velocities, _symmetric(product)
 
     def still(self, response: Vec, left: Vec) -> tuple[Vec, Vec]:
         """A response −K⁻¹ b, (3 (q + k), c), with the patches held, and what is left of b then, on the same rows.
 
         left: what is left of b without that on the kept nodes, (3 k, c).
         """
-        forces = self._inverse @ (self._rows.T @ response)
-        rest = self._rows @ forces
+        forces: Vec = self._inverse @ (self._rows.T @ response)
+        rest: Vec = self._rows @ forces
         rest[len(rest) - len(left) :] += left - self._left @ forces
         return response - self._response @ forces, rest
+
+
+def _symmetric(matrix: Vec) -> Vec:
+    out: Vec = 0.5 * (matrix + matrix.T)
+    return out

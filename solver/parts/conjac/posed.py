@@ -37,17 +37,17 @@ class Balance:
     x: Vec  #: (n, 3) [m]
     rest: Vec  #: force that nothing balances, (n, 3) [N]
     merit: float  #: W + M a · x [J]
-    inner: Index  #: quasistatic nodes
+    unbalanced: Vec  #: the same on quasistatic rows, without what holds patches
 
     @property
     def size(self) -> float:
-        """Its largest component at the quasistatic nodes [N]."""
-        return float(np.abs(self.rest[self.inner]).max(initial=0.0))
+        """Its largest component [N]."""
+        return float(np.abs(self.unbalanced).max(initial=0.0))
 
     @property
     def norm(self) -> float:
-        """At these [N]."""
-        return float(np.linalg.norm(self.rest[self.inner]))
+        """[N]"""
+        return float(np.linalg.norm(self.unbalanced))
 
 
 class Condensed(Protocol):
@@ -169,16 +169,22 @@ class PosedConJac:
         def trial_at(share: float, start: Vec, moved: Vec) -> Balance:
             there: Vec = start + share * moved
             force, energy = evaluate(there, v, time)
-            return Balance(there, force - carried, energy + float(np.vdot(carried, there)), owner.inner)
+            return balance_at(there, force, energy)
+
+        def balance_at(there: Vec, force: Vec, energy: float) -> Balance:
+            rest = force - carried
+            return Balance(there, rest, energy + float(np.vdot(carried, there)), self._unbalanced(rest))
 
         force, energy = evaluate(x, v, time)
-        at = Balance(x, force - carried, energy + float(np.vdot(carried, x)), owner.inner)
-        # six digits do for a direction, and half the bytes are read in half the time
-        solve = owner.in_single()
+        at = balance_at(x, force, energy)
+        # six digits do for a direction, and half the bytes are read in half the time; what patches take back of it
+        # would cost most of those
+        single = owner.in_single() if self.here.patches is None else None
+        solve = None if single is None else lambda right: single(right[:, 0])[:, None]
         noise = ROUNDING * (abs(energy) + float(np.abs(carried).sum() + np.abs(force).sum()) * float(np.ptp(x)))
         for _ in range(corrections):
             moved = np.zeros_like(x)
-            rows, _ = owner.balance(self, at.rest[:, :, None], lambda right: solve(right[:, 0])[:, None])
+            rows, _ = owner.balance(self, at.rest[:, :, None], solve)
             moved[owner.pattern.order] = rows.reshape(-1, 3)
             first = owner.at_most(1.0, moved)
             found = search(at, partial(trial_at, start=at.x, moved=moved), first, first * 0.5 ** (TRIALS - 1),
@@ -239,8 +245,8 @@ class PosedConJac:
     def amplitudes(self, v: Vec) -> Vec:
         """The reduced unknowns of velocities v, (n, 3) [m/s]."""
         own = self.hold.amplitudes(self.lin.x, v[self.owner.kept].ravel())
-        patches = self.here.patches
-        return own if patches is None else np.concatenate([own, patches.amplitudes(v[self.owner.pattern.order].ravel())])
+        patches, rows = self.here.patches, v[self.owner.pattern.order].ravel()
+        return own if patches is None else np.concatenate([own, patches.amplitudes(rows)])
 
     def onto_basis(self, momentum: Vec) -> Vec:
         """Vᵀ of an impulse on the rows (3 (q + k),), in the reduced unknowns, (r,) [N s]."""
@@ -254,3 +260,8 @@ class PosedConJac:
     def _on_free(self, rows: Vec) -> Vec:
         rates: Vec = rows.reshape(-1, 3)[self.owner.to_free].ravel()
         return rates
+
+    def _unbalanced(self, forces: Vec) -> Vec:
+        """Forces (n, 3) [N] on the quasistatic rows, (3 q,), without what holds patches."""
+        rows, patches = forces[self.owner.pattern.order].ravel(), self.here.patches
+        return (rows if patches is None else patches.not_shared(rows))[: len(self.here.columns)]
