@@ -150,3 +150,22 @@ def test_keyframes_of_activation_are_times_what_is_painted(soft_cube, tmp_path):
     settings.activation_high = 0.7
     assert changed_settings(soft_cube, scene, tmp_path) == ["Activation (Painted)"]
     load(tmp_path)
+
+
+def test_how_spots_move_is_told_where_it_is_chosen(soft_cube, tmp_path):
+    settings = soft_cube.conjac
+    settings.solver.method = "conjac"
+    paint(soft_cube, settings.dynamic_group or "Dynamic", [0, 1], 1.0)
+    settings.spot = "none"
+    assert gathered(soft_cube, tmp_path / "one")[0].bodies[0].spot is None
+    settings.spot, settings.spot_radius = "turn", 0.25
+    spot = gathered(soft_cube, tmp_path / "all")[0].bodies[0].spot
+    assert (spot.kind, spot.params) == ("turn", {"spot_radius": 0.25})
+
+
+def test_new_bodies_have_spots_that_move_as_one_and_old_files_single_nodes(soft_cube):
+    bpy.ops.mesh.primitive_cube_add()
+    new = bpy.context.object
+    assert new.conjac.spot == "none"
+    bpy.ops.conjac.add_soft_body()
+    assert new.conjac.spot == "mean"
