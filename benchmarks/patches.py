@@ -39,7 +39,7 @@ CLAIMED = "Semi-Implicit SDIRK2"  #: whose single nodes the claim is put beside
 
 
 def with_spots(scene: Scene, where: str, kind: str, **choices: Any) -> Nodes:
-    """The bar's world with four spots that move by their middle nodes ("node"), or as an entry of the catalogue says."""
+    """The bar with four spots that move by their middle nodes ("node"), or as an entry of the catalogue says."""
     places, radius = PLACES[where]
     away = np.linalg.norm(scene.nodes[None] - np.array(places)[:, None], axis=2)
     world = scene.world("conjac", 0, **choices)

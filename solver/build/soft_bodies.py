@@ -83,8 +83,7 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
     tets = np.concatenate([one.tets for one in elastic])
     patches = [Patch(patch.nodes + np.int32(start), patch.ways)
                for one, start in zip(prepared, first) for patch in one.fields.patches]
-    stiffness = max(one.stiffness for one in matter)
-    mesh = Mesh(tets, rest, mass, parts, coordinates, dynamic, stiffness, tuple(patches))
+    mesh = Mesh(tets, rest, mass, parts, coordinates, dynamic, max(one.stiffness for one in matter), tuple(patches))
     condensation = _condensation(job, prepared, first, mesh, linear)
     integrator = catalogue.find("integrator", scene.integrator.kind).load()(parameters("integrator", scene.integrator))
     stage_solver = catalogue.find("stage_solver", scene.stage_solver.kind).load()(
