@@ -9,9 +9,10 @@ from .calm import CONDENSED, GaveUp
 from .kept_factor import KeptFactor
 from .limits import StopRule
 from .pairs import Pairs
-from .problem import Evaluation, StageProblem
+from .problem import LARGEST_STEP, Evaluation, StageProblem
 
 WORTH = 30.0  #: iterations that a new factor costs
+PATIENCE = 6  #: iterations of a stage on one factor; most stages take two or three
 MEMORY = 8
 
 
@@ -39,31 +40,38 @@ class Quick:
 
     def _solve(self, problem: StageProblem, guess: Vec) -> Vec:
         at = problem.evaluate(guess)
-        if self._factor.ready(problem, guess):
+        aged = not self._factor.ready(problem, guess)
+        if not aged:
             self._pairs.clear(len(guess))
-        last, fresh = 0.0, True
+        last, fresh, since = 0.0, True, 0
         for count in range(self.limits.iterations):
             direction = self._pairs.direction(at.residual, self._factor.solve)
             if not problem.moves(direction):
                 return at.unknowns  # what is left is rounding, which no search could lower
             strain = problem.strain(direction)
+            if since == PATIENCE or (aged and strain > LARGEST_STEP):
+                # the body has left the place that the factor knows: there each of its steps gains little
+                self._renew(problem, at)
+                last, fresh, since, aged = 0.0, True, 0, False
+                direction = self._pairs.direction(at.residual, self._factor.solve)
+                strain = problem.strain(direction)
             try:
                 after, share = problem.search(at, direction, strain)
             except StepFailed:
                 if fresh and not len(self._pairs):
                     raise
                 self._renew(problem, at)
-                last, fresh = 0.0, True
+                last, fresh, since, aged = 0.0, True, 0, False
                 continue
             moved = share * strain
             self._pairs.add(after.unknowns - at.unknowns, after.residual - at.residual)
-            at, fresh = after, False
+            at, fresh, since = after, False, since + 1
             if share == 1.0 and left(moved, last) <= self.limits.strain_left:
                 self._factor.spent(count + 1)
                 return at.unknowns
             if moved > last > 0.0 and share == 1.0 and count + 1 < self.limits.iterations:
                 self._renew(problem, at)
-                moved, fresh = 0.0, True
+                moved, fresh, since, aged = 0.0, True, 0, False
             last = moved
         raise self.limits.failure(problem, at)
 
