@@ -1,5 +1,7 @@
-"""`write_whole`: whatever moment a process or the power ends, a file is the old one or the new one, whole."""
+"""Whatever moment a process or the power ends, a file is the old one or the new one, whole; and it is the one that was
+looked at."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -9,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from solver.job import files
 from solver.job.files import write_whole
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -118,3 +121,28 @@ def test_killed_in_mid_write_it_is_the_old_one_or_the_new_one(tmp_path):
         assert len(content) == size and content in (b"a" * size, b"b" * size)
     write_whole(path, b"c")
     assert [name.name for name in tmp_path.iterdir()] == ["file"] and path.read_bytes() == b"c"
+
+
+@pytest.mark.skipif(not hasattr(os, "O_NOFOLLOW"), reason="a name cannot be opened without what it leads to")
+@pytest.mark.parametrize("how", [files.open_regular, files.open_to_change, files.create,
+                                 lambda path: files.append(path, b"more", path.parent)],
+                         ids=["read", "change", "create", "append"])
+def test_a_link_that_takes_a_files_place_after_it_was_looked_at_is_not_followed(tmp_path, monkeypatch, how):
+    """What another process can do between the look and the opening."""
+    (tmp_path / "job").mkdir()
+    secret, path = tmp_path / "secret", tmp_path / "job" / "file"
+    secret.write_bytes(b"theirs")
+    path.write_bytes(b"ours")
+    opened = os.open
+
+    def swapped(name, *arguments):
+        if Path(name) == path:
+            path.unlink(missing_ok=True)
+            path.symlink_to(secret)
+        return opened(name, *arguments)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(files.os, "open", swapped)
+        with pytest.raises(OSError):
+            how(path).close()
+    assert path.is_symlink() and secret.read_bytes() == b"theirs"
