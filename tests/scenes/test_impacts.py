@@ -1,0 +1,24 @@
+"""What is dropped with the settings of a new soft body: no needles, no spin of its own, not deep in the ground."""
+
+import numpy as np
+import pytest
+
+from benchmarks import impacts
+
+
+@pytest.mark.parametrize("name,size", [("cube", 1.0), ("torus", 1.0)])
+def test_what_lands_looks_right(name, size):
+    shape = impacts.SHAPES[name]()
+    row = impacts.dropped(name, size, shape)
+    print(row)
+    assert row["stretch"] <= 2.0 and row["turned"] <= 1.0 and 0.0 < row["sink"] <= 0.02
+    assert row["longest edge, ours"] > 1.1  # it was hit
+
+
+def test_a_turned_body_is_seen_to_be_turned():
+    shape = impacts.cube()
+    world, _ = impacts.world_of(shape.nodes, shape.tets, impacts.QUICK)
+    c, s = np.cos(np.radians(7.0)), np.sin(np.radians(7.0))
+    turned = shape.nodes @ np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
+    assert impacts.turned(world, [shape.nodes, turned]) == pytest.approx(7.0, abs=1e-6)
+    assert impacts.longest(world, [1.5 * shape.nodes]) == pytest.approx(1.5)
