@@ -30,7 +30,7 @@ from solver.world.nodes import Nodes
 
 CELLS = (8, 32, 71)
 H, STEPS, WARM = 1 / 96, 20, 60  #: steps that are measured, and those before them
-BOX = 0.5 * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-2, 0)])
+BOX = 0.25 * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-4, 0)])  #: half as wide as the square
 SIDES = [[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4],
          [1, 5, 7], [1, 7, 3]]
 

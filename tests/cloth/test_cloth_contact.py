@@ -53,6 +53,7 @@ def test_a_tablecloth_hangs_over_a_box(tmp_path):
     assert above.sum() >= 16
 
 
+@pytest.mark.long
 def test_cloth_keeps_from_itself(tmp_path):
     """A strip hung by its end over the floor piles up in folds."""
     vertices, triangles = grid(24, 3, 0.6, 0.075)

@@ -163,19 +163,19 @@ def test_check_counts_faces_and_no_tetrahedra(tmp_path):
 @pytest.mark.parametrize("solver", ["newton_d", "quick"])
 def test_a_bake_that_was_stopped_goes_on_with_the_same_bytes(tmp_path, solver):
     frames = {}
-    for name, ends in (("whole", [24]), ("parts", [14, 24])):
+    for name, ends in (("whole", [14]), ("parts", [12, 14])):
         corner = [0, 6]
-        job = square(tmp_path / name, cells=6, end=24, pinned=corner, area_density=0.2,
+        job = square(tmp_path / name, cells=6, end=14, pinned=corner, area_density=0.2,
                      scene={"stage_solver": {"kind": solver}, "integrator": {"kind": "sdirk2"},
                             "wind": {"velocity": [0.0, 2.0, 0.0]}})
         for end in ends:
             bake(job, Quiet(), frames=(1, end), resume=True)
         cache = Cache(job / "cache")
-        frames[name] = [cache.vertices(k) for k in range(1, 25)]
+        frames[name] = [cache.vertices(k) for k in range(1, 15)]
         assert json.loads((job / "cache" / "manifest.json").read_text())["bodies"][0]["name"] == "Cloth"
     assert all(np.array_equal(a, b) for a, b in zip(frames["whole"], frames["parts"]))
     fall = frames["whole"][-1]
-    assert fall.shape == (49, 3) and fall[:, 2].min() < -0.2 and np.abs(fall[corner]).max() <= 0.5 + 1e-6
+    assert fall.shape == (49, 3) and fall[:, 2].min() < -0.1 and np.abs(fall[corner]).max() <= 0.5 + 1e-6
 
 
 def test_cloth_and_a_body_of_tetrahedra_share_a_part(tmp_path):

@@ -75,7 +75,7 @@ def elastica(length, weight, stiffness):
     return found.y[2, -1], found.y[3, -1]
 
 
-@pytest.mark.parametrize("kind", ["quadratic_bending", "hinge_bending"])
+@pytest.mark.parametrize("kind", ["quadratic_bending", pytest.param("hinge_bending", marks=pytest.mark.long)])
 def test_a_heavy_strip_drapes_as_the_elastica_does(tmp_path, kind):
     """Clamped level at one end, of even triangles, B = 1e-3 N m, 0.2 kg/m², 0.3 m long.
 
