@@ -108,7 +108,8 @@ def si(settings: bpy.types.PropertyGroup, name: str, scene: bpy.types.Scene) -> 
     if not isinstance(value, float):
         return value
     definition = settings.bl_rna.properties[name]
-    if not settings.is_property_set(name) and name in _DEFAULTS:
+    of_catalogue = isinstance(settings, (CONJAC_Settings, CONJAC_Solver)) and name in _DEFAULTS
+    if of_catalogue and not settings.is_property_set(name):
         exact = float(_DEFAULTS[name])  # 1/3 and not its nearest float32
     else:
         exact = shortest(value)

@@ -97,8 +97,8 @@ def _refuse_crossing(surfaces: Surfaces, now: Vec, names: list[str], owner: Inde
     place = ", ".join(f"{c:.4g}" for c in now[face].mean(axis=0))
     if one == other:
         raise BadScene(f"it crosses itself at the start, near ({place}) m", "Move its parts away from each other", one)
-    raise BadScene(f'it crosses "{other}" at the start, near ({place}) m', "Move them apart, with a little air between",
-                   one)
+    raise BadScene(f'it crosses "{other}" at the start, near ({place}) m',
+                   "Move them apart, with a little air between, or let them not touch each other", one)
 
 
 def _refuse_inside(prepared: list[Prepared], first: Index, skins: list[Index], obstacles: Obstacles,
