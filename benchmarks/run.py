@@ -80,10 +80,9 @@ def table(answers: list[dict[str, Any]]) -> str:
     """docs/benchmarks.md: claim, ours, goal, paper, the machine each was measured on, and what else was measured."""
     rows = ["# Benchmarks", "",
             "Written by `make benchmarks`; every row is one run of the commit and on the machine below it. A claim "
-            "that does not hold stands as it is. `python -m benchmarks.run --write NAME` measures one anew.", ""]
-    missing = [name for name in names() if name not in {answer["benchmark"] for answer in answers}]
-    if missing:
-        rows += [f"Not measured since commits are kept: {', '.join(missing)}.", ""]
+            "that does not hold stands as it is. `python -m benchmarks.run --write NAME` measures one anew, "
+            "`python -m benchmarks.run` names them all; what has no heading here was not measured since commits are "
+            "kept.", ""]
     for answer in answers:
         rows += [f"## {answer['benchmark']}", ""]
         if answer["claims"]:
