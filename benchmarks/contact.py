@@ -1,15 +1,16 @@
-"""What contact of surfaces costs: a folded mat of 20,000 faces that lies on itself, stepped with contact and without.
+"""What contact of surfaces costs, in scenes of `scenes.touching`: Vanilla FEM, SDIRK2 by Quick, one thread.
 
-    python -m benchmarks.contact
+    python -m benchmarks.contact PART
 
-Vanilla FEM, Backward Euler by NEWTON-D, one thread. The mat starts folded, its halves nearer to each other than
-surfaces push, and is stepped through the first tenths of a second: the solver's own thread time of all steps, with
-contact over without, and how much of it goes into pairs, distances and bounds of steps.
+`self`: a folded mat of 20,000 faces whose halves hit each other, a step of 1/96 s with contact over one without.
+`share`: a block that rests on a sheet with some 2,000 pairs, how much of a step goes into pairs, distances and bounds.
+`ducks`: balls in a box, 10 and 100 of them, all of which touch: the exponent of what a step costs in their number.
+`bowl`: ten jellies of 2,197 nodes that fall into a bowl, seconds for the frame at 24 a second in which most of them
+hit, at h = 1/96 s. All times are the thread's own; steps that had to be halved or calmed are counted.
 """
 
 from __future__ import annotations
 
-import json
 import sys
 import tempfile
 import time
@@ -21,54 +22,17 @@ from solver import threads  # isort: skip  # first: it sets what numba and BLAS 
 
 import numpy as np
 
-from benchmarks.report import claim, emit
-from solver.build.world import build
+from benchmarks.report import Claim, claim, emit
+from benchmarks.scenes import touching
 from solver.contact.laws.barrier import Barrier
-from solver.job.load import load
-from solver.meshing.grid import box_tets
+from solver.simulate import Halved, advance
+from solver.state import State
 from solver.world.nodes import Nodes
 
-CELLS, SIZE, GAP = (140, 34, 1), (1.4, 0.34, 0.01), 0.002
-H, STEPS = 1 / 96, 3
-
-
-def folded() -> tuple[Any, Any]:
-    """Nodes and tets of a mat that is folded in the middle, its halves a gap apart."""
-    nodes, tets = box_tets(CELLS, SIZE)
-    radius = 0.5 * GAP + 0.5 * SIZE[2] + 0.03
-    straight = 0.5 * (SIZE[0] - np.pi * radius)
-    along, across, above = nodes.T
-    turn = np.clip((along - straight) / radius, 0.0, np.pi)
-    # above the outer side of the lower half; the halves come nearer to each other towards their ends
-    beyond = np.maximum(along - straight - np.pi * radius, 0.0)
-    lower = np.minimum(along, straight)
-    r = radius + (0.5 * SIZE[2] - above)
-    x = lower + r * np.sin(turn) - beyond
-    z = -r * np.cos(turn)
-    lean = (radius - 0.5 * (GAP + SIZE[2])) / straight
-    z += np.where(turn < 0.5 * np.pi, 1.0, -1.0) * lean * (straight - np.minimum(lower, x).clip(0.0))
-    return np.stack([x, across, z], axis=1), tets
-
-
-def world(folder: Path, contact: bool) -> Nodes:
-    """The mat as the one part of a world."""
-    nodes, tets = folded()
-    if np.linalg.det(nodes[tets[0, 1:]] - nodes[tets[0, :1]]) < 0.0:
-        tets = tets[:, [0, 1, 3, 2]]
-    (folder / "arrays").mkdir(parents=True)
-    np.save(folder / "arrays" / "nodes.npy", nodes)
-    np.save(folder / "arrays" / "tets.npy", tets)
-    body = {"name": "Mat", "tets": {"nodes": "arrays/nodes.npy", "tets": "arrays/tets.npy"},
-            "material": {"kind": "stable_neo_hookean", "params": {"youngs_modulus": 1e5}}}
-    scene: dict[str, Any] = {"version": 1, "name": "mat", "bodies": [body], "gravity": [0.0, 0.0, 0.0],
-                             "method": {"kind": "vanilla"}, "integrator": {"kind": "backward_euler"},
-                             "time": {"start": 1, "end": 25, "fps": 24, "step": H}}
-    if contact:
-        scene["contact"] = {"law": {"kind": "barrier", "params": {"distance": 2.0 * GAP}}}
-    (folder / "scene.json").write_text(json.dumps(scene), encoding="utf-8")
-    part = build(load(folder), lambda *_: None)[0].parts[0]
-    assert isinstance(part, Nodes)
-    return part
+H = 1 / 96
+STEPS = {"self": 3, "share": 6, "ducks": 4, "bowl": 4}
+FALLEN, SPEED = 6, 1.5  #: steps until the jellies hit, which are not counted; [m/s] at which they begin
+DUCKS = (10, 100)
 
 
 def clocked(spent: list[float], function: Callable[..., Any]) -> Callable[..., Any]:
@@ -82,36 +46,79 @@ def clocked(spent: list[float], function: Callable[..., Any]) -> Callable[..., A
     return call
 
 
-def stepped(part: Nodes) -> dict[str, Any]:
-    """Thread milliseconds a step, of these in contact, and pairs that push at the end."""
-    state, spent = part.initial_state(), [0.0]
-    pushed = state.u.reshape(-1, 3)
-    upper = part.coordinates.place(state.q, 0.0)[part.coordinates.free, 2] > 0.0
-    pushed[upper, 2] -= 0.2
+def stepped(part: Nodes, state: State, steps: int) -> tuple[State, dict[str, Any]]:
+    """Thread milliseconds a step, of these in contact, factors a step, and pairs that push at the end."""
+    spent, halved = [0.0], Halved()
     laws = [law for law in part.contacts if isinstance(law, Barrier)]
     for law in laws:
         for name in ("measure", "fill", "largest_step", "sliding"):
             setattr(law, name, clocked(spent, getattr(law, name)))
+    factors = part.linear.factored
     began = time.thread_time()
-    for _ in range(STEPS):
-        state = part.step(state, H)
+    for _ in range(steps):
+        state = advance(part, state, H, 1, halved=halved)
     whole = time.thread_time() - began
+    for law in laws:
+        for name in ("measure", "fill", "largest_step", "sliding"):
+            delattr(law, name)
     x = part.coordinates.place(state.q, state.time)
-    return {"ms": round(1e3 * whole / STEPS, 1), "contact_ms": round(1e3 * spent[0] / STEPS, 1),
-            "pairs": sum(len(law.touching(x).nodes) for law in laws), "factors": part.linear.factored}
+    told = {"ms": round(1e3 * whole / steps, 1), "contact_ms": round(1e3 * spent[0] / steps, 1),
+            "factors": round((part.linear.factored - factors) / steps, 2), "halved": len(halved),
+            "pairs": sum(len(law.touching(x).nodes) for law in laws), "nodes": len(part.coordinates.free)}
+    print(told, file=sys.stderr, flush=True)
+    return state, told
+
+
+def against_itself(folder: Path) -> tuple[list[Claim], dict[str, Any]]:
+    """The mat, its upper half on the way down."""
+    rows = {}
+    for contact in (False, True):
+        part = touching.folded_mat(folder / str(contact), H, contact)
+        state = part.initial_state()
+        upper = part.coordinates.place(state.q, 0.0)[part.coordinates.free, 2] > 0.0
+        state.u.reshape(-1, 3)[upper, 2] -= 0.2
+        rows["with" if contact else "without"] = stepped(part, state, STEPS["self"])[1]
+    return [claim("self_contact", rows["with"]["ms"] / rows["without"]["ms"], "", "<= 3")], rows
+
+
+def at_rest(folder: Path) -> tuple[list[Claim], dict[str, Any]]:
+    """The block, after it has come to lie."""
+    part = touching.resting_block(folder, (27, 27, 6), H, True)
+    state, _ = stepped(part, part.initial_state(), STEPS["share"])
+    _, told = stepped(part, state, STEPS["share"])
+    return [claim("contact_share", told["contact_ms"] / told["ms"], "", "<= 0.25")], told
+
+
+def many(folder: Path) -> tuple[list[Claim], dict[str, Any]]:
+    """Few balls and many."""
+    rows = {}
+    for count in DUCKS:
+        part = touching.balls_in_a_box(folder / str(count), count, 4, H)
+        rows[str(count)] = stepped(part, part.initial_state(), STEPS["ducks"])[1]
+    few, all_of_them = (rows[str(count)]["ms"] for count in DUCKS)
+    exponent = float(np.log(all_of_them / few) / np.log(DUCKS[1] / DUCKS[0]))
+    return [claim("ducks_exponent", exponent, "", "<= 1.1")], rows
+
+
+def ten_in_a_bowl(folder: Path) -> tuple[list[Claim], dict[str, Any]]:
+    """The frame in which the jellies hit."""
+    part = touching.ten_jellies(folder, 12, H)
+    state = part.initial_state()
+    state.u.reshape(-1, 3)[:, 2] = -SPEED
+    state, _ = stepped(part, state, FALLEN)
+    _, told = stepped(part, state, STEPS["bowl"])
+    return [claim("bowl_frame_s", 1e-3 * told["ms"] * STEPS["bowl"], "s", "<= 4")], told
+
+
+PARTS = {"self": against_itself, "share": at_rest, "ducks": many, "bowl": ten_in_a_bowl}
 
 
 def main() -> None:
+    part = sys.argv[1]
     threads.configure(1)
-    rows = {}
     with tempfile.TemporaryDirectory(prefix="conjac-contact-") as name:
-        for contact in (False, True):
-            part = world(Path(name) / str(contact), contact)
-            rows["with" if contact else "without"] = stepped(part)
-            print(rows, file=sys.stderr, flush=True)
-    ratio = rows["with"]["ms"] / rows["without"]["ms"]
-    emit("contact", [claim("self_contact", ratio, "", "<= 3")],
-         {**rows, "faces": 4 * (CELLS[0] * CELLS[1] + CELLS[1] + CELLS[0]), "steps": STEPS})
+        claims, details = PARTS[part](Path(name) / part)
+    emit(f"contact.{part}", claims, {**details, "steps": STEPS[part]})
 
 
 if __name__ == "__main__":

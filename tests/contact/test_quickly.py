@@ -91,3 +91,20 @@ def test_a_table_that_is_lifted_takes_them_along(tmp_path):
         assert distance(part, state) > 0.0
         assert not crosses(part, state)
     assert part.coordinates.place(state.q, state.time)[:, 2].max() > 0.4
+
+
+def test_the_benchmark_s_scenes_touch_from_where_they_are_measured(tmp_path):
+    from benchmarks.scenes import touching
+
+    block = touching.resting_block(tmp_path / "block", (3, 3, 2), H, True)
+    state = block.step(block.initial_state(), H)
+    assert distance(block, state) < block.contacts[0].reach
+    balls = touching.balls_in_a_box(tmp_path / "balls", 20, 2, H)
+    state = balls.step(balls.initial_state(), H)
+    x = balls.coordinates.place(state.q, state.time)
+    owner = np.repeat(np.arange(21), [*(body.nodes.stop - body.nodes.start for body in balls.parts), 4])
+    pairs = np.unique(np.sort(owner[balls.contacts[0].touching(x).nodes[:, [0, 3]]], axis=1), axis=0)
+    # the lower layer and the floor, both layers, and neighbours
+    assert len(pairs) > 20
+    jellies = touching.ten_jellies(tmp_path / "jellies", 2, H)
+    assert not crosses(jellies, jellies.initial_state())
