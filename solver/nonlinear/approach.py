@@ -15,6 +15,7 @@ from ..forces.elastic import corner_products
 from ..state import Index, Vec
 from .problem import StageProblem
 
+GIVE_WAY = "Give what is between more room, or move it more slowly"
 SHARES = 60  #: in which what is prescribed may go its way
 
 
@@ -51,8 +52,9 @@ def approach(problem: StageProblem, begun: Vec, guess: Vec) -> Vec:
             return unknowns
         x = behind.positions(behind.velocities(unknowns)) + left
     furthest = int(np.abs(left).max(axis=1).argmax())
-    raise StepFailed(f"what is moved by hand has {np.abs(left).max():.3g} m of its way left and something is before it",
-                     problem.physics.body_of(furthest))
+    place = ", ".join(f"{c:.4g}" for c in x[furthest])
+    raise StepFailed(f"what is moved by hand has {np.abs(left).max():.3g} m of its way left near ({place}) m and "
+                     "something is before it", problem.physics.body_of(furthest), GIVE_WAY)
 
 
 def _pulled(lin: Linearised, tets: Index, moved: Vec) -> Vec:

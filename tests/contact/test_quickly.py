@@ -3,10 +3,12 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from contact_scenes import ball, balls_in_a_bowl
-from touching import contact_job, crosses, distance, obstacle, sheet, soft
+from touching import box, contact_job, crosses, distance, obstacle, sheet, soft
 from worlds import nodes_of
 
+from solver.errors import StepFailed
 from solver.job.load import load
 
 H = 1 / 48
@@ -108,3 +110,18 @@ def test_the_benchmark_s_scenes_touch_from_where_they_are_measured(tmp_path):
     assert len(pairs) > 20
     jellies = touching.ten_jellies(tmp_path / "jellies", 2, H)
     assert not crosses(jellies, jellies.initial_state())
+
+
+def test_what_has_nowhere_to_go_says_where_and_what_helps(tmp_path):
+    """A plate that is led through a block and the floor below it."""
+    arrays = {}
+    vertices, triangles = sheet(1.0, 2, z=0.112)
+    motion = np.repeat(vertices[None], 49, axis=0)
+    motion[1:, :, 2] = -0.3
+    job = contact_job(tmp_path / "job", [soft("Block", *box((1, 1, 1), (0.1, 0.1, 0.1), (0, 0, 0.006)), arrays)],
+                      [obstacle("Floor", *sheet(1.0, 2), arrays),
+                       obstacle("Plate", vertices, triangles, arrays, motion)], arrays, **NEW)
+    part = nodes_of(load(job))
+    with pytest.raises(StepFailed, match=r"its way left near \(.*, .*, .*\) m") as failed:
+        part.step(part.initial_state(), H)
+    assert "more room" in failed.value.remedy
