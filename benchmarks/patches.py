@@ -57,7 +57,7 @@ def with_spots(scene: Scene, where: str, kind: str, **choices: Any) -> Nodes:
 
 def watched(scene: Scene, world: Nodes, h: float) -> tuple[np.ndarray, float]:
     """Visible energy at each step [J], and milliseconds a step."""
-    visible = plucked.Visible(scene.world("vanilla"))
+    visible = plucked.Visible(scene.world("vanilla"), scene.nodes)
     advance(world, scene.start(world), h, 1)  # kernels are compiled before anything is timed
     world.forget_past()
     state, spent = scene.start(world), 0.0

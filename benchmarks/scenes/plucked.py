@@ -73,7 +73,7 @@ class Visible:
         whole.pattern.gather(lin.blocks, lin.node_blocks, -1.0, np.zeros(len(rest)))
         lower = whole.pattern.matrix()
         stiffness = (lower + sp.tril(lower, -1).T).tocsr()
-        rows = (3 * whole.rank[:, None] + np.arange(3)).ravel()
+        rows = (3 * whole.pattern.position[free][:, None] + np.arange(3)).ravel()
         self._mass = np.repeat(world.mass[free], 3)
         start = np.cos(np.arange(len(rows), dtype=float))  # the same modes whenever they are asked for
         found, self._modes = sla.eigsh(stiffness[rows][:, rows].tocsc(), k=MODES, M=sp.diags(self._mass).tocsc(),
