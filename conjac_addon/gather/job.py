@@ -76,7 +76,7 @@ def _write_bodies(obj: bpy.types.Object, scene: bpy.types.Scene, job: JobFolder,
     held: gets what may be put back meanwhile. still: the body alone.
     """
     (start, end), samples = frames, obj.conjac.samples_per_frame
-    bodies = [obj] if still else members.soft_bodies(obj, scene)
+    bodies = [obj] if still or not members.is_soft_body(obj) else members.soft_bodies(obj, scene)
     with ExitStack() as stack:
         soft = [stack.enter_context(Evaluation(one, scene)) for one in bodies]
         held += soft

@@ -12,8 +12,7 @@ from ..linear.interface import NotPositiveDefinite
 from ..parts.interface import Stage
 from ..state import State, Vec
 from .coupled import NEAR, PoseAt
-from .limits import StopRule
-from .quick import left
+from .limits import StopRule, left
 from .relaxation import Relaxation
 
 TRIES = 40  #: iterations at least: those of an impact find its pairs

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from ..errors import StepFailed
 from ..state import Vec
 from .calm import GaveUp
+from .limits import left
 from .problem import StageProblem
-from .quick import left
 
 TRIES = 30  #: iterations after which a stage is given up: each factors, and those of an impact find its pairs
 LAGGED = 12  #: of them, after which friction keeps its loads

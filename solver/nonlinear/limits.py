@@ -69,3 +69,11 @@ class Progress:
         fall = math.log(self._sizes[-1 - WINDOW] / size) / WINDOW
         left = math.log(size / self._goal)
         return fall <= 0.0 or left / fall > self._patience
+
+
+def left(moved: float, last: float) -> float:
+    """What further iterations would move, should each move less by the ratio of the last two."""
+    if last <= 0.0:
+        return moved
+    ratio = min(moved / last, 0.999)
+    return moved * ratio / (1.0 - ratio)

@@ -31,7 +31,7 @@ class QLB:
             return at.unknowns
         if self._factor.ready(problem, guess):
             self._pairs.clear(len(guess))
-        progress = Progress(goal, self._factor.patience)
+        progress, best = Progress(goal, self._factor.patience), at
         for _ in range(self.limits.iterations):
             direction = self._pairs.direction(at.residual, self._factor.solve)
             try:
@@ -42,13 +42,13 @@ class QLB:
                 self._renew(problem, at.unknowns, progress)
                 continue
             self._pairs.add(after.unknowns - at.unknowns, after.residual - at.residual)
-            at = after
+            at, best = after, min(best, after, key=lambda one: one.size)
             if at.size <= goal:
                 self._factor.spent(progress.count + 1)
                 return at.unknowns
             if progress.is_slow(at.size):
                 self._renew(problem, at.unknowns, progress)
-        raise self.limits.failure(problem, at)
+        raise self.limits.failure(problem, best)  # where only rounding is left, iterates wander
 
     def _renew(self, problem: StageProblem, unknowns: Vec, progress: Progress) -> None:
         self._factor.renew(problem, unknowns)

@@ -7,7 +7,7 @@ from ..linear.interface import LinearSolver
 from ..state import Vec
 from .calm import CONDENSED, GaveUp
 from .kept_factor import KeptFactor
-from .limits import StopRule
+from .limits import StopRule, left
 from .pairs import Pairs
 from .problem import LARGEST_STEP, Evaluation, StageProblem
 
@@ -87,11 +87,3 @@ class Quick:
         """Drop the factor and the pairs."""
         self._factor.forget()
         self._pairs.clear(0)
-
-
-def left(moved: float, last: float) -> float:
-    """What further iterations would move, should each move less by the ratio of the last two."""
-    if last <= 0.0:
-        return moved
-    ratio = min(moved / last, 0.999)
-    return moved * ratio / (1.0 - ratio)

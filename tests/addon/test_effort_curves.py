@@ -97,14 +97,14 @@ def test_rigid_objects_show_it_beside_their_own_channels(scene):  # noqa: F811
     assert arm.animation_data is None and "Effort (N m)" not in arm
 
 
-def test_what_does_not_move_has_an_action_for_its_graph_alone(scene):  # noqa: F811
+def test_what_does_not_move_is_held_against_blenders_own_rigid_bodies_and_has_its_graph_alone(scene):  # noqa: F811
     post, arm = add_box("Post", (0, 0, 2), active=False), add_box("Arm", (0.4, 0, 2))
     join("HINGE", post, arm, (0, 0, 2), (np.pi / 2, 0, 0)).conjac.part.motor = "drive"
     mechanism()
     assert bpy.ops.conjac.bake() == {"FINISHED"}
-    assert arm.animation_data.action.name == "Arm Effort" and list(curves_of(arm)) == [TORQUE]
+    assert arm.rigid_body.kinematic and list(curves_of(arm)) == [TORQUE]
     assert bpy.ops.conjac.free_bake() == {"FINISHED"}
-    assert arm.animation_data.action is None and not bpy.data.actions
+    assert not arm.rigid_body.kinematic and not bpy.data.actions
 
 
 def test_an_action_of_a_library_is_left_as_it_is(scene, tmp_path):  # noqa: F811

@@ -85,6 +85,7 @@ def test_what_is_measured_is_dirty_where_code_is_in_no_commit(tmp_path):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("1\n" if name != "benchmarks/report.py" else Path(report.__file__).read_text())
+    (tmp_path / ".gitignore").write_text("__pycache__/\n")
     git("init")
     git("add", ".")
     git("commit", "-m", "first")

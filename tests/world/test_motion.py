@@ -71,7 +71,7 @@ def test_rigid_motions_that_dynamic_nodes_leave(count, modes):
     lin = world.linearise(state)
     from solver.parts.interface import NodeStage
     stage = NodeStage(H, 1.0, 1.0, H, None, lin.v, None, beta=world.condensation.beta)
-    assert world.condensation.pose(lin, stage).basis.shape[1] == 3 * count + modes
+    assert world.condensation.pose(lin, stage).velocities.shape[1] == 3 * count + modes
 
 
 def test_nodes_on_a_line_leave_one_turn_however_many():

@@ -90,7 +90,7 @@ class Coulomb:
 def within(impulses: Vec, most: Vec) -> Vec:
     """Impulses (k, 3) shortened to at most `most` (k,)."""
     size = np.linalg.norm(impulses, axis=1)
-    shorter: Vec = impulses * np.minimum(1.0, most / np.maximum(size, np.finfo(float).tiny))[:, None]
+    shorter: Vec = impulses * (np.minimum(most, size) / np.maximum(size, np.finfo(float).tiny))[:, None]
     return shorter
 
 
