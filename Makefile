@@ -1,6 +1,6 @@
 # Everything here sets up what it needs first (scripts/setup.py); a second run installs nothing.
 #   make bake          the example, from .blend to Alembic and a picture of 8 frames in out/
-#   make test          lint, types and the suite (8 minutes at most on two quiet cores);  make test-all: the long ones too
+#   make test          lint, types and the suite (10 minutes at most on two quiet cores, some kernels compiled anew);  make test-all: the long ones too
 #   make test-blender VERSION=5.2.3      tests/addon in another Blender (4.2.0 or later), with its Python and numpy
 #   make mutants       breaks lines that tests once did not notice, one at a time: which breaks survive (NAMES="word …")
 #   make bench NAME=step      one benchmark;   make benchmarks: all of them, into docs/benchmarks.md
