@@ -230,7 +230,8 @@ def main() -> None:
         if not points([*rows.values()]):
             continue
         seen = watched[name].seen if name in watched else "energy, 0.6 to 1 s"
-        draw(name, f"{seen}: share kept", [*rows.values()], DEFAULT if name in watched else SWINGS)
+        bold, settings = (DEFAULT, [*SETTINGS]) if name in watched else (SWINGS, [*SWINGING])
+        draw(name, f"{seen}: share kept", [*rows.values()], bold, settings)
 
 
 if __name__ == "__main__":

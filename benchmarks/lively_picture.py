@@ -21,10 +21,10 @@ def points(rows: list[dict[str, Any]]) -> list[Point]:
 
 def front(among: list[Point]) -> list[Point]:
     """Points beside which nothing keeps as much for less, the cheapest first; who has more than the truth is as far
-    from it as who has as much less."""
+    from it as who has as much less, and who is further off than what keeps nothing is on no front."""
     out: list[Point] = []
     for point in sorted(among):
-        if not out or _worth(point) > _worth(out[-1]):
+        if _worth(point) >= 0.0 and (not out or _worth(point) > _worth(out[-1])):
             out.append(point)
     return out
 
@@ -53,8 +53,8 @@ def _worth(point: Point) -> float:
     return MORE - abs(point[1] - MORE)
 
 
-def draw(name: str, what: str, rows: list[dict[str, Any]], bold: str) -> None:
-    """docs/lively_NAME.png; bold: the setting of new bodies."""
+def draw(name: str, what: str, rows: list[dict[str, Any]], bold: str, settings: list[str]) -> None:
+    """docs/lively_NAME.png; bold: the setting of new bodies. settings: all there are, each with its colour."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -68,7 +68,7 @@ def draw(name: str, what: str, rows: list[dict[str, Any]], bold: str) -> None:
               solid_capstyle="round")
     for label in dict.fromkeys(p[2] for p in found):
         mine = [p for p in found if p[2] == label]
-        axes.plot([p[0] for p in mine], [p[1] for p in mine], "o-", label=label,
+        axes.plot([p[0] for p in mine], [p[1] for p in mine], "o-", label=label, color=f"C{settings.index(label)}",
                   linewidth=2.5 if label == bold else 1.2)
         for cost, share, _, steps in mine:
             axes.annotate(f"1/{steps}", (cost, share), fontsize=7, xytext=(0, 5 if label == bold else -10),

@@ -19,6 +19,11 @@ def test_the_front_is_what_nothing_beats_at_its_price():
     assert [(setting, steps) for _, _, setting, steps in best] == [("wild", 24), ("lively", 24), ("lively", 48)]
 
 
+def test_what_gains_more_than_there_was_is_on_no_front():
+    rows = [row("wild", 24, 4.7, 0.1), row("calm", 24, 0.2, 0.5)]
+    assert [(setting, steps) for _, _, setting, steps in front(points(rows))] == [("calm", 24)]
+
+
 def test_the_manual_says_who_stands_on_it_and_nothing_else_of_it_changes():
     page = f"Before.\n\n{BEGIN}\nold\n{END}\n\nAfter.\n"
     once = written(page, {"bar": "A bar", "ears": "Ears"}, {"bar": ROWS})
