@@ -274,7 +274,8 @@ def _suggest(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> s
 
 
 def _info(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
-    from .frames.read import MANIFEST, SNAPSHOT, Cache
+    from .frames.layout import MANIFEST, SNAPSHOT
+    from .frames.read import Cache
 
     folder = arguments.cache
     if not (folder / MANIFEST).exists() and (folder / "cache" / MANIFEST).exists():

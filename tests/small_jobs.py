@@ -1,31 +1,16 @@
 """Small job folders written by hand, as a pipeline would: a soft box of given tetrahedra that hangs from one end."""
 
-import itertools
 import json
 from pathlib import Path
 
 import numpy as np
 
-SPLIT = list(itertools.permutations(range(3)))  # one tetrahedron of a cube for every order of its three axes
+from solver.meshing import grid
 
 
 def box_tets(cells=(4, 2, 2), size=(0.2, 0.1, 0.1)):
     """(nodes (k, 3), tets (e, 4) positively oriented) of a box, six tetrahedra a cell."""
-    counts = np.array(cells) + 1
-    nodes = np.stack(np.meshgrid(*(np.linspace(0, s, c) for s, c in zip(size, counts)), indexing="ij"), -1)
-    number = np.arange(counts.prod()).reshape(counts)
-    tets = []
-    for corner in itertools.product(*(range(c) for c in cells)):
-        for order in SPLIT:
-            walk = [np.array(corner)]
-            for axis in order:
-                walk.append(walk[-1] + np.eye(3, dtype=int)[axis])
-            tets.append([number[tuple(at)] for at in walk])
-    nodes, tets = nodes.reshape(-1, 3), np.array(tets, np.int32)
-    x = nodes[tets]
-    turned = np.linalg.det(x[:, 1:] - x[:, :1]) < 0
-    tets[turned] = tets[turned][:, [0, 1, 3, 2]]
-    return nodes, tets
+    return grid.box_tets(cells, size)
 
 
 def write_job(folder: Path, scene: dict, arrays: dict) -> Path:

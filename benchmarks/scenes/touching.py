@@ -51,7 +51,8 @@ def made(folder: Path, bodies: dict[str, tuple[np.ndarray, np.ndarray, float]],
     return part
 
 
-def ball(radius: float, cells: int, at: tuple[float, float, float] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def ball(radius: float, cells: int = 4,
+         at: tuple[float, float, float] | np.ndarray = (0.0, 0.0, 0.0)) -> tuple[np.ndarray, np.ndarray]:
     """Nodes and tets: a cube whose shells are drawn onto spheres."""
     nodes, tets = box_tets((cells, cells, cells), (2.0, 2.0, 2.0))
     nodes = nodes - 1.0
@@ -60,7 +61,7 @@ def ball(radius: float, cells: int, at: tuple[float, float, float] | np.ndarray)
 
 
 def bowl(radius: float, rings: int = 12, around: int = 24) -> tuple[np.ndarray, np.ndarray]:
-    """The lower half of a sphere about the origin, a sheet whose front is its inner side."""
+    """Vertices and triangles of the lower half of a sphere about the origin, a sheet whose front is its inner side."""
     tilt = np.linspace(0.0, 0.5 * np.pi, rings + 1)[1:]
     turn = np.arange(around) * 2 * np.pi / around
     circles = np.stack([np.outer(np.sin(tilt), np.cos(turn)), np.outer(np.sin(tilt), np.sin(turn)),
@@ -72,7 +73,7 @@ def bowl(radius: float, rings: int = 12, around: int = 24) -> tuple[np.ndarray, 
         for ring in range(rings - 1):
             a, b = 1 + ring * around + i, 1 + ring * around + j
             triangles += [[a, a + around, b], [b, a + around, b + around]]
-    return radius * np.concatenate([[[0.0, 0.0, -1.0]], circles]), np.array(triangles)
+    return radius * np.concatenate([[[0.0, 0.0, -1.0]], circles]), np.array(triangles, np.int32)
 
 
 def ten_jellies(folder: Path, cells: int, step: float, **scene: Any) -> Nodes:

@@ -18,7 +18,7 @@ import bpy
 
 from ...solver.errors import CacheUnwritable
 from ...solver.frames import lock
-from ...solver.frames.read import LOG
+from ...solver.frames.layout import LOG
 from .. import identity, members
 from ..playback.paths import relative
 from ..playback.pc2 import PC2

@@ -4,8 +4,9 @@ import bpy
 
 from .. import contact, kinds, members
 from ..redraw import redraw_panels
+from . import chosen
 from .entries import UNDOABLE
-from .poll import active_mesh, unless
+from .poll import mesh_unless
 
 #: what a new cloth begins with where nobody has set it: Quick gives up on nearly every step
 #: of cloth that hangs, and NEWTON-D takes less time then
@@ -21,22 +22,22 @@ class CONJAC_OT_add_cloth(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        obj = unless(cls, active_mesh(cls, context), members.is_cloth, "The active object is cloth already")
-        return unless(cls, obj, members.is_soft_body, "The active object is a soft body: remove that first") is not None
+        return mesh_unless(cls, context, (members.is_cloth, "The active object is cloth already"),
+                           (members.is_soft_body, "The active object is a soft body: remove that first"))
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        pinned = context.object != context.active_object  # a Properties editor may be pinned to another object
-        for obj in {context.object, *(() if pinned else context.selected_objects)}:
-            if obj.type == "MESH" and obj.is_editable and not members.is_soft_body(obj):
-                obj.conjac.kind = kinds.CLOTH
-                for name, value in SOLVER.items():
-                    if not obj.conjac.solver.is_property_set(name):
-                        setattr(obj.conjac.solver, name, value)
-                said = obj.conjac.contact
-                if not said.is_property_set("collides_with"):
-                    said.collides_with = contact.ALL
-                if not said.is_property_set("itself"):
-                    said.itself = True
+        for obj in chosen.meshes(context):
+            if members.is_soft_body(obj):
+                continue
+            obj.conjac.kind = kinds.CLOTH
+            for name, value in SOLVER.items():
+                if not obj.conjac.solver.is_property_set(name):
+                    setattr(obj.conjac.solver, name, value)
+            said = obj.conjac.contact
+            if not said.is_property_set("collides_with"):
+                said.collides_with = contact.ALL
+            if not said.is_property_set("itself"):
+                said.itself = True
         redraw_panels()
         return {"FINISHED"}
 

@@ -6,8 +6,9 @@ import bpy
 
 from .. import contact, kinds, members
 from ..redraw import redraw_panels
+from . import chosen
 from .entries import UNDOABLE
-from .poll import active_mesh, active_soft_body, unless
+from .poll import active_soft_body, mesh_unless, unless
 
 
 class CONJAC_OT_add_collider(bpy.types.Operator):
@@ -19,14 +20,14 @@ class CONJAC_OT_add_collider(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        obj = unless(cls, active_mesh(cls, context), members.is_soft_body,
-                     "The active object is a soft body: see Contact in its own settings")
-        return unless(cls, obj, members.is_collider, "The active object is a collider already") is not None
+        return mesh_unless(
+            cls, context,
+            (members.is_soft_body, "The active object is a soft body: see Contact in its own settings"),
+            (members.is_collider, "The active object is a collider already"))
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        pinned = context.object != context.active_object  # a Properties editor may be pinned to another object
-        for obj in {context.object, *(() if pinned else context.selected_objects)}:
-            if obj.type == "MESH" and obj.is_editable and not members.is_soft_body(obj):
+        for obj in chosen.meshes(context):
+            if not members.is_soft_body(obj):
                 obj.conjac.kind = kinds.COLLIDER
         redraw_panels()
         return {"FINISHED"}

@@ -33,6 +33,15 @@ def active_mesh(cls: Operator, context: bpy.types.Context) -> bpy.types.Object |
     return _editable(cls, obj, "The object")
 
 
+def mesh_unless(cls: Operator, context: bpy.types.Context,
+                *wrong: tuple[Callable[[bpy.types.Object], bool], str]) -> bool:
+    """Whether the active object is a mesh that may be changed and nothing is wrong with it. wrong: what, and why."""
+    obj = active_mesh(cls, context)
+    for is_wrong, why in wrong:
+        obj = unless(cls, obj, is_wrong, why)
+    return obj is not None
+
+
 def active_soft_body(cls: Operator, context: bpy.types.Context) -> bpy.types.Object | None:
     """The active object if it is a soft body that may be changed."""
     return unless(cls, active_mesh(cls, context), lambda obj: not members.is_soft_body(obj),

@@ -9,9 +9,10 @@ from mathutils import Vector
 from ...solver import catalogue
 from .. import kinds, members, playback
 from ..redraw import redraw_panels
+from . import chosen
 from .entries import UNDOABLE, AddEntry, RemoveEntry
 from .first_settings import suit
-from .poll import active_mesh, active_soft_body, baked, unless
+from .poll import active_mesh, active_soft_body, baked, mesh_unless, unless
 
 #: custom properties by which previews are known: of tetrahedra, of fibers, of a map, of rigid bodies and their joints
 TETS, FIBERS, FIELD, RIGID, JOINTS = PREVIEWS = (
@@ -76,15 +77,12 @@ class CONJAC_OT_add_soft_body(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return unless(cls, active_mesh(cls, context), members.is_soft_body,
-                      "The active object is a soft body already") is not None
+        return mesh_unless(cls, context, (members.is_soft_body, "The active object is a soft body already"))
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        pinned = context.object != context.active_object  # a Properties editor may be pinned to another object
-        for obj in {context.object, *(() if pinned else context.selected_objects)}:
-            if obj.type == "MESH" and obj.is_editable:
-                obj.conjac.kind = kinds.SOFT_BODY
-                suit(obj, context.scene)
+        for obj in chosen.meshes(context):
+            obj.conjac.kind = kinds.SOFT_BODY
+            suit(obj, context.scene)
         redraw_panels()
         return {"FINISHED"}
 

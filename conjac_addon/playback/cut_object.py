@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...solver.errors import BadMesh
-from ...solver.frames.read import CutMade
+from ...solver.frames.beside import CutMade
 from .. import compat, kinds
 from . import modifier, simulate_after
 

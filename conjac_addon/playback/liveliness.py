@@ -6,7 +6,7 @@ import re
 
 import bpy
 
-from ...solver.frames.read import Lively
+from ...solver.frames.beside import Lively
 from . import graphs
 
 NAME = "Liveliness {}"  #: of the custom property of a dynamic node, counted from 1

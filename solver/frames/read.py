@@ -1,21 +1,8 @@
 """A cache folder, read: what is in it, whether it is whole, whether it is still true. Needs only numpy.
 
-    cache/manifest.json          what was baked: range, rate, bodies, hashes, settings, the runs that made it
-    cache/written.log            one line a file, appended after the file stands: kind, frame, bytes, blake2b, and
-                                 when it was written, which older caches do not tell
-    cache/frames/000012.npy      (V, 3) float32, every body's output vertices one after the other, object space [m],
-                                 counted from its "origin" in the manifest where it has one
-    cache/snapshots/000021.npz   the whole State, exact
-    cache/poses/000012.npz       of rigid bodies: pose (b, 4, 4), own frames in world [m]; rates (m,); effort (m,) of
-                                 motors [N m, N]; loops (l,), what each is off by [m]; the manifest has the names
-    cache/cuts/000030.npz        what came apart after this frame; those after it have more vertices
-    cache/liveliness/000012.npy  (3, m) float32: body, liveliness [1/s] and awake (1 or 0) of each dynamic node
-    cache/needles/000012.npy     (b,) float32: the longest edge of each body over its length at rest, where one is
-                                 longer than a body is meant to be drawn out
-    cache/lock                   the process that bakes
-
 A frame is done when the log tells of it and the file, and those of the cuts before it, have the size that the log
-tells and were not written since, or hold the same still. Resuming and `info` read every byte.
+tells and were not written since, or hold the same still. Resuming and `info` read every byte. Which files there are
+stands in `layout`.
 """
 
 from __future__ import annotations
@@ -34,55 +21,9 @@ from numpy.typing import NDArray
 from ..errors import BadInput, CacheBusy, NoSuchThing
 from ..job.arrays import read_npy, read_npz
 from ..job.files import TEMPORARY, digest, is_link, open_regular, refuse_links, unwritable
-from . import lock, manifest
+from . import beside, lock, manifest
 from .compared import different, same_file, same_so_far
-from .needles import LONGEST, said
-
-FORMAT = 1
-MANIFEST, LOG = "manifest.json", "written.log"
-FRAME, SNAPSHOT, CUTS, LIVELINESS, POSES, NEEDLES = "frame", "snapshot", "cuts", "liveliness", "poses", "needles"
-FILES = {FRAME: "frames/{:06d}.npy", SNAPSHOT: "snapshots/{:06d}.npz", CUTS: "cuts/{:06d}.npz",
-         LIVELINESS: "liveliness/{:06d}.npy", POSES: "poses/{:06d}.npz", NEEDLES: "needles/{:06d}.npy"}
-
-
-@dataclass(frozen=True)
-class Written:
-    """One line of the log."""
-
-    kind: str  #: a key of FILES
-    frame: int
-    bytes: int
-    digest: str
-    mtime_ns: int | None = None  #: of the file; None in older caches
-
-    def line(self) -> str:
-        return f"{self.kind} {self.frame} {self.bytes} {self.digest} {self.mtime_ns}\n"
-
-
-@dataclass(frozen=True)
-class CutMade:
-    """What a cut did to the mesh of one body that is shown. Old vertices keep their numbers, new ones follow them."""
-
-    frame: int  #: the last one that is whole
-    parents: NDArray[np.int32]  #: vertices between which each new one stands, (s, 2)
-    shares: NDArray[np.float64]  #: how far along from the first to the second, (s,)
-    triangles: NDArray[np.int32]  #: all of them from now on, (t, 3); none where the body has no surface
-    source: NDArray[np.int32]  #: triangle of the uncut mesh that each is a piece of, (t,); -1 for what was inside
-
-    def add_to(self, vertices: NDArray[Any]) -> NDArray[Any]:
-        """The vertices, (n, 3), and after them where the new ones stand, in the same precision."""
-        first, second = vertices[self.parents[:, 0]], vertices[self.parents[:, 1]]
-        added = first + self.shares[:, None].astype(vertices.dtype) * (second - first)
-        return np.concatenate([vertices, added])
-
-
-@dataclass(frozen=True)
-class Lively:
-    """How lively the surroundings of each dynamic node of a body were, where nodes may sleep."""
-
-    frames: NDArray[np.int32]  #: (f,), rising
-    levels: NDArray[np.float32]  #: [1/s], (f, m)
-    awake: NDArray[np.bool_]  #: (f, m)
+from .layout import CUTS, FILES, FORMAT, FRAME, LIVELINESS, LOG, MANIFEST, NEEDLES, POSES, Written, file_of
 
 
 @dataclass(frozen=True)
@@ -94,11 +35,6 @@ class Status:
     total: int  #: frames that the scene has
     text: str  #: a sentence without a full stop
     changed: tuple[str, ...] = ()  #: what makes it stale, in plain names
-
-
-def file_of(folder: Path, kind: str, frame: int) -> Path:
-    """Where a frame, a snapshot or the cuts of a frame lie."""
-    return folder / FILES[kind].format(frame)
 
 
 DOUBTS = 64 << 20  # bytes: some 0.1 s of reading
@@ -168,6 +104,9 @@ class Cache:
         """(name, first vertex, number of vertices) of every body."""
         return [(b["name"], b["first"], b["count"]) for b in self.manifest["bodies"]] if self.manifest else []
 
+    def _names(self) -> list[str]:
+        return [name for name, _, _ in self.bodies()]
+
     def body_uuids(self) -> dict[str, str]:
         """Of every body by its name; "" where none was given."""
         return {b["name"]: b.get("uuid", "") for b in self.manifest["bodies"]} if self.manifest else {}
@@ -203,6 +142,11 @@ class Cache:
             return None
         fits = stat.S_ISREG(told.st_mode) and told.st_size == written.bytes and not self._leads_away(written.kind)
         return told if fits else None
+
+    def _there(self, kind: str) -> list[int]:
+        """The frames whose file of this kind is there in the size that was written, in order."""
+        return sorted(w.frame for w in self.log.values()
+                      if w.kind == kind and self._told(file_of(self.folder, kind, w.frame), w) is not None)
 
     def good(self, kind: str, frame: int) -> bool:
         """Whether the file holds what was written, byte for byte."""
@@ -307,62 +251,20 @@ class Cache:
         return sorted(frame for kind, frame in self.log if kind == CUTS)
 
     @cached_property
-    def cuts(self) -> dict[str, list[CutMade]]:
+    def cuts(self) -> dict[str, list[beside.CutMade]]:
         """What was cut of every body that was, in order. Raises BadInput where a file cannot be read."""
-        found: dict[str, list[CutMade]] = {}
-        for frame in self.cut_frames():
-            path = file_of(self.folder, CUTS, frame)
-            try:
-                stored = read_npz(path, self.folder)
-                for k, body in enumerate(stored["bodies"]):
-                    parts = (stored[f"{k}.{name}"] for name in ("parents", "shares", "triangles", "source"))
-                    found.setdefault(self.bodies()[int(body)][0], []).append(CutMade(frame, *parts))
-            except (OSError, ValueError, KeyError, IndexError, TypeError) as error:
-                raise BadInput(f"{path} is damaged", "Bake again to make it anew") from error
-        return found
+        return beside.cuts(self.folder, self.cut_frames(), self._names())
 
     def needles(self) -> list[str]:
         """Sentences on bodies whose edges were drawn out in frames that are there, one a body."""
-        told: dict[str, dict[int, float]] = {}
-        for written in self.log.values():
-            path = file_of(self.folder, written.kind, written.frame)
-            if written.kind != NEEDLES or self._told(path, written) is None:
-                continue
-            try:
-                longest = read_npy(path, self.folder).tolist()
-                names = [name for name, _, _ in self.bodies()]
-                for name, times in zip(names, longest):
-                    if times > LONGEST:
-                        told.setdefault(name, {})[written.frame] = times
-            except (OSError, ValueError, TypeError):  # what is damaged says nothing, the frame itself is another file
-                continue
-        return [said(name, frames, max(frames.values())) for name, frames in told.items()]
+        return beside.needles(self.folder, self._there(NEEDLES), self._names())
 
-    def liveliness(self) -> dict[str, Lively]:
+    def liveliness(self) -> dict[str, beside.Lively]:
         """What each body's dynamic nodes did, by its name; empty where none may sleep. Lost frames are left out.
 
         Raises BadInput where a file cannot be read.
         """
-        told: dict[int, NDArray[np.float32]] = {}
-        for written in self.log.values():
-            path = file_of(self.folder, written.kind, written.frame)
-            if written.kind == LIVELINESS and self._told(path, written) is not None:
-                try:
-                    one = read_npy(path, self.folder)
-                    if one.ndim != 2 or len(one) != 3:
-                        raise ValueError(f"it holds an array of shape {one.shape}")
-                    told[written.frame] = one
-                except (OSError, ValueError) as error:
-                    raise BadInput(f"{path} is damaged", "Free the cache and bake again") from error
-        frames, found = np.array(sorted(told), dtype=np.int32), {}
-        for index, (name, _, _) in enumerate(self.bodies()):
-            mine = [told[frame][1:, told[frame][0] == index] for frame in frames.tolist()]
-            # a cut may bring more nodes: those before it have the rest
-            count = max((one.shape[1] for one in mine), default=0)
-            if count:
-                whole = np.stack([np.pad(one, ((0, 0), (0, count - one.shape[1]))) for one in mine])
-                found[name] = Lively(frames, whole[:, 0], whole[:, 1] > 0.5)
-        return found
+        return beside.liveliness(self.folder, self._there(LIVELINESS), self._names())
 
     def changed(self, job: Path | None = None) -> tuple[str, ...]:
         """What differs in the job folder (default: the one around the cache) from what was baked.

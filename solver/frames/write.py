@@ -23,7 +23,8 @@ from ..job.folder import Job
 from ..job.stages import Arrays, pack, read_arrays
 from ..state import State, Vec
 from .compared import source
-from .read import CUTS, FORMAT, FRAME, LIVELINESS, LOG, MANIFEST, NEEDLES, POSES, SNAPSHOT, Cache, Written, file_of
+from .layout import CUTS, FORMAT, FRAME, LIVELINESS, LOG, MANIFEST, NEEDLES, POSES, SNAPSHOT, Written, file_of
+from .read import Cache
 
 LIBRARIES = ("numpy", "scipy", "numba", "scikit-sparse", "cvxopt", "msgspec")
 

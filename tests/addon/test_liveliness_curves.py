@@ -11,7 +11,7 @@ from conjac.conjac_addon import bake as addon_bake  # noqa: E402
 from conjac.conjac_addon import compat  # noqa: E402
 from conjac.conjac_addon.bake import place  # noqa: E402
 from conjac.conjac_addon.playback import liveliness  # noqa: E402
-from conjac.solver.frames.read import Lively  # noqa: E402
+from conjac.solver.frames.beside import Lively  # noqa: E402
 
 
 def told(obj):

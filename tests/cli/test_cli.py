@@ -13,7 +13,8 @@ import pytest
 from small_jobs import box_job, change, surface_job
 
 from solver import cli
-from solver.frames.read import Cache, file_of
+from solver.frames.layout import file_of
+from solver.frames.read import Cache
 
 ROOT = Path(__file__).resolve().parents[2]
 END = 61  # frames of the jobs that are broken off: enough to be in the middle whatever the machine does

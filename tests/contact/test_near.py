@@ -3,9 +3,9 @@
 import ipctk
 import numpy as np
 import pytest
-from contact_scenes import ball
 from touching import sheet
 
+from benchmarks.scenes.touching import ball
 from solver.contact.find.distance_kernels import squares
 from solver.contact.find.mesh import Surfaces
 from solver.meshing.volume import boundary_faces

@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from contact_scenes import ball, balls_in_a_bowl
+from contact_scenes import balls_in_a_bowl
 from touching import box, contact_job, crosses, distance, obstacle, sheet, soft
 from worlds import nodes_of
 
+from benchmarks.scenes.touching import ball
 from solver.errors import StepFailed
 from solver.job.load import load
 

@@ -19,7 +19,8 @@ from springs import Springs
 from solver import catalogue
 from solver.errors import BadInput, CacheBusy, CacheUnwritable, NoSuchThing, StaleCache
 from solver.frames import lock
-from solver.frames.read import LOG, MANIFEST, Cache, file_of
+from solver.frames.layout import LOG, MANIFEST, file_of
+from solver.frames.read import Cache
 from solver.frames.write import FrameStore, plan
 from solver.job import hashes
 from solver.job.files import replace, write_whole

@@ -10,7 +10,8 @@ from small_jobs import box_job
 from springs import Springs
 
 from solver.frames import read
-from solver.frames.read import CUTS, LOG, SNAPSHOT, Cache, file_of
+from solver.frames.layout import CUTS, LOG, SNAPSHOT, file_of
+from solver.frames.read import Cache
 from solver.frames.write import FrameStore, plan
 from solver.job import hashes
 from solver.job.load import load

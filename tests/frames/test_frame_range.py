@@ -8,7 +8,8 @@ import pytest
 from small_jobs import box_job, change
 
 from solver.errors import StaleCache
-from solver.frames.read import MANIFEST, Cache, file_of
+from solver.frames.layout import MANIFEST, file_of
+from solver.frames.read import Cache
 from solver.job import hashes, over_time
 from solver.job.load import load
 from solver.simulate import bake

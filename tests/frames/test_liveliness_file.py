@@ -5,7 +5,8 @@ import pytest
 from small_jobs import box_job
 
 from solver.errors import BadInput, Stopped
-from solver.frames.read import LIVELINESS, Cache, file_of
+from solver.frames.layout import LIVELINESS, file_of
+from solver.frames.read import Cache
 from solver.simulate import bake
 
 

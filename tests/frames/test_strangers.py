@@ -12,7 +12,8 @@ from springs import Springs
 
 from solver.errors import BadInput, CacheUnwritable, ConJacError
 from solver.frames import lock
-from solver.frames.read import LOG, MANIFEST, Cache
+from solver.frames.layout import LOG, MANIFEST
+from solver.frames.read import Cache
 from solver.frames.write import FrameStore
 from solver.job import hashes
 from solver.job.load import load

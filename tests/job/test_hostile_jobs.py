@@ -11,7 +11,8 @@ from small_jobs import box_job, box_tets, change, surface_job
 
 from solver import cli
 from solver.errors import BadInput, printable
-from solver.frames.read import MANIFEST, Cache
+from solver.frames.layout import MANIFEST
+from solver.frames.read import Cache
 from solver.job import hashes
 from solver.job.arrays import Unreadable, read_npz
 from solver.job.load import load

@@ -11,7 +11,8 @@ from test_chain_energy import chain
 from solver.build.mechanisms import build_mechanisms
 from solver.cli import main
 from solver.errors import Diverged, StepFailed
-from solver.frames.read import Cache, file_of
+from solver.frames.layout import file_of
+from solver.frames.read import Cache
 from solver.job.estimate import estimate
 from solver.job.load import load
 from solver.simulate import Timeline, advance_frame

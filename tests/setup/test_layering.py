@@ -15,8 +15,9 @@ ORDER = (
     "bearings assembly linear fields embedding parts nonlinear integrators world build reshape frames simulate cli "
     "__main__"
 ).split()
-FOR_THE_ADDON = {"solver.catalogue", "solver.errors", "solver.frames.compared", "solver.frames.lock",
-                 "solver.frames.read", "solver.job.arrays", "solver.job.files"}
+FOR_THE_ADDON = {"solver.catalogue", "solver.errors", "solver.frames.beside", "solver.frames.compared",
+                 "solver.frames.layout", "solver.frames.lock", "solver.frames.read", "solver.job.arrays",
+                 "solver.job.files"}
 
 
 def files(folder: str) -> list[Path]:

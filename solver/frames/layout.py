@@ -1,0 +1,46 @@
+"""The files of a cache folder, and the log that tells of them.
+
+    cache/manifest.json          what was baked: range, rate, bodies, hashes, settings, the runs that made it
+    cache/written.log            one line a file, appended after the file stands: kind, frame, bytes, blake2b, and
+                                 when it was written, which older caches do not tell
+    cache/frames/000012.npy      (V, 3) float32, every body's output vertices one after the other, object space [m],
+                                 counted from its "origin" in the manifest where it has one
+    cache/snapshots/000021.npz   the whole State, exact
+    cache/poses/000012.npz       of rigid bodies: pose (b, 4, 4), own frames in world [m]; rates (m,); effort (m,) of
+                                 motors [N m, N]; loops (l,), what each is off by [m]; the manifest has the names
+    cache/cuts/000030.npz        what came apart after this frame; those after it have more vertices
+    cache/liveliness/000012.npy  (3, m) float32: body, liveliness [1/s] and awake (1 or 0) of each dynamic node
+    cache/needles/000012.npy     (b,) float32: the longest edge of each body over its length at rest, where one is
+                                 longer than a body is meant to be drawn out
+    cache/lock                   the process that bakes
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+FORMAT = 1
+MANIFEST, LOG = "manifest.json", "written.log"
+FRAME, SNAPSHOT, CUTS, LIVELINESS, POSES, NEEDLES = "frame", "snapshot", "cuts", "liveliness", "poses", "needles"
+FILES = {FRAME: "frames/{:06d}.npy", SNAPSHOT: "snapshots/{:06d}.npz", CUTS: "cuts/{:06d}.npz",
+         LIVELINESS: "liveliness/{:06d}.npy", POSES: "poses/{:06d}.npz", NEEDLES: "needles/{:06d}.npy"}
+
+
+@dataclass(frozen=True)
+class Written:
+    """One line of the log."""
+
+    kind: str  #: a key of FILES
+    frame: int
+    bytes: int
+    digest: str
+    mtime_ns: int | None = None  #: of the file; None in older caches
+
+    def line(self) -> str:
+        return f"{self.kind} {self.frame} {self.bytes} {self.digest} {self.mtime_ns}\n"
+
+
+def file_of(folder: Path, kind: str, frame: int) -> Path:
+    """Where a frame, a snapshot or the cuts of a frame lie."""
+    return folder / FILES[kind].format(frame)
