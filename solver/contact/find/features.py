@@ -1,0 +1,84 @@
+"""What is sharp of the things that cloth touches: corners, edges, nails and wires, where they are at one time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...state import Index, Mask, Vec
+
+STEEP = np.deg2rad(80.0)  # normals of what is thin stand this far from the way out of it
+
+
+@dataclass(frozen=True)
+class Features:
+    """Points and the edges between them. Edges of one run follow each other, the end of one is the start of the next.
+
+    A run goes from one corner to another one, or around a ring. A point that is no corner is only a place where a run
+    goes on with its next edge: nothing is held by it.
+    """
+
+    points: Vec  #: [m], (P, 3)
+    velocity: Vec  #: of points [m/s], (P, 3); along edges it is linear
+    corner: Mask  #: (P,): corners, tips of nails, ends and sharp turns of wires
+    point_normals: Vec  #: of the faces that meet there, outwards, of unit length, (P, K, 3), zero where there are fewer
+    point_counts: Index  #: how many normals each point has, (P,): none at points of wires
+    edges: Index  #: numbers of two points each, (E, 2)
+    edge_normals: Vec  #: of the faces to the left and right of each, outwards, (E, 2, 3); zero where it is thin
+    thin: Mask  #: (E,): a wire, whose normals are those of the cloth that it touches (`steep_normals`)
+    run: Index  #: of each edge, (E,), rising
+    point_object: Index  #: which collider each belongs to, (P,)
+    edge_object: Index  #: likewise, (E,)
+
+    @property
+    def along(self) -> Vec:
+        """Unit directions of edges, (E, 3)."""
+        way = self.points[self.edges[:, 1]] - self.points[self.edges[:, 0]]
+        unit: Vec = way / np.linalg.norm(way, axis=1)[:, None]
+        return unit
+
+
+def joined(several: Sequence[Features]) -> Features:
+    """All of them as one; objects keep the numbers that they have."""
+    most = max((one.point_normals.shape[1] for one in several), default=1)
+    points = np.cumsum([0, *(len(one.points) for one in several)])
+    runs = np.cumsum([0, *(int(one.run.max(initial=-1)) + 1 for one in several)])
+
+    def all_of(name: str, none: tuple[int, ...], kind: type) -> np.ndarray:
+        return np.concatenate([np.zeros((0, *none), dtype=kind), *(getattr(one, name) for one in several)])
+
+    return Features(
+        all_of("points", (3,), float), all_of("velocity", (3,), float), all_of("corner", (), bool),
+        np.concatenate([np.zeros((0, most, 3)), *(np.pad(one.point_normals, ((0, 0), (0, most - one.point_normals.shape[
+            1]), (0, 0))) for one in several)]),
+        all_of("point_counts", (), np.int32),
+        np.concatenate([np.zeros((0, 2), np.int32), *(one.edges + np.int32(first)
+                                                      for one, first in zip(several, points))]),
+        all_of("edge_normals", (2, 3), float), all_of("thin", (), bool),
+        np.concatenate([np.zeros(0, np.int32), *(one.run + np.int32(first) for one, first in zip(several, runs))]),
+        all_of("point_object", (), np.int32), all_of("edge_object", (), np.int32))
+
+
+def steep_normals(outwards: Vec, along: Vec | None = None) -> Vec:
+    """Normals of what is thin: about the way out of it, 80 degrees from it; what they allow is nearly that way alone.
+
+    outwards: away from the thing, as the cloth's normal there, (k, 3). along: unit directions of wires, (k, 3): two
+    normals, which stand across the wire, (k, 2, 3); of points, as tips of nails, four, (k, 4, 3).
+    """
+    if along is None:
+        out = outwards / np.linalg.norm(outwards, axis=1)[:, None]
+        # any way across that is far from the axis, so that the other one is well defined
+        least = np.zeros_like(out)
+        least[np.arange(len(out)), np.abs(out).argmin(axis=1)] = 1.0
+        first = np.cross(out, least)
+        first /= np.linalg.norm(first, axis=1)[:, None]
+        sides = np.stack([first, np.cross(out, first), -first, -np.cross(out, first)], axis=1)
+    else:
+        out = outwards - np.einsum("ij,ij->i", outwards, along)[:, None] * along
+        out /= np.linalg.norm(out, axis=1)[:, None]
+        across = np.cross(along, out)
+        sides = np.stack([across, -across], axis=1)
+    normals: Vec = np.cos(STEEP) * out[:, None] + np.sin(STEEP) * sides
+    return normals

@@ -1,0 +1,239 @@
+"""Which edges and corners of a thing are sharp: found once, where it is at rest, and followed wherever it goes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...state import Index, Mask, Vec
+from .features import Features, steep_normals
+
+ANGLE = np.deg2rad(30.0)  # between the normals of two faces, and between two edges where one runs on into the other
+FLAT = np.deg2rad(1.0)  # an edge that is marked bends at least so much
+
+
+@dataclass(frozen=True)
+class Sharp:
+    """Numbers of the vertices that make features; with the places of all vertices they become `Features`."""
+
+    vertices: Index  #: of each point, (P,)
+    corner: Mask  #: (P,)
+    edges: Index  #: numbers of points, (E, 2), run by run
+    run: Index  #: (E,)
+    faces: Index  #: vertices of the faces left and right of each edge, (E, 2, 3), -1 where there is none
+    sectors: Index  #: vertices of faces between two sharp edges of a point, (s, 3)
+    sector: Index  #: point and number of the normal that each of them has a share in, (s, 2)
+    counts: Index  #: normals of each point, (P,)
+    borrowed: Index  #: (b, 3): point, number of its normal, and the edge that two normals there are taken from
+    heads: Index  #: of nails: the vertex at the other end, (P,), -1 of all else
+
+    def at(self, x: Vec, velocity: Vec, number: int = 0) -> Features:
+        """Features where the thing's vertices are at x (n, 3) [m] with velocities (n, 3) [m/s]; number: of the thing.
+        """
+        edge_normals = self._edge_normals(x)
+        points, edges = len(self.vertices), len(self.edges)
+        normals = np.zeros((points, max(int(self.counts.max(initial=1)), 1), 3))
+        np.add.at(normals, (self.sector[:, 0], self.sector[:, 1]), _areas(x, self.sectors))
+        for k in range(2):
+            normals[self.borrowed[:, 0], self.borrowed[:, 1] + k] = edge_normals[self.borrowed[:, 2], k]
+        length = np.linalg.norm(normals, axis=2, keepdims=True)
+        normals /= np.where(length > 0.0, length, 1.0)
+        nails = np.flatnonzero(self.heads >= 0)
+        if len(nails):
+            normals[nails, :4] = steep_normals(x[self.vertices[nails]] - x[self.heads[nails]])
+        return Features(
+            x[self.vertices], velocity[self.vertices], self.corner, normals, self.counts, self.edges, edge_normals,
+            np.all(self.faces < 0, axis=(1, 2)), self.run, np.full(points, number, np.int32),
+            np.full(edges, number, np.int32))
+
+    def _edge_normals(self, x: Vec) -> Vec:
+        """(E, 2, 3). A sheet's border has no face on one side, and a blade's two are one: normals as of a wire, about
+        the way off the sheet.
+        """
+        has = self.faces[..., 0] >= 0
+        normals = np.zeros((*has.shape, 3))
+        normals[has] = _areas(x, self.faces[has])
+        length = np.linalg.norm(normals, axis=2, keepdims=True)
+        normals /= np.where(length > 0.0, length, 1.0)
+        blade = np.einsum("ij,ij->i", normals[:, 0], normals[:, 1]) < -np.cos(FLAT)
+        border = np.flatnonzero((has.any(axis=1) & ~has.all(axis=1)) | blade)
+        if len(border):
+            first, second = x[self.vertices[self.edges[border]]].transpose(1, 0, 2)
+            along = (second - first) / np.linalg.norm(second - first, axis=1)[:, None]
+            left = has[border, 0]
+            face = np.where(left[:, None], normals[border, 0], normals[border, 1])
+            off = np.where(left[:, None], 1.0, -1.0) * np.cross(along, face)
+            normals[border] = steep_normals(off, along)
+        return normals
+
+
+def sharp_surface(x: Vec, triangles: Index, angle: float = ANGLE, marked: Index | None = None) -> Sharp:
+    """What is sharp of a surface: convex edges whose faces' normals stand further apart than an angle [rad], borders,
+    and marked edges, (k, 2), unless they are flat or hollow.
+
+    x: vertices, (n, 3) [m]. triangles: (m, 3), outwards; a closed surface that is inside out is turned. Corners stand
+    where other than two of them meet, or where an edge turns by more than the angle. Edges with more than two faces, or
+    with faces that are turned the other way round, are left out: nothing says which side of them is outside.
+    """
+    triangles = _outwards(x, np.asarray(triangles, dtype=np.int32))
+    ends, faces = _edges(triangles)
+    normals = _areas(x, triangles)
+    area = np.linalg.norm(normals, axis=1)
+    normals /= np.where(area > 0.0, area, 1.0)[:, None]
+    is_border = faces[:, 1] < 0
+    first, second = normals[faces[:, 0]], normals[faces[:, 1]]
+    bend = np.arctan2(np.linalg.norm(np.cross(first, second), axis=1), np.einsum("ij,ij->i", first, second))
+    along = x[ends[:, 1]] - x[ends[:, 0]]
+    convex = np.einsum("ij,ij->i", np.cross(first, second), along) > 0.0
+    # two faces back to back, as of a blade, have no side to which they bend
+    convex |= bend > np.pi - FLAT
+    flat = (area[faces[:, 0]] == 0.0) | (area[faces[:, 1]] == 0.0)
+    sharp = is_border | (convex & ~flat & (bend > angle))
+    if marked is not None and len(marked):
+        many = len(x)
+        keys = np.sort(np.asarray(marked, dtype=np.int64), axis=1) @ [many, 1]
+        sharp |= np.isin(np.sort(ends, axis=1).astype(np.int64) @ [many, 1], keys) & convex & ~flat & (bend > FLAT)
+    left_right = np.where(faces[sharp, :, None] >= 0, triangles[faces[sharp]], -1)
+    made = _of_graph(x, ends[sharp], left_right, angle)
+    return _with_sectors(made, triangles)
+
+
+def nails(count: int) -> Sharp:
+    """Nails whose heads and tips are vertices 2 i and 2 i + 1: only the tips are sharp."""
+    empty = np.zeros((0, 3), np.int32)
+    tips = 2 * np.arange(count, dtype=np.int32) + 1
+    return Sharp(tips, np.ones(count, bool), np.zeros((0, 2), np.int32), np.zeros(0, np.int32),
+                 np.zeros((0, 2, 3), np.int32), empty, np.zeros((0, 2), np.int32), np.full(count, 4, np.int32), empty,
+                 tips - 1)
+
+
+def wires(x: Vec, segments: Index, angle: float = ANGLE) -> Sharp:
+    """Wires along segments between vertices x (n, 3) [m], (k, 2); corners where one ends, forks or turns sharply."""
+    segments = np.asarray(segments, dtype=np.int32)
+    return _of_graph(x, segments, np.full((len(segments), 2, 3), -1, np.int32), angle)
+
+
+def _areas(x: Vec, triangles: Index) -> Vec:
+    """Normals of triangles (m, 3) at x, twice as long as their area [m²], (m, 3)."""
+    a, b, c = x[triangles[:, 0]], x[triangles[:, 1]], x[triangles[:, 2]]
+    across: Vec = np.cross(b - a, c - a)
+    return across
+
+
+def _edges(triangles: Index) -> tuple[Index, Index]:
+    """Edges (e, 2) that have one face, or two that are turned the same way, and these: left and right, −1 for none."""
+    half = triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
+    key = np.sort(half, axis=1)
+    order = np.lexsort((half[:, 0] > half[:, 1], key[:, 1], key[:, 0]))
+    half, key = half[order], key[order]
+    face = (order // 3).astype(np.int32)
+    starts = np.flatnonzero(np.r_[True, np.any(key[1:] != key[:-1], axis=1)])
+    count = np.diff(np.r_[starts, len(key)])
+    second = np.minimum(starts + 1, len(key) - 1)
+    fits = (count == 1) | ((count == 2) & (half[starts, 0] == half[second, 1]))
+    faces = np.stack([face[starts], np.where(count == 2, face[second], -1)], axis=1)[fits]
+    return half[starts][fits], faces.astype(np.int32)
+
+
+def _outwards(x: Vec, triangles: Index) -> Index:
+    """The triangles, turned where they close and enclose a negative volume."""
+    faces = _edges(triangles)[1]
+    if len(faces) * 2 != len(triangles) * 3 or np.any(faces < 0):
+        return triangles
+    a, b, c = (x[triangles[:, k]] - x[triangles[0, 0]] for k in range(3))
+    return triangles[:, ::-1] if np.einsum("ij,ij->", a, np.cross(b, c)) < 0.0 else triangles
+
+
+def _of_graph(x: Vec, ends: Index, faces: Index, angle: float) -> Sharp:
+    """Points, and edges sorted into runs that go from corner to corner or around. ends: (E, 2) vertices."""
+    vertices, flat = np.unique(ends, return_inverse=True)
+    pairs = flat.reshape(-1, 2).astype(np.int32)
+    meeting: list[list[int]] = [[] for _ in vertices]
+    for e, (a, b) in enumerate(pairs.tolist()):
+        meeting[a].append(e)
+        meeting[b].append(e)
+    corner = np.array([len(here) != 2 or _turn(x, vertices, pairs, p, here) > angle
+                       for p, here in enumerate(meeting)], dtype=bool)
+    order, turned, run = list[int](), list[bool](), list[int]()
+    seen = np.zeros(len(pairs), dtype=bool)
+    runs = 0
+    # from corners first; what is left are rings
+    for start in [*np.flatnonzero(corner).tolist(), *range(len(vertices))]:
+        for e in meeting[start]:
+            if seen[e]:
+                continue
+            p = start
+            while not seen[e]:
+                seen[e] = True
+                backwards = pairs[e, 1] == p
+                order.append(e)
+                turned.append(bool(backwards))
+                run.append(runs)
+                p = int(pairs[e, 0] if backwards else pairs[e, 1])
+                if corner[p]:
+                    break
+                e = next((other for other in meeting[p] if not seen[other]), e)
+            runs += 1
+            if not corner[start]:
+                break
+    way = np.array(turned, dtype=bool)
+    edges, left_right = pairs[order].reshape(-1, 2), faces[order].reshape(-1, 2, 3)
+    edges[way], left_right[way] = edges[way][:, ::-1], left_right[way][:, ::-1]
+    none = np.zeros((0, 3), np.int32)
+    return Sharp(vertices.astype(np.int32), corner, edges, np.array(run, np.int32), left_right, none, none[:, :2],
+                 np.zeros(len(vertices), np.int32), none, np.full(len(vertices), -1, np.int32))
+
+
+def _turn(x: Vec, vertices: Index, pairs: Index, p: int, here: list[int]) -> float:
+    """By how much the way through a point turns where two edges meet there [rad]."""
+    out = [x[vertices[pairs[e].sum() - p]] - x[vertices[p]] for e in here]
+    return float(np.pi - np.arctan2(np.linalg.norm(np.cross(out[0], out[1])), out[0] @ out[1]))
+
+
+def _with_sectors(sharp: Sharp, triangles: Index) -> Sharp:
+    """With the normals of corners: one of the faces between two neighbouring sharp edges. Where a corner is no such
+    fan, as at a border or where a single edge ends, it borrows those of its edges.
+    """
+    degree = np.bincount(sharp.edges.ravel(), minlength=len(sharp.vertices))
+    closed = sharp.corner & (degree > 1)
+    closed[sharp.edges[np.any(sharp.faces[..., 0] < 0, axis=1)]] = False
+    place = np.full(int(triangles.max(initial=-1)) + 1, -1)
+    place[sharp.vertices[closed]] = np.flatnonzero(closed)
+    around: dict[int, dict[int, tuple[int, int]]] = {}  # of a point: the next vertex ccw, and the face up to it
+    for f in np.flatnonzero(np.any(place[triangles] >= 0, axis=1)).tolist():
+        for k in range(3):
+            v, after, before = (int(triangles[f, (k + j) % 3]) for j in range(3))
+            if place[v] >= 0:
+                around.setdefault(int(place[v]), {})[after] = (before, f)
+    spokes: dict[int, set[int]] = {}
+    for a, b in sharp.edges.tolist():
+        spokes.setdefault(a, set()).add(int(sharp.vertices[b]))
+        spokes.setdefault(b, set()).add(int(sharp.vertices[a]))
+    faces, sector, counts = list[int](), list[tuple[int, int]](), sharp.counts.copy()
+    for p in sorted(around):
+        found = _sectors(around[p], spokes[p])
+        if len(found) == len(around[p]):
+            counts[p] = len(spokes[p])
+            faces += [f for f, _ in found]
+            sector += [(p, number) for _, number in found]
+    fanned, borrowed = {p for p, _ in sector}, list[tuple[int, int, int]]()
+    for e, ends in enumerate(sharp.edges.tolist()):
+        for p in ends:
+            if sharp.corner[p] and p not in fanned:
+                borrowed.append((p, int(counts[p]), e))
+                counts[p] += 2
+    return replace(sharp, sectors=triangles[faces].reshape(-1, 3), sector=np.array(sector, np.int32).reshape(-1, 2),
+                   counts=counts, borrowed=np.array(borrowed, np.int32).reshape(-1, 3))
+
+
+def _sectors(fan: dict[int, tuple[int, int]], spokes: set[int]) -> list[tuple[int, int]]:
+    """Faces of a fan, each with the number of the spoke that it is behind of."""
+    found = list[tuple[int, int]]()
+    for number, w in enumerate(sorted(spokes)):
+        while w in fan and len(found) < len(fan):
+            w, f = fan[w]
+            found.append((f, number))
+            if w in spokes:
+                break
+    return found
