@@ -1,0 +1,45 @@
+"""Whether faces lie over each other in material space."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...state import Index, Vec
+
+TOUCH = 1.0e-9  #: of their size: triangles that share no more than that only touch
+
+
+def overlapping_faces(material: Vec, faces: Index) -> tuple[int, int] | None:
+    """The first two faces whose insides meet, None where there are none. material: (n, 2) [m]. faces: (m, 3),
+    positively oriented."""
+    corners = material[faces]
+    low, high = corners.min(axis=1), corners.max(axis=1)
+    size = np.median(high - low, axis=0).max()
+    for first, second in _near(low, high, size):
+        apart = np.zeros(len(first), dtype=bool)
+        for one, other in ((corners[first], corners[second]), (corners[second], corners[first])):
+            for k in range(3):
+                a, along = one[:, k], one[:, (k + 1) % 3] - one[:, k]
+                off = other - a[:, None]
+                side = along[:, 0, None] * off[..., 1] - along[:, 1, None] * off[..., 0]
+                apart |= (side <= TOUCH * size * np.linalg.norm(along, axis=1)[:, None]).all(axis=1)
+        if not apart.all():
+            where = int(np.argmax(~apart))
+            return int(first[where]), int(second[where])
+    return None
+
+
+def _near(low: Vec, high: Vec, size: float) -> list[tuple[Index, Index]]:
+    """Pairs of boxes that meet, some at a time: sorted by where they begin along the first axis."""
+    order = np.argsort(low[:, 0], kind="stable")
+    end = np.searchsorted(low[order, 0], high[order, 0] - TOUCH * size, side="left")
+    found = []
+    for ahead in range(1, max(2, int((end - np.arange(len(order))).max()))):
+        one = np.flatnonzero(end > np.arange(len(order)) + ahead)
+        if not len(one):
+            break
+        first, second = order[one], order[one + ahead]
+        meet = (low[first, 1] < high[second, 1]) & (low[second, 1] < high[first, 1])
+        if meet.any():
+            found.append((np.minimum(first, second)[meet], np.maximum(first, second)[meet]))
+    return found

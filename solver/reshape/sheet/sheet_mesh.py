@@ -1,0 +1,320 @@
+"""A cloth as one mesh with a place in the world and a place in material space at every vertex.
+
+Material space is one chart without seams. What an artist painted is a function on it, so remeshing carries nothing
+but what stands here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from ...errors import BadMesh
+from ...state import Index, Mask, Vec
+from .overlap import overlapping_faces
+
+#: corners after and before each corner of a face: the ends of the edge opposite to it
+NEXT, LAST = (1, 2, 0), (2, 0, 1)
+TURNS = 5  #: of the mean of rotations: an averaged step each, the error falls by its square
+THIN = 1.0e-12  #: of the square of its longest edge: a face that is smaller in material space has no area
+
+
+@dataclass(frozen=True)
+class SheetMesh:
+    """Lagrangian vertices keep their X; those on a sharp feature move with `slide` in material space too.
+
+    Arrays are never written to in place. Edge k of a face is the one opposite to its corner k.
+    """
+
+    x: Vec  #: [m], world, (n, 3)
+    material: Vec  #: X [m], (n, 2)
+    faces: Index  #: (m, 3), positively oriented in material space
+    v: Vec  #: ẋ [m/s], (n, 3)
+    slide: Vec  #: Ẋ [m/s], (n, 2), zero where Lagrangian
+    on: Index  #: (n,): -1 Lagrangian, below the number P of point features the point it sits on, else P + the edge's
+    kept: Mask  #: (n,): never removed nor moved in X: pinned vertices and corners of the border
+
+    @classmethod
+    def at_rest(cls, x: Vec, material: Vec, faces: Index, pinned: Mask | None = None,
+                corner: float = 0.35) -> SheetMesh:
+        """A Lagrangian cloth without motion; kept are `pinned` (n,) and where the border turns by more than `corner`
+        [rad]. x: (n, 3) [m]. material: (n, 2) [m]. faces: (m, 3). Raises BadMesh as `checked` does."""
+        n = len(x)
+        bare = cls(np.array(x, dtype=float), np.array(material, dtype=float), np.array(faces, dtype=np.int32),
+                   np.zeros((n, 3)), np.zeros((n, 2)), np.full(n, -1, np.int32), np.zeros(n, dtype=bool)).checked()
+        kept = bare.border & (bare.border_turns > corner)
+        if pinned is not None:
+            kept |= pinned
+        return cls(bare.x, bare.material, bare.faces, bare.v, bare.slide, bare.on, kept)
+
+    @cached_property
+    def across(self) -> Index:
+        """The face beyond edge k of each face, -1 at the border, (m, 3). Two faces an edge are taken for granted."""
+        ends = np.stack([self.faces[:, NEXT], self.faces[:, LAST]], axis=2).reshape(-1, 2).astype(np.int64)
+        key = (ends.min(axis=1) << 32) | ends.max(axis=1)
+        order = np.argsort(key, kind="stable")
+        same = np.flatnonzero(key[order[1:]] == key[order[:-1]])
+        beyond: Index = np.full((len(self.faces), 3), -1, dtype=np.int32)
+        beyond.reshape(-1)[order[same]] = order[same + 1] // 3
+        beyond.reshape(-1)[order[same + 1]] = order[same] // 3
+        return beyond
+
+    @cached_property
+    def edges(self) -> Index:
+        """Ends of each edge once, (e, 2), as the first face that has it goes round."""
+        face, corner = self.edge_faces[:, 0], self.edge_corners
+        return np.stack([self.faces[face, (corner + 1) % 3], self.faces[face, (corner + 2) % 3]], axis=1)
+
+    @cached_property
+    def edge_faces(self) -> Index:
+        """The faces of each edge, (e, 2), the second -1 at the border."""
+        face, corner = self._first
+        both: Index = np.stack([face, self.across[face, corner]], axis=1).astype(np.int32)
+        return both
+
+    @cached_property
+    def edge_corners(self) -> Index:
+        """Which corner of its first face stands opposite to each edge, (e,)."""
+        return self._first[1].astype(np.int32)
+
+    @cached_property
+    def _first(self) -> tuple[Index, Index]:
+        face, corner = np.nonzero((self.across < 0) | (np.arange(len(self.faces))[:, None] < self.across))
+        return face, corner
+
+    @cached_property
+    def border_edges(self) -> Index:
+        """Edges of one face, (b, 2), the cloth to their left in material space."""
+        face, corner = np.nonzero(self.across < 0)
+        return np.stack([self.faces[face, (corner + 1) % 3], self.faces[face, (corner + 2) % 3]], axis=1)
+
+    @cached_property
+    def border(self) -> Mask:
+        """Which vertices are on the border, (n,)."""
+        on_border = np.zeros(len(self.x), dtype=bool)
+        on_border[self.border_edges] = True
+        return on_border
+
+    @cached_property
+    def border_tangents(self) -> Vec:
+        """b, the unit vector along the border in material space, the cloth to its left, (n, 2); zero inside."""
+        way = self._border_directions
+        tangent = np.zeros_like(self.material)
+        for end in (0, 1):
+            np.add.at(tangent, self.border_edges[:, end], way)
+        size = np.linalg.norm(tangent, axis=1)
+        unit: Vec = tangent / np.where(size > 0.0, size, 1.0)[:, None]
+        return unit
+
+    @cached_property
+    def border_turns(self) -> Vec:
+        """How far the border turns at each vertex in material space [rad], (n,); zero inside."""
+        into, out = np.zeros_like(self.material), np.zeros_like(self.material)
+        out[self.border_edges[:, 0]] = into[self.border_edges[:, 1]] = self._border_directions
+        cross = into[:, 0] * out[:, 1] - into[:, 1] * out[:, 0]
+        turns: Vec = np.abs(np.arctan2(cross, np.einsum("ni,ni->n", into, out)))
+        return turns
+
+    @cached_property
+    def _border_directions(self) -> Vec:
+        way = self.material[self.border_edges[:, 1]] - self.material[self.border_edges[:, 0]]
+        unit: Vec = way / np.linalg.norm(way, axis=1)[:, None]
+        return unit
+
+    @cached_property
+    def material_edges(self) -> Vec:
+        """D_X of each face, columns X_b − X_a and X_c − X_a [m], (m, 2, 2). [Thesis 2.3]"""
+        corners = self.material[self.faces]
+        return np.stack([corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]], axis=2)
+
+    @cached_property
+    def areas(self) -> Vec:
+        """Of the faces in material space [m²], (m,)."""
+        d = self.material_edges
+        areas: Vec = 0.5 * (d[:, 0, 0] * d[:, 1, 1] - d[:, 0, 1] * d[:, 1, 0])
+        return areas
+
+    @cached_property
+    def vertex_areas(self) -> Vec:
+        """A third of the faces around each vertex [m²], (n,)."""
+        return np.asarray(np.bincount(self.faces.ravel(), np.repeat(self.areas / 3.0, 3), len(self.x)), dtype=float)
+
+    @cached_property
+    def gradients(self) -> Vec:
+        """F of each face, (m, 3, 2). [Thesis 2.3]"""
+        return self.face_gradients(self.x)
+
+    def face_gradients(self, values: Vec) -> Vec:
+        """How (n, d) values at the vertices grow along material space in each face, (m, d, 2)."""
+        d, twice = self.material_edges, 2.0 * self.areas
+        inverse = np.empty_like(d)
+        inverse[:, 0, 0], inverse[:, 0, 1] = d[:, 1, 1] / twice, -d[:, 0, 1] / twice
+        inverse[:, 1, 0], inverse[:, 1, 1] = -d[:, 1, 0] / twice, d[:, 0, 0] / twice
+        corners = values[self.faces]
+        along = np.stack([corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]], axis=2)
+        grown: Vec = along @ inverse
+        return grown
+
+    @cached_property
+    def mean_gradients(self) -> Vec:
+        """F at the vertices as the mean of the faces around, by area, (n, 3, 2). Where the cloth folds it shrinks."""
+        return self._mean(self.gradients)
+
+    @cached_property
+    def polar_gradients(self) -> Vec:
+        """F at the vertices, (n, 3, 2): faces' rotations and stretches averaged separately, by area.
+
+        F = R S, R in the plane of the face and its normal beside it. The rotation is where Σ A log(R̄ᵀ R) = 0, from
+        that nearest to the plain mean of all R on.
+        """
+        rotations, stretches = polar(self.gradients)
+        mean = self._mean(stretches)
+        turned = Rotation.from_matrix(nearest_rotation(self._mean(rotations)))
+        around, weight, whole = self.faces.ravel(), np.repeat(self.areas, 3), 3.0 * self.vertex_areas
+        of_corners = Rotation.from_matrix(np.repeat(rotations, 3, axis=0))
+        for _ in range(TURNS):
+            off = (turned[around].inv() * of_corners).as_rotvec()
+            step = np.stack([np.bincount(around, weight * off[:, i], len(self.x)) for i in range(3)], axis=1)
+            turned = turned * Rotation.from_rotvec(step / whole[:, None])
+        gradients: Vec = turned.as_matrix()[:, :, :2] @ mean
+        return gradients
+
+    def _mean(self, of_faces: Vec) -> Vec:
+        """By area over the faces around each vertex, (n, …)."""
+        flat = of_faces.reshape(len(self.faces), -1) * self.areas[:, None]
+        around = self.faces.ravel()
+        summed = np.stack([np.bincount(around, np.repeat(column, 3), len(self.x)) for column in flat.T], axis=1)
+        mean: Vec = summed / (3.0 * np.maximum(self.vertex_areas, 1e-300))[:, None]
+        return mean.reshape(len(self.x), *of_faces.shape[1:])
+
+    @cached_property
+    def world_velocities(self) -> Vec:
+        """ẋ − F Ẋ of the cloth's material at the vertices, with the averaged F [m/s], (n, 3). [Thesis 2.2]"""
+        slid: Vec = self.v - np.einsum("nij,nj->ni", self.polar_gradients, self.slide)
+        return slid
+
+    @cached_property
+    def momentum(self) -> Vec:
+        """∫ ẋ − F Ẋ over material space, each face with its own F: for one kilogram a square metre [m³/s], (3,).
+        [Thesis 2.2]"""
+        mean = self.v[self.faces].mean(axis=1) - np.einsum("mij,mj->mi", self.gradients,
+                                                           self.slide[self.faces].mean(axis=1))
+        momentum: Vec = self.areas @ mean
+        return momentum
+
+    @property
+    def normals(self) -> Vec:
+        """Unit normals of the faces in the world, (m, 3)."""
+        corners = self.x[self.faces]
+        normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        unit: Vec = normal / np.maximum(np.linalg.norm(normal, axis=1), 1e-300)[:, None]
+        return unit
+
+    @cached_property
+    def smallest_angles(self) -> Vec:
+        """Of each face in material space [rad], (m,)."""
+        corners = self.material[self.faces]
+        angles = []
+        for k in range(3):
+            one, two = corners[:, NEXT[k]] - corners[:, k], corners[:, LAST[k]] - corners[:, k]
+            angles.append(np.arctan2(2.0 * self.areas, np.einsum("mi,mi->m", one, two)))
+        smallest: Vec = np.min(angles, axis=0)
+        return smallest
+
+    def checked(self) -> SheetMesh:
+        """Itself. Raises BadMesh where it is no single manifold piece that lies flat and once in material space."""
+        self._check_faces()
+        self._check_edges()
+        self._check_pieces()
+        pair = overlapping_faces(self.material, self.faces)
+        if pair is not None:
+            raise BadMesh(f"faces {pair[0]} and {pair[1]} lie over each other in material space, {self._spot(pair[0])}",
+                          "Unwrap the cloth so that no two faces of its UV map overlap")
+        return self
+
+    def _check_faces(self) -> None:
+        if not (np.isfinite(self.x).all() and np.isfinite(self.material).all()):
+            raise BadMesh("the cloth has a vertex that is nowhere: its place is no number", "Check the mesh's vertices")
+        if not len(self.faces) or self.faces.min() < 0 or self.faces.max() >= len(self.x):
+            raise BadMesh("the cloth has no faces, or one with a corner that there is not", "Give it faces")
+        longest = np.linalg.norm(np.roll(self.material[self.faces], -1, axis=1) - self.material[self.faces],
+                                 axis=2).max(axis=1)
+        flat = np.flatnonzero(~(np.abs(self.areas) > THIN * longest**2))
+        if len(flat):
+            raise BadMesh(f"face {flat[0]} has no area in material space, {self._spot(flat[0])}",
+                          "Unwrap it again, or merge its vertices by distance")
+        turned = np.flatnonzero(self.areas < 0.0)
+        if len(turned):
+            raise BadMesh(f"face {turned[0]} is turned over in material space, {self._spot(turned[0])}",
+                          "Recalculate the normals, and unwrap the cloth so that no face of its UV map is mirrored")
+
+    def _check_edges(self) -> None:
+        ends = np.stack([self.faces[:, NEXT], self.faces[:, LAST]], axis=2).reshape(-1, 2).astype(np.int64)
+        for which, what in ((ends, "has faces that look opposite ways, or more than two"),
+                            (np.sort(ends, axis=1), "has more than two faces")):
+            key = (which[:, 0] << 32) | which[:, 1]
+            _, first, many = np.unique(key, return_index=True, return_counts=True)
+            bad = first[many > (1 if which is ends else 2)]
+            if len(bad):
+                a, b = ends[bad[0]]
+                raise BadMesh(f"the edge between vertices {a} and {b} {what}, {self._spot(int(bad[0]) // 3)}",
+                              "Make the cloth manifold: separate the extra faces, or recalculate the normals")
+
+    def _check_pieces(self) -> None:
+        """One piece that hangs together by edges; each vertex in one fan of faces."""
+        loose = np.setdiff1d(np.arange(len(self.x)), self.faces)
+        if len(loose):
+            raise BadMesh(f"vertex {loose[0]} belongs to no face ({len(loose)} such vertices)", "Delete loose vertices")
+        label = _labels(len(self.faces), self.across)
+        if label.max() > 0:
+            raise BadMesh(f"the cloth has {label.max() + 1} pieces in material space that no edge joins, "
+                          f"{self._spot(int(np.argmax(label > 0)))}",
+                          "Make each piece an object of its own, or unwrap it as one island without seams")
+        around = np.bincount(self.faces.ravel(), minlength=len(self.x))
+        degree = np.bincount(self.edges.ravel(), minlength=len(self.x))
+        pinched = np.flatnonzero(degree != around + self.border)
+        if len(pinched):
+            face = int(np.flatnonzero((self.faces == pinched[0]).any(axis=1))[0])
+            raise BadMesh(f"faces meet at vertex {pinched[0]} and share no edge there, {self._spot(face)}",
+                          "Separate the vertex, or fill the gap with a face")
+
+    def _spot(self, face: int) -> str:
+        """Where a face is, for messages."""
+        x, X = self.x[self.faces[face]].mean(axis=0), self.material[self.faces[face]].mean(axis=0)
+        return f"near ({x[0]:.4g}, {x[1]:.4g}, {x[2]:.4g}) m in the world, ({X[0]:.4g}, {X[1]:.4g}) m in the material"
+
+
+def _labels(count: int, across: Index) -> Index:
+    """Number of the piece of each face, (m,), from 0 on as faces are met."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    face, corner = np.nonzero(across >= 0)
+    graph = coo_array((np.ones(len(face)), (face, across[face, corner])), shape=(count, count))
+    label: Index = connected_components(graph, directed=False)[1].astype(np.int32)
+    return label
+
+
+def polar(F: Vec) -> tuple[Vec, Vec]:
+    """R, whole rotations (m, 3, 3) with the normal last, and S, (m, 2, 2), of gradients F = R S, (m, 3, 2)."""
+    c = F.transpose(0, 2, 1) @ F
+    # the square root of 2 × 2: (C + √det C) / √(tr C + 2 √det C)
+    root = np.sqrt(np.maximum(c[:, 0, 0] * c[:, 1, 1] - c[:, 0, 1] ** 2, 1e-300))
+    trace = np.sqrt(c[:, 0, 0] + c[:, 1, 1] + 2.0 * root)
+    stretch = (c + root[:, None, None] * np.eye(2)) / trace[:, None, None]
+    inverse = np.empty_like(stretch)
+    inverse[:, 0, 0], inverse[:, 1, 1] = stretch[:, 1, 1] / root, stretch[:, 0, 0] / root
+    inverse[:, 0, 1] = inverse[:, 1, 0] = -stretch[:, 0, 1] / root
+    flat = F @ inverse
+    return np.concatenate([flat, np.cross(flat[:, :, 0], flat[:, :, 1])[:, :, None]], axis=2), stretch
+
+
+def nearest_rotation(matrices: Vec) -> Vec:
+    """In the Frobenius norm, (k, 3, 3)."""
+    left, _, right = np.linalg.svd(matrices)
+    left[:, :, 2] *= np.sign(np.linalg.det(left) * np.linalg.det(right))[:, None]
+    rotations: Vec = left @ right
+    return rotations
