@@ -1,0 +1,1 @@
+"""A sparse system under rows that have to hold or may only be exceeded."""

@@ -1,0 +1,232 @@
+"""Kernels: a frame at each vertex whose first directions are what its rows hold, and the matrix in these frames.
+
+A row or column of a direction that is held becomes the identity's, so the pattern is the same whichever rows hold.
+BLOCKS are the arrays of VertexPattern.blocks; vertices go by rank and vectors by place there.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...threads import inlined, kernel
+
+DEPENDENT = 1.0e-9  #: of a row's length: what is left of a row that others imply
+BLOCKS = "i4[::1], i4[::1], i4[::1], i4[::1], i4[::1]"
+
+
+@inlined
+def taken(row, size, basis, held, corner):  # type: ignore[no-untyped-def]
+    """Whether a row adds a direction to the first `held` columns of an orthonormal basis; it is written there.
+
+    corner: what the row is in that basis is written to its row number `held`, so rows = corner basisᵀ.
+    """
+    whole, left = 0.0, np.zeros(5)
+    for i in range(size):
+        left[i] = row[i]
+        whole += row[i] * row[i]
+    for j in range(5):
+        corner[held, j] = 0.0
+    for _ in range(2):  # once more for what rounding left
+        for j in range(held):
+            along = 0.0
+            for i in range(size):
+                along += basis[i, j] * left[i]
+            corner[held, j] += along
+            for i in range(size):
+                left[i] -= along * basis[i, j]
+    rest = 0.0
+    for i in range(size):
+        rest += left[i] * left[i]
+    rest = np.sqrt(rest)
+    if held >= size or rest <= DEPENDENT * np.sqrt(whole):
+        return False
+    corner[held, held] = rest
+    for i in range(size):
+        basis[i, held] = left[i] / rest
+    return True
+
+
+@inlined
+def complete(size, basis, held):  # type: ignore[no-untyped-def]
+    """The other columns of an orthonormal basis, from the axes that have most outside of the first ones."""
+    for k in range(held, size):
+        best, most = 0, -1.0
+        for axis in range(size):
+            inside = 0.0
+            for j in range(k):
+                inside += basis[axis, j] * basis[axis, j]
+            if 1.0 - inside > most + 1.0e-12:
+                best, most = axis, 1.0 - inside
+        for i in range(size):
+            basis[i, k] = 0.0
+        basis[best, k] = 1.0
+        for _ in range(2):
+            for j in range(k):
+                along = 0.0
+                for i in range(size):
+                    along += basis[i, j] * basis[i, k]
+                for i in range(size):
+                    basis[i, k] -= along * basis[i, j]
+        length = 0.0
+        for i in range(size):
+            length += basis[i, k] * basis[i, k]
+        length = np.sqrt(length)
+        for i in range(size):
+            basis[i, k] /= length
+
+
+@kernel("void(i4[::1], i4[::1], f8[:,::1], i4[::1], b1[::1], i4[::1], i4[::1], f8[:,:,::1], f8[:,:,::1])")
+def make_frames(touched, row_first, factor, start, active, member, held, frames, corners):  # type: ignore[no-untyped-def]
+    """Frames and corners (n, 5, 5) of the touched vertices, whose rows row_first has; how many directions are `held`.
+
+    member: of each row its number among its vertex' held ones, −1 where it is not active or others imply it; rows
+    that come first count first. A row that others imply is no longer active.
+    """
+    for t in range(touched.shape[0]):
+        v = touched[t]
+        size, count = start[v + 1] - start[v], 0
+        for r in range(row_first[t], row_first[t + 1]):
+            member[r] = -1
+            if active[r]:
+                if taken(factor[r], size, frames[v], count, corners[v]):
+                    member[r] = count
+                    count += 1
+                else:
+                    active[r] = False
+        complete(size, frames[v], count)
+        held[v] = count
+
+
+@kernel("void(i4[::1], i4[::1], i4[::1], i4[::1], f8[:,:,::1], f8[:,:,::1], i4[::1], f8[::1], f8[::1])")
+def meet(touched, row_first, member, held, frames, corners, start, target, u):  # type: ignore[no-untyped-def]
+    """u, (m,), that meets every held row's target and has nothing besides. It is zero where nothing is held."""
+    along = np.empty(5)
+    for i in range(u.shape[0]):
+        u[i] = 0.0
+    for t in range(touched.shape[0]):
+        v = touched[t]
+        for r in range(row_first[t], row_first[t + 1]):
+            k = member[r]
+            if k >= 0:
+                along[k] = target[r]
+                for j in range(k):
+                    along[k] -= corners[v, k, j] * along[j]
+                along[k] /= corners[v, k, k]
+        for i in range(start[v + 1] - start[v]):
+            for k in range(held[v]):
+                u[start[v] + i] += frames[v, i, k] * along[k]
+
+
+@kernel("void(i4[::1], i4[::1], f8[:,:,::1], i4[::1], f8[:,::1])")
+def into_frames(touched, held, frames, start, x):  # type: ignore[no-untyped-def]
+    """Qᵀ x in place, nothing in what is held. x: (m, c)."""
+    old = np.empty(5)
+    for t in range(touched.shape[0]):
+        v = touched[t]
+        size = start[v + 1] - start[v]
+        for c in range(x.shape[1]):
+            for i in range(size):
+                old[i] = x[start[v] + i, c]
+            for k in range(size):
+                total = 0.0
+                if k >= held[v]:
+                    for i in range(size):
+                        total += frames[v, i, k] * old[i]
+                x[start[v] + k, c] = total
+
+
+@kernel("void(i4[::1], i4[::1], f8[:,:,::1], i4[::1], f8[:,::1])")
+def out_of_frames(touched, held, frames, start, x):  # type: ignore[no-untyped-def]
+    """Q x in place of what is in frames, without what is held. x: (m, c)."""
+    old = np.empty(5)
+    for t in range(touched.shape[0]):
+        v = touched[t]
+        size = start[v + 1] - start[v]
+        for c in range(x.shape[1]):
+            for k in range(size):
+                old[k] = x[start[v] + k, c]
+            for i in range(size):
+                total = 0.0
+                for k in range(held[v], size):
+                    total += frames[v, i, k] * old[k]
+                x[start[v] + i, c] = total
+
+
+@kernel(f"void({BLOCKS}, f8[::1], f8[::1], f8[::1])")
+def product(first, block_row, before, start, indptr, values, x, out):  # type: ignore[no-untyped-def]
+    """out = A x of a symmetric matrix whose lower triangle is in blocks, both (m,)."""
+    for i in range(x.shape[0]):
+        out[i] = 0.0
+    for j in range(first.shape[0] - 1):
+        width, low = start[j + 1] - start[j], start[j]
+        for c in range(width):
+            column = indptr[low + c]
+            out[low + c] += values[column] * x[low + c]
+            for r in range(c + 1, width):
+                value = values[column + r - c]
+                out[low + r] += value * x[low + c]
+                out[low + c] += value * x[low + r]
+            for k in range(first[j] + 1, first[j + 1]):
+                at, place = start[block_row[k]], column + width - c + before[k]
+                for r in range(start[block_row[k] + 1] - at):
+                    value = values[place + r]
+                    out[at + r] += value * x[low + c]
+                    out[low + c] += value * x[at + r]
+
+
+@kernel(f"void({BLOCKS}, f8[::1], i4[::1], f8[:,:,::1], f8[::1])")
+def matrix_in_frames(first, block_row, before, start, indptr, values, held, frames, out):  # type: ignore[no-untyped-def]
+    """Qᵀ A Q with the identity's rows and columns where a direction is held; the same places as `values`."""
+    block, half = np.empty((5, 5)), np.empty((5, 5))
+    for i in range(values.shape[0]):
+        out[i] = values[i]
+    for j in range(first.shape[0] - 1):
+        width, low = start[j + 1] - start[j], start[j]
+        for k in range(first[j], first[j + 1]):
+            i = block_row[k]
+            if held[i] == 0 and held[j] == 0:
+                continue
+            height = start[i + 1] - start[i]
+            for c in range(width):
+                place = indptr[low + c] + width - c + before[k]
+                for r in range(height):
+                    # of the diagonal block the lower half stands there alone
+                    block[r, c] = values[place + r] if i != j or r >= c else block[c, r]
+            for r in range(height):
+                for c in range(width):
+                    half[r, c] = block[r, c]
+                    if held[j] > 0:
+                        half[r, c] = 0.0
+                        for s in range(width):
+                            half[r, c] += block[r, s] * frames[j, s, c]
+            for c in range(width):
+                place = indptr[low + c] + width - c + before[k]
+                for r in range(c if i == j else 0, height):
+                    if r < held[i] or c < held[j]:
+                        out[place + r] = 1.0 if i == j and r == c else 0.0
+                    elif held[i] > 0:
+                        total = 0.0
+                        for s in range(height):
+                            total += frames[i, s, r] * half[s, c]
+                        out[place + r] = total
+                    else:
+                        out[place + r] = half[r, c]
+
+
+@kernel("void(i4[::1], i4[::1], i4[::1], i4[::1], f8[:,:,::1], f8[:,:,::1], i4[::1], f8[::1], f8[::1])")
+def multipliers_of(touched, row_first, member, held, frames, corners, start, rest, out):  # type: ignore[no-untyped-def]
+    """λ with Σ λ row = what is left, A u − b, in what is held; 0 for the other rows, (r,)."""
+    along = np.empty(5)
+    for t in range(touched.shape[0]):
+        v = touched[t]
+        for k in range(held[v]):
+            along[k] = 0.0
+            for i in range(start[v + 1] - start[v]):
+                along[k] += frames[v, i, k] * rest[start[v] + i]
+        for r in range(row_first[t + 1] - 1, row_first[t] - 1, -1):
+            k = member[r]
+            out[r] = 0.0
+            if k >= 0:
+                out[r] = along[k] / corners[v, k, k]
+                for j in range(k):
+                    along[j] -= corners[v, k, j] * out[r]

@@ -1,0 +1,277 @@
+"""min ½ uᵀ A u − uᵀ b under G u = g and C u ≥ c, where most rows touch one vertex: a primal-dual active set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...errors import StepFailed
+from ...state import Index, Mask, Vec
+from ..choose import choose
+from ..interface import LinearSolver, available
+from .reduced import IMPLIED, Reduced
+from .rows import Answer, Infeasible, Keys, SpreadRows, VertexRows, WarmStart, no_spread_rows
+from .vertex_pattern import VertexPattern
+from .vertex_programs import choose_rows
+
+AT_ONCE = 12  #: sets of rows that are tried before the rows are taken one at a time
+GAP, FORCE = 1.0e-11, 1.0e-11  #: of the largest unknown and force: what rounding may leave of a row and a multiplier
+MET = 1.0e-9  #: of the same: what a row that others imply may be off
+
+
+@dataclass(frozen=True)
+class _Table:
+    """Rows of length one, by vertex and those that have to hold first."""
+
+    order: Index  #: of the caller's rows, (r,)
+    length: Vec  #: of the caller's rows in this order, (r,)
+    vertex: Index  #: (r,) rank
+    touched: Index  #: (t,) ranks
+    first: Index  #: (t + 1,)
+    factor: Vec  #: (r, 5)
+    target: Vec  #: (r,)
+    equal: Mask  #: (r,)
+    key: Keys  #: (r,)
+
+
+class SparseProgram:
+    """Programs whose matrix keeps its pattern for a while: its order and its symbolic factor are kept.
+
+    Rows of one vertex that hold are eliminated in an orthonormal frame of this vertex, those over several by the
+    factor's inverse. Which rows hold is guessed for all vertices at once: for each by the small program that is left
+    where all others stand still, which for one row is the semismooth Newton method. Where that comes back to a set of
+    rows that it had, rows are taken one at a time by a dual active set, which always ends.
+    [Hintermüller 2002, changed: rows of a vertex together] [Goldfarb 1983]
+    """
+
+    def __init__(self, linear: LinearSolver | None = None) -> None:
+        """linear: in double precision; where none is given the best that is installed."""
+        self._linear = _precise() if linear is None else linear
+        self._pattern: VertexPattern | None = None
+        self._reduced: Reduced | None = None
+
+    def solve(self, matrix: sp.csc_matrix, right: Vec, unknowns: Index, rows: VertexRows,
+              spread: SpreadRows | None = None, warm: WarmStart | None = None) -> Answer:
+        """The minimum.
+
+        matrix: A, (m, m), symmetric, positive definite where the rows that have to hold do; what stands above its
+        diagonal is not read, and its pattern is not written to once it was given. right: b, (m,). unknowns: of each
+        vertex, (n, 5), −1 behind its last. warm: of an answer that may be near.
+
+        Raises Infeasible with the keys of rows that contradict each other, Singular with the unknowns of a motion
+        that nothing resists, StepFailed where numbers are not finite.
+        """
+        if not (np.isfinite(matrix.data).all() and np.isfinite(right).all() and np.isfinite(rows.target).all()
+                and np.isfinite(rows.factor).all()):
+            raise StepFailed("the cloth's matrix, forces or constraints are not finite")
+        reduced = self._reduced_for(matrix, unknowns)
+        run = _Run(reduced, matrix, right, rows, no_spread_rows(len(right)) if spread is None else spread)
+        return run.answer(warm)
+
+    def _reduced_for(self, matrix: sp.csc_matrix, unknowns: Index) -> Reduced:
+        if self._reduced is None or self._pattern is None or not self._pattern.is_of(matrix, unknowns):
+            self._pattern = VertexPattern(matrix, unknowns, self._linear.order)
+            self._linear.analyse(self._pattern.lower, 0)
+            self._reduced = Reduced(self._pattern, self._linear)
+        return self._reduced
+
+
+class _Run:
+    """One program, its unknowns by place and its rows by vertex."""
+
+    def __init__(self, reduced: Reduced, matrix: sp.csc_matrix, right: Vec, rows: VertexRows,
+                 spread: SpreadRows) -> None:
+        pattern = reduced.pattern
+        self.reduced, self.rows = reduced, _table(rows, pattern)
+        self.right: Vec = np.empty(len(right))
+        self.right[pattern.place] = right
+        self.values = pattern.values(matrix)
+        self.spread, self.spread_length = self._across(spread)
+        self.spread_target: Vec = spread.target / self.spread_length
+        self.spread_equal, self.spread_key = spread.equal, spread.key
+        reduced.take(self.values, self.rows.touched, self.rows.first, self.rows.factor, self.spread)
+        self.strongest = float(np.abs(right).max(initial=0.0))
+
+    def _across(self, spread: SpreadRows) -> tuple[Vec, Vec]:
+        """The spread rows by place, of length one, (s, m), and their lengths."""
+        dense = np.zeros((len(spread), len(self.right)))
+        dense[:, self.reduced.pattern.place] = spread.matrix.toarray()
+        length = np.linalg.norm(dense, axis=1)
+        length[length == 0.0] = 1.0
+        return dense / length[:, None], length
+
+    def answer(self, warm: WarmStart | None) -> Answer:
+        table, keys = self.rows, np.zeros(0, np.int64) if warm is None else warm.keys
+        self.active: Mask = table.equal | np.isin(table.key, keys)
+        self.spread_active: Mask = self.spread_equal | np.isin(self.spread_key, keys)
+        settled = self._at_once()
+        if not settled:
+            self._one_by_one()
+        self._judge_implied()
+
+        place = self.reduced.pattern.place
+        on_vertex, active = np.empty(len(table.order)), np.empty(len(table.order), np.bool_)
+        on_vertex[table.order] = self.multiplier / table.length
+        active[table.order] = self.active
+        held = np.concatenate([table.key[self.active & ~table.equal],
+                               self.spread_key[self.spread_active & ~self.spread_equal]])
+        return Answer(self.u[place], on_vertex, self.spread_multiplier / self.spread_length, active, self.spread_active,
+                      WarmStart(np.unique(held)), self.reduced.factored, not settled)
+
+    def _at_once(self) -> bool:
+        """Whether a set of rows was found whose answer is the minimum."""
+        table, seen = self.rows, set[bytes]()
+        for _ in range(AT_ONCE):
+            name = self.active.tobytes() + self.spread_active.tobytes()
+            if name in seen:
+                return False
+            seen.add(name)
+            self._hold()
+            exceeded = ~self.spread_active & ~self.spread_equal & (self._spread_gap() < -self._spread_tolerance())
+            pulls = self.spread_active & ~self.spread_equal & (self.spread_multiplier < -self._weakest())
+            changed = choose_rows(*self.reduced.pattern.blocks, self.values, table.touched, table.first, table.factor,
+                                  table.target, table.equal, self.u, self.multiplier, self._tolerance(),
+                                  self._weakest(), self.active)
+            if not (changed or exceeded.any() or pulls.any()):
+                return True
+            self.spread_active ^= exceeded | pulls
+        return False
+
+    def _one_by_one(self) -> None:
+        """The minimum from the last set of rows on, by a dual active set. [Goldfarb 1983]"""
+        self._only_pushing()
+        for _ in range(20 * (len(self.active) + len(self.spread_active)) + 20):
+            gap = np.concatenate([self._gap() / self._tolerance(), self._spread_gap() / self._spread_tolerance()])
+            gap[np.concatenate([self.active | self.rows.equal, self.spread_active | self.spread_equal])] = np.inf
+            worst = int(gap.argmin()) if len(gap) else 0
+            if not len(gap) or gap[worst] >= -1.0:
+                return
+            self._add(worst)
+        raise StepFailed("the rows that hold the cloth were not found")
+
+    def _only_pushing(self) -> None:
+        """Let rows go until none that holds pulls."""
+        while True:
+            self._hold()
+            weakest = self._weakest()
+            pulls = self.active & ~self.rows.equal & (self.multiplier < -weakest)
+            spread_pulls = self.spread_active & ~self.spread_equal & (self.spread_multiplier < -weakest)
+            if not (pulls.any() or spread_pulls.any()):
+                return
+            self.active &= ~pulls
+            self.spread_active &= ~spread_pulls
+
+    def _add(self, one: int) -> None:
+        """Let one more row hold; rows that would have to pull then are let go. Raises Infeasible."""
+        count = len(self.active)
+        row = self._row(one)
+        loose = float(np.square(row) @ (1.0 / self.reduced.diagonal))
+        pushed = 0.0
+        while True:
+            move, turn, spread_turn = self.reduced.solve(row, np.zeros(count), np.zeros(len(self.spread_active)))
+            yields = float(row @ move)
+            gap = float(row @ self.u) - (self.rows.target[one] if one < count else self.spread_target[one - count])
+            whole = -gap / yields if yields > IMPLIED * loose else np.inf
+            multiplier = np.concatenate([self.multiplier, self.spread_multiplier])
+            turns = np.concatenate([turn, spread_turn])
+            may_go = np.concatenate([self.active & ~self.rows.equal, self.spread_active & ~self.spread_equal])
+            may_go &= turns < -1.0e-12 * np.abs(turns).max(initial=0.0)
+            until = np.where(may_go, np.maximum(multiplier, 0.0) / np.where(may_go, -turns, 1.0), np.inf)
+            first = int(until.argmin())
+            share = min(whole, float(until[first]))
+            if share == np.inf:
+                against = np.abs(turns) > 1.0e-9 * np.abs(turns).max(initial=1.0e-300)
+                keys = np.concatenate([self.rows.key, self.spread_key])
+                raise Infeasible([int(keys[one]), *keys[against]])
+            pushed += share
+            self.multiplier += share * turn
+            self.spread_multiplier += share * spread_turn
+            if whole < np.inf:
+                self.u += share * move
+            self._set(one if share == whole else first, share == whole)
+            if share == whole:
+                self._hold()
+                return
+            self.reduced.hold(self.active, self.spread_active)
+
+    def _set(self, one: int, holds: bool) -> None:
+        count = len(self.active)
+        if one < count:
+            self.active[one] = holds
+        else:
+            self.spread_active[one - count] = holds
+        if not holds:
+            (self.multiplier if one < count else self.spread_multiplier)[one if one < count else one - count] = 0.0
+
+    def _row(self, one: int) -> Vec:
+        """A row over all unknowns, (m,)."""
+        count = len(self.active)
+        if one >= count:
+            across: Vec = self.spread[one - count]
+            return across
+        row, start, vertex = np.zeros(len(self.right)), self.reduced.pattern.start, self.rows.vertex[one]
+        row[start[vertex] : start[vertex + 1]] = self.rows.factor[one, : start[vertex + 1] - start[vertex]]
+        return row
+
+    def _hold(self) -> None:
+        self.reduced.hold(self.active, self.spread_active)
+        self.u, self.multiplier, self.spread_multiplier = self.reduced.solve(self.right, self.rows.target,
+                                                                             self.spread_target)
+
+    def _judge_implied(self) -> None:
+        """Raises Infeasible where a row that has to hold was left out for others that imply it, and it does not."""
+        off = self.rows.equal & ~self.active & (np.abs(self._gap()) > MET / GAP * self._tolerance())
+        if off.any():
+            vertex = self.rows.vertex[off][0]
+            raise Infeasible(self.rows.key[self.rows.equal & (self.rows.vertex == vertex)])
+        off = self.spread_equal & ~self.spread_active & (np.abs(self._spread_gap()) > MET / GAP *
+                                                         self._spread_tolerance())
+        if off.any():
+            raise Infeasible([*self.spread_key[off], *self.rows.key[self.rows.equal], *self.spread_key[
+                self.spread_equal & self.spread_active]])
+
+    def _gap(self) -> Vec:
+        """By how much each row of a vertex is exceeded, (r,)."""
+        table, start = self.rows, self.reduced.pattern.start
+        at = start[table.vertex][:, None] + np.arange(table.factor.shape[1])
+        there: Vec = np.append(self.u, np.zeros(table.factor.shape[1]))[at]
+        return np.einsum("ri,ri->r", table.factor, there) - table.target  # type: ignore[no-any-return]
+
+    def _spread_gap(self) -> Vec:
+        return self.spread @ self.u - self.spread_target  # type: ignore[no-any-return]
+
+    def _tolerance(self) -> Vec:
+        return GAP * (self._fastest() + np.abs(self.rows.target))
+
+    def _spread_tolerance(self) -> Vec:
+        return GAP * (self._fastest() + np.abs(self.spread_target))
+
+    def _fastest(self) -> float:
+        return max(float(np.abs(self.u).max(initial=0.0)), 1.0e-300)
+
+    def _weakest(self) -> float:
+        """A multiplier that rounding may make of nothing."""
+        return FORCE * max(self.strongest, float(self.reduced.diagonal.max(initial=0.0)) * self._fastest())
+
+
+def _precise() -> LinearSolver:
+    """CHOLMOD where there is one: others are made for blocks of three or for one precision."""
+    return choose(next(key for key in ("cholmod", "cvxopt", "superlu") if available(key) is not None))
+
+
+def _table(rows: VertexRows, pattern: VertexPattern) -> _Table:
+    """Raises IndexError where there is no such vertex."""
+    rank = pattern.rank[rows.vertex]
+    order = np.lexsort((~rows.equal, rank)).astype(np.int32)
+    rank = rank[order]
+    # what a vertex does not have of a row says nothing
+    size = np.diff(pattern.start)[rank]
+    factor = np.where(np.arange(rows.factor.shape[1]) < size[:, None], rows.factor[order], 0.0)
+    length = np.linalg.norm(factor, axis=1)
+    length[length == 0.0] = 1.0
+    touched, first = np.unique(rank, return_index=True)
+    return _Table(order, length, rank, touched.astype(np.int32), np.append(first, len(rank)).astype(np.int32),
+                  np.ascontiguousarray(factor / length[:, None]), rows.target[order] / length,
+                  np.ascontiguousarray(rows.equal[order]), rows.key[order])
