@@ -1,0 +1,440 @@
+"""Splits, flips and collapses of a triangle mesh in material space, over arrays with room for more.
+
+MESH is a tuple of arrays that all kernels here take:
+
+    x (n, 3), material (n, 2), v (n, 3), slide (n, 2), metric (n, 3), on (n,), kept (n,): what vertices have
+    faces (m, 3), −1 in a dead one; across (m, 3): the face beyond the edge opposite to a corner, −1 at the border
+    at (n,): a face of each vertex, −1 of a dead one
+    counts (3,): rows of vertices and of faces in use, dead ones too, and how many point features there are
+    ends (E, 2): point features at the ends of each edge feature
+
+An edge is told by a face and the corner opposite to it. A face goes round as c, a, b from that corner on.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...threads import inlined, kernel
+
+MESH = ("Tuple((f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], i4[::1], b1[::1], i4[:,::1], i4[:,::1], i4[::1],"
+        " i8[::1], i4[:,::1]))")
+
+VERTICES, FACES, POINTS = 0, 1, 2  #: places in counts
+WIDEST = 64  #: faces around a vertex; where more meet nothing is changed
+FREE = -2  #: no feature at all
+
+# why a collapse or a flip is refused
+DONE, KEPT, ON_FEATURE, AT_BORDER, LINKED, INVERTED, THIN, CROWDED, NO_EDGE = range(9)
+
+
+@kernel("void(i8, i8, i4[:,::1], i4[:,::1], i4[::1])")
+def build_tables(vertices, count, faces, across, at):  # type: ignore[no-untyped-def]
+    """Write across (m, 3) and at (n,) of so many faces (m, 3) that are manifold."""
+    start = np.zeros(vertices + 1, np.int64)
+    for f in range(count):
+        for k in range(3):
+            start[faces[f, k] + 1] += 1
+    for i in range(vertices):
+        start[i + 1] += start[i]
+    filled, around = start[:-1].copy(), np.empty(3 * count, np.int64)
+    at[:vertices] = -1
+    for f in range(count):
+        for k in range(3):
+            i = faces[f, k]
+            around[filled[i]] = f
+            filled[i] += 1
+            at[i] = f
+    for f in range(count):
+        for k in range(3):
+            a, b = faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]
+            across[f, k] = -1
+            for g in around[start[a]:start[a + 1]]:
+                for j in range(3):
+                    if faces[g, j] == b and faces[g, (j + 1) % 3] == a:
+                        across[f, k] = g
+
+
+@inlined
+def corner_of(faces, f, vertex):  # type: ignore[no-untyped-def]
+    """Which corner of a face a vertex is."""
+    if faces[f, 0] == vertex:
+        return 0
+    return 1 if faces[f, 1] == vertex else 2
+
+
+@inlined
+def far_corner(across, g, f):  # type: ignore[no-untyped-def]
+    """Which corner of g stands opposite to the edge that it has in common with f."""
+    if across[g, 0] == f:
+        return 0
+    return 1 if across[g, 1] == f else 2
+
+
+@inlined
+def wedge(material, a, b, c):  # type: ignore[no-untyped-def]
+    """Twice the area of a triangle in material space."""
+    return ((material[b, 0] - material[a, 0]) * (material[c, 1] - material[a, 1])
+            - (material[b, 1] - material[a, 1]) * (material[c, 0] - material[a, 0]))
+
+
+@inlined
+def sharpness(p0, p1, q0, q1, r0, r1):  # type: ignore[no-untyped-def]
+    """tan of the smallest angle of the triangle p, q, r in the plane, negative where it is turned over."""
+    a, b, c = (r0 - q0) ** 2 + (r1 - q1) ** 2, (p0 - r0) ** 2 + (p1 - r1) ** 2, (q0 - p0) ** 2 + (q1 - p1) ** 2
+    twice = (q0 - p0) * (r1 - p1) - (q1 - p1) * (r0 - p0)
+    # the smallest angle is opposite to the shortest edge: tan = 2·(2A) / (sum of the others² − its own²)
+    return 2.0 * twice / max(a + b + c - 2.0 * min(a, min(b, c)), 1e-300)
+
+
+@kernel(f"f8({MESH}, i8, i8, i8)")
+def sharpness_of(mesh, a, b, c):  # type: ignore[no-untyped-def]
+    """tan of the smallest angle in material space of a triangle of three vertices, negative where turned over."""
+    X = mesh[1]
+    return sharpness(X[a, 0], X[a, 1], X[b, 0], X[b, 1], X[c, 0], X[c, 1])
+
+
+@kernel("i8(i8, i8, i8, i4[:,::1])")
+def common_feature(first, second, points, ends):  # type: ignore[no-untyped-def]
+    """Number of the edge feature that both of these features are on, FREE where there is none. An edge of the mesh
+    between two such vertices is conformal."""
+    if first < 0 or second < 0:
+        return FREE
+    if first >= points and second >= points:
+        return first if first == second else FREE
+    if first < points and second < points:
+        for e in range(ends.shape[0]):
+            if (ends[e, 0] == first and ends[e, 1] == second) or (ends[e, 0] == second and ends[e, 1] == first):
+                return points + e
+        return FREE
+    edge, point = max(first, second), min(first, second)
+    e = edge - points
+    return edge if e < ends.shape[0] and (ends[e, 0] == point or ends[e, 1] == point) else FREE
+
+
+@kernel(f"i8({MESH}, i8, i8)")
+def feature_of(mesh, a, b):  # type: ignore[no-untyped-def]
+    """The edge feature that an edge between two vertices would lie on, FREE where none."""
+    on, counts, ends = mesh[5], mesh[10], mesh[11]
+    if on[a] < 0 or on[b] < 0:
+        return FREE
+    return common_feature(on[a], on[b], counts[POINTS], ends)
+
+
+@kernel(f"i8({MESH}, i8, i4[::1])")
+def ring(mesh, vertex, out):  # type: ignore[no-untyped-def]
+    """Faces around a vertex as they follow each other to the left, from the border on where it is there.
+
+    How many; negative at the border; 0 where there are more than `out` has room for.
+    """
+    faces, across, at = mesh[7], mesh[8], mesh[9]
+    first = at[vertex]
+    if first < 0:
+        return 0
+    f = first
+    for _ in range(WIDEST + 1):
+        before = across[f, (corner_of(faces, f, vertex) + 2) % 3]
+        if before < 0 or before == first:
+            break
+        f = before
+    open_end = across[f, (corner_of(faces, f, vertex) + 2) % 3] < 0
+    count, start = 0, f
+    while True:
+        if count == out.shape[0]:
+            return 0
+        out[count] = f
+        count += 1
+        f = across[f, (corner_of(faces, f, vertex) + 1) % 3]
+        if f < 0 or f == start:
+            break
+    return -count if open_end else count
+
+
+@kernel(f"i8({MESH}, i8, i8)")
+def find_edge(mesh, a, b):  # type: ignore[no-untyped-def]
+    """3 f + k of the edge between two vertices: corner k of face f is opposite to it; −1 where there is none."""
+    faces = mesh[7]
+    around = np.empty(WIDEST, np.int32)
+    for f in around[:abs(ring(mesh, a, around))]:
+        k = corner_of(faces, f, a)
+        if faces[f, (k + 1) % 3] == b:
+            return 3 * f + (k + 2) % 3
+        if faces[f, (k + 2) % 3] == b:
+            return 3 * f + (k + 1) % 3
+    return -1
+
+
+@inlined
+def slid(mesh, f, s0, s1, axis):  # type: ignore[no-untyped-def]
+    """An entry of F s in a face, s in material space."""
+    x, X, faces = mesh[0], mesh[1], mesh[7]
+    a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
+    twice = wedge(X, a, b, c)
+    of_b = ((X[c, 1] - X[a, 1]) * s0 - (X[c, 0] - X[a, 0]) * s1) / twice
+    of_c = ((X[b, 0] - X[a, 0]) * s1 - (X[b, 1] - X[a, 1]) * s0) / twice
+    return (x[b, axis] - x[a, axis]) * of_b + (x[c, axis] - x[a, axis]) * of_c
+
+
+@kernel(f"void({MESH}, i8, f8[::1], f8[::1])")
+def velocity_in(mesh, f, weights, out):  # type: ignore[no-untyped-def]
+    """World velocity of the cloth at a place of a face: Σ w ẋ − F Σ w Ẋ with the face's own F, (3,). [Thesis 2.2]"""
+    v, slide, faces = mesh[2], mesh[3], mesh[7]
+    s0, s1 = 0.0, 0.0
+    for i in range(3):
+        out[i] = 0.0
+    for k in range(3):
+        vertex = faces[f, k]
+        s0 += weights[k] * slide[vertex, 0]
+        s1 += weights[k] * slide[vertex, 1]
+        for i in range(3):
+            out[i] += weights[k] * v[vertex, i]
+    if s0 != 0.0 or s1 != 0.0:
+        for i in range(3):
+            out[i] -= slid(mesh, f, s0, s1, i)
+
+
+@kernel(f"i8({MESH}, i8, f8[::1])")
+def new_vertex(mesh, f, weights):  # type: ignore[no-untyped-def]
+    """A Lagrangian vertex at a place of a face, in none of the tables yet; −1 where there is no room."""
+    x, X, v, slide, metric, on, kept, faces, _, at, counts, _ = mesh
+    if counts[VERTICES] == at.shape[0]:
+        return -1
+    m = counts[VERTICES]
+    counts[VERTICES] += 1
+    for i in range(3):
+        x[m, i] = metric[m, i] = 0.0
+        for k in range(3):
+            x[m, i] += weights[k] * x[faces[f, k], i]
+            metric[m, i] += weights[k] * metric[faces[f, k], i]
+    for i in range(2):
+        X[m, i] = slide[m, i] = 0.0
+        for k in range(3):
+            X[m, i] += weights[k] * X[faces[f, k], i]
+    velocity_in(mesh, f, weights, v[m])
+    on[m], kept[m] = -1, False
+    return m
+
+
+@kernel(f"i8({MESH}, i8, i8, f8)")
+def split_edge(mesh, f, k, t):  # type: ignore[no-untyped-def]
+    """A new vertex on an edge, a share t of the way from its end a to its end b; its number, −1 without room for one
+    vertex and two faces.
+
+    On a conformal edge it is an EOL vertex, with ẋ and Ẋ interpolated; else Lagrangian, with the world velocity of
+    both faces there, by area. [Thesis 2.6.2]
+    """
+    x, X, v, slide, metric, on, _, faces, across, at, counts, _ = mesh
+    g = across[f, k]
+    if counts[FACES] + 2 > faces.shape[0] or counts[VERTICES] == at.shape[0]:
+        return -1
+    k1, k2 = (k + 1) % 3, (k + 2) % 3
+    a, b, c = faces[f, k1], faces[f, k2], faces[f, k]
+    weights = np.zeros(3)
+    weights[k1], weights[k2] = 1.0 - t, t
+    feature = feature_of(mesh, a, b)
+    m = new_vertex(mesh, f, weights)
+    for i in range(2):  # exactly on a border that goes along an axis
+        X[m, i] = X[a, i] + t * (X[b, i] - X[a, i])
+    for i in range(3):
+        x[m, i] = x[a, i] + t * (x[b, i] - x[a, i])
+    j = 0
+    if g >= 0:
+        j = far_corner(across, g, f)
+    if feature >= 0:
+        on[m] = feature
+        for i in range(3):
+            v[m, i] = v[a, i] + t * (v[b, i] - v[a, i])
+        for i in range(2):
+            slide[m, i] = slide[a, i] + t * (slide[b, i] - slide[a, i])
+    elif g >= 0:
+        other = np.zeros(3)
+        other[(j + 1) % 3], other[(j + 2) % 3] = t, 1.0 - t
+        beyond = np.empty(3)
+        velocity_in(mesh, g, other, beyond)
+        one, two = wedge(X, a, b, c), wedge(X, b, a, faces[g, j])
+        for i in range(3):
+            v[m, i] = (one * v[m, i] + two * beyond[i]) / (one + two)
+
+    # c a b becomes c a m and c m b
+    f2 = counts[FACES]
+    counts[FACES] += 1
+    faces[f, k2] = m
+    faces[f2, k], faces[f2, k1], faces[f2, k2] = c, m, b
+    side = across[f, k1]
+    across[f2, k], across[f2, k1], across[f2, k2] = -1, side, f
+    across[f, k], across[f, k1] = -1, f2
+    if side >= 0:
+        across[side, far_corner(across, side, f)] = f2
+    at[m], at[a], at[b], at[c] = f, f, f2, f
+    if g >= 0:
+        # d b a becomes d m a and d b m
+        j1, j2 = (j + 1) % 3, (j + 2) % 3
+        g2, d = counts[FACES], faces[g, j]
+        counts[FACES] += 1
+        faces[g, j1] = m
+        faces[g2, j], faces[g2, j1], faces[g2, j2] = d, b, m
+        side = across[g, j2]
+        across[g2, j], across[g2, j1], across[g2, j2] = f2, g, side
+        across[g, j], across[g, j2] = f, g2
+        across[f, k], across[f2, k] = g, g2
+        if side >= 0:
+            across[side, far_corner(across, side, g)] = g2
+        at[d] = g
+    return m
+
+
+@kernel(f"i8({MESH}, i8, f8[::1])")
+def split_face(mesh, f, weights):  # type: ignore[no-untyped-def]
+    """A new Lagrangian vertex inside of a face at these weights (3,) of its corners, with the world velocity there;
+    its number, −1 without room for one vertex and two faces. [Thesis 2.6.2]"""
+    faces, across, at, counts = mesh[7], mesh[8], mesh[9], mesh[10]
+    if counts[FACES] + 2 > faces.shape[0]:
+        return -1
+    m = new_vertex(mesh, f, weights)
+    if m < 0:
+        return -1
+    a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
+    f2, f3 = counts[FACES], counts[FACES] + 1
+    counts[FACES] += 2
+    second, third = across[f, 1], across[f, 2]
+    faces[f, 0] = m
+    faces[f2, 0], faces[f2, 1], faces[f2, 2] = a, m, c
+    faces[f3, 0], faces[f3, 1], faces[f3, 2] = a, b, m
+    across[f, 1], across[f, 2] = f2, f3
+    across[f2, 0], across[f2, 1], across[f2, 2] = f, second, f3
+    across[f3, 0], across[f3, 1], across[f3, 2] = f, f2, third
+    if second >= 0:
+        across[second, far_corner(across, second, f)] = f2
+    if third >= 0:
+        across[third, far_corner(across, third, f)] = f3
+    at[m], at[a], at[b], at[c] = f, f2, f, f
+    return m
+
+
+@kernel(f"i8({MESH}, i8, i8, f8)")
+def flip(mesh, f, k, thinnest):  # type: ignore[no-untyped-def]
+    """Turn an edge to join the corners opposite to it; DONE, or why not.
+
+    Never of a conformal edge, never where a face would be turned over in material space, or have an angle whose tan is
+    below `thinnest` and below that of both faces now.
+    """
+    faces, across, at = mesh[7], mesh[8], mesh[9]
+    g = across[f, k]
+    if g < 0:
+        return AT_BORDER
+    k1, k2 = (k + 1) % 3, (k + 2) % 3
+    c, a, b = faces[f, k], faces[f, k1], faces[f, k2]
+    if feature_of(mesh, a, b) >= 0:
+        return ON_FEATURE
+    j = far_corner(across, g, f)
+    j1, j2 = (j + 1) % 3, (j + 2) % 3
+    d = faces[g, j]
+    after = min(sharpness_of(mesh, c, a, d), sharpness_of(mesh, d, b, c))
+    if not after > 0.0:
+        return INVERTED
+    if after < thinnest and after < min(sharpness_of(mesh, c, a, b), sharpness_of(mesh, d, b, a)):
+        return THIN
+    # c a b and d b a become c a d and d b c
+    of_f, of_g = across[f, k1], across[g, j1]
+    faces[f, k2], faces[g, j2] = d, c
+    across[f, k], across[f, k1] = of_g, g
+    across[g, j], across[g, j1] = of_f, f
+    if of_g >= 0:
+        across[of_g, far_corner(across, of_g, g)] = f
+    if of_f >= 0:
+        across[of_f, far_corner(across, of_f, f)] = g
+    at[a], at[b] = f, g
+    return DONE
+
+
+@kernel(f"i8({MESH}, i8, i8, f8, f8)")
+def may_collapse(mesh, gone, into, straight, thinnest):  # type: ignore[no-untyped-def]
+    """DONE where the vertex `gone` may be moved onto its neighbour `into`, else why not.
+
+    A kept vertex stays, and one on a point feature; one on an edge feature goes along its conformal edge only; one on
+    the border goes along the border only, and only where sin of its turn there is below `straight`. No face is turned
+    over in material space, nor gets an angle whose tan is below `thinnest` and below the worst around `gone` now.
+    """
+    X, on, kept, faces, across, at, counts = mesh[1], mesh[5], mesh[6], mesh[7], mesh[8], mesh[9], mesh[10]
+    if at[gone] < 0 or at[into] < 0:
+        return NO_EDGE
+    if kept[gone]:
+        return KEPT
+    if on[gone] >= 0 and (on[gone] < counts[POINTS] or feature_of(mesh, gone, into) < 0):
+        return ON_FEATURE
+    around, others = np.empty(WIDEST, np.int32), np.empty(WIDEST, np.int32)
+    signed, there = ring(mesh, gone, around), ring(mesh, into, others)
+    count = abs(signed)
+    if signed == 0 or there == 0:
+        return CROWDED
+    shared = 0
+    for f in around[:count]:
+        if faces[f, 0] == into or faces[f, 1] == into or faces[f, 2] == into:
+            shared += 1
+    if shared == 0:
+        return NO_EDGE
+    if signed < 0:
+        before = faces[around[0], (corner_of(faces, around[0], gone) + 1) % 3]
+        after = faces[around[count - 1], (corner_of(faces, around[count - 1], gone) + 2) % 3]
+        if shared != 1 or (into != before and into != after):
+            return AT_BORDER
+        one = np.sqrt((X[before, 0] - X[gone, 0]) ** 2 + (X[before, 1] - X[gone, 1]) ** 2)
+        two = np.sqrt((X[after, 0] - X[gone, 0]) ** 2 + (X[after, 1] - X[gone, 1]) ** 2)
+        if abs(wedge(X, before, gone, after)) > straight * one * two:
+            return AT_BORDER
+    elif shared != 2:
+        return AT_BORDER
+    # only the corners opposite to the edge are neighbours of both its ends
+    common = 0
+    for i in range(count + (1 if signed < 0 else 0)):
+        if i < count:
+            near = faces[around[i], (corner_of(faces, around[i], gone) + 1) % 3]
+        else:
+            near = faces[around[i - 1], (corner_of(faces, around[i - 1], gone) + 2) % 3]
+        if near != into:
+            for g in others[:abs(there)]:
+                k = corner_of(faces, g, into)
+                if faces[g, (k + 1) % 3] == near or (across[g, (k + 1) % 3] < 0 and faces[g, (k + 2) % 3] == near):
+                    common += 1
+                    break
+    if common != shared or count == shared:
+        return LINKED
+    worst, least = 1e300, 1e300
+    for f in around[:count]:
+        k = corner_of(faces, f, gone)
+        p, q = faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]
+        worst = min(worst, sharpness_of(mesh, gone, p, q))
+        if p != into and q != into:
+            least = min(least, sharpness_of(mesh, into, p, q))
+    if not least > 0.0:
+        return INVERTED
+    return THIN if least < thinnest and least < worst else DONE
+
+
+@kernel(f"void({MESH}, i8, i8)")
+def collapse(mesh, gone, into):  # type: ignore[no-untyped-def]
+    """Move a vertex onto its neighbour; the faces between them go. Only where `may_collapse` says DONE."""
+    faces, across, at = mesh[7], mesh[8], mesh[9]
+    around = np.empty(WIDEST, np.int32)
+    count = abs(ring(mesh, gone, around))
+    for f in around[:count]:
+        k = corner_of(faces, f, gone)
+        if faces[f, (k + 1) % 3] != into and faces[f, (k + 2) % 3] != into:
+            faces[f, k] = into
+            at[into] = f
+    for f in around[:count]:
+        if faces[f, 0] != gone and faces[f, 1] != gone and faces[f, 2] != gone:
+            continue
+        k, j = corner_of(faces, f, gone), corner_of(faces, f, into)
+        tip = faces[f, 3 - k - j]
+        # what was beyond the edge of `gone` and what beyond that of `into` meet
+        one, two = across[f, j], across[f, k]
+        if one >= 0:
+            across[one, far_corner(across, one, f)] = two
+            at[tip] = one
+        if two >= 0:
+            across[two, far_corner(across, two, f)] = one
+            at[tip] = two
+        faces[f, 0] = faces[f, 1] = faces[f, 2] = -1
+        across[f, 0] = across[f, 1] = across[f, 2] = -1
+    at[gone] = -1

@@ -1,0 +1,181 @@
+"""A sheet mesh while it is changed: arrays with room for more, and tables of neighbours."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+
+from ...state import Index, Mask, Vec
+from . import operations_kernels as ops
+from .sheet_mesh import SheetMesh
+
+ROOM = 64  #: more vertices than there are, and twice as many faces
+STRAIGHT = 1.0e-9  #: sin of the turn below which a border is straight
+THINNEST = float(np.tan(np.radians(4.0)))  #: tan of the angle that no change goes below
+
+
+class Outcome(IntEnum):
+    """What came of a flip or a collapse."""
+
+    DONE = ops.DONE
+    KEPT = ops.KEPT  #: the vertex is pinned, or a corner of the border
+    ON_FEATURE = ops.ON_FEATURE  #: it would leave the feature, or take a conformal edge away
+    AT_BORDER = ops.AT_BORDER  #: the border would change
+    LINKED = ops.LINKED  #: two faces would fall together
+    INVERTED = ops.INVERTED  #: a face would be turned over, or lose its area, in material space
+    THIN = ops.THIN  #: a face would get too small an angle
+    CROWDED = ops.CROWDED  #: more faces meet there than `operations_kernels.WIDEST`
+    NO_EDGE = ops.NO_EDGE  #: no edge joins these two vertices
+
+
+class Working:
+    """What is done to a mesh vertex by vertex; numbers of vertices stay until `sheet` counts them anew.
+
+    Kernels that sweep take `arrays` (`operations_kernels.MESH`) and need `room` made for what they add.
+    """
+
+    def __init__(self, mesh: SheetMesh, points: int | None = None, ends: Index | None = None,
+                 straight: float = STRAIGHT, thinnest: float = THINNEST) -> None:
+        """points: how many point features there are; None: all that `on` tells are points. ends: the points at the
+        ends of each edge feature, (E, 2), as `Features.edges`. straight: sin of the turn below which a border is
+        straight. thinnest: tan of the angle in material space that no flip or collapse goes below."""
+        self._from = mesh
+        self.straight, self.thinnest = straight, thinnest
+        n, m = len(mesh.x), len(mesh.faces)
+        # features whose number lies past the ends that are told have none
+        known = int(mesh.on.max(initial=-1)) + 1 if points is None else points
+        self._ends: Index = np.ascontiguousarray(np.zeros((0, 2)) if ends is None else ends, dtype=np.int32)
+        self.counts = np.array([n, m, known])
+        self.x, self.material = mesh.x.copy(), mesh.material.copy()
+        self.v, self.slide = mesh.v.copy(), mesh.slide.copy()
+        self.metric = np.zeros((n, 3))
+        self.on, self.kept = mesh.on.copy(), mesh.kept.copy()
+        self.faces = mesh.faces.copy()
+        self.across: Index = np.empty((m, 3), dtype=np.int32)
+        self.at: Index = np.empty(n, dtype=np.int32)
+        ops.build_tables(n, m, self.faces, self.across, self.at)
+        self._pack()
+        self._changed = False
+
+    def _pack(self) -> None:
+        self.arrays: tuple[Any, ...] = (self.x, self.material, self.v, self.slide, self.metric, self.on, self.kept,
+                                        self.faces, self.across, self.at, self.counts, self._ends)
+
+    def room(self, vertices: int) -> None:
+        """Make room for so many more vertices, and for the faces that splits bring with them."""
+        n, m = self.counts[:2]
+        if n + vertices <= len(self.at) and m + 2 * vertices <= len(self.faces):
+            return
+        more, wide = max(vertices, len(self.at) // 2, ROOM), max(2 * vertices, len(self.faces) // 2, 2 * ROOM)
+        for name in ("x", "material", "v", "slide", "metric", "on", "kept", "at"):
+            setattr(self, name, _longer(getattr(self, name), n + more))
+        for name in ("faces", "across"):
+            setattr(self, name, _longer(getattr(self, name), m + wide))
+        self._pack()
+
+    def split_edge(self, a: int, b: int, t: float = 0.5) -> int:
+        """A new vertex a share t of the way from a to b, its number; −1 where no edge joins them.
+
+        EOL on a conformal edge, else Lagrangian, with the velocities of section 2.6.2. [Thesis 2.6.2]
+        """
+        self.room(1)
+        edge = ops.find_edge(self.arrays, a, b)
+        if edge < 0:
+            return -1
+        f, k = divmod(edge, 3)
+        self._changed = True
+        return int(ops.split_edge(self.arrays, f, k, t if self.faces[f, (k + 1) % 3] == a else 1.0 - t))
+
+    def split_face(self, face: int, weights: Vec) -> int:
+        """A new Lagrangian vertex at these weights (3,) of a face's corners, all above zero; its number."""
+        self.room(1)
+        self._changed = True
+        return int(ops.split_face(self.arrays, face, np.ascontiguousarray(weights, dtype=float)))
+
+    def flip(self, a: int, b: int) -> Outcome:
+        """Replace the edge between two vertices by the one that joins the corners opposite to it."""
+        edge = ops.find_edge(self.arrays, a, b)
+        if edge < 0:
+            return Outcome.NO_EDGE
+        outcome = Outcome(ops.flip(self.arrays, edge // 3, edge % 3, self.thinnest))
+        self._changed |= outcome is Outcome.DONE
+        return outcome
+
+    def may_collapse(self, gone: int, into: int) -> Outcome:
+        """What `collapse` would say."""
+        return Outcome(ops.may_collapse(self.arrays, gone, into, self.straight, self.thinnest))
+
+    def collapse(self, gone: int, into: int) -> Outcome:
+        """Move one vertex onto its neighbour, which stays as it is, where all rules allow it."""
+        outcome = self.may_collapse(gone, into)
+        if outcome is Outcome.DONE:
+            ops.collapse(self.arrays, gone, into)
+            self._changed = True
+        return outcome
+
+    def faces_around(self, vertex: int) -> Index:
+        """As they follow each other to the left, from the border on where it is there, (k,)."""
+        out: Index = np.empty(ops.WIDEST, dtype=np.int32)
+        return out[:abs(ops.ring(self.arrays, vertex, out))]
+
+    def neighbours(self, vertex: int) -> Index:
+        """Vertices that an edge joins with this one, as they follow each other to the left, (k,)."""
+        around = self.faces_around(vertex)
+        corner = np.argmax(self.faces[around] == vertex, axis=1)
+        near: Index = self.faces[around, (corner + 1) % 3]
+        last = int(around[-1])
+        if self.across[last, (corner[-1] + 1) % 3] < 0:
+            near = np.append(near, self.faces[last, (corner[-1] + 2) % 3])
+        return near
+
+    def faces_of(self, a: int, b: int) -> tuple[int, int]:
+        """The faces of the edge between two vertices, the second −1 at the border; (−1, −1) where no edge is."""
+        edge = ops.find_edge(self.arrays, a, b)
+        return (-1, -1) if edge < 0 else (edge // 3, int(self.across[edge // 3, edge % 3]))
+
+    def on_border(self, vertex: int) -> bool:
+        return bool(ops.ring(self.arrays, vertex, np.empty(ops.WIDEST, dtype=np.int32)) < 0)
+
+    def conformal(self, a: int, b: int) -> bool:
+        """Whether an edge between two vertices lies along an edge feature."""
+        return bool(ops.feature_of(self.arrays, a, b) >= 0)
+
+    @property
+    def alive(self) -> Mask:
+        """Which rows of vertices are in use, (rows,)."""
+        return self.at[: self.counts[0]] >= 0
+
+    @property
+    def living_faces(self) -> Index:
+        """Rows of faces that are there, in their order, (m,)."""
+        rows: Index = np.flatnonzero(self.faces[: self.counts[1], 0] >= 0).astype(np.int32)
+        return rows
+
+    def mark_changed(self) -> None:
+        """Say that something was written to the arrays besides the operations here."""
+        self._changed = True
+
+    def sheet(self) -> tuple[SheetMesh, Index]:
+        """The mesh, and which vertex of the one that it was made from each is, −1 where new, (n',).
+
+        Vertices and faces keep their order, new ones come last. The very mesh that it was made from where nothing
+        was changed.
+        """
+        if not self._changed:
+            return self._from, np.arange(len(self._from.x), dtype=np.int32)
+        alive = np.flatnonzero(self.alive)
+        number = np.full(self.counts[0], -1, dtype=np.int32)
+        number[alive] = np.arange(len(alive))
+        was: Index = np.where(alive < len(self._from.x), alive, -1).astype(np.int32)
+        faces: Index = number[self.faces[self.living_faces]]
+        return SheetMesh(self.x[alive], self.material[alive], faces, self.v[alive], self.slide[alive], self.on[alive],
+                         self.kept[alive]), was
+
+
+def _longer(array: Any, rows: int) -> Any:
+    """The same with room for so many rows."""
+    longer = np.zeros((rows, *array.shape[1:]), dtype=array.dtype)
+    longer[: len(array)] = array
+    return longer
