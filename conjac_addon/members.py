@@ -26,6 +26,11 @@ def is_cloth(obj: bpy.types.Object | None) -> bool:
     return obj is not None and obj.type == BODY and obj.conjac.kind == kinds.CLOTH
 
 
+def is_sharp(obj: bpy.types.Object | None) -> bool:
+    """Cloth that bends exactly at sharp edges, so that each frame has faces of its own."""
+    return obj is not None and is_cloth(obj) and bool(getattr(obj.conjac, catalogue.SHARP.key))
+
+
 def is_mechanism(obj: bpy.types.Object | None) -> bool:
     """An armature, or an Empty that stands for rigid body objects, with ConJac on."""
     return obj is not None and obj.type in (ARMATURE, EMPTY) and obj.conjac.kind == kinds.MECHANISM

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ...solver import catalogue
 from ...solver.errors import BadInput
+from .. import members
 from .. import settings as properties
 from .evaluation import Evaluation
 from .folder import JobFolder, JobPart
@@ -20,7 +21,11 @@ def cloth_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
                    of: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
     """scene.json's cloth as far as it follows from settings alone. of: gives the choice of a family."""
     numbers = {param.key: properties.si(obj.conjac, param.key, scene) for param in catalogue.CLOTH_NUMBERS}
-    return {"membrane": of("membrane"), "bending": of("bending"), **numbers}
+    said = {"membrane": of("membrane"), "bending": of("bending"), **numbers}
+    if members.is_sharp(obj):
+        said["eulerian"] = {param.key.removeprefix("sharp_"): properties.si(obj.conjac, param.key, scene)
+                            for param in catalogue.SHARP_NUMBERS}
+    return said
 
 
 def fill_rest_shape(cloth: dict[str, Any], evaluation: Evaluation, mesh: bpy.types.Mesh,

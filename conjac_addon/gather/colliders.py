@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...solver.errors import BadInput
+from .. import members
 from .. import settings as properties
 from .evaluation import Evaluation
 from .folder import ArrayStream, JobFolder, JobPart
@@ -28,6 +29,8 @@ class Collider:
         self._object, self._evaluation, self._job = obj, evaluation, job
         self._thickness = properties.si(obj.conjac.contact, "thickness", evaluation.scene)
         self._start, self._triangles = self._surface()
+        bodies = members.soft_bodies(evaluation.object, evaluation.scene)
+        self._marked = self._sharp_edges() if any(map(members.is_sharp, bodies)) else None
         self._stream: ArrayStream | None = None
         if may_move(obj) or _may_deform(obj):
             self._stream = job.stream("motion", (samples, *self._start.shape))
@@ -53,11 +56,25 @@ class Collider:
         """The arrays of scene.json's obstacle; what is sampled has been closed."""
         found = {"vertices": self._job.array("vertices", self._start),
                  "triangles": self._job.array("triangles", self._triangles)}
+        if self._marked is not None and len(self._marked):
+            found["sharp_edges"] = self._job.array("sharp_edges", self._marked)
         if self._moves:
             found["motion"] = self._job.path("motion")
         elif self._stream is not None:
             self._job.drop("motion")
         return found
+
+    def _sharp_edges(self) -> NDArray[np.int32]:
+        """Vertices of the edges that are marked sharp, (k, 2)."""
+        evaluated = self._evaluation.evaluated(self._object)
+        mesh = evaluated.to_mesh()
+        try:
+            ends, marked = np.empty(2 * len(mesh.edges), np.int32), np.empty(len(mesh.edges), bool)
+            mesh.edges.foreach_get("vertices", ends)
+            mesh.edges.foreach_get("use_edge_sharp", marked)
+        finally:
+            evaluated.to_mesh_clear()
+        return ends.reshape(-1, 2)[marked]
 
     def _surface(self) -> tuple[Array, NDArray[np.int32]]:
         """Vertices [m], (n, 3), and triangles, (m, 3), at the present frame."""

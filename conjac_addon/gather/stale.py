@@ -56,6 +56,11 @@ def changed_settings(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path
         changed.add("contact")
         for document in (old, now):
             _without_contact(document)
+    for was, one in zip(old.get("bodies", []), now["bodies"]):
+        if ("eulerian" in was.get("cloth", {})) != ("eulerian" in one.get("cloth", {})):
+            changed.add("cloth.eulerian")
+            for document in (was, one):
+                document.get("cloth", {}).pop("eulerian", None)
     if len(old.get("obstacles", [])) != len(now.get("obstacles", [])):
         changed.add("obstacles")
         old["obstacles"], now["obstacles"] = [], []
@@ -96,7 +101,7 @@ _NOT_COMPARED = re.compile(
     r"|bodies\.\d+\.(surface|painted|dynamic|pin|fibers|fiber_vectors|fiber_curves|fiber_activation)\b"
     r"|bodies\.\d+\.cloth\.(uv|warp)\b"
     r"|bodies\.\d+\.attach\.\d+\.weights|bodies\.\d+\.(cuts|nails|pulls)\.\d+\.(?!frame|kind|until|radius|stiffness)"
-    r"|ground\.(point|normal|motion)|obstacles\.\d+\.(name|vertices|triangles|motion)"
+    r"|ground\.(point|normal|motion)|obstacles\.\d+\.(name|vertices|triangles|motion|sharp_edges)"
     r"|mechanisms\.\d+\.bodies\.\d+\.(position|rotation|shape|vertices|triangles|motion)"
     r"|mechanisms\.\d+\.(joints|loops)\.\d+\.(position|rotation|start|rest|motor\.target)"
     r"|mechanisms\.\d+\.springs\.\d+\.point_[ab]")
@@ -173,6 +178,8 @@ def _label(path: str) -> str:
         return _WORDS[keys[-1]]
     if keys[-1] in _OF_CONTACT:
         return _OF_CONTACT[keys[-1]]
+    if "eulerian" in keys:
+        keys[-1] = catalogue.SHARP.key if keys[-1] == "eulerian" else f"sharp_{keys[-1]}"
     name = _PROPERTIES.get(".".join(keys), keys[-1])
     known = bpy.types.Object.bl_rna.properties["conjac"].fixed_type.properties
     return known[name].name if name in known else name.replace("_", " ").title()

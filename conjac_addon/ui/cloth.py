@@ -3,6 +3,7 @@
 import bpy
 
 from ...solver import catalogue
+from .. import members
 from ..text import hint
 from . import sections
 
@@ -34,6 +35,18 @@ def draw_bending(layout: bpy.types.UILayout, context: bpy.types.Context) -> None
     """How it resists being bent."""
     layout.prop(context.object.conjac, "bending")
     sections.draw_params(layout, context.object.conjac, "bending")
+
+
+def draw_sharp(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """What is sharp to it, and how fine it is remeshed."""
+    settings = context.object.conjac
+    layout.prop(settings, catalogue.SHARP.key)
+    column = layout.column(align=True)
+    column.active = members.is_sharp(context.object)
+    for param in catalogue.SHARP_NUMBERS:
+        column.prop(settings, param.key)
+    if members.is_sharp(context.object) and 0.0 < settings.sharp_coarsest < settings.sharp_finest:
+        hint(layout, "Finest Edges are longer than Coarsest Edges")
 
 
 def draw_air(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

@@ -19,6 +19,7 @@ PLACES = (
     ("bpy.ops.conjac.*_cut*", "cuts"), ("bpy.ops.conjac.*_nail*", "cuts"),
     ("bpy.ops.conjac.*_pull*", "pulls"), ("bpy.ops.conjac.add_ground*", "ground"),
     ("bpy.ops.conjac.add_cloth*", "cloth"), ("bpy.types.conjac_settings.cloth_shape*", "cloth"),
+    ("bpy.types.conjac_settings.sharp_*", "cloth"),
     ("bpy.ops.conjac.*collide*", "contact"), ("bpy.ops.conjac.select_crossing*", "contact"),
     ("bpy.types.conjac_contact*", "contact"),
     ("bpy.ops.conjac.*_spring*", "mechanisms"), ("bpy.ops.conjac.*_attachment*", "mechanisms"),

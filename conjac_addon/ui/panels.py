@@ -37,6 +37,7 @@ SECTIONS = (
     Section("cloth", "Cloth", cloth.draw, open=True, of=(CLOTH,)),
     Section("stretch", "Stretch and Shear", cloth.draw_stretch, open=True, of=(CLOTH,)),
     Section("bending", "Bending", cloth.draw_bending, open=True, of=(CLOTH,)),
+    Section("sharp", "Sharp Edges", cloth.draw_sharp, of=(CLOTH,)),
     Section("air", "Air", cloth.draw_air, of=(CLOTH,)),
     Section("motion", "Motion", sections.draw_motion, open=True, of=(BODY, CLOTH, MECHANISM)),
     Section("material", "Material", sections.draw_material, open=True),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from .entry import Entry, Param
 
 STRETCH_WARP = Param("stretch_warp", "Stretch Stiffness U", "Tension of a metre's width that doubles the length "
@@ -15,6 +17,19 @@ CONTRACTION = Param("poisson_ratio", "Poisson Ratio", "How much narrower cloth g
                     0.0, 0.9, 0.0, 0.5)
 BENDING = Param("bending_stiffness", "Bending Stiffness", "Moment of a metre's width that bends to a radius of 1 m: "
                 "silk 1e-6, cotton 2e-5, leather 1e-3", 2.0e-5, "N m", 0.0, 1.0e6, 0.0, 1.0e-2)
+
+#: what cloth has besides that slides over sharp edges: the switch, and fields of scene.json's cloth.eulerian by their
+#: keys without "sharp_"
+SHARP = Param("sharp_edges", "Sharp Edges", "Bend exactly at sharp edges and corners of colliders and slide over them; "
+              "the mesh is made anew as the cloth folds, so each frame has faces of its own", False)
+SHARP_NUMBERS = (
+    Param("sharp_angle", "Feature Angle", "Edges of colliders whose faces turn by more than this are sharp, and those "
+          "that are marked sharp", math.radians(30.0), "rad", 0.0, math.pi),
+    Param("sharp_finest", "Finest Edges", "Shortest edges that the cloth is remeshed to where it folds; 0 for half of "
+          "those that the mesh has", 0.0, "m", 0.0, 1.0e3, 0.0, 0.1),
+    Param("sharp_coarsest", "Coarsest Edges", "Longest edges that the cloth is remeshed to where it lies flat; 0 for "
+          "those that the mesh has", 0.0, "m", 0.0, 1.0e3, 0.0, 1.0),
+)
 
 #: what cloth has besides: fields of scene.json's cloth by their keys
 NUMBERS = (

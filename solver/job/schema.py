@@ -162,6 +162,17 @@ class Attach(Strict):
     nodes: Array | None = None  #: indices of nodes, for volumes given by hand
 
 
+class Eulerian(Strict):
+    """Cloth that bends exactly at what is sharp and slides over it: its mesh follows edges and corners that it touches
+    and is made anew as it folds, so each frame has faces of its own. [Thesis 2]"""
+
+    #: edges of obstacles whose faces turn by more than this are sharp [rad], and those that are marked
+    angle: Annotated[float, Meta(ge=0, le=math.pi)] = math.radians(30.0)
+    finest: Annotated[float, Meta(ge=0)] = 0.0  #: shortest edge that remeshing aims at [m]; 0: what suits the mesh
+    coarsest: Annotated[float, Meta(ge=0)] = 0.0  #: longest such; 0: what suits the mesh
+    friction: Annotated[float, Meta(ge=0, le=100)] | None = None  #: where it is sharp; that of the contact if left out
+
+
 class Cloth(Strict):
     """A body that is its surface's triangles themselves: each vertex is a node, and frames have them in their order.
 
@@ -178,6 +189,7 @@ class Cloth(Strict):
     warp: Vector = (1.0, 0.0, 0.0)  #: without `uv`: along which the threads of the warp run, in the world
     drag: Annotated[float, Meta(ge=0, le=1e6)] = 1.2  #: of air that blows onto its face
     air_friction: Annotated[float, Meta(ge=0, le=1e6)] = 0.05  #: of air that blows along it
+    eulerian: Eulerian | None = None  #: without it the cloth keeps its mesh
 
 
 class Wind(Strict):
@@ -343,6 +355,7 @@ class Obstacle(Strict):
     triangles: Array  #: (m, 3)
     motion: Array | None = None  #: (T, n, 3): where its vertices are at each sample; still where left out
     friction: Annotated[float, Meta(ge=0, le=100)] | None = None  #: Coulomb's coefficient; the contact's where left out
+    sharp_edges: Array | None = None  #: (k, 2) ends of edges that are sharp to cloth, whatever their angle
 
 
 class Contact(Strict):

@@ -44,6 +44,10 @@ def check_cloth(job: Job, body: schema.Body, cloth: schema.Cloth, where: str) ->
     check_vector(cloth.warp, f"{where}.cloth.warp")
     if not np.linalg.norm(cloth.warp) > 1.0 / FARTHEST:
         raise refuse("the warp has no direction", f"{where}.cloth.warp")
+    sharp = cloth.eulerian
+    if sharp is not None and sharp.coarsest and sharp.finest > sharp.coarsest:
+        raise refuse(f"its finest edges, {sharp.finest:.4g} m, are longer than its coarsest, {sharp.coarsest:.4g} m",
+                     f"{where}.cloth.eulerian.finest", "Make them shorter, or 0 for what suits the mesh")
 
 
 def check_triangles(job: Job, body: schema.Body, where: str) -> None:

@@ -74,6 +74,9 @@ def _check_obstacle(job: Job, obstacle: schema.Obstacle, where: str) -> None:
     if len(flat):
         raise refuse(f"{said} has {len(flat)} faces without area, the first is {flat[0]}", f"{where}.triangles",
                      "Dissolve them: in Blender Mesh > Clean Up > Degenerate Dissolve", kind=BadMesh)
+    if obstacle.sharp_edges is not None:
+        marked = check_array(job, obstacle.sharp_edges, f"{where}.sharp_edges", "i", (None, 2))
+        check_indices(marked, len(vertices), f"{where}.sharp_edges", "vertices")
     if obstacle.motion is None:
         return
     motion = check_array(job, obstacle.motion, f"{where}.motion", "f", (job.samples, len(vertices), 3))

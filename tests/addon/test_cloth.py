@@ -95,6 +95,33 @@ def test_what_the_job_says_of_cloth(scene, tmp_path):  # noqa: F811
     assert changed_settings(obj, scene, folder) == ["Area Density", "Shear Stiffness"]
 
 
+def test_what_the_job_says_of_cloth_that_slides_over_sharp_edges(scene, tmp_path):  # noqa: F811
+    box = add_box()
+    box.data.edges[3].use_edge_sharp = True
+    obj, _ = add_curtain(4)
+    bpy.ops.conjac.add_cloth()
+    write_job(obj, scene, tmp_path / "before")
+    document = json.loads((tmp_path / "before" / "scene.json").read_text())
+    assert "eulerian" not in document["bodies"][0]["cloth"] and "sharp_edges" not in document["obstacles"][0]
+    settings = obj.conjac
+    settings.sharp_edges, settings.sharp_finest, settings.sharp_coarsest = True, 0.01, 0.08
+    assert changed_settings(obj, scene, tmp_path / "before") == ["Sharp Edges"]
+    folder = tmp_path / "job"
+    write_job(obj, scene, folder)
+    document = json.loads((folder / "scene.json").read_text())
+    # the catalogue's 30 degrees to the last digit, and not the nearest float32
+    assert document["bodies"][0]["cloth"]["eulerian"] == {"angle": np.radians(30.0), "finest": 0.01, "coarsest": 0.08}
+    marked = np.load(folder / document["obstacles"][0]["sharp_edges"])
+    assert marked.tolist() == [list(box.data.edges[3].vertices)]
+    assert changed_settings(obj, scene, folder) == []
+    settings.sharp_angle = 0.7
+    assert changed_settings(obj, scene, folder) == ["Feature Angle"]
+    scene.unit_settings.scale_length = 0.1
+    write_job(obj, scene, tmp_path / "small")
+    small = json.loads((tmp_path / "small" / "scene.json").read_text())["bodies"][0]["cloth"]["eulerian"]
+    assert small == pytest.approx({"angle": 0.7, "finest": 0.001, "coarsest": 0.008})
+
+
 def test_a_mirrored_object_has_its_uv_map_the_right_way_round(scene, tmp_path):  # noqa: F811
     obj, _ = add_curtain(4)
     bpy.ops.conjac.add_cloth()

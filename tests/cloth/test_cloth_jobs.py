@@ -192,3 +192,26 @@ def test_cloth_and_a_body_of_tetrahedra_share_a_part(tmp_path):
     assert both.bodies == [("Cloth", 0, 25), ("Jelly", 25, 27)]
     assert np.abs(both.output(one, 1)[:25] - alone.output(two, 1)).max() <= 1e-6
     assert both.output(one, 1)[25:, 2].mean() < 0.05
+
+
+def test_what_sharp_edges_may_say(tmp_path):
+    def job(name, marked=((0, 1),), **eulerian):
+        arrays = {"floor": np.array([[-1, -1, -0.1], [1, -1, -0.1], [0, 1, -0.1]], float),
+                  "face": np.array([[0, 1, 2]], np.int32), "marked": np.array(marked, np.int32)}
+        vertices, triangles = grid(2, 2, 0.5, 0.5)
+        body = cloth_body("Cloth", vertices, triangles, arrays, eulerian=eulerian)
+        floor = {"name": "Floor", "vertices": "arrays/floor.npy", "triangles": "arrays/face.npy",
+                 "sharp_edges": "arrays/marked.npy"}
+        return cloth_job(tmp_path / name, [body], arrays, obstacles=[floor], contact={})
+
+    scene = load(job("good", finest=0.01)).scene
+    sharp = scene.bodies[0].cloth.eulerian
+    assert (sharp.angle, sharp.finest, sharp.coarsest, sharp.friction) == (np.radians(30.0), 0.01, 0.0, None)
+    with pytest.raises(BadScene, match=r"finest edges, 0.2 m, are longer than its coarsest, 0.1 m.*eulerian.finest"):
+        load(job("finer", finest=0.2, coarsest=0.1))
+    with pytest.raises(BadScene, match="sharp_edges"):
+        load(job("far", marked=((0, 3),)))
+    with pytest.raises(BadScene, match="sharp_edges"):
+        load(job("three", marked=((0, 1, 2),)))
+    with pytest.raises(BadScene, match="angle"):
+        load(job("turned", angle=-0.1))
