@@ -1,0 +1,87 @@
+"""What of a sheet passes what is sharp, now or within a step: its edges edges of features, its faces their points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...state import Index, Mask, Vec
+from .features import Features
+from .sharp_kernels import edges_passing, points_passing, swept_boxes
+
+SHALLOW = 0.25  # of a feature's edge: who is deeper beyond it has come in by another way
+
+
+ROOM = 256
+
+
+@dataclass(frozen=True)
+class Passing:
+    """Edges and faces of a sheet that go over a feature, or through it, or will do so within the step."""
+
+    of: Index  #: number of the sheet's edge or face, (k,)
+    feature: Index  #: number of the edge or of the point, (k,)
+    share: Vec  #: of the sheet's edge (k,), or weights of the face's corners (k, 3)
+    places: Vec  #: on the feature as it is now [m], (k, 3)
+    when: Vec  #: share of the step after which they meet, (k,), 0 where they do
+
+
+def passing_edges(x: Vec, step: Vec, edges: Index, features: Features, h: float, thickness: float, depth: float
+                  ) -> Passing:
+    """Edges (e, 2) between points x (n, 3) [m], which a step of h [s] moves by `step` (n, 3) [m].
+
+    thickness: how near they are to pass a feature on its outer side [m]. depth: how far through it they may be [m].
+    """
+    box, feature_box = np.empty((len(edges), 6)), np.empty((len(features.edges), 6))
+    moves = h * features.velocity
+    deep = np.minimum(depth, SHALLOW * _room(features)[1])
+    grown = max(thickness, depth)
+    swept_boxes(x, step, edges, grown, box)
+    swept_boxes(features.points, moves, features.edges, 0.0, feature_box)
+    pair, share = _all_found(
+        lambda pair, share: edges_passing(x, step, edges, box, features.points, moves, features.edges,
+                                          features.edge_normals, feature_box, deep, thickness, pair, share), 3)
+    ends, t = features.points[features.edges[pair[:, 1]]], share[:, 1, None]
+    return Passing(pair[:, 0], pair[:, 1], share[:, 0], (1.0 - t) * ends[:, 0] + t * ends[:, 1], share[:, 2])
+
+
+def passing_points(x: Vec, step: Vec, faces: Index, features: Features, asked: Mask, h: float, thickness: float,
+                   depth: float) -> Passing:
+    """Faces (m, 3) that go over points of features, of those that are asked for, (P,); the rest as above."""
+    points = np.flatnonzero(asked).astype(np.int32)
+    box, point_box = np.empty((len(faces), 6)), np.empty((len(points), 6))
+    moves, outward = h * features.velocity, np.ascontiguousarray(features.point_normals.sum(axis=1)[points])
+    deep = np.minimum(depth, SHALLOW * _room(features)[0][points])
+    grown = max(thickness, depth)
+    swept_boxes(x, step, faces, grown, box)
+    swept_boxes(features.points, moves, points[:, None], 0.0, point_box)
+    pair, share = _all_found(
+        lambda pair, share: points_passing(x, step, faces, box, features.points, moves, points, outward, point_box,
+                                           deep, thickness, pair, share), 4)
+    number = points[pair[:, 1]]
+    return Passing(pair[:, 0], number, share[:, :3], features.points[number], share[:, 3])
+
+
+def _all_found(search: Callable[[Index, Vec], int], columns: int) -> tuple[Index, Vec]:
+    """What a search writes, with as much room as it needs."""
+    room = ROOM
+    while True:
+        pair, share = np.empty((room, 2), dtype=np.int32), np.empty((room, columns))
+        count = search(pair, share)
+        if count <= room:
+            return pair[:count], share[:count]
+        room = count
+
+
+def _room(features: Features) -> tuple[Vec, Vec]:
+    """How long the shortest run is that meets each point, (P,), and one that meets the run of each edge, (E,) [m]."""
+    ends, run = features.edges, features.run
+    length = np.linalg.norm(features.points[ends[:, 1]] - features.points[ends[:, 0]], axis=1)
+    whole = np.bincount(run, length)[run]
+    at_point = np.full(len(features.points), np.inf)
+    np.minimum.at(at_point, ends.ravel(), np.repeat(whole, 2))
+    of_run = np.full(int(run.max(initial=-1)) + 1, np.inf)
+    np.minimum.at(of_run, run, at_point[ends].min(axis=1))
+    return at_point, of_run[run]

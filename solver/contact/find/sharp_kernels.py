@@ -1,0 +1,265 @@
+"""Where edges of a cloth pass edges of features, and faces of it points of features, now or within a step."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...threads import inlined, kernel
+
+EXACT = 1.0e-9  #: of an edge: what lies no further beyond its end still is on it
+PARALLEL = 1.0e-10  #: square of the sine between edges that have no nearest points of their own
+RECEDES = 1.0e-3  #: of the thickness: what moves away by more than that in a step is let go
+HALVINGS = 50  #: of the time at which two things meet
+
+
+@inlined
+def _dot(a, b):  # type: ignore[no-untyped-def]
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@inlined
+def _nearest(p, q, a, b, out):  # type: ignore[no-untyped-def]
+    """Shares of the nearest points of two lines, and the way from the second to the first, into out (6,): s, t, way,
+    and the square of the sine between them."""
+    uu = vv = uv = ur = vr = 0.0
+    for i in range(3):
+        u, v, r = q[i] - p[i], b[i] - a[i], p[i] - a[i]
+        uu += u * u
+        vv += v * v
+        uv += u * v
+        ur += u * r
+        vr += v * r
+    across = uu * vv - uv * uv
+    out[5] = across / max(uu * vv, 1e-300)
+    if out[5] > PARALLEL:
+        out[0] = (uv * vr - ur * vv) / across
+        out[1] = (uv * out[0] + vr) / vv
+    else:
+        out[0] = out[1] = -1.0
+    for i in range(3):
+        out[2 + i] = p[i] + out[0] * (q[i] - p[i]) - a[i] - out[1] * (b[i] - a[i])
+
+
+@inlined
+def _within(s):  # type: ignore[no-untyped-def]
+    return -EXACT <= s <= 1.0 + EXACT
+
+
+@inlined
+def _volume(a, b, c, d, A, B, C, D, t):  # type: ignore[no-untyped-def]
+    """Six times the volume of four points after a share t of their moves."""
+    o0, o1, o2 = a[0] + t * A[0], a[1] + t * A[1], a[2] + t * A[2]
+    u0, u1, u2 = b[0] + t * B[0] - o0, b[1] + t * B[1] - o1, b[2] + t * B[2] - o2
+    v0, v1, v2 = c[0] + t * C[0] - o0, c[1] + t * C[1] - o1, c[2] + t * C[2] - o2
+    w0, w1, w2 = d[0] + t * D[0] - o0, d[1] + t * D[1] - o1, d[2] + t * D[2] - o2
+    return u0 * (v1 * w2 - v2 * w1) + u1 * (v2 * w0 - v0 * w2) + u2 * (v0 * w1 - v1 * w0)
+
+
+@inlined
+def _meeting(a, b, c, d, A, B, C, D):  # type: ignore[no-untyped-def]
+    """Share of the move at which four points lie in one plane, -1 where they end on the side that they start from."""
+    start, end = _volume(a, b, c, d, A, B, C, D, 0.0), _volume(a, b, c, d, A, B, C, D, 1.0)
+    if start == 0.0 or end == 0.0 or (start > 0.0) == (end > 0.0):
+        return -1.0
+    low, high = 0.0, 1.0
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        if (_volume(a, b, c, d, A, B, C, D, middle) > 0.0) == (start > 0.0):
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+@kernel("void(f8[:,::1], f8[:,::1], i4[:,::1], f8, f8[:,::1])")
+def swept_boxes(x, step, corners, grown, out):  # type: ignore[no-untyped-def]
+    """out (k, 6): boxes around rows of nodes (k, c) of points x (n, 3) and where they are a step (n, 3) later."""
+    for k in range(corners.shape[0]):
+        for a in range(3):
+            low, high = 1e300, -1e300
+            for c in range(corners.shape[1]):
+                i = corners[k, c]
+                now, then = x[i, a], x[i, a] + step[i, a]
+                low, high = min(low, min(now, then)), max(high, max(now, then))
+            out[k, a], out[k, 3 + a] = low - grown, high + grown
+
+
+@inlined
+def _apart(one, two):  # type: ignore[no-untyped-def]
+    return (one[0] > two[3] or two[0] > one[3] or one[1] > two[4] or two[1] > one[4] or one[2] > two[5]
+            or two[2] > one[5])
+
+
+@inlined
+def _cuts(p, q, a, normals, slack):  # type: ignore[no-untyped-def]
+    """Whether an edge starts outside of one of two faces and ends outside of the other."""
+    p0 = p1 = q0 = q1 = 0.0
+    for i in range(3):
+        p0 += normals[0, i] * (p[i] - a[i])
+        p1 += normals[1, i] * (p[i] - a[i])
+        q0 += normals[0, i] * (q[i] - a[i])
+        q1 += normals[1, i] * (q[i] - a[i])
+    return (p0 >= -slack and q1 >= -slack) or (p1 >= -slack and q0 >= -slack)
+
+
+@kernel("i8(f8[:,::1], f8[:,::1], i4[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], i4[:,::1], f8[:,:,::1], f8[:,::1],"
+        " f8[::1], f8, i4[:,::1], f8[:,::1])")
+def edges_passing(x, step, edges, box, places, moves, ends, normals, feature_box, depth, thickness, pair, share):  # type: ignore[no-untyped-def]
+    """Edges of the cloth that pass edges of features: nearer than the thickness and not on their way apart, through
+    them by no more than their depth, or on the way through within the step. Says how many, writes as many as there is
+    room for: pair (k, 2), the cloth's edge and the feature's; share (k, 3): s along the one, t along the other, and the
+    time at which they meet as a share of the step.
+
+    x, step: vertices and how far they move, (n, 3). edges: (k, 2). box: of these, (k, 6). places, moves: of the
+    features' points, (P, 3). ends: (E, 2). normals: (E, 2, 3), zero where thin. feature_box: (E, 6). depth: (E,) [m].
+    """
+    count = 0
+    found, later = np.empty(6), np.empty(6)
+    out = np.empty(3)
+    P, Q, A, B = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
+    for e in range(ends.shape[0]):
+        a, b = places[ends[e, 0]], places[ends[e, 1]]
+        da, db = moves[ends[e, 0]], moves[ends[e, 1]]
+        size = 0.0
+        for i in range(3):
+            out[i] = normals[e, 0, i] + normals[e, 1, i]
+            size += out[i] * out[i]
+        solid = size > 0.0
+        for k in range(edges.shape[0]):
+            if _apart(feature_box[e], box[k]):
+                continue
+            i, j = edges[k, 0], edges[k, 1]
+            p, q, dp, dq = x[i], x[j], step[i], step[j]
+            _nearest(p, q, a, b, found)
+            if found[5] <= PARALLEL:
+                # one along the other: only ends that lie on it
+                for end in range(2):
+                    here = p if end == 0 else q
+                    along = whole = off = 0.0
+                    for c in range(3):
+                        along += (here[c] - a[c]) * (b[c] - a[c])
+                        whole += (b[c] - a[c]) ** 2
+                    t = along / whole
+                    for c in range(3):
+                        off += (here[c] - a[c] - t * (b[c] - a[c])) ** 2
+                    if _within(t) and off <= EXACT * EXACT * whole:
+                        if count < pair.shape[0]:
+                            pair[count, 0], pair[count, 1] = k, e
+                            share[count, 0], share[count, 1], share[count, 2] = float(end), t, 0.0
+                        count += 1
+                continue
+            gap = np.sqrt(_dot(found[2:5], found[2:5]))
+            inner = solid and _dot(found[2:5], out) < 0.0
+            meets = -1.0
+            if _within(found[0]) and _within(found[1]) and gap <= max(thickness, depth[e] if inner else 0.0):
+                for c in range(3):
+                    P[c], Q[c], A[c], B[c] = p[c] + dp[c], q[c] + dq[c], a[c] + da[c], b[c] + db[c]
+                _nearest(P, Q, A, B, later)
+                if inner:
+                    if gap <= thickness or _cuts(p, q, a, normals[e], EXACT):
+                        meets = 0.0
+                else:
+                    # by how much they are further apart later, on the side on which they are now
+                    away = 0.0
+                    if solid:
+                        away = (_dot(later[2:5], out) - _dot(found[2:5], out)) / np.sqrt(size)
+                    elif gap > 0.0:
+                        away = _dot(later[2:5], found[2:5]) / gap - gap
+                    if later[5] <= PARALLEL or away <= RECEDES * thickness:
+                        meets = 0.0
+            if meets < 0.0 and not inner:
+                meets = _meeting(p, q, a, b, dp, dq, da, db)
+                if meets >= 0.0:
+                    for c in range(3):
+                        P[c], Q[c] = p[c] + meets * dp[c], q[c] + meets * dq[c]
+                        A[c], B[c] = a[c] + meets * da[c], b[c] + meets * db[c]
+                    _nearest(P, Q, A, B, found)
+                    if not (_within(found[0]) and _within(found[1])):
+                        meets = -1.0
+            if meets >= 0.0:
+                if count < pair.shape[0]:
+                    pair[count, 0], pair[count, 1] = k, e
+                    share[count, 0], share[count, 1] = min(max(found[0], 0.0), 1.0), min(max(found[1], 0.0), 1.0)
+                    share[count, 2] = meets
+                count += 1
+    return count
+
+
+@inlined
+def _weights(p, a, b, c, out):  # type: ignore[no-untyped-def]
+    """Weights of the foot of a point in the plane of a triangle, and the way from the point to it, into out (6,)."""
+    uu = vv = uv = ur = vr = 0.0
+    for i in range(3):
+        u, v, r = b[i] - a[i], c[i] - a[i], p[i] - a[i]
+        uu += u * u
+        vv += v * v
+        uv += u * v
+        ur += u * r
+        vr += v * r
+    across = max(uu * vv - uv * uv, 1e-300)
+    out[1] = (vv * ur - uv * vr) / across
+    out[2] = (uu * vr - uv * ur) / across
+    out[0] = 1.0 - out[1] - out[2]
+    for i in range(3):
+        out[3 + i] = a[i] + out[1] * (b[i] - a[i]) + out[2] * (c[i] - a[i]) - p[i]
+
+
+@inlined
+def _inside(weights):  # type: ignore[no-untyped-def]
+    return weights[0] >= -EXACT and weights[1] >= -EXACT and weights[2] >= -EXACT
+
+
+@kernel("i8(f8[:,::1], f8[:,::1], i4[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], i4[::1], f8[:,::1], f8[:,::1], f8[::1],"
+        " f8, i4[:,::1], f8[:,::1])")
+def points_passing(x, step, faces, box, places, moves, points, outward, point_box, depth, thickness, pair, share):  # type: ignore[no-untyped-def]
+    """Faces of the cloth that points of features go through, as `edges_passing`: pair (k, 2), the face and the place in
+    `points`; share (k, 4): weights of the face's corners and the time at which they meet.
+
+    points: (c,) numbers of points. outward: means of their normals, (c, 3), zero where thin. depth: (c,) [m].
+    """
+    count = 0
+    found, later = np.empty(6), np.empty(6)
+    A, B, C, P = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
+    for n in range(points.shape[0]):
+        p, dp = places[points[n]], moves[points[n]]
+        size = np.sqrt(_dot(outward[n], outward[n]))
+        for f in range(faces.shape[0]):
+            if _apart(point_box[n], box[f]):
+                continue
+            i, j, k = faces[f, 0], faces[f, 1], faces[f, 2]
+            a, b, c, da, db, dc = x[i], x[j], x[k], step[i], step[j], step[k]
+            _weights(p, a, b, c, found)
+            gap = np.sqrt(_dot(found[3:6], found[3:6]))
+            inner = size > 0.0 and _dot(found[3:6], outward[n]) < 0.0
+            meets = -1.0
+            if _inside(found) and gap <= max(thickness, depth[n] if inner else 0.0):
+                if inner:
+                    meets = 0.0
+                else:
+                    for m in range(3):
+                        A[m], B[m], C[m], P[m] = a[m] + da[m], b[m] + db[m], c[m] + dc[m], p[m] + dp[m]
+                    _weights(P, A, B, C, later)
+                    away = 0.0
+                    if size > 0.0:
+                        away = (_dot(later[3:6], outward[n]) - _dot(found[3:6], outward[n])) / size
+                    elif gap > 0.0:
+                        away = _dot(later[3:6], found[3:6]) / gap - gap
+                    if away <= RECEDES * thickness:
+                        meets = 0.0
+            if meets < 0.0 and not inner:
+                meets = _meeting(a, b, c, p, da, db, dc, dp)
+                if meets >= 0.0:
+                    for m in range(3):
+                        A[m], B[m], C[m] = a[m] + meets * da[m], b[m] + meets * db[m], c[m] + meets * dc[m]
+                        P[m] = p[m] + meets * dp[m]
+                    _weights(P, A, B, C, found)
+                    if not _inside(found):
+                        meets = -1.0
+            if meets >= 0.0:
+                if count < pair.shape[0]:
+                    pair[count, 0], pair[count, 1] = f, n
+                    for m in range(3):
+                        share[count, m] = max(found[m], 0.0)
+                    share[count, 3] = meets
+                count += 1
+    return count
