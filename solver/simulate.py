@@ -24,6 +24,7 @@ from .job.schema import Time, step_size
 from .state import State, Vec
 
 if TYPE_CHECKING:
+    from .embedding.sheets import SheetTold
     from .integrators.control import Controller
 
 HALVINGS = 4  # a step is tried at h, h/2, ... h/16
@@ -52,6 +53,9 @@ class World(Protocol):
     def liveliness(self, state: State) -> Vec | None: ...  #: (3, m), None where no node may sleep
     def longest(self, state: State) -> Vec: ...  #: edge of each of `bodies` over its length at rest, (b,)
     def poses(self, state: State) -> dict[str, Vec] | None: ...  #: of rigid bodies, None where there are none
+    @property
+    def sheet_names(self) -> list[str]: ...  #: bodies whose frames have faces of their own
+    def sheets(self, state: State, frame: int) -> dict[int, SheetTold]: ...  #: these, by number of `bodies`
     def forget_past(self) -> None: ...
     def controller(self, tolerance: float, largest: int) -> Controller: ...
     def error(self, before: State, after: State, h: float) -> float: ...
@@ -271,6 +275,12 @@ def write(world: World, state: State, frame: int, store: FrameStore, origins: Or
     longest = world.longest(state)
     if longest.max(initial=0.0) > LONGEST:
         store.needles(frame, longest)
+    sheets = world.sheets(state, frame)
+    if sheets:
+        if not all(np.isfinite(sheet.x.astype(np.float32)).all() for sheet in sheets.values()):
+            raise world.explain(StepFailed("the output is not finite"), state, frame)
+        store.sheets(frame, {k: sheet if origins is None else replace(sheet, x=sheet.x - origins.of[world.bodies[k][0]])
+                             for k, sheet in sheets.items()})
     poses = world.poses(state)
     if poses is not None:
         if not all(np.isfinite(values).all() for values in poses.values()):
@@ -317,7 +327,7 @@ def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None =
         first = job.scene.time.start if todo.snapshot is None else todo.snapshot
         origins = Origins(job)
         store.begin(job, read, world.bodies, backend=world.backend, notes=world.notes, first=first,
-                    mechanisms=world.mechanisms, origins=origins.of)
+                    mechanisms=world.mechanisms, origins=origins.of, sheets=world.sheet_names)
 
         timeline = Timeline.of(job.scene.time, wanted[-1])
         report.start(first, timeline.end, step_size(timeline.fps, timeline.step)[0])

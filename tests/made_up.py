@@ -34,6 +34,11 @@ class Pendulum:
     def liveliness(self, state):
         return None
 
+    sheet_names = ()
+
+    def sheets(self, state, frame):
+        return {}
+
     def poses(self, state):
         return None
 

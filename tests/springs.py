@@ -65,6 +65,11 @@ class Springs:
     def liveliness(self, state):
         return None
 
+    sheet_names = ()
+
+    def sheets(self, state, frame):
+        return {}
+
     def poses(self, state):
         return None
 

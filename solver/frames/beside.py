@@ -1,4 +1,5 @@
-"""What a cache keeps beside its frames, read: what came apart, how lively dynamic nodes were, edges drawn out.
+"""What a cache keeps beside its frames, read: what came apart, meshes of single frames, how lively dynamic nodes were,
+edges drawn out.
 
 Needs only numpy.
 """
@@ -6,7 +7,7 @@ Needs only numpy.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..errors import BadInput
 from ..job.arrays import read_npy, read_npz
-from .layout import CUTS, LIVELINESS, NEEDLES, file_of
+from .layout import CUTS, LIVELINESS, NEEDLES, SHEETS, file_of
 from .needles import LONGEST, said
 
 
@@ -43,6 +44,63 @@ class Lively:
     frames: NDArray[np.int32]  #: (f,), rising
     levels: NDArray[np.float32]  #: [1/s], (f, m)
     awake: NDArray[np.bool_]  #: (f, m)
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A cloth at one frame, which has faces of its own, in object space."""
+
+    x: NDArray[Any]  #: [m], (n, 3); float64 where it is far from zero
+    faces: NDArray[np.int32]  #: (m, 3)
+    material: NDArray[np.float32]  #: X, the place in material space [m], (n, 2)
+    source: NDArray[np.int32]  #: (m, 3): the triangle of the mesh at rest that each corner lies in
+    rest: NDArray[np.float32]  #: X of the vertices of the mesh at rest [m], (N, 2)
+    sliding: NDArray[np.int32]  #: vertices on something sharp, (k,)
+    speed: NDArray[np.float32]  #: how fast the cloth moves through those [m/s], (k, 3)
+
+    def shares(self, triangles: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Weights of the corners of `source` at each corner of the faces, (m, 3, 3): with them whatever is known at
+        rest is known here. triangles: of the mesh at rest, (M, 3)."""
+        place = self.material[self.faces].astype(float)
+        a, b, c = (self.rest[triangles[self.source][:, :, k]].astype(float) for k in range(3))
+        u, v, w = b - a, c - a, place - a
+        twice = u[..., 0] * v[..., 1] - u[..., 1] * v[..., 0]
+        second = (w[..., 0] * v[..., 1] - w[..., 1] * v[..., 0]) / twice
+        third = (u[..., 0] * w[..., 1] - u[..., 1] * w[..., 0]) / twice
+        return np.stack([1.0 - second - third, second, third], axis=2)
+
+
+def sheets(folder: Path, frame: int, names: Sequence[str]) -> dict[str, Sheet]:
+    """The meshes of a frame by the names of their bodies. names: of all bodies.
+
+    Raises FileNotFoundError where there is none, BadInput where it cannot be read.
+    """
+    path = file_of(folder, SHEETS, frame)
+    try:
+        stored = read_npz(path, folder)
+        found = {}
+        for k, body in enumerate(stored["bodies"]):
+            sheet = Sheet(**{one.name: stored[f"{k}.{one.name}"] for one in fields(Sheet)})
+            _check(sheet)
+            found[names[int(body)]] = sheet
+        return found
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError, KeyError, IndexError, TypeError) as error:
+        raise BadInput(f"{path} is damaged", "Resume the bake to make it again") from error
+
+
+def _check(sheet: Sheet) -> None:
+    """Raises ValueError where arrays do not fit each other: what is drawn from them must not read beyond its end."""
+    count, shape = len(sheet.x), sheet.faces.shape
+    fits = (sheet.x.shape == (count, 3) and sheet.material.shape == (count, 2) and shape == (len(sheet.faces), 3)
+            and sheet.source.shape == shape and sheet.rest.ndim == 2 and sheet.rest.shape[1] == 2
+            and sheet.speed.shape == (len(sheet.sliding), 3))
+    if not fits:
+        raise ValueError("its arrays do not fit each other")
+    for numbers, end in ((sheet.faces, count), (sheet.sliding, count)):
+        if numbers.size and not (0 <= numbers.min() and numbers.max() < end):
+            raise ValueError("a number of a vertex is none")
 
 
 def cuts(folder: Path, frames: Sequence[int], names: Sequence[str]) -> dict[str, list[CutMade]]:

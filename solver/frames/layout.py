@@ -9,6 +9,13 @@
     cache/poses/000012.npz       of rigid bodies: pose (b, 4, 4), own frames in world [m]; rates (m,); effort (m,) of
                                  motors [N m, N]; loops (l,), what each is off by [m]; the manifest has the names
     cache/cuts/000030.npz        what came apart after this frame; those after it have more vertices
+    cache/sheets/000012.npz      of cloth with faces of its own at every frame: "bodies", their numbers in the manifest,
+                                 and for the k-th of them "k.x" (n, 3) float32, object space [m], counted from the
+                                 body's origin; "k.material" (n, 2) float32, X [m]; "k.faces" (m, 3); "k.source"
+                                 (m, 3), the triangle of the mesh at rest that each corner lies in; "k.rest" (N, 2)
+                                 float32, X of that mesh; "k.sliding" (s,), vertices on something sharp; "k.speed"
+                                 (s, 3) float32, how fast the cloth moves through them [m/s]. frames/ has the artist's
+                                 own vertices at the same places of the cloth
     cache/liveliness/000012.npy  (3, m) float32: body, liveliness [1/s] and awake (1 or 0) of each dynamic node
     cache/needles/000012.npy     (b,) float32: the longest edge of each body over its length at rest, where one is
                                  longer than a body is meant to be drawn out
@@ -23,8 +30,10 @@ from pathlib import Path
 FORMAT = 1
 MANIFEST, LOG = "manifest.json", "written.log"
 FRAME, SNAPSHOT, CUTS, LIVELINESS, POSES, NEEDLES = "frame", "snapshot", "cuts", "liveliness", "poses", "needles"
+SHEETS = "sheets"
 FILES = {FRAME: "frames/{:06d}.npy", SNAPSHOT: "snapshots/{:06d}.npz", CUTS: "cuts/{:06d}.npz",
-         LIVELINESS: "liveliness/{:06d}.npy", POSES: "poses/{:06d}.npz", NEEDLES: "needles/{:06d}.npy"}
+         LIVELINESS: "liveliness/{:06d}.npy", POSES: "poses/{:06d}.npz", NEEDLES: "needles/{:06d}.npy",
+         SHEETS: "sheets/{:06d}.npz"}
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,8 @@ def wrong(found: dict[str, Any]) -> str:
             return key
     if found["end"] < found["start"]:
         return "end"
+    if not _list_of(_text)(found.get("sheets", [])):
+        return "sheets"
     return "" if "mechanisms" not in found or _list_of(_mechanism)(found["mechanisms"]) else "mechanisms"
 
 

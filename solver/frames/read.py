@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from ..job.arrays import read_npy, read_npz
 from ..job.files import TEMPORARY, digest, is_link, open_regular, refuse_links, unwritable
 from . import beside, lock, manifest
 from .compared import different, same_file, same_so_far
-from .layout import CUTS, FILES, FORMAT, FRAME, LIVELINESS, LOG, MANIFEST, NEEDLES, POSES, Written, file_of
+from .layout import CUTS, FILES, FORMAT, FRAME, LIVELINESS, LOG, MANIFEST, NEEDLES, POSES, SHEETS, Written, file_of
 
 
 @dataclass(frozen=True)
@@ -114,10 +114,27 @@ class Cache:
     def frames_done(self) -> list[int]:
         """The frames on disk that can be shown, in order. A file that was changed after it was written does not count.
         """
-        kinds = (FRAME, POSES) if self.mechanisms() else (FRAME,)
-        standing = [{w.frame for w in self.log.values() if w.kind == kind and self.stands(w)} for kind in kinds]
+        standing = [{w.frame for w in self.log.values() if w.kind == kind and self.stands(w)} for kind in self._needed]
         torn = next((cut for cut in self.cut_frames() if not self.stands(self.log[CUTS, cut])), None)
         return sorted(frame for frame in set.intersection(*standing) if torn is None or frame <= torn)
+
+    @property
+    def _needed(self) -> tuple[str, ...]:
+        """The kinds of files without which no frame is shown."""
+        return (FRAME, *((POSES,) if self.mechanisms() else ()), *((SHEETS,) if self.sheet_names() else ()))
+
+    def sheet_names(self) -> list[str]:
+        """The bodies whose frames have faces of their own. Empty in caches without any."""
+        return list(self.manifest.get("sheets", ())) if self.manifest else []
+
+    def sheets(self, frame: int) -> dict[str, beside.Sheet]:
+        """The mesh at a frame of each of those bodies. Raises NoSuchThing where it is not on disk, BadInput."""
+        try:
+            found = beside.sheets(self.folder, frame, self._names())
+        except FileNotFoundError as error:
+            raise NoSuchThing(f"frame {frame} is not in {self.folder}", "Bake it first") from error
+        far = self.origins()
+        return {name: replace(sheet, x=sheet.x + far[name]) if name in far else sheet for name, sheet in found.items()}
 
     def stands(self, written: Written) -> bool:
         """Whether the file is there as it was written: its size, and its bytes where it has another time since.
@@ -159,7 +176,7 @@ class Cache:
 
     def whole(self, frame: int) -> bool:
         """Whether all files that show a frame hold what was written, byte for byte: those of the cuts before it too."""
-        return (self.good(FRAME, frame) and (not self.mechanisms() or self.good(POSES, frame))
+        return (all(self.good(kind, frame) for kind in self._needed)
                 and (self._torn is None or frame <= self._torn))
 
     @cached_property
@@ -355,7 +372,7 @@ class Cache:
                 raise unwritable(path, error) from error
         if found != lock.here():
             lock.sweep(self.folder)
-        for name in ("frames", "snapshots", "cuts", "liveliness", "poses", "needles", "."):
+        for name in ("frames", "snapshots", "cuts", "liveliness", "poses", "needles", "sheets", "."):
             try:
                 (self.folder / name).rmdir()
             except OSError:

@@ -12,7 +12,7 @@ import socket
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,8 +23,11 @@ from ..job.folder import Job
 from ..job.stages import Arrays, pack, read_arrays
 from ..state import State, Vec
 from .compared import source
-from .layout import CUTS, FORMAT, FRAME, LIVELINESS, LOG, MANIFEST, NEEDLES, POSES, SNAPSHOT, Written, file_of
+from .layout import CUTS, FORMAT, FRAME, LIVELINESS, LOG, MANIFEST, NEEDLES, POSES, SHEETS, SNAPSHOT, Written, file_of
 from .read import Cache
+
+if TYPE_CHECKING:
+    from ..embedding.sheets import SheetTold
 
 LIBRARIES = ("numpy", "scipy", "numba", "scikit-sparse", "cvxopt", "msgspec")
 
@@ -108,12 +111,13 @@ class FrameStore:
 
     def begin(self, job: Job, read: hashes.Settings, bodies: Iterable[tuple[str, int, int]], *,
               backend: str, notes: Iterable[str] = (), first: int,
-              mechanisms: Iterable[dict[str, Any]] = (), origins: Mapping[str, Vec] | None = None) -> None:
+              mechanisms: Iterable[dict[str, Any]] = (), origins: Mapping[str, Vec] | None = None,
+              sheets: Iterable[str] = ()) -> None:
         """Write the manifest of this bake, or add this run to the one that is there.
 
         bodies: (name, first vertex, number of vertices) in the order of the output; first: the first frame of this
-        run; mechanisms: names as Cache.mechanisms tells them; origins: of the frames of each body [m], (3,).
-        Raises CacheUnwritable.
+        run; mechanisms: names as Cache.mechanisms tells them; origins: of the frames of each body [m], (3,);
+        sheets: bodies whose frames have faces of their own. Raises CacheUnwritable.
         """
         versions = {name: version for name in LIBRARIES if (version := _version(name))}
         run = {"from": first, "at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -132,6 +136,9 @@ class FrameStore:
                         for name, content in read.digests.items()},
             "mechanisms": list(mechanisms), "notes": list(notes), "runs": [*(old["runs"] if old else []), run],
         }
+        names = list(sheets)
+        if names:
+            manifest["sheets"] = names
         self._still_mine()
         self._folder(self.folder)
         write_whole(self.folder / MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False).encode(), self._root)
@@ -158,6 +165,17 @@ class FrameStore:
         buffer = io.BytesIO()
         np.save(buffer, longest.astype(np.float32), allow_pickle=False)
         self._put(NEEDLES, frame, buffer.getbuffer())
+
+    def sheets(self, frame: int, told: Mapping[int, SheetTold]) -> None:
+        """Put the meshes of cloth with faces of its own on disk, by the number of the body, counted from its origin.
+
+        Raises CacheUnwritable.
+        """
+        arrays: Arrays = {"bodies": np.array(list(told), dtype=np.int32)}
+        for k, sheet in enumerate(told.values()):
+            for name, values in vars(sheet).items():
+                arrays[f"{k}.{name}"] = values.astype(np.float32 if values.dtype.kind == "f" else np.int32)
+        self._put(SHEETS, frame, pack(arrays))
 
     def poses(self, frame: int, told: Mapping[str, Vec]) -> None:
         """Put the rigid bodies of a frame on disk, exactly. Raises CacheUnwritable."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import Diverged, StepFailed
 from ..integrators.control import Controller
 from ..state import State, Vec
+
+if TYPE_CHECKING:
+    from ..embedding.sheets import SheetTold
 
 
 class Part(Protocol):
@@ -56,6 +59,13 @@ class Part(Protocol):
 
     def longest(self, state: State) -> Vec:
         """The longest edge of each of `bodies` over its length at rest, (b,)."""
+
+    @property
+    def sheet_names(self) -> list[str]:
+        """Names of its bodies whose frames have faces of their own: cloth that is remeshed."""
+
+    def sheets(self, state: State, frame: int) -> dict[int, SheetTold]:
+        """The meshes of those at this frame, by their number among `bodies`."""
 
     def poses(self, state: State) -> dict[str, Vec] | None:
         """Of rigid bodies; None where there are none."""

@@ -29,6 +29,7 @@ from .mechanisms import MechanismInWorld, Shown
 
 if TYPE_CHECKING:
     from ..assembly.tangent import Tangent
+    from ..embedding.sheets import SheetTold
 
 PUSHING = "mechanism.pushing"  #: memory of which contacts and limits pushed in the last step, (k, 3)
 EFFORT = "mechanism.effort"  #: memory of what drives did in the last step [N m, N], (m,)
@@ -385,6 +386,15 @@ class Joints:
     def output(self, state: State, frame: int) -> Vec:
         """Vertices: none, (0, 3)."""
         return np.zeros((0, 3))
+
+    @property
+    def sheet_names(self) -> list[str]:
+        """No body has faces of its own at every frame."""
+        return []
+
+    def sheets(self, state: State, frame: int) -> dict[int, SheetTold]:
+        """None."""
+        return {}
 
     def poses(self, state: State) -> dict[str, Vec]:
         """What a frame shows: pose (b, 4, 4) of the bodies' own frames in world, rates (m,), effort (m,) of motors

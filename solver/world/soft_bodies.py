@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from ..forces.pulls import Pull
 from ..forces.stencils import StencilForce
 from ..state import Index, Mask, State, Vec
 from .bodies import BodyInWorld
+
+if TYPE_CHECKING:
+    from ..embedding.sheets import SheetTold
 
 BLOW_UP = 1.0e3  #: a body this many times its rest size has blown up
 
@@ -225,6 +228,15 @@ class SoftBodies:
     @cached_property
     def _edges_of(self) -> list[Edges]:
         return [Edges(one.tets, self.rest) for one in self._elements.elastic]
+
+    @property
+    def sheet_names(self) -> list[str]:
+        """No body has faces of its own at every frame."""
+        return []
+
+    def sheets(self, state: State, frame: int) -> dict[int, SheetTold]:
+        """None."""
+        return {}
 
     def poses(self, state: State) -> dict[str, Vec] | None:
         """There are no rigid bodies."""

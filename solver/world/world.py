@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from ..errors import BadScene, Diverged, StepFailed
 from ..integrators.control import Controller
 from ..state import State, Vec
 from .interface import Part
+
+if TYPE_CHECKING:
+    from ..embedding.sheets import SheetTold
 
 T = TypeVar("T")
 
@@ -142,6 +145,17 @@ class World:
         """The longest edge of each body over its length at rest, (b,)."""
         told = [part.longest(mine) for part, mine in zip(self.parts, self.parted(state))]
         return np.array([told[k][number] for k, number, _, _ in self._places])
+
+    @property
+    def sheet_names(self) -> list[str]:
+        """Names of the bodies whose frames have faces of their own."""
+        return [name for part in self.parts for name in part.sheet_names]
+
+    def sheets(self, state: State, frame: int) -> dict[int, SheetTold]:
+        """The meshes of those at this frame, by their number among `bodies`."""
+        numbers = {(k, number): i for i, (k, number, _, _) in enumerate(self._places)}
+        return {numbers[k, number]: sheet for k, (part, mine) in enumerate(zip(self.parts, self.parted(state)))
+                for number, sheet in part.sheets(mine, frame).items()}
 
     def poses(self, state: State) -> dict[str, Vec] | None:
         """Of all mechanisms, which are one part; None where there are none."""

@@ -1,0 +1,87 @@
+"""What is shown of a cloth whose mesh changes: the artist's own vertices in it, and the mesh itself as frames have it.
+
+Everything that an artist painted is a function on the material space of the mesh at rest, so a frame says for each
+corner of its faces which of the artist's triangles it lies in, and that is enough to look all of it up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ..state import Index, Vec
+from .locate_faces import containing_faces, corner_shares
+
+INTO = 1.0e-3  #: share of the way to its middle by which a face is drawn in: then no corner lies on a seam
+
+
+class Mesh(Protocol):
+    """What is asked of the mesh of a step."""
+
+    @property
+    def x(self) -> Vec: ...  #: [m], world, (n, 3)
+    @property
+    def material(self) -> Vec: ...  #: X [m], (n, 2)
+    @property
+    def faces(self) -> Index: ...  #: (m, 3)
+    @property
+    def slide(self) -> Vec: ...  #: Ẋ [m/s], (n, 2)
+    @property
+    def on(self) -> Index: ...  #: (n,), -1 where the vertex sits on nothing sharp
+    @property
+    def polar_gradients(self) -> Vec: ...  #: F at the vertices, (n, 3, 2)
+
+
+@dataclass(frozen=True)
+class SheetTold:
+    """The mesh of one frame, in object space."""
+
+    x: Vec  #: [m], (n, 3)
+    material: Vec  #: X [m], (n, 2)
+    faces: Index  #: (m, 3)
+    source: Index  #: (m, 3): the artist's triangle that each corner lies in, seen from the inside of its face
+    sliding: Index  #: (k,): vertices that sit on something sharp
+    speed: Vec  #: (k, 3) [m/s]: how fast the cloth moves through them, −F Ẋ
+    rest: Vec  #: X of the artist's vertices [m], (N, 2)
+
+
+class ShownSheet:
+    """What frames say of one cloth."""
+
+    def __init__(self, rest: Vec, material: Vec, triangles: Index, to_object: Vec | None = None) -> None:
+        """rest: the artist's vertices in the world at the start frame [m], (N, 3); those of no face stay there.
+        material: their X [m], (N, 2). triangles: (M, 3). to_object: world to object space at each frame, (f, 4, 4).
+        """
+        self.material, self._triangles, self._to_object = material, triangles, to_object
+        self._rest, self._used = rest, np.unique(triangles)
+
+    def vertices(self, mesh: Mesh, frame: int) -> Vec:
+        """The artist's vertices where the material that they are made of is now, in object space at the frame-th frame,
+        counted from 0, (N, 3) [m]."""
+        points = self.material[self._used]
+        corners = mesh.faces[containing_faces(points, mesh.material, mesh.faces)]
+        shares = corner_shares(points, mesh.material, corners)
+        out = self._rest.copy()
+        out[self._used] = np.einsum("pk,pki->pi", shares, mesh.x[corners])
+        return self._turned(out, frame, 1.0)
+
+    def told(self, mesh: Mesh, frame: int) -> SheetTold:
+        """The mesh itself as the frame-th frame has it."""
+        corners = mesh.material[mesh.faces]
+        middle = corners.mean(axis=1, keepdims=True)
+        inside = (corners + INTO * (middle - corners)).reshape(-1, 2)
+        source = containing_faces(inside, self.material, self._triangles).reshape(-1, 3)
+        sliding = np.flatnonzero(mesh.on >= 0).astype(np.int32)
+        speed = -np.einsum("kij,kj->ki", mesh.polar_gradients[sliding], mesh.slide[sliding])
+        return SheetTold(self._turned(mesh.x, frame, 1.0), mesh.material, mesh.faces, source, sliding,
+                         self._turned(speed, frame, 0.0), self.material)
+
+    def _turned(self, vectors: Vec, frame: int, moved: float) -> Vec:
+        """Places, or directions where `moved` is 0, in object space."""
+        if self._to_object is None:
+            return vectors
+        matrix = self._to_object[min(frame, len(self._to_object) - 1)]
+        local: Vec = vectors @ matrix[:3, :3].T + moved * matrix[:3, 3]
+        return local

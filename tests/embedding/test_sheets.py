@@ -1,0 +1,96 @@
+"""The artist's vertices in a mesh that changes, and what frames say of that mesh."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.spatial import Delaunay
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "cloth"))
+from sheets import grid
+
+from solver.embedding.locate_faces import containing_faces, corner_shares
+from solver.embedding.sheets import ShownSheet
+from solver.reshape.sheet.sheet_mesh import SheetMesh
+
+PLACE = np.array([[0.3, -0.2, 1.0], [0.1, 0.9, -0.4]])  # an even strain of the whole cloth
+
+
+def ragged(count=200, seed=1):
+    """Another triangulation of the unit square: (n, 2) and (m, 3)."""
+    rng = np.random.default_rng(seed)
+    side = np.linspace(0.0, 1.0, 9)
+    border = np.concatenate([np.stack([side, 0 * side], 1), np.stack([side, 1 + 0 * side], 1),
+                             np.stack([0 * side, side], 1)[1:-1], np.stack([1 + 0 * side, side], 1)[1:-1]])
+    points = np.concatenate([border, rng.uniform(0.02, 0.98, (count, 2))])
+    faces = Delaunay(points).simplices.astype(np.int32)
+    d = points[faces[:, 1:]] - points[faces[:, :1]]
+    faces = faces[np.abs(np.cross(d[:, 0], d[:, 1])) > 1e-9]
+    d = points[faces[:, 1:]] - points[faces[:, :1]]
+    faces[np.cross(d[:, 0], d[:, 1]) < 0] = faces[np.cross(d[:, 0], d[:, 1]) < 0][:, ::-1]
+    return points, faces
+
+
+def sheets():
+    rest, triangles = grid(6, 6, 1.0, 1.0)
+    material, faces = ragged()
+    mesh = SheetMesh.at_rest(material @ PLACE, material, faces)
+    return rest, triangles, mesh
+
+
+def test_points_lie_in_the_faces_that_are_found():
+    material, faces = ragged()
+    points = np.random.default_rng(0).uniform(0.0, 1.0, (500, 2))
+    found = containing_faces(points, material, faces)
+    shares = corner_shares(points, material, faces[found])
+    assert shares.min() >= -1e-9 and np.abs(shares.sum(axis=1) - 1.0).max() <= 1e-12
+    assert np.abs(np.einsum("pk,pki->pi", shares, material[faces[found]]) - points).max() <= 1e-12
+
+
+def test_points_outside_are_in_the_face_that_they_are_least_outside_of():
+    material, faces = np.array([[0, 0], [1, 0], [0, 1], [1, 1]], float), np.array([[0, 1, 2], [1, 3, 2]], np.int32)
+    points = np.array([[-0.1, 0.2], [1.2, 0.9], [-50.0, -50.0], [60.0, 60.0]])
+    assert containing_faces(points, material, faces).tolist() == [0, 1, 0, 1]
+
+
+def test_the_artists_vertices_are_where_their_place_in_the_cloth_is():
+    rest, triangles, mesh = sheets()
+    loose = np.concatenate([rest, [[7.0, 8.0, 9.0]]])  # of no face
+    material = np.concatenate([rest[:, :2], [[np.nan, np.nan]]])
+    shown = ShownSheet(loose, material, triangles).vertices(mesh, 0)
+    assert np.abs(shown[:-1] - rest[:, :2] @ PLACE).max() <= 1e-12
+    assert shown[-1].tolist() == [7.0, 8.0, 9.0]
+
+
+def test_what_frames_say_stands_in_object_space():
+    rest, triangles, mesh = sheets()
+    matrices = np.tile(np.eye(4), (3, 1, 1))
+    matrices[1, :3, :3] = [[0, 1, 0], [-1, 0, 0], [0, 0, 1]]
+    matrices[1, :3, 3] = [1.0, 2.0, 3.0]
+    shown = ShownSheet(rest, rest[:, :2].copy(), triangles, matrices)
+    on, slide = mesh.on.copy(), mesh.slide.copy()
+    on[30], slide[30] = 2, [0.5, -1.0]
+    sliding = SheetMesh(mesh.x, mesh.material, mesh.faces, mesh.v, slide, on, mesh.kept)
+    still, turned = (shown.told(sliding, frame) for frame in (0, 1))
+    assert np.abs(turned.x - (still.x @ matrices[1, :3, :3].T + [1.0, 2.0, 3.0])).max() <= 1e-15
+    assert still.sliding.tolist() == [30] and np.abs(still.speed[0] + slide[30] @ PLACE).max() <= 1e-12
+    assert np.abs(turned.speed - still.speed @ matrices[1, :3, :3].T).max() <= 1e-15
+    assert np.abs(shown.vertices(mesh, 1) - (shown.vertices(mesh, 0) @ matrices[1, :3, :3].T + [1, 2, 3])).max() < 1e-14
+
+
+def test_corners_know_the_triangle_that_they_are_seen_from():
+    """A corner on an edge between two of the artist's triangles belongs to that on its face's side: UV seams stay."""
+    rest, triangles, _ = sheets()
+    same = SheetMesh.at_rest(rest, rest[:, :2], triangles)
+    told = ShownSheet(rest, rest[:, :2].copy(), triangles).told(same, 0)
+    assert (told.source == np.arange(len(triangles))[:, None]).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_same_bytes(seed):
+    rest, triangles, _ = sheets()
+    material, faces = ragged(seed=seed)
+    mesh = SheetMesh.at_rest(material @ PLACE, material, faces)
+    one, two = (ShownSheet(rest, rest[:, :2].copy(), triangles).told(mesh, 0) for _ in range(2))
+    assert one.source.tobytes() == two.source.tobytes()
