@@ -5,7 +5,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 from sheets import grid
-from sheets_eol import bent, flat
+from sheets_eol import NO_ENDS, bent, border_polygon, eol, flat
 
 from solver.reshape.sheet.sheet_mesh import SheetMesh
 from solver.reshape.sheet.working import Outcome, Working
@@ -44,24 +44,6 @@ def assert_sound(working):
     sheet, _ = working.sheet()
     assert sheet.areas.min() > 0.0
     sheet.checked()
-
-
-def border_polygon(mesh):
-    """Corners of the border where it turns, from the smallest on."""
-    onward = dict(mesh.border_edges.tolist())
-    start = here = min(onward)
-    loop = []
-    while True:
-        loop.append(here)
-        here = onward[here]
-        if here == start:
-            break
-    assert len(loop) == len(onward)
-    X = mesh.material[loop]
-    one, two = X - np.roll(X, 1, axis=0), np.roll(X, -1, axis=0) - X
-    turns = one[:, 0] * two[:, 1] - one[:, 1] * two[:, 0]
-    corners = X[np.abs(turns) > 1e-9 * np.linalg.norm(one, axis=1) * np.linalg.norm(two, axis=1)]
-    return np.roll(corners, -np.lexsort(corners.T)[0], axis=0)
 
 
 def random_change(working, pick):
@@ -123,17 +105,6 @@ def test_a_split_of_an_edge_keeps_the_surface_and_interpolates():
     sheet, _ = working.sheet()
     assert sheet.momentum == pytest.approx(mesh.momentum, abs=1e-15)
     assert len(sheet.faces) == len(mesh.faces) + 2
-
-
-def eol(mesh, line=0.5, on=0):
-    """Vertices along X = line sit on edge feature `on` and slide across it."""
-    here = np.isclose(mesh.material[:, 0], line)
-    slide = np.where(here[:, None], [0.7, 0.0], 0.0)
-    return SheetMesh(mesh.x, mesh.material, mesh.faces, mesh.v, slide, np.where(here, on, -1).astype(np.int32),
-                     mesh.kept)
-
-
-NO_ENDS = np.full((1, 2), -1, np.int32)
 
 
 def test_a_conformal_edge_is_split_into_conformal_ones_and_never_flipped():

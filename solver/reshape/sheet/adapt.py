@@ -1,0 +1,121 @@
+"""A cloth's triangles follow their sizing: too long edges are split, all turned to Delaunay, too short ones collapsed,
+in material space."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...state import Index
+from . import adapt_kernels as sweeps
+from .sheet_mesh import SheetMesh
+from .sizing import Sizing
+from .sizing_kernels import measure_sizing
+from .working import Working
+
+ROUNDS = 2  #: of measuring, splitting, turning and collapsing
+PASSES = 12  #: of splits in a round, and of collapses: each about halves what is left
+TURNS = 8  #: sweeps over all edges before turning is given up for this round
+
+
+@dataclass(frozen=True)
+class Adapted:
+    """A mesh that fits its sizing, or is nearer to it."""
+
+    mesh: SheetMesh  #: the very mesh that was given where it fits already
+    was: Index  #: the vertex of that mesh which each is, −1 where new, (n',)
+    splits: int
+    flips: int
+    collapses: int
+    said: str | None  #: what is left to do and where, a sentence; None where all is done
+
+    @property
+    def changed(self) -> bool:
+        return self.splits + self.flips + self.collapses > 0
+
+
+def adapt(mesh: SheetMesh, sizing: Sizing, points: int | None = None, ends: Index | None = None) -> Adapted:
+    """The same cloth with edges as long as `sizing` wants them. points, ends: of the features, as `Working` takes.
+
+    Area in material space, the border's shape, X and x of vertices that stay are kept; conformal edges are split and
+    collapsed along their feature only. A bounded number of sweeps: what is left then is said. [Thesis 2.6.2]
+    """
+    working = Working(mesh, points, ends)
+    counts, left = (0, 0, 0), True
+    for _ in range(ROUNDS):
+        measure(working, sizing)
+        done = _round(working, sizing)
+        counts = (counts[0] + done[0], counts[1] + done[1], counts[2] + done[2])
+        left = any(done)
+        if counts[0] == counts[2] > 0 and working.alive[: len(mesh.x)].all():
+            # what was split was collapsed again: it would be so at every step
+            working, left = Working(mesh, points, ends), False
+            measure(working, sizing)
+            counts = (0, _flip(working), 0)
+        if not left:
+            break
+    if any(counts):
+        working.mark_changed()
+    changed, was = working.sheet()
+    stopped = left or working.counts[1] + 2 > sizing.most_faces
+    return Adapted(changed, was, *counts, said=_told(working, sizing) if stopped else None)
+
+
+def _round(working: Working, sizing: Sizing) -> tuple[int, int, int]:
+    """How many splits, flips and collapses one round does with the metric as it was measured."""
+    splits, collapses, flips = 0, 0, _flip(working)
+    for _ in range(PASSES):
+        edges, lengths = _edges(working, 1.0, np.inf)
+        if not len(edges):
+            break
+        working.room(len(edges))
+        done = sweeps.split_long(working.arrays, edges[np.argsort(-lengths, kind="stable")], working.thinnest,
+                                 sizing.most_faces)
+        if not done:
+            break
+        splits += done
+        flips += _flip(working)
+    for _ in range(PASSES):
+        short = 1.0 - sizing.hysteresis
+        edges, lengths = _edges(working, 0.0, short)
+        edges = edges[np.argsort(lengths, kind="stable")]
+        f, k = edges // 3, edges % 3
+        ends = np.stack([working.faces[f, (k + 1) % 3], working.faces[f, (k + 2) % 3]], axis=1).astype(np.int64)
+        done = sweeps.collapse_short(working.arrays, ends, short, sizing.limits, working.straight, working.thinnest)
+        if not done:
+            break
+        collapses += done
+        flips += _flip(working)
+    return splits, flips, collapses
+
+
+def _flip(working: Working) -> int:
+    return int(sweeps.flip_to_delaunay(working.arrays, working.thinnest, TURNS))
+
+
+def _told(working: Working, sizing: Sizing) -> str | None:
+    """Which edge is longest for what it should be, None where none is too long."""
+    measure(working, sizing)
+    edges, lengths = _edges(working, 1.0, np.inf)
+    if not len(edges):
+        return None
+    f, k = divmod(int(edges[lengths.argmax()]), 3)
+    ends = [working.faces[f, (k + i) % 3] for i in (1, 2)]
+    x, X = working.x[ends].mean(axis=0), working.material[ends].mean(axis=0)
+    return (f"{len(edges)} edges of the cloth are still longer than its sizing wants, most of all by "
+            f"{lengths.max():.3g} times near ({x[0]:.4g}, {x[1]:.4g}, {x[2]:.4g}) m, ({X[0]:.4g}, {X[1]:.4g}) m in "
+            "the material")
+
+
+def measure(working: Working, sizing: Sizing) -> None:
+    """Write the metric of all vertices."""
+    measure_sizing(working.arrays, sizing.limits, np.empty((working.counts[0], 7)))
+
+
+def _edges(working: Working, low: float, high: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """3 f + k of edges of a length in the metric between these, and the lengths."""
+    edges, lengths = np.empty(3 * working.counts[1], dtype=np.int64), np.empty(3 * working.counts[1])
+    count = sweeps.edges_between(working.arrays, low, high, edges, lengths)
+    return edges[:count], lengths[:count]

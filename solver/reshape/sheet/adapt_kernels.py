@@ -1,0 +1,324 @@
+"""Sweeps over a sheet's edges: split what is too long in the metric, turn what is not Delaunay in it, collapse what is
+too short."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...threads import inlined, kernel
+from .operations_kernels import (
+    DONE,
+    FACES,
+    MESH,
+    WIDEST,
+    collapse,
+    corner_of,
+    far_corner,
+    feature_of,
+    flip,
+    may_collapse,
+    ring,
+    sharpness,
+    sharpness_of,
+    split_edge,
+    wedge,
+)
+from .sizing_kernels import measure_vertex
+
+TURN = 1.0e-2  #: how far past Delaunay an edge is before it is turned, in squares of what edges should be
+POP = 0.03  #: of an edge's length: how far the surface may move in the world where one is turned
+POOR = 0.1763  #: tan of 10 degrees: a face with a smaller angle may become larger than one likes to be rid of it
+TINY, HUGE = 0.25, 2.0  #: an edge shorter than the one may leave others as long as the other, to be split again
+
+
+@inlined
+def length2(mesh, a, b):  # type: ignore[no-untyped-def]
+    """uᵀ ½ (M_a + M_b) u: the square of how long an edge is, where 1 is the longest that it should be."""
+    X, metric = mesh[1], mesh[4]
+    u0, u1 = X[b, 0] - X[a, 0], X[b, 1] - X[a, 1]
+    return 0.5 * (u0 * u0 * (metric[a, 0] + metric[b, 0]) + 2.0 * u0 * u1 * (metric[a, 1] + metric[b, 1])
+                  + u1 * u1 * (metric[a, 2] + metric[b, 2]))
+
+
+@kernel(f"i8({MESH}, f8, f8, i8[::1], f8[::1])")
+def edges_between(mesh, low, high, edges, lengths):  # type: ignore[no-untyped-def]
+    """Edges of a length between these; writes 3 f + k and the length of each, says how many there are."""
+    faces, across, counts = mesh[7], mesh[8], mesh[10]
+    count = 0
+    for f in range(counts[FACES]):
+        if faces[f, 0] < 0:
+            continue
+        for k in range(3):
+            if across[f, k] > f:
+                continue
+            length = np.sqrt(length2(mesh, faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]))
+            if low < length < high:
+                edges[count], lengths[count] = 3 * f + k, length
+                count += 1
+    return count
+
+
+@kernel(f"b1({MESH}, i8, i8, f8)")
+def may_split(mesh, f, k, thinnest):  # type: ignore[no-untyped-def]
+    """Whether no half has an angle whose tan is below `thinnest` and below that of its whole, and none is so flat that
+    its new edge would be collapsed again."""
+    X, metric, faces, across = mesh[1], mesh[4], mesh[7], mesh[8]
+    a, b = faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]
+    m0, m1 = 0.5 * (X[a, 0] + X[b, 0]), 0.5 * (X[a, 1] + X[b, 1])
+    for side in range(2):
+        g = f if side == 0 else across[f, k]
+        if g < 0:
+            continue
+        tip = faces[f, k] if side == 0 else faces[g, far_corner(across, g, f)]
+        p, q = (a, b) if side == 0 else (b, a)
+        halves = min(sharpness(X[tip, 0], X[tip, 1], X[p, 0], X[p, 1], m0, m1),
+                     sharpness(X[tip, 0], X[tip, 1], m0, m1, X[q, 0], X[q, 1]))
+        if halves < thinnest and halves < sharpness_of(mesh, tip, p, q):
+            return False
+        u0, u1, height = X[tip, 0] - m0, X[tip, 1] - m1, 0.0
+        for i in range(3):
+            one = u0 * u0 if i == 0 else 2.0 * u0 * u1 if i == 1 else u1 * u1
+            height += one * (0.25 * (metric[a, i] + metric[b, i]) + 0.5 * metric[tip, i])
+        if height < TINY * TINY:
+            return False
+    return True
+
+
+@kernel(f"i8({MESH}, i8[::1], f8, i8)")
+def split_long(mesh, edges, thinnest, most):  # type: ignore[no-untyped-def]
+    """Split these edges (3 f + k, the longest first) in their middle, none in a face that was split just now, up to
+    so many faces; how many were split."""
+    across, counts = mesh[8], mesh[10]
+    before = counts[FACES]
+    touched, done = np.zeros(before, np.bool_), 0
+    for edge in edges:
+        f, k = edge // 3, edge % 3
+        g = across[f, k]
+        if touched[f] or g >= before or (g >= 0 and touched[g]) or counts[FACES] + 2 > most:
+            continue
+        if may_split(mesh, f, k, thinnest):
+            split_edge(mesh, f, k, 0.5)
+            touched[f] = True
+            if g >= 0:
+                touched[g] = True
+            done += 1
+    return done
+
+
+@inlined
+def leaning(mesh, w, z, x, y):  # type: ignore[no-untyped-def]
+    """Whether the edge x z between the corners w and y is past Delaunay in the mean metric of all four."""
+    X, metric = mesh[1], mesh[4]
+    m00 = 0.25 * (metric[x, 0] + metric[y, 0] + metric[z, 0] + metric[w, 0])
+    m01 = 0.25 * (metric[x, 1] + metric[y, 1] + metric[z, 1] + metric[w, 1])
+    m11 = 0.25 * (metric[x, 2] + metric[y, 2] + metric[z, 2] + metric[w, 2])
+    at_w, at_y = wedge(X, w, x, z), wedge(X, y, z, x)
+    p0, p1, q0, q1 = X[x, 0] - X[w, 0], X[x, 1] - X[w, 1], X[z, 0] - X[w, 0], X[z, 1] - X[w, 1]
+    of_w = m00 * p0 * q0 + m01 * (p0 * q1 + p1 * q0) + m11 * p1 * q1
+    p0, p1, q0, q1 = X[x, 0] - X[y, 0], X[x, 1] - X[y, 1], X[z, 0] - X[y, 0], X[z, 1] - X[y, 1]
+    of_y = m00 * p0 * q0 + m01 * (p0 * q1 + p1 * q0) + m11 * p1 * q1
+    return at_y * of_w + of_y * at_w < -TURN * (at_y + at_w)
+
+
+@kernel(f"b1({MESH}, i8, i8, i8, i8)")
+def pops(mesh, a, b, c, d):  # type: ignore[no-untyped-def]
+    """Whether to turn the edge a b to c d would move the surface in the world by more than a share POP of the shorter
+    of both."""
+    x = mesh[0]
+    e, f, g = np.empty(3), np.empty(3), np.empty(3)
+    for i in range(3):
+        e[i], f[i], g[i] = x[b, i] - x[a, i], x[d, i] - x[c, i], x[c, i] - x[a, i]
+    n0, n1, n2 = e[1] * f[2] - e[2] * f[1], e[2] * f[0] - e[0] * f[2], e[0] * f[1] - e[1] * f[0]
+    gap = abs(n0 * g[0] + n1 * g[1] + n2 * g[2])
+    ee, ff = e[0] ** 2 + e[1] ** 2 + e[2] ** 2, f[0] ** 2 + f[1] ** 2 + f[2] ** 2
+    return gap > POP * np.sqrt(min(ee, ff) * (n0 * n0 + n1 * n1 + n2 * n2))
+
+
+@kernel(f"i8({MESH}, f8, i8)")
+def flip_to_delaunay(mesh, thinnest, sweeps):  # type: ignore[no-untyped-def]
+    """Turn edges until all are Delaunay in the metric, in so many sweeps at most; how many were turned.
+
+    Conformal edges stay, and none is made.
+    """
+    faces, across, counts = mesh[7], mesh[8], mesh[10]
+    turned = 0
+    for _ in range(sweeps):
+        before = turned
+        for f in range(counts[FACES]):
+            if faces[f, 0] < 0:
+                continue
+            for k in range(3):
+                g = across[f, k]
+                if g < 0:
+                    continue
+                c, a, b = faces[f, k], faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]
+                d = faces[g, far_corner(across, g, f)]
+                if leaning(mesh, c, b, a, d) and feature_of(mesh, c, d) < 0 and not pops(mesh, a, b, c, d):
+                    turned += 1 if flip(mesh, f, k, thinnest) == DONE else 0
+        if turned == before:
+            break
+    return turned
+
+
+@inlined
+def beside(mesh, around, gone, into, other):  # type: ignore[no-untyped-def]
+    """Whether a face of `gone` has both of them, so that their edge is there already."""
+    faces = mesh[7]
+    for f in around:
+        k = corner_of(faces, f, gone)
+        p, q = faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]
+        if (p == into and q == other) or (p == other and q == into):
+            return True
+    return False
+
+
+@inlined
+def spread(mesh, f, gone, into):  # type: ignore[no-untyped-def]
+    """The square of the longest that the edges of a face away from `gone` get, in the metric as it is and in what
+    `gone` asks for: what bends there stays."""
+    X, metric, faces = mesh[1], mesh[4], mesh[7]
+    k, longest = corner_of(faces, f, gone), 0.0
+    for i in range(1, 3):
+        p = faces[f, (k + i) % 3]
+        if p != into:
+            u0, u1 = X[p, 0] - X[into, 0], X[p, 1] - X[into, 1]
+            longest = max(longest, length2(mesh, into, p), u0 * u0 * metric[gone, 0]
+                          + 2.0 * u0 * u1 * metric[gone, 1] + u1 * u1 * metric[gone, 2])
+    return longest
+
+
+@kernel(f"f8({MESH}, i8, i8, f8)")
+def longest_after(mesh, gone, into, enough):  # type: ignore[no-untyped-def]
+    """The square of the longest new edge of a collapse, or of one that is longer than `enough` already."""
+    faces, across, at = mesh[7], mesh[8], mesh[9]
+    longest, f = 0.0, at[gone]
+    for _ in range(WIDEST):
+        longest = max(longest, spread(mesh, f, gone, into))
+        f = across[f, (corner_of(faces, f, gone) + 1) % 3]
+        if f < 0 or f == at[gone] or longest > enough:
+            break
+    if f >= 0:
+        return longest
+    f = at[gone]
+    for _ in range(WIDEST):
+        longest = max(longest, spread(mesh, f, gone, into))
+        f = across[f, (corner_of(faces, f, gone) + 2) % 3]
+        if f < 0 or longest > enough:
+            break
+    return longest
+
+
+@kernel(f"f8({MESH}, i8, i8, f8)")
+def limit_after(mesh, gone, into, longest):  # type: ignore[no-untyped-def]
+    """The square of how long the new edges of a collapse may be, as a rule `longest`; 0 where one would be conformal,
+    or where a vertex on an edge feature has not a neighbour on it either way."""
+    on, faces = mesh[5], mesh[7]
+    around = np.empty(WIDEST, np.int32)
+    signed = ring(mesh, gone, around)
+    count = abs(signed)
+    along, worst, least = 0, 1e300, 1e300
+    for i in range(count + (1 if signed < 0 else 0)):
+        f = around[min(i, count - 1)]
+        k = corner_of(faces, f, gone)
+        p, q = faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]
+        if i < count:
+            worst = min(worst, sharpness_of(mesh, gone, p, q))
+            if p != into and q != into:
+                least = min(least, sharpness_of(mesh, into, p, q))
+        else:
+            p = q
+        if on[gone] >= 0 and feature_of(mesh, gone, p) >= 0:
+            along += 1
+        if p != into and on[gone] < 0 and feature_of(mesh, into, p) >= 0 and not beside(mesh, around[:count], gone,
+                                                                                       into, p):
+            return 0.0
+    if on[gone] >= 0 and along < 2:
+        return 0.0
+    if length2(mesh, gone, into) < TINY * TINY:
+        return HUGE * HUGE
+    return 1.0 if worst < POOR and least > worst else longest * longest
+
+
+@kernel(f"f8({MESH}, i4[::1], i8)")
+def longest_of(mesh, vertices, only):  # type: ignore[no-untyped-def]
+    """The square of the longest edge at these vertices, or at `only` where that is one."""
+    faces = mesh[7]
+    around, longest = np.empty(WIDEST, np.int32), 0.0
+    for vertex in vertices:
+        if only >= 0 and vertex != only:
+            continue
+        for f in around[:abs(ring(mesh, vertex, around))]:
+            k = corner_of(faces, f, vertex)
+            longest = max(longest, length2(mesh, vertex, faces[f, (k + 1) % 3]),
+                          length2(mesh, vertex, faces[f, (k + 2) % 3]))
+    return longest
+
+
+@kernel(f"b1({MESH}, i8, i8, f8, f8[::1])")
+def try_collapse(mesh, gone, into, limit, limits):  # type: ignore[no-untyped-def]
+    """Collapse, measure anew, and take it back where edges of `into` are longer than the root of `limit` then, or
+    others near by too long where they were not. Whether it stands."""
+    metric, faces, across, at = mesh[4], mesh[7], mesh[8], mesh[9]
+    around, near = np.empty(WIDEST, np.int32), np.empty(WIDEST, np.int32)
+    signed = ring(mesh, gone, around)
+    count = abs(signed)
+    # what a collapse writes to: the faces around, and those beyond the two that go
+    rows, many = np.empty(WIDEST + 2, np.int32), count
+    rows[:count] = around[:count]
+    neighbours = 0
+    for i in range(count + (1 if signed < 0 else 0)):
+        f = around[min(i, count - 1)]
+        k = corner_of(faces, f, gone)
+        p, q = faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]
+        if i < count and (p == into or q == into) and across[f, k] >= 0:
+            rows[many] = across[f, k]
+            many += 1
+        near[neighbours] = p if i < count else q
+        neighbours += 1
+    kept_faces, kept_across = np.empty((many, 3), np.int32), np.empty((many, 3), np.int32)
+    kept_at, kept_metric = np.empty(neighbours, np.int32), np.empty((neighbours, 3))
+    for i in range(many):
+        for k in range(3):
+            kept_faces[i, k], kept_across[i, k] = faces[rows[i], k], across[rows[i], k]
+    for i in range(neighbours):
+        kept_at[i] = at[near[i]]
+        for k in range(3):
+            kept_metric[i, k] = metric[near[i], k]
+    of_gone, longest = at[gone], longest_of(mesh, near[:neighbours], -1)
+
+    collapse(mesh, gone, into)
+    for p in near[:neighbours]:
+        measure_vertex(mesh, p, limits, metric[p])
+    if (longest_of(mesh, near[:neighbours], into) < limit
+            and longest_of(mesh, near[:neighbours], -1) < max(1.0, limit, longest)):
+        return True
+    for i in range(many):
+        for k in range(3):
+            faces[rows[i], k], across[rows[i], k] = kept_faces[i, k], kept_across[i, k]
+    for i in range(neighbours):
+        at[near[i]] = kept_at[i]
+        for k in range(3):
+            metric[near[i], k] = kept_metric[i, k]
+    at[gone] = of_gone
+    return False
+
+
+@kernel(f"i8({MESH}, i8[:,::1], f8, f8[::1], f8, f8)")
+def collapse_short(mesh, ends, usual, limits, straight, thinnest):  # type: ignore[no-untyped-def]
+    """Collapse edges between these vertices, (e, 2), the shortest first, where no new edge is longer than `usual`
+    by the metric as it was and as it is then; how many were. limits: as `measure_sizing` takes them."""
+    at, done = mesh[9], 0
+    for e in range(ends.shape[0]):
+        for side in range(2):
+            gone, into = ends[e, side], ends[e, 1 - side]
+            if at[gone] < 0 or at[into] < 0:
+                break
+            enough = HUGE * HUGE if length2(mesh, gone, into) < TINY * TINY else 1.0
+            longest = longest_after(mesh, gone, into, enough)
+            if longest > enough or may_collapse(mesh, gone, into, straight, thinnest) != DONE:
+                continue
+            limit = limit_after(mesh, gone, into, usual)
+            if longest < limit and try_collapse(mesh, gone, into, limit, limits):
+                done += 1
+                break
+    return done

@@ -1,0 +1,38 @@
+"""How fine a cloth should be, where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...state import Vec
+
+
+@dataclass(frozen=True)
+class Sizing:
+    """The longest that edges may be, from how the cloth bends, moves and is pressed together.
+
+    An edge is fine where its length in the metric of `sizing_kernels` is at most 1, and one goes where all that are
+    left are then shorter than 1 − `hysteresis`. [Narain 2012, changed: the mean of faces' curvature is squared, not
+    the mean of squares, so that splitting a bend does not ask for more; compression by how far a length buckles]
+    """
+
+    smallest: float  #: no edge need be shorter [m]
+    largest: float  #: no edge may be longer [m]
+    angle: float = 0.3  #: by which the cloth's normal may turn along an edge [rad]
+    speed: float = 0.5  #: by which velocity may differ along an edge [m/s]
+    sag: float = 0.005  #: by which an edge may stand off what it would buckle to where it is pressed [m]
+    narrowest: float = 0.3  #: shortest over longest edge that one place may ask for
+    hysteresis: float = 0.2
+    most_faces: int = 20_000  #: no split goes beyond
+
+    def coarser(self, times: float) -> Sizing:
+        """So many times longer edges: a preview."""
+        return replace(self, smallest=self.smallest * times, largest=self.largest * times, angle=self.angle * times,
+                       speed=self.speed * times, sag=self.sag * times)
+
+    @property
+    def limits(self) -> Vec:
+        """As kernels read it, (6,)."""
+        return np.array([self.angle, self.speed, self.sag, self.smallest, self.largest, self.narrowest])

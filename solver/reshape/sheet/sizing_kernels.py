@@ -1,0 +1,174 @@
+"""The metric M of each vertex: an edge u in material space is as long as it should be at most where uᵀ M u = 1.
+
+    M = |S|²/angle² + Gᵀ G/speed² + 3/8 Σ max(1 − σ, 0)/sag² w wᵀ
+
+|S| is the mean of the faces' |½ Σ θ |e| t tᵀ|/A over the edges e of a face, with θ the angle that the cloth bends there
+and t across it: how fast the normal turns [1/m]. Conformal edges are left out, they bend exactly. G is how the world
+velocity changes along material space [1/s]. σ, w are the singular values and directions of F: a length l that is
+pressed together by ε buckles by l √(3 ε/8).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...threads import inlined, kernel
+from .operations_kernels import FACES, MESH, VERTICES, WIDEST, far_corner, feature_of, ring, wedge
+
+ANGLE, SPEED, SAG, SMALLEST, LARGEST, NARROWEST = range(6)  #: places in `limits`
+
+
+@inlined
+def root(a, b, d):  # type: ignore[no-untyped-def]
+    """The square root of a symmetric 2 × 2 matrix a b, b d that is positive semi-definite."""
+    of_product = np.sqrt(max(a * d - b * b, 0.0))
+    of_sum = np.sqrt(max(a + d + 2.0 * of_product, 1e-300))
+    return (a + of_product) / of_sum, b / of_sum, (d + of_product) / of_sum
+
+
+@inlined
+def spectrum(a, b, d):  # type: ignore[no-untyped-def]
+    """The larger and the smaller eigenvalue of a b, b d, and the unit direction of the larger."""
+    half, off = 0.5 * (a - d), np.sqrt(0.25 * (a - d) ** 2 + b * b)
+    c, s = (half + off, b) if half > 0.0 else (b, off - half)
+    size = np.sqrt(c * c + s * s)
+    if size == 0.0:
+        return 0.5 * (a + d), 0.5 * (a + d), 1.0, 0.0
+    return 0.5 * (a + d) + off, 0.5 * (a + d) - off, c / size, s / size
+
+
+@inlined
+def normal_of(x, faces, f):  # type: ignore[no-untyped-def]
+    """Of a face in the world, as long as twice its area."""
+    a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
+    p0, p1, p2 = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
+    q0, q1, q2 = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
+    return p1 * q2 - p2 * q1, p2 * q0 - p0 * q2, p0 * q1 - p1 * q0
+
+
+@kernel(f"void({MESH}, i8, f8[::1])")
+def bend_of(mesh, f, out):  # type: ignore[no-untyped-def]
+    """|S| of a face, three entries [1/m]."""
+    x, X, faces, across = mesh[0], mesh[1], mesh[7], mesh[8]
+    twice = wedge(X, faces[f, 0], faces[f, 1], faces[f, 2])
+    n0, n1, n2 = normal_of(x, faces, f)
+    s00, s01, s11 = 0.0, 0.0, 0.0
+    for k in range(3):
+        g = across[f, k]
+        if g < 0:
+            continue
+        a, b = faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]
+        if feature_of(mesh, a, b) >= 0:
+            continue
+        m0, m1, m2 = normal_of(x, faces, g)
+        c0, c1, c2 = n1 * m2 - n2 * m1, n2 * m0 - n0 * m2, n0 * m1 - n1 * m0
+        theta = np.arctan2(np.sqrt(c0 * c0 + c1 * c1 + c2 * c2), n0 * m0 + n1 * m1 + n2 * m2)
+        # the far corner tells to which side it bends
+        d = faces[g, far_corner(across, g, f)]
+        if n0 * (x[d, 0] - x[a, 0]) + n1 * (x[d, 1] - x[a, 1]) + n2 * (x[d, 2] - x[a, 2]) < 0.0:
+            theta = -theta
+        e0, e1 = X[b, 0] - X[a, 0], X[b, 1] - X[a, 1]
+        weight = theta / (np.sqrt(e0 * e0 + e1 * e1) * twice)
+        s00 += weight * e1 * e1
+        s01 -= weight * e0 * e1
+        s11 += weight * e0 * e0
+    out[0], out[1], out[2] = root(s00 * s00 + s01 * s01, s01 * (s00 + s11), s01 * s01 + s11 * s11)
+
+
+@kernel(f"void({MESH}, i8, f8[::1], f8[::1])")
+def strain_of(mesh, f, limits, out):  # type: ignore[no-untyped-def]
+    """What velocity and compression ask for in a face, three entries [1/m²]."""
+    x, X, v, slide, faces = mesh[0], mesh[1], mesh[2], mesh[3], mesh[7]
+    a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
+    twice = wedge(X, a, b, c)
+    i00, i01 = (X[c, 1] - X[a, 1]) / twice, -(X[c, 0] - X[a, 0]) / twice
+    i10, i11 = -(X[b, 1] - X[a, 1]) / twice, (X[b, 0] - X[a, 0]) / twice
+    # how Ẋ changes along material space
+    l00 = (slide[b, 0] - slide[a, 0]) * i00 + (slide[c, 0] - slide[a, 0]) * i10
+    l01 = (slide[b, 0] - slide[a, 0]) * i01 + (slide[c, 0] - slide[a, 0]) * i11
+    l10 = (slide[b, 1] - slide[a, 1]) * i00 + (slide[c, 1] - slide[a, 1]) * i10
+    l11 = (slide[b, 1] - slide[a, 1]) * i01 + (slide[c, 1] - slide[a, 1]) * i11
+    g00, g01, g11, c00, c01, c11 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(3):
+        p, q = x[b, i] - x[a, i], x[c, i] - x[a, i]
+        f0, f1 = p * i00 + q * i10, p * i01 + q * i11
+        c00 += f0 * f0
+        c01 += f0 * f1
+        c11 += f1 * f1
+        p, q = v[b, i] - v[a, i], v[c, i] - v[a, i]
+        w0 = p * i00 + q * i10 - f0 * l00 - f1 * l10
+        w1 = p * i01 + q * i11 - f0 * l01 - f1 * l11
+        g00 += w0 * w0
+        g01 += w0 * w1
+        g11 += w1 * w1
+    per = 1.0 / (limits[SPEED] * limits[SPEED])
+    most, least, c, s = spectrum(c00, c01, c11)
+    press = 0.375 / (limits[SAG] * limits[SAG])
+    along = press * max(1.0 - np.sqrt(max(most, 0.0)), 0.0)
+    over = press * max(1.0 - np.sqrt(max(least, 0.0)), 0.0)
+    out[0] = per * g00 + along * c * c + over * s * s
+    out[1] = per * g01 + (along - over) * c * s
+    out[2] = per * g11 + along * s * s + over * c * c
+
+
+@kernel("void(f8[::1], f8[::1], f8[::1])")
+def metric_of(sums, limits, out):  # type: ignore[no-untyped-def]
+    """Write a metric, entries 00, 01, 11, from what faces around a vertex ask for: sums of their areas times |S| and
+    times strain, and of the areas, (7,)."""
+    coarsest, finest, per = 1.0 / limits[LARGEST] ** 2, 1.0 / limits[SMALLEST] ** 2, 1.0 / limits[ANGLE] ** 2
+    whole = sums[6]
+    s00, s01, s11 = sums[0] / whole, sums[1] / whole, sums[2] / whole
+    more, less, c, s = spectrum(per * (s00 * s00 + s01 * s01) + sums[3] / whole,
+                                per * s01 * (s00 + s11) + sums[4] / whole,
+                                per * (s01 * s01 + s11 * s11) + sums[5] / whole)
+    more = min(max(more, coarsest), finest)
+    less = max(min(max(less, coarsest), finest), more * limits[NARROWEST] ** 2)
+    out[0], out[1], out[2] = more * c * c + less * s * s, (more - less) * c * s, more * s * s + less * c * c
+
+
+@inlined
+def add_face(mesh, f, limits, asked, sums):  # type: ignore[no-untyped-def]
+    """Write into asked, (6,), what a face asks for, and add it times its area to `sums`, (7,), the area last."""
+    X, faces = mesh[1], mesh[7]
+    area = wedge(X, faces[f, 0], faces[f, 1], faces[f, 2])
+    bend_of(mesh, f, asked[:3])
+    strain_of(mesh, f, limits, asked[3:])
+    for i in range(6):
+        sums[i] += area * asked[i]
+    sums[6] += area
+
+
+@kernel(f"void({MESH}, f8[::1], f8[:,::1])")
+def measure_sizing(mesh, limits, work):  # type: ignore[no-untyped-def]
+    """Write the metric of each vertex, entries 00, 01, 11, [1/m²].
+
+    limits: ANGLE [rad], SPEED [m/s], SAG [m]; SMALLEST, LARGEST: the longest an edge may be [m], at least and at most;
+    NARROWEST: the shortest over the longest of what one vertex asks for. work: (rows of vertices, 7).
+    """
+    metric, faces, counts = mesh[4], mesh[7], mesh[10]
+    n, m = counts[VERTICES], counts[FACES]
+    asked, of_face = np.empty(6), np.empty(7)
+    for i in range(n):
+        for k in range(7):
+            work[i, k] = 0.0
+    for f in range(m):
+        if faces[f, 0] < 0:
+            continue
+        of_face[:] = 0.0
+        add_face(mesh, f, limits, asked, of_face)
+        for k in range(3):
+            for i in range(7):
+                work[faces[f, k], i] += of_face[i]
+    for i in range(n):
+        if work[i, 6] > 0.0:
+            metric_of(work[i], limits, metric[i])
+
+
+@kernel(f"void({MESH}, i8, f8[::1], f8[::1])")
+def measure_vertex(mesh, vertex, limits, out):  # type: ignore[no-untyped-def]
+    """The same of a single vertex, (3,)."""
+    around, asked, sums = np.empty(WIDEST, np.int32), np.empty(6), np.zeros(7)
+    for f in around[:abs(ring(mesh, vertex, around))]:
+        add_face(mesh, f, limits, asked, sums)
+    if sums[6] > 0.0:
+        metric_of(sums, limits, out)
