@@ -104,6 +104,7 @@ def test_a_sharp_fold_that_no_feature_holds_is_made_fine_and_no_finer_than_the_s
     on_fold = np.abs(mesh.material[mesh.edges].mean(axis=1)[:, 0] - 0.5) < 0.02
     size = np.linalg.norm(mesh.material[mesh.edges[:, 1]] - mesh.material[mesh.edges[:, 0]], axis=1)
     assert size[on_fold].min() > 0.25 * SIZING.smallest and len(mesh.faces) < 1000
+    assert adapt(mesh, SIZING).mesh is mesh
 
 
 def test_steps_of_a_moving_fold_stay_within_their_sizing():

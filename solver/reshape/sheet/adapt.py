@@ -17,6 +17,7 @@ from .working import Working
 
 ROUNDS = 2  #: of measuring, splitting, turning and collapsing
 PASSES = 12  #: of splits in a round, and of collapses: each about halves what is left
+SAME = 1.0e-12  #: [m] and share: places in material space that are one
 TURNS = 8  #: sweeps over all edges before turning is given up for this round
 
 
@@ -49,7 +50,7 @@ def adapt(mesh: SheetMesh, sizing: Sizing, points: int | None = None, ends: Inde
         done = _round(working, sizing)
         counts = (counts[0] + done[0], counts[1] + done[1], counts[2] + done[2])
         left = any(done)
-        if counts[0] == counts[2] > 0 and working.alive[: len(mesh.x)].all():
+        if counts[0] == counts[2] > 0 and _is_back(working, mesh):
             # what was split was collapsed again: it would be so at every step
             working, left = Working(mesh, points, ends), False
             measure(working, sizing)
@@ -61,6 +62,16 @@ def adapt(mesh: SheetMesh, sizing: Sizing, points: int | None = None, ends: Inde
     changed, was = working.sheet()
     stopped = left or working.counts[1] + 2 > sizing.most_faces
     return Adapted(changed, was, *counts, said=_told(working, sizing) if stopped else None)
+
+
+def _is_back(working: Working, mesh: SheetMesh) -> bool:
+    """Whether what is new stands where something is gone."""
+    alive, n = working.alive, len(mesh.x)
+    gone, new = mesh.material[~alive[:n]], working.material[n : working.counts[0]][alive[n:]]
+    if len(gone) != len(new):
+        return False
+    one, two = gone[np.lexsort(gone.T)], new[np.lexsort(new.T)]
+    return bool((np.abs(one - two) <= SAME * (1.0 + np.abs(one))).all())
 
 
 def _round(working: Working, sizing: Sizing) -> tuple[int, int, int]:

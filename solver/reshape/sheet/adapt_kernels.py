@@ -208,6 +208,20 @@ def longest_after(mesh, gone, into, enough):  # type: ignore[no-untyped-def]
     return longest
 
 
+@kernel(f"b1({MESH}, i8)")
+def is_thin(mesh, vertex):  # type: ignore[no-untyped-def]
+    """Whether a face at a vertex has too small an angle, seen from a side of the border alone where it is there."""
+    faces, across, at = mesh[7], mesh[8], mesh[9]
+    f = at[vertex]
+    for _ in range(WIDEST):
+        if sharpness_of(mesh, faces[f, 0], faces[f, 1], faces[f, 2]) < POOR:
+            return True
+        f = across[f, (corner_of(faces, f, vertex) + 1) % 3]
+        if f < 0 or f == at[vertex]:
+            break
+    return False
+
+
 @kernel(f"f8({MESH}, i8, i8, f8)")
 def limit_after(mesh, gone, into, longest):  # type: ignore[no-untyped-def]
     """The square of how long the new edges of a collapse may be, as a rule `longest`; 0 where one would be conformal,
@@ -305,19 +319,25 @@ def try_collapse(mesh, gone, into, limit, limits):  # type: ignore[no-untyped-de
 
 @kernel(f"i8({MESH}, i8[:,::1], f8, f8[::1], f8, f8)")
 def collapse_short(mesh, ends, usual, limits, straight, thinnest):  # type: ignore[no-untyped-def]
-    """Collapse edges between these vertices, (e, 2), the shortest first, where no new edge is longer than `usual`
-    by the metric as it was and as it is then; how many were. limits: as `measure_sizing` takes them."""
+    """Collapse edges between these vertices, (e, 2), the shortest first, where no new edge is longer than `usual`,
+    or a little longer for one that is shorter than a half, by the metric as it was and as it is then; how many were.
+    limits: as `measure_sizing` takes them."""
     at, done = mesh[9], 0
     for e in range(ends.shape[0]):
         for side in range(2):
             gone, into = ends[e, side], ends[e, 1 - side]
             if at[gone] < 0 or at[into] < 0:
                 break
-            enough = HUGE * HUGE if length2(mesh, gone, into) < TINY * TINY else 1.0
+            now = length2(mesh, gone, into)
+            # half an edge that was split is no shorter than a half
+            wanted = usual if now > 0.25 else 0.75 + 0.25 * usual
+            enough = HUGE * HUGE if now < TINY * TINY else 1.0
             longest = longest_after(mesh, gone, into, enough)
-            if longest > enough or may_collapse(mesh, gone, into, straight, thinnest) != DONE:
+            if longest > enough or (enough == 1.0 and longest > wanted * wanted and not is_thin(mesh, gone)):
                 continue
-            limit = limit_after(mesh, gone, into, usual)
+            if may_collapse(mesh, gone, into, straight, thinnest) != DONE:
+                continue
+            limit = limit_after(mesh, gone, into, wanted)
             if longest < limit and try_collapse(mesh, gone, into, limit, limits):
                 done += 1
                 break
