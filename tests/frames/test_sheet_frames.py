@@ -75,7 +75,7 @@ def test_a_frame_without_its_mesh_is_none(tmp_path):
     assert again.status().state == "broken"
     with pytest.raises(BadInput, match="000002"):
         again.sheets(2)
-    with pytest.raises(NoSuchThing, match="frame 3"):
+    with pytest.raises(NoSuchThing, match="Frame 3 is not in"):
         again.sheets(3)
 
 
