@@ -40,6 +40,9 @@ BLENDER_UNITS = {"m": "LENGTH", "m/s": "VELOCITY", "m/s²": "ACCELERATION", "s":
 #: Blender's units that grow with the scene's unit scale
 SCALED_UNITS = frozenset({"LENGTH", "VELOCITY", "ACCELERATION"})
 
+#: the format that has the faces of each frame, where cloth is remeshed; others keep the vertices of the artist's mesh
+SHARP_EXPORT = "abc"
+
 #: times stiffer (or heavier) where a map is painted, if the artist has not said
 STIFF_RATIO = 10.0
 
@@ -348,6 +351,13 @@ _MENUS = {
 }
 
 
+def _choose_alembic(settings: Any, context: bpy.types.Context) -> None:
+    """Sharp Edges were switched: what else shows the faces of each frame where no format was chosen."""
+    changes.note(settings, context)
+    if getattr(settings, catalogue.SHARP.key) and not settings.is_property_set("export"):
+        settings.export = SHARP_EXPORT
+
+
 def _choices(families: tuple[str, ...]) -> dict[str, Any]:
     """Menus of families, and the parameters of all that they offer, by name."""
     made = {}
@@ -362,9 +372,10 @@ def _choices(families: tuple[str, ...]) -> dict[str, Any]:
 
 def _maps() -> dict[str, Any]:
     """What is painted, and the second value of each parameter that may be, by name."""
-    besides = (catalogue.DENSITY, catalogue.WOBBLE_HALF_LIFE, *catalogue.CLOTH_NUMBERS, catalogue.SHARP,
+    besides = (catalogue.DENSITY, catalogue.WOBBLE_HALF_LIFE, *catalogue.CLOTH_NUMBERS,
                *catalogue.SHARP_NUMBERS)
     made = {param.key: _number(param) for param in besides}
+    made[catalogue.SHARP.key] = _number(catalogue.SHARP, update=_choose_alembic)
     for param in painted_params().values():
         made[f"{param.key}_high"] = _number(
             param, name=f"{param.label} (Painted)", default=painted_default(param),

@@ -151,7 +151,8 @@ class CONJAC_OT_export(bpy.types.Operator):
         obj = context.object
         folder = place.job_folder(obj)
         try:
-            shown.show(obj, context.scene, folder, place.cache_of(folder), self.format)
+            for note in shown.show(obj, context.scene, folder, place.cache_of(folder), self.format):
+                self.report({"INFO"}, note)
         except ConJacError as error:
             error.object = error.object or obj.name
             self.report({"ERROR"}, str(error))

@@ -116,6 +116,10 @@ def _show_body(obj: bpy.types.Object, name: str, scene: bpy.types.Scene, folder:
                run: tuple[int, int]) -> list[str]:
     """One soft body, called `name` in the cache."""
     key, base = key or obj.conjac.export, place.playback_path(obj, folder)
+    if name in cache.sheet_names() and key == playback.SHEET_FORMAT:
+        _claim(folder, base)
+        meshes = playback.SheetFrames(*run, lambda frame: cache.sheets(frame)[name])
+        return playback.show_sheet(obj, scene, meshes, base, *gather.start_mesh(obj, scene, run[0]))
     frames = playback.Frames(*run, lambda frame: bodies_at(cache, frame)[name])
     cuts = cache.cuts.get(name)
     if cuts is None:
@@ -132,11 +136,15 @@ def _show_body(obj: bpy.types.Object, name: str, scene: bpy.types.Scene, folder:
 
 def _play(obj: bpy.types.Object, scene: bpy.types.Scene, frames: playback.Frames, folder: Path, base: Path,
           key: str) -> None:
-    # named before they are made, so that an interrupted export can be freed as well
+    _claim(folder, base)
+    playback.show(obj, scene, frames, base, key)
+
+
+def _claim(folder: Path, base: Path) -> None:
+    """Name the files before they are made, so that an interrupted export can be freed as well."""
     for kind in playback.formats().values():
         if kind.suffix:
             belongings.add(folder, base.with_name(base.name + kind.suffix))
-    playback.show(obj, scene, frames, base, key)
 
 
 def bodies_at(cache: Cache, frame: int) -> dict[str, NDArray[np.float32]]:

@@ -11,7 +11,7 @@ import bpy
 
 from ...solver import catalogue
 from .. import members
-from . import action, effort, liveliness, mechanism
+from . import action, carry, effort, liveliness, mechanism, sheet
 from .cut_object import find as find_cut
 from .cut_object import make as make_cut
 from .cut_object import remove as hide_cut
@@ -22,12 +22,15 @@ from .modifier import NAME, adopt, check_count, find, only_above, place
 from .pc2 import PC2
 from .shape_keys import is_ours as plays_shape_keys
 from .shape_keys import set_aside as set_shape_keys_aside
+from .sheet import SheetFrames
 
 __all__ = [
-    "NAME", "PC2", "Frames", "Places", "adopt", "check_count", "effort", "file_of", "find", "find_cut", "formats",
-    "hide", "hide_cut", "liveliness", "make_cut", "mechanism", "only_above", "place", "plays", "run_from", "set_aside",
-    "show", "shows_cut",
+    "NAME", "PC2", "SHEET_FORMAT", "Frames", "Places", "SheetFrames", "adopt", "check_count", "effort", "file_of",
+    "find", "find_cut", "formats", "hide", "hide_cut", "liveliness", "make_cut", "mechanism", "only_above", "place",
+    "plays", "run_from", "set_aside", "show", "show_sheet", "shows_cut",
 ]
+
+SHEET_FORMAT = "abc"  #: the format that shows cloth with the faces of its frames; others keep the mesh's own vertices
 
 #: the add-on's own package: paths of export formats in the catalogue start here
 ADDON = __package__.rpartition(".")[0]
@@ -47,11 +50,25 @@ def show(obj: bpy.types.Object, scene: bpy.types.Scene, frames: Frames, path: Pa
     chosen = catalogue.find("export", key).load(ADDON)()
     file = path.with_name(path.name + chosen.suffix) if chosen.suffix else None
     chosen.show(obj, scene, frames, file)
+    carry.remove(obj)
     # a cache modifier was replaced in its place; formats without one are taken away here
     for other in formats().values():
         if other is not type(chosen):
             other().hide(obj)
     return file
+
+
+def show_sheet(obj: bpy.types.Object, scene: bpy.types.Scene, frames: SheetFrames, path: Path, rest: bpy.types.Mesh,
+               mirrored: bool) -> list[str]:
+    """Play frames with faces of their own, as `sheet.show` says, in place of whatever played before.
+
+    path: file to write, without its suffix.
+    """
+    notes = sheet.show(obj, scene, frames, path.with_name(path.name + sheet.SUFFIX), rest, mirrored)
+    for key, other in formats().items():
+        if key != SHEET_FORMAT:
+            other().hide(obj)
+    return notes
 
 
 def hide(obj: bpy.types.Object) -> None:
@@ -60,6 +77,7 @@ def hide(obj: bpy.types.Object) -> None:
         mechanism.hide(obj)
         return
     liveliness.hide(obj)
+    carry.remove(obj)
     for kind in formats().values():
         kind().hide(obj)
 

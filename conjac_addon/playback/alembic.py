@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -29,13 +30,13 @@ class Alembic:
         PC2().show(obj, scene, frames, path.with_suffix(PC2.suffix))
         fresh = path.with_name(path.stem + ".new.abc")
         with _only_to_mark(obj), _scene_of(obj, scene) as alone:
-            _export(alone, fresh, frames)
+            export(alone, fresh, frames.first, frames.last)
         try:
             replace(fresh, path)
         except OSError as error:
             raise CacheUnwritable(f"{path} cannot be written ({error.strerror or error})",
                                   "Close the program that holds it") from error
-        _attach(obj, path)
+        attach(obj, path)
 
     def hide(self, obj: bpy.types.Object) -> None:
         """Stop playing and let go of the file."""
@@ -75,7 +76,8 @@ def _scene_of(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[bpy.typ
         bpy.data.scenes.remove(alone)
 
 
-def _export(scene: bpy.types.Scene, path: Path, frames: Frames) -> None:
+def export(scene: bpy.types.Scene, path: Path, first: int, last: int) -> None:
+    """Write what is in the scene at these frames. Raises CacheUnwritable."""
     try:
         path.unlink(missing_ok=True)  # Blender would write through a link
     except OSError as error:
@@ -84,7 +86,7 @@ def _export(scene: bpy.types.Scene, path: Path, frames: Frames) -> None:
     with (bpy.context.temp_override(window=_window()),
           bpy.context.temp_override(scene=scene, view_layer=scene.view_layers[0])):
         result = bpy.ops.wm.alembic_export(
-            filepath=str(path), check_existing=False, start=frames.first, end=frames.last,
+            filepath=str(path), check_existing=False, start=first, end=last,
             evaluation_mode="VIEWPORT", use_instancing=False, export_hair=False, export_particles=False, vcolors=True)
     if "FINISHED" not in result or not path.is_file():
         raise CacheUnwritable(f"{path} cannot be written", "Free some disk space or choose another cache folder")
@@ -95,12 +97,15 @@ def _window() -> bpy.types.Window:
     return bpy.context.window or bpy.context.window_manager.windows[0]
 
 
-def _attach(obj: bpy.types.Object, path: Path) -> None:
+def attach(obj: bpy.types.Object, path: Path, data: AbstractSet[str] = frozenset({"VERT"}),
+           blended: bool = True) -> None:
+    """Play the only mesh of a file on the object. data: what is read of it; blended: whether places are between frames,
+    which needs as many vertices at all of them."""
     mark = modifier.put(obj, "MESH_SEQUENCE_CACHE")
     mark.cache_file = _open(path)
     mark.object_path = _object_path(mark.cache_file)
-    mark.read_data = {"VERT"}
-    mark.use_vertex_interpolation = True  # motion blur asks between the frames
+    mark.read_data = set(data)
+    mark.use_vertex_interpolation = blended  # motion blur asks between the frames
     mark.show_viewport = mark.show_render = True
 
 

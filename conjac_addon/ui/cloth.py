@@ -4,6 +4,7 @@ import bpy
 
 from ...solver import catalogue
 from .. import members
+from .. import settings as properties
 from ..text import hint
 from . import sections
 
@@ -45,6 +46,10 @@ def draw_sharp(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     column.active = members.is_sharp(context.object)
     for param in catalogue.SHARP_NUMBERS:
         column.prop(settings, param.key)
+    if members.is_sharp(context.object):
+        layout.prop(settings, "export")
+        if settings.export != properties.SHARP_EXPORT:
+            hint(layout, "This format keeps the vertices of your mesh: sharp bends show in Alembic")
     if members.is_sharp(context.object) and 0.0 < settings.sharp_coarsest < settings.sharp_finest:
         hint(layout, "Finest Edges are longer than Coarsest Edges")
 

@@ -54,7 +54,9 @@ class ShownSheet:
         """rest: the artist's vertices in the world at the start frame [m], (N, 3); those of no face stay there.
         material: their X [m], (N, 2). triangles: (M, 3). to_object: world to object space at each frame, (f, 4, 4).
         """
-        self.material, self._triangles, self._to_object = material, triangles, to_object
+        # a job's arrays are not to be written to, which kernels do not know
+        self.material, self._triangles = np.array(material, dtype=float), np.array(triangles, dtype=np.int32)
+        self._to_object = to_object
         self._rest, self._used = rest, np.unique(triangles)
 
     def vertices(self, mesh: Mesh, frame: int) -> Vec:

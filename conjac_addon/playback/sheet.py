@@ -1,0 +1,182 @@
+"""Cloth whose frames have faces of their own: Alembic with changing topology, read by a Mesh Sequence Cache modifier.
+
+UV maps stand in the file at every frame, and among them PLACE, where in the cloth each corner is. What Blender's
+exporter does not write at every frame, material indices, vertex groups and colours, is looked up by that in the mesh at
+rest: by a Geometry Nodes modifier behind the cache, so it plays and renders without the extension.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ...solver.errors import BadMesh, CacheUnwritable, Environment
+from ...solver.frames.beside import Sheet
+from . import carry, pc2
+from .alembic import attach, export
+from .carry import PLACE
+
+MOST_MAPS = 8  #: UV maps that Blender gives a mesh
+SUFFIX = ".abc"
+
+
+@dataclass(frozen=True)
+class SheetFrames:
+    """The meshes of one cloth, frame by frame."""
+
+    first: int
+    last: int
+    read: Callable[[int], Sheet]
+
+
+def show(obj: bpy.types.Object, scene: bpy.types.Scene, frames: SheetFrames, path: Path, rest: bpy.types.Mesh,
+         mirrored: bool) -> list[str]:
+    """Write the frames to `path` and play them on the object; returns sentences for the artist.
+
+    rest: the mesh that was baked, as it is at the start frame, which is taken over; mirrored: whether the bake's
+    triangles run the other way round. Raises BadMesh, CacheUnwritable, Environment.
+    """
+    if not hasattr(bpy.ops.wm, "alembic_export") or not bpy.app.build_options.alembic:
+        raise Environment("this Blender was built without Alembic, which frames with faces of their own need",
+                          "Choose PC2 or shape keys, which keep the mesh's own vertices", obj.name)
+    source = _Source(obj, rest, mirrored, frames.read(frames.first))
+    fresh = path.with_name(path.stem + ".new.abc")
+    with _alone(obj, scene, source, frames) as alone:
+        export(alone, fresh, frames.first, frames.last)
+    try:
+        pc2.replace(fresh, path)
+    except OSError as error:
+        raise CacheUnwritable(f"{path} cannot be written ({error.strerror or error})",
+                              "Close the program that holds it") from error
+    attach(obj, path, {"VERT", "POLY", "UV"}, blended=False)
+    carry.put(obj, rest, source.place, source.called)
+    if not source.left_out:
+        return []
+    return [f'"{obj.name}": Blender has room for {MOST_MAPS} UV maps, so frames are without '
+            f'{", ".join(source.left_out)}']
+
+
+class _Source:
+    """What is known of the cloth at rest, corner by corner of its triangles."""
+
+    def __init__(self, obj: bpy.types.Object, mesh: bpy.types.Mesh, mirrored: bool, sheet: Sheet) -> None:
+        mesh.calc_loop_triangles()
+        count = len(mesh.loop_triangles)
+        self.triangles = _read(mesh.loop_triangles, "vertices", 3, np.int32, count)
+        self._loops = _read(mesh.loop_triangles, "loops", 3, np.int32, count)
+        if len(sheet.rest) != len(mesh.vertices) or sheet.source.max(initial=0) >= count:
+            bpy.data.meshes.remove(mesh)
+            raise BadMesh("its mesh is another than the one that was baked", "Bake again", obj.name)
+        self._mirrored = mirrored
+        if mirrored:
+            self.triangles, self._loops = self.triangles[:, ::-1].copy(), self._loops[:, ::-1].copy()
+        # the first in the file is what a material without a name takes
+        names = [layer.name for layer in sorted(mesh.uv_layers, key=lambda one: not one.active_render)
+                 if layer.name != PLACE]
+        self.left_out = names[MOST_MAPS - 1:]
+        loops = len(mesh.loops)
+        self._maps = {name: _read(mesh.uv_layers[name].uv, "vector", 2, np.float32, loops)
+                      for name in names[: MOST_MAPS - 1]}
+        #: what maps are called in the file but for the first: the exporter changes spaces, dots and colons
+        self.called = {name: f"conjac_map_{k}" for k, name in enumerate(names[1: MOST_MAPS - 1])}
+        self._islands = {name: _islands(self.triangles, uv[self._loops]) for name, uv in self._maps.items()}
+        corners = np.empty(loops, np.int32)
+        mesh.loops.foreach_get("vertex_index", corners)
+        self.place: NDArray[np.float32] = np.nan_to_num(sheet.rest)[corners]  #: X of each corner of the mesh, (l, 2)
+
+    def fill(self, mesh: bpy.types.Mesh, sheet: Sheet) -> None:
+        """Make the mesh that of a frame."""
+        faces, values = sheet.faces, {}
+        for name, uv in self._maps.items():
+            one_side = replace(sheet, source=_on_one_island(sheet.source, self._islands[name]))
+            values[self.called.get(name, name)] = np.einsum("mck,mcki->mci", one_side.shares(self.triangles),
+                                                            uv[self._loops[one_side.source]])
+        values[PLACE] = sheet.material[faces]
+        if self._mirrored:
+            faces, values = faces[:, ::-1], {name: uv[:, ::-1] for name, uv in values.items()}
+        mesh.clear_geometry()
+        mesh.vertices.add(len(sheet.x))
+        mesh.vertices.foreach_set("co", np.ascontiguousarray(sheet.x, np.float32).ravel())
+        mesh.loops.add(faces.size)
+        mesh.loops.foreach_set("vertex_index", np.ascontiguousarray(faces).ravel())
+        mesh.polygons.add(len(faces))
+        mesh.polygons.foreach_set("loop_start", np.arange(0, faces.size, 3, dtype=np.int32))
+        for name, uv in values.items():
+            mesh.uv_layers.new(name=name, do_init=False).uv.foreach_set(
+                "vector", np.ascontiguousarray(uv, np.float32).ravel())
+        mesh.update(calc_edges=True)
+
+
+def _islands(triangles: NDArray[np.int32], uv: NDArray[np.float32]) -> NDArray[np.int64]:
+    """A number for each triangle, the same for those that hang together in the map, (M,). uv: of corners, (M, 3, 2)."""
+    places = np.concatenate([triangles[:, :, None].astype(np.float64), uv], axis=2).reshape(-1, 3)
+    _, point = np.unique(places, axis=0, return_inverse=True)
+    point = point.reshape(-1, 3)
+    label = np.arange(len(triangles), dtype=np.int64)
+    while True:
+        # the lowest number around each point, until nothing changes
+        lowest = np.full(int(point.max(initial=-1)) + 1, len(triangles), dtype=np.int64)
+        np.minimum.at(lowest, point.ravel(), np.repeat(label, 3))
+        fresh = lowest[point].min(axis=1)
+        fresh = np.minimum(fresh, fresh[fresh])
+        if np.array_equal(fresh, label):
+            return label
+        label = fresh
+
+
+def _on_one_island(source: NDArray[np.int32], island: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Triangles of a face's corners that are all on that island of a map which most of them are on, (m, 3).
+
+    A face over a seam would else have all that lies between the islands drawn on it.
+    """
+    of = island[source]
+    chosen = np.where(of[:, 1] == of[:, 2], 1, 0)
+    triangle = np.take_along_axis(source, chosen[:, None], axis=1)
+    return np.where(of == np.take_along_axis(of, chosen[:, None], axis=1), source, triangle)
+
+
+def _read(collection: Any, name: str, width: int, kind: type, count: int) -> NDArray[Any]:
+    values = np.empty(width * count, kind)
+    collection.foreach_get(name, values)
+    return values.reshape(-1, width)
+
+
+@contextmanager
+def _alone(obj: bpy.types.Object, scene: bpy.types.Scene, source: _Source,
+           frames: SheetFrames) -> Iterator[bpy.types.Scene]:
+    """A passing scene with an object alone that has the mesh of whichever frame it stands at."""
+    mesh = bpy.data.meshes.new(obj.name)
+    passing = bpy.data.objects.new(obj.name, mesh)
+    # Blender writes what nothing can change only once, and a modifier might
+    passing.modifiers.new("", "TRIANGULATE")
+    alone = bpy.data.scenes.new("ConJac Export")
+    alone.render.fps, alone.render.fps_base = scene.render.fps, scene.render.fps_base
+    alone.unit_settings.scale_length = scene.unit_settings.scale_length
+    alone.collection.objects.link(passing)
+    failed: list[Exception] = []
+
+    def fill(at: bpy.types.Scene, *_: Any) -> None:
+        if at.original == alone and not failed:
+            try:
+                source.fill(mesh, frames.read(min(max(at.frame_current, frames.first), frames.last)))
+            except Exception as error:  # Blender prints what a handler raises and goes on
+                failed.append(error)
+
+    bpy.app.handlers.frame_change_pre.append(fill)
+    try:
+        fill(alone)
+        yield alone
+    finally:
+        bpy.app.handlers.frame_change_pre.remove(fill)
+        bpy.data.scenes.remove(alone)
+        bpy.data.objects.remove(passing)
+        bpy.data.meshes.remove(mesh)
+    if failed:
+        raise failed[0]
