@@ -172,7 +172,8 @@ def _touching(obj: bpy.types.Object, scene: bpy.types.Scene | None) -> list[bpy.
 
 def holding(mechanism: bpy.types.Object) -> set[str]:
     """Names of the bones or objects of a mechanism that soft bodies hang on."""
-    return {part_identity.named(mechanism, one.part) for obj in bpy.data.objects if is_soft_body(obj)
+    now_called = part_identity.renamed(mechanism)
+    return {now_called(one.part) for obj in bpy.data.objects if is_soft_body(obj)
             for one in obj.conjac.attachments if one.object == mechanism}
 
 

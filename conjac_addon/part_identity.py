@@ -7,7 +7,8 @@ it belongs to the one that is still called so, else to the first.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import Any
 
 import bpy
@@ -67,21 +68,24 @@ def take_back(owner: bpy.types.Object, baked: Sequence[tuple[str, str]], order: 
     lost = {place: one for place, one in enumerate(baked) if one[1] and one[1] not in own.values()}
     back = {name: (name, old) for name, old in lost.values() if name in settings_of and name not in own}
     own |= {name: old for name, (_, old) in back.items()}
-    renamed = {place: one for place, one in lost.items() if one[1] not in own.values()}
-    if len(order) == len(baked) and all(place in renamed or own.get(order[place]) == old
+    called_anew = {place: one for place, one in lost.items() if one[1] not in own.values()}
+    if len(order) == len(baked) and all(place in called_anew or own.get(order[place]) == old
                                         for place, (_, old) in enumerate(baked)):
-        back |= {order[place]: one for place, one in renamed.items()
+        back |= {order[place]: one for place, one in called_anew.items()
                  if order[place] in settings_of and order[place] not in own}
     for name, (called, old) in back.items():
         settings_of[name].uuid, settings_of[name].called = old, called
 
 
-def named(owner: bpy.types.Object, name: str) -> str:
+def renamed(owner: bpy.types.Object) -> Callable[[str], str]:
     """What the one is called now that something names, which may have been renamed since it was baked."""
-    known = parts(owner)
-    if not name or any(part.name == name for part in known):
-        return name
-    return next((part.name for part in by_uuid(owner).values() if settings(part).called == name), name)
+    names = {part.name for part in parts(owner)}
+
+    @cache
+    def since() -> dict[str, str]:
+        return {settings(part).called: part.name for part in reversed(by_uuid(owner).values())}
+
+    return lambda name: name if not name or name in names else since().get(name, name)
 
 
 def now(owner: bpy.types.Object, baked: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -98,9 +102,10 @@ def _follow(owner: bpy.types.Object) -> None:
     names = [(spring, end) for spring in owner.conjac.mechanism.springs for end in ("first", "second")]
     names += [(one, "part") for obj in bpy.data.objects if obj.is_editable
               for one in obj.conjac.attachments if one.object == owner]
+    now_called = renamed(owner)
     for one, field in names:
         old = getattr(one, field)
-        new = named(owner, old)
+        new = now_called(old)
         if new != old:
             if field == "part" and not one.group and old in one.id_data.vertex_groups:
                 one.group = old  # what is painted keeps its name

@@ -59,13 +59,14 @@ class Worker:
         return self._process.poll()
 
     def messages(self, wait: float = 0.0) -> list[dict[str, Any]]:
-        """What has arrived since the last call; waits up to `wait` seconds for the first. Never touches bpy."""
-        found = []
+        """What has arrived since the last call; waits up to `wait` seconds for the first, or for its end. Never
+        touches bpy."""
+        arrived = []
         with contextlib.suppress(queue.Empty):
-            found.append(self._message(self._lines.get(timeout=wait) if wait else self._lines.get_nowait()))
+            arrived.append(self._lines.get(timeout=wait) if wait else self._lines.get_nowait())
             while True:
-                found.append(self._message(self._lines.get_nowait()))
-        return found
+                arrived.append(self._lines.get_nowait())
+        return [self._message(raw) for raw in arrived if raw]
 
     def ended(self) -> bool:
         """Whether it has ended and all it said has been read."""
@@ -117,6 +118,7 @@ class Worker:
         for line in self._process.stdout:
             self._lines.put(line)
         self._process.wait()
+        self._lines.put(b"")  # who waits for a line need not wait any longer
 
     def _message(self, raw: bytes) -> dict[str, Any]:
         line = raw.decode("utf-8", "replace").rstrip()

@@ -16,7 +16,7 @@ from .maps import PAINTED, group_weights
 
 def attach_settings(obj: bpy.types.Object) -> list[dict[str, Any]]:
     """What scene.json's body says of it as far as it follows from settings alone."""
-    return [{"mechanism": one.object.name, "body": part_identity.named(one.object, one.part)}
+    return [{"mechanism": one.object.name, "body": part_identity.renamed(one.object)(one.part)}
             for one in obj.conjac.attachments if members.is_mechanism(one.object)]
 
 

@@ -99,8 +99,8 @@ def plan(armature: bpy.types.Object) -> RigPlan:
             wanted.add(bone.name)
             notes.append(f'"{armature.name}": the bone "{bone.name}" is left out between two that are not, so it is '
                          f'stiff with "{above}"')
-    ends = {part_identity.named(armature, name) for spring in armature.conjac.mechanism.springs
-            for name in (spring.first, spring.second)}
+    now_called = part_identity.renamed(armature)
+    ends = {now_called(name) for spring in armature.conjac.mechanism.springs for name in (spring.first, spring.second)}
     useful = _needed(found, holding | ends)
     loose = [one.name for one in useful if one.parent is None and not one.animated]
     if len(loose) > 1:

@@ -19,17 +19,19 @@ Array = NDArray[np.float64]
 def spring_settings(owner: bpy.types.Object, bodies: set[str], scene: bpy.types.Scene) -> list[dict[str, Any]]:
     """What scene.json says of them as far as it follows from settings alone. Raises BadInput where an end is no body.
     """
-    return [_said(owner, spring, bodies, scene) for spring in owner.conjac.mechanism.springs]
+    now_called = part_identity.renamed(owner)
+    return [_said(owner, spring, (now_called(spring.first), now_called(spring.second)), bodies, scene)
+            for spring in owner.conjac.mechanism.springs]
 
 
-def _said(owner: bpy.types.Object, spring: bpy.types.PropertyGroup, bodies: set[str],
+def _said(owner: bpy.types.Object, spring: bpy.types.PropertyGroup, ends: tuple[str, str], bodies: set[str],
           scene: bpy.types.Scene) -> dict[str, Any]:
     part = "bone" if owner.type == "ARMATURE" else "object"
     if not spring.first:
         raise BadInput(f"one of its springs has no first {part}", "Choose one under Springs, or remove the spring",
                        owner.name)
-    first, second = (part_identity.named(owner, name) for name in (spring.first, spring.second))
-    for name in (first, second):
+    first, second = ends
+    for name in ends:
         if name and name not in bodies:
             raise BadInput(f'its spring "{spring.name}" ends in "{name}", which is no simulated {part} of it',
                            "Choose another one under Springs, or simulate that one", owner.name)

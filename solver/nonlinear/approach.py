@@ -46,6 +46,8 @@ def approach(problem: StageProblem, begun: Vec, guess: Vec) -> Vec:
         direction = problem.system.linear.solve(-residual)
         moved = problem.displacement(direction) + left
         share = behind.longest(unknowns, moved)
+        if share == 0.0:  # so it would be from now on
+            break
         unknowns = unknowns + share * direction
         left = (1.0 - share) * left
         if share == 1.0:

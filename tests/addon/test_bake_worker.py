@@ -99,6 +99,14 @@ def test_a_line_sent_before_the_module_reads_is_not_lost(start):
     assert everything(worker)[-1]["code"] == 75
 
 
+def test_who_waits_for_its_words_waits_no_longer_than_it_runs(start):
+    worker = start("pass")
+    began = time.monotonic()
+    while not worker.ended():
+        worker.messages(60.0)
+    assert time.monotonic() - began < 30.0
+
+
 def test_cancel_ends_a_worker_that_listens_and_kills_one_that_does_not(start):
     for argv, code in (((), 75), (("STUBBORN",), -signal.SIGKILL)):
         worker = start(TALKER, *argv)
