@@ -12,6 +12,7 @@ import numpy as np
 from ..assembly.linearised import Linearised
 from ..errors import StepFailed
 from ..forces.elastic import corner_products
+from ..linear.interface import NotPositiveDefinite
 from ..state import Index, Vec
 from .problem import StageProblem
 
@@ -39,7 +40,10 @@ def approach(problem: StageProblem, begun: Vec, guess: Vec) -> Vec:
     for _ in range(SHARES):
         behind = problem.lagging(-left)
         lin = behind.fill(unknowns)
-        behind.system.linear.factor(behind.system.matrix, x[behind.order])
+        try:
+            behind.system.linear.factor(behind.system.matrix, x[behind.order])
+        except NotPositiveDefinite:  # so near each other that rounding is all that is left
+            break
         # the residual once they have gone all their way, to first order
         residual = behind.evaluate(unknowns).residual
         residual -= problem.stage.a * problem.stage.h * _pulled(lin, problem.tets, left)[problem.order].ravel()

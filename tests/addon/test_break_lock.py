@@ -41,6 +41,7 @@ def test_the_lock_of_another_machine_can_be_broken(scene):  # noqa: F811
     assert not bpy.ops.conjac.break_lock.poll()
 
 
+@pytest.mark.long  # it listens for the other for 12 s; what it then does is frames/test_lock's
 def test_one_that_was_not_heard_of_is_taken_over(scene, monkeypatch):  # noqa: F811
     obj, scene.frame_end = add_jelly(), 3
     leave(obj, FARM, 4000.0)

@@ -100,7 +100,7 @@ def test_a_bake_that_is_stopped_by_another_file_still_arrives_where_it_was_saved
 
 def test_the_first_save_during_a_bake_whose_worker_dies_moves_it_too(unsaved, tmp_path):
     obj = add_jelly(step=1 / 480)
-    bpy.context.scene.frame_end = 60
+    bpy.context.scene.frame_end = 30
     bake = session.Bake(obj, bpy.context.scene)
     run_until(bake, lambda: (bake.progress.frame or 0) >= 12 and "ConJac" in obj.modifiers)
     temporary = place.job_folder(obj)

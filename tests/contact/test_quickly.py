@@ -113,14 +113,16 @@ def test_the_benchmark_s_scenes_touch_from_where_they_are_measured(tmp_path):
     assert not crosses(jellies, jellies.initial_state())
 
 
-def test_what_has_nowhere_to_go_says_where_and_what_helps(tmp_path):
-    """A plate that is led through a block and the floor below it."""
+@pytest.mark.parametrize("size, cells", [(1.0, 2), (0.3, 1)])
+def test_what_has_nowhere_to_go_says_where_and_what_helps(tmp_path, size, cells):
+    """A plate that is led through a block and the floor below it, to where nothing moves or rounding is all there is.
+    """
     arrays = {}
-    vertices, triangles = sheet(1.0, 2, z=0.112)
+    vertices, triangles = sheet(size, cells, z=0.112)
     motion = np.repeat(vertices[None], 49, axis=0)
     motion[1:, :, 2] = -0.3
     job = contact_job(tmp_path / "job", [soft("Block", *box((1, 1, 1), (0.1, 0.1, 0.1), (0, 0, 0.006)), arrays)],
-                      [obstacle("Floor", *sheet(1.0, 2), arrays),
+                      [obstacle("Floor", *sheet(size, cells), arrays),
                        obstacle("Plate", vertices, triangles, arrays, motion)], arrays, **NEW)
     part = nodes_of(load(job))
     with pytest.raises(StepFailed, match=r"its way left near \(.*, .*, .*\) m") as failed:

@@ -281,6 +281,7 @@ import sys, time
 from pathlib import Path
 from solver.errors import CacheBusy
 from solver.frames.lock import held
+time.sleep(max(0.0, float(sys.argv[2]) - time.time() - 0.02))
 while time.time() < float(sys.argv[2]): pass
 try:
     with held(Path(sys.argv[1])):

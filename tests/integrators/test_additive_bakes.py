@@ -1,6 +1,7 @@
 """Exponential and additive integrators in jobs: through schema, build, bake and resume."""
 
 import pytest
+from matrix import some
 from small_jobs import box_job
 from worlds import nodes_of
 
@@ -28,7 +29,7 @@ def world_of(job):
     return nodes_of(job)
 
 
-@pytest.mark.parametrize("key", ["siere", "sbdf2ere", "tr_bdf2ere", "ere"])
+@pytest.mark.parametrize("key", some(["siere", "sbdf2ere", "tr_bdf2ere", "ere"], "sbdf2ere", "ere"))
 def test_a_resumed_bake_gives_the_same_bytes(tmp_path, key):
     """With moving pins, a snapshot between two decompositions of the modes, and a world made anew."""
     frames = {}

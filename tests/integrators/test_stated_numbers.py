@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bodies import box, make, nearest, positions
+from matrix import crossed
 from mechanisms import mechanism_world
 
 from solver.state import State
@@ -92,8 +93,7 @@ def test_what_tumbles_with_backward_euler(tmp_path, at, rate):
     assert -energy == pytest.approx(stated[3 + at], abs=0.05)
 
 
-@pytest.mark.parametrize("rate", (24, 48))
-@pytest.mark.parametrize("integrator", ("bdf2", "sdirk2", "semi_implicit"))
+@pytest.mark.parametrize("integrator, rate", crossed(("bdf2", "sdirk2", "semi_implicit"), (24, 48)))
 def test_what_tumbles_with_the_others(tmp_path, integrator, rate):
     stated = float(re.search(r"BDF2 and SDIRK2 keep both to ([\d.]+) %, Semi-Implicit Euler to rounding", PAGE)[1])
     assert np.abs(tumbled(tmp_path, integrator, rate)).max() < (stated if integrator != "semi_implicit" else 1e-7)

@@ -1,6 +1,7 @@
 """CHAIN: friction is larger where more hangs, so the root stops before the tip; and all earlier with thicker pins."""
 
 import numpy as np
+import pytest
 
 from benchmarks.scenes import chain
 
@@ -17,9 +18,10 @@ def test_its_root_stops_before_its_tip_and_all_earlier_with_twice_the_radius():
     assert (chain.stops(thick) < hinges).all()
 
 
-def test_staggered_projections_come_to_bisp_s_answer():
-    """Both settle in every stage; found 2e-5 of what friction changes."""
-    told = chain.beside_staggered(4, (0.1, 0.5), steps=2)
+@pytest.mark.parametrize("seconds", [(0.3,), pytest.param((0.1, 0.5), marks=pytest.mark.long)])
+def test_staggered_projections_come_to_bisp_s_answer(seconds):
+    """Both settle in every stage; found 9e-6 of what friction changes, at half a second 3e-4."""
+    told = chain.beside_staggered(4, seconds, steps=2)
     assert told["bisp"]["unsettled"] == told["staggered"]["unsettled"] == 0.0
     assert told["apart"] <= 1e-3
     assert max(told["bisp"]["off"], told["staggered"]["off"]) <= 1e-3

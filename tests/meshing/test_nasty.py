@@ -72,7 +72,7 @@ def test_what_takes_too_long_is_tried_coarser_and_refused_and_the_time_is_told()
 
 @pytest.mark.parametrize("surface, looks, remedy", [
     (lambda: slab(1e-3, 20), r"one part, 1760 triangles and is about 0\.001 m thick", "Make it thicker"),
-    (lambda: islands(3000, 0.01), r"3000 loose parts, 144000 triangles", "Delete its small loose parts or join them"),
+    (lambda: islands(1500, 0.01), r"1500 loose parts, 72000 triangles", "Delete its small loose parts or join them"),
 ])
 def test_what_no_time_is_enough_for_is_tried_coarser_at_once(surface, looks, remedy):
     said = []
@@ -94,7 +94,7 @@ def test_a_busy_machine_is_no_reason_to_give_up():
     others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * (os.cpu_count() or 1))]
     try:
         spent, began = Spent(child.pid), time.monotonic()
-        time.sleep(6.0)
+        time.sleep(2.0)
         had, passed = spent(), time.monotonic() - began
         assert 0.0 < had < 0.8 * passed
     finally:

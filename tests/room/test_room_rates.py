@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from matrix import crossed
 from mechanisms import mechanism_job, run
 from small_jobs import box_job, change
 from worlds import world_of
@@ -28,8 +29,7 @@ def belt_mechanism(folder, integrator, bodies, hinges, force, **scene):
     return job
 
 
-@pytest.mark.parametrize("friction", ["none", "bisp"])
-@pytest.mark.parametrize("integrator", ["semi_implicit", "bdf2", "sdirk2"])
+@pytest.mark.parametrize("integrator, friction", crossed(["semi_implicit", "bdf2", "sdirk2"], ["none", "bisp"]))
 def test_a_made_up_law_on_rates_bakes(room, tmp_path, integrator, friction):
     """M θ̈ = −(k θ + c θ̇) of two wheels, M with a flywheel that no body has, against its closed solution."""
     from scipy.linalg import expm

@@ -269,15 +269,13 @@ def test_a_resumed_run_gives_the_same_bytes(integrator):
             world.forget_past()
             states.append((step, state))
     assert {bool(awake(one).any()) for _, one in states} == {False, True}
-    for step, kept in states:
-        again, other = kept, star(integrator=integrator)
-        for k in range(step + 1, 260):
+    for (step, again), (end, wanted) in zip(states, [*states[1:], (259, state)]):
+        other = star(integrator=integrator)
+        for _ in range(step, end):
             again = other.step(again, H)
-            if k in (60, 90, 200):
-                other.forget_past()
-        assert again.q.tobytes() == state.q.tobytes() and again.u.tobytes() == state.u.tobytes()
+        assert again.q.tobytes() == wanted.q.tobytes() and again.u.tobytes() == wanted.u.tobytes()
         assert {key: value.tobytes() for key, value in again.memory.items()} == {
-            key: value.tobytes() for key, value in state.memory.items()}
+            key: value.tobytes() for key, value in wanted.memory.items()}
 
 
 def stretch(F):
