@@ -19,6 +19,7 @@ PUSHED = 14  #: the frame where the bone has pushed the right end 6 cm to the le
 
 
 @pytest.mark.long
+@pytest.mark.examples
 def test_the_bar_bakes_and_its_end_follows_the_bone(run, tmp_path):  # noqa: F811
     bpy.ops.wm.open_mainfile(filepath=shutil.copy(BAR, tmp_path))
     assert run(["bake", "--frames", f"1-{PUSHED}"]) == 0

@@ -19,6 +19,7 @@ BARCUT = Path(conjac.__file__).parent / "examples_blend" / "barcut.blend"
 
 
 @pytest.mark.long
+@pytest.mark.examples
 def test_the_bar_comes_apart_in_two_strokes_and_once_more(run, tmp_path):  # noqa: F811
     bpy.ops.wm.open_mainfile(filepath=shutil.copy(BARCUT, tmp_path))
     assert run(["bake", "--frames", "1-66"]) == 0

@@ -29,6 +29,7 @@ def poses(rig, frames):
     return np.array(found)
 
 
+@pytest.mark.examples
 def test_the_ragdoll_bakes_whole_and_plays_what_it_baked(scene, tmp_path):  # noqa: F811
     bpy.ops.wm.open_mainfile(filepath=shutil.copy(RAGDOLL, tmp_path))
     scene = bpy.context.scene

@@ -15,7 +15,7 @@ import conjac  # noqa: E402
 
 FOLDER = Path(conjac.__file__).parent / "examples_blend"
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.examples]
 
 
 def baked(name, last, folder):

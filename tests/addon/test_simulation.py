@@ -439,6 +439,7 @@ def test_what_hangs_on_bones_touches_colliders(scene, tmp_path):  # noqa: F811
     assert {"contact", "obstacles"}.isdisjoint(document)
 
 
+@pytest.mark.examples
 def test_files_from_before_there_was_contact_bake_each_body_alone(addon, tmp_path):
     """The examples in the repository were saved before."""
     seen = 0
