@@ -174,6 +174,27 @@ def product(first, block_row, before, start, indptr, values, x, out):  # type: i
                     out[low + c] += value * x[at + r]
 
 
+@kernel(f"void({BLOCKS}, f8[::1], i8, f8[::1], f8[::1])")
+def product_at(first, block_row, before, start, indptr, values, v, x, out):  # type: ignore[no-untyped-def]
+    """out = A x where nothing but vertex v moves, by x (its unknowns,). out: (m,)."""
+    for i in range(out.shape[0]):
+        out[i] = 0.0
+    for j in range(v + 1):
+        width = start[j + 1] - start[j]
+        for k in range(first[j], first[j + 1]):
+            i = block_row[k]
+            if i != v and j != v:
+                continue
+            height = start[i + 1] - start[i]
+            for c in range(width):
+                place = indptr[start[j] + c] + width - c + before[k]
+                for r in range(c if i == j else 0, height):
+                    value = values[place + r]
+                    if j == v:
+                        out[start[i] + r] += value * x[c]
+                    if i == v and (j != v or r != c):
+                        out[start[j] + c] += value * x[r]
+
 @kernel(f"void({BLOCKS}, f8[::1], i4[::1], f8[:,:,::1], f8[::1])")
 def matrix_in_frames(first, block_row, before, start, indptr, values, held, frames, out):  # type: ignore[no-untyped-def]
     """Qᵀ A Q with the identity's rows and columns where a direction is held; the same places as `values`."""

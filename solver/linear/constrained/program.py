@@ -96,11 +96,12 @@ class _Run:
 
     def _across(self, spread: SpreadRows) -> tuple[Vec, Vec]:
         """The spread rows by place, of length one, (s, m), and their lengths."""
-        dense = np.zeros((len(spread), len(self.right)))
-        dense[:, self.reduced.pattern.place] = spread.matrix.toarray()
-        length = np.linalg.norm(dense, axis=1)
+        length = np.sqrt(np.asarray(spread.matrix.multiply(spread.matrix).sum(axis=1)).ravel())
         length[length == 0.0] = 1.0
-        return dense / length[:, None], length
+        matrix = spread.matrix
+        data = matrix.data / np.repeat(length, np.diff(matrix.indptr))
+        placed = sp.csr_matrix((data, self.reduced.pattern.place[matrix.indices], matrix.indptr), matrix.shape)
+        return placed.toarray(), length
 
     def answer(self, warm: WarmStart | None) -> Answer:
         table, keys = self.rows, np.zeros(0, np.int64) if warm is None else warm.keys
@@ -118,7 +119,7 @@ class _Run:
         held = np.concatenate([table.key[self.active & ~table.equal],
                                self.spread_key[self.spread_active & ~self.spread_equal]])
         return Answer(self.u[place], on_vertex, self.spread_multiplier / self.spread_length, active, self.spread_active,
-                      WarmStart(np.unique(held)), self.reduced.factored, not settled)
+                      WarmStart(np.unique(held)), self.reduced.factored, self.reduced.tried, not settled)
 
     def _at_once(self) -> bool:
         """Whether a set of rows was found whose answer is the minimum."""
@@ -249,7 +250,9 @@ class _Run:
         return GAP * (self._fastest() + np.abs(self.spread_target))
 
     def _fastest(self) -> float:
-        return max(float(np.abs(self.u).max(initial=0.0)), 1.0e-300)
+        # where all of it is held there is rounding alone, of what the forces would do to the heaviest
+        alone = self.strongest / max(float(self.reduced.diagonal.max(initial=0.0)), 1.0e-300)
+        return max(float(np.abs(self.u).max(initial=0.0)), alone, 1.0e-300)
 
     def _weakest(self) -> float:
         """A multiplier that rounding may make of nothing."""

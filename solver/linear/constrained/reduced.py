@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from scipy.linalg import solve_triangular
 
 from ...state import Index, Mask, Vec
 from ...threads import kernel
 from ..interface import LinearSolver, NotPositiveDefinite
+from .beside import FREED, ON_VERTEX, SPREAD, Beside, Name
 from .frames import (
     into_frames,
     make_frames,
@@ -16,10 +19,12 @@ from .frames import (
     multipliers_of,
     out_of_frames,
     product,
+    product_at,
 )
 from .rows import MOST, Singular
 from .vertex_pattern import VertexPattern
 
+FEW = 24  #: rows that come and directions that go beside one factor: with more of them another one is as quick
 SINGULAR = 1.0e-13  #: of the matrix' diagonal: as much resists a motion as rounding leaves of nothing
 IMPLIED = 1.0e-12  #: of what moves a row: all that is left of it once others hold that imply it
 LIGHTEST = 1.0e-3  #: of the largest diagonal entry: those below count as if they had it
@@ -28,16 +33,23 @@ TINY = 1.0e-300
 
 
 class Reduced:
-    """One matrix with a changing set of rows that hold. Vertices go by rank, unknowns by place (VertexPattern)."""
+    """One matrix with a changing set of rows that hold. Vertices go by rank, unknowns by place (VertexPattern).
+
+    Rows of single vertices that hold when it is factored leave the matrix. Where few of them come or go after that,
+    the factor stays: a row that comes is one over several vertices, and a direction that is let go is an unknown of
+    its own beside the matrix.
+    """
 
     def __init__(self, pattern: VertexPattern, linear: LinearSolver) -> None:
         self.pattern, self.linear = pattern, linear
         count, size = len(pattern.rank), pattern.lower.shape[0]
-        self.held: Index = np.zeros(count, np.int32)
+        self._held: Index = np.zeros(count, np.int32)  #: directions of each vertex that are out of the matrix
         self._frames, self._corners = np.zeros((count, MOST, MOST)), np.zeros((count, MOST, MOST))
+        self._next_held: Index = np.zeros(count, np.int32)
+        self._next_frames, self._next_corners = np.zeros((count, MOST, MOST)), np.zeros((count, MOST, MOST))
         self._probe: Vec = np.cos(12.9898 * np.arange(size) ** 2)
         self._values: Vec = np.zeros(0)
-        self.factored = 0
+        self.factored = self.tried = 0
 
     def take(self, values: Vec, touched: Index, row_first: Index, factor: Vec, spread: Vec) -> None:
         """Another matrix and its rows, none of which hold yet.
@@ -47,43 +59,138 @@ class Reduced:
         """
         self._values, self._touched, self._row_first, self._factor = values, touched, row_first, factor
         self._spread = spread
-        self.member: Index = np.full(len(factor), -1, np.int32)
-        self.held[:] = 0
-        self._proven, self._proven_held = False, self.held
+        self._member: Index = np.full(len(factor), -1, np.int32)
+        self._next_member: Index = np.full(len(factor), -1, np.int32)
+        self._held[:] = self._next_held[:] = 0
+        self._vertex_of: Index = np.repeat(touched, np.diff(row_first))
+        self._has_factor = self._proven = False
+        self._proven_held = self._held
         self.diagonal: Vec = values[self.pattern.lower.indptr[:-1]]
         inverse = 1.0 / np.maximum(self.diagonal, TINY)
         #: what each row moves where nothing holds and no unknown drags another along, (s,)
-        self.loose: Vec = np.square(spread) @ inverse
-        self.factored = 0
+        self.loose: Vec = np.square(spread) @ inverse if len(spread) else np.zeros(0)
+        self.factored = self.tried = 0
 
     def hold(self, active: Mask, spread_active: Mask) -> None:
-        """Let these rows hold and factor what is left; a row that others imply is taken out of the masks.
+        """Let these rows hold; a row that others imply is taken out of the masks.
 
         Those that come first count first, those of single vertices before the others. Raises Singular.
         """
+        self.tried += 1
+        make_frames(self._touched, self._row_first, self._factor, self.pattern.start, active, self._next_member,
+                    self._next_held, self._next_frames, self._next_corners)
+        if not (self._has_factor and self._beside()):
+            self._factor_anew()
+            self._beside()
+        if not self._border(active, spread_active):
+            self._factor_anew()
+            self._beside()
+            self._border(active, spread_active)
+
+    def _factor_anew(self) -> None:
+        """The factor of the matrix without all directions that are to hold now."""
         pattern = self.pattern
-        make_frames(self._touched, self._row_first, self._factor, pattern.start, active, self.member, self.held,
-                    self._frames, self._corners)
-        matrix_in_frames(*pattern.blocks, self._values, self.held, self._frames, pattern.lower.data)
+        self._held, self._next_held = self._next_held, self._held
+        self._frames, self._next_frames = self._next_frames, self._frames
+        self._corners, self._next_corners = self._next_corners, self._corners
+        self._member, self._next_member = self._next_member, self._member
+        self._next_held[:], self._next_member[:] = self._held, self._member
+        matrix_in_frames(*pattern.blocks, self._values, self._held, self._frames, pattern.lower.data)
         self.factored += 1
+        self._has_factor = False
         try:
             self.linear.factor(pattern.lower)
         except NotPositiveDefinite:
             raise self._nothing_resists() from None
+        self._has_factor = True
         self._scale = _scale(pattern.lower.data[pattern.lower.indptr[:-1]])
-        self._proven = self._proven and bool((self.held >= self._proven_held).all())
+        self._proven = self._proven and bool((self._held >= self._proven_held).all())
+        self._beside_it = Beside(len(self.diagonal))
 
+    def _beside(self) -> bool:
+        """What changed since the matrix was factored, and whether that is little."""
+        was, now = self._member >= 0, self._next_member >= 0
+        gone = self._vertex_of[was & ~now]
+        freed = np.zeros(len(self._held), np.bool_)
+        freed[gone] = True
+        self._extra: Index = np.flatnonzero(now & (~was | freed[self._vertex_of])).astype(np.int32)
+        vertices = np.flatnonzero(freed)
+        if len(self._extra) + int(self._held[vertices].sum()) > FEW:
+            return False
+        self._freed = [(int(v), k) for v in vertices for k in range(self._held[v])]
+        #: as `_held` and `_member` without what was let go
+        self._kept_held, self._kept_member = self._held, self._member
+        if len(vertices):
+            self._kept_held, self._kept_member = self._held.copy(), self._member.copy()
+            self._kept_held[vertices] = 0
+            self._kept_member[freed[self._vertex_of]] = -1
+        return True
+
+    def _border(self, active: Mask, spread_active: Mask) -> bool:
+        """What stands beside the factor: directions that were let go and rows that are not in it. False where these
+        directions have nothing left to resist them, as far as rounding shows."""
         asked = np.flatnonzero(spread_active)
-        columns = np.ascontiguousarray(self._spread[asked].T)
-        if len(asked):
-            self._into(columns)
-            response = self.linear.solve(columns)
-            kept, triangle = np.empty(len(asked), np.bool_), np.zeros((len(asked), len(asked)))
-            independent(np.ascontiguousarray(columns.T @ response), IMPLIED * self.loose[asked], kept, triangle)
-            spread_active[asked[~kept]] = False
-            asked, columns, response = asked[kept], columns[:, kept], response[:, kept]
-            self._triangle, self._response = triangle[np.ix_(kept, kept)], response
-        self._asked, self._columns = asked, columns
+        extra, count = len(self._extra), len(self._freed)
+        self._beside_it.ask([*((FREED, v, k) for v, k in self._freed), *((ON_VERTEX, int(r), 0) for r in self._extra),
+                             *((SPREAD, int(k), 0) for k in asked)], self._written, self._solved)
+        whole, turned, solved = self._beside_it.columns()
+        self._loose, self._rows = whole[:, :count], whole[:, count:]
+        self._pulled, self._turned = turned[:, :count], turned[:, count:]
+        self._from_loose, self._from_rows = solved[:, :count], solved[:, count:]
+        if not count and not self._rows.shape[1]:
+            self._asked, self._triangle = asked, np.zeros((0, 0))
+            return True
+
+        own = self._loose.T @ self._beside_it.products()[:, :count]
+        stiff = own - self._pulled.T @ self._from_loose
+        try:
+            self._stiff = np.linalg.cholesky(0.5 * (stiff + stiff.T))
+        except np.linalg.LinAlgError:
+            return False
+        if not (np.square(self._stiff.diagonal()) > SINGULAR * own.diagonal()).all():
+            return False
+        self._across = self._rows.T @ self._loose - self._turned.T @ self._from_loose
+        matrix = self._turned.T @ self._from_rows
+        if count:
+            half = solve_triangular(self._stiff, self._across.T, lower=True)
+            matrix += half.T @ half
+        least = IMPLIED * (np.square(self._rows).T @ (1.0 / np.maximum(self.diagonal, TINY)))
+        kept, triangle = np.empty(len(matrix), np.bool_), np.zeros_like(matrix)
+        independent(np.ascontiguousarray(matrix), least, kept, triangle)
+        if not kept.all():
+            active[self._extra[~kept[:extra]]] = False
+            spread_active[asked[~kept[extra:]]] = False
+            self._rows, self._turned, self._from_rows = (
+                columns[:, kept] for columns in (self._rows, self._turned, self._from_rows))
+            self._across, triangle = self._across[kept], triangle[np.ix_(kept, kept)]
+            asked, self._extra = asked[kept[extra:]], self._extra[kept[:extra]]
+        self._asked, self._triangle = asked, triangle
+        return True
+
+    def _written(self, kind: int, number: int, direction: int, column: Vec) -> None:
+        """Write a row, or a direction that was let go, over all unknowns, (m,)."""
+        column[:] = 0.0
+        if kind == SPREAD:
+            column[:] = self._spread[number]
+            return
+        v = int(self._vertex_of[number]) if kind == ON_VERTEX else number
+        first, end = self.pattern.start[v], self.pattern.start[v + 1]
+        column[first:end] = (self._factor[number, : end - first] if kind == ON_VERTEX
+                             else self._frames[v, : end - first, direction])
+
+    def _solved(self, names: Sequence[Name], whole: Vec) -> tuple[Vec, Vec, Vec]:
+        """A times columns that were let go, the columns in frames, and what the factor answers to them, all (m, c)."""
+        kinds = np.array([name[0] for name in names])
+        fresh = [(v, k) for kind, v, k in names if kind == FREED]
+        products: Vec = np.zeros_like(whole)
+        moved = np.empty(len(products))
+        for c, (v, k) in zip(np.flatnonzero(kinds == FREED), fresh):
+            size = self.pattern.start[v + 1] - self.pattern.start[v]
+            product_at(*self.pattern.blocks, self._values, v, np.ascontiguousarray(self._frames[v, :size, k]), moved)
+            products[:, c] = moved
+        turned: Vec = np.ascontiguousarray(np.where(kinds == FREED, products, whole))
+        self._into(turned)
+        return products, turned, self.linear.solve(turned)
 
     def solve(self, right: Vec, target: Vec, spread_target: Vec) -> tuple[Vec, Vec, Vec]:
         """u (m,), and the multipliers of vertices' rows (r,) and of the others (s,), zero where they do not hold.
@@ -93,11 +200,12 @@ class Reduced:
         size = len(right)
         u, product_u = np.empty(size), np.empty(size)
         on_vertex, spread = np.zeros(len(target)), np.zeros(len(spread_target))
-        meet(self._touched, self._row_first, self.member, self.held, self._frames, self._corners, self.pattern.start,
-             target, u)
+        meet(self._touched, self._row_first, self._kept_member, self._kept_held, self._frames, self._corners,
+             self.pattern.start, target, u)
         product(*self.pattern.blocks, self._values, u, product_u)
+        left = right - product_u
         sides = np.empty((size, 1 if self._proven else 2))
-        sides[:, 0] = right - product_u
+        sides[:, 0] = left
         self._into(sides)
         if not self._proven:
             sides[:, 1] = self._scale * self._probe
@@ -105,19 +213,43 @@ class Reduced:
         if not self._proven:
             self._prove(y[:, 1])
         free: Vec = y[:, 0].copy()
-        if len(self._asked):
-            missing = spread_target[self._asked] - self._spread[self._asked] @ u - self._columns.T @ free
-            half = solve_triangular(self._triangle, missing, lower=True)
-            spread[self._asked] = solve_triangular(self._triangle, half, lower=True, trans=1)
-            free += self._response @ spread[self._asked]
+        pushes = np.zeros(self._rows.shape[1])
+        if len(pushes) or len(self._freed):
+            goal = np.concatenate([target[self._extra], spread_target[self._asked]])
+            free, moved, pushes = self._bordered(free, left, goal - u @ self._rows)
+            u += moved
+        on_spread = pushes[len(self._extra):]
         u += self._out(free)
         product(*self.pattern.blocks, self._values, u, product_u)
         rest = product_u - right
-        if len(self._asked):
-            rest -= spread[self._asked] @ self._spread[self._asked]
-        multipliers_of(self._touched, self._row_first, self.member, self.held, self._frames, self._corners,
+        if len(pushes):
+            rest -= self._rows @ pushes
+        multipliers_of(self._touched, self._row_first, self._kept_member, self._kept_held, self._frames, self._corners,
                        self.pattern.start, rest, on_vertex)
+        on_vertex[self._extra], spread[self._asked] = pushes[: len(self._extra)], on_spread
         return u, on_vertex, spread
+
+    def _bordered(self, free: Vec, left: Vec, missing: Vec) -> tuple[Vec, Vec, Vec]:
+        """What the matrix' own directions do, how what was let go moves besides (m,), and what the rows push.
+
+        free: without either. left: b − A u of what is met so far. missing: of each row's target.
+        """
+        missing = missing - self._turned.T @ free
+        half = np.zeros(0)
+        if len(self._freed):
+            pull = self._loose.T @ left - self._pulled.T @ free
+            half = solve_triangular(self._stiff, pull, lower=True)
+            missing = missing - self._across @ solve_triangular(self._stiff, half, lower=True, trans=1)
+        pushes = np.zeros(0)
+        if len(missing):
+            pushes = solve_triangular(self._triangle, solve_triangular(self._triangle, missing, lower=True),
+                                      lower=True, trans=1)
+            free = free + self._from_rows @ pushes
+        if not len(self._freed):
+            return free, np.zeros(len(free)), pushes
+        half = half + solve_triangular(self._stiff, self._across.T @ pushes, lower=True)
+        loose = solve_triangular(self._stiff, half, lower=True, trans=1)
+        return free - self._from_loose @ loose, self._loose @ loose, pushes
 
     def product(self, u: Vec) -> Vec:
         """A u, (m,)."""
@@ -126,11 +258,11 @@ class Reduced:
         return out
 
     def _into(self, columns: Vec) -> None:
-        into_frames(self._touched, self.held, self._frames, self.pattern.start, columns)
+        into_frames(self._touched, self._held, self._frames, self.pattern.start, columns)
 
     def _out(self, y: Vec) -> Vec:
         column = y.reshape(-1, 1).copy()
-        out_of_frames(self._touched, self.held, self._frames, self.pattern.start, column)
+        out_of_frames(self._touched, self._held, self._frames, self.pattern.start, column)
         return column[:, 0]
 
     def _prove(self, response: Vec) -> None:
@@ -139,7 +271,7 @@ class Reduced:
         share = float(np.linalg.norm(self._probe) / max(float(np.linalg.norm(moved)), TINY))
         if not share > SINGULAR:
             raise self._singular(moved, share)
-        self._proven, self._proven_held = True, self.held.copy()
+        self._proven, self._proven_held = True, self._held.copy()
 
     def _nothing_resists(self) -> Singular:
         """The motion of the smallest share: inverse iteration, the diagonal raised until the matrix is definite."""

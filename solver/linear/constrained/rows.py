@@ -72,6 +72,7 @@ class Answer:
     spread_active: Mask  #: (s,)
     warm: WarmStart
     factored: int  #: how often the matrix was factored
+    tried: int  #: how many sets of rows were held
     one_by_one: bool  #: whether the rows had to be taken one at a time
 
 
