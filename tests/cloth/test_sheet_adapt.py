@@ -146,6 +146,24 @@ def test_conformal_edges_stay_one_line_along_their_feature():
         assert adapt(after, replace(sizing, speed=100.0), points=0, ends=NO_ENDS).mesh is after
 
 
+@pytest.mark.parametrize("step", [0.002, 0.01, 0.02])
+def test_a_line_of_eol_vertices_goes_through_the_cloth(step):
+    """A fold runs along the cloth, its conformal vertices with it: what lies ahead gives way and fills up behind."""
+    mesh, line, sizing = eol(flat(20)), 0.5, Sizing(0.02, 0.1, speed=100.0)
+    for _ in range(round(0.4 / step)):
+        line += step
+        X = np.where((mesh.on == 0)[:, None], [line, 0.0], mesh.material)
+        X[:, 1] = mesh.material[:, 1]
+        over = np.maximum(X[:, 0] - line, 0.0)
+        before = moved(mesh, material=X, x=np.column_stack(
+            [np.minimum(X[:, 0], line) + np.cos(1.2) * over - line, X[:, 1], -np.sin(1.2) * over]))
+        adapted = adapt(before, sizing, points=0, ends=NO_ENDS)
+        assert_same_cloth(before, adapted, least=5.0)
+        mesh = adapted.mesh
+        assert (mesh.on == 0).sum() == 21 and (mesh.on[mesh.edges] == 0).all(axis=1).sum() == 20
+    assert 0.8 * 800 < len(mesh.faces) < 1.1 * 800
+
+
 def test_momentum_is_kept_by_splits_and_bounded_in_collapses():
     mesh = rolled(20)
     X = mesh.material

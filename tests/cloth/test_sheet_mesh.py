@@ -30,6 +30,24 @@ def test_a_fold_shrinks_the_mean_gradient_and_not_the_polar_one(fold):
     assert polar[:, :, 1] == pytest.approx(np.broadcast_to([0.0, 1.0, 0.0], (len(crease), 3)), abs=1e-9)
 
 
+def test_the_polar_mean_of_unlike_faces_turns_by_their_areas():
+    """Faces of one side are three times as large: R̄ turns by a quarter of the fold, where a mean of matrices does
+    not, and S̄ is the mean stretch by area."""
+    width = np.array([0.0, 0.3, 0.6, 0.7, 0.8])
+    rest, faces = grid(4, 4, 1.0, 1.0)
+    material = np.column_stack([width[np.round(4 * rest[:, 0]).astype(int)], rest[:, 1]])
+    over, fold = np.maximum(material[:, 0] - 0.6, 0.0), 2.0
+    x = np.column_stack([np.minimum(material[:, 0], 0.6) + 1.4 * np.cos(fold) * over, material[:, 1],
+                         -1.4 * np.sin(fold) * over])
+    mesh = SheetMesh.at_rest(x, material, faces)
+    crease = np.flatnonzero((material[:, 0] == 0.6) & ~mesh.border)
+    share = [mesh.areas[(faces == i).any(axis=1) & (material[faces].mean(axis=1)[:, 0] > 0.6)].sum()
+             / mesh.areas[(faces == i).any(axis=1)].sum() for i in crease]
+    for i, far in zip(crease, share):
+        turned = np.array([np.cos(far * fold), 0.0, -np.sin(far * fold)])
+        assert mesh.polar_gradients[i, :, 0] == pytest.approx((1.0 + 0.4 * far) * turned, abs=1e-12)
+
+
 def test_the_polar_mean_goes_with_a_turn_of_the_world():
     mesh, turn = bent(6, 1.2), rotated(0.3, -2.0, 0.9)
     turned = SheetMesh.at_rest(mesh.x @ turn.T, mesh.material, mesh.faces)

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from ...errors import BadMesh
 from ...state import Index, Mask, Vec
+from .operations_kernels import build_tables
 from .overlap import overlapping_faces
+from .polar_kernels import average, take_apart
 
 #: corners after and before each corner of a face: the ends of the edge opposite to it
 NEXT, LAST = (1, 2, 0), (2, 0, 1)
-TURNS = 5  #: of the mean of rotations: an averaged step each, the error falls by its square
 THIN = 1.0e-12  #: of the square of its longest edge: a face that is smaller in material space has no area
 
 
@@ -53,13 +53,9 @@ class SheetMesh:
     @cached_property
     def across(self) -> Index:
         """The face beyond edge k of each face, -1 at the border, (m, 3). Two faces an edge are taken for granted."""
-        ends = np.stack([self.faces[:, NEXT], self.faces[:, LAST]], axis=2).reshape(-1, 2).astype(np.int64)
-        key = (ends.min(axis=1) << 32) | ends.max(axis=1)
-        order = np.argsort(key, kind="stable")
-        same = np.flatnonzero(key[order[1:]] == key[order[:-1]])
-        beyond: Index = np.full((len(self.faces), 3), -1, dtype=np.int32)
-        beyond.reshape(-1)[order[same]] = order[same + 1] // 3
-        beyond.reshape(-1)[order[same + 1]] = order[same] // 3
+        beyond: Index = np.empty((len(self.faces), 3), dtype=np.int32)
+        at: Index = np.empty(len(self.x), dtype=np.int32)
+        build_tables(len(self.x), len(self.faces), np.ascontiguousarray(self.faces), beyond, at)
         return beyond
 
     @cached_property
@@ -167,20 +163,12 @@ class SheetMesh:
     def polar_gradients(self) -> Vec:
         """F at the vertices, (n, 3, 2): faces' rotations and stretches averaged separately, by area.
 
-        F = R S, R in the plane of the face and its normal beside it. The rotation is where Σ A log(R̄ᵀ R) = 0, from
-        that nearest to the plain mean of all R on.
+        F = R S, R in the plane of the face and its normal beside it; the mean rotation is where Σ A log(R̄ᵀ R) = 0.
         """
-        rotations, stretches = polar(self.gradients)
-        mean = self._mean(stretches)
-        turned = Rotation.from_matrix(nearest_rotation(self._mean(rotations)))
-        around, weight, whole = self.faces.ravel(), np.repeat(self.areas, 3), 3.0 * self.vertex_areas
-        of_corners = Rotation.from_matrix(np.repeat(rotations, 3, axis=0))
-        for _ in range(TURNS):
-            off = (turned[around].inv() * of_corners).as_rotvec()
-            step = np.stack([np.bincount(around, weight * off[:, i], len(self.x)) for i in range(3)], axis=1)
-            turned = turned * Rotation.from_rotvec(step / whole[:, None])
-        gradients: Vec = turned.as_matrix()[:, :, :2] @ mean
-        return gradients
+        apart, averaged = np.empty((len(self.faces), 7)), np.empty((len(self.x), 3, 2))
+        take_apart(np.ascontiguousarray(self.gradients), apart)
+        average(np.ascontiguousarray(self.faces), self.areas, apart, averaged)
+        return averaged
 
     def _mean(self, of_faces: Vec) -> Vec:
         """By area over the faces around each vertex, (n, …)."""
@@ -296,25 +284,3 @@ def _labels(count: int, across: Index) -> Index:
     graph = coo_array((np.ones(len(face)), (face, across[face, corner])), shape=(count, count))
     label: Index = connected_components(graph, directed=False)[1].astype(np.int32)
     return label
-
-
-def polar(F: Vec) -> tuple[Vec, Vec]:
-    """R, whole rotations (m, 3, 3) with the normal last, and S, (m, 2, 2), of gradients F = R S, (m, 3, 2)."""
-    c = F.transpose(0, 2, 1) @ F
-    # the square root of 2 × 2: (C + √det C) / √(tr C + 2 √det C)
-    root = np.sqrt(np.maximum(c[:, 0, 0] * c[:, 1, 1] - c[:, 0, 1] ** 2, 1e-300))
-    trace = np.sqrt(c[:, 0, 0] + c[:, 1, 1] + 2.0 * root)
-    stretch = (c + root[:, None, None] * np.eye(2)) / trace[:, None, None]
-    inverse = np.empty_like(stretch)
-    inverse[:, 0, 0], inverse[:, 1, 1] = stretch[:, 1, 1] / root, stretch[:, 0, 0] / root
-    inverse[:, 0, 1] = inverse[:, 1, 0] = -stretch[:, 0, 1] / root
-    flat = F @ inverse
-    return np.concatenate([flat, np.cross(flat[:, :, 0], flat[:, :, 1])[:, :, None]], axis=2), stretch
-
-
-def nearest_rotation(matrices: Vec) -> Vec:
-    """In the Frobenius norm, (k, 3, 3)."""
-    left, _, right = np.linalg.svd(matrices)
-    left[:, :, 2] *= np.sign(np.linalg.det(left) * np.linalg.det(right))[:, None]
-    rotations: Vec = left @ right
-    return rotations
