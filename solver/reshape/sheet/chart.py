@@ -1,0 +1,59 @@
+"""One place in material space for every vertex of a cloth, from its UV map or its own flat shape."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...errors import BadMesh
+from ...state import Index, Vec
+
+ONE_PLACE = 1.0e-5  #: of the cloth's size in material space: corners of a vertex that lie closer are one
+FLAT = 1.0e-3  #: of its size: a mesh that stands off its own plane by more than that has to be unwrapped
+
+
+def from_corners(x: Vec, faces: Index, corners: Vec) -> Vec:
+    """X of the vertices [m], (n, 2), from those of faces' corners, (m, 3, 2) [m]: a UV map in metres, mirrored where
+    all of it is. x: (n, 3) [m], for messages. Raises BadMesh where a vertex has two places: at a seam."""
+    around, places = faces.ravel(), corners.reshape(-1, 2)
+    many = np.maximum(np.bincount(around, minlength=len(x)), 1)
+    material = np.stack([np.bincount(around, places[:, axis], len(x)) for axis in (0, 1)], axis=1) / many[:, None]
+    off = np.linalg.norm(places - material[around], axis=1)
+    size = float(np.ptp(places, axis=0).max()) if len(places) else 0.0
+    torn = np.unique(around[~(off <= ONE_PLACE * size)])
+    if len(torn):
+        where = ", ".join(f"{value:.4g}" for value in x[torn[0]])
+        raise BadMesh(f"the UV map has a seam: vertex {torn[0]} at ({where}) m has several places in it, and so have "
+                      f"{len(torn) - 1} more", "Unwrap the cloth as one island without seams, or split it along the "
+                      "seams into objects of their own")
+    # the same corner for all faces of a vertex, to the last digit
+    material[around[::-1]] = places[::-1]
+    return _upright(material, faces)
+
+
+def of_flat(x: Vec, faces: Index, warp: Vec) -> Vec:
+    """X of the vertices [m], (n, 2), of a mesh that lies in a plane at rest, u along the warp (3,). Raises BadMesh
+    where it does not lie in one."""
+    corners = x[faces]
+    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]).sum(axis=0)
+    size = float(np.ptp(x, axis=0).max())
+    length = float(np.linalg.norm(normal))
+    unit = normal / length if length > 0.0 else normal
+    off = np.abs((x - x.mean(axis=0)) @ unit)
+    if length == 0.0 or off.max() > FLAT * size:
+        raise BadMesh(f"the cloth is not flat (it stands {off.max():.3g} m off its own plane) and has no UV map",
+                      "Unwrap it as one island, and choose the UV map as its material space")
+    along = warp - (warp @ unit) * unit
+    if np.linalg.norm(along) < 1e-2 * np.linalg.norm(warp):
+        axis = np.eye(3)[np.abs(unit).argmin()]
+        along = axis - (axis @ unit) * unit
+    along = along / np.linalg.norm(along)
+    return _upright(np.stack([x @ along, x @ np.cross(unit, along)], axis=1), faces)
+
+
+def _upright(material: Vec, faces: Index) -> Vec:
+    """The same, or its mirror image where most of the cloth lies turned over in it."""
+    a, b, c = (material[faces[:, k]] for k in range(3))
+    one, two = b - a, c - a
+    if (one[:, 0] * two[:, 1] - one[:, 1] * two[:, 0]).sum() < 0.0:
+        material = material * [-1.0, 1.0]
+    return material
