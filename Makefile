@@ -6,7 +6,7 @@
 #   make bench NAME=step      one benchmark;   make benchmarks: all of them, into docs/benchmarks.md
 #   make equations     every equation of the papers and the line that implements it
 #   make manual        docs/settings.md from the catalogue, and the integrators' damping curves
-#   make extension     dist/conjac-<version>-….zip for Blender, with its wheels
+#   make extension     dist/conjac-<version>-py311-linux-x64.zip and the like: every Python and platform, and their repository
 #   make examples      builds examples_blend/*.blend anew
 #   make gallery       bakes those of the paper's scenes and writes their docs/gallery/*.png (20 minutes)
 

@@ -2,6 +2,9 @@
 
 
 def register() -> None:
+    from .conjac_addon import built_for
+
+    built_for.check()
     from . import conjac_addon
 
     conjac_addon.register()

@@ -1,46 +1,36 @@
 """Builds the extension with Blender's own tool, which every bpy wheel brings: `make extension`.
 
-    python scripts/build_extension.py                              this platform, Python 3.11 (Blender 4.2 to 5.0)
-    python scripts/build_extension.py --platform all --python 3.13
-    python scripts/build_extension.py --light                      without wheels: for tests, or a Python that has them
+    python scripts/build_extension.py                             every Python and every platform, and their repository
+    python scripts/build_extension.py --python 3.13 --platform this
+    python scripts/build_extension.py --light                     without wheels: for tests, or a Python that has them
 
-One zip a platform and a Python: dist/conjac-<version>-py311-linux-x64.zip. The wheels are those of the group `solver`
-in pyproject.toml, unmodified, without numpy (Blender's own) and scikit-sparse (has none; cvxopt brings CHOLMOD).
+One zip a Python and a platform, dist/conjac-<version>-py311-linux-x64.zip, and dist/index.json: a repository of
+extensions that Blender updates from, wherever the folder is put. The same inputs give the same bytes.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
-import platform
+import json
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import tomllib
+import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from scripts import manual_pages  # noqa: E402
+from scripts import manual_pages, wheels  # noqa: E402
 
-PACKED = ("__init__.py", "LICENSE", "conjac_addon", "solver")
-NOT_BUNDLED = {"numpy", "scikit-sparse"}
-
-#: wheel tags that Blender's platform accepts, best first
-TAGS = {
-    "linux-x64": ("manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64"),
-    "windows-x64": ("win_amd64",),
-    "macos-arm64": ("macosx_15_0_arm64", "macosx_14_0_arm64", "macosx_12_0_arm64", "macosx_11_0_arm64"),
-}
-BLENDER_MIN = {"3.11": "4.2.0", "3.13": "4.3.0"}  # the Python inside decides, so there is no upper end
-
-#: where the version in pyproject.toml has no wheel for that Python or platform
-OTHER_VERSIONS = {
-    ("3.13", "scipy"): "1.17.1",  # 1.15 knows no numpy of Blender 5.1
-    ("3.11", "macos-arm64", "cvxopt"): "1.3.2",
-}
+PACKED = ("__init__.py", "LICENSE", "LICENSES", "conjac_addon", "solver")
+BLENDER_MIN = {"3.11": "4.2.0", "3.13": "4.3.0", "3.14": "5.0.0"}  # the Python inside decides, so there is no upper end
+WHEN = (1980, 1, 1, 0, 0, 0)  #: the date of everything in a zip, since a checkout's dates say nothing
+TOLD_APART = 5e5  #: parts below this size are told together [bytes]
 
 
 def blender_tool() -> Path:
@@ -51,28 +41,16 @@ def blender_tool() -> Path:
     return next(Path(spec.origin).parent.glob("*/scripts/addons_core/bl_pkg/cli/blender_ext.py"))
 
 
-def wheel_pins(python: str, target: str) -> list[str]:
-    """The requirement of every wheel that is bundled."""
-    group = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["dependency-groups"]["solver"]
-    pins = []
-    for line in group:
-        name, _, version = line.partition("==")
-        if name not in NOT_BUNDLED:
-            other = OTHER_VERSIONS.get((python, target, name)) or OTHER_VERSIONS.get((python, name))
-            pins.append(f"{name}=={other or version}")
-    return pins
+def run_tool(*arguments: str) -> None:
+    """Blender's tool with these arguments. Raises SystemExit with what it said where it fails."""
+    ran = subprocess.run([sys.executable, "-I", str(blender_tool()), *arguments], capture_output=True, text=True)
+    if ran.returncode:
+        raise SystemExit(f"Blender's tool failed at {arguments[0]}: {(ran.stdout + ran.stderr).strip()}")
 
 
-def download_wheels(python: str, target: str, folder: Path) -> list[Path]:
-    """Fetches the wheels for a Python and a platform into `folder`. pip's own cache makes the next time quick."""
-    folder.mkdir(parents=True)
-    pins = wheel_pins(python, target)
-    print(f"wheels for {target}, Python {python}: {' '.join(pins)}", flush=True)
-    tags = [word for tag in TAGS[target] for word in ("--platform", tag)]
-    subprocess.run([sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check", "--no-deps",
-                    "--only-binary=:all:", "--implementation", "cp", "--python-version", python, *tags,
-                    "-d", str(folder), *pins], check=True)
-    return sorted(folder.glob("*.whl"))
+def name_of(version: str, python: str, target: str | None) -> str:
+    """What a zip is called. target: a key of wheels.TAGS, or None for the one without wheels."""
+    return f"conjac-{version}-" + (f"py{python.replace('.', '')}-{target}.zip" if target else "light.zip")
 
 
 def stage(folder: Path) -> None:
@@ -87,12 +65,12 @@ def stage(folder: Path) -> None:
     manual_pages.write_pages(folder / "conjac_addon" / "manual")
 
 
-def write_manifest(folder: Path, wheels: list[Path], platforms: list[str], blender_min: str) -> str:
+def write_manifest(folder: Path, bundled: list[Path], platforms: list[str], blender_min: str) -> str:
     """The manifest with its wheels, platforms and lowest Blender; returns the extension's version."""
     text = (ROOT / "blender_manifest.toml").read_text(encoding="utf-8")
-    listed = "".join(f'    "./wheels/{wheel.name}",\n' for wheel in wheels)
+    listed = "".join(f'    "./wheels/{wheel.name}",\n' for wheel in bundled)
     for key, value in (
-        ("wheels", f"[\n{listed}]" if wheels else "[]"),
+        ("wheels", f"[\n{listed}]" if bundled else "[]"),
         ("platforms", "[" + ", ".join(f'"{name}"' for name in platforms) + "]"),
         ("blender_version_min", f'"{blender_min}"'),
     ):
@@ -102,44 +80,89 @@ def write_manifest(folder: Path, wheels: list[Path], platforms: list[str], blend
     return str(tomllib.loads(text)["version"])
 
 
+def write_build(folder: Path, version: str, python: str, target: str) -> None:
+    """What the extension says of itself where it meets another Python (conjac_addon/built_for.py)."""
+    others = {one: name_of(version, one, target) for one in wheels.PYTHONS}
+    said = {"python": python, "platform": target, "zips": others}
+    (folder / "conjac_addon" / "built_for.json").write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
+
+
 def build(out: Path, python: str = "3.11", target: str | None = None) -> Path:
-    """Builds one zip into `out` and returns its path. target: a key of TAGS, or None for a zip without wheels."""
-    name = f"py{python.replace('.', '')}-{target}" if target else "light"
-    folder = out / f".stage-{name}"
-    stage(folder)
-    wheels = download_wheels(python, target, folder / "wheels") if target else []
-    version = write_manifest(folder, wheels, [target] if target else list(TAGS), BLENDER_MIN[python])
-    path = out / f"conjac-{version}-{name}.zip"
-    subprocess.run([sys.executable, "-I", str(blender_tool()), "build", "--source-dir", str(folder),
-                    "--output-filepath", str(path)], check=True, stdout=subprocess.DEVNULL)
-    shutil.rmtree(folder)
+    """Builds one zip into `out` and returns its path. target: a key of wheels.TAGS, or None for one without wheels.
+
+    Raises SystemExit where a wheel is missing or Blender's tool finds something wrong.
+    """
+    bundled = wheels.fetch(python, target) if target else []
+    out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".stage-", dir=out) as temporary:
+        folder = Path(temporary, "conjac")
+        stage(folder)
+        version = write_manifest(folder, bundled, [target] if target else list(wheels.TAGS), BLENDER_MIN[python])
+        if target:
+            write_build(folder, version, python, target)
+            (folder / "wheels").mkdir()
+            for wheel in bundled:
+                (folder / "wheels" / wheel.name).symlink_to(wheel)
+        first = Path(temporary, "first.zip")
+        run_tool("build", "--source-dir", str(folder), "--output-filepath", str(first))
+        path = out / name_of(version, python, target)
+        pack_anew(first, Path(temporary, "packed.zip")).replace(path)
+    run_tool("validate", str(path))
     return path
 
 
-def this_platform() -> str:
-    """Blender's name for the machine this runs on. Raises SystemExit where there is no zip for it."""
-    system = {"Linux": "linux", "Windows": "windows", "Darwin": "macos"}.get(platform.system(), "")
-    machine = {"x86_64": "x64", "AMD64": "x64", "arm64": "arm64"}.get(platform.machine(), "")
-    if f"{system}-{machine}" not in TAGS:
-        raise SystemExit(f"no zip for {platform.system()} {platform.machine()}: use --platform {' or '.join(TAGS)}")
-    return f"{system}-{machine}"
+def pack_anew(source: Path, path: Path) -> Path:
+    """The same files in a zip whose bytes tell nothing of where and when it was made: in order of their names, of one
+    date, readable to all. Wheels are stored as they are. Returns `path`."""
+    with zipfile.ZipFile(source) as first, zipfile.ZipFile(path, "w") as packed:
+        for name in sorted(one for one in first.namelist() if not one.endswith("/")):
+            entry = zipfile.ZipInfo(name, WHEN)
+            entry.create_system, entry.external_attr = 3, 0o100644 << 16
+            entry.compress_type = zipfile.ZIP_STORED if name.endswith((".whl", ".png")) else zipfile.ZIP_DEFLATED
+            packed.writestr(entry, first.read(name), compresslevel=9)
+    return path
+
+
+def sizes(path: Path) -> list[tuple[str, int]]:
+    """Name and size in the zip [bytes] of its parts, the largest first; small ones together."""
+    found: dict[str, int] = {}
+    with zipfile.ZipFile(path) as packed:
+        for entry in packed.infolist():
+            folder, _, rest = entry.filename.partition("/")
+            part = rest.partition("-")[0] if folder == "wheels" else "ConJac"
+            if entry.filename.startswith("conjac_addon/manual/"):
+                part = "the manual"
+            found[part] = found.get(part, 0) + entry.compress_size
+    small = sum(size for size in found.values() if size < TOLD_APART)
+    large = {part: size for part, size in found.items() if size >= TOLD_APART} | {"smaller parts": small}
+    return sorted(large.items(), key=lambda one: -one[1])
+
+
+def write_repository(folder: Path) -> None:
+    """index.json and index.html of all zips in a folder: what Blender asks a repository of extensions for."""
+    run_tool("server-generate", "--repo-dir", str(folder), "--html")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--out", type=Path, default=ROOT / "dist")
-    parser.add_argument("--python", choices=BLENDER_MIN, default="3.11")
-    parser.add_argument("--platform", choices=[*TAGS, "all"], help="this machine's where left out")
+    parser.add_argument("--python", choices=wheels.PYTHONS, help="one Python; all where left out")
+    parser.add_argument("--platform", choices=[*wheels.TAGS, "this"], help="one platform; all where left out")
     parser.add_argument("--light", action="store_true", help="without wheels")
     chosen = parser.parse_args()
-    targets: list[str | None]
+    out = chosen.out.resolve()
     if chosen.light:
-        targets = [None]
-    else:
-        targets = list(TAGS) if chosen.platform == "all" else [chosen.platform or this_platform()]
-    for target in targets:
-        path = build(chosen.out.resolve(), chosen.python, target)
-        print(f"built {path} ({path.stat().st_size / 1e6:.1f} MB)")
+        print(f"built {build(out)}")
+        return
+    targets = list(wheels.TAGS) if chosen.platform is None else [
+        wheels.this_platform() if chosen.platform == "this" else chosen.platform]
+    for python in [chosen.python] if chosen.python else wheels.PYTHONS:
+        for target in targets:
+            path = build(out, python, target)
+            parts = ", ".join(f"{part} {size / 1e6:.1f}" for part, size in sizes(path))
+            print(f"built {path.name}, {path.stat().st_size / 1e6:.1f} MB: {parts}", flush=True)
+    write_repository(out)
+    print(f"the repository of these: {out / 'index.json'}")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,8 @@ import sys
 import tomllib
 from pathlib import Path
 
-from build_extension import ROOT, this_platform, wheel_pins
+from wheels import ROOT, this_platform
+from wheels import pins as wheel_pins
 
 #: first Blender -> the Python and the numpy inside of it, which is not always what pip would choose
 INSIDE = {(4, 2): ("3.11", "1.24.3"), (4, 4): ("3.11", "1.26.4"), (5, 1): ("3.13", "2.3.4")}

@@ -46,7 +46,7 @@ def run_in_blender(script: str, resources: Path, *arguments: str) -> dict:
 def test_manifest_and_pyproject_say_the_same_version():
     manifest = tomllib.loads((ROOT / "blender_manifest.toml").read_text())
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    assert manifest["id"] == project["project"]["name"] == "conjac"
+    assert manifest["id"] == "conjac" and project["project"]["name"] == "conjac-solver"
     assert manifest["version"] == project["project"]["version"]
     assert manifest["license"] == [f"SPDX:{project['project']['license']}"]
 
@@ -60,7 +60,7 @@ def test_blender_accepts_the_zip(light_zip):
 def test_zip_holds_the_two_packages_and_nothing_else(light_zip):
     names = [name for name in zipfile.ZipFile(light_zip).namelist() if not name.endswith("/")]
     assert {name.partition("/")[0] for name in names} == {
-        "__init__.py", "LICENSE", "blender_manifest.toml", "conjac_addon", "solver"}
+        "__init__.py", "LICENSE", "LICENSES", "blender_manifest.toml", "conjac_addon", "solver"}
     tracked = subprocess.run(["git", "ls-files", "conjac_addon", "solver"], cwd=ROOT, capture_output=True, text=True)
     if tracked.returncode == 0:
         assert set(tracked.stdout.split()) <= set(names)
@@ -92,13 +92,28 @@ def test_manifest_names_no_website_but_the_readmes():
     assert website is None or (website.startswith("https://") and website in (ROOT / "README.md").read_text())
 
 
-def test_wheels_are_the_pinned_ones_without_blenders_own():
-    for python in build_extension.BLENDER_MIN:
-        for target in build_extension.TAGS:
-            pins = dict(pin.split("==") for pin in build_extension.wheel_pins(python, target))
-            assert {"scipy", "numba", "llvmlite", "msgspec", "cvxopt", "pytetwild"} <= set(pins)
-            assert not {"numpy", "scikit-sparse", "tetgen", "bpy"} & set(pins)
-    assert dict(pin.split("==") for pin in build_extension.wheel_pins("3.11", "linux-x64"))["scipy"] == "1.15.3"
+def test_the_same_files_in_another_order_and_of_another_date_make_the_same_zip(tmp_path):
+    first, second = tmp_path / "first.zip", tmp_path / "second.zip"
+    for path, names, year in ((first, "ab", 1999), (second, "ba", 2031)):
+        with zipfile.ZipFile(path, "w") as packed:
+            for name in names:
+                packed.writestr(zipfile.ZipInfo(f"{name}.py", (year, 1, 1, 0, 0, 0)), name * 1000)
+    assert first.read_bytes() != second.read_bytes()
+    made = [build_extension.pack_anew(path, path.with_suffix(".anew")).read_bytes() for path in (first, second)]
+    assert made[0] == made[1]
+    with zipfile.ZipFile(first.with_suffix(".anew")) as packed:
+        assert packed.read("a.py") == b"a" * 1000 and packed.read("b.py") == b"b" * 1000
+
+
+def test_a_zip_is_the_same_however_often_it_is_built(light_zip, tmp_path, monkeypatch):
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    assert build_extension.build(tmp_path).read_bytes() == light_zip.read_bytes()
+
+
+def test_sizes_of_the_parts_add_up_to_the_zip(light_zip):
+    parts = build_extension.sizes(light_zip)
+    assert {"ConJac", "the manual"} <= {name for name, _ in parts} | {"smaller parts"}
+    assert 0.9 * light_zip.stat().st_size < sum(size for _, size in parts) < light_zip.stat().st_size
 
 
 INSTALL = """

@@ -1,0 +1,28 @@
+"""Which Python a zip was built for: Blender up to 4.4 installs any zip, and wheels of another Python do not load."""
+
+import json
+import sys
+from pathlib import Path
+
+SAID = Path(__file__).with_name("built_for.json")  #: written by scripts/build_extension.py; absent in a checkout
+
+
+def why_not(said: Path = SAID, version: tuple[int, int] = sys.version_info[:2]) -> str:
+    """One sentence that names the right zip where this one is for another Python, else nothing."""
+    if not said.exists():
+        return ""
+    told = json.loads(said.read_text(encoding="utf-8"))
+    here = f"{version[0]}.{version[1]}"
+    if here == told["python"]:
+        return ""
+    right = told["zips"].get(here)
+    known = ", ".join(told["zips"])
+    remedy = f"install {right} instead" if right else f"there is none for it, only for Python {known}"
+    return f"This zip of ConJac is for Python {told['python']}, and this Blender has Python {here}: {remedy}"
+
+
+def check() -> None:
+    """Raises RuntimeError, which Blender shows where an extension cannot be enabled, for a zip of another Python."""
+    sentence = why_not()
+    if sentence:
+        raise RuntimeError(sentence)
