@@ -30,12 +30,13 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
     for count in range(tries):
         try:
             problem.factor(at.unknowns, False)
-            after, share = problem.search(at, problem.system.linear.solve(-at.residual))
+            direction = problem.system.linear.solve(-at.residual)
+            after, share = problem.search(at, direction)
         except StepFailed as failure:
             raise GaveUp(str(failure), failure.object) from failure
         moved = problem.strain(after.unknowns - at.unknowns)
         at = after
-        if share == 1.0 and left(moved, last) <= strain_left:
+        if share == 1.0 and left(moved, last) <= strain_left and problem.is_balanced(at, direction):
             return problem, at.unknowns
         last = moved if share == 1.0 else 0.0
         if share == 1.0 and count < LAGGED:

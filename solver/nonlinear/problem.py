@@ -27,6 +27,7 @@ SAME_PLACE = 1.0e-12  #: of the body's extent: a step this short moves nothing t
 ROUNDING = 1.0e-11  #: of the merit's size: smaller changes of it are noise
 SHORTEST = 1.0e-10  #: share of a step that a line search tries
 LARGEST_STEP = 1.0  #: of an edge's length, in one iteration
+FALLS, STIRRED = 0.01, 0.01  #: of the energy that weight, and that the stage gives: less of it may be left
 LEFT_BY_ROUNDING = 8.0  #: of what the last digit of a position changes: below it a residual has no digit of its own
 
 
@@ -236,6 +237,16 @@ class StageProblem:
         """Whether a change of the unknowns moves anything that doubles can tell."""
         furthest = self.stage.b * self.stage.h * float(np.abs(direction).max(initial=0.0))
         return furthest > self._same_place
+
+    def is_balanced(self, at: Evaluation, direction: Vec) -> bool:
+        """Whether a step that ended there went as far as its forces wanted, but for energy that does not show.
+
+        Stiff contacts change no edge, and push too hard by far where a step has ended nearer than it meant to.
+        """
+        change = at.unknowns.reshape(-1, 3) - self._kept
+        stirred = 0.5 * float(np.vdot(change, self._inertia * change))
+        fall = 0.5 * float(self._inertia.sum()) * (self.stage.a * self.stage.h * STANDARD_GRAVITY) ** 2
+        return abs(float(np.vdot(at.residual, direction))) <= FALLS * fall + STIRRED * stirred
 
     def search(self, at: Evaluation, direction: Vec, strain: float | None = None) -> tuple[Evaluation, float]:
         """The first of the steps 1, 1/2, … that lowers the merit enough (Armijo), and its length.
