@@ -142,7 +142,11 @@ def edges_passing(x, step, edges, box, places, moves, ends, normals, feature_box
                     t = along / whole
                     for c in range(3):
                         off += (here[c] - a[c] - t * (b[c] - a[c])) ** 2
-                    if _within(t) and off <= EXACT * EXACT * whole:
+                    away = 0.0
+                    for c in range(3):
+                        away += ((dp[c] if end == 0 else dq[c]) - da[c] - t * (db[c] - da[c])) * out[c]
+                    leaves = solid and away > RECEDES * thickness * np.sqrt(size)
+                    if _within(t) and off <= EXACT * EXACT * whole and not leaves:
                         if count < pair.shape[0]:
                             pair[count, 0], pair[count, 1] = k, e
                             share[count, 0], share[count, 1], share[count, 2] = float(end), t, 0.0

@@ -1,0 +1,142 @@
+"""A sheet that conforms to what is sharp: a vertex wherever it goes over a feature, an edge wherever it lies along one.
+
+Its vertices are tracked first; those that lifted off are Lagrangian again. Then new ones are inserted, joined along
+edges of features, and what is short or thin there is mended. Velocities come last, when the triangles stand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...contact.find.features import Features
+from ...state import Index, Mask, Vec
+from .insertion import Conforming, insert
+from .joining import join
+from .limits import Limits
+from .mending import mend, worst
+from .runs import Runs
+from .sheet_mesh import SheetMesh
+from .tracking import track
+from .transfer import gradients_at, not_sliding, sliding, world_velocities_at
+from .working import Outcome, Working
+
+
+@dataclass(frozen=True)
+class Conformed:
+    """A sheet on its features, and what was done for it."""
+
+    mesh: SheetMesh
+    was: Index  #: which vertex of the sheet before each is, -1 of new ones, (n,)
+    inserted: Index  #: vertices of `mesh` that came onto a feature, (i,)
+    released: Index  #: vertices of `mesh` that left one, (r,)
+    jump: float  #: the furthest that a vertex was moved in the world to lie on a feature [m]
+    momentum: Vec  #: what the whole changed by, for a kilogram a square metre [m³/s], (3,)
+    unjoined: list[tuple[int, int]]  #: vertices of `mesh` on one feature that no edge could join
+    worst_angle: float  #: of a triangle at a feature in material space [rad]; π where there is none
+    worst_place: tuple[Vec, Vec]  #: its middle in the world (3,) and in the material (2,) [m]
+
+    @property
+    def changed(self) -> bool:
+        """Whether the triangles are others than before."""
+        return len(self.was) == 0 or bool(np.any(self.was < 0)) or bool(np.any(np.diff(self.was) != 1))
+
+
+def conform(mesh: SheetMesh, features: Features, limits: Limits, h: float = 0.0, free: Mask | None = None
+            ) -> Conformed:
+    """The sheet on features as they are now, before a step of h [s] that begins with the velocities that it has.
+
+    free: vertices whose constraints on a feature pulled nothing in the step before, which lift off, (n,).
+    [Thesis 2.6]
+    """
+    runs = Runs(features)
+    tracked = track(mesh, runs, limits, h, free)
+    here = replace(mesh, x=tracked.x, on=tracked.on)
+    working = Working(here, runs.points, runs.ends)
+    now = Conforming(working, runs, limits, h, mesh.material[mesh.border_edges])
+    for vertex, corner in tracked.turned.tolist():
+        _turn(now, here, vertex, corner)
+    for vertex, corner in tracked.ended.tolist():
+        _run_into(now, vertex, corner)
+    now.released |= set(tracked.released.tolist())
+    for vertex in now.released:
+        _let_go(now, mesh, vertex)
+    insert(now)
+    unjoined = join(now)
+    _transfer(now)
+    before = now.released.copy()
+    mend(now)
+    for vertex in now.released - before:
+        _let_go(now, mesh, vertex)
+    return _finished(mesh, now, unjoined)
+
+
+def _turn(now: Conforming, mesh: SheetMesh, vertex: int, corner: int) -> None:
+    """A vertex that has run over the end of its run stands for the material over the corner there."""
+    at = np.array([vertex])
+    place = now.runs.features.points[corner]
+    world, gradient = world_velocities_at(mesh, at)[0], gradients_at(mesh, at)[0]
+    now.shift(vertex, mesh.material[vertex] + np.linalg.lstsq(gradient, place - mesh.x[vertex], rcond=None)[0], place,
+              world)
+    now.new[vertex] = world
+    now.sit(vertex, corner, place)
+
+
+def _run_into(now: Conforming, vertex: int, corner: int) -> None:
+    """A vertex that has run over the end of its run becomes one with that of the corner, or is let go."""
+    working = now.working
+    n = int(working.counts[0])
+    others = np.flatnonzero((working.on[:n] == corner) & working.alive)
+    if not any(working.collapse(vertex, int(other)) is Outcome.DONE for other in others):
+        now.release(vertex)
+
+
+def _let_go(now: Conforming, mesh: SheetMesh, vertex: int) -> None:
+    """A Lagrangian vertex moves as its material did. [Thesis 2.2]"""
+    working = now.working
+    if vertex < len(mesh.x):
+        working.v[vertex] = world_velocities_at(mesh, np.array([vertex]))[0]
+    working.slide[vertex] = 0.0
+    working.mark_changed()
+
+
+def _transfer(now: Conforming) -> None:
+    """Velocities of the vertices that came onto features: their material keeps its own. [Thesis 2.6.2]"""
+    working, runs = now.working, now.runs
+    if not now.new:
+        return
+    mesh, _ = working.sheet()
+    rows = np.array(sorted(now.new))
+    number = np.full(int(working.counts[0]), -1)
+    number[np.flatnonzero(working.alive)] = np.arange(len(mesh.x))
+    vertices, on = number[rows], working.on[rows]
+    across = not_sliding(mesh, vertices, on, runs)
+    working.v[rows], working.slide[rows] = sliding(np.array([now.new[i] for i in rows.tolist()]),
+                                                   gradients_at(mesh, vertices), across,
+                                                   runs.velocity(on, working.x[rows]))
+
+
+def _finished(mesh: SheetMesh, now: Conforming, unjoined: list[tuple[int, int]]) -> Conformed:
+    """The mesh as it is now, with numbers of edges."""
+    _transfer(now)
+    angle, face = worst(now)
+    middle = (np.zeros(3), np.zeros(2))
+    if face >= 0:
+        corners = now.working.faces[face]
+        middle = now.working.x[corners].mean(axis=0), now.working.material[corners].mean(axis=0)
+    made, was = now.working.sheet()
+    made = replace(made, on=now.runs.to_edges(made.on, made.x))
+    number = np.full(int(now.working.counts[0]), -1)
+    number[np.flatnonzero(now.working.alive)] = np.arange(len(made.x))
+
+    def told(vertices: list[int]) -> Index:
+        numbers: Index = number[np.array(vertices, dtype=int)].astype(np.int32)
+        return numbers[numbers >= 0]
+
+    moved = bool(now.released or now.new) or len(made.x) != len(mesh.x)
+    momentum = made.momentum - mesh.momentum if moved else np.zeros(3)
+    jump = max([now.jump, *(off for _, _, off in now.owed.values())])
+    return Conformed(made, was, told(sorted(now.new)), told(sorted(now.released)), jump, momentum,
+                     [(int(number[a]), int(number[b])) for a, b in unjoined if number[a] >= 0 and number[b] >= 0],
+                     angle, middle)

@@ -1,0 +1,291 @@
+"""New vertices where a sheet goes over features: edges and faces are split there, or a vertex nearby moves there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...contact.find.passing import passing_edges, passing_points
+from ...state import Index, Mask, Vec
+from . import operations_kernels as ops
+from .limits import Limits
+from .runs import Runs
+from .tracking import border_distance
+from .working import STRAIGHT, Working
+
+THINNEST = float(np.tan(np.deg2rad(1.0)))  # tan of the angle that moving a vertex may leave to be mended
+
+
+@dataclass
+class Conforming:
+    """A mesh on its way to conform to features. `on` has runs in place of edges, sliding of new vertices is zero."""
+
+    working: Working
+    runs: Runs
+    limits: Limits
+    h: float  #: the step that is ahead [s]
+    border: Vec  #: the border's edges in material space, which stay where they are, (b, 2, 2)
+    #: vertices that came onto features, and the velocity of the material there [m/s], (3,)
+    new: dict[int, Vec] = field(default_factory=dict)
+    released: set[int] = field(default_factory=set)  #: vertices that left them
+    refused: set[tuple[int, ...]] = field(default_factory=set)  #: passings that are left as they are
+    #: material that vertices stand for which could not move there yet, its velocity, and how far they are off [m]
+    owed: dict[int, tuple[Vec, Vec, float]] = field(default_factory=dict)
+    jump: float = 0.0  #: the furthest that a place of the cloth has moved in the world [m]
+
+    def edges(self) -> Index:
+        """All edges, (e, 2)."""
+        working = self.working
+        rows = working.living_faces
+        faces, across = working.faces[rows], working.across[rows]
+        face, corner = np.nonzero((across < 0) | (rows[:, None] < across))
+        ends: Index = np.stack([faces[face, (corner + 1) % 3], faces[face, (corner + 2) % 3]], axis=1)
+        return ends
+
+    def sit(self, vertex: int, on: int, place: Vec) -> None:
+        """Put a vertex onto a feature."""
+        working = self.working
+        if vertex not in self.new and working.on[vertex] < 0:
+            self.new[vertex] = working.v[vertex].copy()
+        if vertex not in self.owed:
+            self.jump = max(self.jump, float(np.linalg.norm(working.x[vertex] - place)))
+        working.on[vertex], working.x[vertex] = on, place
+        working.mark_changed()
+
+    def release(self, vertex: int) -> None:
+        """Make a vertex Lagrangian that is on a feature. Its material keeps its velocity, which is worked out later."""
+        self.working.on[vertex] = -1
+        self.new.pop(vertex, None)
+        self.released.add(vertex)
+        self.working.mark_changed()
+
+    def move(self, vertex: int, face: int, weights: Vec) -> bool:
+        """Move a vertex to a place of a face, in material space and in the world, with the velocity there; whether it
+        may. One at the border moves along it where that is straight, else it stays and so does the border.
+        """
+        working = self.working
+        corners, velocity = working.faces[face], np.empty(3)
+        ops.velocity_in(working.arrays, face, np.ascontiguousarray(weights), velocity)
+        return self.shift(vertex, weights @ working.material[corners], weights @ working.x[corners], velocity)
+
+    def shift(self, vertex: int, X: Vec, x: Vec, velocity: Vec) -> bool:
+        """Put a vertex where the material X (2,) is at x (3,) with a velocity (3,), as `move`."""
+        working = self.working
+        around = working.faces_around(vertex)
+        if not len(around) or (working.on_border(vertex) and not self._straight(vertex, X)):
+            return False
+        before = working.material[vertex].copy()
+        least = min(self.sharpness(f) for f in around)
+        working.material[vertex] = X
+        after = min(self.sharpness(f) for f in around)
+        if after < min(THINNEST, least) or after <= 0.0:
+            working.material[vertex] = before
+            self.owed[vertex] = X, velocity.copy(), float(np.linalg.norm(working.x[vertex] - x))
+            return False
+        self.owed.pop(vertex, None)
+        working.x[vertex], working.v[vertex], working.slide[vertex] = x, velocity, 0.0
+        if vertex in self.new:
+            self.new[vertex] = velocity.copy()
+        working.mark_changed()
+        return True
+
+    def pay(self) -> None:
+        """Move vertices where they should be, as far as triangles allow it by now."""
+        for vertex, (X, velocity, off) in list(self.owed.items()):
+            if self.working.at[vertex] < 0 or vertex not in self.new:
+                del self.owed[vertex]
+            elif not self.shift(vertex, X, self.working.x[vertex].copy(), velocity):
+                self.owed[vertex] = X, velocity, off
+
+    def _straight(self, vertex: int, target: Vec) -> bool:
+        """Whether the border goes straight through a vertex of it and a place."""
+        X, near = self.working.material, self.working.neighbours(vertex)
+        for way in (X[near[-1]] - X[vertex], target - X[vertex]):
+            other = X[near[0]] - X[vertex]
+            size = float(np.linalg.norm(other) * np.linalg.norm(way))
+            if abs(other[0] * way[1] - other[1] * way[0]) > STRAIGHT * size:
+                return False
+        return True
+
+    def sharpness(self, face: int) -> float:
+        """tan of the smallest angle of a face in material space."""
+        return float(ops.sharpness_of(self.working.arrays, *(int(i) for i in self.working.faces[face])))
+
+    def angle_to_border(self, face: int, run: int, place: Vec, X: Vec) -> float:
+        """Between a run over a face and the border's edge nearest to X, in material space [rad]."""
+        first, way = self.border[:, 0], self.border[:, 1] - self.border[:, 0]
+        t = np.clip(np.einsum("bi,bi->b", X - first, way) / np.einsum("bi,bi->b", way, way), 0.0, 1.0)
+        along = way[np.argmin(np.linalg.norm(first + t[:, None] * way - X, axis=1))]
+        corners = self.working.faces[face]
+        D = (self.working.material[corners[1:]] - self.working.material[corners[0]]).T
+        F = (self.working.x[corners[1:]] - self.working.x[corners[0]]).T @ np.linalg.inv(D)
+        over = np.linalg.lstsq(F, self.runs.direction(run, place), rcond=None)[0]
+        return float(np.arctan2(abs(over[0] * along[1] - over[1] * along[0]), abs(over @ along)))
+
+    def near_border(self, X: Vec) -> float:
+        """How far a place in material space is from the border [m]."""
+        return float(border_distance(self.border, X[None])[0])
+
+
+def insert(now: Conforming) -> None:
+    """New vertices wherever the sheet passes a feature that it has none on, until there are no more."""
+    for _ in range(now.limits.rounds):
+        if not insert_points(now) + insert_edges(now):
+            break
+
+
+def insert_points(now: Conforming) -> int:
+    """Vertices on corners and tips that faces go over; how many."""
+    working, features, limits = now.working, now.runs.features, now.limits
+    n = int(working.counts[0])
+    asked = features.corner.copy()
+    asked[working.on[:n][working.alive & (working.on[:n] >= 0) & (working.on[:n] < now.runs.points)]] = False
+    if not asked.any():
+        return 0
+    rows = working.living_faces
+    found = passing_points(working.x[:n], now.h * working.v[:n], working.faces[rows], features, asked, now.h,
+                           limits.thickness, limits.depth)
+    done, used = 0, set[int]()
+    # what is touched already comes before what will be met
+    for k in np.lexsort((found.of, found.when)).tolist():
+        point, face = int(found.feature[k]), int(rows[found.of[k]])
+        corners = set(working.faces[face].tolist())
+        key = (-1, point)
+        if not asked[point] or key in now.refused or used & corners or now.released & corners:
+            continue
+        vertex = _at_point(now, face, found.share[k], point)
+        if vertex < 0:
+            now.refused.add(key)
+            continue
+        now.sit(vertex, point, found.places[k])
+        asked[point] = False
+        used |= corners | {vertex}
+        done += 1
+    return done
+
+
+def _at_point(now: Conforming, face: int, weights: Vec, point: int) -> int:
+    """A vertex at a place of a face, a new one or one that is near; −1 where none may be."""
+    working, shortest = now.working, now.limits.shortest
+    corners = working.faces[face].copy()
+    X = working.material[corners]
+    target = weights @ X
+    if now.near_border(target) < shortest:
+        return -1
+    near = np.linalg.norm(X - target, axis=1)
+    k = int(np.argmin(near))
+    if near[k] < shortest:
+        vertex = int(corners[k])
+        ends_here = working.on[vertex] >= now.runs.points and point in now.runs.ends[working.on[vertex]
+                                                                                    - now.runs.points]
+        if working.kept[vertex] or (working.on[vertex] >= 0 and not ends_here):
+            return -1
+        if working.on[vertex] < 0:
+            now.move(vertex, face, weights)
+        return vertex
+    sides = np.linalg.norm(np.roll(X, -1, axis=0) - np.roll(X, 1, axis=0), axis=1)
+    twice = float(np.cross(X[1] - X[0], X[2] - X[0]))
+    k = int(np.argmin(weights * twice / sides))
+    if weights[k] * twice / sides[k] >= shortest:
+        return working.split_face(face, weights)
+    a, b = int(corners[(k + 1) % 3]), int(corners[(k + 2) % 3])
+    way = working.material[b] - working.material[a]
+    t = float((target - working.material[a]) @ way / (way @ way))
+    place, velocity = weights @ working.x[corners], np.empty(3)
+    ops.velocity_in(working.arrays, face, np.ascontiguousarray(weights), velocity)
+    vertex = working.split_edge(a, b, t)
+    working.on[vertex] = -1
+    now.shift(vertex, target, place, velocity)
+    return vertex
+
+
+def insert_edges(now: Conforming) -> int:
+    """Vertices on runs where edges go over them; how many."""
+    working, runs, limits = now.working, now.runs, now.limits
+    n = int(working.counts[0])
+    edges = now.edges()
+    found = passing_edges(working.x[:n], now.h * working.v[:n], edges, runs.features, now.h, limits.thickness,
+                          limits.depth)
+    if not len(found.of):
+        return 0
+    run = runs.features.run[found.feature]
+    on, ends = working.on[edges[found.of]], runs.ends[run]
+    at_end = (on[:, :, None] == ends[:, None]) & (on >= 0)[..., None]
+    has = (on == (runs.points + run)[:, None]) | at_end.any(axis=2)
+    # who left a feature just now is not put back by what is joined to it
+    left = np.isin(edges[found.of], list(now.released))
+    has = has.any(axis=1) | left.any(axis=1) | _beside_a_corner(now, ends, found.places)
+    done, moved = 0, set[int]()
+    order = np.lexsort((found.of, found.when))
+    both = [(k, int(edges[found.of[k], 0]), int(edges[found.of[k], 1])) for k in order.tolist() if not has[k]]
+    # the border's edges first: a vertex inside does not stand in for one on it
+    both.sort(key=lambda one: working.faces_of(one[1], one[2])[1] >= 0)
+    for k, a, b in both:
+        key = (a, b, int(run[k]))
+        if key in now.refused or a in moved or b in moved:
+            continue
+        here = _on_edge(now, a, b, float(found.share[k]), int(run[k]), found.places[k])
+        if here is None:
+            now.refused.add(key)
+            continue
+        vertex, split = here
+        now.sit(vertex, runs.points + int(run[k]), found.places[k])
+        moved |= {vertex} if split else {vertex, *working.neighbours(vertex).tolist()}
+        done += 1
+    return done
+
+
+def _beside_a_corner(now: Conforming, ends: Index, places: Vec) -> Mask:
+    """Which places on runs (k, 3) are as good as at one of their ends (k, 2): the corner stands for them."""
+    working, features, limits = now.working, now.runs.features, now.limits
+    taken = np.zeros(len(features.points) + 1, dtype=bool)
+    on = working.on[:int(working.counts[0])]
+    taken[on[(on >= 0) & (on < now.runs.points) & working.alive]] = True
+    near = np.where(taken[ends], max(limits.thickness, limits.shortest), limits.thickness)
+    off = np.linalg.norm(places[:, None] - features.points[ends], axis=2)
+    beside: Mask = np.any((ends >= 0) & (off <= near), axis=1)
+    return beside
+
+
+def _on_edge(now: Conforming, a: int, b: int, share: float, run: int, place: Vec) -> tuple[int, bool] | None:
+    """A vertex at a share of an edge, and whether it is a new one; None where none may be."""
+    working, limits = now.working, now.limits
+    face, beyond = working.faces_of(a, b)
+    if face < 0 or working.conformal(a, b):
+        return None
+    is_border = beyond < 0
+    X, way = working.material[a], working.material[b] - working.material[a]
+    target, length = X + share * way, float(np.linalg.norm(way))
+    near = now.near_border(target)
+    if (is_border or near < 2.0 * limits.shortest) and now.angle_to_border(face, run, place, target) < limits.border:
+        return None
+    vertex = a if share * length < limits.shortest else b if (1.0 - share) * length < limits.shortest else -1
+    if vertex < 0:
+        return working.split_edge(a, b, share), True
+    if working.on[vertex] >= 0 or working.kept[vertex]:
+        return None
+    off = (share if vertex == a else 1.0 - share) * length
+    if working.on_border(vertex) and not is_border and off > 1e-6 * length:
+        # the border's own edge tells whether the feature goes over it
+        return None
+    weights = np.zeros(3)
+    corners = working.faces[face].tolist()
+    weights[corners.index(a)], weights[corners.index(b)] = 1.0 - share, share
+    velocity, x = np.empty(3), weights @ working.x[working.faces[face]]
+    ops.velocity_in(working.arrays, face, weights, velocity)
+    if not now.shift(vertex, target, x, velocity):
+        _make_way(now, vertex, run, target)
+        now.shift(vertex, target, x, velocity)
+    return vertex, False
+
+
+def _make_way(now: Conforming, vertex: int, run: int, target: Vec) -> None:
+    """Flip edges of a vertex that is about to come onto a run, where it would make faces with two vertices on it flat.
+    """
+    working = now.working
+    for face in working.faces_around(vertex).tolist():
+        others = [i for i in working.faces[face].tolist() if i != vertex]
+        if vertex in working.faces[face] and all(working.on[i] == now.runs.points + run or
+                                                 0 <= working.on[i] in now.runs.ends[run] for i in others):
+            working.flip(vertex, max(others, key=lambda i: float(np.linalg.norm(working.material[i] - target))))

@@ -1,0 +1,126 @@
+"""Edges of the sheet along features: vertices that follow each other on a run are joined, by flips or more vertices."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...contact.find.sharp_kernels import RECEDES
+from . import operations_kernels as ops
+from .insertion import Conforming
+from .working import Outcome
+
+MOST = 8  #: edges that are crossed on the way from one vertex to the next
+AHEAD = 3  #: vertices on a run that may be of another layer of the cloth before the next of this one
+STRETCH = 2.0  #: the way along the run and that through the material are alike within this, or the cloth leaves it
+
+
+def join(now: Conforming) -> list[tuple[int, int]]:
+    """Join vertices that follow each other on each run; pairs that lie along it and could not be."""
+    left = []
+    for run in range(len(now.runs.rows)):
+        vertices, along = _on_run(now, run)
+        for k in range(len(vertices) - 1):
+            for j in range(k + 1, min(k + 1 + AHEAD, len(vertices))):
+                a, b = vertices[k], vertices[j]
+                if now.working.faces_of(a, b)[0] >= 0:
+                    break
+                if _lies_along(now, a, b, along[j] - along[k]):
+                    if not _join(now, run, a, b):
+                        left.append((a, b))
+                    break
+    return left
+
+
+def _on_run(now: Conforming, run: int) -> tuple[list[int], list[float]]:
+    """Vertices on a run and its ends, as they follow each other along it, and how far along [m]."""
+    working, runs = now.working, now.runs
+    n = int(working.counts[0])
+    on = np.where(working.alive, working.on[:n], -1)
+    here = np.flatnonzero(on == runs.points + run)
+    if not len(here):
+        here = np.zeros(0, dtype=int)
+    along = runs.along(run, working.x[here])
+    length = runs.along(run, runs.features.points[runs.ends[run]]) if runs.ends[run, 0] >= 0 else np.zeros(2)
+    for end in range(2):
+        corner = int(runs.ends[run, end])
+        if corner >= 0:
+            at = np.flatnonzero(on == corner)
+            here, along = np.concatenate([here, at]), np.concatenate([along, np.full(len(at), length[end])])
+    order = np.lexsort((here, along))
+    return here[order].tolist(), along[order].tolist()
+
+
+def _lies_along(now: Conforming, a: int, b: int, length: float) -> bool:
+    """Whether the cloth between two vertices is as long as the run between them."""
+    material = float(np.linalg.norm(now.working.material[b] - now.working.material[a]))
+    return length < STRETCH * material and material < STRETCH * max(length, now.limits.shortest)
+
+
+def _join(now: Conforming, run: int, a: int, b: int) -> bool:
+    """Go straight from a to b in material space; edges in the way are flipped, or split onto the run. False where they
+    should be joined and could not be."""
+    working, runs, limits = now.working, now.runs, now.limits
+    for _ in range(MOST):
+        if working.faces_of(a, b)[0] >= 0:
+            return True
+        crossed = _first_crossed(now, a, b)
+        if crossed is None:
+            return False
+        p, q, t = crossed
+        face, beyond = working.faces_of(p, q)
+        far = -1 if beyond < 0 else int(working.faces[beyond].sum()) - p - q
+        near = int(working.faces[face].sum()) - p - q
+        if {far, near} == {a, b} and working.flip(p, q) is Outcome.DONE:
+            return True
+        if working.conformal(p, q):
+            return False
+        place = (1.0 - t) * working.x[p] + t * working.x[q]
+        edge, _, onto = (one[0] for one in runs.nearest(run, place[None]))
+        if np.linalg.norm(onto - place) > limits.thickness + limits.depth:
+            return False
+        velocity = (1.0 - t) * working.v[p] + t * working.v[q]
+        feature = runs.velocity(np.array([runs.points + run]), onto[None])[0]
+        if {p, q} & now.released or now.h * (velocity - feature) @ runs.outward[edge] > RECEDES * limits.thickness:
+            return True  # it is on its way off, and lies on nothing between the two
+        length = float(np.linalg.norm(working.material[q] - working.material[p]))
+        vertex = p if t * length < limits.shortest else q if (1.0 - t) * length < limits.shortest else -1
+        if vertex >= 0 and (working.on[vertex] >= 0 or working.kept[vertex] or working.on_border(vertex)):
+            return False
+        if vertex < 0:
+            vertex = working.split_edge(p, q, t)
+        else:
+            weights, corners = np.zeros(3), working.faces[face].tolist()
+            weights[corners.index(p)], weights[corners.index(q)] = 1.0 - t, t
+            now.move(vertex, face, weights)
+        now.sit(vertex, runs.points + run, onto)
+        if vertex == a or working.faces_of(a, vertex)[0] < 0:
+            return False
+        a = vertex
+    return False
+
+
+def _first_crossed(now: Conforming, a: int, b: int) -> tuple[int, int, float] | None:
+    """The edge opposite to a that the way to b goes over, and where; None where it goes along an edge or out."""
+    X = now.working.material
+    way = X[b] - X[a]
+    for face in now.working.faces_around(a).tolist():
+        corners = now.working.faces[face]
+        k = int(np.argmax(corners == a))
+        p, q = int(corners[(k + 1) % 3]), int(corners[(k + 2) % 3])
+        one, two = X[p] - X[a], X[q] - X[a]
+        right, left = one[0] * way[1] - one[1] * way[0], way[0] * two[1] - way[1] * two[0]
+        if right >= 0.0 and left >= 0.0 and right + left > 0.0 and (one + two) @ way > 0.0:
+            return p, q, float(right / (right + left))
+    return None
+
+
+def slip(now: Conforming, a: int, b: int) -> bool:
+    """Flip an edge that lies along a run although a vertex of it is between its ends; whether it could be."""
+    working = now.working
+    edge = ops.find_edge(working.arrays, a, b)
+    if edge < 0:
+        return False
+    was, working.on[a] = int(working.on[a]), -1
+    done = working.flip(a, b) is Outcome.DONE
+    working.on[a] = was
+    return done

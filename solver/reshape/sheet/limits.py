@@ -1,0 +1,30 @@
+"""Lengths and angles that conforming to features keeps to. Those of section 2.6.1, and ours where it states none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .sheet_mesh import SheetMesh
+
+SHORTEST = 0.01  # of the cloth's length [Thesis 2.6.1]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What is near, short or thin."""
+
+    thickness: float  #: how near cloth is to touch a feature [m]
+    shortest: float  #: edges at features that are shorter in material space are collapsed [m]
+    depth: float  #: cloth that is further through a feature has not come in over it [m]
+    ill: float = float(np.deg2rad(8.0))  #: triangles at features with a smaller angle in material space are mended
+    border: float = float(np.deg2rad(20.0))  #: features go over the border at no smaller angle in material space
+    rounds: int = 12  #: of inserting, and of mending
+
+    @classmethod
+    def of(cls, mesh: SheetMesh, thickness: float) -> Limits:
+        """For a cloth of this size, and of this thickness [m]."""
+        length = float(np.ptp(mesh.material, axis=0).max())
+        edge = float(np.sqrt(mesh.areas.mean()))
+        return cls(thickness, SHORTEST * length, max(2.0 * thickness, edge))

@@ -1,0 +1,224 @@
+"""Triangles at features that are too short or too thin: the preprocessing loop of section 2.6.1.
+
+A split whose new vertex the next round collapses is done at once: as a flip, where that gives the same triangles.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...state import Index, Vec
+from .insertion import Conforming
+from .joining import slip
+from .working import Outcome
+
+OBTUSE = float(np.cos(np.deg2rad(115.0)))  # a thin triangle with a wider angle is a cap, else a needle
+THINNEST = float(np.tan(np.deg2rad(2.5)))  # tan of the angle that a collapse may leave where nothing else is left
+AHEAD = 0.5  #: of the angle: how thin a triangle may have become at the end of the step
+
+
+def mend(now: Conforming) -> None:
+    """Collapse short edges and mend thin triangles at features, until nothing changes. [Thesis 2.6.1]"""
+    tried = dict[tuple[int, ...], int]()
+    for _ in range(now.limits.rounds):
+        changed = False
+        for face in thin_faces(now).tolist():
+            corners = now.working.faces[face]
+            if corners[0] < 0:
+                continue
+            key = tuple(sorted(corners.tolist()))
+            tried[key] = tried.get(key, 0) + 1
+            if tried[key] <= 3:
+                changed |= _collapse_short(now, face) or _unfold(now, face) or _mend(now, face)
+        now.pay()
+        if not changed:
+            break
+
+
+def thin_faces(now: Conforming) -> Index:
+    """Faces with a vertex on a feature that have a short edge or a small angle, now or at the end of the step."""
+    working, limits = now.working, now.limits
+    rows = working.living_faces
+    faces = working.faces[rows]
+    rows, faces = rows[(working.on[faces] >= 0).any(axis=1)], faces[(working.on[faces] >= 0).any(axis=1)]
+    X = working.material[faces]
+    bad = _lengths(X).min(axis=1, initial=np.inf) < limits.shortest
+    bad |= _sharpness(X) < np.tan(limits.ill)
+    later = X + now.h * working.slide[faces]
+    bad |= _sharpness(later) < np.tan(AHEAD * limits.ill)
+    on = working.on[faces]
+    bad |= (on[:, 0] == on[:, 1]) & (on[:, 1] == on[:, 2]) & (on[:, 0] >= now.runs.points)
+    thin: Index = rows[bad]
+    return thin
+
+
+def _lengths(X: Vec) -> Vec:
+    """Of the edges opposite to the corners of triangles (m, 3, 2), (m, 3)."""
+    lengths: Vec = np.linalg.norm(np.roll(X, -1, axis=1) - np.roll(X, 1, axis=1), axis=2)
+    return lengths
+
+
+def _sharpness(X: Vec) -> Vec:
+    """tan of the smallest angles, negative where turned over, (m,)."""
+    square = np.sort(_lengths(X) ** 2, axis=1)
+    b, c = X[:, 1] - X[:, 0], X[:, 2] - X[:, 0]
+    twice = b[:, 0] * c[:, 1] - b[:, 1] * c[:, 0]
+    tangent: Vec = 2.0 * twice / np.maximum(square[:, 1] + square[:, 2] - square[:, 0], 1e-300)
+    return tangent
+
+
+def _collapse_short(now: Conforming, face: int) -> bool:
+    """Collapse the shortest edge where it is below the threshold; whether it was."""
+    working = now.working
+    corners = working.faces[face]
+    lengths = _lengths(working.material[corners][None])[0]
+    k = int(np.argmin(lengths))
+    if lengths[k] >= now.limits.shortest:
+        return False
+    return _collapse(now, int(corners[(k + 1) % 3]), int(corners[(k + 2) % 3]))
+
+
+def _collapse(now: Conforming, a: int, b: int) -> bool:
+    """Collapse an edge towards the one of its ends that stays: on a feature, on the border or kept."""
+    working = now.working
+
+    def rank(i: int) -> tuple[bool, bool, bool, int]:
+        on = int(working.on[i])
+        return bool(working.kept[i]), 0 <= on < now.runs.points, working.on_border(i) or on >= 0, -i
+
+    gone, into = (a, b) if rank(a) < rank(b) else (b, a)
+    for one, other in ((gone, into), (into, gone)):
+        # towards the vertex on the feature, always
+        if not working.on[one] >= 0 > working.on[other] and _collapse_any(now, one, [other]):
+            now.new.pop(one, None)
+            return True
+    return False
+
+
+def _collapse_any(now: Conforming, gone: int, ends: list[int]) -> bool:
+    """Collapse a vertex onto the first of others that it can be, at worse triangles only where it must; whether it was.
+    """
+    working = now.working
+    for thinnest in (working.thinnest, THINNEST):
+        usual, working.thinnest = working.thinnest, thinnest
+        done = any(working.collapse(gone, end) is Outcome.DONE for end in ends)
+        working.thinnest = usual
+        if done:
+            return True
+    return False
+
+
+def _unfold(now: Conforming, face: int) -> bool:
+    """A triangle whose vertices are all on one run has no area in the world: the one between leaves it, or the long
+    edge does. Whether it was one."""
+    working, runs = now.working, now.runs
+    corners = working.faces[face].copy()
+    run = int(working.on[corners].max()) - runs.points
+    if run < 0 or not np.isin(working.on[corners], [runs.points + run, *runs.ends[run][runs.ends[run] >= 0]]).all():
+        return False
+    a, middle, b = corners[np.argsort(runs.along(run, working.x[corners]))].tolist()
+    if slip(now, a, b):
+        return True
+    if working.on[middle] < runs.points:
+        return False
+    if any(working.collapse(middle, end) is Outcome.DONE for end in (a, b)):
+        now.new.pop(middle, None)
+    else:
+        now.release(middle)
+    return True
+
+
+def _mend(now: Conforming, face: int) -> bool:
+    """Better triangles in place of one that is thin; whether anything changed."""
+    working = now.working
+    corners = working.faces[face].copy()
+    X = working.material[corners]
+    later = X + now.h * working.slide[corners]
+    # as it will be, where that is worse
+    if _sharpness(later[None])[0] < min(_sharpness(X[None])[0], np.tan(AHEAD * now.limits.ill)):
+        X = later
+    elif _sharpness(X[None])[0] >= np.tan(now.limits.ill):
+        return False
+    lengths = _lengths(X[None])[0]
+    k = int(np.argmax(lengths))
+    apex, a, b = int(corners[k]), int(corners[(k + 1) % 3]), int(corners[(k + 2) % 3])
+    one, two = X[(k + 1) % 3] - X[k], X[(k + 2) % 3] - X[k]
+    if one @ two < OBTUSE * np.linalg.norm(one) * np.linalg.norm(two):
+        return _mend_cap(now, apex, a, b)
+    k = int(np.argmin(lengths))
+    return _mend_needle(now, int(corners[k]), int(corners[(k + 1) % 3]), int(corners[(k + 2) % 3]))
+
+
+def _mend_cap(now: Conforming, apex: int, a: int, b: int) -> bool:
+    """A triangle whose apex is close to the edge opposite to it, from a to b."""
+    working = now.working
+    if working.conformal(a, b):
+        if working.on[apex] >= 0:
+            # all three on one run: the long edge only doubles the two others
+            return working.conformal(a, apex) and working.conformal(apex, b) and slip(now, a, b)
+        if working.kept[apex] or working.on_border(apex):
+            return False
+        return _split_and_collapse(now, apex, a, b, into_new=True) or _collapse_onto(now, apex, a, b)
+    if working.flip(a, b) is Outcome.DONE:
+        return True
+    if working.faces_of(a, b)[1] < 0:
+        # so near to the border a vertex cannot slide
+        released = working.on[apex] >= 0
+        if released:
+            now.release(apex)
+        return _collapse_onto(now, apex, a, b) or released
+    if working.on[apex] < 0 and _collapse_onto(now, apex, a, b):
+        return True
+    return working.on[apex] >= 0 and _split_and_collapse(now, apex, a, b, into_new=False)
+
+
+def _collapse_onto(now: Conforming, apex: int, a: int, b: int) -> bool:
+    """Collapse a Lagrangian apex onto one of two other vertices, the nearer one first; whether it was."""
+    X = now.working.material
+    return _collapse_any(now, apex, sorted((a, b), key=lambda end: float(np.linalg.norm(X[end] - X[apex]))))
+
+
+def _split_and_collapse(now: Conforming, apex: int, a: int, b: int, into_new: bool) -> bool:
+    """Split the edge opposite to the apex at its foot, then collapse the edge between the two, which is short."""
+    working, X = now.working, now.working.material
+    way = X[b] - X[a]
+    length = float(np.linalg.norm(way))
+    share = float((X[apex] - X[a]) @ way) / length**2
+    if not now.limits.shortest < share * length < length - now.limits.shortest:
+        return False
+    run = int(working.on[a] if working.on[a] >= now.runs.points else working.on[b]) - now.runs.points
+    conformal = working.conformal(a, b)
+    vertex = working.split_edge(a, b, share)
+    if conformal:
+        if run < 0:
+            run = int(working.on[vertex]) - now.runs.points
+        working.x[vertex] = now.runs.nearest(run, working.x[vertex][None])[2][0]
+    if into_new:
+        working.collapse(apex, vertex)
+    else:
+        working.collapse(vertex, apex)
+    return True
+
+
+def _mend_needle(now: Conforming, apex: int, a: int, b: int) -> bool:
+    """A triangle whose edge from a to b is short beside the others."""
+    working = now.working
+    if _collapse(now, a, b):
+        return True
+    # another triangle across one of the long edges may take it
+    for end in (a, b):
+        if not working.conformal(apex, end) and working.flip(apex, end) is Outcome.DONE:
+            return True
+    return False
+
+
+def worst(now: Conforming) -> tuple[float, int]:
+    """The smallest angle of a triangle at a feature in material space [rad], and its face; π and −1 where none is."""
+    working = now.working
+    rows = working.living_faces
+    rows = rows[(working.on[working.faces[rows]] >= 0).any(axis=1)]
+    if not len(rows):
+        return float(np.pi), -1
+    angles = _sharpness(working.material[working.faces[rows]])
+    k = int(np.argmin(angles))
+    return float(np.arctan(angles[k])), int(rows[k])

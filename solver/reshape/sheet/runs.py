@@ -1,0 +1,99 @@
+"""Edges of features as runs: from one corner to another one, or around a ring, whatever pieces they are made of."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from ...contact.find.features import Features
+from ...state import Index, Vec
+
+
+class Runs:
+    """A vertex on a run may slide over all its edges. While a mesh is changed `on` of such a vertex is P + its run."""
+
+    def __init__(self, features: Features) -> None:
+        self.features = features
+        self.points = len(features.points)
+        count = int(features.run.max(initial=-1)) + 1
+        bounds = np.searchsorted(features.run, np.arange(count + 1))
+        self.rows = [slice(int(a), int(b)) for a, b in zip(bounds[:-1], bounds[1:])]  #: edges of each run
+        ends = np.stack([features.edges[bounds[:-1], 0], features.edges[bounds[1:] - 1, 1]], axis=1)
+        #: corners at the ends of each run, (R, 2), -1 of rings
+        self.ends: Index = np.where(features.corner[ends], ends, -1).astype(np.int32)
+
+    @cached_property
+    def outward(self) -> Vec:
+        """Unit means of the normals of edges, (E, 3), zero where thin."""
+        mean = self.features.edge_normals.sum(axis=1)
+        size = np.linalg.norm(mean, axis=1)
+        unit: Vec = mean / np.where(size > 0.0, size, 1.0)[:, None]
+        return unit
+
+    @cached_property
+    def starts(self) -> Vec:
+        """How far along its run each edge starts [m], (E,)."""
+        ends = self.features.points[self.features.edges]
+        length = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
+        before = np.cumsum(length) - length
+        return np.concatenate([np.zeros(0), *(before[rows] - before[rows.start] for rows in self.rows)])
+
+    def from_edges(self, on: Index) -> Index:
+        """`on` (n,) with numbers of runs in place of edges."""
+        told = on.copy()
+        edge = on >= self.points
+        told[edge] = self.points + self.features.run[on[edge] - self.points]
+        return told
+
+    def to_edges(self, on: Index, x: Vec) -> Index:
+        """`on` (n,) with numbers of edges again, those that are nearest to x (n, 3)."""
+        told = on.copy()
+        for run in np.unique(on[on >= self.points]) - self.points:
+            here = np.flatnonzero(on == self.points + run)
+            told[here] = self.points + self.nearest(int(run), x[here])[0]
+        return told
+
+    def nearest(self, run: int, x: Vec) -> tuple[Index, Vec, Vec]:
+        """The nearest edge of a run to points x (k, 3), its share t of it, unclamped at the ends of the run, and the
+        place there, clamped: (k,), (k,), (k, 3)."""
+        rows = self.rows[run]
+        ends = self.features.points[self.features.edges[rows]]
+        first, way = ends[:, 0], ends[:, 1] - ends[:, 0]
+        t = np.einsum("kei,ei->ke", x[:, None] - first, way) / np.einsum("ei,ei->e", way, way)
+        inner = np.clip(t, 0.0, 1.0)
+        places = first + inner[..., None] * way
+        best = np.argmin(np.einsum("kei,kei->ke", x[:, None] - places, x[:, None] - places), axis=1)
+        k = np.arange(len(x))
+        share = inner[k, best]
+        if self.ends[run, 0] >= 0:
+            share = np.where((best == 0) & (t[k, best] < 0.0), t[k, best], share)
+            share = np.where((best == len(first) - 1) & (t[k, best] > 1.0), t[k, best], share)
+        return (best + rows.start).astype(np.int32), share, places[k, best]
+
+    def along(self, run: int, x: Vec) -> Vec:
+        """How far along the run the places are that are nearest to points (k, 3) [m], (k,)."""
+        edge, share, _ = self.nearest(run, x)
+        ends = self.features.points[self.features.edges[edge]]
+        length: Vec = self.starts[edge] + np.clip(share, 0.0, 1.0) * np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
+        return length
+
+    def direction(self, run: int, x: Vec) -> Vec:
+        """Unit direction of the run nearest to a point, (3,)."""
+        edge = int(self.nearest(run, x[None])[0][0])
+        way = np.diff(self.features.points[self.features.edges[edge]], axis=0)[0]
+        unit: Vec = way / np.linalg.norm(way)
+        return unit
+
+    def velocity(self, on: Index, x: Vec) -> Vec:
+        """Of the features under vertices at x (k, 3) that are on points or runs, (k,): (k, 3) [m/s]."""
+        velocity = np.zeros_like(x)
+        point = on < self.points
+        velocity[point] = self.features.velocity[on[point]]
+        for run in np.unique(on[~point]) - self.points:
+            here = np.flatnonzero(on == self.points + run)
+            edge, share, _ = self.nearest(int(run), x[here])
+            share = np.clip(share, 0.0, 1.0)[:, None]
+            ends = self.features.velocity[self.features.edges[edge]]
+            velocity[here] = (1.0 - share) * ends[:, 0] + share * ends[:, 1]
+        return velocity

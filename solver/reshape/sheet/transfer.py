@@ -1,0 +1,77 @@
+"""Velocities of vertices that come onto features, and leave them: what the material does in the world stays."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...state import Index, Vec
+from .runs import Runs
+from .sheet_mesh import SheetMesh
+
+FLAT = 1.0e-9  # of a gradient's size: directions in which the cloth has shrunk to nothing take no sliding
+
+
+def gradients_at(mesh: SheetMesh, vertices: Index) -> Vec:
+    """F of some vertices, (k, 3, 2), as `polar_gradients` has it, from the faces around them alone; a mean where one of
+    these lies on a line, as before triangles are mended."""
+    asked = np.zeros(len(mesh.x), dtype=bool)
+    asked[vertices] = True
+    faces = mesh.faces[asked[mesh.faces].any(axis=1)]
+    numbers, flat = np.unique(faces, return_inverse=True)
+    around = SheetMesh(mesh.x[numbers], mesh.material[numbers], flat.reshape(-1, 3).astype(np.int32), mesh.v[numbers],
+                       mesh.slide[numbers], mesh.on[numbers], mesh.kept[numbers])
+    a, b = around.gradients.transpose(2, 0, 1)
+    # a face that lies on a line has no rotation
+    lies = np.linalg.norm(np.cross(a, b), axis=1) < FLAT * np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
+    of_all = around.mean_gradients if lies.any() else around.polar_gradients
+    gradients: Vec = of_all[np.searchsorted(numbers, vertices)]
+    return gradients
+
+
+def world_velocities_at(mesh: SheetMesh, vertices: Index) -> Vec:
+    """ẋ − F Ẋ of some vertices [m/s], (k, 3). [Thesis 2.2]"""
+    slid: Vec = mesh.v[vertices] - np.einsum("kij,kj->ki", gradients_at(mesh, vertices), mesh.slide[vertices])
+    return slid
+
+
+def sliding(world: Vec, gradients: Vec, across: Vec, feature: Vec) -> tuple[Vec, Vec]:
+    """ẋ (k, 3) and Ẋ (k, 2) of vertices that come onto features: as much as can be of the material's velocity `world`
+    (k, 3) relative to the feature's (k, 3) goes into sliding. [Thesis 2.13, changed: features move]
+
+    gradients: (k, 3, 2). across: what Ẋ may have no part of, of unit length, (k, 2), zero where it may be anything.
+    """
+    # the one row leaves one direction, or both: the least squares in it, without the multiplier
+    some = np.einsum("ki,ki->k", across, across) > 0.0
+    way = np.stack([-across[:, 1], across[:, 0]], axis=1)
+    C, right = np.einsum("kia,kib->kab", gradients, gradients), -np.einsum("kia,ki->ka", gradients, world - feature)
+    square = np.einsum("ka,kab,kb->k", way, C, way)
+    size = np.trace(C, axis1=1, axis2=2)
+    along = np.einsum("ka,ka->k", way, right) / np.where(square > FLAT * size, square, np.inf)
+    slide = along[:, None] * way
+    slide[~some] = np.einsum("kab,kb->ka", np.linalg.pinv(C[~some], rcond=FLAT), right[~some])
+    return world + np.einsum("kia,ka->ki", gradients, slide), slide
+
+
+def not_sliding(mesh: SheetMesh, vertices: Index, on: Index, runs: Runs) -> Vec:
+    """The direction in material space that vertices (k,) on points or runs (k,) do not slide in, (k, 2): across the
+    border, or along the feature's edge; none at a point inside. `on` of the mesh has runs. [Thesis Alg. 2.2]"""
+    border = mesh.border[vertices]
+    tangent = mesh.border_tangents[vertices]
+    across = np.where(border[:, None], np.stack([-tangent[:, 1], tangent[:, 0]], axis=1), 0.0)
+    inside = np.flatnonzero(~border & (on >= runs.points))
+    if not len(inside):
+        return across
+    F = gradients_at(mesh, vertices[inside])
+    ends = mesh.edges
+    for k, gradient in zip(inside.tolist(), F):
+        i, run = int(vertices[k]), int(on[k]) - runs.points
+        other = ends[(ends == i).any(axis=1)].sum(axis=1) - i
+        ways = np.zeros(2)
+        direction = runs.direction(run, mesh.x[i])
+        same = other[(mesh.on[other] == on[k]) | np.isin(mesh.on[other], runs.ends[run][runs.ends[run] >= 0])]
+        for j in same.tolist():
+            ways += np.sign((mesh.x[j] - mesh.x[i]) @ direction) * (mesh.material[j] - mesh.material[i])
+        if not np.any(ways):
+            ways = np.linalg.lstsq(gradient, direction, rcond=None)[0]
+        across[k] = ways / max(float(np.linalg.norm(ways)), 1e-300)
+    return across
