@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -79,12 +80,15 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
     coordinates = _coordinates(job, rest, prepared, first, riding, obstacles, air)
     linear = choose(scene.linear_solver, [one.count for one in prepared])
     method = scene.method_of(prepared[0].body)
-    params = parameters("method", method)
+    params, awake = parameters("method", method), []
+    if scene.contact is not None and params.get("adaptive"):
+        params["adaptive"] = False
+        awake = ["Adaptive: no dynamic node sleeps where surfaces may touch"]
     tets = np.concatenate([one.tets for one in elastic])
     patches = [Patch(patch.nodes + np.int32(start), patch.ways)
                for one, start in zip(prepared, first) for patch in one.fields.patches]
     mesh = Mesh(tets, rest, mass, parts, coordinates, dynamic, max(one.stiffness for one in matter), tuple(patches))
-    condensation = _condensation(job, prepared, first, mesh, linear)
+    condensation = _condensation(job, prepared, first, mesh, linear, params)
     integrator = catalogue.find("integrator", scene.integrator.kind).load()(parameters("integrator", scene.integrator))
     stage_solver = catalogue.find("stage_solver", scene.stage_solver.kind).load()(
         parameters("stage_solver", scene.stage_solver))
@@ -113,7 +117,7 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
         if scene.ground.friction is not None:
             friction = catalogue.find("friction", scene.ground.friction.kind).load()(
                 parameters("friction", scene.ground.friction))
-    notes = [f"Linear solver: {linear.why}", *stage_solver.notes(linear)]
+    notes = [f"Linear solver: {linear.why}", *awake, *stage_solver.notes(linear)]
     notes += [] if friction is None else condensation.solved_by(_NotesOn(friction))
     for one, said in zip(prepared, damped):
         notes += [f'"{one.body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes, *said)]
@@ -137,10 +141,11 @@ class _NotesOn:
         return self.law.notes(has_dynamic=True)
 
 
-def _condensation(job: Job, prepared: list[Prepared], first: Index, mesh: Mesh, linear: LinearSolver) -> Condensation:
+def _condensation(job: Job, prepared: list[Prepared], first: Index, mesh: Mesh, linear: LinearSolver,
+                  params: dict[str, Any]) -> Condensation:
     """That of the bodies' method. Where bones carry several each is by itself whose columns are dense."""
-    method = job.scene.method_of(prepared[0].body)
-    entry, params, apart = catalogue.find("method", method.kind), parameters("method", method), _apart(job, prepared)
+    entry = catalogue.find("method", job.scene.method_of(prepared[0].body).kind)
+    apart = _apart(job, prepared)
     make: type[Condensation] = entry.load()
     if len(apart) == 1 or not entry.follows or not len(mesh.coordinates.attached.nodes):
         return make(mesh, linear, params)

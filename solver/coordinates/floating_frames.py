@@ -32,7 +32,7 @@ class Frames:
     def __init__(self, floating: FloatingParts, parts: list[Index], count: int) -> None:
         """floating: by what is prescribed. parts: nodes of each face-connected part. count: number of all nodes."""
         self._floating = floating
-        labels = _components(parts, count) if floating.groups else np.zeros(count, dtype=np.int32)
+        labels = components(parts, count) if floating.groups else np.zeros(count, dtype=np.int32)
         self._groups: list[tuple[int, Index, int]] = []
         used: dict[int, int] = {}
         for k, group in enumerate(floating.groups):
@@ -80,8 +80,8 @@ class Frames:
         return carried
 
 
-def _components(parts: list[Index], count: int) -> Index:
-    """A label for each node: parts that share a node have one."""
+def components(parts: list[Index], count: int) -> Index:
+    """A label for each node, (count,): parts that share a node have one; 0 where a node is in no part."""
     rows = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
     incidence = sp.coo_matrix((np.ones(len(rows)), (rows, np.concatenate(parts))), shape=(len(parts), count)).tocsr()
     _, labels = connected_components(incidence @ incidence.T, directed=False)

@@ -28,8 +28,8 @@ def check_contact(job: Job) -> None:
     check_one_method(scene, [body.name for body in scene.bodies], "$.bodies")
     method = catalogue.find("method", scene.method_of(scene.bodies[0]).kind)
     integrator = catalogue.find("integrator", scene.integrator.kind)
-    if method.follows:
-        raise refuse(f"{method.label} does not know contact of surfaces yet", "$.contact",
+    if method.follows and scene.mechanisms:
+        raise refuse(f"{method.label} does not know contact of surfaces beside mechanisms yet", "$.contact",
                      "Use the method Vanilla FEM, or leave the contact out")
     if not integrator.bounded:
         works = [entry.label for entry in catalogue.menu("integrator").values() if entry.bounded]

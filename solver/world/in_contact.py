@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .soft_bodies import SoftBodies
 
 ROUNDS = 2  #: of friction, each with the loads and normals that the one before ended with
+BALANCED = 0.1  #: of what Quick may leave where nodes have inertia: what it may where they balance
 
 
 @dataclass
@@ -57,10 +58,11 @@ def touches(soft: SoftBodies, start: Vec, end: Vec) -> bool:
 
 
 def solved(soft: SoftBodies, problem_of: Callable[[Physics], StageProblem], begun: Vec, guess: Vec,
-           solver: StageSolver) -> tuple[StageProblem, Vec]:
+           solver: StageSolver, keeps_factors: bool = True) -> tuple[StageProblem, Vec]:
     """The stage as it was solved at last, and its unknowns (3 p,). Raises StepFailed.
 
     begun: positions of all nodes where the stage stands, (n, 3) [m], in which nothing crosses. guess: (3 p,).
+    keeps_factors: whether the solver may have one of another stage that serves this one.
     """
     plain = problem_of(Rubbing(soft, soft.mass, ()))
     reach = plain.stage.b * plain.stage.h
@@ -72,6 +74,9 @@ def solved(soft: SoftBodies, problem_of: Callable[[Physics], StageProblem], begu
         return problem_of(Rubbing(soft, soft.mass, slides)) if slides else plain
 
     unknowns = approach(plain, begun, guess)
+    if solver.limits.strain_left and not keeps_factors:
+        # what balances without inertia is as far from its root as an iteration moves it
+        return landing(rubbing, begun, unknowns, BALANCED * solver.limits.strain_left)
     if solver.limits.strain_left:
         return _quickly(soft, plain, rubbing, begun, unknowns, solver)
     at = begun

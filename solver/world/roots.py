@@ -21,14 +21,19 @@ from ..integrators.semi_implicit import SemiImplicit
 from ..integrators.spin import free_parts
 from ..nonlinear.calm import Calm, GaveUp
 from ..nonlinear.coupled import reach as reach_coupled
+from ..nonlinear.following import FollowingProblem
 from ..nonlinear.held import AcrossGiven, GivenDirections
 from ..nonlinear.interface import StageSolver
 from ..nonlinear.kept_stage import KeptStage
 from ..nonlinear.momentum import with_momentum
+from ..nonlinear.newton import NewtonDirect
 from ..nonlinear.problem import StageMatrix, StageProblem
+from ..parts.conjac.conjac import ConJac
+from ..parts.conjac.inertia import Inertia
 from ..parts.conjac.passes import Passes
 from ..parts.conjac.posed import PosedConJac
 from ..parts.interface import Condensation, NodeStage, PosedNodes, Stage, Whole
+from ..parts.nodes.full import Full
 from ..state import Index, State, Vec
 from . import in_contact
 from .soft_bodies import SoftBodies
@@ -152,6 +157,44 @@ class Condensed:
     def reach(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None,
               held: GivenDirections | None = None) -> State:
         """The quasistatic nodes balance there. held: there is none where velocities are condensed."""
+        if self._soft.contacts and stage.inertia:
+            return self._in_contact(solver, stage, start, damped)
+        return self._apart(solver, stage, start, damped)
+
+    def _in_contact(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None) -> State:
+        """As if nothing touched where nothing does, else by an energy of all positions that Newton's method lowers."""
+        soft, coordinates = self._soft, self._soft.coordinates
+        begun = coordinates.place(start.q, start.time)
+        if not in_contact.touches(soft, begun, begun):
+            try:
+                after = self._apart(solver, stage, start, damped)
+            except StepFailed:
+                pass  # it may have met something
+            else:
+                if not in_contact.touches(soft, begun, coordinates.place(after.q, stage.time)):
+                    return after
+        lin = replace(soft.linearise_alone(begun, soft.velocity(start), stage.time), damped=damped, memory=start.memory)
+        inertia = Inertia(cast(ConJac, self._condensation), lin, stage, bool(soft.between))
+        base = coordinates.place(start.q if stage.base is None else stage.base, stage.time)
+        if stage.w is not None:
+            base[coordinates.prescribed] -= stage.b * stage.h * stage.w
+        free = FollowingProblem(soft, self._whole, stage, base, coordinates.prescribed, inertia, soft.edges)
+        guess = coordinates.spread(start.u, None)[free.order].ravel()
+        newton = NewtonDirect({})
+        newton.limits = solver.limits
+        problem, unknowns = in_contact.solved(soft, free.of, begun, guess, newton, keeps_factors=False)
+        moved = problem.velocities(unknowns)
+        x, v = problem.positions(moved), inertia.velocities(moved)
+        return State(stage.time, x[coordinates.free].ravel(), v[coordinates.free].ravel(), start.memory)
+
+    @cached_property
+    def _whole(self) -> Full:
+        """All free nodes as unknowns."""
+        mesh, linear = cast(ConJac, self._condensation).mesh, cast(ConJac, self._condensation).linear
+        return Full(mesh, type(linear)(), {"beta": 1.0})
+
+    def _apart(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None) -> State:
+        """As if no surfaces touched."""
         soft, coordinates, limits = self._soft, self._soft.coordinates, solver.limits
         untouched = soft.untouched(stage.time) if stage.inertia and soft.ground is not None else None
 

@@ -39,6 +39,7 @@ class SoftBodies:
     ground: tuple[HalfSpace, Penalty] | None
     start_frame: int
     pulls: Sequence[Pull]
+    between: Sequence[StencilForce]
     contacts: Sequence[ContactLaw]
     tets: Index
     _elements: Elements
@@ -88,6 +89,20 @@ class SoftBodies:
         still = np.zeros_like(x) if v is None else v
         return Linearised(x, still, self.mass, force, self._elements.blocks, self._node_blocks, contacts=contacts,
                           others=self._elements.others)
+
+    def linearise_alone(self, x: Vec, v: Vec, time: float) -> Linearised:
+        """f and projected K as if surfaces touched nothing, nor nodes the ground, at positions and velocities (n, 3).
+
+        Written anew by each call.
+        """
+        force = self._weight.copy()
+        elements = self._untouched_elements
+        elements.fill(x, time, True, force)
+        return Linearised(x, v, self.mass, force, elements.blocks, self.untouched(time), others=elements.others)
+
+    @cached_property
+    def _untouched_elements(self) -> Elements:
+        return Elements(self._elements.elastic, self.between, len(self.rest))
 
     def products_at(self, x: Vec, v: Vec, time: float, columns: Vec, damped: Damped | None) -> Products:
         """f and the true K times fields (c, n, 3), as if nothing touched, at positions and velocities (n, 3)."""

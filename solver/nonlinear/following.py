@@ -1,0 +1,129 @@
+"""A stage of positions most of which have no inertia: they balance, and velocities follow the dynamic ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..assembly.edges import Edges
+from ..assembly.linearised import Linearised
+from ..errors import StepFailed
+from ..linear.interface import Factoring, NotPositiveDefinite
+from ..parts.interface import NodeStage, Whole
+from ..state import Index, Vec
+from .problem import Evaluation, Physics, StageMatrix, StageProblem
+
+LIGHT = 0.03  #: of the mass that the factored matrix has at nodes without inertia, where the exact one has none
+CLOSE = 1.0e-2  #: of a residual: conjugate gradients stop there
+MOST = 60  #: of their iterations
+
+
+class PositionInertia(Protocol):
+    """½ uᵀ A u − uᵀ p of unknowns u that are read off the rates of positions."""
+
+    def energy(self, v: Vec) -> tuple[Vec, float]:
+        """Its slope, (n, 3) [N s], and value [J] at rates of positions v, (n, 3) [m/s]."""
+
+    def times(self, v: Vec) -> Vec:
+        """Its curvature times rates of positions, both (n, 3)."""
+
+
+class FollowingProblem(StageProblem):
+    """Σ slope of inertia − a h f(base + b h v) = 0 for the rates v of all free positions."""
+
+    def __init__(self, physics: Physics, whole: Whole, stage: NodeStage, base: Vec, prescribed: Index,
+                 inertia: PositionInertia, edges: Edges) -> None:
+        """base: positions of all nodes at v = 0, (n, 3) [m]. whole: matrix and factor of all free nodes."""
+        self._light = LIGHT * physics.mass
+        self._directions = BesidesFactor(whole.linear, inertia, self._light, whole.pattern.order)
+        system = StageMatrix(whole.pattern, whole.matrix, self._directions, edges)
+        super().__init__(physics, system, stage, base, prescribed)
+        self._position_inertia = inertia
+
+    def evaluate(self, unknowns: Vec) -> Evaluation:
+        v = self.velocities(unknowns)
+        force, energy = self.physics.evaluate(self.positions(v), v, self.stage.time)
+        slope, value = self._position_inertia.energy(v)
+        residual = self._residual(slope[self.order], force)
+        merit = np.inf if energy is None else value + self.stage.a / self.stage.b * energy
+        self._last = Evaluation(unknowns, residual, merit if np.isfinite(merit) else np.inf)
+        return self._last
+
+    def fill(self, unknowns: Vec, project: bool = True, share: float = 1.0) -> Linearised:
+        """Write −a b h² K and a little mass into the pattern's matrix."""
+        v = self.velocities(unknowns)
+        lin = self.physics.linearise_at(self.positions(share * v), v, self.stage.time, project)
+        self.system.pattern.gather(lin.blocks, lin.node_blocks, -self.stage.stiffness_factor, self._light, lin.others)
+        return lin
+
+    def factor(self, unknowns: Vec, try_true: bool, true_at: float = 1.0,
+               factor: Callable[[sp.csc_matrix], None] | None = None, blends: Sequence[float] = ()) -> bool:
+        """Factor the projected matrix; answers are those of the true one as far as that is definite. Raises StepFailed.
+
+        What balances without inertia is led too slowly by the projected one. The other arguments are of no use here.
+        """
+        if try_true:
+            self.fill(unknowns, project=False)
+            self._directions.true = self.system.matrix.copy()
+        self.fill(unknowns)
+        try:
+            self._directions.factor(self.system.matrix, self.positions(self.velocities(unknowns))[self.order])
+        except NotPositiveDefinite as failure:
+            raise StepFailed("the stiffness is not positive definite") from failure
+        return try_true
+
+
+class BesidesFactor:
+    """Answers of the exact matrix, by conjugate gradients on a factor of one that has a little mass instead."""
+
+    def __init__(self, linear: Factoring, inertia: PositionInertia, light: Vec, order: Index) -> None:
+        """light: that mass, (n,) [kg]. order: nodes of the unknowns."""
+        self.why, self._inner, self._inertia, self._light, self._order = linear.why, linear, inertia, light, order
+        self._lower, self._diagonal = sp.csc_matrix((0, 0)), np.zeros(0)
+        self.true: sp.csc_matrix | None = None  #: whose answers are asked for, in place of the matrix that is factored
+
+    @property
+    def factored(self) -> int:
+        """How often the inner solver has factored."""
+        return self._inner.factored
+
+    @property
+    def proves_definite(self) -> bool:
+        """As the inner solver's."""
+        return self._inner.proves_definite
+
+    def factor(self, lower: sp.csc_matrix, places: Vec | None = None) -> None:
+        """Factor A. Raises NotPositiveDefinite."""
+        self._inner.factor(lower, places)
+        self._lower, self.true = lower if self.true is None else self.true, None
+        self._diagonal = self._lower.diagonal() + np.repeat(self._light[self._order], 3)
+
+    def solve(self, right: Vec) -> Vec:
+        """A direction for a residual, both (m,); where the matrix curves down, as far as it does not."""
+        x, left = np.zeros_like(right), right.copy()
+        answer = self._inner.solve(left)
+        way, last = answer, float(left @ answer)
+        goal = CLOSE**2 * last
+        for _ in range(MOST):
+            felt = self._times(way)
+            curvature = float(way @ felt)
+            if curvature <= 0.0:
+                return x if x.any() else way
+            step = last / curvature
+            x += step * way
+            left -= step * felt
+            answer = self._inner.solve(left)
+            now = float(left @ answer)
+            if now <= goal:
+                break
+            way, last = answer + now / last * way, now
+        return x
+
+    def _times(self, v: Vec) -> Vec:
+        field = np.zeros((len(self._light), 3))
+        field[self._order] = v.reshape(-1, 3)
+        out: Vec = self._lower @ v + self._lower.T @ v - self._diagonal * v
+        return out + self._inertia.times(field)[self._order].ravel()

@@ -1,0 +1,134 @@
+"""The inertia of positions where most nodes follow the dynamic ones: what a stage that touches lowers its energy with.
+
+Velocities V u follow as if nothing touched, with the V of where a step starts; u = C (x − x_base)/(b h) is read off the
+positions, rigid motions by mass and the rest where nodes and patches are dynamic. So V C is a projection, nothing else
+has inertia, momentum changes by forces only, and all positions, those of other bodies too, balance with what touches:
+the stage is the least of ½ uᵀ Vᵀ M V u − uᵀ p + (a/b) W(x), all cross terms in it.
+[ConJac 11, changed: contacts are no part of J]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+
+from ...assembly.linearised import Linearised
+from ...coordinates.floating_frames import Frame, components
+from ...state import Index, Vec
+from ..interface import NodeStage
+from .conjac import ConJac
+
+NOTHING = 1.0e-9  #: of a velocity's square: what a body has less of is none of its own
+
+
+@dataclass(frozen=True)
+class _Together:
+    """Nodes that hang together, and nothing else does with them. Rows are 3 i + axis of its nodes."""
+
+    nodes: Index  #: (m,) free ones
+    read: Vec  #: C, (r, 3 m)
+    velocities: Vec  #: V, (3 m, r)
+
+
+class Inertia:
+    """½ uᵀ A u − uᵀ p with u = C (v − F), A = Vᵀ (M − a h D) V, p = Vᵀ (M (v̂ − F) + a h D (F + w))."""
+
+    def __init__(self, owner: ConJac, lin: Linearised, stage: NodeStage, is_joined: bool) -> None:
+        """lin: where the step starts, without what touches. is_joined: whether forces join bodies. Raises
+        NotPositiveDefinite."""
+        mesh, order = owner.mesh, owner.pattern.order
+        frames, following = owner.follow_alone(lin, stage)
+        columns = np.zeros((len(mesh.rest), 3, following.velocities.shape[1]))
+        columns[order] = following.velocities.reshape(len(order), 3, -1)
+        self._still = np.zeros_like(mesh.rest)  #: F, what prescribed nodes cause
+        moving = np.zeros_like(mesh.rest)  #: F + w
+        if stage.w is not None:
+            self._still[order] = following.follow(1 + owner.frames.columns).rows.reshape(-1, 3)
+            moving[order] = self._still[order]
+            moving[mesh.coordinates.prescribed] = stage.w
+
+        patches = owner.patches.rows(lin.x)
+        label = components(mesh.parts, len(mesh.rest))
+        if is_joined:
+            label[:] = 0
+        owned = label[np.abs(columns).max(axis=1).argmax(axis=0)] if columns.shape[2] else np.zeros(0, dtype=int)
+        self._all = [_together(np.sort(order[label[order] == one]), columns[:, :, owned == one],
+                               [frame for frame in frames if label[frame.nodes[0]] == one], mesh.mass, mesh.dynamic,
+                               patches) for one in np.unique(label[order])]
+
+        weight = stage.weight(lin)
+        given = lin.mass[:, None] * stage.v_hat - weight[:, None] * self._still
+        matrices = [one.velocities.T @ (np.repeat(weight[one.nodes], 3)[:, None] * one.velocities) for one in self._all]
+        if lin.damped is not None and lin.damped.has_blocks:
+            share = stage.a * stage.h
+            given += share * lin.damped.multiply(moving[:, :, None])[:, :, 0]
+            for k, one in enumerate(self._all):
+                field = np.zeros((len(mesh.rest), 3, one.velocities.shape[1]))
+                field[one.nodes] = one.velocities.reshape(len(one.nodes), 3, -1)
+                matrices[k] -= share * one.velocities.T @ lin.damped.multiply(field)[one.nodes].reshape(
+                    one.velocities.shape)
+        self._matrices = [0.5 * (matrix + matrix.T) for matrix in matrices]
+        self._impulses = [one.velocities.T @ given[one.nodes].ravel() for one in self._all]
+
+    def energy(self, v: Vec) -> tuple[Vec, float]:
+        """Its slope, (n, 3) [N s], and value [J] at rates of positions v, (n, 3) [m/s]."""
+        slope, value = np.zeros_like(v), 0.0
+        for one, matrix, impulse in zip(self._all, self._matrices, self._impulses):
+            u = one.read @ (v - self._still)[one.nodes].ravel()
+            left = matrix @ u - impulse
+            value += 0.5 * float(u @ (left - impulse))
+            slope[one.nodes] = (one.read.T @ left).reshape(-1, 3)
+        return slope, value
+
+    def times(self, v: Vec) -> Vec:
+        """Cᵀ A C of rates of positions v, both (n, 3)."""
+        out = np.zeros_like(v)
+        for one, matrix in zip(self._all, self._matrices):
+            out[one.nodes] = (one.read.T @ (matrix @ (one.read @ v[one.nodes].ravel()))).reshape(-1, 3)
+        return out
+
+    def velocities(self, v: Vec) -> Vec:
+        """V u + F of rates of positions v, both (n, 3) [m/s]: zero on prescribed nodes."""
+        out = self._still.copy()
+        for one in self._all:
+            out[one.nodes] += (one.velocities @ (one.read @ (v - self._still)[one.nodes].ravel())).reshape(-1, 3)
+        return out
+
+
+def _together(nodes: Index, columns: Vec, frames: list[Frame], mass: Vec, dynamic: Index, patches: Vec) -> _Together:
+    """columns: velocities of all nodes for each reduced unknown that is theirs, (n, 3, r). frames: their rigid motions.
+    mass: of all nodes. patches: shares in amplitudes, (c, n, 3)."""
+    place = np.full(len(mass), -1)
+    place[nodes] = np.arange(len(nodes))
+    weight = np.repeat(mass[nodes], 3)[:, None]
+
+    # rigid motions, orthonormal by mass
+    fields = [np.zeros((len(nodes), 3, frame.field.shape[2])) for frame in frames]
+    for field, frame in zip(fields, frames):
+        mine = place[frame.nodes] >= 0
+        field[place[frame.nodes[mine]]] = frame.field[mine]
+    rigid = np.concatenate([np.zeros((len(nodes), 3, 0)), *fields], axis=2).reshape(3 * len(nodes), -1)
+    rigid = scipy.linalg.qr(np.sqrt(weight) * rigid, mode="economic")[0] / np.sqrt(weight)
+    by_mass = (weight * rigid).T
+
+    # what else is dynamic: as many ways as there are unknowns besides, those that are farthest from rigid ones
+    whole = columns[nodes].reshape(3 * len(nodes), -1)
+    across = whole - rigid @ (by_mass @ whole)
+    count = max(whole.shape[1] - rigid.shape[1], 0)
+    if count:
+        squares = whole.T @ (weight * whole)
+        squares += NOTHING * np.diag(np.diag(squares))
+        ways = scipy.linalg.eigh(across.T @ (weight * across), squares)[1][:, -count:]
+        across = across @ ways
+    else:
+        across = across[:, :0]
+
+    # each is read where nodes and patches are dynamic, past what rigid motions do there
+    held = place[dynamic][place[dynamic] >= 0]
+    look = np.zeros((3 * len(held), 3 * len(nodes)))
+    look[np.arange(len(look)), (3 * held[:, None] + np.arange(3)).ravel()] = 1.0
+    look = np.concatenate([look, patches[:, nodes].reshape(len(patches), 3 * len(nodes))])
+    ahead = np.linalg.pinv(look @ across) @ (look - (look @ rigid) @ by_mass) if count else across.T
+    return _Together(nodes, np.concatenate([by_mass, ahead]), np.concatenate([rigid, across], axis=1))

@@ -1,0 +1,172 @@
+"""ConJac's bodies touch: velocities follow dynamic nodes as if nothing did, positions balance with all that touches."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from contact_scenes import ball
+from small_jobs import change
+from touching import box, contact_job, crosses, distance, obstacle, sheet, soft, stepped
+from worlds import nodes_of
+
+from solver.errors import BadScene
+from solver.job.load import load
+from solver.parts.conjac.inertia import Inertia
+from solver.parts.interface import NodeStage, Stage
+from solver.state import State
+
+H = 1 / 96
+CONJAC = {"method": {"kind": "conjac"}}
+QUICK = {"integrator": {"kind": "sdirk2"}, "stage_solver": {"kind": "quick"}}
+
+
+def lively(body, arrays, picked):
+    """The body with these dynamic nodes."""
+    arrays[f"{body['name']}_dynamic"] = np.asarray(picked, np.int32)
+    return body | {"dynamic": {"nodes": f"arrays/{body['name']}_dynamic.npy"}}
+
+
+def two_boxes(folder, picked=(0, 5, 26), **scene):
+    """Two boxes that fly at each other in the void, and the state in which they do."""
+    arrays = {}
+    bodies = [soft("Left", *box((2, 2, 2), (0.2, 0.2, 0.2)), arrays),
+              soft("Right", *box((2, 2, 2), (0.2, 0.2, 0.2), (0.25, 0.06, 0.05)), arrays, modulus=5e4)]
+    job = contact_job(folder, [lively(one, arrays, picked) for one in bodies], [], arrays,
+                      **{"gravity": [0.0, 0.0, 0.0], **CONJAC, **scene})
+    part = nodes_of(load(job))
+    u = np.zeros((54, 3))
+    u[:27], u[27:] = [1.5, 0.1, 0.0], [-0.5, 0.0, 0.2]
+    return part, State(0.0, part.initial_state().q, u.ravel())
+
+
+def energy(part, state):
+    x, v = part.coordinates.place(state.q, state.time), part.velocity(state)
+    return part.evaluate(x, v, state.time)[1] + 0.5 * float(part.mass @ np.einsum("ni,ni->n", v, v))
+
+
+def inertia_of(part, state):
+    stage = NodeStage.of(Stage(H, 1.0, 1.0, state.time + H, state.q, state.u), part.coordinates)
+    x = part.coordinates.place(state.q, state.time)
+    lin = replace(part.linearise_alone(x, part.velocity(state), state.time), memory=state.memory)
+    return Inertia(part.condensation, lin, stage, False)
+
+
+@pytest.mark.parametrize("picked", [(), (4,), (0, 5, 26), range(27)])
+def test_what_is_read_off_velocities_that_follow_are_those_velocities(tmp_path, picked):
+    """V C is a projection, onto velocities among which all rigid ones are; and its slope is that of its energy."""
+    part, state = two_boxes(tmp_path / "job", picked)
+    state = replace(state, q=state.q * np.tile([1.1, 1.0, 0.9], 54))
+    inertia = inertia_of(part, state)
+    rng = np.random.default_rng(1)
+    v = rng.normal(size=(54, 3))
+    once = inertia.velocities(v)
+    assert inertia.velocities(once) == pytest.approx(once, abs=1e-9)
+    x, spin = state.q.reshape(-1, 3), np.array([0.3, -1.0, 0.4])
+    rigid = np.concatenate([np.cross(spin, x[:27]) + [0.1, 2.0, 0.3], np.cross(-spin, x[27:])])
+    assert inertia.velocities(rigid) == pytest.approx(rigid, abs=1e-9)
+    # no momentum is lost with what does not follow
+    assert part.mass @ once == pytest.approx(part.mass @ v, abs=1e-9)
+
+    slope, _ = inertia.energy(v)
+    way, eps = rng.normal(size=v.shape), 1e-4
+    change_of = (inertia.energy(v + eps * way)[1] - inertia.energy(v - eps * way)[1]) / (2 * eps)
+    assert change_of == pytest.approx(float(np.vdot(slope, way)), rel=1e-7)
+    curve = (inertia.energy(v + eps * way)[0] - inertia.energy(v - eps * way)[0]) / (2 * eps)
+    assert inertia.times(way) == pytest.approx(curve, abs=1e-7 * np.abs(curve).max())
+
+
+@pytest.mark.parametrize("integrator", ["backward_euler", "sdirk2"])
+def test_with_all_nodes_dynamic_it_is_vanilla(tmp_path, integrator):
+    solver = {"stage_solver": {"kind": "newton_d", "params": {"tolerance": 1e-10}}, "integrator": {"kind": integrator}}
+    ends = []
+    for name, scene in (("conjac", CONJAC), ("vanilla", {"method": {"kind": "vanilla"}})):
+        part, state = two_boxes(tmp_path / name, range(27), **solver, **scene)
+        ends.append(stepped(part, state, H, 9))
+    assert distance(part, state) == np.inf and distance(part, ends[1]) < np.inf
+    assert ends[0].q == pytest.approx(ends[1].q, abs=1e-7)
+    assert ends[0].u == pytest.approx(ends[1].u, abs=1e-5)
+
+
+@pytest.mark.parametrize("integrator", ["backward_euler", "bdf2", "sdirk2", "semi_implicit"])
+def test_momentum_stays_where_free_bodies_collide(tmp_path, integrator):
+    part, state = two_boxes(tmp_path / "job", integrator={"kind": integrator},
+                            stage_solver={"kind": "newton_d", "params": {"tolerance": 1e-11}})
+    momentum = part.mass @ part.velocity(state)
+    touched = False
+    for _ in range(30):
+        state = stepped(part, state, H, 1)
+        touched |= distance(part, state) < np.inf
+        assert part.mass @ part.velocity(state) == pytest.approx(momentum, abs=1e-9)
+    v = part.velocity(state)
+    assert touched
+    assert v[:27, 0].mean() < 1.2
+    assert v[27:, 0].mean() > 0.0
+
+
+def stack(folder, count=3, **scene):
+    """Boxes that fall on each other and on a sheet."""
+    arrays = {}
+    bodies = [lively(soft(f"Box{k}", *box((2, 2, 2), (0.2, 0.2, 0.2), (-0.1 + 0.01 * k, -0.1, 0.01 + 0.21 * k)),
+                          arrays, modulus=3e4, friction=0.5, damping={"kind": "rayleigh", "params":
+                          {"stiffness_damping": 0.01}}), arrays, (18, 20, 24, 26)) for k in range(count)]
+    return contact_job(folder, bodies, [obstacle("Floor", *sheet(2.0, 3), arrays, friction=0.5)], arrays,
+                       **CONJAC, **scene)
+
+
+@pytest.mark.parametrize("integrator", ["sdirk2", "semi_implicit"])
+def test_a_stack_stands(tmp_path, integrator):
+    part = nodes_of(load(stack(tmp_path / "job", **QUICK | {"integrator": {"kind": integrator}})))
+    state = part.initial_state()
+    last = energy(part, state)
+    for _ in range(40):
+        state = stepped(part, state, H, 1)
+        assert distance(part, state) > 0.0
+        now = energy(part, state)
+        assert now <= last + 1e-3 * float(part.mass.sum())  # lifting all of it by a tenth of a millimetre
+        last = now
+    assert not crosses(part, state)
+    x = part.coordinates.place(state.q, state.time)
+    low, middle, high = (x[27 * k : 27 * k + 27, 2].mean() for k in range(3))
+    assert 0.08 < low < 0.12 and 0.25 < middle < 0.33 and 0.43 < high < 0.54
+    assert part._calmed == 0
+
+
+def test_nobody_sleeps_where_surfaces_touch(tmp_path):
+    job = stack(tmp_path / "job", **QUICK)
+    change(job, "method", {"kind": "conjac", "params": {"adaptive": True}})
+    part = nodes_of(load(job))
+    assert part.condensation.sleep is None
+    assert any("Adaptive" in note for note in part.notes)
+
+
+def test_a_ball_is_squeezed_between_plates_and_let_go(tmp_path):
+    """Plates come 4 cm nearer to each other than the ball is thick, and part again; it ends round and whole."""
+    arrays = {}
+    times = np.arange(97) / 48
+    near = 0.07 * np.interp(times, [0.0, 0.6, 1.0, 1.6], [0.0, 1.0, 1.0, 0.0])
+    plates = []
+    for name, z, way in (("Low", -0.115, 1.0), ("High", 0.115, -1.0)):
+        vertices, triangles = sheet(0.6, 3, z)
+        motion = vertices + near[:, None, None] * np.array([0.0, 0.0, 0.5 * way])
+        plates.append(obstacle(name, vertices, triangles if way > 0 else triangles[:, ::-1].copy(), arrays, motion))
+    nodes, tets = ball(0.1, 4)
+    picked = [int(np.argmin(np.linalg.norm(nodes - np.array(p), axis=1)))
+              for p in ((0.1, 0, 0), (-0.1, 0, 0), (0, 0.1, 0), (0, -0.1, 0))]
+    body = lively(soft("Ball", nodes, tets, arrays, modulus=2e4), arrays, picked)
+    job = contact_job(tmp_path / "job", [body], plates, arrays, end=49, gravity=[0.0, 0.0, 0.0], **CONJAC, **QUICK)
+    part = nodes_of(load(job))
+    state, flattest = part.initial_state(), np.inf
+    for _ in range(192):
+        state = stepped(part, state, H, 1)
+        x = part.coordinates.place(state.q, state.time)
+        flattest = min(flattest, float(np.ptp(x[: len(nodes), 2])))
+    assert flattest < 0.162
+    assert not crosses(part, state)
+    assert np.ptp(x[: len(nodes)], axis=0) == pytest.approx(np.full(3, 0.2), rel=0.05)
+
+
+def test_beside_mechanisms_it_is_refused(tmp_path):
+    job = stack(tmp_path / "job")
+    change(job, "mechanisms", [{"name": "M", "bodies": [{"name": "B"}]}])
+    with pytest.raises(BadScene, match="beside mechanisms"):
+        load(job)
