@@ -223,3 +223,24 @@ def test_pinned_vertices_stay():
     adapted = adapt(mesh, Sizing(0.1, 0.4))
     assert_same_cloth(mesh, adapted)
     assert len(adapted.mesh.faces) < 120 and {5, 210, 333} <= set(adapted.was)
+
+
+def fan(count, round_hub):
+    """A disc of needles: around its middle, or from one vertex of its border."""
+    turn = np.linspace(0.0, 2.0 * np.pi, count, endpoint=False)
+    rim = 0.5 * np.column_stack([np.cos(turn), np.sin(turn)])
+    if round_hub:
+        return np.vstack([rim, [[0.0, 0.0]]]), [[i, (i + 1) % count, count] for i in range(count)]
+    return rim, [[0, i, i + 1] for i in range(1, count - 1)]
+
+
+@pytest.mark.parametrize(("material", "faces"), [
+    fan(200, True), fan(128, False), ([grid(60, 3, 1.0, 1.0)[0][:, :2], grid(60, 3, 1.0, 1.0)[1]])],
+    ids=["round", "from the rim", "columns"])
+def test_an_artists_needles_are_made_good_at_once(material, faces):
+    mesh = SheetMesh.at_rest(np.column_stack([material, np.zeros(len(material))]), material, np.array(faces))
+    assert np.degrees(mesh.smallest_angles.min()) < 3.0
+    adapted = adapt(mesh, SIZING)
+    assert_same_cloth(mesh, adapted, least=8.0)
+    assert lengths(adapted.mesh, SIZING).max() <= 1.0 + 1e-12
+    assert adapt(adapted.mesh, SIZING).mesh is adapted.mesh

@@ -28,6 +28,8 @@ from .sizing_kernels import measure_vertex
 TURN = 1.0e-2  #: how far past Delaunay an edge is before it is turned, in squares of what edges should be
 POP = 0.03  #: of an edge's length: how far the surface may move in the world where one is turned
 POOR = 0.1763  #: tan of 10 degrees: a face with a smaller angle may become larger than one likes to be rid of it
+NEEDLE = 0.9  #: a half of a needle has its small angle, but for what rounding takes
+FLAT = 0.16  #: square of the height over the square of either side, in the metric: a face with its tip near an edge
 TINY, HUGE = 0.25, 2.0  #: an edge shorter than the one may leave others as long as the other, to be split again
 
 
@@ -61,7 +63,7 @@ def edges_between(mesh, low, high, edges, lengths):  # type: ignore[no-untyped-d
 @kernel(f"b1({MESH}, i8, i8, f8)")
 def may_split(mesh, f, k, thinnest):  # type: ignore[no-untyped-def]
     """Whether no half has an angle whose tan is below `thinnest` and below that of its whole, and none is so flat that
-    its new edge would be collapsed again."""
+    its new edge would be collapsed again. At the border, where no flip can help, a flat face may be split."""
     X, metric, faces, across = mesh[1], mesh[4], mesh[7], mesh[8]
     a, b = faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]
     m0, m1 = 0.5 * (X[a, 0] + X[b, 0]), 0.5 * (X[a, 1] + X[b, 1])
@@ -73,13 +75,14 @@ def may_split(mesh, f, k, thinnest):  # type: ignore[no-untyped-def]
         p, q = (a, b) if side == 0 else (b, a)
         halves = min(sharpness(X[tip, 0], X[tip, 1], X[p, 0], X[p, 1], m0, m1),
                      sharpness(X[tip, 0], X[tip, 1], m0, m1, X[q, 0], X[q, 1]))
-        if halves < thinnest and halves < sharpness_of(mesh, tip, p, q):
+        if halves < thinnest and halves < NEEDLE * sharpness_of(mesh, tip, p, q):
             return False
         u0, u1, height = X[tip, 0] - m0, X[tip, 1] - m1, 0.0
         for i in range(3):
             one = u0 * u0 if i == 0 else 2.0 * u0 * u1 if i == 1 else u1 * u1
             height += one * (0.25 * (metric[a, i] + metric[b, i]) + 0.5 * metric[tip, i])
-        if height < TINY * TINY:
+        if (across[f, k] >= 0 and height < TINY * TINY
+                and height < FLAT * min(length2(mesh, tip, p), length2(mesh, tip, q))):
             return False
     return True
 
