@@ -91,6 +91,15 @@ def _apart(one, two):  # type: ignore[no-untyped-def]
 
 
 @inlined
+def _around_all(box, out):  # type: ignore[no-untyped-def]
+    """The box around all boxes (k, 6), into out (6,)."""
+    for a in range(3):
+        out[a], out[3 + a] = 1e300, -1e300
+        for k in range(box.shape[0]):
+            out[a], out[3 + a] = min(out[a], box[k, a]), max(out[3 + a], box[k, 3 + a])
+
+
+@inlined
 def _cuts(p, q, a, normals, slack):  # type: ignore[no-untyped-def]
     """Whether an edge starts outside of one of two faces and ends outside of the other."""
     p0 = p1 = q0 = q1 = 0.0
@@ -117,7 +126,11 @@ def edges_passing(x, step, edges, box, places, moves, ends, normals, feature_box
     found, later = np.empty(6), np.empty(6)
     out = np.empty(3)
     P, Q, A, B = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
+    whole_box = np.empty(6)
+    _around_all(box, whole_box)
     for e in range(ends.shape[0]):
+        if _apart(feature_box[e], whole_box):
+            continue
         a, b = places[ends[e, 0]], places[ends[e, 1]]
         da, db = moves[ends[e, 0]], moves[ends[e, 1]]
         size = 0.0
@@ -224,7 +237,11 @@ def points_passing(x, step, faces, box, places, moves, points, outward, point_bo
     count = 0
     found, later = np.empty(6), np.empty(6)
     A, B, C, P = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
+    whole_box = np.empty(6)
+    _around_all(box, whole_box)
     for n in range(points.shape[0]):
+        if _apart(point_box[n], whole_box):
+            continue
         p, dp = places[points[n]], moves[points[n]]
         size = np.sqrt(_dot(outward[n], outward[n]))
         for f in range(faces.shape[0]):

@@ -17,7 +17,7 @@ STRETCH = 2.0  #: the way along the run and that through the material are alike 
 def join(now: Conforming) -> list[tuple[int, int]]:
     """Join vertices that follow each other on each run; pairs that lie along it and could not be."""
     left = []
-    for run in range(len(now.runs.rows)):
+    for run in _with_vertices(now):
         vertices, along = _on_run(now, run)
         for k in range(len(vertices) - 1):
             for j in range(k + 1, min(k + 1 + AHEAD, len(vertices))):
@@ -31,14 +31,21 @@ def join(now: Conforming) -> list[tuple[int, int]]:
     return left
 
 
+def _with_vertices(now: Conforming) -> list[int]:
+    """Runs that vertices are on, or on both their ends."""
+    working, runs = now.working, now.runs
+    on = working.on[:int(working.counts[0])][working.alive]
+    has = np.zeros(runs.points + len(runs.ends) + 1, dtype=bool)  # the last stands for ends that there are not
+    has[on[on >= 0]] = True
+    return [int(run) for run in np.flatnonzero(has[runs.points:-1] | has[runs.ends].all(axis=1))]
+
+
 def _on_run(now: Conforming, run: int) -> tuple[list[int], list[float]]:
     """Vertices on a run and its ends, as they follow each other along it, and how far along [m]."""
     working, runs = now.working, now.runs
     n = int(working.counts[0])
     on = np.where(working.alive, working.on[:n], -1)
     here = np.flatnonzero(on == runs.points + run)
-    if not len(here):
-        here = np.zeros(0, dtype=int)
     along = runs.along(run, working.x[here])
     length = runs.along(run, runs.features.points[runs.ends[run]]) if runs.ends[run, 0] >= 0 else np.zeros(2)
     for end in range(2):

@@ -37,7 +37,9 @@ class Runs:
         ends = self.features.points[self.features.edges]
         length = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
         before = np.cumsum(length) - length
-        return np.concatenate([np.zeros(0), *(before[rows] - before[rows.start] for rows in self.rows)])
+        first = np.searchsorted(self.features.run, self.features.run)
+        starts: Vec = before - before[first]
+        return starts
 
     def from_edges(self, on: Index) -> Index:
         """`on` (n,) with numbers of runs in place of edges."""

@@ -80,7 +80,7 @@ def _at_the_border(mesh: SheetMesh, vertices: Index, limits: Limits, h: float) -
         return at
     border, segments = mesh.border[vertices], mesh.material[mesh.border_edges]
     corners = mesh.material[mesh.kept & mesh.border]
-    for share in (0.0, 0.5, 1.0):
+    for share in (0.0, 0.5, 1.0) if mesh.slide[vertices].any() else (0.0,):
         X = mesh.material[vertices] + share * h * mesh.slide[vertices]
         to_corner = np.linalg.norm(X[:, None] - corners, axis=2).min(axis=1, initial=np.inf)
         at |= np.where(border, to_corner, border_distance(segments, X)) < 0.5 * limits.shortest
