@@ -11,7 +11,7 @@ from pathlib import Path
 
 PRELOADED = ("solver.threads", "numba", "solver.cli", "solver.job.load", "solver.job.estimate", "solver.simulate",
              "solver.build.world", "solver.meshing.tetrahedralize", "solver.linear.cholesky.cholmod",
-             "solver.materials.stable_neo_hookean")
+             "solver.materials.stable_neo_hookean", "loaded_solver")
 
 _processes = multiprocessing.get_context("forkserver")
 

@@ -19,6 +19,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
@@ -149,8 +150,14 @@ def _end_with_the_first() -> None:
     os._exit(1)
 
 
+@cache
+def sources() -> str:
+    """Hash of the kernels' sources, which are those that this process has loaded for as long as it runs."""
+    return threads.sources_hash()
+
+
 def _name_of(share: Any) -> str:
     """Of the empty file that says that such a scene's kernels, as they now are, were compiled. Folders may be shared by
     machines."""
-    told = repr((platform.node(), threads.sources_hash(), share))
+    told = repr((platform.node(), sources(), share))
     return "loaded-" + hashlib.blake2b(told.encode(), digest_size=8).hexdigest()

@@ -10,7 +10,9 @@ import os
 import platform
 import socket
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -119,7 +121,7 @@ class FrameStore:
         run; mechanisms: names as Cache.mechanisms tells them; origins: of the frames of each body [m], (3,);
         sheets: bodies whose frames have faces of their own. Raises CacheUnwritable.
         """
-        versions = {name: version for name in LIBRARIES if (version := _version(name))}
+        versions = installed()
         run = {"from": first, "at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
                "host": socket.gethostname(), "machine": platform.platform(), "backend": backend,
                "versions": {"python": platform.python_version(), **versions}}
@@ -259,8 +261,11 @@ def _far(origins: Mapping[str, Vec] | None, name: str) -> dict[str, list[float]]
     return {} if origin is None or not origin.any() else {"origin": origin.tolist()}
 
 
-def _version(name: str) -> str:
-    try:
-        return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        return ""
+@cache
+def installed() -> dict[str, str]:
+    """Versions of the libraries that the solver uses, of those that are there."""
+    found = {}
+    for name in LIBRARIES:
+        with suppress(importlib.metadata.PackageNotFoundError):
+            found[name] = importlib.metadata.version(name)
+    return found

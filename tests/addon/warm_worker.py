@@ -26,6 +26,8 @@ def load(root):
     sys.path.insert(0, root)
     for name in ("cli", "simulate", "build.world", "build.mechanisms", "build.loading", "frames.write"):
         importlib.import_module(f"solver.{name}")
+    for name in ("solver.meshing.grid", "solver.build.tetrahedra", "solver.forces.rayleigh", "tests.loaded_solver"):
+        importlib.import_module(name)
     from solver import catalogue
     from solver.build.loading import load_share
 

@@ -1,0 +1,15 @@
+"""Imported, this has done what each process of the solver does once and that does not depend on its job: for processes
+that others are forked from."""
+
+import contextlib
+
+import msgspec
+
+from solver.build import loading
+from solver.frames import write
+from solver.job import schema
+
+loading.sources()
+write.installed()
+with contextlib.suppress(msgspec.ValidationError):
+    msgspec.convert({}, schema.Scene)
