@@ -169,14 +169,14 @@ def _flat(job: Job, part: msgspec.Struct, prefix: str, digests: dict[str, str],
           so_far: dict[str, list[str]]) -> Iterator[tuple[str, Any]]:
     """(dotted name, plain value) of every field but those that others flatten: bodies, mechanisms, and choices there
     where they stand at the top."""
-    for info in msgspec.structs.fields(type(part)):
-        value, name = getattr(part, info.name), prefix + info.name
-        if value is None or (isinstance(part, schema.Scene) and info.name in ("bodies", "mechanisms")):
+    for attribute in part.__struct_fields__:
+        value, name = getattr(part, attribute), prefix + attribute
+        if value is None or (isinstance(part, schema.Scene) and attribute in ("bodies", "mechanisms")):
             continue
         if isinstance(value, schema.Choice):
-            if (type(part), info.name) in NOT_AT_THE_TOP:
+            if (type(part), attribute) in NOT_AT_THE_TOP:
                 yield f"{name}.kind", value.kind
-                for key, number in sorted(parameters(NOT_AT_THE_TOP[type(part), info.name], value).items()):
+                for key, number in sorted(parameters(NOT_AT_THE_TOP[type(part), attribute], value).items()):
                     yield f"{name}.{key}", number
         elif isinstance(value, msgspec.Struct):
             yield from _flat(job, value, name + ".", digests, so_far)
@@ -186,9 +186,9 @@ def _flat(job: Job, part: msgspec.Struct, prefix: str, digests: dict[str, str],
         elif isinstance(value, list) and all(isinstance(item, msgspec.Struct) for item in value):
             for i, item in enumerate(value):
                 yield from _flat(job, item, f"{name}.{i}.", digests, so_far)
-        elif isinstance(value, str) and "Array" in type(part).__annotations__[info.name]:
+        elif isinstance(value, str) and "Array" in type(part).__annotations__[attribute]:
             if value not in digests:
-                rows = over_time.rows_per_frame(info.name, job.scene.time.samples_per_frame)
+                rows = over_time.rows_per_frame(attribute, job.scene.time.samples_per_frame)
                 if rows:
                     digests[value], frames = over_time.digests(job.array_path(value), rows)
                     so_far[digests[value]] = frames

@@ -399,6 +399,7 @@ class Quiet:
         return lambda *told: None
 
 
+@pytest.mark.long  # a bake of cloth on a box is resumed in test_cloth_contact, a state of this scene further up
 def test_a_bake_that_goes_on_in_mid_contact_has_the_same_bytes(tmp_path):
     from solver.frames.read import Cache
     from solver.simulate import bake

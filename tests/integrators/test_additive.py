@@ -314,8 +314,11 @@ def test_every_stage_solver_leaves_the_modes_alone(key, solver):
     close(newton, other, 1e-7)
 
 
-@pytest.mark.parametrize("key,law", crossed(["ere", "siere", "sbdf2ere", "str_sbdf2ere", "bdf2ere", "tr_bdf2ere"],
-                                            [("rayleigh", 0.003, 2.0), ("green", 0.003, 0.0)]))
+LAWS = [("rayleigh", 0.003, 2.0), ("green", 0.003, 0.0)]
+
+
+@pytest.mark.parametrize("key,law", crossed(["ere", "sbdf2ere", "bdf2ere", "siere"], LAWS) + [
+    pytest.param(key, law, marks=pytest.mark.long) for key in ("str_sbdf2ere", "tr_bdf2ere") for law in LAWS])
 def test_damping_costs_no_order(key, law, once):
     def end(kind, steps):
         world = bar(kind, cells=(3, 1, 1), young=2e3, gravity=(0, 0, 0), damping=law)

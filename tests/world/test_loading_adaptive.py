@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from matrix import some
 from small_jobs import box_job
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,7 +20,7 @@ print("solver.build.world" in sys.modules, "solver.linear.tree.kernels" in sys.m
 """
 
 
-@pytest.mark.parametrize("adaptive", [False, True])
+@pytest.mark.parametrize("adaptive", some([False, True], True))
 def test_kernels_of_sleep_are_loaded_ahead(tmp_path, adaptive):
     job = box_job(tmp_path / "job", end=2, method={"kind": "conjac", "params": {"adaptive": adaptive}})
     ran = subprocess.run([sys.executable, "-c", CODE, str(job)], cwd=ROOT, capture_output=True, text=True, check=True)
