@@ -168,3 +168,9 @@ def test_an_import_out_of_order_would_be_seen(tmp_path, monkeypatch):
     monkeypatch.setitem(globals(), "ROOT", tmp_path)
     assert imports(law) == [(1, "numpy", False), (3, "solver.world.build", True), (4, "solver.world.build", True),
                             (5, "solver.forces", True)]
+
+
+def test_no_two_test_files_have_one_name():
+    """pytest imports them by it, and the second one stops the whole suite."""
+    names = [path.name for path in files("tests") if path.name.startswith("test_")]
+    assert sorted({name for name in names if names.count(name) > 1}) == []
