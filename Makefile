@@ -7,6 +7,7 @@
 #   make equations     every equation of the papers and the line that implements it
 #   make manual        docs/settings.md from the catalogue, and the integrators' damping curves
 #   make extension     dist/conjac-<version>-py311-linux-x64.zip and the like: every Python and platform, and their repository
+#   make installs      installs them into every Blender that can run here and bakes Suzanne: the README's table
 #   make examples      builds examples_blend/*.blend anew
 #   make gallery       bakes those of the paper's scenes and writes their docs/gallery/*.png (20 minutes)
 
@@ -19,7 +20,7 @@ GALLERY := twist aniso hetero barcut drop ragdoll chain links muscle muscle2d kl
 SCENES := suzanne bar $(GALLERY)
 EXAMPLES := $(SCENES:%=examples_blend/%.blend)
 
-.PHONY: help setup bake gallery examples test test-all test-blender mutants lint types equations manual bench benchmarks extension clean
+.PHONY: help setup bake gallery examples test test-all test-blender mutants lint types equations manual bench benchmarks extension installs clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -88,6 +89,9 @@ benchmarks: setup
 
 extension: setup
 	$(PY) scripts/build_extension.py
+
+installs: setup
+	$(PY) scripts/installs.py
 
 clean:
 	rm -rf build dist out
