@@ -139,7 +139,7 @@ def _row(found: dict[str, Any], path: Path) -> dict[str, Any]:
     commit = subprocess.run(["git", "describe", "--always", "--dirty", "--abbrev=7"], cwd=ROOT, capture_output=True,
                             text=True).stdout
     row = {key: found[key] for key in ("blender", "python", "numpy", "seconds", "passed") if key in found}
-    solver = str(found.get("solver", "")).removeprefix("Linear solver: ").partition(" (")[0]
+    solver = str(found.get("solver", "")).removeprefix("Linear solver: ").partition(",")[0].partition(" (")[0]
     row |= {"solver": solver, "zip": "-".join(path.stem.split("-")[2:]), "commit": commit.strip(),
             "when": datetime.datetime.now(datetime.UTC).date().isoformat()}
     if not found["passed"]:
