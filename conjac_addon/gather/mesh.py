@@ -37,7 +37,8 @@ def surface(mesh: bpy.types.Mesh, to_world: NDArray[np.float64], name: str, flat
         raise BadMesh(f"{len(bad)} of its vertices have coordinates that are not numbers, the first is vertex {bad[0]}",
                       "Delete those vertices", name)
     if not len(corners):
-        raise BadMesh("the mesh has no faces, only loose vertices and edges", "Give it faces around a volume", name)
+        raise BadMesh("the mesh has no faces, only loose vertices and edges",
+                      "Give it faces" if flat else "Give it faces around a volume", name)
     world = local @ to_world[:3, :3].T + to_world[:3, 3]
     used = world[np.unique(corners)]
     width = np.linalg.svd(used - used.mean(axis=0), compute_uv=False)
