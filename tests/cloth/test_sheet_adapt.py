@@ -146,11 +146,11 @@ def test_conformal_edges_stay_one_line_along_their_feature():
         assert adapt(after, replace(sizing, speed=100.0), points=0, ends=NO_ENDS).mesh is after
 
 
-@pytest.mark.parametrize("step", [0.002, 0.01, 0.02])
+@pytest.mark.parametrize("step", [0.004, 0.01, 0.02])
 def test_a_line_of_eol_vertices_goes_through_the_cloth(step):
     """A fold runs along the cloth, its conformal vertices with it: what lies ahead gives way and fills up behind."""
     mesh, line, sizing = eol(flat(20)), 0.5, Sizing(0.02, 0.1, speed=100.0)
-    for _ in range(round(0.4 / step)):
+    for _ in range(round(0.2 / step)):
         line += step
         X = np.where((mesh.on == 0)[:, None], [line, 0.0], mesh.material)
         X[:, 1] = mesh.material[:, 1]
@@ -183,14 +183,14 @@ def test_momentum_is_kept_by_splits_and_bounded_in_collapses():
 def test_random_motion_leaves_no_bad_triangle():
     pick = np.random.default_rng(0)
     mesh = flat(12)
-    for _ in range(12):
+    for _ in range(8):
         waves = pick.normal(size=(4, 3)) * 0.03
         ways = pick.normal(size=(4, 2)) * 12.0
         x = np.column_stack([mesh.material, np.zeros(len(mesh.material))])
         for amplitude, way in zip(waves, ways):
             x = x + np.sin(mesh.material @ way)[:, None] * amplitude
         before = moved(mesh, x=x, v=np.sin(3.0 * x))
-        adapted = adapt(before, SIZING)
+        adapted = adapt(before, Sizing(0.03, 0.1))
         assert_same_cloth(before, adapted)
         mesh = adapted.mesh
 

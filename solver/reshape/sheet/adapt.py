@@ -41,7 +41,11 @@ def adapt(mesh: SheetMesh, sizing: Sizing, points: int | None = None, ends: Inde
     """The same cloth with edges as long as `sizing` wants them. points, ends: of the features, as `Working` takes.
 
     Area in material space, the border's shape, X and x of vertices that stay are kept; conformal edges are split and
-    collapsed along their feature only. A bounded number of sweeps: what is left then is said. [Thesis 2.6.2]
+    collapsed along their feature only. A bounded number of sweeps: what is left then is said.
+
+    A new vertex lies on the edge that it splits. On the arc of the normals there instead it would stretch the cloth:
+    bent by 0.3 rad an edge, cotton of 1,000 N/m then has 14 times the bending energy as a strain, and the next step
+    throws it 9 times as far. [Thesis 2.6.2]
     """
     working = Working(mesh, points, ends)
     counts, left = (0, 0, 0), True
