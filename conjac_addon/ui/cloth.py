@@ -48,6 +48,7 @@ def draw_sharp(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         column.prop(settings, param.key)
     if members.is_sharp(context.object):
         layout.prop(settings, "export")
+        layout.prop(context.window_manager, "conjac_show_sliding")
         if settings.export != properties.SHARP_EXPORT:
             hint(layout, "This format keeps the vertices of your mesh: sharp bends show in Alembic")
     if members.is_sharp(context.object) and 0.0 < settings.sharp_coarsest < settings.sharp_finest:

@@ -90,8 +90,9 @@ def colours(mesh, name):
     return values.reshape(-1, 4)
 
 
-def bake_by_hand(obj):
-    """A cache as the solver would write it, of a cloth that is remeshed at every frame."""
+def bake_by_hand(obj, flat=True):
+    """A cache as the solver would write it, of a cloth that is remeshed at every frame. flat: whether the cloth at rest
+    is the unit square of the world, else that of the object."""
     present = bpy.context.scene
     present.frame_start, present.frame_end = FRAMES[0], FRAMES[-1]
     folder = place.job_folder(obj)
@@ -100,7 +101,8 @@ def bake_by_hand(obj):
     body = job.scene.bodies[0]
     rest, triangles = (np.asarray(job.array(path)) for path in (body.surface.vertices, body.surface.triangles))
     to_object = None if body.surface.to_object is None else np.asarray(job.array(body.surface.to_object))
-    shown = ShownSheet(rest, np.ascontiguousarray(rest[:, :2]), triangles, to_object)
+    own = rest if flat else coordinates(obj.data).astype(float)
+    shown = ShownSheet(rest, np.ascontiguousarray(own[:, :2]), triangles, to_object)
     store = FrameStore(job.cache)
     store.begin(job, hashes.settings(job), [(body.name, 0, len(rest))], backend="by hand", first=1, sheets=[body.name])
     made = []
@@ -249,3 +251,22 @@ def test_more_maps_than_blender_has_room_for_are_told(scene, capfd):  # noqa: F8
     assert np.abs(maps["More 4"] - maps["UVMap"]).max() < 1e-6 and not maps["More 5"].any()
     assert "room for 8 UV maps, so frames are without More 5" in capfd.readouterr().out
     assert len(mesh.vertices) == len(meshes[1].x)
+
+
+def test_the_overlay_knows_what_slides_and_how_fast_at_the_present_frame(scene):  # noqa: F811
+    from conjac.conjac_addon.ui import sliding
+
+    obj = add_sheet()
+    obj.location, obj.rotation_euler = (0.3, -0.2, 1.0), (0.0, 0.0, 0.7)
+    assert sliding.marks(obj, scene) is None  # nothing is baked
+    meshes = bake_by_hand(obj, flat=False)
+    for frame in (2, 4):
+        scene.frame_set(frame)
+        points, arrows = sliding.marks(obj, scene)
+        made = meshes[frame - 1]
+        assert np.abs(points - made.x[[35]]).max() < 1e-5
+        # through the vertex the cloth moves against Ẋ
+        end = made.x[35] - 0.1 * made.polar_gradients[35] @ [0.3, 0.0]
+        assert np.abs(arrows - np.stack([made.x[35], end])).max() < 1e-5
+    scene.frame_set(77)
+    assert sliding.marks(obj, scene) is None
