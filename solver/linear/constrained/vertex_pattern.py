@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...state import Index, Vec
+from .vertex_pattern_kernels import neighbours, pattern_of, places_of
 
 
 class VertexPattern:
@@ -31,53 +32,22 @@ class VertexPattern:
         vertex, column = np.nonzero(owned)
         owner[unknowns[owned]], local[unknowns[owned]] = vertex, column
 
-        across = np.repeat(np.arange(size, dtype=np.int32), np.diff(matrix.indptr))
-        self._lower = np.flatnonzero(matrix.indices >= across)
-        row, across = matrix.indices[self._lower], across[self._lower]
-        a, b = owner[row], owner[across]
-        apart = a != b
-        graph = sp.csc_matrix((np.ones(2 * int(apart.sum())), (np.concatenate([a[apart], b[apart]]),
-                                                               np.concatenate([b[apart], a[apart]]))), (count, count))
-        by_rank = order(graph)
+        indptr, indices = matrix.indptr.astype(np.int32), np.ascontiguousarray(matrix.indices, dtype=np.int32)
+        first, joined = neighbours(indptr, indices, owner, np.ascontiguousarray(unknowns, dtype=np.int32))
+        by_rank = order(sp.csc_matrix((np.ones(len(joined)), joined, first), (count, count)))
         self.rank = np.empty(count, np.int32)
         self.rank[by_rank] = np.arange(count, dtype=np.int32)
         self.vertex: Index = np.asarray(by_rank, dtype=np.int32)
         self.start: Index = np.concatenate([[0], np.cumsum(sizes[by_rank])]).astype(np.int32)
         self.place: Index = (self.start[self.rank[owner]] + local).astype(np.int32)
 
-        # one block a pair of vertices: the diagonal one first in each column of blocks, the others by rank
-        low, high = np.minimum(self.rank[a], self.rank[b]), np.maximum(self.rank[a], self.rank[b])
-        diagonal = np.arange(count, dtype=np.int64) * (count + 1)
-        blocks = np.unique(np.concatenate([low.astype(np.int64) * count + high, diagonal]))
-        block_column, block_row = blocks // count, blocks % count
-        self.block_row: Index = block_row.astype(np.int32)
-        self.first: Index = np.searchsorted(block_column, np.arange(count + 1)).astype(np.int32)
-        heights = np.diff(self.start)[block_row].astype(np.int64)
-        before = np.cumsum(heights) - heights
-        #: rows of a column of blocks before each block, counted from the end of the diagonal one
-        self.before: Index = (before - before[self.first[:-1]][block_column]
-                              - np.diff(self.start)[block_column]).astype(np.int32)
-
-        width = np.diff(self.start).astype(np.int64)
-        total = np.add.reduceat(heights, self.first[:-1]) if count else heights
-        own = np.repeat(np.arange(count), width)
-        inside = np.arange(size) - self.start[own]
-        indptr = np.concatenate([[0], np.cumsum(total[own] - inside)])
-        indices = np.empty(indptr[-1], np.int32)
-        for c in range(int(width.max(initial=0))):
-            for r in range(int(width.max(initial=0))):
-                k = np.flatnonzero((heights > r) & (width[block_column] > c) & ((block_row != block_column) | (r >= c)))
-                j = block_column[k]
-                indices[indptr[self.start[j] + c] + (width[j] - c) + self.before[k] + r] = self.start[block_row[k]] + r
-        self.lower = sp.csc_matrix((np.zeros(len(indices)), indices, indptr.astype(np.int32)), shape=(size, size))
-
-        # where each entry of the caller's goes: turned about the diagonal where the order turns its vertices
-        p, q = self.place[row], self.place[across]
-        p, q = np.maximum(p, q), np.minimum(p, q)
-        rank_p, rank_q = high, low
-        k = np.searchsorted(blocks, rank_q.astype(np.int64) * count + rank_p)
-        self._to = (indptr[q] + (width[rank_q] - (q - self.start[rank_q])) + self.before[k]
-                    + p - self.start[rank_p]).astype(np.int64)
+        self.first, self.block_row, self.before, own, rows = pattern_of(first, joined, self.rank, self.vertex,
+                                                                        self.start)
+        self.lower = sp.csc_matrix((np.zeros(len(rows)), rows, own), shape=(size, size))
+        lower, to = np.empty((2, len(indices)), np.int32)
+        found = places_of(indptr, indices, owner, self.rank, self.place, self.start, self.first, self.block_row,
+                          self.before, own, lower, to)
+        self._lower, self._to = lower[:found].copy(), to[:found].copy()
 
     def is_of(self, matrix: sp.csc_matrix, unknowns: Index) -> bool:
         """Whether the matrix has this pattern."""

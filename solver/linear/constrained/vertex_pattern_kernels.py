@@ -1,0 +1,124 @@
+"""Kernels: which vertices a matrix joins, and where its entries go once they are eliminated one after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...threads import kernel
+
+#: first neighbour of each vertex (n + 1,), and the neighbours
+ADJACENCY = "Tuple((i4[::1], i4[::1]))"
+#: first block of each column of blocks (n + 1,), rank of its rows, rows before it; indptr and indices of the triangle
+PATTERN = "Tuple((i4[::1], i4[::1], i4[::1], i4[::1], i4[::1]))"
+
+
+@kernel(f"{ADJACENCY}(i4[::1], i4[::1], i4[::1], i4[:,::1])")
+def neighbours(indptr, indices, owner, unknowns):  # type: ignore[no-untyped-def]
+    """The vertices that entries below the diagonal join each one with, each once, rising."""
+    count = unknowns.shape[0]
+    first, seen = np.zeros(count + 1, np.int32), np.empty(count, np.int32)
+    at, joined = np.empty(0, np.int32), np.empty(0, np.int32)
+    for round in range(2):
+        seen[:] = -1
+        for b in range(count):
+            for k in range(unknowns.shape[1]):
+                column = unknowns[b, k]
+                if column < 0:
+                    break
+                for entry in range(indptr[column], indptr[column + 1]):
+                    a = owner[indices[entry]]
+                    if indices[entry] <= column or a == b or seen[a] == b:
+                        continue
+                    seen[a] = b
+                    if round == 0:
+                        first[a + 1] += 1
+                        first[b + 1] += 1
+                    else:
+                        joined[at[a]], joined[at[b]] = b, a
+                        at[a] += 1
+                        at[b] += 1
+        if round == 0:
+            for v in range(count):
+                first[v + 1] += first[v]
+            at, joined = first[:-1].copy(), np.empty(first[-1], np.int32)
+
+    # both may have been found from the other's side
+    once, end = np.zeros(count + 1, np.int32), 0
+    for v in range(count):
+        mine = np.sort(joined[first[v] : first[v + 1]])
+        last = -1
+        for a in mine:
+            if a != last:
+                joined[end] = a
+                end += 1
+                last = a
+        once[v + 1] = end
+    return once, joined[:end].copy()
+
+
+@kernel(f"{PATTERN}(i4[::1], i4[::1], i4[::1], i4[::1], i4[::1])")
+def pattern_of(first_neighbour, neighbour, rank, vertex, start):  # type: ignore[no-untyped-def]
+    """The lower triangle in whole blocks, the diagonal one first in each column of them, the others by rank."""
+    count = rank.shape[0]
+    first = np.zeros(count + 1, np.int32)
+    for j in range(count):
+        v = vertex[j]
+        first[j + 1] = first[j] + 1
+        for k in range(first_neighbour[v], first_neighbour[v + 1]):
+            first[j + 1] += rank[neighbour[k]] > j
+    row, before = np.empty(first[-1], np.int32), np.empty(first[-1], np.int32)
+    indptr, total = np.zeros(start[-1] + 1, np.int32), 0
+    for j in range(count):
+        v, at, width = vertex[j], first[j] + 1, start[j + 1] - start[j]
+        row[first[j]] = j
+        for k in range(first_neighbour[v], first_neighbour[v + 1]):
+            if rank[neighbour[k]] > j:
+                row[at] = rank[neighbour[k]]
+                at += 1
+        row[first[j] + 1 : at] = np.sort(row[first[j] + 1 : at])
+        rows = 0
+        for k in range(first[j], at):
+            before[k] = rows - width
+            rows += start[row[k] + 1] - start[row[k]]
+        for c in range(width):
+            total += rows - c
+            indptr[start[j] + c + 1] = total
+    indices = np.empty(total, np.int32)
+    for j in range(count):
+        for c in range(start[j + 1] - start[j]):
+            place = indptr[start[j] + c]
+            for k in range(first[j], first[j + 1]):
+                for r in range(start[row[k]] + (c if row[k] == j else 0), start[row[k] + 1]):
+                    indices[place] = r
+                    place += 1
+    return first, row, before, indptr, indices
+
+
+@kernel(f"i8({', '.join(['i4[::1]'] * 12)})")
+def places_of(  # type: ignore[no-untyped-def]
+    indptr, indices, owner, rank, place, start, first, row, before, own, lower, to,
+):
+    """Entries below and on the diagonal, `lower`, and where each goes in the triangle, `to`; how many there are.
+
+    own: indptr of the triangle. What the order turns about the diagonal is turned.
+    """
+    count = 0
+    for column in range(indptr.shape[0] - 1):
+        for entry in range(indptr[column], indptr[column + 1]):
+            if indices[entry] < column:
+                continue
+            p, q = place[indices[entry]], place[column]
+            i, j = rank[owner[indices[entry]]], rank[owner[column]]
+            if p < q:
+                p, q, i, j = q, p, j, i
+            low, high = first[j], first[j + 1] - 1
+            while low < high:
+                middle = (low + high) // 2
+                if row[middle] < i:
+                    low = middle + 1
+                else:
+                    high = middle
+            lower[count] = entry
+            to[count] = own[q] + (start[j + 1] - start[j]) - (q - start[j]) + before[low] + p - start[i]
+            count += 1
+    return count
