@@ -12,7 +12,7 @@ from jelly import scene, seen_at  # noqa: F401
 bpy = pytest.importorskip("bpy")
 
 sys.path[:0] = [str(Path(__file__).parents[1] / name) for name in ("cloth", "embedding")]
-from test_changing_sheets import ragged  # noqa: E402
+from ragged_sheets import ragged  # noqa: E402
 
 from conjac.conjac_addon import playback  # noqa: E402
 from conjac.conjac_addon.bake import place  # noqa: E402

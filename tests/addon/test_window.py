@@ -194,7 +194,7 @@ def in_a_window(script, tmp_path, screen="1600x2400"):
 @pytest.mark.long
 def test_all_sections_draw_in_a_window(tmp_path):
     said = in_a_window(SCRIPT, tmp_path)
-    assert "all drawn 38" in said, said
+    assert "all drawn 52" in said, said
 
 
 @pytest.mark.long

@@ -9,8 +9,8 @@ import pytest
 
 sys.path[:0] = [str(Path(__file__).parents[1] / name) for name in ("cloth", "embedding")]
 from cloth_jobs import square  # noqa: E402
+from ragged_sheets import PLACE, ragged  # noqa: E402
 from sheets import grid  # noqa: E402
-from test_changing_sheets import PLACE, ragged  # noqa: E402
 
 from solver.embedding.sheets import ShownSheet  # noqa: E402
 from solver.errors import BadInput, NoSuchThing  # noqa: E402
