@@ -131,6 +131,30 @@ def test_a_square_that_hangs_over_an_edge(cells):
     assert np.all(np.minimum(middle, SIDE - middle).min(axis=1) < 1.5 * SIDE / cells)
 
 
+def over_a_corner(cells, turn, side=SIDE):
+    """A square that lies on a box and hangs over two of its edges and the corner between, outside of it everywhere."""
+    rest, faces = grid(cells, cells, side, side)
+    c, s = np.cos(turn), np.sin(turn)
+    place = (rest[:, :2] - 0.5 * side) @ np.array([[c, s], [-s, c]]) + (0.62, 0.58)
+    over = np.maximum(place - 1.0, 0.0)
+    x = np.column_stack([place - 0.75 * over, 1.0 - 0.8 * np.hypot(*over.T)])
+    return SheetMesh.at_rest(x, rest[:, :2].copy(), faces)
+
+
+@pytest.mark.parametrize("cells", [8, 16, 24])
+@pytest.mark.parametrize("turn", [0.1, 0.3, 0.6])
+def test_a_square_that_hangs_over_a_corner(cells, turn):
+    """Triangles cut the corner off, which is outside of the fold that they make: it is found all the same."""
+    features = box_features()
+    found = conformed(over_a_corner(cells, turn), features)
+    made = found.mesh
+    assert (made.on == 7).sum() == 1 and not found.unjoined
+    assert_conforms(made, features)
+    for number in (15, 18):  # its edges y = 1 and x = 1
+        assert (made.on == number).sum() > 0.4 * cells
+    assert made.areas.sum() == pytest.approx(SIDE**2, abs=1e-12) and found.jump < 0.6 * SIDE / cells
+
+
 @pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.long) for k in (1, 2))])
 def test_a_sheet_that_is_slid_at_random_for_two_hundred_steps(seed):
     """With tracking and remeshing: all stays on the box and on the material, nothing leaks and nothing doubles."""

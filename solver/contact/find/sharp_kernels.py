@@ -8,6 +8,7 @@ from ...threads import inlined, kernel
 
 EXACT = 1.0e-9  #: of an edge: what lies no further beyond its end still is on it
 PARALLEL = 1.0e-10  #: square of the sine between edges that have no nearest points of their own
+CUTS = 0.25  #: of the depth: how far inside of the faces ends of an edge may be that cuts off an edge of a feature
 RECEDES = 1.0e-3  #: of the thickness: what moves away by more than that in a step is let go
 HALVINGS = 50  #: of the time at which two things meet
 
@@ -173,7 +174,7 @@ def edges_passing(x, step, edges, box, places, moves, ends, normals, feature_box
                     P[c], Q[c], A[c], B[c] = p[c] + dp[c], q[c] + dq[c], a[c] + da[c], b[c] + db[c]
                 _nearest(P, Q, A, B, later)
                 if inner:
-                    if gap <= thickness or _cuts(p, q, a, normals[e], EXACT):
+                    if gap <= thickness or _cuts(p, q, a, normals[e], CUTS * depth[e]):
                         meets = 0.0
                 else:
                     # by how much they are further apart later, on the side on which they are now
@@ -226,17 +227,63 @@ def _inside(weights):  # type: ignore[no-untyped-def]
     return weights[0] >= -EXACT and weights[1] >= -EXACT and weights[2] >= -EXACT
 
 
+@inlined
+def _nearest_weights(p, x, face, out):  # type: ignore[no-untyped-def]
+    """Weights of the nearest point of a triangle, and the way from the point p to it, into out (6,); its distance."""
+    _weights(p, x[face[0]], x[face[1]], x[face[2]], out)
+    if not _inside(out):
+        best, side, share = 1e300, 0, 0.0
+        for k in range(3):
+            a, b = x[face[(k + 1) % 3]], x[face[(k + 2) % 3]]
+            along = whole = square = 0.0
+            for i in range(3):
+                along += (p[i] - a[i]) * (b[i] - a[i])
+                whole += (b[i] - a[i]) ** 2
+            t = min(max(along / whole, 0.0), 1.0)
+            for i in range(3):
+                square += (a[i] + t * (b[i] - a[i]) - p[i]) ** 2
+            if square < best:
+                best, side, share = square, k, t
+        one, two = (side + 1) % 3, (side + 2) % 3
+        out[side], out[one], out[two] = 0.0, 1.0 - share, share
+        for i in range(3):
+            out[3 + i] = out[one] * x[face[one], i] + out[two] * x[face[two], i] - p[i]
+    return np.sqrt(_dot(out[3:6], out[3:6]))
+
+
+@inlined
+def _point_meeting(x, step, face, p, dp, f, n, pair, share, count):  # type: ignore[no-untyped-def]
+    """Write down where a point meets a face within the step, if it does; how many are written."""
+    i, j, k = face[0], face[1], face[2]
+    meets = _meeting(x[i], x[j], x[k], p, step[i], step[j], step[k], dp)
+    if meets >= 0.0:
+        then = np.empty((4, 3))
+        for m in range(3):
+            then[0, m], then[1, m] = x[i, m] + meets * step[i, m], x[j, m] + meets * step[j, m]
+            then[2, m], then[3, m] = x[k, m] + meets * step[k, m], p[m] + meets * dp[m]
+        found = np.empty(6)
+        _weights(then[3], then[0], then[1], then[2], found)
+        if _inside(found):
+            if count < pair.shape[0]:
+                pair[count, 0], pair[count, 1] = f, n
+                for m in range(3):
+                    share[count, m] = max(found[m], 0.0)
+                share[count, 3] = meets
+            count += 1
+    return count
+
+
 @kernel("i8(f8[:,::1], f8[:,::1], i4[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], i4[::1], f8[:,::1], f8[:,::1], f8[::1],"
         " f8, i4[:,::1], f8[:,::1])")
 def points_passing(x, step, faces, box, places, moves, points, outward, point_box, depth, thickness, pair, share):  # type: ignore[no-untyped-def]
-    """Faces of the cloth that points of features go through, as `edges_passing`: pair (k, 2), the face and the place in
-    `points`; share (k, 4): weights of the face's corners and the time at which they meet.
+    """The face of the cloth that each point of a feature goes through, as `edges_passing`: the nearest one, or all that
+    it meets within the step. pair (k, 2), the face and the place in `points`; share (k, 4): weights of the face's
+    corners and the time at which they meet.
 
     points: (c,) numbers of points. outward: means of their normals, (c, 3), zero where thin. depth: (c,) [m].
     """
     count = 0
-    found, later = np.empty(6), np.empty(6)
-    A, B, C, P = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
+    found, best, across = np.empty(6), np.empty(6), np.empty(3)
     whole_box = np.empty(6)
     _around_all(box, whole_box)
     for n in range(points.shape[0]):
@@ -244,43 +291,42 @@ def points_passing(x, step, faces, box, places, moves, points, outward, point_bo
             continue
         p, dp = places[points[n]], moves[points[n]]
         size = np.sqrt(_dot(outward[n], outward[n]))
+        nearest, gap = -1, 1e300
+        for f in range(faces.shape[0]):
+            if not _apart(point_box[n], box[f]):
+                distance = _nearest_weights(p, x, faces[f], found)
+                if distance < gap:
+                    nearest, gap = f, distance
+                    best[:] = found
+        if nearest < 0:
+            continue
+        inner = size > 0.0 and _dot(best[3:6], outward[n]) < 0.0
+        if gap <= max(thickness, depth[n] if inner else 0.0):
+            # across the face, to the side on which the cloth is: what it does along itself takes it nowhere
+            a, b, c = x[faces[nearest, 0]], x[faces[nearest, 1]], x[faces[nearest, 2]]
+            for i in range(3):
+                j, k = (i + 1) % 3, (i + 2) % 3
+                across[i] = (b[j] - a[j]) * (c[k] - a[k]) - (b[k] - a[k]) * (c[j] - a[j])
+            side = _dot(across, outward[n]) if size > 0.0 else _dot(across, best[3:6])
+            away = 0.0
+            for i in range(3):
+                move = -dp[i]
+                for k in range(3):
+                    move += best[k] * step[faces[nearest, k], i]
+                away += move * across[i] / np.sqrt(_dot(across, across))
+            away = away if side > 0.0 else -away if side < 0.0 else 0.0
+            if inner or away <= RECEDES * thickness:
+                if count < pair.shape[0]:
+                    pair[count, 0], pair[count, 1] = nearest, n
+                    for k in range(3):
+                        share[count, k] = max(best[k], 0.0)
+                    share[count, 3] = 0.0
+                count += 1
+            continue
+        if inner:
+            continue
         for f in range(faces.shape[0]):
             if _apart(point_box[n], box[f]):
                 continue
-            i, j, k = faces[f, 0], faces[f, 1], faces[f, 2]
-            a, b, c, da, db, dc = x[i], x[j], x[k], step[i], step[j], step[k]
-            _weights(p, a, b, c, found)
-            gap = np.sqrt(_dot(found[3:6], found[3:6]))
-            inner = size > 0.0 and _dot(found[3:6], outward[n]) < 0.0
-            meets = -1.0
-            if _inside(found) and gap <= max(thickness, depth[n] if inner else 0.0):
-                if inner:
-                    meets = 0.0
-                else:
-                    for m in range(3):
-                        A[m], B[m], C[m], P[m] = a[m] + da[m], b[m] + db[m], c[m] + dc[m], p[m] + dp[m]
-                    _weights(P, A, B, C, later)
-                    away = 0.0
-                    if size > 0.0:
-                        away = (_dot(later[3:6], outward[n]) - _dot(found[3:6], outward[n])) / size
-                    elif gap > 0.0:
-                        away = _dot(later[3:6], found[3:6]) / gap - gap
-                    if away <= RECEDES * thickness:
-                        meets = 0.0
-            if meets < 0.0 and not inner:
-                meets = _meeting(a, b, c, p, da, db, dc, dp)
-                if meets >= 0.0:
-                    for m in range(3):
-                        A[m], B[m], C[m] = a[m] + meets * da[m], b[m] + meets * db[m], c[m] + meets * dc[m]
-                        P[m] = p[m] + meets * dp[m]
-                    _weights(P, A, B, C, found)
-                    if not _inside(found):
-                        meets = -1.0
-            if meets >= 0.0:
-                if count < pair.shape[0]:
-                    pair[count, 0], pair[count, 1] = f, n
-                    for m in range(3):
-                        share[count, m] = max(found[m], 0.0)
-                    share[count, 3] = meets
-                count += 1
+            count = _point_meeting(x, step, faces[f], p, dp, f, n, pair, share, count)
     return count

@@ -181,8 +181,8 @@ def _at_point(now: Conforming, face: int, weights: Vec, point: int) -> int:
                                                                                     - now.runs.points]
         if working.kept[vertex] or (working.on[vertex] >= 0 and not ends_here):
             return -1
-        if working.on[vertex] < 0:
-            now.move(vertex, face, weights)
+        if now.move(vertex, face, weights) and working.on[vertex] >= 0:
+            now.new[vertex] = working.v[vertex].copy()
         return vertex
     sides = np.linalg.norm(np.roll(X, -1, axis=0) - np.roll(X, 1, axis=0), axis=1)
     twice = float(np.cross(X[1] - X[0], X[2] - X[0]))
