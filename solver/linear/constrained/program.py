@@ -96,6 +96,8 @@ class _Run:
 
     def _across(self, spread: SpreadRows) -> tuple[Vec, Vec]:
         """The spread rows by place, of length one, (s, m), and their lengths."""
+        if not len(spread):
+            return np.zeros((0, len(self.right))), np.ones(0)
         length = np.sqrt(np.asarray(spread.matrix.multiply(spread.matrix).sum(axis=1)).ravel())
         length[length == 0.0] = 1.0
         matrix = spread.matrix
@@ -104,9 +106,9 @@ class _Run:
         return placed.toarray(), length
 
     def answer(self, warm: WarmStart | None) -> Answer:
-        table, keys = self.rows, np.zeros(0, np.int64) if warm is None else warm.keys
-        self.active: Mask = table.equal | np.isin(table.key, keys)
-        self.spread_active: Mask = self.spread_equal | np.isin(self.spread_key, keys)
+        table, keys = self.rows, np.zeros(0, np.int64) if warm is None else np.sort(warm.keys)
+        self.active: Mask = table.equal | _among(table.key, keys)
+        self.spread_active: Mask = self.spread_equal | _among(self.spread_key, keys)
         settled = self._at_once()
         if not settled:
             self._one_by_one()
@@ -257,6 +259,15 @@ class _Run:
     def _weakest(self) -> float:
         """A multiplier that rounding may make of nothing."""
         return FORCE * max(self.strongest, float(self.reduced.diagonal.max(initial=0.0)) * self._fastest())
+
+
+def _among(keys: Keys, sorted_keys: Keys) -> Mask:
+    """Which keys are among the sorted ones, (r,)."""
+    if not len(sorted_keys):
+        return np.zeros(len(keys), np.bool_)
+    place = np.minimum(np.searchsorted(sorted_keys, keys), len(sorted_keys) - 1)
+    found: Mask = sorted_keys[place] == keys
+    return found
 
 
 def _precise() -> LinearSolver:
