@@ -30,7 +30,8 @@ class CONJAC_Contact(bpy.types.PropertyGroup):
         name="Friction", description="Coulomb's coefficient: 0 slides like ice. Two that touch rub with the geometric "
         "mean of theirs", default=0.5, min=0.0, max=100.0, soft_max=1.0, precision=3, override=OVERRIDABLE)
     thickness: bpy.props.FloatProperty(
-        name="Thickness", description="How far out of its faces, along their normals, a collider begins", default=0.0,
+        name="Thickness", description="How far out of its faces it begins for others: of a collider "
+        "along their normals, of a soft body all around", default=0.0,
         min=0.0, soft_max=0.1, precision=4, unit="LENGTH", override=OVERRIDABLE)
     distance: bpy.props.FloatProperty(
         name="Contact Distance", description="How near surfaces come before they push each other; 0 for what suits the "

@@ -35,6 +35,9 @@ def say(document: dict[str, Any], of: bpy.types.Object, scene: bpy.types.Scene) 
     for obj, body, others in zip(bodies, document["bodies"], found):
         body["touches"] = [one.name for one in others]
         body["friction"] = properties.shortest(obj.conjac.contact.friction)
+        thickness = properties.si(obj.conjac.contact, "thickness", scene)
+        if thickness and "cloth" not in body:
+            body["thickness"] = thickness
     if colliders:
         document["obstacles"] = [{"name": one.name, "friction": properties.shortest(one.conjac.contact.friction)}
                                  for one in colliders]

@@ -88,6 +88,7 @@ def _without_contact(document: dict[str, Any]) -> None:
     for body in document["bodies"]:
         body.pop("touches", None)
         body.pop("friction", None)
+        body.pop("thickness", None)
 
 
 def labels(paths: Iterable[str]) -> list[str]:

@@ -32,6 +32,8 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         return
     layout.prop(said, "itself")
     layout.prop(said, "friction")
+    if not members.is_cloth(obj):
+        layout.prop(said, "thickness")
     layout.prop(members.owner(obj).conjac.contact, "distance")
     hint(layout, _sentence(obj, context.scene))
     if members.mechanism_of(obj) is not None:

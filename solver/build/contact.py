@@ -67,7 +67,19 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     given = [one.body.friction for one in prepared] + obstacles.friction
     friction = np.array([usual if mu is None else mu for mu in given])[of_node]
     law = catalogue.find("contact", contact.law.kind).load()
-    return [law(surfaces, rest, stiffness, friction, reach, params)]
+    stands_out = [one.body.thickness or 0.0 for one in prepared] + [0.0] * len(obstacles.names)
+    made: ContactLaw = law(surfaces, rest, stiffness, friction, reach, params, np.array(stands_out)[of_node])
+    _refuse_too_near(made, now, names, of_node)
+    return [made]
+
+
+def _refuse_too_near(law: ContactLaw, now: Vec, names: list[str], owner: Index) -> None:
+    pair = law.nearest(now)
+    if pair is None:
+        return
+    place = ", ".join(f"{c:.4g}" for c in now[pair].mean(axis=0))
+    raise BadScene(f'it is nearer to "{names[owner[pair[3]]]}" than they are thick at the start, near ({place}) m',
+                   "Move them apart, or lower Thickness", names[owner[pair[0]]])
 
 
 def _meets(job: Job, names: list[str]) -> NDArray[np.bool_]:

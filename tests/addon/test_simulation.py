@@ -79,11 +79,16 @@ def test_bodies_that_touch_are_one_job(balls, scene, tmp_path):  # noqa: F811
     assert document["contact"]["law"]["kind"] == "barrier"
     assert [(body["name"], body["touches"], body["friction"]) for body in document["bodies"]] == [
         ("Low", ["Low", "High"], 0.5), ("High", ["Low"], 0.25)]
+    assert ["thickness" in body for body in document["bodies"]] == [False, False]
     assert document["time"]["step"] == pytest.approx(1 / 200)  # the shorter of both
     assert gather.changed_settings(low, scene, tmp_path) == []
     high.conjac.contact.friction = 0.3
     assert gather.changed_settings(low, scene, tmp_path) == ["Friction"]
     high.conjac.contact.friction = 0.25
+    high.conjac.contact.thickness = 0.003
+    assert gather.changed_settings(low, scene, tmp_path) == ["Thickness"]
+    gather.write_job(low, scene, tmp_path)
+    assert load(tmp_path).scene.bodies[1].thickness == pytest.approx(0.003)
     high.conjac.contact.collides_with = "none"
     assert gather.changed_settings(low, scene, tmp_path) == ["Soft Bodies", "Time Step"]
 

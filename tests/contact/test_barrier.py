@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from touching import box, sheet
 
+from solver.contact.find.distance_kernels import SQUARE
 from solver.contact.find.mesh import Surfaces
 from solver.contact.laws.barrier import Barrier
 from solver.meshing.volume import boundary_faces
@@ -35,7 +36,8 @@ def two_boxes(gap=0.01, tilt=0.1):
 def touching():
     x, triangles, is_free = two_boxes(tilt=0.0)
     stiffness = np.where(is_free, 500.0, np.inf)
-    return x, Barrier(Surfaces(x, triangles, np.where(is_free, -1, 0)), x, stiffness, 0.0 * is_free, REACH, SMOOTH)
+    return x, Barrier(Surfaces(x, triangles, np.where(is_free, -1, 0)), x, stiffness, 0.0 * is_free, REACH, SMOOTH,
+                      0.0 * is_free)
 
 
 def dense(table, count):
@@ -84,6 +86,31 @@ def test_energy_forces_and_stiffness_are_those_of_ipctk(touching):
     assert np.linalg.eigvalsh(dense(law.fill(x, 0.0, True), len(x))).max() <= 1e-9 * np.abs(whole).max()
 
 
+def test_thick_surfaces_push_as_those_of_ipctk_do(touching):
+    x, thin = touching
+    surfaces = Surfaces(x, thin.surfaces.nodes[thin.surfaces.triangles].astype(np.int32),
+                        np.where(np.isfinite(thin._stiffness), -1, 0), np.arange(len(x)))
+    near = float(np.sqrt(thin.touching(x).work[:, SQUARE].min()))
+    law = Barrier(surfaces, x, thin._stiffness, thin._friction, REACH, SMOOTH, np.full(len(x), 0.25 * near))
+    collisions = ipctk.NormalCollisions()
+    collisions.build(surfaces._mesh, x[surfaces.nodes], REACH, 0.5 * near)
+    potential, here = ipctk.BarrierPotential(REACH, 500.0), x[surfaces.nodes]
+    unit = (REACH**2 + near * REACH) ** 2 / REACH**2
+    table = law.fill(x, 0.0, False)
+    assert len(table.nodes) > len(thin.touching(x).nodes)
+    assert table.energy == pytest.approx(potential(collisions, surfaces._mesh, here) / unit, rel=1e-10)
+    gradient = potential.gradient(collisions, surfaces._mesh, here).reshape(-1, 3) / unit
+    assert np.abs(forces_on(law, x)[surfaces.nodes] + gradient).max() <= 1e-10 * np.abs(gradient).max()
+    rows = (3 * surfaces.nodes[:, None] + np.arange(3)).ravel()
+    whole = potential.hessian(collisions, surfaces._mesh, here).toarray() / unit
+    assert np.abs(dense(table, len(x))[np.ix_(rows, rows)] + whole).max() <= 1e-9 * np.abs(whole).max()
+    # nobody is nearer than that, and where one would be there is no end of the energy
+    assert law.nearest(x) is None
+    thick = Barrier(surfaces, x, thin._stiffness, thin._friction, REACH, SMOOTH, np.full(len(x), 0.6 * near))
+    assert thick.nearest(x) is not None
+    assert thick.measure(x, 0.0).energy == np.inf
+
+
 def test_projection_is_that_of_ipctk_pair_by_pair():
     rng = np.random.default_rng(3)
     is_free = np.ones(4, dtype=bool)
@@ -97,9 +124,12 @@ def test_projection_is_that_of_ipctk_pair_by_pair():
         square = ipctk.point_triangle_distance(*x) if face else ipctk.edge_edge_distance(*x)
         reach = np.sqrt(square) * rng.uniform(1.05, 2.0)
         triangles = np.array([[1, 2, 3]] if face else [[0, 1, 2], [1, 2, 3]], np.int32)
-        law = Barrier(Surfaces(x, triangles, np.where(is_free, -1, 0)), x, np.full(4, 3.0), np.zeros(4), reach, SMOOTH)
-        law._near = type(law._found_near(x))(np.arange(4, dtype=np.int32)[None], int(face))
-        law._kappa, law._parallel = np.array([3.0]), np.array([ipctk.edge_edge_mollifier_threshold(*x)])
+        law = Barrier(Surfaces(x, triangles, np.where(is_free, -1, 0)), x, np.full(4, 3.0), np.zeros(4), reach, SMOOTH,
+                      np.zeros(4))
+        law._near = type(law._found_near(x))(np.arange(4, dtype=np.int32)[None], int(face),
+                                              np.zeros(1, dtype=bool))
+        law._apart, law._kappa, law._parallel = np.zeros(1), np.full(1, 3.0), np.array([
+            ipctk.edge_edge_mollifier_threshold(*x)])
         if face:
             pair = ipctk.FaceVertexNormalCollision(0, 0)
         else:
@@ -142,12 +172,13 @@ def test_all_near_pairs_are_found_wherever_the_last_ones_were(touching):
     """The same pairs, in the same order, and the same forces to the last bit, from any past."""
     x, law = touching
     rng = np.random.default_rng(5)
-    other = Barrier(law.surfaces, x, law._stiffness, law._friction, law.reach, SMOOTH)
+    other = Barrier(law.surfaces, x, law._stiffness, law._friction, law.reach, SMOOTH, 0.0 * law._friction)
     at = x.copy()
     for _ in range(6):
         at = at + 2e-3 * rng.normal(size=x.shape)
         one = other.fill(at, 0.0, True)
-        anew = Barrier(law.surfaces, x, law._stiffness, law._friction, law.reach, SMOOTH).fill(at, 0.0, True)
+        anew = Barrier(law.surfaces, x, law._stiffness, law._friction, law.reach, SMOOTH,
+                       0.0 * law._friction).fill(at, 0.0, True)
         for field in ("nodes", "forces", "blocks"):
             assert np.array_equal(getattr(one, field), getattr(anew, field))
     near = law.surfaces.near(at, law.reach)

@@ -8,6 +8,7 @@ from small_jobs import change
 from touching import box, contact_job, distance, obstacle, sheet, soft, stepped
 from worlds import nodes_of
 
+from solver.contact.find.distance_kernels import squares
 from solver.errors import BadMesh, BadScene
 from solver.job.load import load
 from solver.state import State
@@ -62,6 +63,30 @@ def test_a_fast_body_does_not_pass_a_thin_sheet(tmp_path):
     state = stepped(part, State(0.0, state.q, u.ravel()), H, 12)
     x = part.coordinates.place(state.q, state.time)[:27]
     assert x[:, 2].min() > 0.0
+
+
+@pytest.mark.parametrize("method", ["vanilla", "conjac"])
+def test_thick_bodies_keep_so_far_from_each_other(tmp_path, method):
+    job = two_on_a_floor(tmp_path / "job", method={"kind": method})
+    change(job, "bodies.0.thickness", 0.006)
+    change(job, "bodies.1.thickness", 0.004)
+    part = nodes_of(load(job))
+    state = part.initial_state()
+    for _ in range(24):
+        state = stepped(part, state, H, 1)
+    x = part.coordinates.place(state.q, state.time)
+    law = part.contacts[0]
+    assert 0.006 < x[:27, 2].min() < 0.006 + law.reach
+    near = law.surfaces.near(x, 0.05)
+    square = np.empty(len(near.nodes))
+    squares(0, len(square), x, near.nodes, near.points, square)
+    body = np.searchsorted([27, 54], near.nodes[:, [0, 3]], side="right")
+    apart = np.sqrt(square[(body == [0, 1]).all(axis=1) | (body == [1, 0]).all(axis=1)].min())
+    assert 0.01 < apart < 0.01 + law.reach
+    assert law.nearest(x) is None
+    # what stands nearer at the start is told
+    change(job, "bodies.1.thickness", 0.03)
+    assert '"Top"' in refused(job) and "than they are thick" in refused(job)
 
 
 def test_it_touches_itself(tmp_path):

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from ... import threads
-from ...state import Index, Vec
+from ...state import Index, Mask, Vec
 from .distance_kernels import squares
 from .near_kernels import boxes, near_pairs
 
@@ -29,6 +29,7 @@ class NearPairs:
 
     nodes: Index  #: (k, 4): a point and a triangle, or two ends of an edge and two of another one
     points: int  #: that many pairs of a point and a triangle stand first
+    is_self: Mask  #: whether both sides are of one body, (k,)
 
 
 class Surfaces:
@@ -71,7 +72,9 @@ class Surfaces:
         first = np.column_stack([points[:, 0], self.triangles[points[:, 1] - count]])
         second = np.column_stack([self.edges[edges[:, 0]], self.edges[edges[:, 1]]])
         first, second = self._that_meet(first), self._that_meet(second)
-        return NearPairs(self.nodes[np.concatenate([first, second])], len(first))
+        pairs = np.concatenate([first, second])
+        owner = np.zeros(count, dtype=np.int32) if self._owner is None else self._owner
+        return NearPairs(self.nodes[pairs], len(first), owner[pairs[:, 0]] == owner[pairs[:, 3]])
 
     def _that_meet(self, pairs: Index) -> Index:
         """Those of pairs (k, 4) whose bodies touch each other."""

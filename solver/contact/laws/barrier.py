@@ -28,22 +28,26 @@ class Touching:
     points: int  #: that many of a point and a triangle stand first
     stiffness: Vec  #: κ [N/m], (k,)
     rest: Vec  #: of edges: |u × v|² below which they push less [m⁴], (k,)
+    thickness: Vec  #: how near they may not come [m], (k,)
     work: Vec  #: weights, way and square of the distance of each, see distance_kernels, (k, 17)
     forces: Vec  #: (k, 4, 3) [N]
     energy: float  #: [J]
 
 
 class Barrier:
-    """W = Σ κ δ² m b(d²/δ²) over pairs nearer than δ: there is none at δ and no end of it at 0.
+    """W = Σ κ δ² m b((d² − t²)/(δ² + 2 t δ)) over pairs nearer than t + δ: there is none there and no end of it at t.
 
+    t is how thick both sides are together; those of one body are not.
     κ of a pair is that of its softer side, which an obstacle never is.
     [Ascher 31-33, changed: of squared distances, as ipctk has it]
     """
 
     def __init__(self, surfaces: Surfaces, rest: Vec, stiffness: Vec, friction: Vec, reach: float,
-                 params: Mapping[str, float]) -> None:
+                 params: Mapping[str, float], thickness: Vec) -> None:
         """rest: of all nodes, (n, 3) [m]. stiffness: κ of each [N/m], infinite where it is an obstacle's, (n,).
-        friction: μ of each, (n,). reach: δ [m]. params: creep_speed, ε."""
+        friction: μ of each, (n,). reach: δ [m]. params: creep_speed, ε.
+        thickness: how far each stands out of the surface [m], (n,)."""
+        self._thickness, self._thickest = thickness, 2.0 * float(thickness.max(initial=0.0))
         self.surfaces, self.reach, self._creep = surfaces, reach, params["creep_speed"]
         self._rest, self._stiffness, self._friction = rest, stiffness, friction
         ends = rest[surfaces.nodes[surfaces.edges]]
@@ -54,7 +58,23 @@ class Barrier:
 
     def largest_step(self, start: Vec, end: Vec) -> float:
         """The largest share of a straight move between positions (n, 3) [m], in [0, 1], in which nothing meets."""
-        return self.surfaces.largest_step(start, end)
+        share = self.surfaces.largest_step(start, end)
+        if not self._thickest or self._is_apart(start + share * (end - start)) or not self._is_apart(start):
+            return share
+        while not self._is_apart(start + share * (end - start)):
+            share *= 0.5
+        return share
+
+    def _is_apart(self, x: Vec) -> bool:
+        """Whether no two sides are nearer to each other than they are thick."""
+        return self.nearest(x) is None
+
+    def nearest(self, x: Vec) -> Index | None:
+        """The pair, (4,) nodes, that is nearest of those nearer to each other than they are thick; None where none is.
+        """
+        near, square = self._squares(x)
+        inside = square - self._apart**2
+        return near.nodes[int(inside.argmin())] if inside.min(initial=np.inf) <= 0.0 else None
 
     def measure(self, x: Vec, time: float) -> Stencils:
         """Forces and energy at positions (n, 3) [m]; no blocks."""
@@ -65,8 +85,8 @@ class Barrier:
         """The same with blocks; K = ∂f/∂x is negative semi-definite if `project`."""
         found = self.touching(x)
         blocks = np.empty((len(found.nodes), 6, 9))
-        _share(stiffen, len(blocks), x, found.nodes, found.points, found.stiffness, found.rest, self.reach, project,
-               found.work, blocks)
+        _share(stiffen, len(blocks), x, found.nodes, found.points, found.stiffness, found.rest, found.thickness,
+               self.reach, project, found.work, blocks)
         return Stencils(found.nodes, found.forces, blocks, found.energy)
 
     def damp(self, x: Vec, v: Vec, time: float) -> None:
@@ -99,15 +119,20 @@ class Barrier:
 
     def touching(self, x: Vec) -> Touching:
         """Pairs nearer than δ at positions (n, 3) [m], always in the same order."""
+        near, square = self._squares(x)
+        active = np.flatnonzero(square < (self.reach + self._apart) ** 2)
+        nodes, points = near.nodes[active], int(np.searchsorted(active, near.points))
+        stiffness, rest, apart = self._kappa[active], self._parallel[active], self._apart[active]
+        forces, energy, work = np.empty((len(nodes), 4, 3)), np.empty(len(nodes)), np.empty((len(nodes), WORK))
+        _share(push, len(nodes), x, nodes, points, stiffness, rest, apart, self.reach, forces, energy, work)
+        return Touching(nodes, points, stiffness, rest, apart, work, forces, float(energy.sum()))
+
+    def _squares(self, x: Vec) -> tuple[NearPairs, Vec]:
+        """Near pairs, and the squares of their distances [m²]."""
         near = self._found_near(x)
         square = np.empty(len(near.nodes))
         _share(squares, len(square), x, near.nodes, near.points, square)
-        active = np.flatnonzero(square < self.reach**2)
-        nodes, points = near.nodes[active], int(np.searchsorted(active, near.points))
-        stiffness, rest = self._kappa[active], self._parallel[active]
-        forces, energy, work = np.empty((len(nodes), 4, 3)), np.empty(len(nodes)), np.empty((len(nodes), WORK))
-        _share(push, len(nodes), x, nodes, points, stiffness, rest, self.reach, forces, energy, work)
-        return Touching(nodes, points, stiffness, rest, work, forces, float(energy.sum()))
+        return near, square
 
     def _found_near(self, x: Vec) -> NearPairs:
         """Pairs among which all are that push at x; looked for anew where nodes moved too far since they were."""
@@ -119,12 +144,13 @@ class Barrier:
         # than an edge is long nearly all that is found is a surface's own neighbourhood
         far = min(max(moved, ROOM * self.reach), FARTHEST * self.edge)
         self._room = ROOM * self.reach if self._near is None else max(far, 0.1 * self.reach)
-        self._near, self._from = self.surfaces.near(x, self.reach + 2.0 * self._room), there
+        self._near, self._from = self.surfaces.near(x, self.reach + self._thickest + 2.0 * self._room), there
         nodes, points = self._near.nodes, self._near.points
         each = self._stiffness[nodes]
         # a point against a triangle's mean, an edge's mean against the other's
         self._kappa = np.where(np.arange(len(nodes)) < points, np.minimum(each[:, 0], each[:, 1:].mean(axis=1)),
                                np.minimum(each[:, :2].mean(axis=1), each[:, 2:].mean(axis=1)))
+        self._apart = np.where(self._near.is_self, 0.0, self._thickness[nodes[:, 0]] + self._thickness[nodes[:, 3]])
         ends = self._rest[nodes[points:]]
         u, v = ends[:, 1] - ends[:, 0], ends[:, 3] - ends[:, 2]
         self._parallel = np.zeros(len(nodes))

@@ -84,12 +84,13 @@ def _barrier(share):  # type: ignore[no-untyped-def]
             -2.0 * log - 4.0 * less / share + less * less / (share * share))
 
 
-@kernel("void(i8, i8, f8[:,::1], i4[:,::1], i8, f8[::1], f8[::1], f8, f8[:,:,::1], f8[::1], f8[:,::1])")
-def push(start, stop, x, nodes, points, stiffness, rest, reach, forces, energy, work):  # type: ignore[no-untyped-def]
-    """Forces (k, 4, 3) and energy (k,) of pairs start to stop, κ δ² m b(D/δ²) each. [Ascher 33]
+@kernel("void(i8, i8, f8[:,::1], i4[:,::1], i8, f8[::1], f8[::1], f8[::1], f8, f8[:,:,::1], f8[::1], f8[:,::1])")
+def push(start, stop, x, nodes, points, stiffness, rest, thickness, reach, forces, energy, work):  # type: ignore[no-untyped-def]
+    """Forces (k, 4, 3) and energy (k,) of pairs start to stop, κ δ² m b((D − t²)/(δ² + 2 t δ)) each. [Ascher 33]
 
     nodes: (k, 4), of which `points` pairs are of a point and a triangle. stiffness: κ [N/m], (k,). rest: of edges, see
-    `mollified`, (k,). reach: δ [m]. work: (k, WORK), what is known of each pair afterwards.
+    `mollified`, (k,). thickness: t, at which distance there is no end of it [m], (k,). reach: δ past that [m]. work:
+    (k, WORK), what is known of each pair afterwards.
     """
     square = reach * reach
     soft, slope = np.empty(4), np.empty(12)
@@ -100,15 +101,18 @@ def push(start, stop, x, nodes, points, stiffness, rest, reach, forces, energy, 
         else:
             nearest_on_edges(x, nodes[k], work[k])
             mollified(x, nodes[k], rest[k], soft)
-        if not work[k, SQUARE] > 0.0:
+        inside = thickness[k] * thickness[k]
+        width = square + 2.0 * thickness[k] * reach
+        if not work[k, SQUARE] > inside:
             energy[k] = np.inf
             forces[k] = 0.0
             continue
-        if work[k, SQUARE] >= square:
+        if work[k, SQUARE] - inside >= width:
             energy[k] = 0.0
             forces[k] = 0.0
             continue
-        value, first, _ = _barrier(work[k, SQUARE] / square)
+        value, first, _ = _barrier((work[k, SQUARE] - inside) / width)
+        first *= square / width
         energy[k] = stiffness[k] * square * soft[0] * value
         for a in range(4):
             for i in range(3):
@@ -215,8 +219,8 @@ def bend(work, first, second, out):  # type: ignore[no-untyped-def]
             out[p, q] = value
 
 
-@kernel("void(i8, i8, f8[:,::1], i4[:,::1], i8, f8[::1], f8[::1], f8, b1, f8[:,::1], f8[:,:,::1])")
-def stiffen(start, stop, x, nodes, points, stiffness, rest, reach, project, work, blocks):  # type: ignore[no-untyped-def]
+@kernel("void(i8, i8, f8[:,::1], i4[:,::1], i8, f8[::1], f8[::1], f8[::1], f8, b1, f8[:,::1], f8[:,:,::1])")
+def stiffen(start, stop, x, nodes, points, stiffness, rest, thickness, reach, project, work, blocks):  # type: ignore[no-untyped-def]
     """Blocks of K = ∂f/∂x of pairs start to stop, (k, 6, 9), after `push` left `work`; made semi-definite if asked."""
     square = reach * reach
     soft, slope = np.empty(4), np.empty(12)
@@ -224,10 +228,13 @@ def stiffen(start, stop, x, nodes, points, stiffness, rest, reach, project, work
     vectors, values, basis = np.empty((12, 12)), np.empty(12), np.empty((12, 12))
     known = np.empty(WORK + 6)
     for k in range(start, stop):
-        if not 0.0 < work[k, SQUARE] < square:
+        inside = work[k, SQUARE] - thickness[k] * thickness[k]
+        width = square + 2.0 * thickness[k] * reach
+        if not 0.0 < inside < width:
             blocks[k] = 0.0
             continue
-        value, first, second = _barrier(work[k, SQUARE] / square)
+        value, first, second = _barrier(inside / width)
+        first, second = first * (square / width), second * (square / width)
         known[:WORK] = work[k]
         for i in range(2):
             for c in range(3):
@@ -238,7 +245,7 @@ def stiffen(start, stop, x, nodes, points, stiffness, rest, reach, project, work
         soft[0] = 1.0
         if k >= points:
             mollified(x, nodes[k], rest[k], soft)
-        bend(known, stiffness[k] * soft[0] * first, stiffness[k] * soft[0] * second / square, matrix)
+        bend(known, stiffness[k] * soft[0] * first, stiffness[k] * soft[0] * second / width, matrix)
         is_soft = k >= points and soft[0] < 1.0
         if is_soft:
             across_slope(x, nodes[k], slope)
