@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from .. import catalogue
 from ..job.folder import Job, parameters
+from ..job.schema import Body
 from ..meshing.volume import Volume
 from ..world.interface import Part
 from ..world.world import World
@@ -28,12 +29,15 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None) -> tupl
     rigid = _mechanisms(job)
     if prepared:
         report("world", None, None, "Analysing the stiffness matrix")
-    hanging = {one.body.name for one in prepared if rigid is not None and one.body.attach}
-    carried = [one for one in prepared if hanging & job.scene.joined(one.body.name)]
+    sharp = [one for one in prepared if slides(one.body)]
+    together = [one for one in prepared if not slides(one.body)]
+    hanging = {one.body.name for one in together if rigid is not None and one.body.attach}
+    carried = [one for one in together if hanging & job.scene.joined(one.body.name)]
     if job.scene.contact is not None and rigid is not None:
-        carried = prepared  # all of them may touch the mechanisms' bodies
-    parts: list[Part] = [assemble(job, group) for group in solved_at_once(job, [one for one in prepared
+        carried = together  # all of them may touch the mechanisms' bodies
+    parts: list[Part] = [assemble(job, group) for group in solved_at_once(job, [one for one in together
                                                                                  if one not in carried])]
+    parts += [sharp_part(job, one) for one in sharp]
     if rigid is not None:
         parts += _jointed(job, carried, rigid)
     notes = [SIDE_BY_SIDE] if rigid is not None and len(parts) > 1 and job.scene.contact is None else []
@@ -49,6 +53,20 @@ def solved_at_once(job: Job, prepared: list[Prepared]) -> list[list[Prepared]]:
         alone = min(job.scene.joined(one.body.name)) if catalogue.find("method", method.kind).follows else ""
         groups.setdefault(f"{method.kind} {sorted(parameters('method', method).items())} {alone}", []).append(one)
     return [*groups.values()]
+
+
+def slides(body: Body) -> bool:
+    """Whether it is cloth that slides over what is sharp."""
+    return body.cloth is not None and body.cloth.eulerian is not None
+
+
+def sharp_part(job: Job, one: Prepared) -> Part:
+    """Such a cloth as a part. Raises a ConJacError that names it and the field."""
+    from .cloth import PreparedCloth
+    from .sharp_cloth import sharp_cloth  # its kernels are compiled where something slides
+
+    assert isinstance(one, PreparedCloth)
+    return sharp_cloth(job, one)
 
 
 def _mechanisms(job: Job) -> Joints | None:

@@ -50,5 +50,6 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("bending", "quadratic_bending", "forces.cloth.quadratic_bending:QuadraticBending", "Flat Cloth",
           "Wants to be flat: the quickest, and smooth however it folds", (BENDING,), number=0),
     Entry("bending", "hinge_bending", "forces.cloth.hinge_bending:HingeBending", "Keeps Folds",
-          "Remembers the angles between faces that the mesh has at rest: garments, creases", (BENDING,), number=1),
+          "Remembers the angles between faces that the mesh has at rest: garments, creases", (BENDING,),
+          unremeshed="it remembers the angles of edges that come and go", number=1),
 )

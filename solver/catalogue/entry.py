@@ -48,6 +48,7 @@ class Entry:
     reads: tuple[str, ...] = ()  #: of a cut or a shape: the fields of scene.json that it stands in
     rates: tuple[str, ...] = ()  #: of a joint: "angle" or "length" of each of its rates, in their order
     unclothed: str = ""  #: of a damping law: why it damps no cloth, a clause; "" where it does
+    unremeshed: str = ""  #: of bending: why it does not go with a mesh that is made anew, a clause; "" where it does
     unjointed: str = ""  #: of an integrator: why it moves no jointed rigid bodies, a clause; "" where it does
     number: int | None = None  #: in its family for ever, for files that keep the choice; None for maps of fields
 

@@ -44,8 +44,25 @@ def check_cloth(job: Job, body: schema.Body, cloth: schema.Cloth, where: str) ->
     check_vector(cloth.warp, f"{where}.cloth.warp")
     if not np.linalg.norm(cloth.warp) > 1.0 / FARTHEST:
         raise refuse("the warp has no direction", f"{where}.cloth.warp")
-    sharp = cloth.eulerian
-    if sharp is not None and sharp.coarsest and sharp.finest > sharp.coarsest:
+    if cloth.eulerian is not None:
+        _check_sharp(job, body, cloth, cloth.eulerian, where)
+
+
+def _check_sharp(job: Job, body: schema.Body, cloth: schema.Cloth, sharp: schema.Eulerian, where: str) -> None:
+    """Check what goes with a mesh that is made anew as the cloth moves. Raises BadScene."""
+    bending = catalogue.find("bending", cloth.bending.kind)
+    if bending.unremeshed:
+        works = [entry.label for entry in catalogue.menu("bending").values() if not entry.unremeshed]
+        raise refuse(f"its Sharp Edges make its mesh anew, and {bending.label} cannot follow: {bending.unremeshed}",
+                     f"{where}.cloth.bending", f"Use {' or '.join(works)}")
+    for field, what in (("attach", "Attach"), ("pulls", "pulls")):
+        if getattr(body, field):
+            raise refuse(f"cloth with Sharp Edges has no {what} yet", f"{where}.{field}",
+                         "Pin it to what moves instead, or switch Sharp Edges off")
+    if job.scene.time.tolerance:
+        raise refuse("cloth with Sharp Edges does not tell how much a step errs", "$.time.tolerance",
+                     "Set it to 0: steps are then as long as `step`")
+    if sharp.coarsest and sharp.finest > sharp.coarsest:
         raise refuse(f"its finest edges, {sharp.finest:.4g} m, are longer than its coarsest, {sharp.coarsest:.4g} m",
                      f"{where}.cloth.eulerian.finest", "Make them shorter, or 0 for what suits the mesh")
 

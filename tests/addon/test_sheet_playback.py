@@ -23,7 +23,7 @@ from conjac.solver.errors import BadMesh  # noqa: E402
 from conjac.solver.frames.write import FrameStore  # noqa: E402
 from conjac.solver.job import hashes  # noqa: E402
 from conjac.solver.job.load import load  # noqa: E402
-from conjac.solver.reshape.sheet.sheet_mesh import SheetMesh  # noqa: E402
+from conjac.solver.sheet.sheet_mesh import SheetMesh  # noqa: E402
 
 FRAMES = (1, 2, 3, 4)
 

@@ -7,6 +7,15 @@ from small_jobs import write_job
 from solver.job.load import load
 from solver.state import State
 
+BOX = (np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float),
+       np.array([[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6], [0, 2, 6],
+                 [0, 6, 4], [1, 5, 7], [1, 7, 3]], np.int32))
+
+
+def obstacle(name, vertices, triangles, arrays, **more):
+    arrays[f"{name}_places"], arrays[f"{name}_faces"] = np.asarray(vertices, float), np.asarray(triangles, np.int32)
+    return {"name": name, "vertices": f"arrays/{name}_places.npy", "triangles": f"arrays/{name}_faces.npy", **more}
+
 
 def cloth_body(name, vertices, triangles, arrays, *, pinned=None, motion=None, uv=None, laws=None, **cloth):
     """A body for `cloth_job`, its arrays added to `arrays`. pinned: vertices. laws: other fields of the body."""

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 from sheets import grid
 
-from solver.reshape.sheet.sheet_mesh import SheetMesh
+from solver.sheet.sheet_mesh import SheetMesh
 
 
 def rotated(*turns):

@@ -7,7 +7,7 @@ from sheets import grid
 from solids import box
 
 from solver.contact.find.sharp import sharp_surface
-from solver.reshape.sheet.sheet_mesh import SheetMesh
+from solver.sheet.sheet_mesh import SheetMesh
 
 SIDE = 1.2  #: of squares [m]
 

@@ -2,21 +2,12 @@
 
 import numpy as np
 import pytest
-from cloth_jobs import Quiet, cloth_body, cloth_job, part_of, places
+from cloth_jobs import BOX, Quiet, cloth_body, cloth_job, obstacle, part_of, places
 from sheets import grid
 from small_jobs import box_tets
 
 from solver.frames.read import Cache
 from solver.simulate import bake
-
-BOX = (np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float),
-       np.array([[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6], [0, 2, 6],
-                 [0, 6, 4], [1, 5, 7], [1, 7, 3]], np.int32))
-
-
-def obstacle(name, vertices, triangles, arrays, **more):
-    arrays[f"{name}_places"], arrays[f"{name}_faces"] = np.asarray(vertices, float), np.asarray(triangles, np.int32)
-    return {"name": name, "vertices": f"arrays/{name}_places.npy", "triangles": f"arrays/{name}_faces.npy", **more}
 
 
 def crosses(part, state):

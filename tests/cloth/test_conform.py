@@ -8,14 +8,14 @@ from sheets import grid
 from sliding_sheets import SIDE, Slid, box_features, flat
 
 from solver.contact.find.sharp import nails, sharp_surface, wires
-from solver.reshape.sheet.adapt import adapt
-from solver.reshape.sheet.conform import conform
-from solver.reshape.sheet.limits import Limits
-from solver.reshape.sheet.runs import Runs
-from solver.reshape.sheet.sheet_mesh import SheetMesh
-from solver.reshape.sheet.sizing import Sizing
-from solver.reshape.sheet.tracking import material_reach
-from solver.reshape.sheet.transfer import gradients_at, sliding
+from solver.sheet.adapt import adapt
+from solver.sheet.conform import conform
+from solver.sheet.limits import Limits
+from solver.sheet.runs import Runs
+from solver.sheet.sheet_mesh import SheetMesh
+from solver.sheet.sizing import Sizing
+from solver.sheet.tracking import material_reach
+from solver.sheet.transfer import gradients_at, sliding
 
 THICKNESS = 2e-3
 RIGHT, BACK = 1.0, 1.0  # the box's edges on its top: x = 1 and y = 1

@@ -7,10 +7,10 @@ import pytest
 from sheets import grid
 from sheets_eol import NO_ENDS, bent, border_polygon, eol, flat, rolled
 
-from solver.reshape.sheet.adapt import adapt, measure
-from solver.reshape.sheet.sheet_mesh import SheetMesh
-from solver.reshape.sheet.sizing import Sizing
-from solver.reshape.sheet.working import Working
+from solver.sheet.adapt import adapt, measure
+from solver.sheet.sheet_mesh import SheetMesh
+from solver.sheet.sizing import Sizing
+from solver.sheet.working import Working
 
 SIZING = Sizing(0.01, 0.1)
 

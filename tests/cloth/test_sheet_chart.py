@@ -6,8 +6,8 @@ from sheets import grid
 from sheets_eol import rotated
 
 from solver.errors import BadMesh
-from solver.reshape.sheet.chart import from_corners, of_flat
-from solver.reshape.sheet.sheet_mesh import SheetMesh
+from solver.sheet.chart import from_corners, of_flat
+from solver.sheet.sheet_mesh import SheetMesh
 
 
 def test_a_uv_map_gives_each_vertex_its_place_also_where_it_is_mirrored():

@@ -6,7 +6,7 @@ from sheets import grid
 from sheets_eol import bent, flat, rotated
 
 from solver.errors import BadMesh
-from solver.reshape.sheet.sheet_mesh import SheetMesh
+from solver.sheet.sheet_mesh import SheetMesh
 
 
 def test_the_gradient_of_a_linear_map_is_that_map_in_faces_and_at_vertices():

@@ -7,8 +7,8 @@ import pytest
 from sheets import grid
 from sheets_eol import NO_ENDS, bent, border_polygon, eol, flat
 
-from solver.reshape.sheet.sheet_mesh import SheetMesh
-from solver.reshape.sheet.working import Outcome, Working
+from solver.sheet.sheet_mesh import SheetMesh
+from solver.sheet.working import Outcome, Working
 
 
 def assert_sound(working):

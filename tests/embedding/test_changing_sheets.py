@@ -12,7 +12,7 @@ from sheets import grid
 
 from solver.embedding.locate_faces import containing_faces, corner_shares
 from solver.embedding.sheets import ShownSheet
-from solver.reshape.sheet.sheet_mesh import SheetMesh
+from solver.sheet.sheet_mesh import SheetMesh
 
 
 def sheets():

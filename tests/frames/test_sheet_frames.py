@@ -19,7 +19,7 @@ from solver.frames.read import Cache  # noqa: E402
 from solver.frames.write import FrameStore  # noqa: E402
 from solver.job import hashes  # noqa: E402
 from solver.job.load import load  # noqa: E402
-from solver.reshape.sheet.sheet_mesh import SheetMesh  # noqa: E402
+from solver.sheet.sheet_mesh import SheetMesh  # noqa: E402
 
 
 def told_at(frame):

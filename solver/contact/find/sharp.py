@@ -76,7 +76,7 @@ def sharp_surface(x: Vec, triangles: Index, angle: float = ANGLE, marked: Index 
     where other than two of them meet, or where an edge turns by more than the angle. Edges with more than two faces, or
     with faces that are turned the other way round, are left out: nothing says which side of them is outside.
     """
-    triangles = _outwards(x, np.asarray(triangles, dtype=np.int32))
+    triangles = outwards(x, np.asarray(triangles, dtype=np.int32))
     ends, faces = _edges(triangles)
     normals = _areas(x, triangles)
     area = np.linalg.norm(normals, axis=1)
@@ -136,7 +136,7 @@ def _edges(triangles: Index) -> tuple[Index, Index]:
     return half[starts][fits], faces.astype(np.int32)
 
 
-def _outwards(x: Vec, triangles: Index) -> Index:
+def outwards(x: Vec, triangles: Index) -> Index:
     """The triangles, turned where they close and enclose a negative volume."""
     faces = _edges(triangles)[1]
     if len(faces) * 2 != len(triangles) * 3 or np.any(faces < 0):

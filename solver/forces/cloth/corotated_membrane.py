@@ -27,13 +27,13 @@ class CorotatedMembrane:
         self._constants = np.array([warp / whole, weft / whole, ratio * np.sqrt(warp * weft) / whole, params["shear"]])
         self.nodes: Index = np.ascontiguousarray(sheet.triangles, dtype=np.int32)
         self._gradients, self._areas = np.ascontiguousarray(sheet.gradients), sheet.areas
-        self._energies = np.zeros(len(self.nodes))
+        self.energies = np.zeros(len(self.nodes))  #: of the elements where `measure` was last asked [J], (e,)
 
     def measure(self, x: Vec, forces: Vec) -> float:
         """Energy [J] at positions (n, 3) [m]; writes forces (e, 4, 3) [N]."""
         over_elements(measure, len(self.nodes), x, self.nodes, self._gradients, self._areas, self._constants, forces,
-                      self._energies)
-        return float(self._energies.sum())
+                      self.energies)
+        return float(self.energies.sum())
 
     def fill(self, x: Vec, project: bool, forces: Vec, blocks: Vec) -> None:
         """Write forces (e, 4, 3) [N] and blocks of K = ∂f/∂x, (e, 6, 9) [N/m], negative semi-definite if `project`."""

@@ -27,14 +27,14 @@ class HingeBending:
         self._rest = np.empty(len(self.nodes))
         #: |(b − a) × (c − a)|² of either face at rest [m⁴]: what is folded smaller than a share of it pulls no harder
         self._squares = (2.0 * hinges.areas) ** 2
-        self._energies = np.zeros(len(self.nodes))
+        self.energies = np.zeros(len(self.nodes))
         angles(sheet.rest, self.nodes, self._rest)
 
     def measure(self, x: Vec, forces: Vec) -> float:
         """Energy [J] at positions (n, 3) [m]; writes forces (h, 4, 3) [N]."""
         over_elements(measure, len(self.nodes), x, self.nodes, self._stiffness, self._rest, self._squares, forces,
-                      self._energies)
-        return float(self._energies.sum())
+                      self.energies)
+        return float(self.energies.sum())
 
     def fill(self, x: Vec, project: bool, forces: Vec, blocks: Vec) -> None:
         """Write forces (h, 4, 3) [N] and blocks of K = ∂f/∂x, (h, 6, 9) [N/m], negative semi-definite if `project`."""

@@ -26,13 +26,15 @@ class QuadraticBending:
         self._stiffness = params["bending_stiffness"] / hinges.areas.sum(axis=1)
         pairs = [self._weights[:, a] * self._weights[:, b] for a in range(1, 4) for b in range(a)]
         blocks = -self._stiffness[:, None] * np.column_stack(pairs)
+        self.energies = np.zeros(len(self.nodes))
         self._blocks = (blocks[:, :, None] * np.eye(3).ravel()).reshape(-1, 6, 9)
 
     def measure(self, x: Vec, forces: Vec) -> float:
         """Energy [J] at positions (n, 3) [m]; writes forces (h, 4, 3) [N]."""
         curvature = np.einsum("ha,haj->hj", self._weights, x[self.nodes])
         np.multiply((-self._stiffness[:, None] * self._weights)[:, :, None], curvature[:, None], out=forces)
-        return 0.5 * float(self._stiffness @ np.einsum("hj,hj->h", curvature, curvature))
+        self.energies = 0.5 * self._stiffness * np.einsum("hj,hj->h", curvature, curvature)
+        return float(self.energies.sum())
 
     def fill(self, x: Vec, project: bool, forces: Vec, blocks: Vec) -> None:
         """Write forces (h, 4, 3) [N] and blocks of K = ∂f/∂x, (h, 6, 9) [N/m], negative semi-definite anyway."""

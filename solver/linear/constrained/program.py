@@ -52,6 +52,11 @@ class SparseProgram:
         self._pattern: VertexPattern | None = None
         self._reduced: Reduced | None = None
 
+    @property
+    def backend(self) -> str:
+        """What factors."""
+        return type(self._linear).__name__
+
     def solve(self, matrix: sp.csc_matrix, right: Vec, unknowns: Index, rows: VertexRows,
               spread: SpreadRows | None = None, warm: WarmStart | None = None) -> Answer:
         """The minimum.

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...state import Index, Mask, Vec
+from ..state import Index, Mask, Vec
 from . import operations_kernels as ops
 from .sheet_mesh import SheetMesh
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...state import Index, Vec
+from ..state import Index, Vec
 
 TOUCH = 1.0e-9  #: of their size: triangles that share no more than that only touch
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...state import Vec
+from ..state import Vec
 
 
 @dataclass(frozen=True)

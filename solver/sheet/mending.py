@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...state import Index, Vec
+from ..state import Index, Vec
 from .insertion import Conforming
 from .joining import slip
 from .working import Outcome

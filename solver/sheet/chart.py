@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...errors import BadMesh
-from ...state import Index, Vec
+from ..errors import BadMesh
+from ..state import Index, Vec
 
 ONE_PLACE = 1.0e-5  #: of the cloth's size in material space: corners of a vertex that lie closer are one
 FLAT = 1.0e-3  #: of its size: a mesh that stands off its own plane by more than that has to be unwrapped

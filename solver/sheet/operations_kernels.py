@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...threads import inlined, kernel
+from ..threads import inlined, kernel
 
 MESH = ("Tuple((f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], i4[::1], b1[::1], i4[:,::1], i4[:,::1], i4[::1],"
         " i8[::1], i4[:,::1]))")

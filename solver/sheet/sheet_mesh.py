@@ -11,8 +11,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ...errors import BadMesh
-from ...state import Index, Mask, Vec
+from ..errors import BadMesh
+from ..state import Index, Mask, Vec
 from .operations_kernels import build_tables
 from .overlap import overlapping_faces
 from .polar_kernels import average, take_apart

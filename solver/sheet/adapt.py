@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...state import Index
+from ..state import Index
 from . import adapt_kernels as sweeps
 from .sheet_mesh import SheetMesh
 from .sizing import Sizing

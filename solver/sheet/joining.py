@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...contact.find.sharp_kernels import RECEDES
+from ..contact.find.sharp_kernels import RECEDES
 from . import operations_kernels as ops
 from .insertion import Conforming
 from .working import Outcome

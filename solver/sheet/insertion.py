@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...contact.find.passing import passing_edges, passing_points
-from ...state import Index, Mask, Vec
+from ..contact.find.passing import passing_edges, passing_points
+from ..state import Index, Mask, Vec
 from . import operations_kernels as ops
 from .limits import Limits
 from .runs import Runs

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...contact.find.features import Features
-from ...state import Index, Mask, Vec
+from ..contact.find.features import Features
+from ..state import Index, Mask, Vec
 from .insertion import Conforming, insert
 from .joining import join
 from .limits import Limits

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...threads import inlined, kernel
+from ..threads import inlined, kernel
 from .operations_kernels import FACES, MESH, VERTICES, WIDEST, far_corner, feature_of, ring, wedge
 
 ANGLE, SPEED, SAG, SMALLEST, LARGEST, NARROWEST = range(6)  #: places in `limits`

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from ...forces.joint_kernels import exponential, logarithm, product
-from ...threads import inlined, kernel
+from ..forces.joint_kernels import exponential, logarithm, product
+from ..threads import inlined, kernel
 
 TURNS, STILL = 30, 1.0e-13  #: steps to the mean rotation at most, and a step [rad] that is none
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...state import Index, Vec
+from ..state import Index, Vec
 from .runs import Runs
 from .sheet_mesh import SheetMesh
 

@@ -6,8 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ...contact.find.features import Features
-from ...state import Index, Vec
+from ..contact.find.features import Features
+from ..state import Index, Vec
 
 
 class Runs:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...state import Index, Mask, Vec
+from ..state import Index, Mask, Vec
 from .limits import Limits
 from .runs import Runs
 from .sheet_mesh import SheetMesh

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...threads import inlined, kernel
+from ..threads import inlined, kernel
 from .operations_kernels import (
     DONE,
     FACES,

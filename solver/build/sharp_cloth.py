@@ -1,0 +1,144 @@
+"""Cloth that slides over what is sharp, from a job."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import catalogue
+from ..contact.find.sharp import nails, outwards, sharp_surface, wires
+from ..coordinates.prescribed import OverTime, Still
+from ..embedding.sheets import ShownSheet
+from ..forces.cloth.sheet import Sheet, SheetLaw
+from ..job import schema
+from ..job.folder import Job, blame, parameters
+from ..parts.eol.fabric import Fabric, Law
+from ..parts.eol.sliding_cloth import Cloth, SlidingCloth
+from ..parts.eol.swollen import Beside, Swollen, is_closed
+from ..parts.eol.things import Thing, Things
+from ..sheet.chart import from_corners, of_flat
+from ..sheet.limits import Limits
+from ..sheet.sheet_mesh import SheetMesh
+from ..sheet.sizing import Sizing
+from ..state import Index, Vec
+from ..world.sharp_cloth import SharpCloth
+from .cloth import PreparedCloth
+from .inputs import over_time, places_over_time
+
+FINE = 0.5  #: of the mesh's edges: to what it is remeshed where it folds
+LONGEST = 1.05  #: of the mesh's longest edge: nothing is split where nothing bends
+WIDE = 100.0  #: of a scene's size: half of the ground's sides
+ALONE = "Sharp Edges: it touches colliders and the ground, and passes through itself, soft bodies and other cloth"
+
+
+def sharp_cloth(job: Job, prepared: PreparedCloth) -> SharpCloth:
+    """One body as a part. Raises a ConJacError that names it and the field."""
+    body = prepared.body
+    cloth, surface = body.cloth, body.surface
+    assert cloth is not None and cloth.eulerian is not None and surface is not None
+    nodes, triangles = prepared.volume.nodes, prepared.triangles
+    with blame(job.scene, body, "surface"):
+        material = of_flat(nodes, triangles, np.array(cloth.warp)) if cloth.uv is None \
+            else from_corners(nodes, triangles, prepared.material)
+        pinned = prepared.fields.pinned
+        mesh, vertices = _mesh(nodes, material, triangles, pinned)
+    edges = _lengths(mesh)
+    coarsest = cloth.eulerian.coarsest or LONGEST * float(edges.max())
+    finest = min(cloth.eulerian.finest or FINE * float(np.median(edges)), coarsest)
+    things = things_of(job, body, cloth)
+    place = np.full(len(nodes), -1)
+    place[vertices] = np.arange(len(vertices))
+    held = np.flatnonzero(place[pinned] >= 0)
+    motion = places_over_time(job, prepared.fields.motion, nodes[pinned])
+    steps = SlidingCloth(_fabric(body, cloth), np.array(job.scene.gravity), things, Limits.of(mesh, cloth.thickness),
+                         Sizing(finest, coarsest), lambda time: motion.at(time)[held])
+    to_object = None if surface.to_object is None else job.array(surface.to_object)
+    shown = ShownSheet(nodes, material, triangles, to_object)
+    notes = [f'"{body.name}": {note}' for note in (*prepared.volume.notes, *prepared.fields.notes, ALONE)]
+    return SharpCloth(body.name, steps, Cloth.at_rest(mesh, place[pinned[held]]), shown, job.scene.time.start, notes)
+
+
+def _mesh(nodes: Vec, material: Vec, triangles: Index, pinned: Index) -> tuple[SheetMesh, Index]:
+    """The mesh of the vertices that have faces, and which they are. Raises BadMesh."""
+    vertices = np.unique(triangles)
+    place = np.full(len(nodes), -1)
+    place[vertices] = np.arange(len(vertices))
+    faces = place[triangles]
+    corners = material[triangles]
+    one, two = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+    turned = one[:, 0] * two[:, 1] - one[:, 1] * two[:, 0] < 0.0
+    if turned.all():
+        faces = faces[:, [0, 2, 1]]
+    is_held = np.zeros(len(nodes), dtype=bool)
+    is_held[pinned] = True
+    return SheetMesh.at_rest(nodes[vertices], material[vertices], faces, is_held[vertices]), vertices
+
+
+def _lengths(mesh: SheetMesh) -> Vec:
+    """Of edges in material space [m], (e,)."""
+    ends = mesh.edges
+    lengths: Vec = np.linalg.norm(mesh.material[ends[:, 1]] - mesh.material[ends[:, 0]], axis=1)
+    return lengths
+
+
+def _fabric(body: schema.Body, cloth: schema.Cloth) -> Fabric:
+    damping = parameters("damping", body.damping)
+    return Fabric(_law("membrane", cloth.membrane), _law("bending", cloth.bending), cloth.area_density,
+                  float(damping["stiffness_damping"]), float(damping["mass_damping"]))
+
+
+def _law(family: str, choice: schema.Choice) -> Law:
+    make, params = catalogue.find(family, choice.kind).load(), parameters(family, choice)
+
+    def law(sheet: Sheet) -> SheetLaw:
+        made: SheetLaw = make(sheet, params)
+        return made
+
+    return law
+
+
+def things_of(job: Job, body: schema.Body, cloth: schema.Cloth) -> Things:
+    """What a cloth touches: the scene's obstacles and its ground."""
+    scene, parts = job.scene, list[Thing]()
+    assert cloth.eulerian is not None
+    if scene.contact is not None:
+        usual = float(parameters("contact", scene.contact.law)["friction_coefficient"])
+        for one in scene.obstacles:
+            if body.touches is None or one.name in body.touches:
+                parts.append(_obstacle(job, one, cloth, cloth.eulerian, usual))
+    if scene.ground is not None:
+        parts.append(_ground(job, scene.ground, cloth))
+    return Things(parts)
+
+
+def _obstacle(job: Job, one: schema.Obstacle, cloth: schema.Cloth, sharp: schema.Eulerian, usual: float) -> Thing:
+    x = np.asarray(job.array(one.vertices), dtype=float)
+    triangles = np.asarray(job.array(one.triangles), dtype=np.int32)
+    motion = places_over_time(job, one.motion, x)
+    marked = None if one.sharp_edges is None else np.asarray(job.array(one.sharp_edges), dtype=np.int32)
+    friction = one.friction if one.friction is not None else sharp.friction
+    mu = usual if friction is None else friction
+    closed = is_closed(triangles)
+    if not len(triangles):
+        segments = np.zeros((0, 2), np.int32) if marked is None else marked
+        return Thing(one.name, motion, triangles, False, wires(x, segments), mu, 0.0)
+    triangles = outwards(x, triangles)
+    found = sharp_surface(x, triangles, sharp.angle, marked)
+    if not closed:
+        return Thing(one.name, motion, triangles, False, found, mu, cloth.thickness)
+    return Thing(one.name, Swollen(motion, triangles, cloth.thickness), triangles, True, found, mu, 0.0)
+
+
+def _ground(job: Job, ground: schema.Ground, cloth: schema.Cloth) -> Thing:
+    """A wide square, of which the side that cloth is on counts."""
+    normal = np.array(ground.normal) / np.linalg.norm(ground.normal)
+    along = np.cross(normal, np.eye(3)[np.abs(normal).argmin()])
+    along /= np.linalg.norm(along)
+    half = WIDE * max(1.0, float(np.abs(np.array(ground.point)).max()))
+    corners = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]]) * half
+    frame = np.stack([along, np.cross(normal, along)])
+    places = np.array(ground.point) + cloth.thickness * normal + corners @ frame
+    moving = None if ground.motion is None else over_time(job, ground.motion)
+    motion: OverTime = Still(places) if moving is None else Beside(moving, places - np.array(ground.point))
+    params = {} if ground.friction is None else parameters("friction", ground.friction)
+    return Thing("ground", motion, np.array([[0, 1, 2], [0, 2, 3]], np.int32), True, nails(0),
+                 float(params.get("friction_coefficient", 0.0)), 0.0)

@@ -1,0 +1,1 @@
+"""Cloth whose vertices slide through its material where it lies on something sharp: Eulerian on Lagrangian."""

@@ -1,0 +1,115 @@
+"""Inertia, forces and stiffness of a sheet whose vertices slide through its material.
+
+What a vertex' material does is v = ẋ − F Ẋ = T u with T = (1 −F), so forces go by Tᵀ and blocks by Tᵀ · T.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...threads import kernel
+
+
+@kernel("void(f8[:,::1], f8, f8[:,::1], f8[:,::1], b1, b1, f8[:,::1])")
+def add_block(block, factor, F, G, row_slides, column_slides, out):  # type: ignore[no-untyped-def]
+    """Add factor T_aᵀ B T_b to out (5, 5), B (3, 3), with F (3, 2) of the row's vertex and G of the column's."""
+    for i in range(3):
+        for j in range(3):
+            out[i, j] += factor * block[i, j]
+    if column_slides:
+        for i in range(3):
+            for j in range(2):
+                BG = block[i, 0] * G[0, j] + block[i, 1] * G[1, j] + block[i, 2] * G[2, j]
+                out[i, 3 + j] -= factor * BG
+                if row_slides:
+                    for k in range(2):
+                        out[3 + k, 3 + j] += factor * F[i, k] * BG
+    if row_slides:
+        for k in range(2):
+            for j in range(3):
+                out[3 + k, j] -= factor * (F[0, k] * block[0, j] + F[1, k] * block[1, j] + F[2, k] * block[2, j])
+
+
+@kernel("void(f8[:,::1], f8[:,::1])")
+def add_turned(block, out):  # type: ignore[no-untyped-def]
+    """Add a block (5, 5), transposed."""
+    for i in range(5):
+        for j in range(5):
+            out[i, j] += block[j, i]
+
+
+@kernel("void(i4[:,::1], i4[:,::1], b1[::1], f8[:,:,::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8[:,::1])")
+def add_inertia(faces, slots, slides, F, twelfth, v, slide, blocks, momentum):  # type: ignore[no-untyped-def]
+    """Add M to blocks (b, 5, 5) and M u to momentum (n, 5). [Thesis 2.8]
+
+    faces: (m, 3). slots: of the pairs (0, 0), (1, 0), (1, 1), … of their vertices, (m, 10). F: of faces, (m, 3, 2).
+    twelfth: ρA/12 [kg], (m,). v, slide: ẋ (n, 3) and Ẋ (n, 2).
+    """
+    one, work, w = np.eye(3), np.empty((5, 5)), np.empty((3, 3))
+    for f in range(faces.shape[0]):
+        for a in range(3):
+            node = faces[f, a]
+            for i in range(3):
+                w[a, i] = v[node, i]
+                if slides[node]:
+                    w[a, i] -= F[f, i, 0] * slide[node, 0] + F[f, i, 1] * slide[node, 1]
+        for a in range(3):
+            node = faces[f, a]
+            for i in range(3):
+                p = twelfth[f] * (w[0, i] + w[1, i] + w[2, i] + w[a, i])
+                momentum[node, i] += p
+                if slides[node]:
+                    momentum[node, 3] -= F[f, i, 0] * p
+                    momentum[node, 4] -= F[f, i, 1] * p
+            for b in range(a + 1):
+                factor = 2.0 * twelfth[f] if a == b else twelfth[f]
+                slot = slots[f, a * (a + 1) // 2 + b]
+                if slot >= 0:
+                    add_block(one, factor, F[f], F[f], slides[node], slides[faces[f, b]], blocks[slot])
+                else:
+                    work[:] = 0.0
+                    add_block(one, factor, F[f], F[f], slides[node], slides[faces[f, b]], work)
+                    add_turned(work, blocks[-1 - slot])
+
+
+@kernel("void(i4[:,::1], i4[:,::1], b1[::1], f8[:,:,::1], i4[:,::1], f8[:,:,::1], f8[:,:,::1], f8, f8, f8[:,:,::1],"
+        " f8[:,::1])")
+def add_elements(  # type: ignore[no-untyped-def]
+        elements, slots, slides, F, which, forces, stiffness, share, h, blocks, impulse):
+    """Add −share K to blocks (b, 5, 5) and h f to impulse (n, 5). [Thesis 2.9] [Thesis 2.10]
+
+    elements: (p, 4). F: (g, 3, 2), and which of them each node of an element goes by, (p, 4). forces: (p, 4, 3) [N].
+    stiffness: blocks of K of pairs (1, 0), (2, 0), (2, 1), …, K_aa = −Σ K_ab, (p, 6, 9) [N/m].
+    """
+    K = np.empty((4, 4, 3, 3))
+    work = np.empty((5, 5))
+    for e in range(elements.shape[0]):
+        K[:] = 0.0
+        corners = 3 if elements[e, 3] == elements[e, 2] else 4
+        for a in range(1, corners):
+            for b in range(a):
+                pair = a * (a - 1) // 2 + b
+                for i in range(3):
+                    for j in range(3):
+                        value = stiffness[e, pair, 3 * i + j]
+                        K[a, b, i, j] = value
+                        K[a, a, i, j] -= value
+                        K[b, b, j, i] -= value
+        for a in range(corners):
+            node = elements[e, a]
+            G = F[which[e, a]]
+            for i in range(3):
+                f = h * forces[e, a, i]
+                impulse[node, i] += f
+                if slides[node]:
+                    impulse[node, 3] -= G[i, 0] * f
+                    impulse[node, 4] -= G[i, 1] * f
+            for b in range(a + 1):
+                slot = slots[e, a * (a + 1) // 2 + b]
+                other = elements[e, b]
+                if slot >= 0:
+                    add_block(K[a, b], -share, G, F[which[e, b]], slides[node], slides[other], blocks[slot])
+                else:
+                    work[:] = 0.0
+                    add_block(K[a, b], -share, G, F[which[e, b]], slides[node], slides[other], work)
+                    add_turned(work, blocks[-1 - slot])

@@ -1,0 +1,127 @@
+"""What is prescribed and hard: the surfaces that cloth touches, and what is sharp of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from ...contact.find.features import Features, joined
+from ...contact.find.sharp import Sharp
+from ...coordinates.prescribed import OverTime
+from ...state import Index, Mask, Vec
+
+
+@dataclass(frozen=True)
+class Thing:
+    """One obstacle. Its vertices stand where cloth of this thickness touches it."""
+
+    name: str
+    motion: OverTime  #: where its vertices are, (n, 3) [m] at a time
+    triangles: Index  #: (t, 3), outwards where it is closed
+    is_closed: bool
+    sharp: Sharp
+    friction: float
+    thickness: float  #: how far cloth keeps from it besides [m]
+
+
+@dataclass(frozen=True)
+class Moment:
+    """All things through one step."""
+
+    x: Vec  #: where it starts, (n, 3) [m]
+    velocity: Vec  #: mean of the step [m/s], (n, 3)
+    features: Features  #: where it starts
+
+
+@dataclass
+class Things:
+    """All of a scene's."""
+
+    parts: Sequence[Thing]
+    _first: Index = field(init=False)
+
+    def __post_init__(self) -> None:
+        counts = [len(one.motion.at(0.0)) for one in self.parts]
+        self._first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+
+    @property
+    def count(self) -> int:
+        """Of vertices."""
+        return int(self._first[-1])
+
+    def at(self, time: float, h: float) -> Moment:
+        """Through a step of h seconds."""
+        x, velocity, features = [np.zeros((0, 3))], [np.zeros((0, 3))], []
+        for k, one in enumerate(self.parts):
+            start = one.motion.at(time)
+            way = (one.motion.at(time + h) - start) / h if one.motion.moves else np.zeros_like(start)
+            x.append(start)
+            velocity.append(way)
+            features.append(one.sharp.at(start, way, k))
+        return Moment(np.concatenate(x), np.concatenate(velocity), joined(features))
+
+    @cached_property
+    def triangles(self) -> Index:
+        """(t, 3), numbers among all vertices."""
+        whole: Index = np.concatenate([np.zeros((0, 3), np.int32), *(one.triangles + first for one, first in zip(
+            self.parts, self._first))]).astype(np.int32)
+        return whole
+
+    @cached_property
+    def _of_triangle(self) -> Index:
+        return np.repeat(np.arange(len(self.parts)), [len(one.triangles) for one in self.parts]).astype(np.int32)
+
+    @cached_property
+    def closed(self) -> Mask:
+        """Of each triangle, (t,)."""
+        return np.array([one.is_closed for one in self.parts], dtype=bool)[self._of_triangle]
+
+    @cached_property
+    def thickness(self) -> Vec:
+        """Of each triangle [m], (t,)."""
+        return np.array([one.thickness for one in self.parts], dtype=float)[self._of_triangle]
+
+    @cached_property
+    def friction(self) -> Vec:
+        """Of each triangle, (t,)."""
+        return np.array([one.friction for one in self.parts], dtype=float)[self._of_triangle]
+
+    def friction_on(self, features: Features, on: Index) -> Vec:
+        """Of what vertices sit on, as `SheetMesh.on` has it, (k,)."""
+        of_part = np.array([one.friction for one in self.parts], dtype=float)
+        owner = np.concatenate([features.point_object, features.edge_object])
+        return of_part[owner[on]] if len(on) else np.zeros(0)
+
+    @cached_property
+    def edges(self) -> tuple[Index, Index]:
+        """Edges between two faces that are not sharp, (e, 2), and their faces, (e, 2)."""
+        ends = np.sort(self.triangles[:, [[1, 2], [2, 0], [0, 1]]].reshape(-1, 2), axis=1).astype(np.int64)
+        keys = ends[:, 0] << 32 | ends[:, 1]
+        order = np.argsort(keys, kind="stable")
+        same = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
+        first, second = order[same], order[same + 1]
+        smooth = ~self.sharp.reshape(-1)[first]
+        return (ends[first[smooth]].astype(np.int32),
+                np.column_stack([first[smooth] // 3, second[smooth] // 3]).astype(np.int32))
+
+    @cached_property
+    def sharp(self) -> Mask:
+        """Whether the edge opposite to each corner of a triangle is sharp, (t, 3)."""
+        marked = [np.zeros(0, np.int64)]
+        for one, first in zip(self.parts, self._first):
+            vertices = one.sharp.vertices[one.sharp.edges].astype(np.int64) + first
+            pairs = np.sort(vertices, axis=1)
+            marked.append(pairs[:, 0] << 32 | pairs[:, 1])
+        ends = np.sort(self.triangles[:, [[1, 2], [2, 0], [0, 1]]], axis=2).astype(np.int64)
+        return np.isin(ends[..., 0] << 32 | ends[..., 1], np.concatenate(marked))
+
+    @cached_property
+    def has_corner(self) -> Mask:
+        """Whether each vertex is a point of a feature, (n,)."""
+        has = np.zeros(self.count, dtype=bool)
+        for one, first in zip(self.parts, self._first):
+            has[one.sharp.vertices + first] = True
+        return has

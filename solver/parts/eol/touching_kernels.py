@@ -1,0 +1,94 @@
+"""Where cloth is about to touch faces, edges and vertices of things that are prescribed, one row a pair."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...contact.find.distance_kernels import FREE, WAY, WEIGHTS, WORK, nearest_in_triangle, nearest_on_edges
+from ...threads import kernel
+
+INSIDE = 1.0e-9  #: weight of a corner above which a nearest point lies within a face
+NEAR = 1.0e-12  #: [m]: closer than that a distance has no direction
+PARALLEL = 1.0e-4  #: of |u|² |v|²: edges that run alongside each other are their ends' matter
+
+
+@kernel("void(f8[:,::1], i4[:,::1], i8, i4[:,::1], f8[:,::1], b1[:,::1], b1[::1], f8[:,::1], f8[:,::1], f8[::1],"
+        " b1[::1])")
+def point_rows(  # type: ignore[no-untyped-def]
+        x, pairs, cloth, triangles, normals, sharp, closed, weights, directions, gaps, keep):
+    """Rows of pairs (k, 4) of a point and a triangle: weights (k, 4), direction from the thing to the cloth (k, 3), and
+    distance along it (k,) [m], negative inside what is closed; and which to keep.
+
+    pairs: a point and the number of a triangle, (k, 2). Points below `cloth` are the cloth's, and triangles (t, 3) with
+    their normals then the things'; else it is the other way round. sharp: whether the edge opposite to each corner is,
+    (t, 3). A pair whose nearest point is on a sharp edge is the features' matter and not kept.
+    """
+    work, nodes = np.empty(WORK), np.empty(4, dtype=np.int32)
+    for k in range(pairs.shape[0]):
+        keep[k] = False
+        point, face = pairs[k, 0], pairs[k, 1]
+        for i in range(3):
+            nodes[1 + i] = triangles[face, i]
+        nodes[0] = point
+        nearest_in_triangle(x, nodes, work)
+        on_cloth = point < cloth
+        inside = work[FREE] == 2.0
+        for i in range(4):
+            weights[k, i] = work[WEIGHTS + i]
+        if inside:
+            side = 0.0
+            for i in range(3):
+                side += work[WAY + i] * normals[face, i]
+            sign = 1.0
+            if on_cloth:
+                if side < 0.0 and not closed[face]:
+                    sign = -1.0
+            for i in range(3):
+                directions[k, i] = sign * normals[face, i]
+            gaps[k] = sign * side
+        else:
+            if not on_cloth:
+                continue
+            # on which edge or corner of the thing's triangle
+            on_sharp = False
+            for i in range(3):
+                if abs(work[WEIGHTS + 1 + i]) <= INSIDE and sharp[face, i]:
+                    on_sharp = True
+            size = np.sqrt(work[WAY] ** 2 + work[WAY + 1] ** 2 + work[WAY + 2] ** 2)
+            if on_sharp or size < NEAR:
+                continue
+            side = 0.0
+            for i in range(3):
+                side += work[WAY + i] * normals[face, i]
+            if closed[face] and side < 0.0:
+                continue
+            for i in range(3):
+                directions[k, i] = work[WAY + i] / size
+            gaps[k] = size
+        keep[k] = True
+
+
+@kernel("void(f8[:,::1], i4[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], b1[::1])")
+def edge_rows(x, nodes, outward, weights, directions, gaps, keep):  # type: ignore[no-untyped-def]
+    """The same of pairs (k, 4) of an edge of the cloth and one of a thing, whose outward normal is given, (k, 3)."""
+    work = np.empty(WORK)
+    for k in range(nodes.shape[0]):
+        keep[k] = False
+        nearest_on_edges(x, nodes[k], work)
+        if work[FREE] != 2.0:
+            continue
+        a, b, c, d = nodes[k, 0], nodes[k, 1], nodes[k, 2], nodes[k, 3]
+        u0, u1, u2 = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
+        v0, v1, v2 = x[d, 0] - x[c, 0], x[d, 1] - x[c, 1], x[d, 2] - x[c, 2]
+        n0, n1, n2 = u1 * v2 - u2 * v1, u2 * v0 - u0 * v2, u0 * v1 - u1 * v0
+        size = n0 * n0 + n1 * n1 + n2 * n2
+        if size <= PARALLEL * (u0 * u0 + u1 * u1 + u2 * u2) * (v0 * v0 + v1 * v1 + v2 * v2):
+            continue
+        size = np.sqrt(size)
+        if n0 * outward[k, 0] + n1 * outward[k, 1] + n2 * outward[k, 2] < 0.0:
+            size = -size
+        directions[k, 0], directions[k, 1], directions[k, 2] = n0 / size, n1 / size, n2 / size
+        gaps[k] = (work[WAY] * directions[k, 0] + work[WAY + 1] * directions[k, 1] + work[WAY + 2] * directions[k, 2])
+        for i in range(4):
+            weights[k, i] = work[WEIGHTS + i]
+        keep[k] = True

@@ -1,0 +1,114 @@
+"""Rates of a sheet whose vertices have three of them, ẋ, or five, ẋ and Ẋ; and the matrix over them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...state import Index, Mask, Vec
+
+MOST = 5  #: rates of one vertex
+PAIRS = 10  #: of the four nodes of an element, each with itself too: (0, 0), (1, 0), (1, 1), (2, 0), …
+
+
+@dataclass(frozen=True)
+class Unknowns:
+    """Where each vertex' rates stand, and which vertices an element joins. For as long as the mesh keeps its faces and
+    its sliding vertices."""
+
+    slides: Mask  #: whether a vertex has Ẋ, (n,)
+    elements: Index  #: (p, 4), the last node again where there are three
+
+    @cached_property
+    def first(self) -> Index:
+        """Of each vertex' rates, and the number of all, (n + 1,)."""
+        first: Index = np.concatenate([[0], np.cumsum(np.where(self.slides, MOST, 3))]).astype(np.int32)
+        return first
+
+    @property
+    def count(self) -> int:
+        return int(self.first[-1])
+
+    @cached_property
+    def _pairs(self) -> tuple[Index, Index, Index]:
+        """Pairs of vertices of any element, the larger first, and where each element's stand among them, (p, 10);
+        −1 − place where its first node is the smaller."""
+        a, b = np.tril_indices(4)
+        row, column = self.elements[:, a], self.elements[:, b]
+        turned = row < column
+        low, high = np.where(turned, row, column).astype(np.int64), np.where(turned, column, row).astype(np.int64)
+        keys, place = np.unique(low << 32 | high, return_inverse=True)
+        place = place.reshape(row.shape)
+        return ((keys & 0xFFFFFFFF).astype(np.int32), (keys >> 32).astype(np.int32),
+                np.ascontiguousarray(np.where(turned, -1 - place, place), dtype=np.int32))
+
+    @property
+    def slots(self) -> Index:
+        """Of each element's pairs among the blocks, (p, 10); −1 − slot where the block is to be transposed."""
+        return self._pairs[2]
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks (5, 5) of pairs of vertices there are."""
+        return len(self._pairs[0])
+
+    @cached_property
+    def diagonal(self) -> Index:
+        """The slot of each vertex with itself, (n,); −1 of those of no element."""
+        high, low, _ = self._pairs
+        slot = np.full(len(self.slides), -1, dtype=np.int32)
+        own = np.flatnonzero(high == low)
+        slot[high[own]] = own
+        return slot
+
+    @cached_property
+    def table(self) -> Index:
+        """Each vertex' rates, (n, 5), −1 behind its last."""
+        numbers = self.first[:-1, None] + np.arange(MOST)
+        table: Index = np.where(numbers < self.first[1:, None], numbers, -1).astype(np.int32)
+        return table
+
+    @cached_property
+    def _lower(self) -> tuple[sp.csc_matrix, Index]:
+        """The lower triangle's pattern, and where each of its values stands among those of the blocks."""
+        high, low, _ = self._pairs
+        i, j = np.meshgrid(np.arange(MOST), np.arange(MOST), indexing="ij")
+        i, j = i.ravel(), j.ravel()
+        size = np.where(self.slides, MOST, 3)
+        there = (i[None] < size[high][:, None]) & (j[None] < size[low][:, None])
+        there &= (high != low)[:, None] | (i >= j)[None]
+        rows = (self.first[high][:, None] + i[None])[there]
+        columns = (self.first[low][:, None] + j[None])[there]
+        values = np.flatnonzero(there.ravel())
+        order = np.lexsort((rows, columns))
+        starts = np.concatenate([[0], np.cumsum(np.bincount(columns, minlength=self.count))])
+        pattern = sp.csc_matrix((np.zeros(len(order)), rows[order].astype(np.int32), starts.astype(np.int32)),
+                                shape=(self.count, self.count))
+        return pattern, values[order]
+
+    def lower(self, blocks: Vec) -> sp.csc_matrix:
+        """The lower triangle of the matrix with these blocks (b, 5, 5); the same one each time, with other values."""
+        pattern, where = self._lower
+        np.take(blocks.ravel(), where, out=pattern.data)
+        return pattern
+
+    def flat(self, v: Vec, slide: Vec) -> Vec:
+        """Rates (m,) of velocities ẋ (n, 3) and Ẋ (n, 2)."""
+        return np.concatenate([v, slide], axis=1).ravel()[self._there]
+
+    def parted(self, u: Vec) -> tuple[Vec, Vec]:
+        """ẋ (n, 3) and Ẋ (n, 2), zero where a vertex does not slide, of rates (m,)."""
+        both = np.zeros(MOST * len(self.slides))
+        both[self._there] = u
+        both = both.reshape(-1, MOST)
+        return np.ascontiguousarray(both[:, :3]), np.ascontiguousarray(both[:, 3:])
+
+    @cached_property
+    def _there(self) -> Index:
+        """Places of the rates among five of each vertex."""
+        there = np.ones((len(self.slides), MOST), dtype=bool)
+        there[~self.slides, 3:] = False
+        return np.flatnonzero(there.ravel()).astype(np.int32)

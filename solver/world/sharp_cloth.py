@@ -1,0 +1,146 @@
+"""One cloth that slides over what is sharp, as a part of the world."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ..embedding.sheets import SheetTold, ShownSheet
+from ..errors import Diverged, StepFailed
+from ..integrators.control import Controller
+from ..parts.eol.sliding_cloth import Cloth, SlidingCloth
+from ..sheet.sheet_mesh import SheetMesh
+from ..state import State, Vec
+
+BLOW_UP = 1.0e3  #: a cloth this many times its size has blown up
+OF_MESH = ("x", "material", "faces", "v", "slide", "on", "kept")
+OF_CLOTH = ("pin", "flat", "free")
+
+
+@dataclass
+class SharpCloth:
+    """Its vertices come and go, so all that it is stands in the state's memory, under these names; it has no
+    coordinates that a world could count."""
+
+    name: str
+    steps: SlidingCloth
+    start: Cloth
+    shown: ShownSheet
+    start_frame: int
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def unknowns(self) -> int:
+        """None that stay."""
+        return 0
+
+    @property
+    def bodies(self) -> list[tuple[str, int, int]]:
+        """The artist's vertices."""
+        return [(self.name, 0, len(self.shown.material))]
+
+    @property
+    def summary(self) -> list[str]:
+        """What its steps took."""
+        told = self.steps.told
+        return [f'"{self.name}": {told.substeps} steps with {told.factored} factorizations'] if told.substeps else []
+
+    @property
+    def backend(self) -> str:
+        return self.steps.backend
+
+    @property
+    def mechanisms(self) -> list[dict[str, Any]]:
+        return []
+
+    @property
+    def sheet_names(self) -> list[str]:
+        return [self.name]
+
+    def owns(self, name: str) -> bool:
+        return name == self.name
+
+    def initial_state(self) -> State:
+        """At rest where it was made."""
+        return State(0.0, np.zeros(0), np.zeros(0), self._memory(self.start))
+
+    @staticmethod
+    def _memory(cloth: Cloth) -> dict[str, Vec]:
+        return {**{name: getattr(cloth.mesh, name) for name in OF_MESH},
+                **{name: getattr(cloth, name) for name in OF_CLOTH}}
+
+    @staticmethod
+    def cloth(state: State) -> Cloth:
+        """What a state says."""
+        memory: Mapping[str, Any] = state.memory
+        return Cloth(SheetMesh(**{name: memory[name] for name in OF_MESH}), **{name: memory[name] for name in OF_CLOTH})
+
+    def step(self, state: State, h: float) -> State:
+        """The state after h seconds. Raises StepFailed."""
+        after = self.steps.step(self.cloth(state), state.time, h)
+        self._refuse_blow_up(after.mesh)
+        self.notes += [f'"{self.name}": {one}' for one in self.steps.told.sentences]
+        self.steps.told.sentences.clear()
+        return State(state.time + h, state.q, state.u, self._memory(after))
+
+    def rescue(self, state: State, h: float, failure: StepFailed) -> State:
+        """There is no other way. Raises the failure."""
+        raise failure
+
+    def _refuse_blow_up(self, mesh: SheetMesh) -> None:
+        extent, size = float(np.abs(mesh.x - mesh.x[0]).max()), float(np.ptp(mesh.material, axis=0).max())
+        if not np.isfinite(extent):
+            raise StepFailed("a vertex' position is not a number", self.name)
+        if extent > BLOW_UP * size:
+            raise StepFailed(f"it grew to {extent / size:.0f} times its size", self.name)
+
+    def output(self, state: State, frame: int) -> Vec:
+        """The artist's vertices in object space at this frame, (N, 3) [m]."""
+        return self.shown.vertices(self.cloth(state).mesh, frame - self.start_frame)
+
+    def sheets(self, state: State, frame: int) -> dict[int, SheetTold]:
+        """Its mesh."""
+        cloth = self.cloth(state)
+        # what came off a feature in the last step slides over nothing any more
+        mesh = replace(cloth.mesh, on=np.where(cloth.free, -1, cloth.mesh.on))
+        return {0: self.shown.told(mesh, frame - self.start_frame)}
+
+    def longest(self, state: State) -> Vec:
+        """The longest edge over its length in material space, (1,)."""
+        mesh = self.cloth(state).mesh
+        ends = mesh.edges
+        length, rest = (np.linalg.norm(places[ends[:, 1]] - places[ends[:, 0]], axis=1)
+                        for places in (mesh.x, mesh.material))
+        return np.array([float((length / rest).max())])
+
+    def liveliness(self, state: State) -> Vec | None:
+        return None
+
+    def poses(self, state: State) -> dict[str, Vec] | None:
+        return None
+
+    def forget_past(self) -> None:
+        self.steps.forget_past()
+
+    def controller(self, tolerance: float, largest: int) -> Controller:
+        """It tells no error, so its steps are as long as they may be."""
+        return Controller(tolerance, 1, False, largest)
+
+    def error(self, before: State, after: State, h: float) -> float:
+        """Not known."""
+        return 0.0
+
+    def deformation(self, before: State, after: State) -> float:
+        """A step takes care of its triangles itself."""
+        return 0.0
+
+    def refuse_haste(self, after: State, h: float) -> None:
+        """A step is cut by itself where it has to be."""
+
+    def explain(self, failure: StepFailed, state: State, frame: int) -> Diverged:
+        remedy = failure.remedy or "Lower the step, or raise Finest Edges"
+        return Diverged(f"the motion could not be solved: {failure}", f"{remedy}; earlier frames are kept", self.name,
+                        frame)

@@ -1,0 +1,78 @@
+"""Cloth with Sharp Edges from a job folder to frames: it bends exactly at a box's edge, slides over it, and resumes."""
+
+import numpy as np
+import pytest
+from cloth_jobs import BOX, Quiet, cloth_body, cloth_job, obstacle
+from sheets import grid
+
+from solver.frames.read import Cache
+from solver.simulate import bake
+
+EDGE, THICKNESS = 0.12, 1e-3
+
+
+def draped(folder, cells=8, end=17, *, sharp=None, box=None, **scene):
+    """A square metre that lies on a box and hangs over its edge at x = EDGE."""
+    arrays = {}
+    vertices, triangles = grid(cells, cells, 1.0, 1.0)
+    body = cloth_body("Cloth", vertices + [-0.45, -0.5, 0.004], triangles, arrays, eulerian=sharp or {},
+                      thickness=THICKNESS,
+                      laws={"damping": {"kind": "rayleigh", "params": {"stiffness_damping": 2e-3}}})
+    table = obstacle("Table", BOX[0] * [0.5, 1.0, 0.5] + [EDGE - 0.5, 0.0, -0.5], BOX[1], arrays, friction=0.0,
+                     **(box or {}))
+    return cloth_job(folder, [body], arrays, end=end, contact={}, obstacles=[table], **scene)
+
+
+def baked(folder, **how):
+    bake(folder, Quiet(), **how)
+    return Cache(folder / "cache")
+
+
+@pytest.fixture(scope="module")
+def slid(tmp_path_factory):
+    return baked(draped(tmp_path_factory.mktemp("slid") / "job"))
+
+
+def test_it_bends_at_the_edge_and_slides_over_it(slid):
+    for frame in range(2, 12):
+        sheet = slid.sheets(frame)["Cloth"]
+        at_edge = sheet.x[sheet.sliding]
+        assert len(at_edge) >= 9
+        # exactly on the edge as thick cloth feels it, to single precision
+        assert np.abs(at_edge[:, [0, 2]] - [EDGE + THICKNESS, THICKNESS]).max() < 1e-7
+    assert np.linalg.norm(sheet.speed, axis=1).max() > 1.0  # the cloth runs over it
+
+
+def test_it_lifts_off_where_tension_no_longer_bends_it(slid):
+    """A strip of length L of which x₀ hangs at first has v² = g (x² − x₀²)/L and at the edge T = λ g x (L − x)/L: it
+    flies off the edge where T = λ v², at x = (L + √(L² + 8 x₀²))/4."""
+    start = 0.45 + 0.1 - EDGE
+    leaves = (1.0 + np.sqrt(1.0 + 8.0 * start**2)) / 4.0
+    hangs = {frame: THICKNESS - slid.sheets(frame)["Cloth"].x[:, 2].min() for frame in (11, 12)}
+    off = {frame: len(slid.sheets(frame)["Cloth"].sliding) < 9 for frame in range(2, 18)}
+    assert not any(off[frame] for frame in range(2, 12)) and any(off[frame] for frame in range(12, 15))
+    assert hangs[11] - 0.03 < leaves < hangs[12] + 0.03
+
+
+def test_nothing_of_it_is_in_the_box(slid):
+    for frame in range(1, 18):
+        x = slid.sheets(frame)["Cloth"].x
+        depth = np.minimum(-x[:, 2], EDGE - x[:, 0])
+        assert depth.max() < 1e-4 - THICKNESS  # THICKNESS off it, to a tenth of a millimetre
+
+
+def test_the_artists_vertices_are_in_the_frames(slid):
+    sheet = slid.sheets(17)["Cloth"]
+    vertices = slid.vertices(17)
+    assert vertices.shape == (81, 3) and np.isfinite(vertices).all()
+    # they ride on the mesh
+    assert vertices[:, 2].min() == pytest.approx(sheet.x[:, 2].min(), abs=0.05)
+
+
+def test_a_resumed_bake_gives_the_same_bytes(tmp_path, slid):
+    folder = draped(tmp_path / "job")
+    bake(folder, Quiet(), frames=(1, 9))
+    cache = baked(folder, resume=True)
+    for frame in (9, 12, 17):
+        assert (cache.folder / f"sheets/{frame:06d}.npz").read_bytes() == (
+            slid.folder / f"sheets/{frame:06d}.npz").read_bytes()

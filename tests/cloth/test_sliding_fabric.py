@@ -1,0 +1,140 @@
+"""Inertia, forces and stiffness of cloth whose vertices slide through its material, against what they derive from."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sheets import grid, sheet_of
+
+from solver.forces.cloth.corotated_membrane import CorotatedMembrane
+from solver.forces.cloth.quadratic_bending import QuadraticBending
+from solver.parts.eol.fabric import Assembler, Fabric
+from solver.sheet.sheet_mesh import SheetMesh
+
+STRETCH = {"stretch_warp": 90.0, "stretch_weft": 60.0, "shear": 20.0, "poisson_ratio": 0.2}
+DENSITY = 0.3
+
+
+def fabric(bend=0.0, **more):
+    return Fabric(lambda sheet: CorotatedMembrane(sheet, STRETCH),
+                  lambda sheet: QuadraticBending(sheet, {"bending_stiffness": bend}), DENSITY, **more)
+
+
+def wild(seed=3, share=0.4):
+    """A crumpled square, some of whose inner vertices slide."""
+    rng = np.random.default_rng(seed)
+    rest, faces = grid(4, 4, 0.4, 0.4)
+    material = rest[:, :2].copy()
+    inner = ((material > 0.01) & (material < 0.39)).all(axis=1)
+    slides = inner & (rng.random(len(rest)) < share)
+    x = rest + rng.normal(0.0, 0.01, rest.shape)
+    material[inner] += rng.normal(0.0, 0.008, material[inner].shape)
+    v, slide = rng.normal(size=x.shape), rng.normal(size=material.shape) * slides[:, None]
+    return SheetMesh(x, material, faces, v, slide, np.where(slides, 0, -1).astype(np.int32), np.zeros(len(x), bool))
+
+
+def moving(sheet, v, slide):
+    return replace(sheet, v=v, slide=slide)
+
+
+def kinetic(sheet):
+    """½ ∫ ρ |ẋ − F Ẋ|² by the rule of a triangle's three midpoints, which is exact for squares."""
+    total = 0.0
+    for a, b, c in sheet.faces:
+        D = np.column_stack([sheet.material[b] - sheet.material[a], sheet.material[c] - sheet.material[a]])
+        F = np.column_stack([sheet.x[b] - sheet.x[a], sheet.x[c] - sheet.x[a]]) @ np.linalg.inv(D)
+        w = [sheet.v[k] - F @ sheet.slide[k] for k in (a, b, c)]
+        middles = [(w[0] + w[1]) / 2, (w[1] + w[2]) / 2, (w[2] + w[0]) / 2]
+        total += 0.5 * DENSITY * abs(np.linalg.det(D)) / 2.0 * sum(m @ m for m in middles) / 3.0
+    return total
+
+
+def whole(lower):
+    dense = lower.toarray()
+    return dense + np.tril(dense, -1).T
+
+
+def test_inertia_is_that_of_the_kinetic_energy():
+    sheet = wild()
+    limp = Fabric(lambda s: CorotatedMembrane(s, {**STRETCH, "stretch_warp": 0.0, "stretch_weft": 0.0, "shear": 0.0}),
+                  lambda s: QuadraticBending(s, {"bending_stiffness": 0.0}), DENSITY)
+    made = Assembler(limp, np.zeros(3)).assemble(sheet, 1e-3)
+    u, M = made.unknowns.flat(sheet.v, sheet.slide), whole(made.matrix)
+    assert made.unknowns.count == 3 * len(sheet.x) + 2 * (sheet.on >= 0).sum()
+    assert 0.5 * u @ M @ u == pytest.approx(kinetic(sheet), rel=1e-12)
+    assert np.allclose(M @ u, made.right, rtol=0, atol=1e-12 * np.abs(made.right).max())
+    # the energy is a square of the rates: its slope is exact by differences
+    way = np.random.default_rng(0).normal(size=len(u))
+    ahead, behind = (kinetic(moving(sheet, *made.unknowns.parted(u + s * way))) for s in (1.0, -1.0))
+    assert way @ M @ u == pytest.approx((ahead - behind) / 2.0, rel=1e-10)
+    v, slide = made.unknowns.parted(u)
+    assert np.array_equal(v, sheet.v) and np.array_equal(slide, sheet.slide)
+
+
+def energy(sheet, x, material):
+    cloth = sheet_of(x, sheet.faces, material[sheet.faces])
+    return CorotatedMembrane(cloth, STRETCH).measure(x, np.zeros((len(sheet.faces), 4, 3)))
+
+
+def force_of(sheet, exact):
+    """f̂ alone of the step, as (n, 3) and (n, 2)."""
+    h = 1.0
+    still = moving(sheet, np.zeros_like(sheet.v), np.zeros_like(sheet.slide))
+    made = Assembler(fabric(exact=exact), np.zeros(3)).assemble(still, h)
+    return made, *made.unknowns.parted(made.right)
+
+
+def test_the_exact_force_is_the_slope_of_the_energy():
+    sheet = wild()
+    _, f, along = force_of(sheet, exact=True)
+    step = 1e-6
+    rng = np.random.default_rng(5)
+    for _ in range(3):
+        dx, dX = rng.normal(size=f.shape), rng.normal(size=along.shape) * (sheet.on >= 0)[:, None]
+        up, down = (energy(sheet, sheet.x + s * dx, sheet.material + s * dX) for s in (step, -step))
+        assert (f * dx).sum() + (along * dX).sum() == pytest.approx(-(up - down) / (2 * step), rel=1e-6)
+
+
+def test_a_sliding_force_has_the_power_that_its_corners_have():
+    """f·(ẋ − F Ẋ) of each face's corners is f_L·ẋ + f_E·Ẋ."""
+    sheet = wild()
+    made, f, along = force_of(sheet, exact=False)
+    cloth = sheet_of(sheet.x, sheet.faces, sheet.material[sheet.faces])
+    corners = np.zeros((len(sheet.faces), 4, 3))
+    CorotatedMembrane(cloth, STRETCH).measure(sheet.x, corners)
+    moved = sheet.v[sheet.faces] - np.einsum("mab,mkb->mka", sheet.gradients, sheet.slide[sheet.faces])
+    assert (f * sheet.v).sum() + (along * sheet.slide).sum() == pytest.approx((corners[:, :3] * moved).sum(), rel=1e-11)
+
+
+def test_stiffness_goes_through_the_same_map():
+    """Against T of every face and of every vertex, written out densely."""
+    sheet, h = wild(), 0.01
+    bend = 3e-4
+    made = Assembler(fabric(bend), np.zeros(3)).assemble(sheet, h)
+    cloth = sheet_of(sheet.x, sheet.faces, sheet.material[sheet.faces])
+    laws = CorotatedMembrane(cloth, STRETCH), QuadraticBending(cloth, {"bending_stiffness": bend})
+    first, dense = made.unknowns.first, np.zeros((made.unknowns.count,) * 2)
+    for law, of_faces in zip(laws, (True, False)):
+        forces, blocks = np.zeros((len(law.nodes), 4, 3)), np.zeros((len(law.nodes), 6, 9))
+        law.fill(sheet.x, True, forces, blocks)
+        for e, nodes in enumerate(law.nodes):
+            K = np.zeros((3 * len(nodes),) * 2)
+            for a in range(1, len(nodes)):
+                for b in range(a):
+                    B = blocks[e, a * (a - 1) // 2 + b].reshape(3, 3)
+                    K[3 * a:3 * a + 3, 3 * b:3 * b + 3] += B
+                    K[3 * b:3 * b + 3, 3 * a:3 * a + 3] += B.T
+                    K[3 * a:3 * a + 3, 3 * a:3 * a + 3] -= B
+                    K[3 * b:3 * b + 3, 3 * b:3 * b + 3] -= B.T
+            T = np.zeros((3 * len(nodes), made.unknowns.count))
+            for a, node in enumerate(nodes):
+                T[3 * a:3 * a + 3, first[node]:first[node] + 3] = np.eye(3)
+                if sheet.on[node] >= 0:
+                    F = sheet.gradients[e] if of_faces else sheet.mean_gradients[node]
+                    T[3 * a:3 * a + 3, first[node] + 3:first[node] + 5] = -F
+            dense -= h * h * T.T @ K @ T
+    limp = Fabric(lambda s: CorotatedMembrane(s, {**STRETCH, "stretch_warp": 0.0, "stretch_weft": 0.0, "shear": 0.0}),
+                  lambda s: QuadraticBending(s, {"bending_stiffness": 0.0}), DENSITY)
+    dense += whole(Assembler(limp, np.zeros(3)).assemble(sheet, h).matrix)
+    assert np.allclose(whole(made.matrix), dense, rtol=0, atol=1e-11 * np.abs(dense).max())
+    assert np.linalg.eigvalsh(whole(made.matrix))[0] > -1e-12

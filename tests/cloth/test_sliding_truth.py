@@ -1,0 +1,105 @@
+"""Strips that slide over an edge against what they have to do: Atwood's machine, the capstan, and no loss at all."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sliding_strips import DENSITY, STRETCH, fabric, folded_strip, run, start, steps_of
+
+from solver.linear.constrained.program import SparseProgram
+from solver.linear.constrained.rows import VertexRows
+from solver.parts.eol.fabric import Assembler
+from solver.parts.eol.rubbing import as_capstan
+
+G = 9.81
+
+
+def hanging(mesh):
+    """How much material is past the edge [m], from the X of what sits there."""
+    at = mesh.on >= 0
+    assert at.any()
+    return float(np.ptp(mesh.material[:, 0]) - mesh.material[at, 0].mean())
+
+
+def test_a_strip_runs_over_a_frictionless_edge_as_atwoods_machine():
+    """x" = g x / L of what hangs: x₀ cosh(√(g/L) t), until it must lift off. Steps err by an order of h."""
+    length, hangs, end = 1.0, 0.45, 0.25
+    exact = hangs * (np.cosh(np.sqrt(G / length) * end) - 1.0)
+    off = []
+    for h in (1 / 96, 1 / 192, 1 / 384):
+        mesh, things = folded_strip(20, length, 0.2, hangs)
+        mesh = run(steps_of(mesh, things, fabric()), start(mesh), h, round(end / h)).mesh
+        off.append((hanging(mesh) - hangs) / exact - 1.0)
+        at = mesh.x[mesh.on >= 0]
+        assert np.abs(at[:, [0, 2]]).max() < 1e-9
+    assert abs(off[2]) < 0.02 and abs(off[0]) < 0.05
+    assert 1.6 < (off[0] - off[1]) / (off[1] - off[2]) < 2.6
+
+
+def test_sliding_along_itself_costs_nothing():
+    """Cloth that runs over an edge at an even speed, held to both faces: what moves is the material alone."""
+    speed, h = 0.5, 1e-3
+    mesh, _ = folded_strip(12, 0.6, 0.2, 0.25)
+    at_edge = np.abs(mesh.x[:, [0, 2]]).max(axis=1) < 1e-12
+    below = mesh.x[:, 2] < -1e-9
+    v = np.where(below[:, None], [0.0, 0.0, -speed], [speed, 0.0, 0.0]) * ~at_edge[:, None]
+    slide = np.where(at_edge[:, None], [-speed, 0.0], 0.0)
+    mesh = replace(mesh, v=v, slide=slide, on=np.where(at_edge, 0, -1).astype(np.int32))
+    assembler, program = Assembler(fabric(), np.zeros(3)), SparseProgram()
+
+    def kinetic(sheet):
+        w = sheet.v[sheet.faces] - np.einsum("mij,mkj->mki", sheet.gradients, sheet.slide[sheet.faces])
+        middles = (w + np.roll(w, 1, axis=1)) / 2.0
+        return 0.5 * DENSITY / 3.0 * float(sheet.areas @ np.einsum("mki,mki->m", middles, middles))
+
+    before = kinetic(mesh)
+    for _ in range(20):
+        posed = assembler.assemble(mesh, h)
+        n = np.arange(len(mesh.x))
+        one = np.where((below | at_edge)[:, None], [1.0, 0, 0], 0.0), np.where((~below)[:, None], [0, 0, 1.0], 0.0)
+        rows = [(n[r.any(axis=1)], np.column_stack([r, np.zeros((len(r), 2))])[r.any(axis=1)]) for r in one]
+        edge = n[at_edge]
+        rows += [(edge, np.tile(way, (len(edge), 1))) for way in ([0.0, 0, 0, 0, 1.0], [0, 1.0, 0, 0, 0])]
+        vertex, factor = (np.concatenate([part[k] for part in rows]) for k in (0, 1))
+        table = VertexRows(vertex.astype(np.int32), factor, np.zeros(len(vertex)), np.ones(len(vertex), bool),
+                           np.arange(len(vertex), dtype=np.int64))
+        answer = program.solve(posed.matrix, posed.right, posed.unknowns.table, table)
+        v, slide = posed.unknowns.parted(answer.u)
+        mesh = replace(mesh, x=mesh.x + h * v, material=mesh.material + h * slide, v=v, slide=slide)
+    assert kinetic(mesh) == pytest.approx(before, rel=1e-6)
+    # and it got somewhere: ten millimetres went over the edge
+    assert hanging(mesh) == pytest.approx(0.25 + 20 * h * speed, rel=1e-6)
+    assert np.allclose(mesh.gradients, np.where((mesh.x[mesh.faces][:, :, 2].min(axis=1) < -1e-9)[:, None, None],
+                                                [[0, 0], [0, 1], [-1, 0]], [[1, 0], [0, 1], [0, 0]]), atol=1e-6)
+
+
+def tensions(mesh, width, mu):
+    """Of the strip right before and right behind the edge [N]: what the faces next to it have, and what lies or hangs
+    between."""
+    middle = mesh.x[mesh.faces].mean(axis=1)
+    pull = STRETCH * width * (np.linalg.norm(mesh.gradients[:, :, 0], axis=1) - 1.0)
+    weight = DENSITY * width * G
+    top, below = (middle[:, 2] > -1e-6) & (middle[:, 0] > -0.05), (middle[:, 2] < -1e-6) & (middle[:, 2] > -0.05)
+    return (float(np.average((pull + mu * weight * middle[:, 0])[top], weights=mesh.areas[top])),
+            float(np.average((pull - weight * middle[:, 2])[below], weights=mesh.areas[below])))
+
+
+@pytest.mark.parametrize("law", [None, as_capstan])
+def test_friction_at_an_edge_holds_as_a_capstan_does(law):
+    """A strip that is let down slowly over an edge with friction: by the law of a fold T₂ = T₁ e^{μθ}; by Coulomb's
+    at one sharp line T₂ − T₁ = μ √(T₁² + T₂²), within 15 % of that."""
+    mu, width, speed, h = 0.3, 0.2, 0.04, 1 / 192
+    mesh, things = folded_strip(20, 1.0, width, 0.8, friction=mu)
+    held = np.flatnonzero(mesh.material[:, 0] < 1e-9)
+    steps = steps_of(mesh, things, fabric(damping=0.02), friction=law)
+    origin = mesh.x[held]
+    steps.pins = lambda time: origin + [speed * time, 0.0, 0.0]
+    told = []
+    run(steps, start(mesh, held), h, 90, lambda cloth, k: told.append(tensions(cloth.mesh, width, mu)))
+    before, behind = np.array(told[45:]).mean(axis=0)
+    capstan = np.exp(mu * np.pi / 2.0)
+    if law is None:
+        assert behind - before == pytest.approx(mu * np.hypot(before, behind), rel=0.03)
+        assert behind / before == pytest.approx(capstan, rel=0.15)
+    else:
+        assert behind / before == pytest.approx(capstan, rel=0.01)
