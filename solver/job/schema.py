@@ -164,7 +164,7 @@ class Attach(Strict):
 
 class Eulerian(Strict):
     """Cloth that bends exactly at what is sharp and slides over it: its mesh follows edges and corners that it touches
-    and is made anew as it folds, so each frame has faces of its own. [Thesis 2]"""
+    and is made anew as it folds, so each frame has faces of its own. [Thesis Alg. 2.1]"""
 
     #: edges of obstacles whose faces turn by more than this are sharp [rad], and those that are marked
     angle: Annotated[float, Meta(ge=0, le=math.pi)] = math.radians(30.0)

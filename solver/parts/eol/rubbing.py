@@ -29,7 +29,7 @@ class Rubbed:
 
     def resistance(self, pressing: Vec, rates: Vec) -> Vec:
         """Blocks (k, 5, 5) [kg] that take μ times the impulses that press (k,) [N s] at these rates, (k, 5).
-        [Thesis 2.7, changed: Coulomb's law within the step, not a factor on velocities after it]"""
+        [Bridson 2002, changed: Coulomb's law within the step, not a factor on velocities after it]"""
         size = self.coefficient * pressing / np.maximum(self.slip(rates), SLOWEST)
         blocks: Vec = size[:, None, None] * self.ways
         return blocks
