@@ -67,6 +67,11 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     given = [one.body.friction for one in prepared] + obstacles.friction
     friction = np.array([usual if mu is None else mu for mu in given])[of_node]
     law = catalogue.find("contact", contact.law.kind).load()
+    for one in prepared:
+        size = float(np.ptp(one.volume.nodes, axis=0).max())
+        if (one.body.thickness or 0.0) > size:
+            raise BadScene(f"its Thickness of {one.body.thickness:.4g} m is more than its size of {size:.4g} m",
+                           "Lower it: others are kept so far from its surface", one.body.name)
     stands_out = [one.body.thickness or 0.0 for one in prepared] + [0.0] * len(obstacles.names)
     made: ContactLaw = law(surfaces, rest, stiffness, friction, reach, params, np.array(stands_out)[of_node])
     _refuse_too_near(made, now, names, of_node)

@@ -8,9 +8,10 @@ from ..errors import StepFailed
 from ..state import Vec
 from .calm import GaveUp
 from .limits import left
-from .problem import StageProblem
+from .problem import Evaluation, StageProblem
 
 TRIES = 30  #: iterations after which a stage is given up: each factors, and those of an impact find its pairs
+MORE_ROOM = "Give what touches there more room, move it more slowly, or use shorter steps"
 LAGGED = 12  #: of them, after which friction keeps its loads
 
 
@@ -33,7 +34,8 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
             direction = problem.system.linear.solve(-at.residual)
             after, share = problem.search(at, direction)
         except StepFailed as failure:
-            raise GaveUp(str(failure), failure.object) from failure
+            raise GaveUp(f"{failure}; that is near ({_place(problem, at)}) m", failure.object,
+                         failure.remedy or MORE_ROOM) from failure
         moved = problem.strain(after.unknowns - at.unknowns)
         at = after
         if share == 1.0 and left(moved, last) <= strain_left and problem.is_balanced(at, direction):
@@ -42,5 +44,11 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
         if share == 1.0 and count < LAGGED:
             problem = problem_at(problem.positions(problem.velocities(at.unknowns)))
             at = problem.evaluate(at.unknowns)
-    unsettled = problem.failed(f"surfaces did not settle in {tries} iterations", at)
-    raise GaveUp(str(unsettled), unsettled.object)
+    unsettled = problem.failed(f"surfaces did not settle in {tries} iterations near ({_place(problem, at)}) m", at)
+    raise GaveUp(str(unsettled), unsettled.object, unsettled.remedy or MORE_ROOM)
+
+
+def _place(problem: StageProblem, at: Evaluation) -> str:
+    """Where the largest force is left."""
+    x = problem.positions(problem.velocities(at.unknowns))[problem.worst(at)]
+    return ", ".join(f"{c:.4g}" for c in x)

@@ -274,13 +274,17 @@ class StageProblem:
 
     def failed(self, what: str, at: Evaluation) -> StepFailed:
         """The error that says what went wrong, where the residual is worst, in which body and when."""
-        worst = int(self.order[int(np.argmax(np.abs(at.residual))) // 3])
+        worst = self.worst(at)
         share = at.size / (self.stage.a * self.stage.h)
         said = f"{what}; a net force of {share:.3g} N is left at node {worst}, {self.stage.time:.6g} s"
         body = self.physics.body_of(worst)
         if at.size > LEFT_BY_ROUNDING * self._rounding(at):
             return StepFailed(said, body)
         return StepFailed(f"{said}, which is what rounding leaves of forces as stiff as these", body, TOO_TIGHT)
+
+    def worst(self, at: Evaluation) -> int:
+        """The node at which the largest force is left."""
+        return int(self.order[int(np.argmax(np.abs(at.residual))) // 3])
 
     def _rounding(self, at: Evaluation) -> float:
         """What moving nodes by the last digit of where they are changes of a residual [N s]."""

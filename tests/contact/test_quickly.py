@@ -80,6 +80,20 @@ def test_what_quick_gives_up_is_calmed_and_meets_nothing(tmp_path, monkeypatch):
     assert part._calmed > 0
 
 
+def test_what_does_not_settle_says_where_and_what_helps(tmp_path, monkeypatch):
+    import solver.world.in_contact as in_contact
+
+    whole = in_contact.landing
+    monkeypatch.setattr(in_contact, "landing", lambda *given: whole(*given, tries=2))
+    part, state = two_balls(tmp_path / "job", 2.0)
+    with pytest.raises(StepFailed, match=r"did not settle in 2 iterations near \(") as caught:
+        followed(part, state, 8)
+    assert caught.value.object in ("One", "Other") and "more room" in caught.value.remedy
+    # they meet at the origin
+    place = np.array(str(caught.value).split("near (")[1].split(")")[0].split(","), dtype=float)
+    assert np.abs(place).max() < 0.15
+
+
 def test_a_table_that_is_lifted_takes_them_along(tmp_path):
     arrays = {}
     vertices, triangles = sheet(1.0, 3)
