@@ -91,6 +91,9 @@ def _join(now: Conforming, run: int, a: int, b: int) -> bool:
             return True  # it is on its way off, and lies on nothing between the two
         length = float(np.linalg.norm(working.material[q] - working.material[p]))
         vertex = p if t * length < limits.shortest else q if (1.0 - t) * length < limits.shortest else -1
+        if vertex >= 0 and (working.on[vertex] == runs.points + run or 0 <= working.on[vertex] in runs.ends[run]):
+            a = vertex  # one that has come onto the run since
+            continue
         if vertex >= 0 and (working.on[vertex] >= 0 or working.kept[vertex] or working.on_border(vertex)):
             return False
         if vertex < 0:
@@ -116,7 +119,7 @@ def _first_crossed(now: Conforming, a: int, b: int) -> tuple[int, int, float] | 
         p, q = int(corners[(k + 1) % 3]), int(corners[(k + 2) % 3])
         one, two = X[p] - X[a], X[q] - X[a]
         right, left = one[0] * way[1] - one[1] * way[0], way[0] * two[1] - way[1] * two[0]
-        if right >= 0.0 and left >= 0.0 and right + left > 0.0 and (one + two) @ way > 0.0:
+        if right >= 0.0 and left >= 0.0 and right + left > 0.0:
             return p, q, float(right / (right + left))
     return None
 

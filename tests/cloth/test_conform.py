@@ -131,22 +131,26 @@ def test_a_square_that_hangs_over_an_edge(cells):
     assert np.all(np.minimum(middle, SIDE - middle).min(axis=1) < 1.5 * SIDE / cells)
 
 
-def over_a_corner(cells, turn, side=SIDE):
-    """A square that lies on a box and hangs over two of its edges and the corner between, outside of it everywhere."""
+def over_a_corner(cells, turn, soft=0.0, side=SIDE):
+    """A square that lies on a box and hangs over two of its edges and the corner between, outside of it everywhere, or
+    with a fold that begins `soft` metres early and goes through it by a quarter of that."""
     rest, faces = grid(cells, cells, side, side)
     c, s = np.cos(turn), np.sin(turn)
     place = (rest[:, :2] - 0.5 * side) @ np.array([[c, s], [-s, c]]) + (0.62, 0.58)
     over = np.maximum(place - 1.0, 0.0)
+    if soft:
+        over = np.where(np.abs(place - 1.0) < soft, (place - 1.0 + soft) ** 2 / (4.0 * soft), over)
     x = np.column_stack([place - 0.75 * over, 1.0 - 0.8 * np.hypot(*over.T)])
     return SheetMesh.at_rest(x, rest[:, :2].copy(), faces)
 
 
 @pytest.mark.parametrize("cells", [8, 16, 24])
 @pytest.mark.parametrize("turn", [0.1, 0.3, 0.6])
-def test_a_square_that_hangs_over_a_corner(cells, turn):
+@pytest.mark.parametrize("soft", [0.0, 0.02])
+def test_a_square_that_hangs_over_a_corner(cells, turn, soft):
     """Triangles cut the corner off, which is outside of the fold that they make: it is found all the same."""
     features = box_features()
-    found = conformed(over_a_corner(cells, turn), features)
+    found = conformed(over_a_corner(cells, turn, soft), features)
     made = found.mesh
     assert (made.on == 7).sum() == 1 and not found.unjoined
     assert_conforms(made, features)
