@@ -41,13 +41,15 @@ TAGS = {
                     "macosx_15_0_arm64"),
 }
 
-#: where the version in pyproject.toml has no wheel for that Python or platform, or a much larger one
+#: where the version in pyproject.toml has no wheel for that Python or platform, a much larger one, or one that crashes
 OTHER_VERSIONS = {
     ("3.11", "numba"): "0.61.2",  # with llvmlite 0.44, which is 17 MB smaller than 0.50 on Linux
     ("3.11", "llvmlite"): "0.44.0",
     ("3.11", "cvxopt"): "1.3.2",  # 8 MB smaller on Linux, and on macOS from 11 on
     ("3.13", "scipy"): "1.17.1",  # 1.15 knows no numpy of Blender 5.1
     ("3.14", "scipy"): "1.17.1",
+    ("3.13", "ipctk"): "1.6.0",  # 1.6.1 for these two was built for the CPU it was built on: elsewhere what touches
+    ("3.14", "ipctk"): "1.6.0",  # ends in an illegal instruction where there is no AVX-512
 }
 
 #: what pip and what it stands on say where nothing answers

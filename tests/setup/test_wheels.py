@@ -136,3 +136,11 @@ def test_a_zip_for_another_python_names_the_right_one(tmp_path, here, said):
             f"print(b.why_not(pathlib.Path({str(file)!r}), {here!r}))")
     ran = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == said
+
+
+@pytest.mark.parametrize("target", wheels.TAGS)
+@pytest.mark.parametrize("python", ["3.13", "3.14"])
+def test_no_zip_has_the_wheel_that_only_cpus_with_avx_512_can_run(python, target):
+    """A made mesh of it was the end of every bake in which anything touches, on Linux with any other CPU."""
+    [version] = [wheel.version for wheel in wheels.locked(python, target) if wheel.name == "ipctk"]
+    assert version != "1.6.1"
