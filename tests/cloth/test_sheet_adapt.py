@@ -146,6 +146,15 @@ def test_conformal_edges_stay_one_line_along_their_feature():
         assert adapt(after, replace(sizing, speed=100.0), points=0, ends=NO_ENDS).mesh is after
 
 
+def test_the_end_of_a_conformal_line_stays_where_it_is():
+    mesh = eol(bent(40, 1.2))
+    on = np.where(mesh.material[:, 1] < 0.51, mesh.on, -1).astype(np.int32)
+    mesh = replace(mesh, on=on, slide=np.where(on[:, None] == 0, mesh.slide, 0.0))
+    after = adapt(mesh, Sizing(0.2, 0.2, angle=10.0, speed=100.0), points=0, ends=NO_ENDS).mesh
+    line = after.material[after.on == 0]
+    assert len(line) < 12 and line[:, 1].max() == 0.5 and line[:, 1].min() == 0.0
+
+
 @pytest.mark.parametrize("step", [0.004, 0.01, 0.02])
 def test_a_line_of_eol_vertices_goes_through_the_cloth(step):
     """A fold runs along the cloth, its conformal vertices with it: what lies ahead gives way and fills up behind."""

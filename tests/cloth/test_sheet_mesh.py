@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 from sheets import grid
 from sheets_eol import bent, flat, rotated
 
@@ -46,6 +47,26 @@ def test_the_polar_mean_of_unlike_faces_turns_by_their_areas():
     for i, far in zip(crease, share):
         turned = np.array([np.cos(far * fold), 0.0, -np.sin(far * fold)])
         assert mesh.polar_gradients[i, :, 0] == pytest.approx((1.0 + 0.4 * far) * turned, abs=1e-12)
+
+
+def test_the_polar_mean_is_where_all_turns_to_it_cancel():
+    """On a cloth that is bent both ways, with scipy's logarithms: Σ A log(R̄ᵀ R) = 0."""
+    rest, faces = grid(4, 4, 1.0, 1.0)
+    x = rest + [0.0, 0.0, 1.0] * np.random.default_rng(1).normal(size=(len(rest), 1)) * 0.2
+    mesh = SheetMesh.at_rest(x, rest[:, :2], faces)
+    for vertex in np.flatnonzero(~mesh.border):
+        around = np.flatnonzero((faces == vertex).any(axis=1))
+        turns = [Rotation.from_matrix(whole(F)) for F in mesh.gradients[around]]
+        mean = Rotation.from_matrix(whole(mesh.polar_gradients[vertex]))
+        off = sum(area * (mean.inv() * turn).as_rotvec() for area, turn in zip(mesh.areas[around], turns))
+        assert off == pytest.approx(np.zeros(3), abs=1e-13)
+
+
+def whole(F):
+    """The rotation of a gradient and the normal beside it, by its singular values."""
+    left, _, right = np.linalg.svd(F, full_matrices=False)
+    flat = left @ right
+    return np.column_stack([flat, np.cross(flat[:, 0], flat[:, 1])])
 
 
 def test_the_polar_mean_goes_with_a_turn_of_the_world():

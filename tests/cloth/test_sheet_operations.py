@@ -156,6 +156,17 @@ def test_collapses_obey_kept_border_and_features():
     assert working.collapse(edge, vertex_at(working, [0.5, 0.5])) is Outcome.ON_FEATURE
 
 
+def test_two_faces_never_fall_together():
+    """A vertex with three faces inside of a triangle: its corners have more neighbours in common than their faces."""
+    rest, faces = grid(4, 4, 1.0, 1.0)
+    working = Working(SheetMesh.at_rest(rest, rest[:, :2], faces), thinnest=0.0)
+    face = next(f for f in working.living_faces if not any(working.on_border(v) for v in working.faces[f]))
+    a, b = (int(v) for v in working.faces[face][:2])
+    working.split_face(int(face), np.full(3, 1.0 / 3.0))
+    assert working.collapse(a, b) is Outcome.LINKED
+    assert_sound(working)
+
+
 def test_a_bent_border_keeps_its_vertices():
     rest, faces = grid(4, 4, 1.0, 1.0)
     material = rest[:, :2] + np.where(rest[:, 1:2] == 0.0, [0.0, 1.0], 0.0) * (-0.05 * np.sin(np.pi * rest[:, :1]))
