@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sheets import grid
 from sliding_sheets import SIDE, Slid, box_features, flat
+from solids import lathe
 
 from solver.contact.find.sharp import nails, sharp_surface, wires
 from solver.sheet.adapt import adapt
@@ -196,16 +197,15 @@ def test_a_nail_and_a_wire():
     assert_conforms(found.mesh, wire)
 
 
+def rim(pieces):
+    """Features of a can of radius 0.4 whose lid is at z = 1."""
+    x, triangles = lathe([0.4, 0.4], [0.0, 1.0], pieces)
+    return sharp_surface(x, triangles).at(x, np.zeros_like(x))
+
+
 def test_a_round_edge_of_many_pieces_is_one_run():
     """A cylinder's rim: vertices slide on from one of its pieces to the next, and edges go across their joints."""
-    turn = 2.0 * np.pi * np.arange(48) / 48
-    rim = 0.4 * np.stack([np.cos(turn), np.sin(turn)], 1)
-    x = np.vstack([np.column_stack([rim, np.zeros(48)]), np.column_stack([rim, np.ones(48)]), [[0, 0, 0], [0, 0, 1]]])
-    k = np.arange(48)
-    j = (k + 1) % 48
-    triangles = np.concatenate([np.stack(t, 1) for t in ((k, j, j + 48), (k, j + 48, k + 48), (j, k, 0 * k + 96),
-                                                         (k + 48, j + 48, 0 * k + 97))]).astype(np.int32)
-    can = sharp_surface(x, triangles).at(x, np.zeros_like(x))
+    can = rim(48)
     found = conformed(flat(16, middle=(0, 0)), can)
     on = found.mesh.on >= 0
     assert on.sum() > 20 and not found.unjoined and np.degrees(found.mesh.smallest_angles.min()) > 2.0
@@ -217,6 +217,20 @@ def test_a_round_edge_of_many_pieces_is_one_run():
     # a closed line of edges around: each has two neighbours on it
     both = found.mesh.edges[(at[found.mesh.edges] >= 0).all(axis=1)]
     assert (np.bincount(both.ravel(), minlength=len(at))[on] >= 2).all()
+
+def test_what_goes_round_on_a_ring_stays_on_it_from_piece_to_piece():
+    can = rim(48)
+    mesh = conformed(flat(16, middle=(0, 0)), can).mesh
+    on = mesh.on >= 0
+    angle = 2.5 * 2.0 * np.pi / 48
+    turn = np.array([[np.cos(angle), -np.sin(angle), 0], [np.sin(angle), np.cos(angle), 0], [0, 0, 1]])
+    found = conformed(replace(mesh, x=mesh.x @ turn.T), can)
+    stays = found.was >= 0
+    stays[stays] = on[found.was[stays]]
+    assert len(found.released) == 0 and np.all(found.mesh.on[stays] >= 0) and stays.sum() > 0.7 * on.sum()
+    assert np.all(found.mesh.on[stays] != mesh.on[found.was[stays]])
+    _, _, place = Runs(can).nearest(int(can.run[found.mesh.on[stays][0] - len(can.points)]), found.mesh.x[stays])
+    assert np.abs(place - found.mesh.x[stays]).max() < 1e-12
 
 
 def test_falling_cloth_is_caught_before_it_goes_through():
