@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..settings import CONJAC_Settings
-from . import break_lock, cli, handlers, operators, session, share, watch
+from . import break_lock, cli, handlers, kernels, operators, session, share, watch
 from .foreground import bake_object
 from .place import is_temporary, job_folder
 from .session import is_read
@@ -29,9 +29,11 @@ def register() -> None:
     handlers.register()
     watch.register()
     cli.register()
+    kernels.register()
 
 
 def unregister() -> None:
+    kernels.unregister()
     session.stop_all()
     watch.unregister()
     handlers.unregister()

@@ -24,7 +24,7 @@ from ...solver.errors import (
 from ...solver.frames.read import Cache
 from .. import copies, gather, identity, members, part_identity, prefs
 from ..events import is_rendering
-from . import moving, place
+from . import kernels, moving, place
 from .can_play import check_can_play
 from .live import LiveFrames
 from .progress import Progress, after, line
@@ -247,7 +247,7 @@ class Bake:
                 *(["--threads", str(threads)] if threads else [])]
         self._tell({"event": "stage", "stage": "begin", "body": self.name, "progress": None,
                     "text": "Starting the solver"})
-        self.worker = Worker(SOLVER, argv)
+        self.worker = Worker(SOLVER, argv, env=kernels.environment())
         shown = LiveFrames(self)
         while not self.worker.ended():
             self._tell(*self.worker.messages())

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 from collections import deque
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,16 +31,16 @@ LAST_LINES = 12
 
 
 class Worker:
-    """Starts `python -m module argv` and collects the JSON lines that it prints.
+    """Starts `python -m module argv` and collects the JSON lines that it prints. env: of that process, ours if None.
 
     Raises Environment where no Python can be started.
     """
 
-    def __init__(self, module: str, argv: list[str], root: Path = ROOT) -> None:
+    def __init__(self, module: str, argv: list[str], root: Path = ROOT, env: Mapping[str, str] | None = None) -> None:
         head = {"sys_path": _sys_path(root), "module": module, "argv": argv}
         try:
             self._process = subprocess.Popen(command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                             stderr=subprocess.STDOUT, **_own_group())
+                                             stderr=subprocess.STDOUT, env=env, **_own_group())
         except OSError as error:
             raise Environment(f"the bake's process cannot be started ({error.strerror or error})") from error
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()

@@ -19,7 +19,7 @@ from ...solver.errors import ConJacError, Environment
 from ...solver.job.arrays import read_npy
 from ...solver.job.files import create, open_regular
 from .. import copies, gather, status_line
-from ..bake import place
+from ..bake import kernels, place
 from ..bake.progress import Progress, after, line
 from ..bake.worker import Worker
 from ..events import is_cancel
@@ -165,7 +165,7 @@ def run(obj: bpy.types.Object, scene: bpy.types.Scene, job: Path, argv: list[str
     with closing(gather.write_job_steps(obj, scene, job, notes.append, still=True, lets_in=lambda: True)) as reading:
         for _, text in reading:
             yield text
-    worker = Worker("solver", [command, str(job), *argv[1:], "--json"])
+    worker = Worker("solver", [command, str(job), *argv[1:], "--json"], env=kernels.environment())
     made, failure, progress = None, None, Progress()
     try:
         while not worker.ended():

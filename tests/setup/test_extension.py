@@ -26,7 +26,11 @@ def light_zip(tmp_path_factory):
     return build_extension.build(tmp_path_factory.mktemp("dist"))
 
 
-def run_in_blender(script: str, resources: Path, *arguments: str) -> dict:
+#: a folder as it would be on a server: permissions stop everybody but root, and tests may run as root
+READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"'
+
+
+def run_in_blender(script: str, resources: Path, *arguments: str, read_only: Path | None = None) -> dict:
     """What a script says it found, run in a fresh bpy with an empty user folder, away from the checkout.
 
     The time limit is for a busy machine where all kernels are compiled.
@@ -36,7 +40,16 @@ def run_in_blender(script: str, resources: Path, *arguments: str) -> dict:
     environment = os.environ | {"BLENDER_USER_RESOURCES": str(resources), "PYTHONPATH": "",
                                 "XDG_CACHE_HOME": str(resources / "cache")}
     environment.pop("NUMBA_CACHE_DIR", None)
-    ran = subprocess.run([sys.executable, "-c", script, *arguments], cwd=resources, capture_output=True, text=True,
+    command = [sys.executable, "-c", script, *arguments]
+    if read_only is not None:
+        for path in [read_only, *read_only.rglob("*")]:
+            path.chmod(0o555 if path.is_dir() else 0o444)
+        if os.geteuid() == 0:
+            mounted = ["unshare", "--mount", "--propagation", "private", "sh", "-c", READ_ONLY, str(read_only)]
+            command = [*mounted, *command]
+            if subprocess.run([*mounted, "true"], capture_output=True).returncode:
+                pytest.skip("this root may not mount, and nothing else keeps it from writing")
+    ran = subprocess.run(command, cwd=resources, capture_output=True, text=True,
                          env=environment, timeout=900)
     said = [line for line in ran.stdout.splitlines() if line.startswith("FOUND")]
     assert ran.returncode == 0 and said, ran.stdout[-2000:] + ran.stderr[-4000:]
@@ -183,7 +196,7 @@ def test_installed_extension_bakes_and_plays(installation, tmp_path, kernels):
     folder = tmp_path / "user"
     shutil.copytree(installation[0], folder)
     if kernels == "compiled before":
-        kept_kernels.give(folder / "cache")
+        kept_kernels.give(folder / "extensions/.user/user_default")
     found = run_in_blender(BAKE, folder, str(tmp_path / "cube.blend"))
     assert found["code"] == 0
     rest, sagged = found["lowest"]
@@ -191,3 +204,137 @@ def test_installed_extension_bakes_and_plays(installation, tmp_path, kernels):
     assert -0.07 < sagged < -0.0501  # hangs from its upper face
     assert found["modifiers"] == ["MESH_CACHE"]
     assert any(Path(path).is_file() and path.endswith(".pc2") for path in found["cache"])
+
+
+def test_kernels_are_kept_in_the_extensions_user_folder_and_nothing_in_its_own(installation, tmp_path):
+    folder = tmp_path / "user"
+    shutil.copytree(installation[0], folder)
+    own = folder / INSTALLED
+    before = sorted(own.rglob("*"))
+    kept = folder / "extensions/.user/user_default"
+    kept_kernels.give(kept)
+    found = run_in_blender(BAKE, folder, str(tmp_path / "cube.blend"), read_only=own)
+    assert found["code"] == 0
+    assert sorted(own.rglob("*")) == before
+    marks = list((kept / "conjac").glob("kernels-*/loaded-*"))
+    assert len(marks) == 1  # what the worker wrote there
+    assert not (folder / "cache" / "conjac").exists()  # the place of a solver without the extension
+
+
+COMPILE = """
+import json, sys, time
+import bpy, addon_utils
+addon_utils.enable("bl_ext.user_default.conjac")
+from bl_ext.user_default.conjac.conjac_addon.bake import kernels
+said = []
+kernels.status_line.say = said.append
+first = kernels.look()
+while kernels._worker is not None:
+    time.sleep(0.2)
+    kernels.look()
+found = {"first": first, "said": sorted(set(said)), "again": kernels.begin(),
+         "marks": [path.name for path in kernels.folder().glob("compiled-*")]}
+addon_utils.disable("bl_ext.user_default.conjac")
+print("FOUND" + json.dumps(found))
+"""
+
+
+@pytest.mark.long
+def test_kernels_are_compiled_behind_the_window_once_and_the_window_says_so(installation, tmp_path):
+    folder = tmp_path / "user"
+    shutil.copytree(installation[0], folder)
+    kept = folder / "extensions/.user/user_default"
+    kept_kernels.give(kept, without=["definite_kernels"])
+    found = run_in_blender(COMPILE, folder)
+    assert found["first"] is not None and found["again"] is False
+    assert found["said"] == ["ConJac compiles for this computer, only this once. You may go on working, and bake"]
+    version = tomllib.loads((ROOT / "blender_manifest.toml").read_text())["version"]
+    assert found["marks"] == [f"compiled-{version}"]
+    assert list(kept.glob("conjac/kernels-*/definite_kernels.*.nbc"))
+
+
+UPGRADE = """
+import json, sys
+import bpy
+module = "bl_ext.user_default.conjac"
+def install(path):
+    bpy.ops.extensions.package_install_files(filepath=path, repo="user_default", enable_on_install=True, overwrite=True)
+install(sys.argv[1])
+bpy.context.preferences.addons[module].preferences.threads = 3
+bpy.ops.mesh.primitive_cube_add(size=0.1)
+cube = bpy.context.object
+name = cube.name
+cube.conjac.enabled, cube.conjac.youngs_modulus = True, 1234.0
+bpy.ops.wm.save_as_mainfile(filepath=sys.argv[3])
+kept = bpy.utils.extension_path_user(module, path="kernels", create=True)
+open(kept + "/one", "w").close()
+install(sys.argv[2])
+import os, tomllib
+folder = bpy.utils.user_resource("EXTENSIONS", path="user_default/conjac")
+with open(folder + "/blender_manifest.toml", "rb") as file:
+    version = tomllib.load(file)["version"]
+bpy.ops.wm.open_mainfile(filepath=sys.argv[3])
+cube = bpy.data.objects[name]
+found = {"version": version, "threads": bpy.context.preferences.addons[module].preferences.threads,
+         "young": cube.conjac.youngs_modulus, "enabled": cube.conjac.enabled, "kept": os.path.exists(kept + "/one")}
+bpy.ops.extensions.package_uninstall(repo_index=[r.module for r in bpy.context.preferences.extensions.repos].index(
+    "user_default"), pkg_id="conjac")
+found["gone"] = [not os.path.exists(folder), not os.path.exists(kept)]
+found["left"] = module in bpy.context.preferences.addons
+print("FOUND" + json.dumps(found))
+"""
+
+
+def test_an_update_keeps_settings_and_kernels_and_uninstalling_leaves_nothing(light_zip, tmp_path):
+    older = tmp_path / "older.zip"
+    with zipfile.ZipFile(light_zip) as newer, zipfile.ZipFile(older, "w") as packed:
+        for name in newer.namelist():
+            data = newer.read(name)
+            if name == "blender_manifest.toml":
+                data = re.sub(rb'(?m)^version = "[^"]*"', b'version = "0.0.9"', data)
+            packed.writestr(name, data)
+    found = run_in_blender(UPGRADE, tmp_path / "user", str(older), str(light_zip), str(tmp_path / "cube.blend"))
+    version = tomllib.loads((ROOT / "blender_manifest.toml").read_text())["version"]
+    assert found["version"] == version
+    assert found["threads"] == 3 and found["young"] == 1234.0 and found["enabled"] and found["kept"]
+    assert found["gone"] == [True, True] and not found["left"]
+
+
+FARM = """
+import json, sys
+import bpy
+import addon_utils
+module = "bl_ext.system.conjac"
+addon_utils.enable(module)
+""" + BAKE.partition('addon_utils.enable("bl_ext.user_default.conjac")\n')[2].replace("user_default", "system")
+
+
+def test_a_farm_unpacks_the_zip_once_where_nobody_may_write(light_zip, tmp_path, monkeypatch):
+    shared, user = tmp_path / "shared", tmp_path / "user"
+    own = shared / "system" / "conjac"
+    with zipfile.ZipFile(light_zip) as packed:
+        packed.extractall(own)
+    before = sorted(own.rglob("*"))
+    monkeypatch.setenv("BLENDER_SYSTEM_EXTENSIONS", str(shared))
+    kept_kernels.give(user / "extensions/.user/system")
+    found = run_in_blender(FARM, user, str(tmp_path / "cube.blend"), read_only=shared)
+    assert found["code"] == 0 and found["modifiers"] == ["MESH_CACHE"]
+    assert sorted(own.rglob("*")) == before
+
+
+START = """
+import json, sys, time
+import bpy, addon_utils
+began = time.perf_counter()
+addon_utils.enable("bl_ext.user_default.conjac")
+taken = time.perf_counter() - began
+found = {"taken": taken, "solver": sorted({one.split(".conjac.")[1].split(".")[1] for one in sys.modules
+                            if ".conjac.solver." in one})}
+addon_utils.disable("bl_ext.user_default.conjac")
+print("FOUND" + json.dumps(found))
+"""
+
+
+def test_blender_loads_the_reading_half_alone(installation):
+    found = run_in_blender(START, installation[0])
+    assert set(found["solver"]) <= {"catalogue", "errors", "frames", "job"}

@@ -1,0 +1,101 @@
+"""Compiled kernels of the installed extension: where they are kept, and compiled behind the window after an install.
+
+They lie in the extension's user folder, since its own may be read-only; Blender deletes that with the extension.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tomllib
+from contextlib import suppress
+from pathlib import Path
+
+import bpy
+
+from ...solver.errors import Environment
+from .. import status_line
+from ..prefs import ROOT_PACKAGE
+from .worker import ROOT, Worker
+
+FOLDER = f"kernels-{sys.implementation.cache_tag}"
+MODULE = "solver.build.compiling"
+FIRST_LOOK, TICK = 3.0, 0.5  #: seconds: Blender is drawn by then; between looks at the process
+NOTE = "ConJac compiles for this computer, only this once. You may go on working, and bake"
+
+_worker: Worker | None = None
+
+
+def folder() -> Path | None:
+    """Where workers keep compiled kernels, made where it is missing; None where that is not this extension's to say.
+
+    That is outside of an installed extension, where the user says it, and where the folder cannot be written to.
+    """
+    if "NUMBA_CACHE_DIR" in os.environ or not ROOT_PACKAGE.startswith("bl_ext."):
+        return None
+    with suppress(ValueError, OSError):
+        place = Path(bpy.utils.extension_path_user(ROOT_PACKAGE, path=FOLDER, create=True))
+        place.chmod(0o700)  # what lies there is run
+        return place if os.access(place, os.W_OK) else None
+    return None
+
+
+def environment() -> dict[str, str] | None:
+    """Of a worker; None for this process's own."""
+    place = folder()
+    return None if place is None else os.environ | {"NUMBA_CACHE_DIR": str(place)}
+
+
+def _mark() -> Path | None:
+    """The empty file that says that this version's kernels were compiled here; None where nothing is to be compiled."""
+    place = folder()
+    if place is None:
+        return None
+    version = tomllib.loads((ROOT / "blender_manifest.toml").read_text(encoding="utf-8"))["version"]
+    return place / f"compiled-{version}"
+
+
+def begin() -> bool:
+    """Start compiling in a process of its own where this version has not been compiled yet. Returns whether it did."""
+    global _worker
+    mark = _mark()
+    if _worker is not None or mark is None or mark.exists():
+        return False
+    with suppress(Environment):  # a bake will say so
+        _worker = Worker(MODULE, [], env=environment())
+        return True
+    return False
+
+
+def look() -> float | None:
+    """Blender's timer: begin, show the note until it is done, and note that it is done."""
+    global _worker
+    if _worker is None and not begin():
+        return None
+    assert _worker is not None
+    if not _worker.ended():
+        status_line.say(NOTE)
+        return TICK
+    mark = _mark()
+    if _worker.exit_code == 0 and mark is not None:
+        with suppress(OSError):
+            mark.touch()
+    _worker = None
+    status_line.clear()
+    return None
+
+
+def register() -> None:
+    # scripts and farms bake at once, and what they bake is compiled then
+    if not bpy.app.background:
+        bpy.app.timers.register(look, first_interval=FIRST_LOOK, persistent=True)
+
+
+def unregister() -> None:
+    global _worker
+    if bpy.app.timers.is_registered(look):
+        bpy.app.timers.unregister(look)
+    if _worker is not None:
+        _worker.stop()
+        _worker = None
+        status_line.clear()
