@@ -16,7 +16,7 @@ LAGGED = 12  #: of them, after which friction keeps its loads
 
 
 def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
-            strain_left: float, tries: int = TRIES) -> tuple[StageProblem, Vec]:
+            strain_left: float, tries: int = TRIES, accepts: bool = False) -> tuple[StageProblem, Vec]:
     """The stage with the friction that it ended with, and its unknowns (3 p,) [m/s]. Raises GaveUp.
 
     Each iteration factors projected stiffness anew: a kept factor knows nothing of what touches since. Friction
@@ -24,7 +24,8 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
     the loads of surfaces that have just not met.
 
     problem_at: the stage with friction's loads as they are at positions (n, 3) [m]. begun: where it stands, (n, 3).
-    strain_left: the share of an edge's length that further iterations may change.
+    strain_left: the share of an edge's length that further iterations may change. accepts: whether what is not settled
+    by then, or is lowered no further, is taken as it is: each iteration lowers the incremental potential.
     """
     problem = problem_at(begun)
     at, last = problem.evaluate(guess), 0.0
@@ -34,6 +35,8 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
             direction = problem.system.linear.solve(-at.residual)
             after, share = problem.search(at, direction)
         except StepFailed as failure:
+            if accepts and count:
+                break
             raise GaveUp(f"{failure}; that is near ({_place(problem, at)}) m", failure.object,
                          failure.remedy or MORE_ROOM) from failure
         moved = problem.strain(after.unknowns - at.unknowns)
@@ -44,6 +47,8 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
         if share == 1.0 and count < LAGGED:
             problem = problem_at(problem.positions(problem.velocities(at.unknowns)))
             at = problem.evaluate(at.unknowns)
+    if accepts:
+        return problem, at.unknowns
     unsettled = problem.failed(f"surfaces did not settle in {tries} iterations near ({_place(problem, at)}) m", at)
     raise GaveUp(str(unsettled), unsettled.object, unsettled.remedy or MORE_ROOM)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..assembly.linearised import Linearised
 from ..forces.stencils import StencilForce
 from ..nonlinear.approach import approach
-from ..nonlinear.calm import GaveUp
+from ..nonlinear.calm import Calm, GaveUp
 from ..nonlinear.interface import StageSolver
 from ..nonlinear.landing import landing
 from ..nonlinear.problem import Physics, StageProblem
@@ -76,7 +76,8 @@ def solved(soft: SoftBodies, problem_of: Callable[[Physics], StageProblem], begu
     unknowns = approach(plain, begun, guess)
     if solver.limits.strain_left and not keeps_factors:
         # what balances without inertia is as far from its root as an iteration moves it
-        return landing(rubbing, begun, unknowns, BALANCED * solver.limits.strain_left)
+        return landing(rubbing, begun, unknowns, BALANCED * solver.limits.strain_left,
+                       accepts=isinstance(solver, Calm))
     if solver.limits.strain_left:
         return _quickly(soft, plain, rubbing, begun, unknowns, solver)
     at = begun

@@ -182,7 +182,8 @@ class Condensed:
         guess = coordinates.spread(start.u, None)[free.order].ravel()
         newton = NewtonDirect({})
         newton.limits = solver.limits
-        problem, unknowns = in_contact.solved(soft, free.of, begun, guess, newton, keeps_factors=False)
+        problem, unknowns = in_contact.solved(soft, free.of, begun, guess,
+                                              solver if isinstance(solver, Calm) else newton, keeps_factors=False)
         moved = problem.velocities(unknowns)
         x, v = problem.positions(moved), inertia.velocities(moved)
         return State(stage.time, x[coordinates.free].ravel(), v[coordinates.free].ravel(), start.memory)
@@ -223,7 +224,9 @@ class Condensed:
 
     def calmed(self, system: System, stage: Stage, start: State,
                reach: Callable[[StageSolver, Stage, State], State]) -> State:
-        """As it is: there is no energy that velocities alone could lower."""
+        """As it is: there is no energy that velocities alone could lower. What touches has one, of positions."""
+        if self._soft.contacts:
+            return reach(Calm(), stage, replace(start, u=np.zeros_like(start.u)))
         return system.land(system.pose(start, stage), stage, start)
 
     def rescued(self, failure: StepFailed, step: Callable[[Integrator], State]) -> State:

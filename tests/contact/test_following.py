@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from contact_scenes import ball
+from contact_scenes import ball, balls_in_a_bowl
 from small_jobs import change
 from touching import box, contact_job, crosses, distance, obstacle, sheet, soft, stepped
 from worlds import nodes_of
@@ -129,6 +129,25 @@ def test_a_stack_stands(tmp_path, integrator):
     low, middle, high = (x[27 * k : 27 * k + 27, 2].mean() for k in range(3))
     assert 0.08 < low < 0.12 and 0.25 < middle < 0.33 and 0.43 < high < 0.54
     assert part._calmed == 0
+
+
+def test_balls_that_pile_up_in_a_bowl_halve_no_step(tmp_path):
+    """What does not settle is taken as it is: every iteration lowers its energy and meets nothing."""
+    job = balls_in_a_bowl(tmp_path / "job", 3, 4, step=1 / 48, **CONJAC, **QUICK)
+    np.save(job / "arrays" / "dynamic.npy", np.array([0, 24, 100, 124], np.int32))
+    for k in range(3):
+        change(job, f"bodies.{k}.dynamic", {"nodes": "arrays/dynamic.npy"})
+    part = nodes_of(load(job))
+    state = part.initial_state()
+    last = energy(part, state)
+    for _ in range(24):
+        state = part.step(state, 1 / 48)
+        assert distance(part, state) > 0.0
+        now = energy(part, state)
+        assert now <= last + 1e-3 * float(part.mass.sum())
+        last = now
+    assert not crosses(part, state)
+    assert now < -0.3 * 9.81 * float(part.mass.sum())
 
 
 def test_nobody_sleeps_where_surfaces_touch(tmp_path):
