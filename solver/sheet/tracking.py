@@ -75,15 +75,20 @@ def _is_off(way: Vec, outward: Vec, thickness: float) -> Mask:
 
 def _at_the_border(mesh: SheetMesh, vertices: Index, limits: Limits, h: float) -> Mask:
     """Which of the vertices run up to the border within the step, or along it up to a corner of it."""
-    at = np.zeros(len(vertices), dtype=bool)
-    if not len(vertices):
+    # none but those of faces at the border are so near
+    close = np.zeros(len(mesh.x), dtype=bool)
+    close[mesh.faces[mesh.border[mesh.faces].any(axis=1)]] = True
+    at: Mask = close[vertices]
+    asked = vertices[at]
+    if not len(asked):
         return at
-    border, segments = mesh.border[vertices], mesh.material[mesh.border_edges]
-    corners = mesh.material[mesh.kept & mesh.border]
-    for share in (0.0, 0.5, 1.0) if mesh.slide[vertices].any() else (0.0,):
-        X = mesh.material[vertices] + share * h * mesh.slide[vertices]
+    border, segments = mesh.border[asked], mesh.material[mesh.border_edges]
+    corners, near = mesh.material[mesh.kept & mesh.border], np.zeros(len(asked), dtype=bool)
+    for share in (0.0, 0.5, 1.0) if mesh.slide[asked].any() else (0.0,):
+        X = mesh.material[asked] + share * h * mesh.slide[asked]
         to_corner = np.linalg.norm(X[:, None] - corners, axis=2).min(axis=1, initial=np.inf)
-        at |= np.where(border, to_corner, border_distance(segments, X)) < 0.5 * limits.shortest
+        near |= np.where(border, to_corner, border_distance(segments, X)) < 0.5 * limits.shortest
+    at[at] = near
     return at
 
 
