@@ -29,6 +29,7 @@ class Conformed:
 
     mesh: SheetMesh
     was: Index  #: which vertex of the sheet before each is, -1 of new ones, (n,)
+    changed: bool  #: whether the triangles are others than before
     inserted: Index  #: vertices of `mesh` that came onto a feature, (i,)
     released: Index  #: vertices of `mesh` that left one, (r,)
     jump: float  #: the furthest that a vertex was moved in the world to lie on a feature [m]
@@ -36,11 +37,6 @@ class Conformed:
     unjoined: list[tuple[int, int]]  #: vertices of `mesh` on one feature that no edge could join
     worst_angle: float  #: of a triangle at a feature in material space [rad]; π where there is none
     worst_place: tuple[Vec, Vec]  #: its middle in the world (3,) and in the material (2,) [m]
-
-    @property
-    def changed(self) -> bool:
-        """Whether the triangles are others than before."""
-        return len(self.was) == 0 or bool(np.any(self.was < 0)) or bool(np.any(np.diff(self.was) != 1))
 
 
 def conform(mesh: SheetMesh, features: Features, limits: Limits, h: float = 0.0, free: Mask | None = None
@@ -137,6 +133,6 @@ def _finished(mesh: SheetMesh, now: Conforming, unjoined: list[tuple[int, int]])
     moved = bool(now.released or now.new) or len(made.x) != len(mesh.x)
     momentum = made.momentum - mesh.momentum if moved else np.zeros(3)
     jump = max([now.jump, *(off for _, _, off in now.owed.values())])
-    return Conformed(made, was, told(sorted(now.new)), told(sorted(now.released)), jump, momentum,
-                     [(int(number[a]), int(number[b])) for a, b in unjoined if number[a] >= 0 and number[b] >= 0],
-                     angle, middle)
+    pairs = [(int(number[a]), int(number[b])) for a, b in unjoined if number[a] >= 0 and number[b] >= 0]
+    return Conformed(made, was, not np.array_equal(made.faces, mesh.faces), told(sorted(now.new)),
+                     told(sorted(now.released)), jump, momentum, pairs, angle, middle)

@@ -68,6 +68,9 @@ def test_a_flat_square_on_a_boxs_corner(cells, turn):
     found = conformed(mesh, features)
     made = found.mesh
     assert_conforms(made, features)
+    assert found.changed == (not np.array_equal(made.faces, mesh.faces))
+    at_features = (made.on[made.faces] >= 0).any(axis=1)
+    assert found.worst_angle == pytest.approx(made.smallest_angles[at_features].min(), rel=1e-9)
     assert (made.on[made.on >= 0] < 8).sum() == 1, "the one corner under it"
     for axis in (0, 1):
         near_border = crossings(made, axis)
