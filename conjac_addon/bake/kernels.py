@@ -73,6 +73,7 @@ def look() -> float | None:
     if _worker is None and not begin():
         return None
     assert _worker is not None
+    _worker.messages()  # what it prints is read, or it would not be over
     if not _worker.ended():
         status_line.say(NOTE)
         return TICK
