@@ -447,9 +447,11 @@ def test_what_hangs_on_bones_touches_colliders(scene, tmp_path):  # noqa: F811
 
 @pytest.mark.examples
 def test_files_from_before_there_was_contact_bake_each_body_alone(addon, tmp_path):
-    """The examples in the repository were saved before."""
+    """The examples in the repository were saved before, but for those of contact."""
     seen = 0
     for path in sorted(Path(__file__).parents[2].glob("examples_blend/*.blend")):
+        if path.stem in ("bowl", "wrung"):
+            continue
         bpy.ops.wm.open_mainfile(filepath=str(path))
         for obj in bpy.context.scene.objects:
             if members.is_soft_body(obj) and members.mechanism_of(obj) is None:

@@ -1,0 +1,123 @@
+"""What the scenes share in which soft bodies touch: jellies, what they meet, and how near it all comes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import cos, pi, sin
+
+import bpy
+import numpy as np
+from scipy.spatial import cKDTree
+
+from . import stage
+
+SAME = 1.0e-5  #: between a node and its vertex at the start [m]
+SQUARE = 16  #: column of what a barrier says of a pair: the square of its distance
+
+
+def soft(body: bpy.types.Object, mesher: str, edge: float, modulus: float, itself: bool = False,
+         friction: float = 0.5) -> None:
+    """A soft body that collides with all, by the settings of new ones: full FEM, SDIRK2, Quick.
+
+    mesher: one whose skin is the object's own mesh, so that what is seen is what touches. edge: [m]. modulus: [Pa].
+    """
+    settings = body.conjac
+    settings.kind, settings.method = "soft_body", "vanilla"
+    settings.integrator, settings.solver.stage_solver = "sdirk2", "quick"
+    settings.mesher, settings.edge_length = mesher, edge
+    settings.youngs_modulus, settings.poisson_ratio, settings.density = modulus, 0.4, 1000.0
+    settings.step = 1.0 / 48.0
+    settings.contact.collides_with, settings.contact.itself = "all", itself
+    settings.contact.friction = friction
+
+
+def collider(body: bpy.types.Object, friction: float = 0.5) -> None:
+    """What soft bodies do not go through."""
+    body.conjac.kind, body.conjac.contact.friction = "collider", friction
+
+
+def ball(scene: bpy.types.Scene, name: str, radius: float, place: tuple[float, float, float],
+         look: bpy.types.Material, finer: int = 3) -> bpy.types.Object:
+    """A sphere of 320 triangles, all nearly alike; of 80 if `finer` is 2."""
+    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=finer, radius=radius, location=place)
+    made = bpy.context.object
+    made.name = made.data.name = name
+    made.data.materials.append(look)
+    made.data.polygons.foreach_set("use_smooth", [True] * len(made.data.polygons))
+    return made
+
+
+def bowl(scene: bpy.types.Scene, name: str, radius: float, wall: float, look: bpy.types.Material,
+         rings: int = 14, around: int = 40) -> bpy.types.Object:
+    """Half a sphere about the origin with a wall: an inner side, a rim and an outer side."""
+    vertices: list[tuple[float, float, float]] = []
+    faces: list[tuple[int, ...]] = []
+    for r in (radius, radius + wall):
+        for k in range(1, rings + 1):
+            tilt = 0.5 * pi * k / rings
+            vertices += [(r * sin(tilt) * cos(2 * pi * i / around), r * sin(tilt) * sin(2 * pi * i / around),
+                          -r * cos(tilt)) for i in range(around)]
+        vertices.append((0.0, 0.0, -r))
+    side = rings * around + 1
+    for i in range(around):
+        j = (i + 1) % around
+        faces += [(side - 1, i, j), (2 * side - 1, side + j, side + i)]
+        for k in range(rings - 1):
+            a, b, c, d = k * around + i, (k + 1) * around + i, (k + 1) * around + j, k * around + j
+            faces += [(a, b, c, d), (side + a, side + d, side + c, side + b)]
+        top = (rings - 1) * around
+        faces.append((top + i, side + top + i, side + top + j, top + j))
+    made = stage.mesh_object(scene, name, vertices, faces)
+    made.data.materials.append(look)
+    made.data.polygons.foreach_set("use_smooth", [True] * len(faces))
+    return made
+
+
+def clearance(bodies: Sequence[bpy.types.Object], frames: Iterable[int]) -> float:
+    """How near surfaces that may touch come as they play, over these frames [m]; 0 where they cross.
+
+    bodies: all of one simulation, as baked. What is measured is the skin of their tetrahedra, whose nodes are vertices
+    of the objects. Raises ValueError where they are not.
+    """
+    from conjac.conjac_addon.bake import place
+    from conjac.solver.build.world import build
+    from conjac.solver.job.load import load
+
+    job = load(place.job_folder(bodies[0]))
+    part = build(job, lambda *_: None)[0].parts[0]
+    law, q, scene = part.contacts[0], part.initial_state().q, bpy.context.scene
+    start, vertex, nodes = part.coordinates.place(q, 0.0), {}, {}
+    for body in part.parts:
+        skin = law.surfaces.nodes
+        nodes[body.name] = skin[(skin >= body.nodes.start) & (skin < body.nodes.stop)]
+        far, vertex[body.name] = cKDTree(played(body.name, scene.frame_start)).query(start[nodes[body.name]])
+        if far.max() > SAME:
+            raise ValueError(f'nodes of "{body.name}" are up to {far.max():.2g} m from its vertices')
+    nearest = law.reach
+    for frame in frames:
+        x = part.coordinates.place(q, (frame - scene.frame_start) / stage.FPS)
+        for name, skin in nodes.items():
+            x[skin] = played(name, frame)[vertex[name]]
+        if law.surfaces.crossing(x) is not None:
+            return 0.0
+        nearest = min(nearest, float(np.sqrt(law.touching(x).work[:, SQUARE].min(initial=np.inf))))
+    return nearest
+
+
+def played(name: str, frame: int) -> np.ndarray:
+    """Places in the world of an object's vertices at a frame, (n, 3) [m]."""
+    bpy.context.scene.frame_set(frame)
+    one = bpy.data.objects[name]
+    shown = one.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    mesh = shown.to_mesh()
+    x = np.empty(3 * len(mesh.vertices))
+    mesh.vertices.foreach_get("co", x)
+    shown.to_mesh_clear()
+    matrix = np.array(shown.matrix_world)
+    return x.reshape(-1, 3) @ matrix[:3, :3].T + matrix[:3, 3]
+
+
+def told_clearance(scene: bpy.types.Scene) -> float:
+    """The least of all frames of the scene's soft bodies, which are one simulation [m]."""
+    bodies = [one for one in scene.objects if one.type == "MESH" and one.conjac.kind == "soft_body"]
+    return clearance(bodies, range(scene.frame_start, scene.frame_end + 1))

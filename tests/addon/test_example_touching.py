@@ -1,0 +1,45 @@
+"""The scenes in which soft bodies touch, through the command line's handler: nothing that plays crosses anything."""
+
+
+import numpy as np
+import pytest
+
+bpy = pytest.importorskip("bpy")
+
+from jelly import rest_of, scene, seen_at  # noqa: E402, F401
+from mathutils import Matrix  # noqa: E402
+
+from conjac.conjac_addon.bake import cli  # noqa: E402
+from conjac.examples_blend import build, jelly  # noqa: E402
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name,last", [("bowl", 12), ("wrung", 14)])
+def test_what_touches_keeps_apart_at_every_frame(scene, tmp_path, name, last):  # noqa: F811
+    build.build(name, tmp_path)
+    scene = bpy.context.scene
+    scene.frame_end = last
+    assert cli.run(["bake"]) == 0
+    moved = [np.abs(seen_at(one, last) - rest_of(one)).max() for one in scene.objects
+             if one.type == "MESH" and one.conjac.kind == "soft_body"]
+    assert min(moved) > 1e-4
+    assert jelly.told_clearance(scene) > 0.0
+
+
+def test_clearance_is_the_distance_of_what_plays(scene, tmp_path):  # noqa: F811
+    look = bpy.data.materials.new("Look")
+    scene.frame_end = 2
+    bodies = [jelly.ball(scene, name, 0.1, (0.0, 0.0, height), look, finer=2)
+              for name, height in (("A", 0.0), ("B", 0.195))]
+    for body in bodies:
+        jelly.soft(body, "tetgen", 0.1, 1e4)
+        body.conjac.contact.distance = 0.05
+        body.data.transform(Matrix.Scale(0.9, 4))
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "balls.blend"))
+    assert cli.run(["bake"]) == 0
+    # poles face each other
+    assert jelly.clearance(bodies, [1]) == pytest.approx(0.015, abs=1e-5)
+    for frame, lower in ((1, 0.0), (2, -0.05)):
+        bodies[1].delta_location.z = lower
+        bodies[1].keyframe_insert("delta_location", frame=frame)
+    assert jelly.clearance(bodies, [2]) == 0.0
