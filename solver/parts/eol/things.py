@@ -13,6 +13,8 @@ from ...contact.find.sharp import Sharp
 from ...coordinates.prescribed import OverTime
 from ...state import Index, Mask, Vec
 
+EVEN = np.deg2rad(0.5)  #: an edge that bends less is one in a plane, which its faces keep cloth out of
+
 
 @dataclass(frozen=True)
 class Thing:
@@ -97,13 +99,18 @@ class Things:
 
     @cached_property
     def edges(self) -> tuple[Index, Index]:
-        """Edges between two faces that are not sharp, (e, 2), and their faces, (e, 2)."""
+        """Edges between two faces that bend there without being sharp, (e, 2), and their faces, (e, 2)."""
         ends = np.sort(self.triangles[:, [[1, 2], [2, 0], [0, 1]]].reshape(-1, 2), axis=1).astype(np.int64)
         keys = ends[:, 0] << 32 | ends[:, 1]
         order = np.argsort(keys, kind="stable")
         same = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
         first, second = order[same], order[same + 1]
-        smooth = ~self.sharp.reshape(-1)[first]
+        x = np.concatenate([one.motion.at(0.0) for one in self.parts])
+        corners = x[self.triangles]
+        normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        normal /= np.maximum(np.linalg.norm(normal, axis=1), 1e-300)[:, None]
+        bends = np.einsum("ei,ei->e", normal[first // 3], normal[second // 3]) < np.cos(EVEN)
+        smooth = bends & ~self.sharp.reshape(-1)[first]
         return (ends[first[smooth]].astype(np.int32),
                 np.column_stack([first[smooth] // 3, second[smooth] // 3]).astype(np.int32))
 

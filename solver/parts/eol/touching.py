@@ -17,6 +17,7 @@ from .unknowns import Unknowns
 
 AHEAD = 2.0  #: how many steps' moves away something is looked for
 SLACK = 0.05  #: of an edge's length: what is looked for at least
+DEEP = 0.05  #: of an edge's length: what is further inside a thing is on its other side
 LIKE = 0.98  #: cosine between two directions at one vertex that are one
 
 
@@ -38,14 +39,15 @@ def touching(mesh: SheetMesh, unknowns: Unknowns, things: Things, now: Moment, g
         np.linalg.norm(now.velocity, axis=1).max(initial=0.0)) + h * float(np.linalg.norm(gravity))
     edge = float(np.sqrt(mesh.areas.mean()))
     thickest = max((one.thickness for one in things.parts), default=0.0)
+    deep = DEEP * edge + thickest
     reach = max(AHEAD * h * fastest, SLACK * edge) + thickest
     x, v = np.concatenate([mesh.x, now.x]), np.concatenate([mesh.v, now.velocity])
     faces = things.triangles + np.int32(count)
     group = np.repeat(np.array([0, 1], np.int32), [count, len(now.x)])
 
-    vertices, vertex_table = _of_vertices(mesh, x, v, faces, group, things, reach, h, gravity)
-    spread_tables = [_of_points(mesh, x, v, faces, group, things, reach, h, gravity),
-                     _of_edges(mesh, x, v, group, things, reach, h, gravity)]
+    vertices, vertex_table = _of_vertices(mesh, x, v, faces, group, things, reach, h, gravity, deep)
+    spread_tables = [_of_points(mesh, x, v, faces, group, things, reach, h, gravity, deep),
+                     _of_edges(mesh, x, v, group, things, reach, h, gravity, deep)]
     spread = _spread(unknowns, count, [one for one in spread_tables if one is not None])
     return Touching(vertices, spread, *vertex_table)
 
@@ -60,7 +62,7 @@ class _Pairs:
 
 
 def _of_vertices(mesh: SheetMesh, x: Vec, v: Vec, faces: Index, group: Index, things: Things, reach: float, h: float,
-                 gravity: Vec) -> tuple[VertexRows, tuple[Vec, Vec, Vec]]:
+                 gravity: Vec, deep: float) -> tuple[VertexRows, tuple[Vec, Vec, Vec]]:
     count = len(mesh.x)
     free = np.flatnonzero(mesh.on < 0).astype(np.int32)
     points = np.repeat(free[:, None], 3, axis=1)
@@ -71,7 +73,7 @@ def _of_vertices(mesh: SheetMesh, x: Vec, v: Vec, faces: Index, group: Index, th
     point_rows(x, pairs, count, faces, normals, things.sharp, things.closed, weights, direction, gap, keep)
     gap -= things.thickness[pairs[:, 1]]
     hit = -np.einsum("ka,kai->ki", weights[:, 1:], v[faces[pairs[:, 1]]])  # velocity of the thing there
-    keep &= _comes(gap, direction, v[pairs[:, 0]] - hit, gravity, h)
+    keep &= _comes(gap, direction, v[pairs[:, 0]] - hit, gravity, h, deep)
     k = np.flatnonzero(keep)
     k = k[_distinct(pairs[k, 0], direction[k], gap[k])]
     vertex, n = pairs[k, 0], direction[k]
@@ -83,7 +85,7 @@ def _of_vertices(mesh: SheetMesh, x: Vec, v: Vec, faces: Index, group: Index, th
 
 
 def _of_points(mesh: SheetMesh, x: Vec, v: Vec, faces: Index, group: Index, things: Things, reach: float, h: float,
-               gravity: Vec) -> _Pairs | None:
+               gravity: Vec, deep: float) -> _Pairs | None:
     """Vertices of things in faces of the cloth, those aside that are points of features."""
     count = len(mesh.x)
     points = np.flatnonzero(~things.has_corner).astype(np.int32) + np.int32(count)
@@ -107,7 +109,7 @@ def _of_points(mesh: SheetMesh, x: Vec, v: Vec, faces: Index, group: Index, thin
     direction = turn[:, None] * flat
     nodes = np.column_stack([pairs[:, 0], mesh.faces[pairs[:, 1]]]).astype(np.int32)
     relative = -np.einsum("ka,kai->ki", weights, v[nodes])
-    keep &= _comes(gap, direction, relative, gravity, h)
+    keep &= _comes(gap, direction, relative, gravity, h, deep)
     k = np.flatnonzero(keep)
     fixed = np.einsum("ki,ki->k", direction[k], v[nodes[k, 0]])
     weights = -weights[k]
@@ -116,8 +118,8 @@ def _of_points(mesh: SheetMesh, x: Vec, v: Vec, faces: Index, group: Index, thin
                   (nodes[k, 0].astype(np.int64) << 32 | pairs[k, 1]) + (1 << 61))
 
 
-def _of_edges(mesh: SheetMesh, x: Vec, v: Vec, group: Index, things: Things, reach: float, h: float, gravity: Vec
-              ) -> _Pairs | None:
+def _of_edges(mesh: SheetMesh, x: Vec, v: Vec, group: Index, things: Things, reach: float, h: float, gravity: Vec,
+              deep: float) -> _Pairs | None:
     """Edges of the cloth over smooth edges of things."""
     count, (smooth, beside) = len(mesh.x), things.edges
     if not len(smooth):
@@ -133,7 +135,7 @@ def _of_edges(mesh: SheetMesh, x: Vec, v: Vec, group: Index, things: Things, rea
     weights, direction, gap, keep = _room(len(nodes))
     edge_rows(x, nodes, np.ascontiguousarray(outward), weights, direction, gap, keep)
     gap -= things.thickness[beside[found[:, 1] - len(own), 0]]
-    keep &= _comes(gap, direction, np.einsum("ka,kai->ki", weights, v[nodes]), gravity, h)
+    keep &= _comes(gap, direction, np.einsum("ka,kai->ki", weights, v[nodes]), gravity, h, deep)
     k = np.flatnonzero(keep)
     fixed = -np.einsum("ki,ka,kai->k", direction[k], weights[k, 2:], v[nodes[k, 2:]])
     weights = weights[k]
@@ -162,11 +164,12 @@ def _near(x: Vec, corners: Index, points: int, group: Index, distance: float) ->
     return ordered
 
 
-def _comes(gap: Vec, direction: Vec, relative: Vec, gravity: Vec, h: float) -> Mask:
-    """Whether a pair may close within the step, with room for what forces change, (k,)."""
+def _comes(gap: Vec, direction: Vec, relative: Vec, gravity: Vec, h: float, deep: float) -> Mask:
+    """Whether a pair may close within the step, with room for what forces change, (k,), and is no further inside than
+    `deep` [m]."""
     closing = -np.einsum("ki,ki->k", direction, relative)
     room = h * np.maximum(closing, 0.0) + 0.5 * h * np.linalg.norm(relative, axis=1) + h * h * np.linalg.norm(gravity)
-    near: Mask = gap < room
+    near: Mask = (gap < room) & (gap > -deep)
     return near
 
 
