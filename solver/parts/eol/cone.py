@@ -162,17 +162,18 @@ def _fold(mesh: SheetMesh, place: Index, tangent: Vec, held: Mask) -> Vec:
     the tangent where it is held, else in the direction in which they do least."""
     face, vertex = _corners(mesh, place)
     count, weight = len(tangent), mesh.areas[face]
-    whole = np.bincount(vertex, weight, count)
+    around = np.bincount(vertex, weight, count)
     F = mesh.gradients[face]
     mean = np.zeros((count, 3, 2))
     np.add.at(mean, vertex, weight[:, None, None] * F)
-    mean /= whole[:, None, None]
+    mean /= around[:, None, None]
     away = F - mean[vertex]
     square, size = np.zeros((count, 2, 2)), np.zeros((count, 2, 2))
     np.add.at(square, vertex, weight[:, None, None] * np.einsum("pia,pib->pab", away, away))
     np.add.at(size, vertex, weight[:, None, None] * np.einsum("pia,pib->pab", F, F))
     across = _perpendicular(tangent)
-    one = np.einsum("ka,kab,kb->k", across, square, across) / np.einsum("ka,kab,kb->k", across, size, across)
+    whole = np.einsum("ka,kab,kb->k", across, size, across)
+    one = np.einsum("ka,kab,kb->k", across, square, across) / np.where(whole > 0.0, whole, 1.0)
     share = np.clip(np.where(held, one, _least(square, size)), 0.0, 1.0)
     angle: Vec = 2.0 * np.arcsin(np.sqrt(share))
     return angle
