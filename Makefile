@@ -16,7 +16,7 @@ SHELL := /bin/bash
 PYTHON ?= python3.11
 PY := .venv/bin/python
 WORKERS ?= 2
-GALLERY := twist aniso hetero barcut drop ragdoll chain links muscle muscle2d klann bowl wrung
+GALLERY := twist aniso hetero barcut drop ragdoll chain links muscle muscle2d klann bowl wrung edge
 SCENES := suzanne bar $(GALLERY)
 EXAMPLES := $(SCENES:%=examples_blend/%.blend)
 

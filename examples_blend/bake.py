@@ -35,7 +35,7 @@ def bake(name: str, out: Path = OUT) -> int:
     bpy.context.preferences.filepaths.save_version = 0
     code: int = cli.run(["bake", "--format", "abc", "--save"])
     if code == 0:
-        bodies = [one for one in bpy.context.scene.objects if one.type == "MESH" and one.conjac.enabled]
+        bodies = [one for one in bpy.context.scene.objects if one.type == "MESH" and playback.plays(one)]
         for body in bodies:
             made = bpy.path.abspath(playback.find(playback.find_cut(body) or body).cache_file.filepath)
             shutil.copyfile(made, out / (f"{name}.abc" if len(bodies) == 1 else f"{name} {body.name}.abc"))

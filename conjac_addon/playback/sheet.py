@@ -143,7 +143,7 @@ def _on_one_island(source: NDArray[np.int32], island: NDArray[np.int64]) -> NDAr
 
 
 def _read(collection: Any, name: str, width: int, kind: type, count: int) -> NDArray[Any]:
-    values = np.empty(width * count, kind)
+    values: NDArray[Any] = np.empty(width * count, kind)
     collection.foreach_get(name, values)
     return values.reshape(-1, width)
 

@@ -92,7 +92,7 @@ def draw_switch(self: Any, context: bpy.types.Context) -> None:
 
 
 def register() -> None:
-    bpy.types.WindowManager.conjac_show_sliding = bpy.props.BoolProperty(
+    bpy.types.WindowManager.conjac_show_sliding = bpy.props.BoolProperty(  # type: ignore[func-returns-value]
         name="Sliding Cloth", description="Show where cloth sits on sharp edges, and how far it slides through there "
         f"in {SECONDS} s", default=False)
     bpy.types.VIEW3D_PT_overlay_object.append(draw_switch)
