@@ -225,6 +225,9 @@ def insert_edges(now: Conforming) -> int:
         key = (a, b, int(run[k]))
         if key in now.refused or a in moved or b in moved:
             continue
+        if _leaps(now, a, b, float(found.share[k]), found.places[k]):
+            now.refused.add(key)
+            continue
         here = _on_edge(now, a, b, float(found.share[k]), int(run[k]), found.places[k])
         if here is None:
             now.refused.add(key)
@@ -236,13 +239,21 @@ def insert_edges(now: Conforming) -> int:
     return done
 
 
+def _leaps(now: Conforming, a: int, b: int, share: float, place: Vec) -> bool:
+    """Whether a place of an edge would be moved further than it comes by itself in a step: contact pushes it out."""
+    x, v = now.working.x, now.working.v
+    off = float(np.linalg.norm((1.0 - share) * x[a] + share * x[b] - place))
+    speed = float(np.linalg.norm((1.0 - share) * v[a] + share * v[b]))
+    return off > now.limits.leap * (now.limits.thickness + now.h * speed)
+
+
 def _beside_a_corner(now: Conforming, ends: Index, places: Vec) -> Mask:
     """Which places on runs (k, 3) are as good as at one of their ends (k, 2): the corner stands for them."""
     working, features, limits = now.working, now.runs.features, now.limits
     taken = np.zeros(len(features.points) + 1, dtype=bool)
     on = working.on[:int(working.counts[0])]
     taken[on[(on >= 0) & (on < now.runs.points) & working.alive]] = True
-    near = np.where(taken[ends], max(limits.thickness, limits.shortest), limits.thickness)
+    near = np.where(taken[ends], max(limits.thickness, limits.shortest, 0.5 * limits.depth), limits.thickness)
     off = np.linalg.norm(places[:, None] - features.points[ends], axis=2)
     beside: Mask = np.any((ends >= 0) & (off <= near), axis=1)
     return beside

@@ -20,6 +20,9 @@ class Limits:
     depth: float  #: cloth that is further through a feature has not come in over it [m]
     ill: float = float(np.deg2rad(8.0))  #: triangles at features with a smaller angle in material space are mended
     border: float = float(np.deg2rad(20.0))  #: features go over the border at no smaller angle in material space
+    #: of the thickness and a step's move: a place of an edge that is further from a feature is not put onto it, as
+    #: stretched cloth would be thrown about
+    leap: float = np.inf
     rounds: int = 12  #: of inserting, and of mending
 
     @classmethod

@@ -58,7 +58,7 @@ def test_nothing_of_it_is_in_the_box(slid):
     for frame in range(1, 18):
         x = slid.sheets(frame)["Cloth"].x
         depth = np.minimum(-x[:, 2], EDGE - x[:, 0])
-        assert depth.max() < 1e-4 - THICKNESS  # THICKNESS off it, to a tenth of a millimetre
+        assert depth.max() < -0.5 * THICKNESS
 
 
 def test_the_artists_vertices_are_in_the_frames(slid):
@@ -76,3 +76,22 @@ def test_a_resumed_bake_gives_the_same_bytes(tmp_path, slid):
     for frame in (9, 12, 17):
         assert (cache.folder / f"sheets/{frame:06d}.npz").read_bytes() == (
             slid.folder / f"sheets/{frame:06d}.npz").read_bytes()
+
+
+def test_a_cloth_over_a_small_table_comes_to_rest(tmp_path):
+    """It hangs over all edges and corners of a cube, undamped: it stays on them and out of it, and calms down."""
+    arrays = {}
+    vertices, triangles = grid(8, 8, 0.6, 0.6)
+    body = cloth_body("Cloth", vertices + [-0.27, -0.28, 0.004], triangles, arrays, eulerian={}, thickness=THICKNESS)
+    cube = obstacle("Cube", BOX[0] * 0.15 - [0.0, 0.0, 0.15], BOX[1], arrays)
+    cache = baked(cloth_job(tmp_path / "job", [body], arrays, end=25, contact={}, obstacles=[cube]))
+    before = None
+    for frame in range(3, 26):
+        sheet = cache.sheets(frame)["Cloth"]
+        assert len(sheet.sliding) >= 10
+        depth = np.minimum(0.15 - np.abs(sheet.x[:, :2]).max(axis=1), -sheet.x[:, 2])
+        assert depth.max() < -0.5 * THICKNESS
+        now = cache.vertices(frame)
+        last, before = before, now
+    # a frame's move of what swung by centimetres at first
+    assert np.linalg.norm(before - last, axis=1).max() < 0.02

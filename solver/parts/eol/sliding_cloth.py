@@ -28,7 +28,8 @@ from .touching import Touching, touching
 
 T = TypeVar("T", bound=np.generic)
 
-OFF = 1.0e-6  #: [m]: a vertex that is further off its feature than this after a step has lifted off
+OFF = 0.25  #: of the thickness: a vertex that is further off its feature after a step has lifted off
+LEAP = 3.0  #: of the thickness and a step's move: what is further through an edge is pushed out before it sits there
 SHORTER = 0.5  #: of a step in which a face would be pulled through an edge
 SHORTEST = 1.0 / 64.0  #: of a step that is tried
 RENEWALS = 4  #: of friction
@@ -124,8 +125,12 @@ class SlidingCloth:
             if h < shortest:
                 raise StepFailed("cloth slides through an edge faster than its triangles can follow")
         self._warm = answer.warm
+        way = self._off(cone_rows, moved, h)
+        off = np.linalg.norm(way, axis=1) > OFF * self.limits.thickness
         free = np.zeros(len(mesh.x), dtype=bool)
-        free[cone_rows.vertices] = self._off(cone_rows, moved, h) > OFF
+        free[cone_rows.vertices] = off
+        # what all but stays there stays there
+        moved.x[cone_rows.vertices[~off]] -= way[~off]
         flat = np.ones(len(mesh.x), dtype=bool)
         flat[cone_rows.vertices] = cone_rows.flat
         return Cloth(moved, cloth.pin, flat, free), h
@@ -135,7 +140,7 @@ class SlidingCloth:
         if not self.sharp:
             return cloth
         features = self.things.at(time, h).features
-        conformed = conform(cloth.mesh, features, self.limits, h, cloth.free)
+        conformed = conform(cloth.mesh, features, replace(self.limits, leap=LEAP), h, cloth.free)
         cloth = cloth.moved(conformed.mesh, conformed.was)
         if self.sizing is None:
             return cloth
@@ -184,10 +189,10 @@ class SlidingCloth:
 
     @staticmethod
     def _off(cone_rows: Cone, moved: SheetMesh, h: float) -> Vec:
-        """How far vertices are off their features after the step, (k,) [m]."""
+        """The ways of vertices off their features after the step, (k, 3) [m]."""
         way = moved.x[cone_rows.vertices] - cone_rows.places - h * cone_rows.velocity
         along = np.einsum("ki,ki->k", way, cone_rows.along)[:, None] * cone_rows.along
-        off: Vec = np.linalg.norm(way - along, axis=1)
+        off: Vec = way - along
         return off
 
     def _rubbed(self, mesh: SheetMesh, on_features: Cone, touched: Touching, now: Moment) -> Rubbed | None:

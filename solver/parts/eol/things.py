@@ -98,8 +98,8 @@ class Things:
         return of_part[owner[on]] if len(on) else np.zeros(0)
 
     @cached_property
-    def edges(self) -> tuple[Index, Index]:
-        """Edges between two faces that bend there without being sharp, (e, 2), and their faces, (e, 2)."""
+    def edges(self) -> tuple[Index, Index, Mask]:
+        """Edges between two faces that bend there, (e, 2), their faces, (e, 2), and whether they are sharp, (e,)."""
         ends = np.sort(self.triangles[:, [[1, 2], [2, 0], [0, 1]]].reshape(-1, 2), axis=1).astype(np.int64)
         keys = ends[:, 0] << 32 | ends[:, 1]
         order = np.argsort(keys, kind="stable")
@@ -110,9 +110,9 @@ class Things:
         normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         normal /= np.maximum(np.linalg.norm(normal, axis=1), 1e-300)[:, None]
         bends = np.einsum("ei,ei->e", normal[first // 3], normal[second // 3]) < np.cos(EVEN)
-        smooth = bends & ~self.sharp.reshape(-1)[first]
-        return (ends[first[smooth]].astype(np.int32),
-                np.column_stack([first[smooth] // 3, second[smooth] // 3]).astype(np.int32))
+        return (ends[first[bends]].astype(np.int32),
+                np.column_stack([first[bends] // 3, second[bends] // 3]).astype(np.int32),
+                self.sharp.reshape(-1)[first[bends]])
 
     @cached_property
     def sharp(self) -> Mask:

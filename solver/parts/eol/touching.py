@@ -18,6 +18,7 @@ from .unknowns import Unknowns
 AHEAD = 2.0  #: how many steps' moves away something is looked for
 SLACK = 0.05  #: of an edge's length: what is looked for at least
 DEEP = 0.05  #: of an edge's length: what is further inside a thing is on its other side
+PUSH = 0.5  #: [m/s]: what is inside comes out no faster
 LIKE = 0.98  #: cosine between two directions at one vertex that are one
 
 
@@ -77,7 +78,7 @@ def _of_vertices(mesh: SheetMesh, x: Vec, v: Vec, faces: Index, group: Index, th
     k = np.flatnonzero(keep)
     k = k[_distinct(pairs[k, 0], direction[k], gap[k])]
     vertex, n = pairs[k, 0], direction[k]
-    target = np.einsum("ki,ki->k", n, hit[k]) - gap[k] / h
+    target = np.einsum("ki,ki->k", n, hit[k]) + _closing(gap[k], h)
     factor = np.concatenate([n, np.zeros((len(k), 2))], axis=1)
     key = (vertex.astype(np.int64) << 32 | pairs[k, 1]) + (1 << 62)
     rows = VertexRows(vertex, factor.reshape(-1, MOST), target, np.zeros(len(k), bool), key)
@@ -114,21 +115,23 @@ def _of_points(mesh: SheetMesh, x: Vec, v: Vec, faces: Index, group: Index, thin
     fixed = np.einsum("ki,ki->k", direction[k], v[nodes[k, 0]])
     weights = -weights[k]
     weights[:, 0] = 0.0
-    return _Pairs(nodes[k], weights, direction[k], fixed - gap[k] / h,
+    return _Pairs(nodes[k], weights, direction[k], fixed + _closing(gap[k], h),
                   (nodes[k, 0].astype(np.int64) << 32 | pairs[k, 1]) + (1 << 61))
 
 
 def _of_edges(mesh: SheetMesh, x: Vec, v: Vec, group: Index, things: Things, reach: float, h: float, gravity: Vec,
               deep: float) -> _Pairs | None:
-    """Edges of the cloth over smooth edges of things."""
-    count, (smooth, beside) = len(mesh.x), things.edges
-    if not len(smooth):
+    """Edges of the cloth over edges of things, where neither end sits on one already."""
+    count, (others, beside, sharp) = len(mesh.x), things.edges
+    if not len(others):
         return None
     own = mesh.edges
-    conformal = (mesh.on[own] >= 0).all(axis=1)
-    own = own[~conformal]
-    both = np.concatenate([own, smooth + np.int32(count)]).astype(np.int32)
+    ends_on = (mesh.on[own] >= 0).sum(axis=1)
+    own, ends_on = own[ends_on < 2], ends_on[ends_on < 2]
+    both = np.concatenate([own, others + np.int32(count)]).astype(np.int32)
     found = _near(x, both, 0, group, reach)
+    # what sits on something sharp has rows of its own
+    found = found[~sharp[found[:, 1] - len(own)] | (ends_on[found[:, 0]] == 0)]
     nodes = both[found].reshape(-1, 4)
     normals = _normals(x, things.triangles + np.int32(count))
     outward = normals[beside[found[:, 1] - len(own)]].sum(axis=1)
@@ -140,7 +143,7 @@ def _of_edges(mesh: SheetMesh, x: Vec, v: Vec, group: Index, things: Things, rea
     fixed = -np.einsum("ki,ka,kai->k", direction[k], weights[k, 2:], v[nodes[k, 2:]])
     weights = weights[k]
     weights[:, 2:] = 0.0
-    return _Pairs(nodes[k], weights, direction[k], fixed - gap[k] / h,
+    return _Pairs(nodes[k], weights, direction[k], fixed + _closing(gap[k], h),
                   (nodes[k, 0].astype(np.int64) << 32 | found[k, 1]) + (1 << 60))
 
 
@@ -171,6 +174,12 @@ def _comes(gap: Vec, direction: Vec, relative: Vec, gravity: Vec, h: float, deep
     room = h * np.maximum(closing, 0.0) + 0.5 * h * np.linalg.norm(relative, axis=1) + h * h * np.linalg.norm(gravity)
     near: Mask = (gap < room) & (gap > -deep)
     return near
+
+
+def _closing(gap: Vec, h: float) -> Vec:
+    """How fast a pair has to part at least, (k,) [m/s]: what is apart may close its gap, what is inside comes out."""
+    least: Vec = np.minimum(-gap / h, PUSH)
+    return least
 
 
 def _distinct(vertex: Index, direction: Vec, gap: Vec) -> Index:
