@@ -1,0 +1,56 @@
+"""Cloth over wires and nails: things without faces, whose normals are those of the cloth that lies on them."""
+
+import numpy as np
+from sheets import grid
+from sliding_strips import fabric, start, steps_of
+
+from solver.contact.find.sharp import nails, wires
+from solver.coordinates.prescribed import Still
+from solver.parts.eol.things import Thing, Things
+from solver.sheet.sheet_mesh import SheetMesh
+from solver.sheet.sizing import Sizing
+
+NONE = np.zeros((0, 3), np.int32)
+
+
+def falling(places, sharp):
+    """A square metre that falls by 4 mm onto what is sharp at these places, and its steps."""
+    rest, faces = grid(10, 10, 1.0, 1.0)
+    mesh = SheetMesh.at_rest(rest + [-0.45, -0.5, 0.004], rest[:, :2], faces)
+    things = Things([Thing("sharp", Still(places), NONE, False, sharp, 0.0, 0.0)])
+    return steps_of(mesh, things, fabric(bending=2e-5, damping=2e-3), sizing=Sizing(0.04, 0.16)), start(mesh)
+
+
+def test_cloth_slides_over_a_wire_with_a_fold_that_is_sharp():
+    """It hangs over it by 47 and 53 cm, runs off to the longer side, and is held by the line alone."""
+    wire = np.array([[0.02, -1.0, 0.0], [0.02, 1.0, 0.0]])
+    steps, cloth = falling(wire, wires(wire, np.array([[0, 1]])))
+    X = []
+    for k in range(30):
+        cloth = steps.step(cloth, k / 96, 1 / 96)
+        at = (cloth.mesh.on >= 0) & ~cloth.free
+        if k >= 4:
+            assert at.sum() >= 9
+            assert np.abs(cloth.mesh.x[at][:, [0, 2]] - [0.02, 0.0]).max() < 1e-9
+            X.append(cloth.mesh.material[at, 0].mean())
+    assert cloth.mesh.x[:, 2].min() < -0.4
+    assert X[-1] < X[0] - 0.005  # 53 cm pull 47 over
+
+
+def test_nails_hold_cloth_by_their_tips_and_let_it_slide():
+    tips = np.array([[a, b, 0.0] for a in (-0.2, 0.05, 0.3) for b in (-0.25, 0.03, 0.28)])
+    places = np.empty((2 * len(tips), 3))
+    places[0::2], places[1::2] = tips - [0.0, 0.0, 0.3], tips
+    steps, cloth = falling(places, nails(len(tips)))
+    first = None
+    for k in range(24):
+        cloth = steps.step(cloth, k / 96, 1 / 96)
+        on = cloth.mesh.on
+        if k >= 4:
+            at = np.flatnonzero(on >= 0)
+            assert sorted(on[at]) == list(range(len(tips)))  # one vertex at each tip
+            assert np.abs(cloth.mesh.x[at] - tips[on[at]]).max() < 1e-9
+            X = cloth.mesh.material[at][np.argsort(on[at])]
+            first = X if first is None else first
+    assert np.linalg.norm(X - first, axis=1).max() > 1e-3  # and it slid over them
+    assert cloth.mesh.x[:, 2].min() < -0.2
