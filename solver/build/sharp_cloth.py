@@ -12,6 +12,7 @@ from ..forces.cloth.sheet import Sheet, SheetLaw
 from ..job import schema
 from ..job.folder import Job, blame, parameters
 from ..parts.eol.fabric import Fabric, Law
+from ..parts.eol.rubbing import as_capstan
 from ..parts.eol.sliding_cloth import Cloth, SlidingCloth
 from ..parts.eol.swollen import Beside, Swollen, is_closed
 from ..parts.eol.things import Thing, Things
@@ -50,7 +51,8 @@ def sharp_cloth(job: Job, prepared: PreparedCloth) -> SharpCloth:
     held = np.flatnonzero(place[pinned] >= 0)
     motion = places_over_time(job, prepared.fields.motion, nodes[pinned])
     steps = SlidingCloth(_fabric(body, cloth), np.array(job.scene.gravity), things, Limits.of(mesh, cloth.thickness),
-                         Sizing(finest, coarsest), lambda time: motion.at(time)[held])
+                         Sizing(finest, coarsest), lambda time: motion.at(time)[held],
+                         as_capstan if cloth.eulerian.capstan else None)
     to_object = None if surface.to_object is None else job.array(surface.to_object)
     shown = ShownSheet(nodes, material, triangles, to_object)
     notes = [f'"{body.name}": {note}' for note in (*prepared.volume.notes, *prepared.fields.notes, ALONE)]
@@ -81,9 +83,10 @@ def _lengths(mesh: SheetMesh) -> Vec:
 
 
 def _fabric(body: schema.Body, cloth: schema.Cloth) -> Fabric:
-    damping = parameters("damping", body.damping)
+    damping, sharp = parameters("damping", body.damping), cloth.eulerian
     return Fabric(_law("membrane", cloth.membrane), _law("bending", cloth.bending), cloth.area_density,
-                  float(damping["stiffness_damping"]), float(damping["mass_damping"]))
+                  float(damping["stiffness_damping"]), float(damping["mass_damping"]),
+                  sharp is not None and sharp.exact)
 
 
 def _law(family: str, choice: schema.Choice) -> Law:

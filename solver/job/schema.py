@@ -171,6 +171,9 @@ class Eulerian(Strict):
     finest: Annotated[float, Meta(ge=0)] = 0.0  #: shortest edge that remeshing aims at [m]; 0: what suits the mesh
     coarsest: Annotated[float, Meta(ge=0)] = 0.0  #: longest such; 0: what suits the mesh
     friction: Annotated[float, Meta(ge=0, le=100)] | None = None  #: where it is sharp; that of the contact if left out
+    #: a fold over an edge holds as a rope around a capstan does, T₂ ≤ T₁ e^{μθ}; else as Coulomb says of one sharp line
+    capstan: bool = False
+    exact: bool = False  #: forces on what slides are the exact slope of the energy; else what faces' forces do there
 
 
 class Cloth(Strict):

@@ -78,6 +78,16 @@ def test_a_resumed_bake_gives_the_same_bytes(tmp_path, slid):
             slid.folder / f"sheets/{frame:06d}.npz").read_bytes()
 
 
+def test_a_job_says_how_folds_rub_and_which_forces_slide(tmp_path):
+    from solver.build.world import build
+    from solver.job.load import load
+
+    for sharp, exact, rubs in (({}, False, False), ({"capstan": True, "exact": True}, True, True)):
+        folder = draped(tmp_path / f"job{exact}", sharp=sharp)
+        part = build(load(folder), lambda *_: None)[0].parts[0]
+        assert part.steps.fabric.exact is exact and (part.steps.friction is not None) is rubs
+
+
 def test_a_cloth_over_a_small_table_comes_to_rest(tmp_path):
     """It hangs over all edges and corners of a cube, undamped: it stays on them and out of it, and calms down."""
     arrays = {}
