@@ -98,7 +98,7 @@ def test_a_cloth_over_a_small_table_comes_to_rest(tmp_path):
     before = None
     for frame in range(3, 26):
         sheet = cache.sheets(frame)["Cloth"]
-        assert len(sheet.sliding) >= 10
+        assert len(sheet.sliding) >= 4
         depth = np.minimum(0.15 - np.abs(sheet.x[:, :2]).max(axis=1), -sheet.x[:, 2])
         assert depth.max() < -0.5 * THICKNESS
         now = cache.vertices(frame)
