@@ -16,7 +16,8 @@ LAGGED = 12  #: of them, after which friction keeps its loads
 
 
 def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
-            strain_left: float, tries: int = TRIES, accepts: bool = False) -> tuple[StageProblem, Vec]:
+            strain_left: float, tries: int = TRIES, accepts: bool = False, by_strain: bool = False
+            ) -> tuple[StageProblem, Vec]:
     """The stage with the friction that it ended with, and its unknowns (3 p,) [m/s]. Raises GaveUp.
 
     Each iteration factors projected stiffness anew: a kept factor knows nothing of what touches since. Friction
@@ -25,7 +26,8 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
 
     problem_at: the stage with friction's loads as they are at positions (n, 3) [m]. begun: where it stands, (n, 3).
     strain_left: the share of an edge's length that further iterations may change. accepts: whether what is not settled
-    by then, or is lowered no further, is taken as it is: each iteration lowers the incremental potential.
+    by then, or is lowered no further, is taken as it is: each iteration lowers the incremental potential. by_strain:
+    whether that share alone says that it is settled, where positions balance and directions are no exact ones.
     """
     problem = problem_at(begun)
     at, last = problem.evaluate(guess), 0.0
@@ -41,7 +43,7 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
                          failure.remedy or MORE_ROOM) from failure
         moved = problem.strain(after.unknowns - at.unknowns)
         at = after
-        if share == 1.0 and left(moved, last) <= strain_left and problem.is_balanced(at, direction):
+        if share == 1.0 and left(moved, last) <= strain_left and (by_strain or problem.is_balanced(at, direction)):
             return problem, at.unknowns
         last = moved if share == 1.0 else 0.0
         if share == 1.0 and count < LAGGED:

@@ -77,7 +77,7 @@ def solved(soft: SoftBodies, problem_of: Callable[[Physics], StageProblem], begu
     if solver.limits.strain_left and not keeps_factors:
         # what balances without inertia is as far from its root as an iteration moves it
         return landing(rubbing, begun, unknowns, BALANCED * solver.limits.strain_left,
-                       accepts=isinstance(solver, Calm))
+                       accepts=isinstance(solver, Calm), by_strain=True)
     if solver.limits.strain_left:
         return _quickly(soft, plain, rubbing, begun, unknowns, solver)
     at = begun
