@@ -20,7 +20,7 @@ from scipy.sparse.csgraph import connected_components
 from ... import threads
 from ...state import Index, Mask, Vec
 from .distance_kernels import squares
-from .near_kernels import boxes, near_pairs
+from .near import near_rows
 
 
 @dataclass(frozen=True)
@@ -85,20 +85,9 @@ class Surfaces:
 
     def _near(self, x: Vec, corners: Index, points: int, distance: float) -> Index:
         """Rows of corners that are within a distance of each other, (k, 2), in one order wherever they are."""
-        box = np.empty((len(corners), 6))
-        boxes(x, corners, 0.5 * distance, box)
-        axis = int(np.argmax(np.ptp(x, axis=0)))
-        order = np.argsort(box[:, axis], kind="stable")
-        box = box[order]
-        while True:
-            found = np.empty((self._room, 2), dtype=np.int32)
-            count = near_pairs(box, order, axis, points, x, corners, self._group, distance, found)
-            if count <= len(found):
-                break
-            self._room = 2 * count
-        found = found[:count]
-        ordered: Index = found[np.lexsort((found[:, 1], found[:, 0]))]
-        return ordered
+        found = near_rows(x, corners, points, self._group, distance, self._room)
+        self._room = max(self._room, 2 * len(found))
+        return found
 
     def nearest_to_itself(self, x: Vec, distance: float) -> float:
         """The least distance of a pair on one connected piece at positions (n, 3), as far as it is below a distance."""
