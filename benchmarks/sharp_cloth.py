@@ -48,7 +48,7 @@ def scene(cells: int, sharp: bool) -> tuple[SlidingCloth, Cloth]:
     low, high = np.array([-1.0, -1.0, -1.0]), np.array([EDGE, 1.0, 0.0])
     box = low + np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)]) * (high - low)
     sides = np.array(SIDES, np.int32)
-    things = Things([Thing("Box", Still(box), sides, True, sharp_surface(box, sides), 0.0, 0.0)])
+    things = Things([Thing("Box", Still(box), sides, True, sharp_surface(box, sides), 0.0, 0.0, 0.0)])
     cotton = Fabric(lambda sheet: CorotatedMembrane(sheet, STRETCH),
                     lambda sheet: QuadraticBending(sheet, {"bending_stiffness": 2e-5}), 0.2, 2e-3)
     longest = 1.5 / cells

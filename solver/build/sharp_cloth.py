@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import catalogue
-from ..contact.find.sharp import nails, outwards, sharp_surface, wires
+from ..contact.find.sharp import nails, outwards, sharp_surface
 from ..coordinates.prescribed import OverTime, Still
 from ..embedding.sheets import ShownSheet
 from ..forces.cloth.sheet import Sheet, SheetLaw
@@ -118,17 +118,13 @@ def _obstacle(job: Job, one: schema.Obstacle, cloth: schema.Cloth, sharp: schema
     triangles = np.asarray(job.array(one.triangles), dtype=np.int32)
     motion = places_over_time(job, one.motion, x)
     marked = None if one.sharp_edges is None else np.asarray(job.array(one.sharp_edges), dtype=np.int32)
-    friction = one.friction if one.friction is not None else sharp.friction
-    mu = usual if friction is None else friction
-    closed = is_closed(triangles)
-    if not len(triangles):
-        segments = np.zeros((0, 2), np.int32) if marked is None else marked
-        return Thing(one.name, motion, triangles, False, wires(x, segments), mu, 0.0)
+    mu = usual if one.friction is None else one.friction
+    at_edges = mu if sharp.friction is None else sharp.friction
     triangles = outwards(x, triangles)
     found = sharp_surface(x, triangles, sharp.angle, marked)
-    if not closed:
-        return Thing(one.name, motion, triangles, False, found, mu, cloth.thickness)
-    return Thing(one.name, Swollen(motion, triangles, cloth.thickness), triangles, True, found, mu, 0.0)
+    if not is_closed(triangles):
+        return Thing(one.name, motion, triangles, False, found, mu, at_edges, cloth.thickness)
+    return Thing(one.name, Swollen(motion, triangles, cloth.thickness), triangles, True, found, mu, at_edges, 0.0)
 
 
 def _ground(job: Job, ground: schema.Ground, cloth: schema.Cloth) -> Thing:
@@ -143,5 +139,5 @@ def _ground(job: Job, ground: schema.Ground, cloth: schema.Cloth) -> Thing:
     moving = None if ground.motion is None else over_time(job, ground.motion)
     motion: OverTime = Still(places) if moving is None else Beside(moving, places - np.array(ground.point))
     params = {} if ground.friction is None else parameters("friction", ground.friction)
-    return Thing("ground", motion, np.array([[0, 1, 2], [0, 2, 3]], np.int32), True, nails(0),
-                 float(params.get("friction_coefficient", 0.0)), 0.0)
+    mu = float(params.get("friction_coefficient", 0.0))
+    return Thing("ground", motion, np.array([[0, 1, 2], [0, 2, 3]], np.int32), True, nails(0), mu, mu, 0.0)

@@ -21,7 +21,7 @@ def block(low, high, friction=0.0):
     """A box between two corners, as cloth without thickness feels it."""
     low, high = np.array(low, float), np.array(high, float)
     x = low + (BOX[0] + 1.0) / 2.0 * (high - low)
-    return Thing("box", Still(x), BOX[1], True, sharp_surface(x, BOX[1]), friction, 0.0)
+    return Thing("box", Still(x), BOX[1], True, sharp_surface(x, BOX[1]), friction, friction, 0.0)
 
 
 def fabric(bending=0.0, damping=0.0, exact=False):

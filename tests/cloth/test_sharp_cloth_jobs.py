@@ -82,10 +82,12 @@ def test_a_job_says_how_folds_rub_and_which_forces_slide(tmp_path):
     from solver.build.world import build
     from solver.job.load import load
 
-    for sharp, exact, rubs in (({}, False, False), ({"capstan": True, "exact": True}, True, True)):
+    for sharp, exact, rubs in (({}, False, False), ({"capstan": True, "exact": True, "friction": 0.7}, True, True)):
         folder = draped(tmp_path / f"job{exact}", sharp=sharp)
         part = build(load(folder), lambda *_: None)[0].parts[0]
         assert part.steps.fabric.exact is exact and (part.steps.friction is not None) is rubs
+        thing = part.steps.things.parts[0]
+        assert thing.friction == 0.0 and thing.sharp_friction == sharp.get("friction", 0.0)
 
 
 def test_a_cloth_over_a_small_table_comes_to_rest(tmp_path):

@@ -17,7 +17,7 @@ def falling(places, sharp):
     """A square metre that falls by 4 mm onto what is sharp at these places, and its steps."""
     rest, faces = grid(10, 10, 1.0, 1.0)
     mesh = SheetMesh.at_rest(rest + [-0.45, -0.5, 0.004], rest[:, :2], faces)
-    things = Things([Thing("sharp", Still(places), NONE, False, sharp, 0.0, 0.0)])
+    things = Things([Thing("sharp", Still(places), NONE, False, sharp, 0.0, 0.0, 0.0)])
     return steps_of(mesh, things, fabric(bending=2e-5, damping=2e-3), sizing=Sizing(0.04, 0.16)), start(mesh)
 
 

@@ -25,7 +25,8 @@ class Thing:
     triangles: Index  #: (t, 3), outwards where it is closed
     is_closed: bool
     sharp: Sharp
-    friction: float
+    friction: float  #: on its faces
+    sharp_friction: float  #: on its edges and corners
     thickness: float  #: how far cloth keeps from it besides [m]
 
 
@@ -93,7 +94,7 @@ class Things:
 
     def friction_on(self, features: Features, on: Index) -> Vec:
         """Of what vertices sit on, as `SheetMesh.on` has it, (k,)."""
-        of_part = np.array([one.friction for one in self.parts], dtype=float)
+        of_part = np.array([one.sharp_friction for one in self.parts], dtype=float)
         owner = np.concatenate([features.point_object, features.edge_object])
         return of_part[owner[on]] if len(on) else np.zeros(0)
 
