@@ -9,6 +9,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ...contact.find.features import Features
 from ...errors import StepFailed
 from ...linear.constrained.program import SparseProgram
 from ...linear.constrained.rows import MOST, Answer, VertexRows, WarmStart
@@ -115,15 +116,17 @@ class SlidingCloth:
         return cloth
 
     def _substep(self, cloth: Cloth, time: float, h: float, shortest: float) -> tuple[Cloth, float]:
-        cloth = self.remeshed(cloth, time, h)
+        now = self.things.at(time, h)
+        cloth = self._remeshed(cloth, now.features, h)
         while True:
-            mesh, cone_rows, answer = self._solved(cloth, time, h)
+            mesh, cone_rows, answer = self._solved(cloth, now, time, h)
             moved = self._advanced(mesh, answer, h)
             if material_reach(replace(mesh, slide=moved.slide), h) >= 1.0:
                 break
             h *= SHORTER
             if h < shortest:
                 raise StepFailed("cloth slides through an edge faster than its triangles can follow")
+            now = self.things.at(time, h)
         self._warm = answer.warm
         way = self._off(cone_rows, moved, h)
         off = np.linalg.norm(way, axis=1) > OFF * self.limits.thickness
@@ -135,11 +138,10 @@ class SlidingCloth:
         flat[cone_rows.vertices] = cone_rows.flat
         return Cloth(moved, cloth.pin, flat, free), h
 
-    def remeshed(self, cloth: Cloth, time: float, h: float) -> Cloth:
-        """On what is sharp at this time, and as fine as it bends."""
+    def _remeshed(self, cloth: Cloth, features: Features, h: float) -> Cloth:
+        """On what is sharp now, and as fine as it bends."""
         if not self.sharp:
             return cloth
-        features = self.things.at(time, h).features
         conformed = conform(cloth.mesh, features, replace(self.limits, leap=LEAP), h, cloth.free)
         cloth = cloth.moved(conformed.mesh, conformed.was)
         if self.sizing is None:
@@ -153,9 +155,9 @@ class SlidingCloth:
         mesh = replace(adapted.mesh, on=runs.to_edges(adapted.mesh.on, adapted.mesh.x))
         return cloth.moved(mesh, adapted.was)
 
-    def _solved(self, cloth: Cloth, time: float, h: float) -> tuple[SheetMesh, Cone, Answer]:
+    def _solved(self, cloth: Cloth, now: Moment, time: float, h: float) -> tuple[SheetMesh, Cone, Answer]:
         """Rates at the end of a step that begins on this mesh. [Thesis 2.12]"""
-        mesh, now = cloth.mesh, self.things.at(time, h)
+        mesh = cloth.mesh
         posed = self._assembler.assemble(mesh, h)
         on_features = cone(mesh, now.features, cloth.flat, h)
         touched = touching(mesh, posed.unknowns, self.things, now, self.gravity, h)
