@@ -13,6 +13,7 @@ from .evaluation import Evaluation
 from .folder import ArrayStream, JobFolder, JobPart
 from .mesh import surface
 from .placed import may_move
+from .thin import Thin, is_thin, thin
 
 #: a corner is moved out at most so many times the thickness, however sharp it is
 SHARPEST = 2.0
@@ -28,8 +29,11 @@ class Collider:
         evaluation.check_enabled(obj, f'it is a collider of "{evaluation.object.name}"')
         self._object, self._evaluation, self._job = obj, evaluation, job
         self._thickness = properties.si(obj.conjac.contact, "thickness", evaluation.scene)
+        bodies = [one for one in members.soft_bodies(evaluation.object, evaluation.scene) if members.wants(one, obj)]
+        # nothing else feels what has no faces, and says so
+        self._may_be_thin = all(map(members.is_sharp, bodies))
+        self._thin: Thin | None = None
         self._start, self._triangles = self._surface()
-        bodies = members.soft_bodies(evaluation.object, evaluation.scene)
         self._marked = self._sharp_edges() if any(map(members.is_sharp, bodies)) else None
         self._stream: ArrayStream | None = None
         if may_move(obj) or _may_deform(obj):
@@ -54,10 +58,12 @@ class Collider:
 
     def finish(self) -> dict[str, str]:
         """The arrays of scene.json's obstacle; what is sampled has been closed."""
-        found = {"vertices": self._job.array("vertices", self._start),
-                 "triangles": self._job.array("triangles", self._triangles)}
-        if self._marked is not None and len(self._marked):
-            found["sharp_edges"] = self._job.array("sharp_edges", self._marked)
+        found = {"vertices": self._job.array("vertices", self._start)}
+        said = {"triangles": self._triangles, "sharp_edges": self._marked}
+        if self._thin is not None:
+            said = {"wires": self._thin.wires, "nails": self._thin.nails}
+        found |= {key: self._job.array(key, values) for key, values in said.items()
+                  if values is not None and len(values)}
         if self._moves:
             found["motion"] = self._job.path("motion")
         elif self._stream is not None:
@@ -78,10 +84,13 @@ class Collider:
 
     def _surface(self) -> tuple[Array, NDArray[np.int32]]:
         """Vertices [m], (n, 3), and triangles, (m, 3), at the present frame."""
-        evaluated = self._evaluation.evaluated(self._object)
+        evaluated, to_world = self._evaluation.evaluated(self._object), self._evaluation.to_world(self._object)
         mesh = evaluated.to_mesh()
         try:
-            vertices, triangles = surface(mesh, self._evaluation.to_world(self._object), self._object.name, flat=True)
+            if self._may_be_thin and is_thin(mesh):
+                self._thin = thin(mesh, to_world, self._object.name, self._thickness)
+                return self._thin.vertices, np.zeros((0, 3), np.int32)
+            vertices, triangles = surface(mesh, to_world, self._object.name, flat=True)
         finally:
             evaluated.to_mesh_clear()
         return (thickened(vertices, triangles, self._thickness) if self._thickness else vertices), triangles

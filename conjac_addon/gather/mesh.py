@@ -12,6 +12,7 @@ from .evaluation import Evaluation, coordinates
 
 #: a mesh is flat when it is this many times thinner than it is wide
 FLAT = 1.0e-6
+FEELS_WIRES = "Give it faces. Cloth with Sharp Edges alone feels wires and nails"
 
 
 def triangles(mesh: bpy.types.Mesh) -> NDArray[np.int32]:
@@ -22,6 +23,19 @@ def triangles(mesh: bpy.types.Mesh) -> NDArray[np.int32]:
     return corners.reshape(-1, 3)
 
 
+def places(mesh: bpy.types.Mesh, to_world: NDArray[np.float64], name: str) -> NDArray[np.float64]:
+    """Vertices in world space, (n, 3) [m]. Raises BadMesh where there are none, or one is nowhere."""
+    local = coordinates(mesh)
+    if not len(local):
+        raise BadMesh("the mesh has no vertices", "Add geometry to it", name)
+    bad = np.flatnonzero(~np.isfinite(local).all(axis=1))
+    if len(bad):
+        raise BadMesh(f"{len(bad)} of its vertices have coordinates that are not numbers, the first is vertex {bad[0]}",
+                      "Delete those vertices", name)
+    world: NDArray[np.float64] = local @ to_world[:3, :3].T + to_world[:3, 3]
+    return world
+
+
 def surface(mesh: bpy.types.Mesh, to_world: NDArray[np.float64], name: str, flat: bool = False
             ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
     """Vertices [m], (n, 3), and triangles, (m, 3), in world space, facing as in Blender.
@@ -29,17 +43,10 @@ def surface(mesh: bpy.types.Mesh, to_world: NDArray[np.float64], name: str, flat
     flat: whether it may be, since it is thickened later.
     Raises BadMesh where there is nothing to fill with a volume.
     """
-    local, corners = coordinates(mesh), triangles(mesh)
-    if not len(local):
-        raise BadMesh("the mesh has no vertices", "Add geometry to it", name)
-    bad = np.flatnonzero(~np.isfinite(local).all(axis=1))
-    if len(bad):
-        raise BadMesh(f"{len(bad)} of its vertices have coordinates that are not numbers, the first is vertex {bad[0]}",
-                      "Delete those vertices", name)
+    world, corners = places(mesh, to_world, name), triangles(mesh)
     if not len(corners):
         raise BadMesh("the mesh has no faces, only loose vertices and edges",
-                      "Give it faces" if flat else "Give it faces around a volume", name)
-    world = local @ to_world[:3, :3].T + to_world[:3, 3]
+                      FEELS_WIRES if flat else "Give it faces around a volume", name)
     used = world[np.unique(corners)]
     width = np.linalg.svd(used - used.mean(axis=0), compute_uv=False)
     if width[2] <= FLAT * width[0] and not flat:

@@ -102,7 +102,7 @@ _NOT_COMPARED = re.compile(
     r"|bodies\.\d+\.(surface|painted|dynamic|pin|fibers|fiber_vectors|fiber_curves|fiber_activation)\b"
     r"|bodies\.\d+\.cloth\.(uv|warp)\b"
     r"|bodies\.\d+\.attach\.\d+\.weights|bodies\.\d+\.(cuts|nails|pulls)\.\d+\.(?!frame|kind|until|radius|stiffness)"
-    r"|ground\.(point|normal|motion)|obstacles\.\d+\.(name|vertices|triangles|motion|sharp_edges)"
+    r"|ground\.(point|normal|motion)|obstacles\.\d+\.(name|vertices|triangles|motion|sharp_edges|wires|nails)"
     r"|mechanisms\.\d+\.bodies\.\d+\.(position|rotation|shape|vertices|triangles|motion)"
     r"|mechanisms\.\d+\.(joints|loops)\.\d+\.(position|rotation|start|rest|motor\.target)"
     r"|mechanisms\.\d+\.springs\.\d+\.point_[ab]")

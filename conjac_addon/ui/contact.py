@@ -18,7 +18,8 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     obj, said = context.object, context.object.conjac.contact
     if not members.is_soft_body(obj):
         _draw_collider(layout, said)
-        hint(layout, "Soft bodies that collide with all, or with a collection that it is in, do not go through it")
+        hint(layout, thin_sentence(obj)
+             or "Soft bodies that collide with all, or with a collection that it is in, do not go through it")
         return
     layout.prop(said, "collides_with")
     if said.collides_with == contact.COLLECTION:
@@ -45,6 +46,16 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 def _draw_collider(layout: bpy.types.UILayout, said: bpy.types.PropertyGroup) -> None:
     layout.prop(said, "friction")
     layout.prop(said, "thickness")
+
+
+def thin_sentence(obj: bpy.types.Object) -> str | None:
+    """What a collider without faces is; None where it has some, or modifiers that may make some."""
+    mesh = obj.data
+    if len(mesh.polygons) or len(obj.modifiers) or not len(mesh.vertices):
+        return None
+    if len(mesh.edges):
+        return "Its edges are wires, thin lines that cloth with Sharp Edges lies on; Thickness does nothing to them"
+    return "Its vertices are tips of nails along its Z axis, which cloth with Sharp Edges hangs on"
 
 
 def _sentence(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:

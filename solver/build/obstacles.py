@@ -33,14 +33,15 @@ class Obstacles:
 
 
 def obstacles_of(job: Job, skins: Sequence[RigidSkin] = ()) -> Obstacles:
-    """Those of the scene, and surfaces of rigid bodies; none where it has no contact."""
+    """Those of the scene that have faces, and surfaces of rigid bodies; none where it has no contact."""
     scene = job.scene
     if scene.contact is None:
         return Obstacles([], np.zeros((0, 3)), [], [], [], [])
     places, triangles, motions, first = [np.zeros((0, 3))], list[Index](), list[OverTime](), 0
-    for one in scene.obstacles:
+    with_faces = [(one, one.triangles) for one in scene.obstacles if one.triangles is not None]
+    for one, faces in with_faces:
         places.append(np.asarray(job.array(one.vertices), dtype=float))
-        triangles.append(np.asarray(job.array(one.triangles), dtype=np.int32) + np.int32(first))
+        triangles.append(np.asarray(job.array(faces), dtype=np.int32) + np.int32(first))
         motions.append(places_over_time(job, one.motion, places[-1]))
         first += len(places[-1])
     rides = []
@@ -49,6 +50,6 @@ def obstacles_of(job: Job, skins: Sequence[RigidSkin] = ()) -> Obstacles:
         triangles.append(skin.triangles + np.int32(first))
         rides.append((skin.shown, slice(first, first + len(skin.vertices))))
         first += len(skin.vertices)
-    names = [*(one.name for one in scene.obstacles), *(one.name for one in skins)]
-    friction = [*(one.friction for one in scene.obstacles), *(one.friction for one in skins)]
+    names = [*(one.name for one, _ in with_faces), *(one.name for one in skins)]
+    friction = [*(one.friction for one, _ in with_faces), *(one.friction for one in skins)]
     return Obstacles(names, np.concatenate(places), triangles, motions, friction, rides)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import catalogue
-from ..contact.find.sharp import nails, outwards, sharp_surface
+from ..contact.find.sharp import nails, outwards, sharp_surface, wires
 from ..coordinates.prescribed import OverTime, Still
 from ..embedding.sheets import ShownSheet
 from ..forces.cloth.sheet import Sheet, SheetLaw
@@ -14,7 +14,7 @@ from ..job.folder import Job, blame, parameters
 from ..parts.eol.fabric import Fabric, Law
 from ..parts.eol.rubbing import as_capstan
 from ..parts.eol.sliding_cloth import Cloth, SlidingCloth
-from ..parts.eol.swollen import Beside, Swollen, is_closed
+from ..parts.eol.swollen import Beside, FurtherAlong, Swollen, is_closed
 from ..parts.eol.things import Thing, Things
 from ..sheet.chart import from_corners, of_flat
 from ..sheet.limits import Limits
@@ -27,6 +27,7 @@ from .inputs import over_time, places_over_time
 
 FINE = 0.5  #: of the mesh's edges: to what it is remeshed where it folds
 LONGEST = 1.05  #: of the mesh's longest edge: nothing is split where nothing bends
+NO_FACES = np.zeros((0, 3), np.int32)
 WIDE = 100.0  #: of a scene's size: half of the ground's sides
 ALONE = "Sharp Edges: it touches colliders and the ground, and passes through itself, soft bodies and other cloth"
 
@@ -107,24 +108,41 @@ def things_of(job: Job, body: schema.Body, cloth: schema.Cloth) -> Things:
         usual = float(parameters("contact", scene.contact.law)["friction_coefficient"])
         for one in scene.obstacles:
             if body.touches is None or one.name in body.touches:
-                parts.append(_obstacle(job, one, cloth, cloth.eulerian, usual))
+                parts += _obstacle(job, one, cloth, cloth.eulerian, usual)
     if scene.ground is not None:
         parts.append(_ground(job, scene.ground, cloth))
     return Things(parts)
 
 
-def _obstacle(job: Job, one: schema.Obstacle, cloth: schema.Cloth, sharp: schema.Eulerian, usual: float) -> Thing:
+def _obstacle(job: Job, one: schema.Obstacle, cloth: schema.Cloth, sharp: schema.Eulerian, usual: float
+              ) -> list[Thing]:
+    """Its faces, its wires and its nails."""
     x = np.asarray(job.array(one.vertices), dtype=float)
-    triangles = np.asarray(job.array(one.triangles), dtype=np.int32)
     motion = places_over_time(job, one.motion, x)
-    marked = None if one.sharp_edges is None else np.asarray(job.array(one.sharp_edges), dtype=np.int32)
     mu = usual if one.friction is None else one.friction
     at_edges = mu if sharp.friction is None else sharp.friction
-    triangles = outwards(x, triangles)
+    found = list[Thing]()
+    if one.triangles is not None:
+        found.append(_faces(job, one, x, motion, cloth, sharp, (mu, at_edges)))
+    if one.wires is not None:
+        lines = wires(x, np.asarray(job.array(one.wires), dtype=np.int32), sharp.angle)
+        found.append(Thing(one.name, motion, NO_FACES, False, lines, mu, at_edges, 0.0))
+    if one.nails is not None:
+        ends = np.asarray(job.array(one.nails), dtype=np.int32)
+        tips = FurtherAlong(motion, ends, cloth.thickness)
+        found.append(Thing(one.name, tips, NO_FACES, False, nails(ends), mu, at_edges, 0.0))
+    return found
+
+
+def _faces(job: Job, one: schema.Obstacle, x: Vec, motion: OverTime, cloth: schema.Cloth, sharp: schema.Eulerian,
+           friction: tuple[float, float]) -> Thing:
+    assert one.triangles is not None
+    triangles = outwards(x, np.asarray(job.array(one.triangles), dtype=np.int32))
+    marked = None if one.sharp_edges is None else np.asarray(job.array(one.sharp_edges), dtype=np.int32)
     found = sharp_surface(x, triangles, sharp.angle, marked)
     if not is_closed(triangles):
-        return Thing(one.name, motion, triangles, False, found, mu, at_edges, cloth.thickness)
-    return Thing(one.name, Swollen(motion, triangles, cloth.thickness), triangles, True, found, mu, at_edges, 0.0)
+        return Thing(one.name, motion, triangles, False, found, *friction, cloth.thickness)
+    return Thing(one.name, Swollen(motion, triangles, cloth.thickness), triangles, True, found, *friction, 0.0)
 
 
 def _ground(job: Job, ground: schema.Ground, cloth: schema.Cloth) -> Thing:
@@ -140,4 +158,5 @@ def _ground(job: Job, ground: schema.Ground, cloth: schema.Cloth) -> Thing:
     motion: OverTime = Still(places) if moving is None else Beside(moving, places - np.array(ground.point))
     params = {} if ground.friction is None else parameters("friction", ground.friction)
     mu = float(params.get("friction_coefficient", 0.0))
-    return Thing("ground", motion, np.array([[0, 1, 2], [0, 2, 3]], np.int32), True, nails(0), mu, mu, 0.0)
+    square, smooth = np.array([[0, 1, 2], [0, 2, 3]], np.int32), nails(NO_FACES[:, :2])
+    return Thing("ground", motion, square, True, smooth, mu, mu, 0.0)

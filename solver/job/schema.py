@@ -353,11 +353,14 @@ class Force(Strict):
 
 
 class Obstacle(Strict):
-    """A mesh that soft bodies touch, closed or a sheet. World space [m]."""
+    """A mesh that soft bodies touch, closed or a sheet; wires and nails besides, which only cloth with `eulerian`
+    touches. World space [m]."""
 
     name: str
     vertices: Array  #: (n, 3) at the start frame
-    triangles: Array  #: (m, 3)
+    triangles: Array | None = None  #: (m, 3)
+    wires: Array | None = None  #: (k, 2) ends of the straight pieces of wires: thin lines, which cloth lies on
+    nails: Array | None = None  #: (k, 2) head and tip of each nail: its tip is felt
     motion: Array | None = None  #: (T, n, 3): where its vertices are at each sample; still where left out
     friction: Annotated[float, Meta(ge=0, le=100)] | None = None  #: Coulomb's coefficient; the contact's where left out
     sharp_edges: Array | None = None  #: (k, 2) ends of edges that are sharp to cloth, whatever their angle

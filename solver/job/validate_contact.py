@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import catalogue
 from ..errors import BadMesh
@@ -11,6 +12,7 @@ from .expect import check_array, check_choice, check_indices, check_one_method
 from .folder import Job, refuse
 
 MOST_FACES = 1_000_000
+SHORT = 1.0e-9  #: [m]: no piece of a wire and no nail is shorter
 JUMP = 1.0  #: of an obstacle's size: between two samples it moves no farther
 
 
@@ -49,18 +51,30 @@ def check_contact(job: Job) -> None:
                          else "the obstacle has no name", f"$.obstacles[{i}].name")
         names.add(obstacle.name)
         _check_obstacle(job, obstacle, f"$.obstacles[{i}]")
+    thin = [one.name for one in scene.obstacles if one.wires is not None or one.nails is not None]
     for i, body in enumerate(scene.bodies):
         for name in body.touches or ():
             if name not in names:
                 raise refuse(f'"{body.name}" touches "{name}", and there is no body or obstacle of that name',
                              f"$.bodies[{i}].touches")
+        slides = body.cloth is not None and body.cloth.eulerian is not None
+        met = next((name for name in thin if body.touches is None or name in body.touches), None)
+        if met is not None and not slides:
+            raise refuse(f'"{body.name}" touches "{met}", which has wires or nails, and only cloth with Sharp Edges '
+                         "feels those", f"$.bodies[{i}].touches", f'Leave "{met}" out of what it touches, or give that '
+                         "faces instead")
 
 
 def _check_obstacle(job: Job, obstacle: schema.Obstacle, where: str) -> None:
     vertices = check_array(job, obstacle.vertices, f"{where}.vertices", "f", (None, 3))
-    triangles = check_array(job, obstacle.triangles, f"{where}.triangles", "i", (None, 3))
     said = f'the obstacle "{obstacle.name}"'
-    if not len(vertices) or not len(triangles):
+    count = sum(_check_thin(job, vertices, path, f"{where}.{field}", f"{said} has {what}")
+                for field, path, what in (("wires", obstacle.wires, "a piece of wire"),
+                                          ("nails", obstacle.nails, "a nail")) if path is not None)
+    triangles = np.zeros((0, 3), np.int32)
+    if obstacle.triangles is not None:
+        triangles = check_array(job, obstacle.triangles, f"{where}.triangles", "i", (None, 3))
+    if not len(vertices) or not (len(triangles) or (count and obstacle.triangles is None)):
         raise refuse(f"{said} has no {'face' if len(vertices) else 'vertex'}", where, "Give it faces or leave it out",
                      kind=BadMesh)
     if len(triangles) > MOST_FACES:
@@ -92,3 +106,13 @@ def _check_obstacle(job: Job, obstacle: schema.Obstacle, where: str) -> None:
                      "Begin the motion with its vertices")
 
 
+def _check_thin(job: Job, vertices: NDArray[np.float64], path: str, where: str, said: str) -> int:
+    """How many wires' pieces or nails there are. Raises BadMesh where one has no length."""
+    ends = check_array(job, path, where, "i", (None, 2))
+    check_indices(ends, len(vertices), where, "vertices")
+    lengths = np.linalg.norm(vertices[ends[:, 1]] - vertices[ends[:, 0]], axis=1)
+    short = np.flatnonzero(~(lengths > SHORT))
+    if len(short):
+        raise refuse(f"{said} without length, number {short[0]}", where, "Merge its ends: in Blender Mesh > Merge > By "
+                     "Distance", kind=BadMesh)
+    return len(ends)

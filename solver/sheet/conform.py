@@ -39,18 +39,20 @@ class Conformed:
     worst_place: tuple[Vec, Vec]  #: its middle in the world (3,) and in the material (2,) [m]
 
 
-def conform(mesh: SheetMesh, features: Features, limits: Limits, h: float = 0.0, free: Mask | None = None
-            ) -> Conformed:
+def conform(mesh: SheetMesh, features: Features, limits: Limits, h: float = 0.0, free: Mask | None = None,
+            gravity: Vec | None = None) -> Conformed:
     """The sheet on features as they are now, before a step of h [s] that begins with the velocities that it has.
 
-    free: vertices whose constraints on a feature pulled nothing in the step before, which lift off, (n,).
+    free: vertices whose constraints on a feature pulled nothing in the step before, which lift off, (n,). gravity:
+    what else the step does to velocities [m/s²], (3,): a wire that is passed has no side that could tell.
     [Thesis 2.6]
     """
     runs = Runs(features)
     tracked = track(mesh, runs, limits, h, free)
     here = replace(mesh, x=tracked.x, on=tracked.on)
     working = Working(here, runs.points, runs.ends)
-    now = Conforming(working, runs, limits, h, mesh.material[mesh.border_edges])
+    fall = np.zeros(3) if gravity is None or not features.thin.any() else h * h * gravity
+    now = Conforming(working, runs, limits, h, mesh.material[mesh.border_edges], fall)
     for vertex, corner in tracked.turned.tolist():
         _turn(now, here, vertex, corner)
     for vertex, corner in tracked.ended.tolist():

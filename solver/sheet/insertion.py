@@ -26,6 +26,7 @@ class Conforming:
     limits: Limits
     h: float  #: the step that is ahead [s]
     border: Vec  #: the border's edges in material space, which stay where they are, (b, 2, 2)
+    fall: Vec  #: what the step moves everything besides its velocity [m], (3,)
     #: vertices that came onto features, and the velocity of the material there [m/s], (3,)
     new: dict[int, Vec] = field(default_factory=dict)
     released: set[int] = field(default_factory=set)  #: vertices that left them
@@ -205,8 +206,8 @@ def insert_edges(now: Conforming) -> int:
     working, runs, limits = now.working, now.runs, now.limits
     n = int(working.counts[0])
     edges = now.edges()
-    found = passing_edges(working.x[:n], now.h * working.v[:n], edges, runs.features, now.h, limits.thickness,
-                          limits.depth)
+    found = passing_edges(working.x[:n], now.h * working.v[:n] + now.fall, edges, runs.features, now.h,
+                          limits.thickness, limits.depth)
     if not len(found.of):
         return 0
     run = runs.features.run[found.feature]

@@ -189,7 +189,7 @@ def test_a_nail_and_a_wire():
     tips = np.array([[0.0, 0, 0.9], [0.03, 0.02, 1.0]])
     line = np.array([[-0.9, 0.31, 1.0], [0.9, 0.12, 1.0]])
     mesh = flat(12, middle=(0, 0))
-    nail = nails(1).at(tips, np.zeros_like(tips))
+    nail = nails(np.array([[0, 1]])).at(tips, np.zeros_like(tips))
     found = conformed(mesh, nail)
     on = np.flatnonzero(found.mesh.on >= 0)
     assert len(on) == 1 and found.mesh.on[on[0]] == 0 and np.array_equal(found.mesh.x[on[0]], tips[1])

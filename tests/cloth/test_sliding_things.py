@@ -41,7 +41,7 @@ def test_nails_hold_cloth_by_their_tips_and_let_it_slide():
     tips = np.array([[a, b, 0.0] for a in (-0.2, 0.05, 0.3) for b in (-0.25, 0.03, 0.28)])
     places = np.empty((2 * len(tips), 3))
     places[0::2], places[1::2] = tips - [0.0, 0.0, 0.3], tips
-    steps, cloth = falling(places, nails(len(tips)))
+    steps, cloth = falling(places, nails(np.arange(len(places)).reshape(-1, 2)))
     first = None
     for k in range(24):
         cloth = steps.step(cloth, k / 96, 1 / 96)

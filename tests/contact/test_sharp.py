@@ -162,7 +162,7 @@ def test_features_go_with_what_they_are_of():
 
 def test_a_nail_is_its_tip_with_four_steep_normals():
     x = np.array([[0.0, 0, 0], [0, 0, 0.1], [1, 0, 0], [1.1, 0, 0.2]])
-    found = nails(2).at(x, np.ones_like(x))
+    found = nails(np.array([[0, 1], [2, 3]])).at(x, np.ones_like(x))
     assert np.array_equal(found.points, x[1::2]) and found.corner.all() and (found.point_counts == 4).all()
     for head, tip, normals in zip(x[::2], x[1::2], found.point_normals):
         axis = (tip - head) / np.linalg.norm(tip - head)
@@ -193,7 +193,8 @@ def test_features_of_several_things_stand_behind_each_other():
     x, triangles = box()
     tips = np.array([[0.0, 0, 0], [0, 0, 1]])
     wire = np.array([[0.0, 0, 5], [1, 0, 5]])
-    several = [sharp_surface(x, triangles).at(x, np.zeros_like(x), 0), nails(1).at(tips, np.zeros_like(tips), 1),
+    one = np.array([[0, 1]])
+    several = [sharp_surface(x, triangles).at(x, np.zeros_like(x), 0), nails(one).at(tips, np.zeros_like(tips), 1),
                wires(wire, np.array([[0, 1]])).at(wire, np.zeros_like(wire), 2)]
     found = joined(several)
     assert found.points.shape == (11, 3) and found.edges.shape == (13, 2) and found.point_normals.shape == (11, 4, 3)

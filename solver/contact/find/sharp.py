@@ -99,13 +99,13 @@ def sharp_surface(x: Vec, triangles: Index, angle: float = ANGLE, marked: Index 
     return _with_sectors(made, triangles)
 
 
-def nails(count: int) -> Sharp:
-    """Nails whose heads and tips are vertices 2 i and 2 i + 1: only the tips are sharp."""
-    empty = np.zeros((0, 3), np.int32)
-    tips = 2 * np.arange(count, dtype=np.int32) + 1
+def nails(ends: Index) -> Sharp:
+    """Nails between vertices, heads and tips, (k, 2): only the tips are sharp."""
+    empty, count = np.zeros((0, 3), np.int32), len(ends)
+    heads, tips = np.asarray(ends, dtype=np.int32).reshape(-1, 2).T
     return Sharp(tips, np.ones(count, bool), np.zeros((0, 2), np.int32), np.zeros(0, np.int32),
                  np.zeros((0, 2, 3), np.int32), empty, np.zeros((0, 2), np.int32), np.full(count, 4, np.int32), empty,
-                 tips - 1)
+                 heads)
 
 
 def wires(x: Vec, segments: Index, angle: float = ANGLE) -> Sharp:

@@ -142,7 +142,7 @@ class SlidingCloth:
         """On what is sharp now, and as fine as it bends."""
         if not self.sharp:
             return cloth
-        conformed = conform(cloth.mesh, features, replace(self.limits, leap=LEAP), h, cloth.free)
+        conformed = conform(cloth.mesh, features, replace(self.limits, leap=LEAP), h, cloth.free, self.gravity)
         cloth = cloth.moved(conformed.mesh, conformed.was)
         if self.sizing is None:
             return cloth

@@ -59,6 +59,30 @@ class Swollen:
         return self._motion.velocity(time)
 
 
+class FurtherAlong:
+    """Nails that reach a distance further than they do."""
+
+    def __init__(self, motion: OverTime, ends: Index, distance: float) -> None:
+        """motion: of vertices, (n, 3) [m] at a time. ends: heads and tips, (k, 2). distance: [m]."""
+        self._motion, self._ends, self._distance = motion, ends, distance
+
+    @property
+    def moves(self) -> bool:
+        return self._motion.moves
+
+    def at(self, time: float) -> Vec:
+        """Where the vertices are at `time` [s], (n, 3) [m]."""
+        x = self._motion.at(time).copy()
+        heads, tips = self._ends.T
+        way = x[tips] - x[heads]
+        x[tips] += self._distance * way / np.linalg.norm(way, axis=1)[:, None]
+        return x
+
+    def velocity(self, time: float) -> Vec:
+        """How fast they go, but for what turning changes in the distance [m/s], (n, 3)."""
+        return self._motion.velocity(time)
+
+
 class Beside:
     """Places that keep their distance from one that moves."""
 

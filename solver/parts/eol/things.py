@@ -127,9 +127,10 @@ class Things:
         return np.isin(ends[..., 0] << 32 | ends[..., 1], np.concatenate(marked))
 
     @cached_property
-    def has_corner(self) -> Mask:
-        """Whether each vertex is a point of a feature, (n,)."""
-        has = np.zeros(self.count, dtype=bool)
+    def blunt(self) -> Index:
+        """Vertices of faces that are no points of features, (b,): cloth is kept off them as off faces."""
+        asked = np.zeros(self.count, dtype=bool)
+        asked[self.triangles] = True
         for one, first in zip(self.parts, self._first):
-            has[one.sharp.vertices + first] = True
-        return has
+            asked[one.sharp.vertices + first] = False
+        return np.flatnonzero(asked).astype(np.int32)

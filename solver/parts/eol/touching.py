@@ -96,7 +96,7 @@ class _Look:
     def points(self) -> list[_Pairs]:
         """Vertices of things in faces of the cloth, those aside that are points of features."""
         mesh, count = self.mesh, len(self.mesh.x)
-        points = np.flatnonzero(~self.things.has_corner).astype(np.int32) + np.int32(count)
+        points = self.things.blunt + np.int32(count)
         if not len(points):
             return []
         pairs = self._points_and_faces(points, mesh.faces)
