@@ -18,7 +18,7 @@ from ..integrators.control import Controller
 from ..integrators.interface import Integrator, System
 from ..nonlinear.held import GivenDirections
 from ..nonlinear.limits import StopRule
-from ..nonlinear.relaxation import Relaxation
+from ..nonlinear.rates import FASTEST, reach_rates
 from ..parts.interface import Momentum, Posed, Stage
 from ..parts.joints.jointed import FLOWN, Constraints, Jointed, LinearizationPoint, PosedTree, stepped
 from ..parts.joints.leap_step import LeapStep
@@ -36,13 +36,10 @@ EFFORT = "mechanism.effort"  #: memory of what drives did in the last step [N m,
 CONTACTS, BEARINGS = "contacts", "bearings"  #: frictions whose passes may run out
 UNSETTLED = ((BEARINGS, "Friction inside joints", "raise Passes of the joint friction or lower the step"),
              (CONTACTS, "Contact and friction of what touches", "lower the step"))
-FASTEST = 1.0e7  #: [rad/s or m/s]; a rate beyond it has blown up
 CHART_ENDS = 6.0  #: [rad] from the centre of a chart of rotations, which is singular at 2π
 FARTHEST = 0.45  #: [rad] a body and its path may turn by in a semi-implicit step
 LOOKS = 15  #: linearised steps between two of which it is measured what they take of the motion
 TELLING = 0.01  #: of the energy of motion a second: what is told
-PATIENCE = 20  #: iterations in which what a stage still changes should be halved at least
-ROUNDING = 1.0e-12  #: of the rates: a smaller change is none
 
 
 @dataclass
@@ -200,35 +197,17 @@ class Joints:
         return LinearizationPoint(posture, q, u, state.memory)
 
     def reach(self, stage: Stage, start: State, held: GivenDirections | None = None) -> State:
-        """The end of a stage: M_r(q) (u − û) = a h f_r(q, u), q = base + b h u, by Newton's method. [Thesis 3.6]
+        """The end of a stage, solved to its root. Raises StepFailed."""
+        if stage.base is None:
+            stage = replace(stage, base=start.q)
 
-        The matrix is the semi-implicit step's, taken anew in each iteration. How M_r, J and the quadratic velocities
-        change with q and u is left out of it, so that it stays symmetric: what is left over shrinks by about
-        h |ω| in each, or as relaxation makes it. A line search would have nothing to lower: quadratic velocities and
-        what constraints push derive from no potential. Raises StepFailed where that takes too many.
-        """
-        base = start.q if stage.base is None else stage.base
-        stage = replace(stage, base=base)
-        u, reached, changes, relaxed = start.u, stage.b * stage.h, list[float](), Relaxation()
-        q = base + reached * u
-        for _ in range(self.limits.iterations):
-            posed = self.condensation.pose(self._moment(q, u, start), stage)
-            found = posed.solve()
-            ahead = found - u
-            self.iterations += 1
-            changes.append(float(np.abs(ahead).max(initial=0.0)))
-            u = found if relaxed.share == 1.0 else u + relaxed.share * ahead
-            q = base + reached * (u + posed.correction(u))
-            known_to = ROUNDING if posed.held is None else max(ROUNDING, posed.held.known_to)
-            if changes[-1] <= max(self.limits.tolerance * max(changes), known_to * posed.size(u)):
-                self.count_impact(start)
-                return State(stage.time, q, u, start.memory)
-            # those left over would take more iterations than there are
-            slow = len(changes) > PATIENCE and changes[-1] > 0.5 * changes[-1 - PATIENCE]
-            if slow or not changes[-1] <= FASTEST:
-                break
-            relaxed.follow(changes[-1], ahead)
-        raise StepFailed(f"the joints did not settle in {len(changes)} iterations")
+        def pose_at(q: Vec, u: Vec) -> PosedTree:
+            return self.condensation.pose(self._moment(q, u, start), stage)
+
+        after, iterations = reach_rates(pose_at, stage, start, self.limits, "the joints")
+        self.iterations += iterations
+        self.count_impact(start)
+        return after
 
     # what the loop asks
 

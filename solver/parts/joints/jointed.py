@@ -21,6 +21,7 @@ from ..interface import Momentum, Stage
 from .leapfrog import CARRIED, CHANGE, RATES, ahead_of, impulse_of, in_world, started, turned_round
 from .on_rates import OnRates
 
+ROUNDING = 1.0e-12  #: of the rates: a smaller change is none
 FEW = 64  #: rates of which the whole inverse may be kept
 STEP = "joints.h"  #: key of the memory: length of the last linearised step [s], (1,)
 #: key of the memory: twists with which bodies left where the last linearised step was solved, (n, 6), ω in the bodies'
@@ -128,9 +129,10 @@ class PosedTree:
         self.held = self.owner.constraints.solve(self, free)
         return self.held.rates
 
-    def size(self, u: Vec) -> float:
-        """The largest rate of the stage, be it held or not: what rounding errors in u are a share of."""
-        return max(float(np.abs(u).max(initial=0.0)), float(np.abs(self._free).max(initial=0.0)))
+    def rounding(self, u: Vec) -> float:
+        """The smallest change of rates u (m,) that is one: a share of the stage's largest, be it held or not."""
+        known_to = ROUNDING if self.held is None else max(ROUNDING, self.held.known_to)
+        return known_to * max(float(np.abs(u).max(initial=0.0)), float(np.abs(self._free).max(initial=0.0)))
 
     def respond(self, impulses: Vec) -> Vec:
         """Δu = A⁻¹ b of impulses on the rates, both (m,) or (m, c).
