@@ -32,7 +32,8 @@ def energy(part, state):
 
 @pytest.mark.parametrize("integrator,solver", [("backward_euler", "newton_d"),
                                                pytest.param("bdf2", "newton_d", marks=pytest.mark.long),
-                                               ("sdirk2", "newton_d"), ("backward_euler", "qlb"),
+                                               pytest.param("sdirk2", "newton_d", marks=pytest.mark.long),
+                                               ("backward_euler", "qlb"),
                                                ("semi_implicit", "newton_d"),
                                                pytest.param("sdirk2", "qlb", marks=pytest.mark.long)])
 def test_nothing_goes_through_anything(tmp_path, integrator, solver):
@@ -65,7 +66,7 @@ def test_a_fast_body_does_not_pass_a_thin_sheet(tmp_path):
     assert x[:, 2].min() > 0.0
 
 
-@pytest.mark.parametrize("method", ["vanilla", "conjac"])
+@pytest.mark.parametrize("method", some(["vanilla", "conjac"], "vanilla"))
 def test_thick_bodies_keep_so_far_from_each_other(tmp_path, method):
     job = two_on_a_floor(tmp_path / "job", method={"kind": method})
     change(job, "bodies.0.thickness", 0.006)

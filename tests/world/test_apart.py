@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from matrix import crossed
+from matrix import some
 from small_jobs import change
 from test_joined_jobs import arm_job, world_of
 
@@ -33,7 +33,9 @@ def bodies_of(world):
     return [one.condensation.kept for one in world.soft.condensation.members]
 
 
-@pytest.mark.parametrize("integrator, ground", crossed(["semi_implicit", "sdirk2", "bdf2"], [None, GROUND]))
+@pytest.mark.parametrize("integrator, ground", some(
+    [(integrator, ground) for integrator in ("semi_implicit", "sdirk2", "bdf2") for ground in (None, GROUND)],
+    ("semi_implicit", GROUND), ("bdf2", None)))
 def test_each_by_itself_moves_as_all_in_one_matrix(tmp_path, monkeypatch, integrator, ground):
     job = fleshy_job(tmp_path / "job", 3, integrator={"kind": integrator}, ground=ground,
                      stage_solver={"kind": "newton_d", "params": {"tolerance": 1e-10}})
