@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import scipy.sparse as sp
 
@@ -35,6 +35,15 @@ class Factoring(Protocol):
 
     def solve(self, right: Vec) -> Vec:
         """A⁻¹ right, (m,) or (m, c)."""
+
+
+@runtime_checkable
+class OrdersQuickly(Protocol):
+    """A LinearSolver with an order that is found quickly, for patterns that do not last."""
+
+    @staticmethod
+    def order_quickly(graph: sp.csc_matrix) -> Index:
+        """As `LinearSolver.order`."""
 
 
 class LinearSolver(Factoring, Protocol):

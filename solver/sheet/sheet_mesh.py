@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from ..errors import BadMesh
+from ..meshing.normals import unit_normals
 from ..state import Index, Mask, Vec
 from .operations_kernels import build_tables
 from .overlap import overlapping_faces
@@ -193,13 +194,10 @@ class SheetMesh:
         momentum: Vec = self.areas @ mean
         return momentum
 
-    @property
+    @cached_property
     def normals(self) -> Vec:
         """Unit normals of the faces in the world, (m, 3)."""
-        corners = self.x[self.faces]
-        normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-        unit: Vec = normal / np.maximum(np.linalg.norm(normal, axis=1), 1e-300)[:, None]
-        return unit
+        return unit_normals(self.x, self.faces)
 
     @cached_property
     def smallest_angles(self) -> Vec:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...meshing.normals import area_vectors
 from ...state import Index, Mask, Vec
 from .features import Features, steep_normals
 
@@ -34,7 +35,7 @@ class Sharp:
         edge_normals = self._edge_normals(x)
         points, edges = len(self.vertices), len(self.edges)
         normals = np.zeros((points, max(int(self.counts.max(initial=1)), 1), 3))
-        np.add.at(normals, (self.sector[:, 0], self.sector[:, 1]), _areas(x, self.sectors))
+        np.add.at(normals, (self.sector[:, 0], self.sector[:, 1]), area_vectors(x, self.sectors))
         for k in range(2):
             normals[self.borrowed[:, 0], self.borrowed[:, 1] + k] = edge_normals[self.borrowed[:, 2], k]
         length = np.linalg.norm(normals, axis=2, keepdims=True)
@@ -53,7 +54,7 @@ class Sharp:
         """
         has = self.faces[..., 0] >= 0
         normals = np.zeros((*has.shape, 3))
-        normals[has] = _areas(x, self.faces[has])
+        normals[has] = area_vectors(x, self.faces[has])
         length = np.linalg.norm(normals, axis=2, keepdims=True)
         normals /= np.where(length > 0.0, length, 1.0)
         blade = np.einsum("ij,ij->i", normals[:, 0], normals[:, 1]) < -np.cos(FLAT)
@@ -78,7 +79,7 @@ def sharp_surface(x: Vec, triangles: Index, angle: float = ANGLE, marked: Index 
     """
     triangles = outwards(x, np.asarray(triangles, dtype=np.int32))
     ends, faces = _edges(triangles)
-    normals = _areas(x, triangles)
+    normals = area_vectors(x, triangles)
     area = np.linalg.norm(normals, axis=1)
     normals /= np.where(area > 0.0, area, 1.0)[:, None]
     is_border = faces[:, 1] < 0
@@ -112,13 +113,6 @@ def wires(x: Vec, segments: Index, angle: float = ANGLE) -> Sharp:
     """Wires along segments between vertices x (n, 3) [m], (k, 2); corners where one ends, forks or turns sharply."""
     segments = np.asarray(segments, dtype=np.int32)
     return _of_graph(x, segments, np.full((len(segments), 2, 3), -1, np.int32), angle)
-
-
-def _areas(x: Vec, triangles: Index) -> Vec:
-    """Normals of triangles (m, 3) at x, twice as long as their area [m²], (m, 3)."""
-    a, b, c = x[triangles[:, 0]], x[triangles[:, 1]], x[triangles[:, 2]]
-    across: Vec = np.cross(b - a, c - a)
-    return across
 
 
 def _edges(triangles: Index) -> tuple[Index, Index]:

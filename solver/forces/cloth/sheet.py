@@ -11,6 +11,7 @@ import numpy as np
 
 from ...state import Index, Vec
 from ...threads import share
+from .hinge_finding import find_hinges
 
 ALONE = 256  #: elements that are not worth sharing between threads
 
@@ -60,38 +61,12 @@ class Hinges:
 
     @classmethod
     def of(cls, sheet: Sheet) -> Hinges:
-        sides = np.array([[0, 1, 2], [1, 2, 0], [2, 0, 1]])  # ends of an edge, and the corner opposite to it
-        ends = np.sort(sheet.triangles[:, sides[:, :2]].reshape(-1, 2).astype(np.int64), axis=1)
-        order = np.argsort(ends[:, 0] << 32 | ends[:, 1], kind="stable")
-        same = np.flatnonzero((ends[order[1:]] == ends[order[:-1]]).all(axis=1))
-        first, second = order[same], order[same + 1]
-        nodes = np.column_stack([ends[first], sheet.triangles.ravel()[_opposite(first)],
-                                 sheet.triangles.ravel()[_opposite(second)]]).astype(np.int32)
-        places = sheet.material.reshape(-1, 2)
-        lengths, cotangents = [], []
-        for side in (first, second):
-            triangle, edge = side // 3, side % 3
-            corners = 3 * triangle[:, None] + sides[edge]
-            # the same end first on both sides
-            turned = sheet.triangles.ravel()[corners[:, 0]] != nodes[:, 0]
-            corners[turned] = corners[turned][:, [1, 0, 2]]
-            a, b, c = (places[corners[:, k]] for k in range(3))
-            lengths.append(np.linalg.norm(b - a, axis=1))
-            cotangents += [_cotangent(b - a, c - a), _cotangent(a - b, c - b)]
-        return cls(nodes, 0.5 * (lengths[0] + lengths[1]), sheet.areas[np.column_stack([first, second]) // 3],
-                   np.column_stack(cotangents))
-
-
-def _opposite(side: Index) -> Index:
-    """The corner opposite to an edge of a triangle, both counted through all triangles."""
-    corner: Index = side // 3 * 3 + (side % 3 + 2) % 3
-    return corner
-
-
-def _cotangent(u: Vec, v: Vec) -> Vec:
-    """Of the angle between two vectors in the plane, (h, 2) each."""
-    cotangent: Vec = np.einsum("hi,hi->h", u, v) / np.abs(u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0])
-    return cotangent
+        room = 3 * len(sheet.triangles)
+        nodes, faces = np.empty((room, 4), np.int32), np.empty((room, 2), np.int32)
+        length, cotangents = np.empty(room), np.empty((room, 4))
+        count = find_hinges(np.require(sheet.triangles, np.int32, "CW"), np.require(sheet.material, float, "CW"), nodes,
+                            faces, length, cotangents)
+        return cls(nodes[:count], length[:count], sheet.areas[faces[:count]], cotangents[:count])
 
 
 class SheetLaw(Protocol):

@@ -33,15 +33,12 @@ class Cholmod:
     @staticmethod
     def order(graph: sp.csc_matrix) -> Index:
         """METIS, or AMD where this CHOLMOD was built without it."""
-        if graph.shape[0] == 0:
-            return np.zeros(0, dtype=np.int32)
-        shifted = (graph + sp.identity(graph.shape[0], format="csc")).tocsc()
-        for method in ("metis", "amd"):
-            try:
-                return analyze(shifted, mode="simplicial", ordering_method=method).P().astype(np.int32)  # type: ignore[no-any-return]
-            except CholmodError:
-                continue
-        return np.arange(graph.shape[0], dtype=np.int32)
+        return _ordered(graph, "metis", "amd")
+
+    @staticmethod
+    def order_quickly(graph: sp.csc_matrix) -> Index:
+        """AMD: on sheets of a thousand nodes a quarter of METIS' time, for a factor as sparse."""
+        return _ordered(graph, "amd")
 
     def analyse(self, lower: sp.csc_matrix, kept: int) -> None:
         # the pattern is in elimination order already; CHOLMOD adds its postorder
@@ -102,6 +99,19 @@ class Cholmod:
 
     def _solve_lt(self, sides: Vec) -> Vec:
         return self._factor.solve_Lt(sides, use_LDLt_decomposition=False)  # type: ignore[no-any-return]
+
+
+def _ordered(graph: sp.csc_matrix, *methods: str) -> Index:
+    """By the first method that this CHOLMOD knows."""
+    if graph.shape[0] == 0:
+        return np.zeros(0, dtype=np.int32)
+    shifted = (graph + sp.identity(graph.shape[0], format="csc")).tocsc()
+    for method in methods:
+        try:
+            return analyze(shifted, mode="simplicial", ordering_method=method).P().astype(np.int32)  # type: ignore[no-any-return]
+        except CholmodError:
+            continue
+    return np.arange(graph.shape[0], dtype=np.int32)
 
 
 def with_dense_rows(lower: sp.csc_matrix, kept: int) -> sp.csc_matrix:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...coordinates.prescribed import OverTime
+from ...meshing.normals import unit_normals
 from ...state import Index, Vec
 
 SPIKE = 4.0  #: of the distance: no corner moves further, however sharp it is
@@ -23,9 +24,7 @@ def is_closed(triangles: Index) -> bool:
 def swollen(x: Vec, triangles: Index, distance: float) -> Vec:
     """Vertices x (n, 3) [m] moved so that all faces around each are that much further out [m]; where more than three
     look different ways, as nearly as can be."""
-    a, b, c = (x[triangles[:, k]] for k in range(3))
-    normal = np.cross(b - a, c - a)
-    normal /= np.maximum(np.linalg.norm(normal, axis=1), 1e-300)[:, None]
+    normal = unit_normals(x, triangles)
     square, total = np.zeros((len(x), 3, 3)), np.zeros((len(x), 3))
     for corner in range(3):
         np.add.at(square, triangles[:, corner], normal[:, :, None] * normal[:, None, :])

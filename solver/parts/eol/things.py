@@ -11,6 +11,7 @@ import numpy as np
 from ...contact.find.features import Features, joined
 from ...contact.find.sharp import Sharp
 from ...coordinates.prescribed import OverTime
+from ...meshing.normals import unit_normals
 from ...state import Index, Mask, Vec
 
 EVEN = np.deg2rad(0.5)  #: an edge that bends less is one in a plane, which its faces keep cloth out of
@@ -107,9 +108,7 @@ class Things:
         same = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
         first, second = order[same], order[same + 1]
         x = np.concatenate([one.motion.at(0.0) for one in self.parts])
-        corners = x[self.triangles]
-        normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-        normal /= np.maximum(np.linalg.norm(normal, axis=1), 1e-300)[:, None]
+        normal = unit_normals(x, self.triangles)
         bends = np.einsum("ei,ei->e", normal[first // 3], normal[second // 3]) < np.cos(EVEN)
         return (ends[first[bends]].astype(np.int32),
                 np.column_stack([first[bends] // 3, second[bends] // 3]).astype(np.int32),

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from ...contact.find.near import near_rows
 from ...linear.constrained.rows import MOST, Keys, SpreadRows, VertexRows
+from ...meshing.normals import unit_normals
 from ...sheet.sheet_mesh import SheetMesh
 from ...state import Index, Mask, Vec
 from .things import Moment, Things
@@ -80,7 +81,7 @@ class _Look:
         free = np.flatnonzero(self.mesh.on < 0).astype(np.int32)
         pairs = self._points_and_faces(free, self.faces)
         weights, direction, gap, keep = _room(len(pairs))
-        point_rows(self.x, pairs, len(self.mesh.x), self.faces, _normals(self.x, self.faces), self.things.sharp,
+        point_rows(self.x, pairs, len(self.mesh.x), self.faces, unit_normals(self.x, self.faces), self.things.sharp,
                    self.things.closed, weights, direction, gap, keep)
         gap -= self.things.thickness[pairs[:, 1]]
         hit = -np.einsum("ka,kai->ki", weights[:, 1:], self.v[self.faces[pairs[:, 1]]])
@@ -107,7 +108,7 @@ class _Look:
                    gap, keep)
         # which side of the cloth the thing is on is told by the thing's own normal
         out = np.zeros_like(self.x)
-        np.add.at(out, self.faces, _normals(self.x, self.faces)[:, None])
+        np.add.at(out, self.faces, unit_normals(self.x, self.faces)[:, None])
         direction = mesh.normals[pairs[:, 1]]
         direction = direction * np.where(np.einsum("ki,ki->k", direction, out[pairs[:, 0]]) > 0.0, 1.0, -1.0)[:, None]
         gap = -np.einsum("ki,ka,kai->k", direction, weights, self.x[nodes])
@@ -127,7 +128,7 @@ class _Look:
         found = found[~sharp[found[:, 1] - len(own)] | (ends_on[found[:, 0]] == 0)]
         nodes, of = both[found].reshape(-1, 4), beside[found[:, 1] - len(own)]
         weights, direction, gap, keep = _room(len(nodes))
-        edge_rows(self.x, nodes, np.ascontiguousarray(_normals(self.x, self.faces)[of].sum(axis=1)), weights,
+        edge_rows(self.x, nodes, np.ascontiguousarray(unit_normals(self.x, self.faces)[of].sum(axis=1)), weights,
                   direction, gap, keep)
         return self._pairs(nodes, weights, direction, gap - self.things.thickness[of[:, 0]], keep,
                            _key(nodes[:, 0], found[:, 1], 60))
@@ -178,13 +179,6 @@ def _distinct(vertex: Index, direction: Vec, gap: Vec) -> Index:
         alike = np.einsum("ki,ki->k", n[back:], n[:-back]) > LIKE
         keep[back:] &= ~(same & alike & keep[:-back])
     return np.sort(order[keep])
-
-
-def _normals(x: Vec, triangles: Index) -> Vec:
-    a, b, c = (x[triangles[:, k]] for k in range(3))
-    normal = np.cross(b - a, c - a)
-    unit: Vec = normal / np.maximum(np.linalg.norm(normal, axis=1), 1e-300)[:, None]
-    return unit
 
 
 def _room(count: int) -> tuple[Vec, Vec, Vec, Mask]:

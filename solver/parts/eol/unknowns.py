@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...state import Index, Mask, Vec
+from .unknowns_kernels import lower_of, pairs_of
 
 MOST = 5  #: rates of one vertex
-PAIRS = 10  #: of the four nodes of an element, each with itself too: (0, 0), (1, 0), (1, 1), (2, 0), …
 
 
 @dataclass(frozen=True)
@@ -36,14 +36,8 @@ class Unknowns:
     def _pairs(self) -> tuple[Index, Index, Index]:
         """Pairs of vertices of any element, the larger first, and where each element's stand among them, (p, 10);
         −1 − place where its first node is the smaller."""
-        a, b = np.tril_indices(4)
-        row, column = self.elements[:, a], self.elements[:, b]
-        turned = row < column
-        low, high = np.where(turned, row, column).astype(np.int64), np.where(turned, column, row).astype(np.int64)
-        keys, place = np.unique(low << 32 | high, return_inverse=True)
-        place = place.reshape(row.shape)
-        return ((keys & 0xFFFFFFFF).astype(np.int32), (keys >> 32).astype(np.int32),
-                np.ascontiguousarray(np.where(turned, -1 - place, place), dtype=np.int32))
+        high, low, slots = pairs_of(np.ascontiguousarray(self.elements), len(self.slides))
+        return high, low, slots
 
     @property
     def slots(self) -> Index:
@@ -75,19 +69,9 @@ class Unknowns:
     def _lower(self) -> tuple[sp.csc_matrix, Index]:
         """The lower triangle's pattern, and where each of its values stands among those of the blocks."""
         high, low, _ = self._pairs
-        i, j = np.meshgrid(np.arange(MOST), np.arange(MOST), indexing="ij")
-        i, j = i.ravel(), j.ravel()
-        size = np.where(self.slides, MOST, 3)
-        there = (i[None] < size[high][:, None]) & (j[None] < size[low][:, None])
-        there &= (high != low)[:, None] | (i >= j)[None]
-        rows = (self.first[high][:, None] + i[None])[there]
-        columns = (self.first[low][:, None] + j[None])[there]
-        values = np.flatnonzero(there.ravel())
-        order = np.lexsort((rows, columns))
-        starts = np.concatenate([[0], np.cumsum(np.bincount(columns, minlength=self.count))])
-        pattern = sp.csc_matrix((np.zeros(len(order)), rows[order].astype(np.int32), starts.astype(np.int32)),
-                                shape=(self.count, self.count))
-        return pattern, values[order]
+        starts, rows, values = lower_of(high, low, self.first)
+        pattern = sp.csc_matrix((np.zeros(len(rows)), rows, starts), shape=(self.count, self.count))
+        return pattern, values
 
     def lower(self, blocks: Vec) -> sp.csc_matrix:
         """The lower triangle of the matrix with these blocks (b, 5, 5); the same one each time, with other values."""

@@ -1,0 +1,59 @@
+"""Kernel: edges of triangles that have one on either side."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...threads import inlined, kernel
+
+
+@inlined
+def cotangent(material, t, at, one, two):  # type: ignore[no-untyped-def]
+    """Of the angle of triangle t at a corner, between the ways to two others."""
+    u0, u1 = material[t, one, 0] - material[t, at, 0], material[t, one, 1] - material[t, at, 1]
+    v0, v1 = material[t, two, 0] - material[t, at, 0], material[t, two, 1] - material[t, at, 1]
+    return (u0 * v0 + u1 * v1) / abs(u0 * v1 - u1 * v0)
+
+
+@kernel("i8(i4[:,::1], f8[:,:,::1], i4[:,::1], i4[:,::1], f8[::1], f8[:,::1])")
+def find_hinges(triangles, material, nodes, faces, length, cotangents):  # type: ignore[no-untyped-def]
+    """Write as `Hinges` has them, and the two triangles of each, (h, 2); how many there are. The arrays have room for
+    three a triangle. They are sorted by the ends of their edges."""
+    edges, top = 3 * triangles.shape[0], 0
+    for t in range(triangles.shape[0]):
+        for k in range(3):
+            top = max(top, triangles[t, k])
+    first = np.zeros(top + 2, np.int64)
+    for t in range(triangles.shape[0]):
+        for k in range(3):
+            first[min(triangles[t, k], triangles[t, (k + 1) % 3]) + 1] += 1
+    for i in range(top + 1):
+        first[i + 1] += first[i]
+    # the larger end and the number of the side, as one number that sorts
+    filled, found = first[:-1].copy(), np.empty(edges, np.int64)
+    for t in range(triangles.shape[0]):
+        for k in range(3):
+            a, b = triangles[t, k], triangles[t, (k + 1) % 3]
+            found[filled[min(a, b)]] = max(a, b) * edges + 3 * t + k
+            filled[min(a, b)] += 1
+    count = 0
+    for a in range(top + 1):
+        found[first[a] : first[a + 1]] = np.sort(found[first[a] : first[a + 1]])
+        for at in range(first[a], first[a + 1] - 1):
+            b = found[at] // edges
+            if found[at + 1] // edges != b:
+                continue
+            nodes[count, 0], nodes[count, 1], length[count] = a, b, 0.0
+            for side in range(2):
+                t, k = found[at + side] % edges // 3, found[at + side] % edges % 3
+                at_a, at_b, other = k, (k + 1) % 3, (k + 2) % 3
+                if triangles[t, at_a] != a:
+                    at_a, at_b = at_b, at_a
+                faces[count, side], nodes[count, 2 + side] = t, triangles[t, other]
+                way0 = material[t, at_b, 0] - material[t, at_a, 0]
+                way1 = material[t, at_b, 1] - material[t, at_a, 1]
+                length[count] += 0.5 * np.sqrt(way0 * way0 + way1 * way1)
+                cotangents[count, 2 * side] = cotangent(material, t, at_a, at_b, other)
+                cotangents[count, 2 * side + 1] = cotangent(material, t, at_b, at_a, other)
+            count += 1
+    return count

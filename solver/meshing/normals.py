@@ -1,0 +1,38 @@
+"""Normals of triangles."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..state import Index, Vec
+from ..threads import kernel
+
+
+def unit_normals(x: Vec, triangles: Index) -> Vec:
+    """Of triangles (m, 3) between places x (n, 3), (m, 3); zero where one has no area."""
+    out: Vec = np.empty((len(triangles), 3))
+    write_normals(np.require(x, float, "CW"), np.require(triangles, np.int32, "CW"), True, out)
+    return out
+
+
+def area_vectors(x: Vec, triangles: Index) -> Vec:
+    """Normals of triangles (m, 3) between places x (n, 3) [m], as long as twice their areas [m²], (m, 3)."""
+    out: Vec = np.empty((len(triangles), 3))
+    write_normals(np.require(x, float, "CW"), np.require(triangles, np.int32, "CW"), False, out)
+    return out
+
+
+@kernel("void(f8[:,::1], i4[:,::1], b1, f8[:,::1])")
+def write_normals(x, triangles, unit, out):  # type: ignore[no-untyped-def]
+    """Into out (m, 3), of unit length if `unit`."""
+    for t in range(triangles.shape[0]):
+        a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+        u0, u1, u2 = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
+        v0, v1, v2 = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
+        n0, n1, n2 = u1 * v2 - u2 * v1, u2 * v0 - u0 * v2, u0 * v1 - u1 * v0
+        size = 1.0
+        if unit:
+            size = np.sqrt(n0 * n0 + n1 * n1 + n2 * n2)
+            if size == 0.0:
+                size = 1.0
+        out[t, 0], out[t, 1], out[t, 2] = n0 / size, n1 / size, n2 / size

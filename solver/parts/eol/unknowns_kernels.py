@@ -1,0 +1,91 @@
+"""Kernels: which vertices elements join, and the pattern of the matrix over their rates."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...threads import kernel
+
+CORNERS = 4  #: of an element, the last again where there are three
+
+
+@kernel("Tuple((i4[::1], i4[::1], i4[:,::1]))(i4[:,::1], i8)")
+def pairs_of(elements, count):  # type: ignore[no-untyped-def]
+    """Pairs of `count` vertices that elements (p, 4) join, each with itself too: the larger (b,), the smaller (b,),
+    sorted by the smaller and then by the larger; and where each element's (0, 0), (1, 0), (1, 1), (2, 0), … stand
+    among them, (p, 10): −1 − place where its first node is the smaller."""
+    first = np.zeros(count + 1, np.int64)
+    for e in range(elements.shape[0]):
+        for a in range(CORNERS):
+            for b in range(a + 1):
+                first[min(elements[e, a], elements[e, b]) + 1] += 1
+    for i in range(count):
+        first[i + 1] += first[i]
+    filled, larger = first[:-1].copy(), np.empty(first[-1], np.int32)
+    for e in range(elements.shape[0]):
+        for a in range(CORNERS):
+            for b in range(a + 1):
+                low, high = min(elements[e, a], elements[e, b]), max(elements[e, a], elements[e, b])
+                larger[filled[low]] = high
+                filled[low] += 1
+    # each once
+    once = np.zeros(count + 1, np.int64)
+    total = 0
+    for i in range(count):
+        mine = np.sort(larger[first[i] : first[i + 1]])
+        last = -1
+        for one in mine:
+            if one != last:
+                larger[total] = one
+                total += 1
+                last = one
+        once[i + 1] = total
+    high, low = larger[:total].copy(), np.empty(total, np.int32)
+    for i in range(count):
+        low[once[i] : once[i + 1]] = i
+
+    slots = np.empty((elements.shape[0], CORNERS * (CORNERS + 1) // 2), np.int32)
+    for e in range(elements.shape[0]):
+        k = 0
+        for a in range(CORNERS):
+            for b in range(a + 1):
+                row, column = elements[e, a], elements[e, b]
+                smaller, other = min(row, column), max(row, column)
+                place = once[smaller]
+                while high[place] != other:
+                    place += 1
+                slots[e, k] = place if row >= column else -1 - place
+                k += 1
+    return high, low, slots
+
+
+@kernel("Tuple((i4[::1], i4[::1], i8[::1]))(i4[::1], i4[::1], i4[::1])")
+def lower_of(high, low, first):  # type: ignore[no-untyped-def]
+    """indptr (m + 1,) and row indices of the lower triangle of blocks at pairs that are sorted as `pairs_of` has them,
+    and where each value stands among (b, 5, 5). first: of each vertex' rates, (n + 1,)."""
+    blocks, size = high.shape[0], first[-1]
+    indptr, total = np.zeros(size + 1, np.int32), 0
+    begin = 0
+    for turn in range(2):
+        begin, total = 0, 0
+        if turn == 0:
+            rows, values = np.empty(0, np.int32), np.empty(0, np.int64)
+        else:
+            rows, values = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], np.int64)
+        while begin < blocks:
+            end = begin
+            while end < blocks and low[end] == low[begin]:
+                end += 1
+            for c in range(first[low[begin] + 1] - first[low[begin]]):
+                for k in range(begin, end):
+                    top = first[high[k]]
+                    for i in range(c if high[k] == low[k] else 0, first[high[k] + 1] - top):
+                        if turn == 1:
+                            rows[total], values[total] = top + i, 25 * k + 5 * i + c
+                        total += 1
+                indptr[first[low[begin]] + c + 1] = total
+            begin = end
+        # columns of vertices that nothing joins
+        for c in range(size):
+            indptr[c + 1] = max(indptr[c + 1], indptr[c])
+    return indptr, rows, values
