@@ -11,14 +11,14 @@ from ..threads import kernel
 def unit_normals(x: Vec, triangles: Index) -> Vec:
     """Of triangles (m, 3) between places x (n, 3), (m, 3); zero where one has no area."""
     out: Vec = np.empty((len(triangles), 3))
-    write_normals(np.require(x, float, "CW"), np.require(triangles, np.int32, "CW"), True, out)
+    write_normals(np.require(x, float, ["C", "W"]), np.require(triangles, np.int32, ["C", "W"]), True, out)
     return out
 
 
 def area_vectors(x: Vec, triangles: Index) -> Vec:
     """Normals of triangles (m, 3) between places x (n, 3) [m], as long as twice their areas [m²], (m, 3)."""
     out: Vec = np.empty((len(triangles), 3))
-    write_normals(np.require(x, float, "CW"), np.require(triangles, np.int32, "CW"), False, out)
+    write_normals(np.require(x, float, ["C", "W"]), np.require(triangles, np.int32, ["C", "W"]), False, out)
     return out
 
 

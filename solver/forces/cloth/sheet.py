@@ -64,8 +64,8 @@ class Hinges:
         room = 3 * len(sheet.triangles)
         nodes, faces = np.empty((room, 4), np.int32), np.empty((room, 2), np.int32)
         length, cotangents = np.empty(room), np.empty((room, 4))
-        count = find_hinges(np.require(sheet.triangles, np.int32, "CW"), np.require(sheet.material, float, "CW"), nodes,
-                            faces, length, cotangents)
+        count = find_hinges(np.require(sheet.triangles, np.int32, ["C", "W"]),
+                            np.require(sheet.material, float, ["C", "W"]), nodes, faces, length, cotangents)
         return cls(nodes[:count], length[:count], sheet.areas[faces[:count]], cotangents[:count])
 
 
