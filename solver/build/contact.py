@@ -18,8 +18,9 @@ from .fields import Prepared
 from .obstacles import Obstacles
 
 REACH = 0.1  #: of the shortest mean edge of a body's skin: how near surfaces may be before they push
-LEAST_REACH = 0.02
-OF_REST = 0.5  #: of how near a body is to itself where it rests, so that it does not push itself there
+LEAST_REACH = 0.02  #: and at least, however near a body is to itself
+LEAST_TO_OTHERS = 0.002  #: likewise to another one
+OF_REST = 0.5  #: of how near a body is to itself where it rests, or to others where it starts: so far it does not push
 RESISTS = 0.1  #: of a node's inertia over a step and of its elasticity: what a contact resists with
 #: groups of nodes that do not touch each other: of obstacles, rigid bodies and pins, and of flesh that rides on joints
 HARD, CARRIED = 0, 1
@@ -62,7 +63,9 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
         stiffness[nodes] = RESISTS * (mass[nodes] / job.scene.time.step**2 + one.resistance(edges[-1]))
     params = parameters("contact", contact.law)
     thick = [one.thickness for one in prepared if one.thickness is not None]
-    reach = params.pop("distance") or _reach(surfaces, rest, max(thick, default=REACH * min(edges)), min(edges))
+    stands_out = np.array([one.body.thickness or 0.0 for one in prepared] + [0.0] * len(obstacles.names))[of_node]
+    reach = params.pop("distance") or _reaches(
+        surfaces, rest, now, stands_out, max(thick, default=REACH * min(edges)), min(edges), len(names))
     usual = params.pop("friction_coefficient")
     given = [one.body.friction for one in prepared] + obstacles.friction
     friction = np.array([usual if mu is None else mu for mu in given])[of_node]
@@ -72,8 +75,7 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
         if (one.body.thickness or 0.0) > size:
             raise BadScene(f"its Thickness of {one.body.thickness:.4g} m is more than its size of {size:.4g} m",
                            "Lower it: others are kept so far from its surface", one.body.name)
-    stands_out = [one.body.thickness or 0.0 for one in prepared] + [0.0] * len(obstacles.names)
-    made: ContactLaw = law(surfaces, rest, stiffness, friction, reach, params, np.array(stands_out)[of_node])
+    made: ContactLaw = law(surfaces, rest, stiffness, friction, reach, params, stands_out)
     _refuse_too_near(made, now, names, of_node)
     return [made]
 
@@ -96,13 +98,16 @@ def _meets(job: Job, names: list[str]) -> NDArray[np.bool_]:
     return both
 
 
-def _reach(surfaces: Surfaces, rest: Vec, wanted: float, edge: float) -> float:
-    """How near surfaces may be before they push [m]: so little that no body pushes itself where it rests, if it can.
+def _reaches(surfaces: Surfaces, rest: Vec, now: Vec, thickness: Vec, wanted: float, edge: float, bodies: int) -> Vec:
+    """How near two bodies may be before they push, (b, b) [m]: so little that none pushes itself where it rests, nor
+    another one where they start, if they can.
 
-    wanted: at most. edge: the shortest mean edge of a body's skin, both [m].
+    now: positions at the start, (n, 3) [m]. wanted: at most. edge: the shortest mean edge of a body's skin, both [m].
     """
     nearest = surfaces.nearest_to_itself(rest, wanted / OF_REST)
-    return max(min(wanted, OF_REST * nearest), min(wanted, LEAST_REACH * edge))
+    of_all = max(min(wanted, OF_REST * nearest), min(wanted, LEAST_REACH * edge))
+    to_others = surfaces.nearest_of_pieces(now, of_all / OF_REST, thickness, bodies)
+    return np.minimum(of_all, np.maximum(OF_REST * to_others, LEAST_TO_OTHERS * edge))
 
 
 def _refuse_crossing(surfaces: Surfaces, now: Vec, names: list[str], owner: Index) -> None:

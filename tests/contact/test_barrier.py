@@ -127,8 +127,8 @@ def test_projection_is_that_of_ipctk_pair_by_pair():
         law = Barrier(Surfaces(x, triangles, np.where(is_free, -1, 0)), x, np.full(4, 3.0), np.zeros(4), reach, SMOOTH,
                       np.zeros(4))
         law._near = type(law._found_near(x))(np.arange(4, dtype=np.int32)[None], int(face),
-                                              np.zeros(1, dtype=bool))
-        law._apart, law._kappa, law._parallel = np.zeros(1), np.full(1, 3.0), np.array([
+                                              np.array([[0, 1]], dtype=np.int32))
+        law._apart, law._delta, law._kappa, law._parallel = np.zeros(1), np.full(1, reach), np.full(1, 3.0), np.array([
             ipctk.edge_edge_mollifier_threshold(*x)])
         if face:
             pair = ipctk.FaceVertexNormalCollision(0, 0)

@@ -29,7 +29,13 @@ class NearPairs:
 
     nodes: Index  #: (k, 4): a point and a triangle, or two ends of an edge and two of another one
     points: int  #: that many pairs of a point and a triangle stand first
-    is_self: Mask  #: whether both sides are of one body, (k,)
+    bodies: Index  #: of both sides, (k, 2)
+
+    @property
+    def is_self(self) -> Mask:
+        """Whether both sides are of one body, (k,)."""
+        same: Mask = self.bodies[:, 0] == self.bodies[:, 1]
+        return same
 
 
 class Surfaces:
@@ -74,7 +80,7 @@ class Surfaces:
         first, second = self._that_meet(first), self._that_meet(second)
         pairs = np.concatenate([first, second])
         owner = np.zeros(count, dtype=np.int32) if self._owner is None else self._owner
-        return NearPairs(self.nodes[pairs], len(first), owner[pairs[:, 0]] == owner[pairs[:, 3]])
+        return NearPairs(self.nodes[pairs], len(first), owner[pairs[:, [0, 3]]])
 
     def _that_meet(self, pairs: Index) -> Index:
         """Those of pairs (k, 4) whose bodies touch each other."""
@@ -91,13 +97,28 @@ class Surfaces:
 
     def nearest_to_itself(self, x: Vec, distance: float) -> float:
         """The least distance of a pair on one connected piece at positions (n, 3), as far as it is below a distance."""
+        _, square, same = self._measured(x, distance)
+        return float(np.sqrt(square[same].min(initial=distance**2)))
+
+    def nearest_of_pieces(self, x: Vec, distance: float, thickness: Vec, bodies: int) -> Vec:
+        """The least gap of two connected pieces of each two bodies, (b, b) [m], as far as it is below a distance.
+
+        x: positions, (n, 3) [m]. thickness: of each node, by which a gap to another body is less, (n,) [m].
+        """
+        near, square, same = self._measured(x, distance + 2.0 * float(thickness.max(initial=0.0)))
+        thick = np.where(near.is_self, 0.0, thickness[near.nodes[:, 0]] + thickness[near.nodes[:, 3]])
+        least = np.full((bodies, bodies), distance)
+        np.minimum.at(least, tuple(near.bodies[~same].T), (np.sqrt(square) - thick)[~same])
+        return np.minimum(least, least.T)
+
+    def _measured(self, x: Vec, distance: float) -> tuple[NearPairs, Vec, Mask]:
+        """Near pairs, the squares of their distances [m²], and whether both sides are on one connected piece."""
         near = self.near(x, distance)
         piece = np.full(len(x), -1)
         piece[self.nodes] = self._pieces
-        same = piece[near.nodes[:, 0]] == piece[near.nodes[:, 3]]
         square = np.empty(len(near.nodes))
         squares(0, len(square), x, near.nodes, near.points, square)
-        return float(np.sqrt(square[same].min(initial=distance**2)))
+        return near, square, piece[near.nodes[:, 0]] == piece[near.nodes[:, 3]]
 
     @cached_property
     def _pieces(self) -> Index:

@@ -29,6 +29,7 @@ class Touching:
     stiffness: Vec  #: κ [N/m], (k,)
     rest: Vec  #: of edges: |u × v|² below which they push less [m⁴], (k,)
     thickness: Vec  #: how near they may not come [m], (k,)
+    reach: Vec  #: δ [m], (k,)
     work: Vec  #: weights, way and square of the distance of each, see distance_kernels, (k, 17)
     forces: Vec  #: (k, 4, 3) [N]
     energy: float  #: [J]
@@ -42,13 +43,15 @@ class Barrier:
     [Ascher 31-33, changed: of squared distances, as ipctk has it]
     """
 
-    def __init__(self, surfaces: Surfaces, rest: Vec, stiffness: Vec, friction: Vec, reach: float,
+    def __init__(self, surfaces: Surfaces, rest: Vec, stiffness: Vec, friction: Vec, reach: float | Vec,
                  params: Mapping[str, float], thickness: Vec) -> None:
         """rest: of all nodes, (n, 3) [m]. stiffness: κ of each [N/m], infinite where it is an obstacle's, (n,).
-        friction: μ of each, (n,). reach: δ [m]. params: creep_speed, ε.
+        friction: μ of each, (n,). reach: δ [m], of all pairs or of two bodies each, (b, b). params: creep_speed, ε.
         thickness: how far each stands out of the surface [m], (n,)."""
         self._thickness, self._thickest = thickness, 2.0 * float(thickness.max(initial=0.0))
-        self.surfaces, self.reach, self._creep = surfaces, reach, params["creep_speed"]
+        self.surfaces, self._creep = surfaces, params["creep_speed"]
+        self.reach = float(np.max(reach))  #: the largest δ [m]
+        self._reaches = np.asarray(reach, dtype=float)
         self._rest, self._stiffness, self._friction = rest, stiffness, friction
         ends = rest[surfaces.nodes[surfaces.edges]]
         is_body = np.isfinite(stiffness[surfaces.nodes[surfaces.edges]]).all(axis=1)
@@ -86,7 +89,7 @@ class Barrier:
         found = self.touching(x)
         blocks = np.empty((len(found.nodes), 6, 9))
         _share(stiffen, len(blocks), x, found.nodes, found.points, found.stiffness, found.rest, found.thickness,
-               self.reach, project, found.work, blocks)
+               found.reach, project, found.work, blocks)
         return Stencils(found.nodes, found.forces, blocks, found.energy)
 
     def damp(self, x: Vec, v: Vec, time: float) -> None:
@@ -120,12 +123,12 @@ class Barrier:
     def touching(self, x: Vec) -> Touching:
         """Pairs nearer than δ at positions (n, 3) [m], always in the same order."""
         near, square = self._squares(x)
-        active = np.flatnonzero(square < (self.reach + self._apart) ** 2)
+        active = np.flatnonzero(square < (self._delta + self._apart) ** 2)
         nodes, points = near.nodes[active], int(np.searchsorted(active, near.points))
-        stiffness, rest, apart = self._kappa[active], self._parallel[active], self._apart[active]
+        stiffness, rest, apart, reach = (of[active] for of in (self._kappa, self._parallel, self._apart, self._delta))
         forces, energy, work = np.empty((len(nodes), 4, 3)), np.empty(len(nodes)), np.empty((len(nodes), WORK))
-        _share(push, len(nodes), x, nodes, points, stiffness, rest, apart, self.reach, forces, energy, work)
-        return Touching(nodes, points, stiffness, rest, apart, work, forces, float(energy.sum()))
+        _share(push, len(nodes), x, nodes, points, stiffness, rest, apart, reach, forces, energy, work)
+        return Touching(nodes, points, stiffness, rest, apart, reach, work, forces, float(energy.sum()))
 
     def _squares(self, x: Vec) -> tuple[NearPairs, Vec]:
         """Near pairs, and the squares of their distances [m²]."""
@@ -151,6 +154,8 @@ class Barrier:
         self._kappa = np.where(np.arange(len(nodes)) < points, np.minimum(each[:, 0], each[:, 1:].mean(axis=1)),
                                np.minimum(each[:, :2].mean(axis=1), each[:, 2:].mean(axis=1)))
         self._apart = np.where(self._near.is_self, 0.0, self._thickness[nodes[:, 0]] + self._thickness[nodes[:, 3]])
+        of_bodies = self._reaches if not self._reaches.ndim else self._reaches[tuple(self._near.bodies.T)]
+        self._delta = np.broadcast_to(of_bodies, len(nodes))
         ends = self._rest[nodes[points:]]
         u, v = ends[:, 1] - ends[:, 0], ends[:, 3] - ends[:, 2]
         self._parallel = np.zeros(len(nodes))

@@ -84,17 +84,17 @@ def _barrier(share):  # type: ignore[no-untyped-def]
             -2.0 * log - 4.0 * less / share + less * less / (share * share))
 
 
-@kernel("void(i8, i8, f8[:,::1], i4[:,::1], i8, f8[::1], f8[::1], f8[::1], f8, f8[:,:,::1], f8[::1], f8[:,::1])")
+@kernel("void(i8, i8, f8[:,::1], i4[:,::1], i8, f8[::1], f8[::1], f8[::1], f8[::1], f8[:,:,::1], f8[::1], f8[:,::1])")
 def push(start, stop, x, nodes, points, stiffness, rest, thickness, reach, forces, energy, work):  # type: ignore[no-untyped-def]
     """Forces (k, 4, 3) and energy (k,) of pairs start to stop, κ δ² m b((D − t²)/(δ² + 2 t δ)) each. [Ascher 33]
 
     nodes: (k, 4), of which `points` pairs are of a point and a triangle. stiffness: κ [N/m], (k,). rest: of edges, see
-    `mollified`, (k,). thickness: t, at which distance there is no end of it [m], (k,). reach: δ past that [m]. work:
-    (k, WORK), what is known of each pair afterwards.
+    `mollified`, (k,). thickness: t, at which distance there is no end of it [m], (k,). reach: δ past that [m], (k,).
+    work: (k, WORK), what is known of each pair afterwards.
     """
-    square = reach * reach
     soft, slope = np.empty(4), np.empty(12)
     for k in range(start, stop):
+        square = reach[k] * reach[k]
         if k < points:
             nearest_in_triangle(x, nodes[k], work[k])
             soft[0] = 1.0
@@ -102,7 +102,7 @@ def push(start, stop, x, nodes, points, stiffness, rest, thickness, reach, force
             nearest_on_edges(x, nodes[k], work[k])
             mollified(x, nodes[k], rest[k], soft)
         inside = thickness[k] * thickness[k]
-        width = square + 2.0 * thickness[k] * reach
+        width = square + 2.0 * thickness[k] * reach[k]
         if not work[k, SQUARE] > inside:
             energy[k] = np.inf
             forces[k] = 0.0
@@ -219,17 +219,17 @@ def bend(work, first, second, out):  # type: ignore[no-untyped-def]
             out[p, q] = value
 
 
-@kernel("void(i8, i8, f8[:,::1], i4[:,::1], i8, f8[::1], f8[::1], f8[::1], f8, b1, f8[:,::1], f8[:,:,::1])")
+@kernel("void(i8, i8, f8[:,::1], i4[:,::1], i8, f8[::1], f8[::1], f8[::1], f8[::1], b1, f8[:,::1], f8[:,:,::1])")
 def stiffen(start, stop, x, nodes, points, stiffness, rest, thickness, reach, project, work, blocks):  # type: ignore[no-untyped-def]
     """Blocks of K = ∂f/∂x of pairs start to stop, (k, 6, 9), after `push` left `work`; made semi-definite if asked."""
-    square = reach * reach
     soft, slope = np.empty(4), np.empty(12)
     matrix, part = np.empty((12, 12)), np.empty((12, 12))
     vectors, values, basis = np.empty((12, 12)), np.empty(12), np.empty((12, 12))
     known = np.empty(WORK + 6)
     for k in range(start, stop):
+        square = reach[k] * reach[k]
         inside = work[k, SQUARE] - thickness[k] * thickness[k]
-        width = square + 2.0 * thickness[k] * reach
+        width = square + 2.0 * thickness[k] * reach[k]
         if not 0.0 < inside < width:
             blocks[k] = 0.0
             continue

@@ -57,11 +57,11 @@ class ContactLaw(StencilForce, Protocol):
     """A force between surfaces that knows how far they may move. Entries of the family "contact"."""
 
     def __init__(self, surfaces: Surfaces, rest: Vec, stiffness: Vec, friction: Vec,  # type: ignore[override]
-                 reach: float, params: Mapping[str, float], thickness: Vec) -> None:
+                 reach: float | Vec, params: Mapping[str, float], thickness: Vec) -> None:
         """rest: of all nodes, (n, 3) [m]. stiffness: what a node's contact should resist with [N/m], infinite where it
         is an obstacle's, (n,). friction: Coulomb's coefficient of each, (n,); two that touch rub with the geometric
-        mean. reach: how near surfaces may be before they push [m]. thickness: how far each stands out of its surface
-        where another body comes, (n,) [m]."""
+        mean. reach: how near surfaces may be before they push [m], all or two bodies each, (b, b). thickness: how far
+        each stands out of its surface where another body comes, (n,) [m]."""
 
     edge: float  #: a mean one of the bodies' surfaces [m]
 
