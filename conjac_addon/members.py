@@ -1,8 +1,9 @@
 """Which objects are baked together: a simulation.
 
-A mechanism and the soft bodies that hang on it; or soft bodies that touch each other, directly or through others. One
-object of them has the bake, and says how time goes on and what the ground is: the mechanism, or of soft bodies the one
-that had it last time, else the first of the scene. Without anything evaluated: panels ask at every redraw.
+A mechanism, the soft bodies that hang on it and those that touch it; or soft bodies that touch each other, directly or
+through others. One object of them has the bake, and says how time goes on and what the ground is: the mechanism, or of
+soft bodies the one that had it last time, else the first of the scene. Without anything evaluated: panels ask at every
+redraw.
 """
 
 from __future__ import annotations
@@ -54,6 +55,11 @@ def mechanism_of(obj: bpy.types.Object) -> bpy.types.Object | None:
     return next((one.object for one in obj.conjac.attachments if is_mechanism(one.object)), None)
 
 
+def touches_soft(obj: bpy.types.Object | None) -> bool:
+    """Whether it is a mechanism whose bodies push the soft bodies that collide."""
+    return obj is not None and is_mechanism(obj) and bool(obj.conjac.mechanism.touch_soft)
+
+
 def collides(obj: bpy.types.Object) -> bool:
     """Whether it is a soft body that touches anything."""
     return is_soft_body(obj) and obj.conjac.contact.collides_with != contact.NONE
@@ -73,15 +79,19 @@ def touch(obj: bpy.types.Object, other: bpy.types.Object) -> bool:
 
 
 def owner(obj: bpy.types.Object) -> bpy.types.Object:
-    """The object whose bake this one is in: the mechanism that a soft body hangs on, the one that leads those that it
-    touches, else itself.
+    """The object whose bake this one is in: the mechanism that a soft body hangs on or touches, the one that leads
+    those that it touches, else itself.
     """
     if is_soft_body(obj):
         holder = mechanism_of(obj)
         if holder is not None:
             return holder
         if collides(obj):
-            together = _touching(obj, _scene_of(obj))
+            scene = _scene_of(obj)
+            together = _touching(obj, scene)
+            pushed = _mechanism_at(together, scene)
+            if pushed is not None:
+                return pushed
             # a copy of the one that leads says that it leads as well
             return next((one for one in together if one.conjac.cache.leads and not identity.is_shared(one)),
                         together[0])
@@ -89,13 +99,15 @@ def owner(obj: bpy.types.Object) -> bpy.types.Object:
 
 
 def soft_bodies(of: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    """The soft bodies in the bake of an object: those that hang on a mechanism, or the body and all that touch it.
+    """The soft bodies in the bake of an object: those that hang on a mechanism or touch it, or the body and all that
+    touch it.
 
     In the scene's order, which a new name does not change.
     """
     if not is_mechanism(of):
         return (_touching(of, scene) if collides(of) else [of]) if of.type == BODY else []
-    return [obj for obj in scene.objects if is_soft_body(obj) and mechanism_of(obj) == of]
+    free = _free_at(of, scene) if touches_soft(of) else []
+    return [obj for obj in scene.objects if is_soft_body(obj) and (mechanism_of(obj) == of or obj in free)]
 
 
 def members(of: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Object]:
@@ -136,7 +148,8 @@ _seen: dict[int, tuple[tuple[int, int], frozenset[int]]] = {}
 
 
 def _that_touch(scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    """The soft bodies that collide and the colliders of a scene, in its order, and perhaps what was one of them.
+    """The soft bodies that collide, the colliders of a scene and the mechanisms that push soft bodies, in its order,
+    and perhaps what was one of them.
 
     Their settings are looked up where something has changed: panels ask many times a redraw, and a look at each of
     thousands of objects takes long.
@@ -145,7 +158,8 @@ def _that_touch(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     change = changes.count(), len(objects)
     known = _seen.get(scene.session_uid)
     if known is None or known[0] != change:
-        known = change, frozenset(one.session_uid for one in objects if collides(one) or is_collider(one))
+        known = change, frozenset(one.session_uid for one in objects
+                                  if collides(one) or is_collider(one) or touches_soft(one))
         _seen[scene.session_uid] = known
     return [one for one in objects if one.session_uid in known[1]]
 
@@ -168,6 +182,24 @@ def _touching(obj: bpy.types.Object, scene: bpy.types.Scene | None) -> list[bpy.
         found += near
         ahead += near
     return sorted(found, key=order.__getitem__)
+
+
+def _mechanism_at(bodies: list[bpy.types.Object], scene: bpy.types.Scene | None) -> bpy.types.Object | None:
+    """The first mechanism of a scene that any of these soft bodies touches."""
+    there = [one for one in _that_touch(scene) if touches_soft(one)] if scene is not None else []
+    return next((one for one in there if any(wants(body, one) for body in bodies)), None)
+
+
+def _free_at(mechanism: bpy.types.Object, scene: bpy.types.Scene) -> set[bpy.types.Object]:
+    """The soft bodies that hang on no mechanism and are baked with this one."""
+    left = {one for one in _that_touch(scene) if collides(one) and mechanism_of(one) is None}
+    found: set[bpy.types.Object] = set()
+    while left:
+        together = _touching(next(iter(left)), scene)
+        left.difference_update(together)
+        if _mechanism_at(together, scene) == mechanism:
+            found.update(together)
+    return found
 
 
 def holding(mechanism: bpy.types.Object) -> set[str]:

@@ -183,6 +183,9 @@ class CONJAC_Mechanism(bpy.types.PropertyGroup):
     self_collisions: bpy.props.BoolProperty(
         name="Self Collisions", description="Bodies of the mechanism touch each other, neighbors excepted",
         default=False, override=OVERRIDABLE)
+    touch_soft: bpy.props.BoolProperty(
+        name="Touch Soft Bodies", description="Its bodies and the soft bodies that collide push each other. Those that "
+        "touch it are baked together with it, whether they hang on it or not", default=False, override=OVERRIDABLE)
     contact_friction: bpy.props.FloatProperty(
         name="Contact Friction", description="Coulomb's coefficient where its bodies touch something", default=0.5,
         min=0.0, soft_max=1.5, precision=3, override=OVERRIDABLE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import cos, pi, sin
+from typing import Any
 
 import bpy
 import numpy as np
@@ -77,31 +78,53 @@ def clearance(bodies: Sequence[bpy.types.Object], frames: Iterable[int]) -> floa
     """How near surfaces that may touch come as they play, over these frames [m]; 0 where they cross.
 
     bodies: all of one simulation, as baked. What is measured is the skin of their tetrahedra, whose nodes are vertices
-    of the objects. Raises ValueError where they are not.
+    of the objects, and that of rigid bodies. Raises ValueError where they are not.
     """
     from conjac.conjac_addon.bake import place
     from conjac.solver.build.world import build
     from conjac.solver.job.load import load
 
-    job = load(place.job_folder(bodies[0]))
-    part = build(job, lambda *_: None)[0].parts[0]
-    law, q, scene = part.contacts[0], part.initial_state().q, bpy.context.scene
-    start, vertex, nodes = part.coordinates.place(q, 0.0), {}, {}
-    for body in part.parts:
+    folder = place.job_folder(bodies[0])
+    job, cache = load(folder), place.cache_of(folder)
+    world = build(job, lambda *_: None)[0]
+    k = next(k for k, part in enumerate(world.parts) if getattr(part, "soft", part).contacts)
+    part, state = world.parts[k], world.parted(world.initial_state())[k]
+    soft, state = (part.soft, part.parted(state)[0]) if hasattr(part, "soft") else (part, state)
+    law, scene = soft.contacts[0], bpy.context.scene
+    start, vertex, nodes = soft.coordinates.place(state.q, 0.0, state.led), {}, {}
+    for body in soft.parts:
         skin = law.surfaces.nodes
         nodes[body.name] = skin[(skin >= body.nodes.start) & (skin < body.nodes.stop)]
         far, vertex[body.name] = cKDTree(played(body.name, scene.frame_start)).query(start[nodes[body.name]])
         if far.max() > SAME:
             raise ValueError(f'nodes of "{body.name}" are up to {far.max():.2g} m from its vertices')
+    riders = riding(job, soft.parts[-1].nodes.stop)
     nearest = law.reach
     for frame in frames:
-        x = part.coordinates.place(q, (frame - scene.frame_start) / stage.FPS)
+        x = soft.coordinates.place(state.q, (frame - scene.frame_start) / stage.FPS, state.led)
         for name, skin in nodes.items():
             x[skin] = played(name, frame)[vertex[name]]
+        if riders:
+            first, now = (cache.poses(at)["pose"] for at in (scene.frame_start, frame))
+            for shown, rows in riders:
+                move = now[shown] @ np.linalg.inv(first[shown])
+                x[rows] = start[rows] @ move[:3, :3].T + move[:3, 3]
         if law.surfaces.crossing(x) is not None:
             return 0.0
         nearest = min(nearest, float(np.sqrt(law.touching(x).work[:, SQUARE].min(initial=np.inf))))
     return nearest
+
+
+def riding(job: Any, first: int) -> list[tuple[int, slice]]:
+    """Of each rigid body that soft ones touch, its place among all that are shown, and its nodes.
+
+    first: the first node that is no soft body's.
+    """
+    from conjac.solver.build.obstacles import obstacles_of
+    from conjac.solver.build.rigid_skins import skins_of
+
+    return [(shown, slice(first + rows.start, first + rows.stop))
+            for shown, rows in obstacles_of(job, skins_of(job)).rides]
 
 
 def played(name: str, frame: int) -> np.ndarray:

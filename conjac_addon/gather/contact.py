@@ -8,6 +8,7 @@ import bpy
 
 from .. import members
 from .. import settings as properties
+from . import obstacles
 
 LAW = "barrier"
 
@@ -27,13 +28,17 @@ def say(document: dict[str, Any], of: bpy.types.Object, scene: bpy.types.Scene) 
     Obstacles are without their meshes.
     """
     bodies, colliders = members.soft_bodies(of, scene), members.colliders(of, scene)
-    found = [touched(one, bodies, colliders) for one in bodies]
+    found = [[other.name for other in touched(one, bodies, colliders)] for one in bodies]
+    if members.touches_soft(of):
+        rigid = [of.name, *(one["name"] for one in obstacles.named(of))]
+        for one, names in zip(bodies, found):
+            names += rigid if members.collides(one) and members.wants(one, of) else []
     if not any(found):
         return
     distance = properties.si(of.conjac.contact, "distance", scene)
     document["contact"] = {"law": {"kind": LAW, "params": {"distance": distance}}}
     for obj, body, others in zip(bodies, document["bodies"], found):
-        body["touches"] = [one.name for one in others]
+        body["touches"] = others
         body["friction"] = properties.shortest(obj.conjac.contact.friction)
         thickness = properties.si(obj.conjac.contact, "thickness", scene)
         if thickness and "cloth" not in body:

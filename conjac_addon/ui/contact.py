@@ -62,6 +62,9 @@ def _sentence(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
     """Whom it touches."""
     found = touched(obj, members.soft_bodies(obj, scene), members.colliders(obj, scene))
     names = [one.name for one in found if one != obj] + (["itself"] if obj in found else [])
+    holder = members.owner(obj)
+    if members.touches_soft(holder) and members.wants(obj, holder):
+        names.append(f"the bodies of {holder.name}")
     if not names:
         return "It touches nothing yet: nothing else here collides with it"
     shown = ", ".join(names[:NAMED])
@@ -74,7 +77,7 @@ def _draw_what_does_not_go(layout: bpy.types.UILayout, obj: bpy.types.Object) ->
     shared = holder.conjac.solver
     method = catalogue.find("method", (holder if members.is_mechanism(holder) else obj).conjac.solver.method)
     integrator = catalogue.find("integrator", shared.integrator)
-    if method.follows and members.mechanism_of(obj) is not None:
+    if method.follows and members.is_mechanism(holder):
         hint(layout, f"{method.label} does not know contact beside mechanisms yet: choose Vanilla FEM")
     if not integrator.bounded:
         hint(layout, f"{integrator.label} does not stop where surfaces meet: choose Semi-Implicit Euler, Backward "

@@ -23,6 +23,7 @@ def draw_mechanism(layout: bpy.types.UILayout, context: bpy.types.Context) -> No
         layout.prop(settings, "use_skin")
         layout.prop(settings, "pull_to")
     layout.prop(settings, "obstacles")
+    layout.prop(settings, "touch_soft")
     layout.prop(settings, "contact_friction")
     layout.prop(settings, "self_collisions")
     layout.prop(settings, "joint_friction")

@@ -49,7 +49,7 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     owner = np.repeat(np.arange(len(names)), [len(one) for one in (*skins, *obstacles.triangles)])
     of_node = np.full(len(rest), -1)
     of_node[triangles] = owner[:, None]
-    meets = _meets(job, names)
+    meets = _meets(job, [*(one.body.name for one in prepared), *obstacles.called], len(prepared))
     surfaces = Surfaces(rest, triangles, group, of_node, None if meets.all() else meets)
     _refuse_crossing(surfaces, now, names, of_node)
     _refuse_inside(prepared, first, skins, obstacles, behind, now, meets)
@@ -89,11 +89,14 @@ def _refuse_too_near(law: ContactLaw, now: Vec, names: list[str], owner: Index) 
                    "Move them apart, or lower Thickness", names[owner[pair[0]]])
 
 
-def _meets(job: Job, names: list[str]) -> NDArray[np.bool_]:
-    """Whether two of these bodies and obstacles touch each other, or one itself, (k, k): where both say so."""
+def _meets(job: Job, called: list[str], bodies: int) -> NDArray[np.bool_]:
+    """Whether two of these bodies and obstacles touch each other, or one itself, (k, k): where both say so.
+
+    called: by what `touches` calls them; so many soft bodies stand first.
+    """
     wanted = {body.name: body.touches for body in job.scene.bodies}
-    lists = [wanted.get(name) for name in names]
-    says: NDArray[np.bool_] = np.array([[other is None or name in other for name in names] for other in lists])
+    lists = [wanted[name] if k < bodies else None for k, name in enumerate(called)]
+    says: NDArray[np.bool_] = np.array([[other is None or name in other for name in called] for other in lists])
     both: NDArray[np.bool_] = says & says.T
     return both
 

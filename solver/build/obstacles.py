@@ -19,6 +19,7 @@ class Obstacles:
     """Meshes that soft bodies touch, as nodes behind those of the bodies; surfaces of rigid bodies stand last."""
 
     names: list[str]
+    called: list[str]  #: what `touches` of a body calls each: its name, or that of its mechanism
     places: Vec  #: at the start, (o, 3) [m]
     triangles: list[Index]  #: of each, (t, 3), numbers among the obstacles' nodes
     motions: list[OverTime]  #: of each that does not ride, (o, 3) [m] at a time
@@ -36,7 +37,7 @@ def obstacles_of(job: Job, skins: Sequence[RigidSkin] = ()) -> Obstacles:
     """Those of the scene that have faces, and surfaces of rigid bodies; none where it has no contact."""
     scene = job.scene
     if scene.contact is None:
-        return Obstacles([], np.zeros((0, 3)), [], [], [], [])
+        return Obstacles([], [], np.zeros((0, 3)), [], [], [], [])
     places, triangles, motions, first = [np.zeros((0, 3))], list[Index](), list[OverTime](), 0
     with_faces = [(one, one.triangles) for one in scene.obstacles if one.triangles is not None]
     for one, faces in with_faces:
@@ -51,5 +52,6 @@ def obstacles_of(job: Job, skins: Sequence[RigidSkin] = ()) -> Obstacles:
         rides.append((skin.shown, slice(first, first + len(skin.vertices))))
         first += len(skin.vertices)
     names = [*(one.name for one, _ in with_faces), *(one.name for one in skins)]
+    called = [*(one.name for one, _ in with_faces), *(one.mechanism for one in skins)]
     friction = [*(one.friction for one, _ in with_faces), *(one.friction for one in skins)]
-    return Obstacles(names, np.concatenate(places), triangles, motions, friction, rides)
+    return Obstacles(names, called, np.concatenate(places), triangles, motions, friction, rides)

@@ -22,6 +22,7 @@ class RigidSkin:
     """Of one body, at the start frame."""
 
     name: str
+    mechanism: str  #: that it is a body of
     vertices: Vec  #: in world [m], (k, 3)
     triangles: Index  #: facing outwards, (t, 3)
     friction: float  #: Coulomb's coefficient
@@ -37,7 +38,8 @@ def skins_of(job: Job) -> list[RigidSkin]:
             if body.is_collider and (mechanism.name, body.name) not in fleshed:
                 vertices, triangles = surface_of(job, body)
                 at = frame(body.position, body.rotation)
-                skins.append(RigidSkin(body.name, vertices @ at[:3, :3].T + at[:3, 3], triangles, body.friction, shown))
+                skins.append(RigidSkin(body.name, mechanism.name, vertices @ at[:3, :3].T + at[:3, 3], triangles,
+                                       body.friction, shown))
             shown += 1
     return skins
 

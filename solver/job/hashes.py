@@ -260,6 +260,7 @@ def without_names(read: Settings) -> Settings:
 
     met = soft | {value: f"obstacle {key.split('.')[1]}" for key, value in read.scene.items()
                   if key.startswith("obstacles.") and key.endswith(".name")}
+    met |= {name: f"mechanism {place}" for name, place in places.items()}
 
     def in_body(flat: Flat) -> Flat:
         found = dict(flat)

@@ -235,8 +235,8 @@ class Body(Strict):
     friction: Annotated[float, Meta(ge=0, le=100)] | None = None  #: in contact of surfaces, as of an Obstacle
     #: how far out of its surface others are kept in contact of surfaces, besides their own [m]; its own parts are not
     thickness: Annotated[float, Meta(ge=0, le=1e6)] | None = None
-    #: names of the soft bodies and obstacles that it touches, its own for contact with itself; all where left out. Two
-    #: bodies touch where both say so
+    #: names of the soft bodies and obstacles that it touches, its own for contact with itself, and of mechanisms whose
+    #: rigid bodies it touches; all where left out. Two soft bodies touch where both say so
     touches: list[str] | None = None
 
 

@@ -51,12 +51,13 @@ def check_contact(job: Job) -> None:
                          else "the obstacle has no name", f"$.obstacles[{i}].name")
         names.add(obstacle.name)
         _check_obstacle(job, obstacle, f"$.obstacles[{i}]")
+    names |= {mechanism.name for mechanism in scene.mechanisms}
     thin = [one.name for one in scene.obstacles if one.wires is not None or one.nails is not None]
     for i, body in enumerate(scene.bodies):
         for name in body.touches or ():
             if name not in names:
-                raise refuse(f'"{body.name}" touches "{name}", and there is no body or obstacle of that name',
-                             f"$.bodies[{i}].touches")
+                raise refuse(f'"{body.name}" touches "{name}", and there is no body, obstacle or mechanism of that '
+                             "name", f"$.bodies[{i}].touches")
         slides = body.cloth is not None and body.cloth.eulerian is not None
         met = next((name for name in thin if body.touches is None or name in body.touches), None)
         if met is not None and not slides:

@@ -1,0 +1,108 @@
+"""Soft bodies that hang on no bone push a mechanism's bodies and are pushed by them, in one bake."""
+
+import json
+
+import pytest
+
+bpy = pytest.importorskip("bpy")
+
+from jelly import scene, seen_at  # noqa: E402, F401
+from rig import add_chain, job_of, world_of  # noqa: E402
+from test_attach import add_flesh  # noqa: E402
+from test_simulation import add_ball  # noqa: E402
+
+from conjac.conjac_addon import bake, gather, members  # noqa: E402
+from conjac.conjac_addon.bake import place  # noqa: E402
+from conjac.examples_blend import jelly  # noqa: E402
+from conjac.solver.errors import BadScene  # noqa: E402
+from conjac.solver.job.load import load  # noqa: E402
+
+LAST = 6
+
+
+@pytest.fixture()
+def arm(scene):  # noqa: F811
+    """A bone that stands and one on a hinge, held level by a stiff joint; 5 cm thick."""
+    scene.frame_end = LAST
+    rig = add_chain(2)
+    settings = rig.conjac
+    settings.method, settings.integrator, settings.step = "vanilla", "backward_euler", 1 / 96
+    settings.mechanism.touch_soft, settings.mechanism.use_skin = True, False
+    rig.pose.bones["B0"].conjac.role = "animated"
+    for bone in rig.pose.bones:
+        bone.conjac.shape, bone.conjac.radius = "capsule", 0.05
+    hinge = rig.pose.bones["B1"].conjac
+    hinge.mass, hinge.joint, hinge.axis, hinge.stiffness, hinge.damping = 1.0, "revolute", "X", 60.0, 2.0
+    return rig
+
+
+def sunk(rig):
+    """How far the end of the hinged bone is below the other one at the last frame [m]."""
+    bpy.context.scene.frame_set(LAST)
+    return -(world_of(rig, "B1")[:3, 1] * 0.3)[2]
+
+
+def free_jelly(name="Jelly", height=0.175, along=0.5):
+    body = add_ball(name, height, along)
+    body.conjac.use_ground = False
+    return body
+
+
+def test_a_jelly_that_falls_on_an_arm_presses_it_down_and_lies_on_it(arm, scene):  # noqa: F811
+    assert bake.bake_object(arm) == 0
+    alone = sunk(arm)
+    body = free_jelly()
+    assert members.owner(body) == arm and members.soft_bodies(arm, scene) == [body]
+    assert bake.bake_object(body) == 0
+    assert bake.status(arm).state == bake.status(body).state == "complete"
+    assert sunk(arm) > alone + 0.002
+    # its middle would have fallen from 17 cm to below the arm
+    assert (seen_at(body, LAST)[:, 2] + body.location.z).mean() > 0.06
+    assert jelly.clearance([body], range(1, LAST + 1)) > 0.0
+    # told not to, they go through each other, each in a bake of its own
+    body.conjac.contact.collides_with = "none"
+    assert members.owner(body) == body and members.soft_bodies(arm, scene) == []
+    assert place.job_folder(body) != place.job_folder(arm)
+    assert bake.bake_object(body) == bake.bake_object(arm) == 0
+    assert (seen_at(body, LAST)[:, 2] + body.location.z).mean() < 0.0
+    assert sunk(arm) == pytest.approx(alone, abs=1e-6)
+
+
+def test_who_is_in_the_job_and_what_each_touches(arm, scene, tmp_path):  # noqa: F811
+    near, far, flesh = free_jelly("Near"), free_jelly("Far", 3.0), add_flesh(arm)
+    for body, groups in ((near, ["Near", "Far"]), (far, ["Near", "Far"])):
+        assert members.soft_bodies(body, scene)[:2] == [bpy.data.objects[name] for name in groups]
+    document, _ = job_of(arm, tmp_path / "job")
+    assert [(body["name"], body["touches"]) for body in document["bodies"]] == [
+        ("Near", ["Far", "Rig"]), ("Far", ["Near", "Rig"]), ("Flesh", [])]
+    # what other soft bodies touch comes along, what is in no collection of theirs does not
+    chosen = bpy.data.collections.new("Chosen")
+    scene.collection.children.link(chosen)
+    chosen.objects.link(far)
+    near.conjac.contact.collides_with, near.conjac.contact.collection = "collection", chosen
+    document, _ = job_of(arm, tmp_path / "job")
+    assert [(body["name"], body["touches"]) for body in document["bodies"]] == [
+        ("Near", ["Far"]), ("Far", ["Near", "Rig"]), ("Flesh", [])]
+    assert gather.changed_settings(arm, scene, tmp_path / "job") == []
+    # flesh that collides touches the bones that it does not hang on, where the mechanism is told to
+    flesh.conjac.contact.collides_with = "all"
+    assert gather.changed_settings(arm, scene, tmp_path / "job") == ["Collides With"]
+    arm.conjac.mechanism.touch_soft = False
+    assert members.owner(near) == near and members.soft_bodies(arm, scene) == [flesh]
+    document, _ = job_of(arm, tmp_path / "alone")
+    assert "contact" not in document
+
+
+def test_a_job_that_touches_what_there_is_not_is_refused(arm, tmp_path):
+    free_jelly()
+    document, _ = job_of(arm, tmp_path / "job")
+    document["bodies"][0]["touches"] = ["Rug"]
+    (tmp_path / "job" / "scene.json").write_text(json.dumps(document))
+    with pytest.raises(BadScene, match="there is no body, obstacle or mechanism of that name"):
+        load(tmp_path / "job")
+
+
+def test_a_body_that_begins_inside_a_bone_is_refused_by_name(arm):
+    body, said = free_jelly(height=0.1), []
+    assert bake.bake_object(body, report=said.append) == 2
+    assert any('"Jelly"' in text and '"B1"' in text and "at the start" in text for text in said), said
