@@ -7,6 +7,7 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from jelly import LAST, add_jelly, assert_plays, frames_of, rest_of, run_until, scene, seen_at  # noqa: E402, F401
+from matrix import some  # noqa: E402
 
 from conjac.conjac_addon import bake as addon_bake  # noqa: E402
 from conjac.conjac_addon.bake import place, session  # noqa: E402
@@ -48,7 +49,7 @@ def test_a_body_without_dynamic_nodes_is_called_quasistatic_once(scene):  # noqa
         '"Jelly": It has no dynamic node, so it moves quasistatically: it follows its pins without swinging']
 
 
-@pytest.mark.parametrize("key", ["abc", "shapekeys", "pc2"])
+@pytest.mark.parametrize("key", some(["abc", "shapekeys", "pc2"], "abc"))
 def test_the_format_that_was_asked_for_plays_the_cache(scene, key):  # noqa: F811
     obj = add_jelly()
     obj.modifiers.new("Fine", "SUBSURF")

@@ -59,7 +59,7 @@ def add_box(size=0.5):
 
 def test_a_tablecloth_falls_onto_a_box_and_hangs_over_it(scene):  # noqa: F811
     add_box()
-    bpy.ops.mesh.primitive_grid_add(x_subdivisions=14, y_subdivisions=14, size=0.9, location=(0.02, 0.01, 0.03))
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=10, y_subdivisions=10, size=0.9, location=(0.02, 0.01, 0.03))
     obj = bpy.context.object
     bpy.ops.conjac.add_cloth()
     scene.frame_end = 16

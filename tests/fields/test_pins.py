@@ -82,6 +82,6 @@ def test_nodes_follow_what_is_near_them():
 def test_chunks_do_not_show():
     random = np.random.default_rng(2)
     rest, nodes = random.normal(size=(50, 3)), random.normal(size=(700, 3))
-    motion = rest + 0.1 * random.normal(size=(400, 50, 3))
+    motion = rest + 0.1 * random.normal(size=(40, 50, 3))
     together = follow(nodes, rest, motion)
     assert np.allclose(together[:, 640:], follow(nodes[640:], rest, motion), atol=1e-12)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from bodies import box, make
+from matrix import some
 
 from solver import catalogue
 from solver.state import State
@@ -38,7 +39,7 @@ def exact(once):
     return once("order-swing", lambda: swung("tr_bdf2", 640))
 
 
-@pytest.mark.parametrize("key", ORDERS)
+@pytest.mark.parametrize("key", some(ORDERS, *(ORDERS.keys() - {"bdf2ere_printed", "str_sbdf2ere_printed"})))
 def test_order(key, exact):
     errors = [np.linalg.norm(swung(key, steps) - exact) for steps in ((10, 20) if key == "ere" else (40, 80))]
     assert np.log2(errors[0] / errors[1]) == pytest.approx(ORDERS[key], abs=0.1)

@@ -59,9 +59,10 @@ def mass_on_a_spring(*, stiffness=40.0, damping=0.0, joint=False):
     return [body], [slide], [spring]
 
 
-@pytest.mark.parametrize("joint", [False, True])
-@pytest.mark.parametrize("integrator", ["sdirk2", "bdf2"])
-@pytest.mark.parametrize("damping", [0.0, 6.0])
+@pytest.mark.parametrize("joint, integrator, damping", some(
+    [(joint, integrator, damping) for joint in (False, True) for integrator in ("sdirk2", "bdf2")
+     for damping in (0.0, 6.0)],
+    (False, "sdirk2", 0.0), (True, "sdirk2", 6.0), (False, "bdf2", 6.0), (True, "bdf2", 0.0)))
 def test_a_mass_on_a_spring_swings_as_its_closed_form(tmp_path, joint, integrator, damping):
     bodies, joints, springs = mass_on_a_spring(damping=damping, joint=joint)
     world = mechanism_world(tmp_path, bodies, joints, springs=springs, gravity=[0, 0, 0], integrator=integrator)

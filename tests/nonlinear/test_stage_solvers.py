@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 from bodies import box, make, positions
+from matrix import crossed
 
 from solver import catalogue
 from solver.coordinates.prescribed import Motion
@@ -88,8 +89,7 @@ def roots():
     return {name: ran(name, "newton_d") for name in WORLDS}
 
 
-@pytest.mark.parametrize("name", WORLDS)
-@pytest.mark.parametrize("key", OTHERS)
+@pytest.mark.parametrize("key, name", crossed(OTHERS, WORLDS))
 def test_all_land_on_one_root(key, name, roots):
     """To 1e-6 of how far a step moves the body."""
     found, known = ran(name, key), roots[name]

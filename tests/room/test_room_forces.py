@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from made_up import Pendulum
+from matrix import some
 from small_jobs import box_job, change
 from worlds import world_of
 
@@ -65,7 +66,7 @@ def test_a_made_up_force_between_bodies_bakes_with_a_soft_body_and_a_made_up_par
     assert (loose.output(apart, 1)[first:first + count] - rest["Lamp"])[:, 2].mean() < -1.0
 
 
-@pytest.mark.parametrize("kind", ["vanilla", "conjac"])
+@pytest.mark.parametrize("kind", some(["vanilla", "conjac"], "vanilla"))
 def test_what_hooks_pull_one_way_they_pull_the_other(room, tmp_path, kind):
     """Without gravity and pins momentum stays, in both directions of a stretched spring."""
     job = hanging_job(tmp_path / "job", kind, gravity=[0.0, 0.0, 0.0], integrator={"kind": "sdirk2"})

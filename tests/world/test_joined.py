@@ -318,6 +318,7 @@ def test_a_body_that_hangs_only_on_bones_keeps_its_rigid_motions(nodes, modes):
     assert np.abs(x - world.rest).max() > 0.05 and np.abs(length / rest - 1.0).max() < 0.6
 
 
+@pytest.mark.long
 def test_conjac_comes_to_rest_where_vanilla_does():
     ends, middle = [], nearest(box((4, 2, 2), tuple(BAR))[0], [0.08, 0.02, 0.02])
     for method, dynamic in (("vanilla", None), ("conjac", [middle])):

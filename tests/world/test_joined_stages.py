@@ -208,7 +208,7 @@ def forward(world, state):
 
 @pytest.mark.parametrize("kind, method", some([("backward_euler", "vanilla"), ("backward_euler", "conjac"),
                                                ("bdf2", "vanilla"), ("sdirk2", "conjac")],
-                                              ("backward_euler", "conjac")))
+                                              ("backward_euler", "vanilla")))
 def test_bones_feel_what_rubs_on_the_flesh(tmp_path, kind, method):
     world, states = thrown(tmp_path, kind, method, 70)
     before, after = states[5:7]
