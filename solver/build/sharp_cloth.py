@@ -5,31 +5,38 @@ from __future__ import annotations
 import numpy as np
 
 from .. import catalogue
-from ..contact.find.sharp import nails, outwards, sharp_surface, wires
+from ..contact.find.mesh import Surfaces
+from ..contact.find.sharp import bends_softly, nails, outwards, sharp_surface, wires
+from ..contact.laws.interface import ContactLaw
 from ..coordinates.prescribed import OverTime, Still
 from ..embedding.sheets import ShownSheet
+from ..errors import BadScene
 from ..forces.cloth.sheet import Sheet, SheetLaw
 from ..job import schema
 from ..job.folder import Job, blame, parameters
-from ..parts.eol.fabric import Fabric, Law
+from ..parts.eol.fabric import Breeze, Fabric, Law
+from ..parts.eol.pushing import Pushing
 from ..parts.eol.rubbing import as_capstan
 from ..parts.eol.sliding_cloth import Cloth, SlidingCloth
 from ..parts.eol.swollen import Beside, FurtherAlong, Swollen, is_closed
-from ..parts.eol.things import Thing, Things
+from ..parts.eol.things import Moment, Round, Thing, Things
 from ..sheet.chart import from_corners, of_flat
 from ..sheet.limits import Limits
 from ..sheet.sheet_mesh import SheetMesh
 from ..sheet.sizing import Sizing
 from ..state import Index, Vec
 from ..world.sharp_cloth import SharpCloth
+from .air import air_of
 from .cloth import PreparedCloth
+from .contact import RESISTS
 from .inputs import over_time, places_over_time
 
 FINE = 0.5  #: of the mesh's edges: to what it is remeshed where it folds
 LONGEST = 1.05  #: of the mesh's longest edge: nothing is split where nothing bends
 NO_FACES = np.zeros((0, 3), np.int32)
 WIDE = 100.0  #: of a scene's size: half of the ground's sides
-ALONE = "Sharp Edges: it touches colliders and the ground, and passes through itself, soft bodies and other cloth"
+ALONE = "Sharp Edges: it touches {what}, and passes through soft bodies and other cloth"
+NEAR = 0.9  #: of the thickness: how near cloth is to itself and to what is round where that pushes
 
 
 def sharp_cloth(job: Job, prepared: PreparedCloth) -> SharpCloth:
@@ -51,12 +58,17 @@ def sharp_cloth(job: Job, prepared: PreparedCloth) -> SharpCloth:
     place[vertices] = np.arange(len(vertices))
     held = np.flatnonzero(place[pinned] >= 0)
     motion = places_over_time(job, prepared.fields.motion, nodes[pinned])
+    pushing = _pushing(job, prepared, cloth, things)
+    if pushing is not None:
+        _refuse_crossing(pushing, mesh, things.at(0.0, job.scene.time.step), body.name)
     steps = SlidingCloth(_fabric(body, cloth), np.array(job.scene.gravity), things, Limits.of(mesh, cloth.thickness),
                          Sizing(finest, coarsest), lambda time: motion.at(time)[held],
-                         as_capstan if cloth.eulerian.capstan else None)
+                         as_capstan if cloth.eulerian.capstan else None, pushing=pushing,
+                         air=_air(job, prepared, cloth))
     to_object = None if surface.to_object is None else job.array(surface.to_object)
     shown = ShownSheet(nodes, material, triangles, to_object)
-    notes = [f'"{body.name}": {note}' for note in (*prepared.volume.notes, *prepared.fields.notes, ALONE)]
+    notes = [f'"{body.name}": {note}' for note in (*prepared.volume.notes, *prepared.fields.notes,
+                                                        ALONE.format(what=_touched(things, pushing)))]
     return SharpCloth(body.name, steps, Cloth.at_rest(mesh, place[pinned[held]]), shown, job.scene.time.start, notes)
 
 
@@ -100,30 +112,85 @@ def _law(family: str, choice: schema.Choice) -> Law:
     return law
 
 
+def _air(job: Job, prepared: PreparedCloth, cloth: schema.Cloth) -> Breeze | None:
+    around = air_of(job, [prepared])
+    if not around.motions:
+        return None
+    way = around.motions[0]
+    return Breeze(around.density, cloth.drag, cloth.air_friction, lambda time: way.at(time)[0])
+
+
+def _pushing(job: Job, prepared: PreparedCloth, cloth: schema.Cloth, things: Things) -> Pushing | None:
+    """What keeps it out of itself and of what is round; None where nothing has to."""
+    contact, body = job.scene.contact, prepared.body
+    if contact is None:
+        return None
+    itself = body.touches is None or body.name in body.touches
+    triangles, which = things.round_triangles
+    if not (itself or len(triangles)):
+        return None
+    params = parameters("contact", contact.law)
+    usual, distance = float(params.pop("friction_coefficient")), float(params.pop("distance"))
+    reach = NEAR * min(distance or cloth.thickness, cloth.thickness)
+    given = np.array([one.friction for one in things.rounds])[which] if len(which) else np.zeros(0)
+    make = catalogue.find("contact", contact.law.kind).load()
+    stretch = float(prepared.resistance(0.0).max())
+
+    def law(surfaces: Surfaces, rest: Vec, mesh: SheetMesh) -> ContactLaw:
+        mass = cloth.area_density * mesh.vertex_areas
+        stiffness = np.concatenate([RESISTS * (mass / job.scene.time.step**2 + stretch), np.full(len(which), np.inf)])
+        friction = np.concatenate([np.full(len(mesh.x), usual if body.friction is None else body.friction), given])
+        made: ContactLaw = make(surfaces, rest, stiffness, friction, reach, params, np.zeros(len(rest)))
+        return made
+
+    names = [body.name, *(one.name for one in things.parts if one.round is not None)]
+    return Pushing(law, triangles, which + np.int32(1), itself, names)
+
+
+def _refuse_crossing(pushing: Pushing, mesh: SheetMesh, now: Moment, name: str) -> None:
+    """Raises BadScene where it goes through itself or through something round at the start."""
+    crossing = pushing.crossing(mesh, now)
+    if crossing is None:
+        return
+    one, other, place = crossing
+    where = ", ".join(f"{c:.4g}" for c in place)
+    if one == other:
+        raise BadScene(f"it crosses itself at the start, near ({where}) m", "Move its parts away from each other", name)
+    raise BadScene(f'it crosses "{other if one == name else one}" at the start, near ({where}) m',
+                   "Move them apart, with a little air between", name)
+
+
+def _touched(things: Things, pushing: Pushing | None) -> str:
+    """For the log."""
+    return "itself, colliders and the ground" if pushing is not None and pushing.itself else "colliders and the ground"
+
+
 def things_of(job: Job, body: schema.Body, cloth: schema.Cloth) -> Things:
     """What a cloth touches: the scene's obstacles and its ground."""
     scene, parts = job.scene, list[Thing]()
     assert cloth.eulerian is not None
     if scene.contact is not None:
         usual = float(parameters("contact", scene.contact.law)["friction_coefficient"])
+        own = usual if body.friction is None else body.friction
         for one in scene.obstacles:
             if body.touches is None or one.name in body.touches:
-                parts += _obstacle(job, one, cloth, cloth.eulerian, usual)
+                parts += _obstacle(job, one, cloth, cloth.eulerian, (own, usual if one.friction is None else
+                                                                     one.friction))
     if scene.ground is not None:
         parts.append(_ground(job, scene.ground, cloth))
     return Things(parts)
 
 
-def _obstacle(job: Job, one: schema.Obstacle, cloth: schema.Cloth, sharp: schema.Eulerian, usual: float
-              ) -> list[Thing]:
-    """Its faces, its wires and its nails."""
+def _obstacle(job: Job, one: schema.Obstacle, cloth: schema.Cloth, sharp: schema.Eulerian,
+              friction: tuple[float, float]) -> list[Thing]:
+    """Its faces, its wires and its nails. friction: Coulomb's coefficients of the cloth and of the obstacle."""
     x = np.asarray(job.array(one.vertices), dtype=float)
     motion = places_over_time(job, one.motion, x)
-    mu = usual if one.friction is None else one.friction
+    mu = float(np.sqrt(friction[0] * friction[1]))
     at_edges = mu if sharp.friction is None else sharp.friction
     found = list[Thing]()
     if one.triangles is not None:
-        found.append(_faces(job, one, x, motion, cloth, sharp, (mu, at_edges)))
+        found.append(_faces(job, one, x, motion, cloth, sharp, (mu, at_edges), friction[1]))
     if one.wires is not None:
         lines = wires(x, np.asarray(job.array(one.wires), dtype=np.int32), sharp.angle)
         found.append(Thing(one.name, motion, NO_FACES, False, lines, mu, at_edges, 0.0))
@@ -135,14 +202,19 @@ def _obstacle(job: Job, one: schema.Obstacle, cloth: schema.Cloth, sharp: schema
 
 
 def _faces(job: Job, one: schema.Obstacle, x: Vec, motion: OverTime, cloth: schema.Cloth, sharp: schema.Eulerian,
-           friction: tuple[float, float]) -> Thing:
+           friction: tuple[float, float], its: float) -> Thing:
+    """friction: of cloth on its faces and on its edges. its: what it says itself."""
     assert one.triangles is not None
     triangles = outwards(x, np.asarray(job.array(one.triangles), dtype=np.int32))
     marked = None if one.sharp_edges is None else np.asarray(job.array(one.sharp_edges), dtype=np.int32)
     found = sharp_surface(x, triangles, sharp.angle, marked)
-    if not is_closed(triangles):
-        return Thing(one.name, motion, triangles, False, found, *friction, cloth.thickness)
-    return Thing(one.name, Swollen(motion, triangles, cloth.thickness), triangles, True, found, *friction, 0.0)
+    closed = is_closed(triangles)
+    swollen: OverTime = Swollen(motion, triangles, cloth.thickness) if closed else motion
+    apart = 0.0 if closed else cloth.thickness
+    if bends_softly(x, triangles, sharp.angle):
+        # rows over several vertices, one a pair, would be hundreds there
+        return Thing(one.name, swollen, NO_FACES, closed, found, *friction, apart, Round(motion, triangles, its))
+    return Thing(one.name, swollen, triangles, closed, found, *friction, apart)
 
 
 def _ground(job: Job, ground: schema.Ground, cloth: schema.Cloth) -> Thing:

@@ -15,7 +15,7 @@ from ..state import Index, Mask, Vec
 from .insertion import Conforming, insert
 from .joining import join
 from .limits import Limits
-from .mending import mend, worst
+from .mending import mend
 from .runs import Runs
 from .sheet_mesh import SheetMesh
 from .tracking import track
@@ -33,10 +33,14 @@ class Conformed:
     inserted: Index  #: vertices of `mesh` that came onto a feature, (i,)
     released: Index  #: vertices of `mesh` that left one, (r,)
     jump: float  #: the furthest that a vertex was moved in the world to lie on a feature [m]
-    momentum: Vec  #: what the whole changed by, for a kilogram a square metre [m³/s], (3,)
+    before: SheetMesh  #: that it was made from
     unjoined: list[tuple[int, int]]  #: vertices of `mesh` on one feature that no edge could join
-    worst_angle: float  #: of a triangle at a feature in material space [rad]; π where there is none
-    worst_place: tuple[Vec, Vec]  #: its middle in the world (3,) and in the material (2,) [m]
+
+    @property
+    def momentum(self) -> Vec:
+        """What the whole changed by, for a kilogram a square metre [m³/s], (3,)."""
+        changed: Vec = self.mesh.momentum - self.before.momentum
+        return changed
 
 
 def conform(mesh: SheetMesh, features: Features, limits: Limits, h: float = 0.0, free: Mask | None = None,
@@ -115,14 +119,9 @@ def _transfer(now: Conforming) -> None:
                                                    runs.velocity(on, working.x[rows]))
 
 
-def _finished(mesh: SheetMesh, now: Conforming, unjoined: list[tuple[int, int]]) -> Conformed:
+def _finished(before: SheetMesh, now: Conforming, unjoined: list[tuple[int, int]]) -> Conformed:
     """The mesh as it is now, with numbers of edges."""
     _transfer(now)
-    angle, face = worst(now)
-    middle = (np.zeros(3), np.zeros(2))
-    if face >= 0:
-        corners = now.working.faces[face]
-        middle = now.working.x[corners].mean(axis=0), now.working.material[corners].mean(axis=0)
     made, was = now.working.sheet()
     made = replace(made, on=now.runs.to_edges(made.on, made.x))
     number = np.full(int(now.working.counts[0]), -1)
@@ -132,9 +131,7 @@ def _finished(mesh: SheetMesh, now: Conforming, unjoined: list[tuple[int, int]])
         numbers: Index = number[np.array(vertices, dtype=int)].astype(np.int32)
         return numbers[numbers >= 0]
 
-    moved = bool(now.released or now.new) or len(made.x) != len(mesh.x)
-    momentum = made.momentum - mesh.momentum if moved else np.zeros(3)
     jump = max([now.jump, *(off for _, _, off in now.owed.values())])
     pairs = [(int(number[a]), int(number[b])) for a, b in unjoined if number[a] >= 0 and number[b] >= 0]
-    return Conformed(made, was, not np.array_equal(made.faces, mesh.faces), told(sorted(now.new)),
-                     told(sorted(now.released)), jump, momentum, pairs, angle, middle)
+    return Conformed(made, was, not np.array_equal(made.faces, before.faces), told(sorted(now.new)),
+                     told(sorted(now.released)), jump, before, pairs)

@@ -16,6 +16,8 @@ from .working import STRAIGHT, Working
 
 THINNEST = float(np.tan(np.deg2rad(1.0)))  # tan of the angle that moving a vertex may leave to be mended
 
+OTHER_LAYER = 4.0  #: of the way along a run: what is further in material space is another layer of the cloth
+
 
 @dataclass
 class Conforming:
@@ -226,7 +228,9 @@ def insert_edges(now: Conforming) -> int:
         key = (a, b, int(run[k]))
         if key in now.refused or a in moved or b in moved:
             continue
-        if _leaps(now, a, b, float(found.share[k]), found.places[k]):
+        if (_leaps(now, a, b, float(found.share[k]), found.places[k])
+                or (limits.one_layer and _is_covered(now, int(run[k]), found.places[k], _material_at(
+                    working, a, b, float(found.share[k]))))):
             now.refused.add(key)
             continue
         here = _on_edge(now, a, b, float(found.share[k]), int(run[k]), found.places[k])
@@ -240,12 +244,37 @@ def insert_edges(now: Conforming) -> int:
     return done
 
 
+def _material_at(working: Working, a: int, b: int, share: float) -> Vec:
+    """X at a share of the way from one vertex to another, (2,)."""
+    X: Vec = (1.0 - share) * working.material[a] + share * working.material[b]
+    return X
+
+
 def _leaps(now: Conforming, a: int, b: int, share: float, place: Vec) -> bool:
     """Whether a place of an edge would be moved further than it comes by itself in a step: contact pushes it out."""
     x, v = now.working.x, now.working.v
     off = float(np.linalg.norm((1.0 - share) * x[a] + share * x[b] - place))
     speed = float(np.linalg.norm((1.0 - share) * v[a] + share * v[b]))
     return off > now.limits.leap * (now.limits.thickness + now.h * speed)
+
+
+def _is_covered(now: Conforming, run: int, place: Vec, X: Vec) -> bool:
+    """Whether another layer of the cloth than that of the material X (2,) lies on a run at a place of it: an edge of it
+    does, or a vertex close by from which it is far in material space."""
+    working, runs = now.working, now.runs
+    n = int(working.counts[0])
+    here = np.flatnonzero(working.alive & (working.on[:n] == runs.points + run))
+    if not len(here):
+        return False
+    along, at = runs.along(run, working.x[here]), float(runs.along(run, place[None])[0])
+    order = np.argsort(along, kind="stable")
+    here, along = here[order], along[order]
+    k = int(np.searchsorted(along, at))
+    if 0 < k < len(here) and working.faces_of(int(here[k - 1]), int(here[k]))[0] >= 0:
+        return True
+    nearest = int(np.abs(along - at).argmin())
+    between = float(np.linalg.norm(working.material[here[nearest]] - X))
+    return between > OTHER_LAYER * (abs(float(along[nearest]) - at) + now.limits.shortest)
 
 
 def _beside_a_corner(now: Conforming, ends: Index, places: Vec) -> Mask:

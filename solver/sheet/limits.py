@@ -24,6 +24,8 @@ class Limits:
     #: stretched cloth would be thrown about
     leap: float = np.inf
     rounds: int = 12  #: of inserting, and of mending
+    #: where one layer of the cloth folds over an edge, others that come over it lie on that layer
+    one_layer: bool = False
 
     @classmethod
     def of(cls, mesh: SheetMesh, thickness: float) -> Limits:

@@ -211,14 +211,3 @@ def _mend_needle(now: Conforming, apex: int, a: int, b: int) -> bool:
             return True
     return False
 
-
-def worst(now: Conforming) -> tuple[float, int]:
-    """The smallest angle of a triangle at a feature in material space [rad], and its face; π and −1 where none is."""
-    working = now.working
-    rows = working.living_faces
-    rows = rows[(working.on[working.faces[rows]] >= 0).any(axis=1)]
-    if not len(rows):
-        return float(np.pi), -1
-    angles = _sharpness(working.material[working.faces[rows]])
-    k = int(np.argmin(angles))
-    return float(np.arctan(angles[k])), int(rows[k])

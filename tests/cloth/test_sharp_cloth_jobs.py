@@ -13,11 +13,11 @@ EDGE, THICKNESS = 0.12, 1e-3
 
 
 def draped(folder, cells=8, end=17, *, sharp=None, box=None, **scene):
-    """A square metre that lies on a box and hangs over its edge at x = EDGE."""
+    """A square metre that lies on a box and hangs over its edge at x = EDGE, where there is no air."""
     arrays = {}
     vertices, triangles = grid(cells, cells, 1.0, 1.0)
     body = cloth_body("Cloth", vertices + [-0.45, -0.5, 0.004], triangles, arrays, eulerian=sharp or {},
-                      thickness=THICKNESS,
+                      thickness=THICKNESS, drag=0.0, air_friction=0.0,
                       laws={"damping": {"kind": "rayleigh", "params": {"stiffness_damping": 2e-3}}})
     table = obstacle("Table", BOX[0] * [0.5, 1.0, 0.5] + [EDGE - 0.5, 0.0, -0.5], BOX[1], arrays, friction=0.0,
                      **(box or {}))

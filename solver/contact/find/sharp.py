@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...meshing.normals import area_vectors
+from ...meshing.normals import area_vectors, unit_normals
 from ...state import Index, Mask, Vec
 from .features import Features, steep_normals
 
 ANGLE = np.deg2rad(30.0)  # between the normals of two faces, and between two edges where one runs on into the other
+EVEN = np.deg2rad(0.5)  #: an edge that bends less is one in a plane
 FLAT = np.deg2rad(1.0)  # an edge that is marked bends at least so much
 
 
@@ -98,6 +99,14 @@ def sharp_surface(x: Vec, triangles: Index, angle: float = ANGLE, marked: Index 
     left_right = np.where(faces[sharp, :, None] >= 0, triangles[faces[sharp]], -1)
     made = _of_graph(x, ends[sharp], left_right, angle)
     return _with_sectors(made, triangles)
+
+
+def bends_softly(x: Vec, triangles: Index, angle: float = ANGLE) -> bool:
+    """Whether a surface is round anywhere: two of its faces bend, by no more than an angle [rad]."""
+    faces = _edges(triangles)[1]
+    first, second = unit_normals(x, triangles)[faces[faces[:, 1] >= 0]].transpose(1, 0, 2)
+    bend = np.arctan2(np.linalg.norm(np.cross(first, second), axis=1), np.einsum("ij,ij->i", first, second))
+    return bool(((bend > EVEN) & (bend <= angle)).any())
 
 
 def nails(ends: Index) -> Sharp:

@@ -64,6 +64,7 @@ class ContactLaw(StencilForce, Protocol):
         each stands out of its surface where another body comes, (n,) [m]."""
 
     edge: float  #: a mean one of the bodies' surfaces [m]
+    reach: float  #: how near surfaces are that push [m]
 
     def nearest(self, x: Vec) -> Index | None:
         """The nodes, (4,), of a pair that is nearer to each other than both sides are thick; None where none is."""

@@ -12,7 +12,7 @@ from ...forces.cloth.elements import ClothElements
 from ...forces.cloth.sheet import Sheet, SheetLaw
 from ...sheet.sheet_mesh import SheetMesh
 from ...state import Index, Mask, Vec
-from .sliding_kernels import add_elements, add_inertia
+from .sliding_kernels import add_drag, add_elements, add_inertia
 from .unknowns import MOST, Unknowns
 
 Law = Callable[[Sheet], SheetLaw]
@@ -30,6 +30,21 @@ class Fabric:
     #: forces on X take what the energy of a face changes by as it grows, so that they are its exact slope; else what
     #: the forces on its corners do as the material slides under them
     exact: bool = False
+
+
+@dataclass(frozen=True)
+class Breeze:
+    """Air that drags a cloth along, as `Air` does: C is that of where a step begins."""
+
+    density: float  #: ρ [kg/m³]
+    drag: float  #: c_n, of what blows onto a face
+    friction: float  #: c_t, of what blows along it
+    way: Callable[[float], Vec]  #: how far the air has gone at a time [s], (3,) [m]
+
+    def velocity(self, time: float, h: float) -> Vec:
+        """Its mean over a step, (3,) [m/s]."""
+        mean: Vec = (self.way(time + h) - self.way(time)) / h
+        return mean
 
 
 @dataclass
@@ -64,6 +79,7 @@ class Assembler:
 
     fabric: Fabric
     gravity: Vec  #: [m/s²], (3,)
+    air: Breeze | None = None
     _faces: Index = field(default_factory=lambda: np.zeros((0, 3), np.int32), init=False)
     _unknowns: Unknowns | None = field(default=None, init=False)
 
@@ -73,8 +89,8 @@ class Assembler:
         assert self._unknowns is not None
         return self._unknowns
 
-    def assemble(self, sheet: SheetMesh, h: float) -> Assembled:
-        """The step of h seconds from there on."""
+    def assemble(self, sheet: SheetMesh, h: float, time: float = 0.0) -> Assembled:
+        """The step of h seconds from there on, at `time` [s]."""
         slides, one, count = sheet.on >= 0, self.fabric, len(sheet.faces)
         cloth = Sheet(sheet.x, sheet.faces, sheet.material[sheet.faces])
         membrane, bending = one.membrane(cloth), one.bending(cloth)
@@ -95,6 +111,10 @@ class Assembler:
         which = np.concatenate([np.repeat(np.arange(count)[:, None], 4, axis=1), count + elements.tets[count:]])
         add_elements(elements.tets, unknowns.slots, slides, np.concatenate([F, sheet.mean_gradients]),
                      which.astype(np.int32), forces, stiffness, h * h + h * one.stiffness_damping, h, blocks, impulse)
+        if self.air is not None:
+            add_drag(sheet.faces, unknowns.diagonal, slides, F, sheet.x, sheet.v, sheet.slide,
+                     self.air.velocity(time, h), 0.5 * self.air.density * self.air.drag,
+                     0.5 * self.air.density * self.air.friction, h, blocks, impulse)
         if one.exact:
             impulse[:, 3:] += h * _of_growth(sheet, slides, cloth, membrane)
         return Assembled(unknowns, blocks, impulse)

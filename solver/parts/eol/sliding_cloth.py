@@ -9,7 +9,6 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...contact.find.features import Features
 from ...errors import StepFailed
 from ...linear.constrained.program import SparseProgram
 from ...linear.constrained.rows import MOST, Answer, VertexRows, WarmStart
@@ -22,7 +21,8 @@ from ...sheet.sizing import Sizing
 from ...sheet.tracking import material_reach
 from ...state import Index, Mask, Vec
 from .cone import Cone, cone
-from .fabric import Assembled, Assembler, Fabric
+from .fabric import Assembled, Assembler, Breeze, Fabric
+from .pushing import Pushes, Pushing
 from .rubbing import Rubbed, along_surface, over_features
 from .things import Moment, Things
 from .touching import Touching, touching
@@ -31,8 +31,12 @@ T = TypeVar("T", bound=np.generic)
 
 OFF = 0.25  #: of the thickness: a vertex that is further off its feature after a step has lifted off
 LEAP = 3.0  #: of the thickness and a step's move: what is further through an edge is pushed out before it sits there
+NOWHERE = 1.0e-9  #: [m]: what is nearer to its feature is on it
 SHORTER = 0.5  #: of a step in which a face would be pulled through an edge
 SHORTEST = 1.0 / 64.0  #: of a step that is tried
+ROUNDS = 16  #: of what pushes, before the step is tried shorter
+ENOUGH = 6  #: after which a move is taken that meets nothing
+SETTLED = 0.1  #: of the distance at which surfaces push: where the next round moves less it is the last
 RENEWALS = 4  #: of friction
 RENEWED = 0.02  #: by which no resistance changes any more, as a share
 
@@ -75,7 +79,15 @@ class Told:
     substeps: int = 0
     factored: int = 0
     one_by_one: int = 0
+    rounds: int = 0  #: of what pushes
     sentences: list[str] = field(default_factory=list)
+    _said: set[str] = field(default_factory=set)
+
+    def once(self, what: str, sentence: str) -> None:
+        """Say something of which it is enough to know that it happened, and where first."""
+        if what not in self._said:
+            self._said.add(what)
+            self.sentences.append(sentence)
 
 
 @dataclass
@@ -90,10 +102,12 @@ class SlidingCloth:
     pins: Pins
     friction: Callable[[Vec, Vec], Vec] | None = None  #: of folds: coefficients and angles (k,) to coefficients (k,)
     sharp: bool = True  #: False: Lagrangian, nothing is conformed to
+    pushing: Pushing | None = None  #: what keeps it out of itself and of what is round; None: nothing does
+    air: Breeze | None = None
     told: Told = field(default_factory=Told)
 
     def __post_init__(self) -> None:
-        self._assembler = Assembler(self.fabric, self.gravity)
+        self._assembler = Assembler(self.fabric, self.gravity, self.air)
         self._program = SparseProgram()
         self._warm: WarmStart | None = None
 
@@ -105,6 +119,8 @@ class SlidingCloth:
     def forget_past(self) -> None:
         """Drop what depends on earlier steps and is not in the state."""
         self.__post_init__()
+        if self.pushing is not None:
+            self.pushing.forget_past()
 
     def step(self, cloth: Cloth, time: float, h: float) -> Cloth:
         """h seconds on. Raises StepFailed."""
@@ -117,56 +133,110 @@ class SlidingCloth:
 
     def _substep(self, cloth: Cloth, time: float, h: float, shortest: float) -> tuple[Cloth, float]:
         now = self.things.at(time, h)
-        cloth = self._remeshed(cloth, now.features, h)
+        cloth = self._remeshed(cloth, now, h)
+        pushes, why = self._pushes(cloth.mesh, now), ""
         while True:
-            mesh, cone_rows, answer = self._solved(cloth, now, time, h)
-            moved = self._advanced(mesh, answer, h)
-            if material_reach(replace(mesh, slide=moved.slide), h) >= 1.0:
-                break
+            solved = self._solved(cloth, now, pushes, time, h)
+            if solved is None:
+                why = "cloth cannot be kept out of itself, or of what is round"
+            else:
+                mesh, cone_rows, answer = solved
+                moved = self._advanced(mesh, answer, h)
+                if material_reach(replace(mesh, slide=moved.slide), h) < 1.0:
+                    why = "cloth slides through an edge faster than its triangles can follow"
+                else:
+                    break
             h *= SHORTER
             if h < shortest:
-                raise StepFailed("cloth slides through an edge faster than its triangles can follow")
+                raise StepFailed(why)
             now = self.things.at(time, h)
+            pushes = None if pushes is None else replace(pushes, now=now)
         self._warm = answer.warm
         way = self._off(cone_rows, moved, h)
         off = np.linalg.norm(way, axis=1) > OFF * self.limits.thickness
+        # what all but stays there stays there
+        back = moved.x.copy()
+        back[cone_rows.vertices[~off]] -= way[~off]
+        if pushes is None or pushes.may_go(moved.x, back, h):
+            moved.x[:] = back
+        else:
+            off[:] = np.linalg.norm(way, axis=1) > NOWHERE
         free = np.zeros(len(mesh.x), dtype=bool)
         free[cone_rows.vertices] = off
-        # what all but stays there stays there
-        moved.x[cone_rows.vertices[~off]] -= way[~off]
         flat = np.ones(len(mesh.x), dtype=bool)
         flat[cone_rows.vertices] = cone_rows.flat
         return Cloth(moved, cloth.pin, flat, free), h
 
-    def _remeshed(self, cloth: Cloth, features: Features, h: float) -> Cloth:
+    def _remeshed(self, cloth: Cloth, now: Moment, h: float) -> Cloth:
         """On what is sharp now, and as fine as it bends."""
         if not self.sharp:
             return cloth
-        conformed = conform(cloth.mesh, features, replace(self.limits, leap=LEAP), h, cloth.free, self.gravity)
+        limits = replace(self.limits, leap=LEAP, one_layer=self.pushing is not None and self.pushing.itself)
+        conformed = conform(cloth.mesh, now.features, limits, h, cloth.free, self.gravity)
         cloth = cloth.moved(conformed.mesh, conformed.was)
+        if conformed.unjoined:
+            place = cloth.mesh.x[list(conformed.unjoined[0])].mean(axis=0)
+            self.told.once("unjoined", f"{len(conformed.unjoined)} pairs of its vertices on one edge could not be "
+                           f"joined, the first near {_place(place)}: it does not fold sharply there")
         if self.sizing is None:
             return cloth
-        runs = Runs(features)
+        runs = Runs(now.features)
         adapted = adapt(replace(cloth.mesh, on=runs.from_edges(cloth.mesh.on)), self.sizing, runs.points, runs.ends)
         if not adapted.changed:
             return cloth
         if adapted.said:
-            self.told.sentences.append(adapted.said)
+            self.told.once("sizing", adapted.said)
         mesh = replace(adapted.mesh, on=runs.to_edges(adapted.mesh.on, adapted.mesh.x))
+        if self.pushing is not None and self.pushing.crossing(mesh, now) is not None:
+            return cloth  # layers lie too close for other triangles
         return cloth.moved(mesh, adapted.was)
 
-    def _solved(self, cloth: Cloth, now: Moment, time: float, h: float) -> tuple[SheetMesh, Cone, Answer]:
-        """Rates at the end of a step that begins on this mesh. [Thesis 2.12]"""
+    def _pushes(self, mesh: SheetMesh, now: Moment) -> Pushes | None:
+        """What pushes in a step from there on; nothing does where something is crossed already, and it is said."""
+        if self.pushing is None:
+            return None
+        crossing = self.pushing.crossing(mesh, now)
+        if crossing is None:
+            return self.pushing.of(mesh, now)
+        one, other, place = crossing
+        what = "itself" if one == other else f'"{other if one == self.pushing.names[0] else one}"'
+        self.told.once("crossing", f"it was pushed through {what} near {_place(place)}: until it is out again nothing "
+                       "keeps it apart")
+        return None
+
+    def _solved(self, cloth: Cloth, now: Moment, pushes: Pushes | None, time: float, h: float
+                ) -> tuple[SheetMesh, Cone, Answer] | None:
+        """Rates at the end of a step that begins on this mesh; None where what pushes does not settle in time.
+        [Thesis 2.12]"""
         mesh = cloth.mesh
-        posed = self._assembler.assemble(mesh, h)
+        posed = self._assembler.assemble(mesh, h, time)
         on_features = cone(mesh, now.features, cloth.flat, h)
         touched = touching(mesh, posed.unknowns, self.things, now, self.gravity, h)
         rows = _together(on_features.rows, touched.rows, self._held(cloth, time, h))
-        answer = self._ask(posed, rows, touched, self._warm)
         rubbed = self._rubbed(mesh, on_features, touched, now)
-        if rubbed is not None:
-            answer = self._rub(posed, rows, touched, on_features, rubbed, answer)
-        return mesh, on_features, answer
+
+        def answer_of(one: Assembled, warm: WarmStart | None) -> Answer:
+            answer = self._ask(one, rows, touched, warm)
+            return answer if rubbed is None else self._rub(one, rows, touched, on_features, rubbed, answer)
+
+        answer = answer_of(posed, self._warm) if pushes is None else self._kept_apart(posed, pushes, answer_of, h)
+        return None if answer is None else (mesh, on_features, answer)
+
+    def _kept_apart(self, posed: Assembled, pushes: Pushes, answer_of: Callable[[Assembled, WarmStart | None], Answer],
+                    h: float) -> Answer | None:
+        """Where what pushes is at rest with all else: Newton's rounds, none of which goes through anything."""
+        at, warm, near = pushes.start, self._warm, pushes.is_near(pushes.start)
+        for k in range(ROUNDS):
+            self.told.rounds += 1
+            answer = answer_of(pushes.added(posed, at, h) if near else posed, warm)
+            warm = answer.warm
+            x = pushes.mesh.x + h * posed.unknowns.parted(answer.u)[0]
+            moved, was_near = float(np.abs(x - at.x).max(initial=0.0)), near
+            at, share = pushes.go(at, x, h)
+            near = pushes.is_near(at)
+            if share == 1.0 and (moved <= SETTLED * pushes.reach or k >= ENOUGH or not (near or was_near)):
+                return answer
+        return None
 
     def _ask(self, posed: Assembled, rows: VertexRows, touched: Touching, warm: WarmStart | None) -> Answer:
         answer = self._program.solve(posed.matrix, posed.right, posed.unknowns.table, rows, touched.spread, warm)
@@ -240,3 +310,8 @@ def _together(*tables: VertexRows) -> VertexRows:
     """All rows in one table."""
     return VertexRows(*(np.concatenate([getattr(one, name) for one in tables])
                         for name in ("vertex", "factor", "target", "equal", "key")))
+
+
+def _place(x: Vec) -> str:
+    """For messages."""
+    return "(" + ", ".join(f"{c:.4g}" for c in x) + ") m"

@@ -113,3 +113,50 @@ def add_elements(  # type: ignore[no-untyped-def]
                     work[:] = 0.0
                     add_block(K[a, b], -share, G, F[which[e, b]], slides[node], slides[other], work)
                     add_turned(work, blocks[-1 - slot])
+
+
+@kernel("void(i4[:,::1], i4[::1], b1[::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], f8, f8, f8,"
+        " f8[:,:,::1], f8[:,::1])")
+def add_drag(  # type: ignore[no-untyped-def]
+        faces, diagonal, slides, F, x, v, slide, wind, drag, friction, h, blocks, impulse):
+    """Add h C to blocks (b, 5, 5) and h C w to impulse (n, 5), C = A (c_n |s·n| n nᵀ + c_t |s_t| (1 − n nᵀ)) of each
+    face, s what its material does against the wind w, (3,) [m/s]; a third of it at each corner.
+
+    faces: (m, 3). diagonal: slots of vertices with themselves, (n,). F: of faces, (m, 3, 2). drag, friction: c_n and
+    c_t [kg/m³].
+    """
+    normal, speed, C, pushed = np.empty(3), np.empty(3), np.empty((3, 3)), np.empty(3)
+    for f in range(faces.shape[0]):
+        a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
+        for i in range(3):
+            j, k = (i + 1) % 3, (i + 2) % 3
+            normal[i] = ((x[b, j] - x[a, j]) * (x[c, k] - x[a, k]) - (x[b, k] - x[a, k]) * (x[c, j] - x[a, j]))
+            speed[i] = -wind[i]
+            for corner in range(3):
+                node = faces[f, corner]
+                speed[i] += (v[node, i] - F[f, i, 0] * slide[node, 0] - F[f, i, 1] * slide[node, 1]) / 3.0
+        twice = np.sqrt(normal[0] ** 2 + normal[1] ** 2 + normal[2] ** 2)
+        if twice == 0.0:
+            continue
+        onto, square = 0.0, 0.0
+        for i in range(3):
+            normal[i] /= twice
+            onto += speed[i] * normal[i]
+        for i in range(3):
+            square += (speed[i] - onto * normal[i]) ** 2
+        across, drawn = twice / 6.0 * drag * abs(onto), twice / 6.0 * friction * np.sqrt(square)
+        for i in range(3):
+            pushed[i] = 0.0
+            for j in range(3):
+                C[i, j] = (across - drawn) * normal[i] * normal[j]
+                if i == j:
+                    C[i, j] += drawn
+                pushed[i] += C[i, j] * wind[j]
+        for corner in range(3):
+            node = faces[f, corner]
+            add_block(C, h, F[f], F[f], slides[node], slides[node], blocks[diagonal[node]])
+            for i in range(3):
+                impulse[node, i] += h * pushed[i]
+                if slides[node]:
+                    impulse[node, 3] -= h * F[f, i, 0] * pushed[i]
+                    impulse[node, 4] -= h * F[f, i, 1] * pushed[i]

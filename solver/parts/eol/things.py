@@ -9,12 +9,19 @@ from functools import cached_property
 import numpy as np
 
 from ...contact.find.features import Features, joined
-from ...contact.find.sharp import Sharp
+from ...contact.find.sharp import EVEN, Sharp
 from ...coordinates.prescribed import OverTime
 from ...meshing.normals import unit_normals
 from ...state import Index, Mask, Vec
 
-EVEN = np.deg2rad(0.5)  #: an edge that bends less is one in a plane, which its faces keep cloth out of
+
+@dataclass(frozen=True)
+class Round:
+    """A surface that bends where it is not sharp: a barrier keeps cloth off it."""
+
+    motion: OverTime  #: where its vertices are, (n, 3) [m] at a time, as they are and not where thick cloth touches
+    triangles: Index  #: (t, 3)
+    friction: float  #: that it says itself; two that touch rub with the geometric mean
 
 
 @dataclass(frozen=True)
@@ -23,12 +30,13 @@ class Thing:
 
     name: str
     motion: OverTime  #: where its vertices are, (n, 3) [m] at a time
-    triangles: Index  #: (t, 3), outwards where it is closed
+    triangles: Index  #: (t, 3), outwards where it is closed; those that rows keep cloth out of
     is_closed: bool
     sharp: Sharp
     friction: float  #: on its faces
     sharp_friction: float  #: on its edges and corners
     thickness: float  #: how far cloth keeps from it besides [m]
+    round: Round | None = None  #: what else keeps cloth off it
 
 
 @dataclass(frozen=True)
@@ -38,6 +46,8 @@ class Moment:
     x: Vec  #: where it starts, (n, 3) [m]
     velocity: Vec  #: mean of the step [m/s], (n, 3)
     features: Features  #: where it starts
+    round_x: Vec  #: of all that is round, where it starts, (o, 3) [m]
+    round_velocity: Vec  #: mean of the step [m/s], (o, 3)
 
 
 @dataclass
@@ -60,12 +70,26 @@ class Things:
         """Through a step of h seconds."""
         x, velocity, features = [np.zeros((0, 3))], [np.zeros((0, 3))], []
         for k, one in enumerate(self.parts):
-            start = one.motion.at(time)
-            way = (one.motion.at(time + h) - start) / h if one.motion.moves else np.zeros_like(start)
+            start, way = _through(one.motion, time, h)
             x.append(start)
             velocity.append(way)
             features.append(one.sharp.at(start, way, k))
-        return Moment(np.concatenate(x), np.concatenate(velocity), joined(features))
+        rounds = [_through(one.motion, time, h) for one in self.rounds]
+        return Moment(np.concatenate(x), np.concatenate(velocity), joined(features),
+                      *(np.concatenate([np.zeros((0, 3)), *(one[k] for one in rounds)]) for k in (0, 1)))
+
+    @cached_property
+    def rounds(self) -> list[Round]:
+        """What is round, in the order of the parts."""
+        return [one.round for one in self.parts if one.round is not None]
+
+    @cached_property
+    def round_triangles(self) -> tuple[Index, Index]:
+        """Of all that is round: triangles (t, 3), and which of `rounds` each vertex is of, (o,)."""
+        counts = [len(one.motion.at(0.0)) for one in self.rounds]
+        first = np.concatenate([[0], np.cumsum(counts)])
+        return (np.concatenate([np.zeros((0, 3), np.int32), *(one.triangles + start for one, start in zip(
+            self.rounds, first))]).astype(np.int32), np.repeat(np.arange(len(counts)), counts).astype(np.int32))
 
     @cached_property
     def triangles(self) -> Index:
@@ -107,7 +131,7 @@ class Things:
         order = np.argsort(keys, kind="stable")
         same = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
         first, second = order[same], order[same + 1]
-        x = np.concatenate([one.motion.at(0.0) for one in self.parts])
+        x = np.concatenate([np.zeros((0, 3)), *(one.motion.at(0.0) for one in self.parts)])
         normal = unit_normals(x, self.triangles)
         bends = np.einsum("ei,ei->e", normal[first // 3], normal[second // 3]) < np.cos(EVEN)
         return (ends[first[bends]].astype(np.int32),
@@ -133,3 +157,9 @@ class Things:
         for one, first in zip(self.parts, self._first):
             asked[one.sharp.vertices + first] = False
         return np.flatnonzero(asked).astype(np.int32)
+
+
+def _through(motion: OverTime, time: float, h: float) -> tuple[Vec, Vec]:
+    """Places at the start of a step, and the mean velocity through it, (n, 3)."""
+    start = motion.at(time)
+    return start, (motion.at(time + h) - start) / h if motion.moves else np.zeros_like(start)

@@ -49,6 +49,16 @@ class Unknowns:
         """How many blocks (5, 5) of pairs of vertices there are."""
         return len(self._pairs[0])
 
+    def joining(self, more: Index, blocks: Vec) -> tuple[Unknowns, Vec]:
+        """The same with more elements (k, 4) behind those that there are, and blocks (b, 5, 5) in their places there,
+        zero elsewhere."""
+        wider = Unknowns(self.slides, np.concatenate([self.elements, more]))
+        (high, low, _), (all_high, all_low, _) = self._pairs, wider._pairs
+        place = np.searchsorted(all_low.astype(np.int64) << 32 | all_high, low.astype(np.int64) << 32 | high)
+        spread = np.zeros((wider.blocks, MOST, MOST))
+        spread[place] = blocks
+        return wider, spread
+
     @cached_property
     def diagonal(self) -> Index:
         """The slot of each vertex with itself, (n,); −1 of those of no element."""

@@ -1,0 +1,138 @@
+"""What keeps cloth out of itself and of things that are round: the contact law's barrier, within the cloth's own step.
+
+A surface knows where it is by x alone: cloth that slides along itself there changes no distance, so a push has no part
+in Ẋ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...contact.find.mesh import Surfaces
+from ...contact.laws.interface import ContactLaw
+from ...forces.stencils import side_by_side
+from ...sheet.sheet_mesh import SheetMesh
+from ...state import Index, Vec
+from .fabric import Assembled
+from .pushing_kernels import add_pushes
+from .things import Moment
+
+CLOTH, FIRST_THING = 0, 1  #: owners of nodes
+HARD = 0  #: the group of nodes that do not touch each other: those of things
+
+#: the law between surfaces, of nodes of which the first ones are a mesh's, at rest (n, 3) [m]
+Law = Callable[[Surfaces, Vec, SheetMesh], ContactLaw]
+
+
+@dataclass(frozen=True)
+class Way:
+    """Where cloth and things are between the start of a step and its end."""
+
+    x: Vec  #: cloth, (n, 3) [m]
+    things: Vec  #: (o, 3) [m]
+    left: float  #: share of the things' way that is left
+
+
+@dataclass
+class Pushing:
+    """Barriers around one cloth."""
+
+    law: Law
+    triangles: Index  #: of things that are round, (t, 3), numbers among their vertices
+    owner: Index  #: of these vertices, (o,), from FIRST_THING on
+    itself: bool = True  #: whether the cloth touches itself
+    names: list[str] = field(default_factory=list)  #: of owners
+    _faces: Index = field(default_factory=lambda: np.zeros((0, 3), np.int32), init=False)
+    _surfaces: Surfaces | None = field(default=None, init=False)
+    _made: ContactLaw | None = field(default=None, init=False)
+
+    def forget_past(self) -> None:
+        """Drop what was made for the mesh of the last step."""
+        self._surfaces = self._made = None
+
+    def of(self, mesh: SheetMesh, now: Moment) -> Pushes:
+        """For a step from there on."""
+        return Pushes(self._law_of(mesh, now), mesh, now)
+
+    def crossing(self, mesh: SheetMesh, now: Moment) -> tuple[str, str, Vec] | None:
+        """What goes through what, and where (3,) [m]; None where nothing does."""
+        self._law_of(mesh, now)
+        assert self._surfaces is not None
+        x, count = np.concatenate([mesh.x, now.round_x]), len(mesh.x)
+        found = self._surfaces.crossing(x)
+        if found is None:
+            return None
+        one, other = (self.names[0 if nodes[0] < count else int(self.owner[nodes[0] - count])] for nodes in found)
+        return one, other, x[found[1]].mean(axis=0)
+
+    def _law_of(self, mesh: SheetMesh, now: Moment) -> ContactLaw:
+        if self._made is None or not np.array_equal(self._faces, mesh.faces):
+            count = len(mesh.x)
+            flat = np.column_stack([mesh.material, np.zeros(count)])
+            rest = np.concatenate([flat, now.round_x])
+            group = np.concatenate([np.full(count, -1), np.full(len(now.round_x), HARD)])
+            owner = np.concatenate([np.full(count, CLOTH), self.owner]).astype(np.int32)
+            meets = np.ones((int(owner.max(initial=0)) + 1,) * 2, dtype=bool)
+            meets[CLOTH, CLOTH] = self.itself
+            self._surfaces = Surfaces(rest, np.concatenate([mesh.faces, self.triangles + np.int32(count)]).astype(
+                np.int32), group, owner, None if meets.all() else meets)
+            self._made, self._faces = self.law(self._surfaces, rest, mesh), mesh.faces
+        return self._made
+
+
+@dataclass(frozen=True)
+class Pushes:
+    """Those of one step. [Thesis 2.12, changed: a barrier's quadratic besides]"""
+
+    law: ContactLaw
+    mesh: SheetMesh  #: at the start
+    now: Moment
+
+    @property
+    def reach(self) -> float:
+        """How near surfaces are that push [m]."""
+        return self.law.reach
+
+    @property
+    def start(self) -> Way:
+        return Way(self.mesh.x, self.now.round_x, 1.0)
+
+    def added(self, posed: Assembled, at: Way, h: float) -> Assembled:
+        """The step with pushes and friction as they are there, to the second order; itself where nothing is near."""
+        here = np.concatenate([at.x, at.things])
+        tables = [self.law.fill(here, 0.0, True)]
+        if not len(tables[0].nodes):
+            return posed
+        rubs = self.law.sliding(here, np.concatenate([self.mesh.x, self.now.round_x]), h)
+        if rubs is not None:
+            tables.append(rubs.fill(here, 0.0, True))
+        nodes, blocks = side_by_side(tables)
+        forces = np.concatenate([one.forces for one in tables])
+        count = len(at.x)
+        # a thing's node is no unknown: in the pattern one of the cloth's stands for it
+        own = nodes < count
+        joined = np.where(own, nodes, nodes[np.arange(len(nodes)), own.argmax(axis=1)][:, None]).astype(np.int32)
+        unknowns, all_blocks = posed.unknowns.joining(joined, posed.blocks)
+        impulse = posed.impulse.copy()
+        way = np.concatenate([self.mesh.x - at.x, at.left * h * self.now.round_velocity])
+        add_pushes(nodes, np.ascontiguousarray(unknowns.slots[len(posed.unknowns.elements):]), count,
+                   np.ascontiguousarray(forces), blocks, way, h, all_blocks, impulse)
+        return Assembled(unknowns, all_blocks, impulse)
+
+    def go(self, at: Way, x: Vec, h: float) -> tuple[Way, float]:
+        """As far towards the step's end, where the cloth is at x, as nothing meets; and the share of it."""
+        end = at.things + at.left * h * self.now.round_velocity
+        share = self.law.largest_step(np.concatenate([at.x, at.things]), np.concatenate([x, end]))
+        return Way(at.x + share * (x - at.x), at.things + share * (end - at.things), at.left * (1.0 - share)), share
+
+    def may_go(self, start: Vec, end: Vec, h: float) -> bool:
+        """Whether cloth may go straight from one place to another at the end of the step, (n, 3) [m] each."""
+        things = self.now.round_x + h * self.now.round_velocity
+        return self.law.largest_step(np.concatenate([start, things]), np.concatenate([end, things])) == 1.0
+
+    def is_near(self, at: Way) -> bool:
+        """Whether anything pushes there."""
+        return len(self.law.measure(np.concatenate([at.x, at.things]), 0.0).nodes) > 0

@@ -1,0 +1,176 @@
+"""Cloth with Sharp Edges keeps out of itself and of what is round, and air drags it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from cloth_jobs import BOX, Quiet, cloth_body, cloth_job, obstacle
+from sheets import grid
+from sliding_strips import DENSITY, STRETCH, fabric, start, steps_of
+
+from solver.build.world import build
+from solver.contact.laws.barrier import Barrier
+from solver.errors import BadScene
+from solver.forces.cloth.corotated_membrane import CorotatedMembrane
+from solver.forces.cloth.sheet import Sheet
+from solver.frames.read import Cache
+from solver.job.load import load
+from solver.parts.eol.fabric import Breeze
+from solver.parts.eol.pushing import Pushing
+from solver.parts.eol.things import Things
+from solver.sheet.sheet_mesh import SheetMesh
+from solver.sheet.sizing import Sizing
+from solver.simulate import bake
+
+NEAR = 2e-3
+NO_TRIANGLES, NOBODY = np.zeros((0, 3), np.int32), np.zeros(0, np.int32)
+
+
+def barrier(h, friction=0.0):
+    def law(surfaces, rest, mesh):
+        stiffness = 0.1 * (DENSITY * mesh.vertex_areas / h**2 + STRETCH)
+        return Barrier(surfaces, rest, stiffness, np.full(len(rest), friction), NEAR, {"creep_speed": 1e-3},
+                       np.zeros(len(rest)))
+    return Pushing(law, NO_TRIANGLES, NOBODY, True, ["Strip"])
+
+
+def folded(gap=0.03, length=0.4, width=0.1):
+    """A strip bent around half a circle, whose legs lie over each other and come together at 0.5 m/s each."""
+    rest, faces = grid(24, 4, length, width)
+    radius = gap / 2.0
+    leg = (length - np.pi * radius) / 2.0
+    s = rest[:, 0]
+    turn = np.clip((s - leg) / radius, 0.0, np.pi)
+    past = np.maximum(s - leg - np.pi * radius, 0.0)
+    x = np.column_stack([np.minimum(s, leg) + radius * np.sin(turn) - past, rest[:, 1], radius * (1.0 - np.cos(turn))])
+    mesh = SheetMesh.at_rest(x, rest[:, :2], faces)
+    v = np.zeros_like(x)
+    v[s < leg, 2], v[past > 0.0, 2] = 0.5, -0.5
+    v[past > 0.0, 0] = 0.2
+    return replace(mesh, v=v)
+
+
+def energy(mesh):
+    """Of motion and of stretch [J]."""
+    w = mesh.v[mesh.faces]
+    middles = (w + np.roll(w, 1, axis=1)) / 2.0
+    moves = 0.5 * DENSITY / 3.0 * float(mesh.areas @ np.einsum("mki,mki->m", middles, middles))
+    law = CorotatedMembrane(Sheet(mesh.x, mesh.faces, mesh.material[mesh.faces]),
+                            {"stretch_warp": STRETCH, "stretch_weft": STRETCH, "shear": STRETCH / 2,
+                             "poisson_ratio": 0.0})
+    return moves + law.measure(mesh.x, np.zeros((len(mesh.faces), 4, 3)))
+
+
+@pytest.mark.parametrize(("friction", "sizing", "lost"), [(0.0, Sizing(0.008, 0.03), 2e-3), (0.5, None, 1e-9)])
+def test_layers_that_meet_keep_apart_and_nothing_comes_from_nowhere(friction, sizing, lost):
+    """lost: share of the momentum of one leg; remeshing changes it by little, pushes and friction by nothing."""
+    h, mesh = 1 / 192, folded()
+    apart = barrier(h, friction)
+    steps = steps_of(mesh, Things([]), fabric(bending=1e-5), gravity=(0.0, 0.0, 0.0), sizing=sizing, pushing=apart)
+    cloth, now = start(mesh), Things([]).at(0.0, h)
+    whole, had, touched = mesh.momentum, energy(mesh), False
+    for k in range(20):
+        cloth = steps.step(cloth, k * h, h)
+        assert apart.crossing(cloth.mesh, now) is None
+        touched |= apart.of(cloth.mesh, now).is_near(apart.of(cloth.mesh, now).start)
+        assert np.abs(cloth.mesh.momentum - whole).max() < lost * 0.5 * 0.5 * mesh.areas.sum()
+        assert energy(cloth.mesh) < had * (1.0 + 1e-9)
+    assert touched and not any("pushed through" in said for said in steps.told.sentences)
+
+
+def test_without_it_they_go_through_each_other():
+    h, mesh = 1 / 192, folded()
+    steps = steps_of(mesh, Things([]), fabric(bending=1e-5), gravity=(0.0, 0.0, 0.0))
+    cloth = start(mesh)
+    for k in range(12):
+        cloth = steps.step(cloth, k * h, h)
+    assert barrier(h).crossing(cloth.mesh, Things([]).at(0.0, h)) is not None
+
+
+def test_what_remeshing_cannot_do_is_said_once():
+    rest, faces = grid(4, 4, 0.4, 0.4)
+    mesh = SheetMesh.at_rest(rest, rest[:, :2], faces)
+    steps = steps_of(mesh, Things([]), fabric(), sizing=Sizing(0.005, 0.01, most_faces=40))
+    cloth = start(mesh)
+    for k in range(4):
+        cloth = steps.step(cloth, k * 0.01, 0.01)
+    assert len(cloth.mesh.faces) > len(faces)  # it tried
+    assert len(steps.told.sentences) == 1 and "longer than its sizing wants" in steps.told.sentences[0]
+
+
+def test_air_drags_a_sheet_as_its_law_says():
+    """Across the wind: m v = h C (w − v), C = ½ ρ c_n A w; what slides feels what its material does."""
+    rest, faces = grid(4, 4, 0.4, 0.4)
+    mesh = SheetMesh.at_rest(rest, rest[:, :2], faces)
+    wind, h = 3.0, 0.01
+    steps = steps_of(mesh, Things([]), fabric(), gravity=(0.0, 0.0, 0.0), air=Breeze(
+        1.2, 1.1, 0.05, lambda time: np.array([0.0, 0.0, wind * time])))
+    moved = steps.step(start(mesh), 0.0, h).mesh
+    m, C = DENSITY * 0.16, 0.5 * 1.2 * 1.1 * 0.16 * wind
+    # drag stands at corners, mass is that of the elements: what all of it gains is the same
+    gained = DENSITY * moved.momentum[2]
+    assert gained == pytest.approx(m * wind * h * C / (m + h * C), rel=1e-3)
+
+
+def ball(rings=8, segments=12, radius=0.15):
+    """A sphere of rings, outwards."""
+    up, round_ = np.linspace(0.0, np.pi, rings + 1)[1:-1], 2.0 * np.pi * np.arange(segments) / segments
+    x = [[0.0, 0.0, 1.0]] + [[np.sin(a) * np.cos(b), np.sin(a) * np.sin(b), np.cos(a)] for a in up for b in round_]
+    x.append([0.0, 0.0, -1.0])
+    triangles = [[0, 1 + k, 1 + (k + 1) % segments] for k in range(segments)]
+    for ring in range(rings - 2):
+        a, b = 1 + ring * segments, 1 + (ring + 1) * segments
+        for k in range(segments):
+            n = (k + 1) % segments
+            triangles += [[a + k, b + k, b + n], [a + k, b + n, a + n]]
+    last = 1 + (rings - 2) * segments
+    triangles += [[last + k, len(x) - 1, last + (k + 1) % segments] for k in range(segments)]
+    return radius * np.array(x), np.array(triangles, np.int32)
+
+
+def over_a_ball(folder, end=9, **scene):
+    arrays = {}
+    vertices, triangles = grid(8, 8, 0.5, 0.5)
+    body = cloth_body("Cloth", vertices + [-0.25, -0.25, 0.154], triangles, arrays, eulerian={}, thickness=2e-3,
+                      laws={"damping": {"kind": "rayleigh", "params": {"stiffness_damping": 2e-3}}})
+    x, faces = ball(12, 20)
+    return cloth_job(folder, [body], arrays, end=end, contact={}, obstacles=[obstacle("Ball", x, faces, arrays)],
+                     **scene)
+
+
+def test_cloth_over_a_ball_stays_out_of_it_and_of_itself(tmp_path):
+    folder = over_a_ball(tmp_path / "job")
+    bake(folder, Quiet())
+    cache = Cache(folder / "cache")
+    part = build(load(folder), lambda *_: None)[0].parts[0]
+    now = part.steps.things.at(0.0, 1 / 96)
+    for frame in range(1, 10):
+        sheet = cache.sheets(frame)["Cloth"]
+        mesh = SheetMesh.at_rest(sheet.x, sheet.material, sheet.faces)
+        assert part.steps.pushing.crossing(mesh, now) is None
+        assert np.linalg.norm(sheet.x, axis=1).min() > 0.14
+    assert sheet.x[:, 2].min() < 0.08  # and it came down around it
+
+
+def test_cloth_that_starts_through_a_ball_is_refused(tmp_path):
+    arrays = {}
+    vertices, triangles = grid(8, 8, 0.5, 0.5)
+    body = cloth_body("Cloth", vertices + [-0.25, -0.25, 0.05], triangles, arrays, eulerian={}, thickness=2e-3)
+    x, faces = ball()
+    folder = cloth_job(tmp_path / "job", [body], arrays, end=2, contact={}, obstacles=[
+        obstacle("Ball", x, faces, arrays)])
+    with pytest.raises(BadScene, match='crosses "Ball" at the start'):
+        build(load(folder), lambda *_: None)
+
+
+@pytest.mark.parametrize(("own", "its", "both"), [(0.9, 0.4, 0.6), (None, 0.4, np.sqrt(0.4 * 0.5)), (0.0, 1.0, 0.0)])
+def test_two_rub_with_the_geometric_mean_of_what_both_say(tmp_path, own, its, both):
+    arrays = {}
+    vertices, triangles = grid(2, 2, 0.2, 0.2)
+    body = cloth_body("Cloth", vertices + [0.0, 0.0, 1.0], triangles, arrays, eulerian={},
+                      laws={} if own is None else {"friction": own})
+    box = obstacle("Box", BOX[0], BOX[1], arrays, friction=its)
+    contact = {"law": {"kind": "barrier", "params": {"friction_coefficient": 0.5}}}
+    folder = cloth_job(tmp_path / "job", [body], arrays, end=2, contact=contact, obstacles=[box])
+    thing = build(load(folder), lambda *_: None)[0].parts[0].steps.things.parts[0]
+    assert thing.friction == pytest.approx(both) and thing.sharp_friction == pytest.approx(both)
