@@ -6,6 +6,7 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from jelly import LAST, add_jelly, rest_of, scene, seen_at  # noqa: E402, F401
+from matrix import some  # noqa: E402
 
 from conjac.conjac_addon import compat  # noqa: E402
 from conjac.conjac_addon.bake import place  # noqa: E402
@@ -32,7 +33,7 @@ def add_rigged_jelly():
     return obj, rig
 
 
-@pytest.mark.parametrize("old, new", [(100, 200), (200, 100), (100, 150)])
+@pytest.mark.parametrize("old, new", some([(100, 200), (200, 100), (100, 150)], (100, 150), (200, 100)))
 def test_pins_play_where_the_rig_is(scene, old, new):  # noqa: F811
     obj, rig = add_rigged_jelly()
     scene.render.frame_map_old, scene.render.frame_map_new = old, new

@@ -1,6 +1,7 @@
 """Sheets on what is sharp: vertices where they go over it, edges along it, and whoever leaves it is free again."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -147,9 +148,9 @@ def over_a_corner(cells, turn, soft=0.0, side=SIDE):
     return SheetMesh.at_rest(x, rest[:, :2].copy(), faces)
 
 
-@pytest.mark.parametrize("cells", [8, 16, 24])
-@pytest.mark.parametrize("turn", [0.1, 0.3, 0.6])
-@pytest.mark.parametrize("soft", [0.0, 0.02])
+@pytest.mark.parametrize("cells, turn, soft", some(
+    list(product([8, 16, 24], [0.1, 0.3, 0.6], [0.0, 0.02])),
+    *product([8], [0.1, 0.3, 0.6], [0.0, 0.02]), (16, 0.1, 0.02), (24, 0.6, 0.0)))
 def test_a_square_that_hangs_over_a_corner(cells, turn, soft):
     """Triangles cut the corner off, which is outside of the fold that they make: it is found all the same."""
     features = box_features()

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from falling import about, frame
+from matrix import some
 from scipy.optimize import linprog, minimize
 
 from solver.contact.find.bodies import Colliders
@@ -80,7 +81,8 @@ def test_moving_polyhedra_apart_by_the_gap_makes_them_touch(seed):
         assert -found.gap[k] <= shortest + 2e-3
 
 
-@pytest.mark.parametrize("seed, kind", list(itertools.product(range(12), ROUND)))
+@pytest.mark.parametrize("seed, kind", some(
+    list(itertools.product(range(12), ROUND)), *itertools.product(range(6), ROUND)))
 def test_round_shapes_are_as_far_as_their_cores_less_the_radii(seed, kind):
     rng = np.random.default_rng(seed)
     a, b = ROUND[kind], [BOX, hull(rng), *ROUND.values()][seed % 4]

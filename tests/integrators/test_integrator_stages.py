@@ -78,8 +78,10 @@ def test_another_stage_on_the_same_factor(method, held):
         assert np.abs(ours - theirs).max() <= 1e-9 * np.abs(want[0]).max()
 
 
-@pytest.mark.parametrize("key,order", [("sbdf2", 2), ("str_bdf2", 2), ("bdf2", 2), ("tr_bdf2", 2), ("midpoint", 2),
-                                       ("generalized_alpha", 2), ("backward_euler", 1)])
+@pytest.mark.parametrize("key,order", some(
+    [("sbdf2", 2), ("str_bdf2", 2), ("bdf2", 2), ("tr_bdf2", 2), ("midpoint", 2), ("generalized_alpha", 2),
+     ("backward_euler", 1)],
+    ("sbdf2", 2), ("bdf2", 2), ("tr_bdf2", 2), ("backward_euler", 1)))
 def test_moving_pins_do_not_cost_an_order(key, order, once):
     """Half the step, a quarter of the error of a second-order method: prescribed nodes stand where the stage stands."""
     nodes, tets = box((3, 1, 1), (0.12, 0.04, 0.04))

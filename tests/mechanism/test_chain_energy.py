@@ -38,7 +38,7 @@ def gains(world, h, seconds):
 
 @pytest.mark.parametrize(("kind", "count", "share"), some(
     [(kind, *one) for kind in ("revolute", "spherical") for one in ((2, 0.0), (5, 0.0), (10, 0.01), (20, 0.02))],
-    *(("revolute", *one) for one in ((2, 0.0), (5, 0.0), (10, 0.01), (20, 0.02))), ("spherical", 5, 0.0)))
+    *(("revolute", *one) for one in ((2, 0.0), (5, 0.0), (10, 0.01), (20, 0.02))), ("spherical", 2, 0.0)))
 def test_a_chain_that_whips_gains_hardly_any_energy(tmp_path, kind, count, share):
     """And half as much at half the step; the ends of twenty links turn by a radian in one of 1/120 s."""
     world = mechanism_world(tmp_path, *chain(count, kind))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from matrix import some
 from mechanisms import HINGE_ALONG_Y, mechanism_world, run
 
 from solver.build.constraints import notes_of
@@ -69,8 +70,9 @@ def test_semi_implicit_steps_lose_energy_half_as_much_with_half_the_step(tmp_pat
     assert 0.4 * coarse < fine < 0.6 * coarse and coarse < 1.38  # of 3 J between top and bottom
 
 
-@pytest.mark.parametrize("integrator, bound", [("sdirk2", 0.003), ("bdf2", 0.03), ("semi_implicit", 1.38),
-                                               ("leapfrog", 1.38)])
+@pytest.mark.parametrize("integrator, bound", some(
+    [("sdirk2", 0.003), ("bdf2", 0.03), ("semi_implicit", 1.38), ("leapfrog", 1.38)],
+    ("sdirk2", 0.003), ("semi_implicit", 1.38), ("leapfrog", 1.38)))
 def test_a_four_bar_linkage_swings_with_its_loop_closed(tmp_path, integrator, bound):
     bodies, joints, loops = four_bar()
     world = built(tmp_path, bodies, joints, loops=loops, integrator=integrator)

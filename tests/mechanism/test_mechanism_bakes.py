@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from matrix import some
 from mechanisms import double_pendulum, mechanism_job, mechanism_world, random_free_tree, run
 from small_jobs import box_job, change
 from test_chain_energy import chain
@@ -27,7 +28,7 @@ def poses_of(job):
     return [(job / "cache/poses" / f"{frame:06d}.npz").read_bytes() for frame in Cache(job / "cache").frames]
 
 
-@pytest.mark.parametrize("integrator", ["semi_implicit", "leapfrog", "bdf2"])
+@pytest.mark.parametrize("integrator", some(["semi_implicit", "leapfrog", "bdf2"], "semi_implicit", "bdf2"))
 def test_a_mechanism_bakes_to_poses_and_again_to_the_same_bytes(tmp_path, integrator, capsys):
     jobs = [mechanism_job(tmp_path / name, *random_free_tree(), end=9, integrator=integrator) for name in "ab"]
     cache, _ = (baked(job) for job in jobs)
@@ -48,7 +49,7 @@ def test_a_mechanism_bakes_to_poses_and_again_to_the_same_bytes(tmp_path, integr
     assert first.shape == (0, 3)
 
 
-@pytest.mark.parametrize("integrator", ["semi_implicit", "leapfrog", "bdf2"])
+@pytest.mark.parametrize("integrator", some(["semi_implicit", "leapfrog", "bdf2"], "leapfrog", "bdf2"))
 def test_a_bake_that_is_resumed_gives_the_same_bytes(tmp_path, integrator):
     whole, parted = (mechanism_job(tmp_path / name, *random_free_tree(), end=9, integrator=integrator)
                      for name in ("whole", "parted"))

@@ -201,7 +201,8 @@ def hinge(**joint):
     return [body], [{"name": "Pin", "child": "Rod", "rotation": HINGE_ALONG_Y, **joint}]
 
 
-@pytest.mark.parametrize("integrator", ["semi_implicit", "leapfrog", "backward_euler", "bdf2", "sdirk2"])
+@pytest.mark.parametrize("integrator", some(["semi_implicit", "leapfrog", "backward_euler", "bdf2", "sdirk2"],
+                                            "semi_implicit", "leapfrog", "bdf2"))
 def test_a_rod_falls_onto_its_limit_and_stays(tmp_path, integrator):
     world = mechanism_world(tmp_path, *hinge(low=[-2.0], high=[0.4]), integrator=integrator)
     state = run(world, 1 / 200, 400)
