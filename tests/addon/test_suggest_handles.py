@@ -68,6 +68,7 @@ def test_it_can_be_undone(bar):
     assert len(bpy.data.objects["Cube"].conjac.handles) == 0 and len(bpy.data.objects) == 1
 
 
+@pytest.mark.long
 def test_more_than_fit_is_refused_in_one_sentence(bar):
     text = reason(lambda: bpy.ops.conjac.suggest_handles(count=500))
     assert '"Cube": it has room for' in text and "not for 500. Ask for fewer" in text

@@ -120,6 +120,7 @@ def test_kill_9_then_resume_gives_the_same_bytes(unbroken, tmp_path):
     assert contents(job) == contents(unbroken[0])
 
 
+@pytest.mark.long
 def test_a_free_body_that_lands_resumes_to_the_same_bytes(tmp_path):
     """Nothing holds it, the ground pushes back and holds it against a slope: what rubs starts from what it was."""
     jobs = []

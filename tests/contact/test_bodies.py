@@ -212,6 +212,7 @@ def ragdoll(high):
     return bodies, joints
 
 
+@pytest.mark.long
 def test_a_ragdoll_falls_down_stairs_and_stays_a_number(tmp_path):
     bodies, joints = ragdoll(2.2)
     stairs = [(box(1.5, 0.3, 0.2), frame((0, 0.3 * k, 0.9 - 0.2 * k))) for k in range(6)]

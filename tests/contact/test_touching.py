@@ -126,7 +126,7 @@ def test_a_moving_obstacle_pushes_and_lifts(tmp_path):
     assert x[:27, 2].min() > 0.5
 
 
-@pytest.mark.parametrize("integrator", BOUNDED)
+@pytest.mark.parametrize("integrator", some(BOUNDED, "semi_implicit", "sdirk2"))
 def test_momentum_stays_where_free_bodies_collide(tmp_path, integrator):
     arrays = {}
     bodies = [soft("Left", *box((2, 2, 2), (0.2, 0.2, 0.2)), arrays),
@@ -149,6 +149,7 @@ def test_momentum_stays_where_free_bodies_collide(tmp_path, integrator):
     assert v[27:, 0].mean() > 0.0
 
 
+@pytest.mark.long
 def test_both_ways_of_counting_threads_and_any_past_give_the_same_bytes(tmp_path):
     from solver.threads import configure
 

@@ -74,8 +74,7 @@ def truth():
     return y[:9].reshape(3, 3), y[9:]
 
 
-@pytest.mark.parametrize("method, order", some([(BackwardEuler, 1), (BDF2, 2), (SDIRK2, 2)], (BackwardEuler, 1),
-                                               (BDF2, 2)))
+@pytest.mark.parametrize("method, order", some([(BackwardEuler, 1), (BDF2, 2), (SDIRK2, 2)], (BDF2, 2)))
 def test_order_is_kept(method, order, truth):
     errors = []
     for steps in (160, 320):

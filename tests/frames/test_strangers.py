@@ -1,10 +1,9 @@
 """A job folder of a stranger: nothing outside of it is written, cut short, deleted or read, whatever links it has."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
+import forked_command
 import numpy as np
 import pytest
 from small_jobs import box_job
@@ -131,9 +130,8 @@ def test_an_array_is_a_file_of_the_job(tmp_path, what):
             os.mkfifo(nodes)
         else:
             os.symlink("/dev/zero", nodes)
-    ran = subprocess.run([sys.executable, "-m", "solver", "check", str(job)], cwd=ROOT, capture_output=True, text=True,
-                         timeout=60)
-    assert ran.returncode == 2 and "not read" in ran.stderr and "$.bodies[0].tets.nodes" in ran.stderr, ran.stderr
+    code, _, errors = forked_command.run("check", job, seconds=60.0)
+    assert code == 2 and "not read" in errors and "$.bodies[0].tets.nodes" in errors, errors
 
 
 def test_a_scene_that_is_a_pipe_is_refused(tmp_path):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from bodies import NONE, box, make, nearest, positions, run
+from matrix import crossed
 
 from solver import threads
 from solver.coordinates.prescribed import Motion
@@ -125,8 +126,7 @@ SCENES = {
 }
 
 
-@pytest.mark.parametrize("scene", SCENES)
-@pytest.mark.parametrize("method", ["vanilla", "conjac"])
+@pytest.mark.parametrize("method, scene", crossed(["vanilla", "conjac"], SCENES))
 def test_bodies_move_as_with_a_double_factor(method, scene):
     ends = []
     for linear in ("cholmod", "mixed"):

@@ -92,6 +92,7 @@ def _hierarchy(world):
     return world.linear._hierarchy
 
 
+@pytest.mark.long
 def test_a_body_comes_to_rest_where_it_does_with_a_direct_factor():
     """Where forces balance does not depend on how well J is known."""
     nodes, tets = box((12, 4, 4), (0.12, 0.04, 0.04))

@@ -18,6 +18,7 @@ def test_its_root_stops_before_its_tip_and_all_earlier_with_twice_the_radius():
     assert (chain.stops(thick) < hinges).all()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seconds", [(0.3,), pytest.param((0.1, 0.5), marks=pytest.mark.long)])
 def test_staggered_projections_come_to_bisp_s_answer(seconds):
     """Both settle in every stage; found 9e-6 of what friction changes, at half a second 3e-4."""

@@ -43,6 +43,7 @@ def angular(world, state):
     return at.E[0, :3, :3] @ (world.tree.inertia[0] @ at.twist[0])[:3]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("spin", some([5.0, 10.0], 10.0))
 def test_a_nut_that_flips_keeps_energy_and_angular_momentum_for_ten_seconds(tmp_path, spin):
     """Dzhanibekov's, about its middle axis: over, and back again. The momentum's direction too."""

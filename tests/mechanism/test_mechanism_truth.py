@@ -39,6 +39,7 @@ def test_a_double_pendulum_falls_at_the_order_of_its_integrator(tmp_path, integr
     assert np.log2(first / second) == pytest.approx(order, abs=0.1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("integrator", some(["bdf2", "sdirk2"], "bdf2"))
 def test_a_double_pendulum_is_right_to_a_millionth_at_a_tenth_of_a_millisecond(tmp_path, integrator):
     """Its angles, that is; its rates, which reach 10 rad/s by then, to 2e-5."""

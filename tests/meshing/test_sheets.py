@@ -76,6 +76,7 @@ def test_an_open_sheet_is_refused_by_name_and_says_what_to_do(surface, what):
     assert "Sheet Thickness" in str(refusal.value) and "Solidify modifier" in str(refusal.value)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("surface, size", [pytest.param(sheet, 1.0, marks=pytest.mark.long),
                                            (lambda: wavy_sheet(0.05, 1.0), 1.05)])
 def test_a_sheet_is_thickened_where_that_was_chosen(surface, size):

@@ -136,6 +136,7 @@ def test_a_nail_through_a_seam_holds_each_side_where_it_is(tmp_path):
         assert np.array_equal(one.at(15, done[1].world, done[1].state).world.coordinates.prescribed, pinned)
 
 
+@pytest.mark.long
 def test_a_resumed_bake_gives_the_same_bytes(tmp_path):
     caches = []
     for name, parts in (("whole", [None]), ("parts", [(1, 9), (1, 13), None])):

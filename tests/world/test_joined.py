@@ -245,6 +245,7 @@ def momentum(world, chain, state, joints):
     return chain.momentum(joints) + np.concatenate([p.sum(axis=0), np.cross(x, p).sum(axis=0)])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", some(["vanilla", "conjac"], "conjac"))
 def test_momentum_of_a_free_flight_is_kept_to_first_order(method):
     drifts = []
@@ -289,6 +290,7 @@ def momentum_carried(world, chain, state, joints):
     return chain.momentum(before)[:3] + (world.mass[:, None] * v).sum(axis=0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", some(["vanilla", "conjac"], "vanilla"))
 def test_semi_implicit_euler_is_of_order_one(method):
     ends = [steps(*joined(method=method, young=1e4, damping=("rayleigh", 5e-3, 0.0)), 0.08 / n, n)

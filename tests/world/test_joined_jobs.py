@@ -128,6 +128,7 @@ def test_a_joined_bake_is_resumed_to_the_same_bytes_and_has_poses(tmp_path, inte
     assert np.abs(one.vertices(9)[left] - there).max() < 1e-6 and np.abs(there - nodes[left]).max() > 0.1
 
 
+@pytest.mark.long
 def test_a_free_fall_and_a_long_spin_keep_what_they_should(tmp_path):
     """A spinning ragdoll of two boxes and flesh: charts move along, the centre flies as a stone, the spin stays."""
     job = arm_job(tmp_path, kind="free", gravity=[0, 0, -9.81], rate=(0.0, 0.0))

@@ -157,6 +157,7 @@ def test_the_order_is_that_of_the_method(tmp_path, method):
             assert np.log2(np.abs(first[of]).max() / np.abs(second[of]).max()) == pytest.approx(order, abs=0.25)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("solved", some(SOLVED, SOLVED[0]))
 def test_an_arm_comes_to_rest_at_the_same_angles_with_all_integrators(tmp_path, solved):
     ends = []

@@ -266,6 +266,7 @@ def test_start_at_rest_finds_the_fold():
     assert np.abs(world.linearise_at(x, None, 0.0).force[world.coordinates.free]).max() < 1e-6
 
 
+@pytest.mark.long
 def test_a_dropped_body_bounces_and_is_not_crushed_by_the_ground():
     """A stiff ground pushes with hundreds of weights for one step. That is no acceleration to balance against."""
     nodes, tets = box((4, 4, 4), (0.1, 0.1, 0.1))

@@ -258,6 +258,7 @@ def test_what_is_let_go_while_asleep_starts_from_rest():
     assert np.abs(one.q - other.q).max() <= 1e-12
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("integrator", some(["semi_implicit", "sbdf2"], "semi_implicit"))
 def test_a_resumed_run_gives_the_same_bytes(integrator):
     """From several snapshots, in quiet and in motion, in a world that knows no past."""
