@@ -13,13 +13,16 @@ from ..linear.interface import NotPositiveDefinite
 from ..parts.interface import NodeStage
 from ..state import Index, State, Vec
 from .anderson import Anderson
-from .limits import StopRule
+from .limits import StopRule, left
 from .problem import SAME_PLACE
 
 DEPTH = 8  #: differences that the acceleration keeps
 PASSES = 14  #: on one factor in one stage
 FACTORS = 3  #: in one stage
 LOST = 20.0  #: times the smallest change so far: a pass that changes so much leads nowhere
+#: a pass changes no edge by more than this share of its length; one that would goes so far in its direction
+LONGEST = 0.5
+CUT = 4  #: passes on one factor that may be cut: then one that is made further on leads on sooner
 
 
 class Passing(Protocol):
@@ -34,6 +37,9 @@ class Passing(Protocol):
 
     def change(self, at: Products, stage: NodeStage) -> Vec:
         """What a pass changes in x − b h v, b h v and p, (3, n, 3); at: with K v and K p."""
+
+    def strain(self, change: Vec) -> float:
+        """The largest share of its length by which that changes an edge, in positions or by velocities."""
 
 
 #: passes on a stage factored at positions and velocities, (n, 3), with K negative semi-definite where the last argument
@@ -93,6 +99,7 @@ class KeptStage:
         assert self._passes is not None
         self._anderson.start()
         sizes: list[float] = []
+        last, cut = 0.0, 0
         for _ in range(min(PASSES, limits.iterations)):
             here = products_at(at.x, at.v, np.stack([at.v, at.p]))
             if here.contacts is not None and len(here.contacts.nodes) and not self._passes.serves_contacts:
@@ -105,10 +112,20 @@ class KeptStage:
             sizes.append(size)
             if not np.isfinite(size) or size > LOST * min(sizes):
                 return False
+            strain = self._passes.strain(change)
+            if strain > LONGEST:
+                last, cut, at.is_worth_more = 0.0, cut + 1, True
+                self._anderson.start()
+                at.move(at.z + LONGEST / strain * change)
+                if cut == CUT:
+                    return False
+                continue
             at.move(self._anderson.next(at.z.ravel(), change.ravel(), 2 * at.z[0].size))
             at.is_worth_more = size < sizes[0]
-            if size <= at.goal:
+            # a share of the first change is much where that was large: it harms the next step, which begins from there
+            if left(strain, last) <= limits.strain_left if limits.strain_left else size <= at.goal:
                 return True
+            last = strain
         return False
 
     def _foreseen(self, stage: NodeStage, start: State, coordinates: FreeNodes) -> Vec:

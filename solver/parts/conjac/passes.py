@@ -79,6 +79,11 @@ class Passes:
         out[:, order] = np.stack([x - reached * v, reached * v, followed[:, 1]]).reshape(3, -1, 3)
         return out
 
+    def strain(self, change: Vec) -> float:
+        """The largest share of its length by which a pass changes an edge, in positions or by velocities."""
+        edges = self.posed.owner.edges
+        return max(edges.largest_change(change[0] + change[1]), edges.largest_change(change[1]))
+
     def _balance(self, pulled: Vec, left: Vec, unbalanced: Vec) -> Vec:
         """−K⁻¹ of loads (n, 3) across the dynamic unknowns, (3 (q + k), 3), of all but the last as if nothing
         touched."""
