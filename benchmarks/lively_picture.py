@@ -1,6 +1,7 @@
 """What benchmarks.lively found, for docs/integrators.md: a picture a scene, and which settings stand on its front.
 
-In a picture cost stands against what is kept, one line a setting, each step a point, named; the front is drawn.
+In a picture cost stands against what is kept, one colour a setting, one marker a step; the front is drawn. What keeps
+far more than there was stands at the upper edge, with its number.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from typing import Any
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 BEGIN, END = "<!-- written by benchmarks.lively -->", "<!-- up to here -->"
 MORE = 1.0  #: nothing counts as better than all that there was
+HIGHEST = 1.6  #: share kept that a picture shows
+MARKERS = {24: "o", 48: "s", 96: "^", 120: "P", 192: "D"}  #: of steps a second
 Point = tuple[float, float, str, int]  #: cost, share kept, setting, steps a second
 
 
@@ -66,21 +69,26 @@ def draw(name: str, what: str, rows: list[dict[str, Any]], bold: str, settings: 
     figure, axes = plt.subplots(figsize=(7, 5), layout="constrained")
     axes.plot([p[0] for p in best], [p[1] for p in best], color="0.8", linewidth=7, zorder=0, label="the front",
               solid_capstyle="round")
+    top = max(1.15, min(HIGHEST, 0.1 + max(p[1] for p in found)))
     for label in dict.fromkeys(p[2] for p in found):
-        mine = [p for p in found if p[2] == label]
-        axes.plot([p[0] for p in mine], [p[1] for p in mine], "o-", label=label, color=f"C{settings.index(label)}",
+        colour, mine = f"C{settings.index(label)}", [p for p in found if p[2] == label]
+        axes.plot([p[0] for p in mine if p[1] <= top], [p[1] for p in mine if p[1] <= top], label=label, color=colour,
                   linewidth=2.5 if label == bold else 1.2)
         for cost, share, _, steps in mine:
-            axes.annotate(f"1/{steps}", (cost, share), fontsize=7, xytext=(0, 5 if label == bold else -10),
-                          textcoords="offset points", ha="center")
+            axes.plot(cost, min(share, top), MARKERS[steps], color=colour, markersize=6, markeredgecolor="white",
+                      markeredgewidth=0.5, clip_on=False)
+            if share > top:
+                axes.annotate(f"{share:.1f}", (cost, top), fontsize=8, xytext=(6, -10), textcoords="offset points")
+    for steps in sorted({p[3] for p in found}):
+        axes.plot([], [], MARKERS[steps], color="0.4", label=f"steps of 1/{steps} s")
     axes.set_xscale("log")
     axes.set_xlabel("processor seconds for a second of motion")
     axes.set_ylabel(what)
-    axes.set_ylim(-0.08, max(1.15, min(1.6, 0.1 + max(p[1] for p in found))))
+    axes.set_ylim(-0.08, top)
     axes.axhline(1.0, color="0.85", linewidth=0.8, zorder=0)
     axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.xaxis.set_minor_locator(NullLocator())
-    figure.legend(fontsize=8, loc="outside lower center", ncols=2)
+    figure.legend(fontsize=8, loc="outside lower center", ncols=3)
     figure.savefig(DOCS / f"lively_{name}.png", dpi=110)
     plt.close(figure)
