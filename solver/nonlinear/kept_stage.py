@@ -89,7 +89,7 @@ class KeptStage:
                 self._acceleration = (after.u - stage.v_hat[free].ravel()) / (stage.a * stage.h)
                 return after
             self._drop()
-            if not at.is_worth_more:
+            if not at.is_worth_more or at.passes >= limits.iterations:
                 break
         self.forget()
         return None
@@ -100,7 +100,8 @@ class KeptStage:
         self._anderson.start()
         sizes: list[float] = []
         last, cut = 0.0, 0
-        for _ in range(min(PASSES, limits.iterations)):
+        for _ in range(min(PASSES, limits.iterations - at.passes)):
+            at.passes += 1
             here = products_at(at.x, at.v, np.stack([at.v, at.p]))
             if here.contacts is not None and len(here.contacts.nodes) and not self._passes.serves_contacts:
                 at.is_worth_more = True  # a factor that knows of contacts
@@ -145,6 +146,7 @@ class Iterate:
     def __init__(self, base: Vec, z: Vec, reached: float) -> None:
         self.z, self._base, self._reached = z, base, reached
         self.goal = 0.0  #: the largest change of the last pass [m], from the first one's
+        self.passes = 0  #: that it took
         self.is_worth_more = False  #: whether another factor, made here, may lead to the root
 
     @classmethod
