@@ -17,6 +17,8 @@ def test_stiffness_and_ground_fit_the_size(addon):
     for settings in (small, large):
         assert (settings.solver.method, settings.solver.integrator, settings.solver.stage_solver) == (
             "vanilla", "sdirk2", "quick")
+        # once the method is ConJac the step does not change how fast what is left over settles: γ = 1/3 at 1/48 s
+        assert 1.0 - 2.0 ** (-1 / 48 / settings.solver.settle_time) == pytest.approx(1 / 3, abs=0.01)
         assert settings.use_ground and settings.friction == "coulomb"
         assert settings.ground_height == 0.0
     # they would sag by their weight if they wobbled as slowly as larger ones, such as one of four metres
