@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import bpy
 
@@ -50,3 +50,28 @@ def grid_box(scene: bpy.types.Scene, name: str, cells: Cells, edge: float, corne
 def checker(axis: int, cell: list[int]) -> int:
     """Fields of one cell, two materials in turn."""
     return (sum(cell) - cell[axis]) % 2
+
+
+def voxels(scene: bpy.types.Scene, name: str, filled: Iterable[Cells], edge: float,
+           corner: tuple[float, float, float]) -> bpy.types.Object:
+    """The surface of cubic cells, a quad a face that looks out, faces outward. edge: of a cell [m]."""
+    cells, faces = set(filled), []
+    number: dict[Cells, int] = {}
+    for cell in sorted(cells):
+        for axis in range(3):
+            for end in (0, 1):
+                beside = [*cell]
+                beside[axis] += 2 * end - 1
+                if tuple(beside) in cells:
+                    continue
+                across, along = (axis + 1) % 3, (axis + 2) % 3
+                corners = []
+                for da, db in ((0, 0), (1, 0), (1, 1), (0, 1)):
+                    place = [*cell]
+                    place[axis] += end
+                    place[across] += da
+                    place[along] += db
+                    corners.append(number.setdefault((place[0], place[1], place[2]), len(number)))
+                faces.append(tuple(corners if end else reversed(corners)))
+    vertices = [(corner[0] + i * edge, corner[1] + j * edge, corner[2] + k * edge) for i, j, k in number]
+    return stage.mesh_object(scene, name, vertices, faces)

@@ -8,11 +8,11 @@ from typing import Any
 
 import bpy
 import numpy as np
-from scipy.spatial import cKDTree
+from mathutils.bvhtree import BVHTree
 
 from . import stage
 
-SAME = 1.0e-5  #: between a node and its vertex at the start [m]
+SAME = 1.0e-5  #: between a node and its face at the start [m]
 SQUARE = 16  #: column of what a barrier says of a pair: the square of its distance
 
 
@@ -77,8 +77,9 @@ def bowl(scene: bpy.types.Scene, name: str, radius: float, wall: float, look: bp
 def clearance(bodies: Sequence[bpy.types.Object], frames: Iterable[int]) -> float:
     """How near surfaces that may touch come as they play, over these frames [m]; 0 where they cross.
 
-    bodies: all of one simulation, as baked. What is measured is the skin of their tetrahedra, whose nodes are vertices
-    of the objects, and that of rigid bodies. Raises ValueError where they are not.
+    bodies: all of one simulation, as baked. What is measured is the skin of their tetrahedra, whose nodes stand in
+    faces of the objects at the start and are taken along with those, and that of rigid bodies. Raises ValueError where
+    they do not.
     """
     from conjac.conjac_addon.bake import place
     from conjac.solver.build.world import build
@@ -91,19 +92,18 @@ def clearance(bodies: Sequence[bpy.types.Object], frames: Iterable[int]) -> floa
     part, state = world.parts[k], world.parted(world.initial_state())[k]
     soft, state = (part.soft, part.parted(state)[0]) if hasattr(part, "soft") else (part, state)
     law, scene = soft.contacts[0], bpy.context.scene
-    start, vertex, nodes = soft.coordinates.place(state.q, 0.0, state.led), {}, {}
+    start, corners, nodes = soft.coordinates.place(state.q, 0.0, state.led), {}, {}
     for body in soft.parts:
         skin = law.surfaces.nodes
         nodes[body.name] = skin[(skin >= body.nodes.start) & (skin < body.nodes.stop)]
-        far, vertex[body.name] = cKDTree(played(body.name, scene.frame_start)).query(start[nodes[body.name]])
-        if far.max() > SAME:
-            raise ValueError(f'nodes of "{body.name}" are up to {far.max():.2g} m from its vertices')
+        corners[body.name] = on_faces(body.name, start[nodes[body.name]])
     riders = riding(job, soft.parts[-1].nodes.stop)
     nearest = law.reach
     for frame in frames:
         x = soft.coordinates.place(state.q, (frame - scene.frame_start) / stage.FPS, state.led)
         for name, skin in nodes.items():
-            x[skin] = played(name, frame)[vertex[name]]
+            vertices, weights = corners[name]
+            x[skin] = np.einsum("kc,kci->ki", weights, played(name, frame)[vertices])
         if riders:
             first, now = (cache.poses(at)["pose"] for at in (scene.frame_start, frame))
             for shown, rows in riders:
@@ -113,6 +113,29 @@ def clearance(bodies: Sequence[bpy.types.Object], frames: Iterable[int]) -> floa
             return 0.0
         nearest = min(nearest, float(np.sqrt(law.touching(x).work[:, SQUARE].min(initial=np.inf))))
     return nearest
+
+
+def on_faces(name: str, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Three vertices of an object and their weights, (k, 3) each, at places on its faces at the start, (k, 3) [m].
+
+    Raises ValueError where one is on none.
+    """
+    mesh = bpy.data.objects[name].data
+    mesh.calc_loop_triangles()
+    triangles = np.array([triangle.vertices for triangle in mesh.loop_triangles])
+    rest = played(name, bpy.context.scene.frame_start)
+    tree = BVHTree.FromPolygons(rest.tolist(), triangles.tolist())
+    found = [tree.find_nearest(place.tolist()) for place in places]
+    far = max(distance for *_, distance in found)
+    if far > SAME:
+        raise ValueError(f'nodes of "{name}" are up to {far:.2g} m from its faces')
+    vertices = triangles[[face for _, _, face, _ in found]]
+    a, b, c = (rest[vertices[:, k]] for k in range(3))
+    whole = np.cross(b - a, c - a)
+    square = np.einsum("ki,ki->k", whole, whole)
+    second, third = (np.einsum("ki,ki->k", np.cross(u, v), whole) / square
+                     for u, v in ((places - a, c - a), (b - a, places - a)))
+    return vertices, np.stack([1.0 - second - third, second, third], axis=1)
 
 
 def riding(job: Any, first: int) -> list[tuple[int, slice]]:

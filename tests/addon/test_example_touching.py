@@ -14,7 +14,8 @@ from conjac.examples_blend import build, jelly  # noqa: E402
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name,last", [("bowl", 12), ("wrung", 14)])
+@pytest.mark.parametrize("name,last", [("bowl", 12), ("wrung", 14), ("rollers", 16), ("key", 16),
+                                       ("stack", 4), ("ducks", 6)])
 def test_what_touches_keeps_apart_at_every_frame(scene, tmp_path, name, last):  # noqa: F811
     build.build(name, tmp_path)
     scene = bpy.context.scene
@@ -22,7 +23,7 @@ def test_what_touches_keeps_apart_at_every_frame(scene, tmp_path, name, last):  
     assert cli.run(["bake"]) == 0
     moved = [np.abs(seen_at(one, last) - rest_of(one)).max() for one in scene.objects
              if one.type == "MESH" and one.conjac.kind == "soft_body"]
-    assert min(moved) > 1e-4
+    assert min(moved) > (1e-5 if name == "stack" else 1e-4)
     assert jelly.told_clearance(scene) > 0.0
 
 

@@ -1,0 +1,84 @@
+"""ducks.blend: rubber ducks of our own fall into a box and lie on each other, as in the dissertation's DUCKS."""
+
+from __future__ import annotations
+
+from math import cos, pi, sin
+
+import bpy
+import numpy as np
+from mathutils import Euler
+
+from . import jelly, stage
+from .grid_box import voxels
+
+END = 40
+SHEET = (1, 7, 10, 14, 18, 24, 32, 40)  #: frames of the contact sheet
+COUNT = 10
+HALF, HIGH, WALL = 0.19, 0.16, 0.02  #: of the box inside [m], and its walls
+NEAR = 0.004  #: from where on surfaces push [m]
+
+#: (centre, radii) [m] of body and head, and what all vertices are seen from, inside of both
+ROUND = (((0.0, 0.0, 0.0), (0.085, 0.062, 0.052)), ((0.050, 0.0, 0.072), (0.043, 0.041, 0.041)))
+EYE = (0.038, 0.0, 0.040)
+#: (direction, how far out [m], how wide [rad]) of beak and tail
+BUMPS = (((1.0, 0.0, 0.30), 0.036, 0.30), ((-1.0, 0.0, 0.10), 0.020, 0.25))
+SMOOTH = 8.0  #: the larger, the sharper the neck
+SIZE = 0.85  #: times all of it
+
+
+def build(scene: bpy.types.Scene, count: int = COUNT) -> None:
+    """The whole scene, ready to bake."""
+    stage.prepare(scene, END, 420, 360)
+    yellow, orange = stage.surface("Yellow", (0.90, 0.58, 0.03), 0.3), stage.surface("Orange", (0.85, 0.16, 0.02), 0.4)
+    for k in range(count):
+        layer, place = divmod(k, 4)
+        turn = 0.5 * pi * place + 0.35 * layer
+        at = (0.088 * cos(turn + 0.25 * pi), 0.088 * sin(turn + 0.25 * pi), 0.08 + 0.15 * layer)
+        made = duck(scene, f"Duck {k + 1:02d}", at, (0.5 * sin(1.7 * k), 0.4 * cos(2.3 * k), turn), (yellow, orange))
+        jelly.soft(made, "tetgen", 0.08, 4.0e4, friction=0.3)
+        made.conjac.contact.distance = NEAR
+    box(scene, stage.surface("Crate", (0.30, 0.42, 0.50), 0.5))
+    stage.backdrop(scene, 1.2, -WALL - 0.001, (0.16, 0.17, 0.19))
+    stage.light(scene, "Key", (-0.7, -1.1, 1.5), (0.0, 0.0, 0.1), 42.0, 0.6, (1.0, 0.93, 0.84))
+    stage.light(scene, "Rim", (1.1, 0.7, 1.0), (0.0, 0.0, 0.1), 34.0, 0.5, (0.80, 0.90, 1.0))
+    stage.camera(scene, (0.30, -1.05, 1.05), (0.0, 0.0, 0.13), 48.0)
+
+
+def duck(scene: bpy.types.Scene, name: str, at: tuple[float, float, float], turned: tuple[float, float, float],
+         looks: tuple[bpy.types.Material, bpy.types.Material]) -> bpy.types.Object:
+    """A body with head, beak and tail of 320 triangles that all look at one point inside."""
+    made = jelly.ball(scene, name, 1.0, (0.0, 0.0, 0.0), looks[0])
+    made.data.materials.append(looks[1])
+    way = np.array([vertex.co for vertex in made.data.vertices])
+    way /= np.linalg.norm(way, axis=1)[:, None]
+    outward = np.zeros(len(way))
+    for centre, radii in ROUND:
+        # where a ray from EYE leaves the ellipsoid
+        start, along = (np.array(EYE) - centre) / radii, way / radii
+        a, b, c = (along**2).sum(axis=1), along @ start, float(start @ start) - 1.0
+        outward += ((-b + np.sqrt(b * b - a * c)) / a) ** SMOOTH
+    outward **= 1.0 / SMOOTH
+    beak = np.zeros(len(way))
+    for k, (direction, far, wide) in enumerate(BUMPS):
+        angle = np.arccos(np.clip(way @ direction / np.linalg.norm(direction), -1.0, 1.0))
+        bump = np.exp(-((angle / wide) ** 2))
+        outward += far * bump
+        beak = bump if k == 0 else beak
+    places = SIZE * (np.array(EYE) + outward[:, None] * way)
+    places = places @ np.array(Euler(turned).to_matrix()).T + at
+    made.data.vertices.foreach_set("co", places.ravel())
+    for face in made.data.polygons:
+        face.material_index = int(np.mean(beak[list(face.vertices)]) > 0.28)
+    made.data.update()
+    return made
+
+
+def box(scene: bpy.types.Scene, look: bpy.types.Material) -> bpy.types.Object:
+    """A crate without a lid: walls with an inner and an outer side, in one mesh."""
+    side, up = round(2 * HALF / WALL) + 2, round(HIGH / WALL) + 1
+    filled = [(i, j, k) for i in range(side) for j in range(side) for k in range(up)
+              if k == 0 or not (0 < i < side - 1 and 0 < j < side - 1)]
+    made = voxels(scene, "Crate", filled, WALL, (-HALF - WALL, -HALF - WALL, -WALL))
+    made.data.materials.append(look)
+    jelly.collider(made, friction=0.3)
+    return made
