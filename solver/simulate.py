@@ -52,6 +52,7 @@ class World(Protocol):
     def output(self, state: State, frame: int) -> Vec: ...
     def liveliness(self, state: State) -> Vec | None: ...  #: (3, m), None where no node may sleep
     def longest(self, state: State) -> Vec: ...  #: edge of each of `bodies` over its length at rest, (b,)
+    def touched(self, state: State) -> Vec | None: ...  #: (k, 7), None where nothing may touch
     def poses(self, state: State) -> dict[str, Vec] | None: ...  #: of rigid bodies, None where there are none
     @property
     def sheet_names(self) -> list[str]: ...  #: bodies whose frames have faces of their own
@@ -272,6 +273,9 @@ def write(world: World, state: State, frame: int, store: FrameStore, origins: Or
     told = world.liveliness(state)
     if told is not None:
         store.liveliness(frame, told)
+    touched = world.touched(state)
+    if touched is not None:
+        store.touched(frame, touched)
     longest = world.longest(state)
     if longest.max(initial=0.0) > LONGEST:
         store.needles(frame, longest)

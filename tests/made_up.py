@@ -31,6 +31,9 @@ class Pendulum:
     def longest(self, state):
         return np.zeros(len(self.bodies))
 
+    def touched(self, state):
+        return None
+
     def liveliness(self, state):
         return None
 

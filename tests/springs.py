@@ -62,6 +62,9 @@ class Springs:
     def longest(self, state):
         return np.zeros(len(self.bodies))
 
+    def touched(self, state):
+        return None
+
     def liveliness(self, state):
         return None
 

@@ -1,6 +1,6 @@
 """Panels and menus: thin views of the settings and of what is on disk."""
 
-from . import advice, damping, manual, menus, panels, sliding
+from . import advice, damping, manual, menus, panels, sliding, touching
 
 classes = (*panels.classes, *menus.classes)
 
@@ -9,9 +9,11 @@ def register() -> None:
     menus.register()
     manual.register()
     sliding.register()
+    touching.register()
 
 
 def unregister() -> None:
+    touching.unregister()
     sliding.unregister()
     manual.unregister()
     menus.unregister()

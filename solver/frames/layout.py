@@ -17,6 +17,8 @@
                                  (s, 3) float32, how fast the cloth moves through them [m/s]. frames/ has the artist's
                                  own vertices at the same places of the cloth
     cache/liveliness/000012.npy  (3, m) float32: body, liveliness [1/s] and awake (1 or 0) of each dynamic node
+    cache/contacts/000012.npy    (k, 7) float32: of each pair of surfaces that push each other the place [m], in world,
+                                 the force on one side [N] and how near they are [m]
     cache/needles/000012.npy     (b,) float32: the longest edge of each body over its length at rest, where one is
                                  longer than a body is meant to be drawn out
     cache/lock                   the process that bakes
@@ -30,10 +32,10 @@ from pathlib import Path
 FORMAT = 1
 MANIFEST, LOG = "manifest.json", "written.log"
 FRAME, SNAPSHOT, CUTS, LIVELINESS, POSES, NEEDLES = "frame", "snapshot", "cuts", "liveliness", "poses", "needles"
-SHEETS = "sheets"
+SHEETS, TOUCHED = "sheets", "touched"
 FILES = {FRAME: "frames/{:06d}.npy", SNAPSHOT: "snapshots/{:06d}.npz", CUTS: "cuts/{:06d}.npz",
          LIVELINESS: "liveliness/{:06d}.npy", POSES: "poses/{:06d}.npz", NEEDLES: "needles/{:06d}.npy",
-         SHEETS: "sheets/{:06d}.npz"}
+         SHEETS: "sheets/{:06d}.npz", TOUCHED: "contacts/{:06d}.npy"}
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,21 @@ from ..job.arrays import read_npy, read_npz
 from ..job.files import TEMPORARY, digest, is_link, open_regular, refuse_links, unwritable
 from . import beside, lock, manifest
 from .compared import different, same_file, same_so_far
-from .layout import CUTS, FILES, FORMAT, FRAME, LIVELINESS, LOG, MANIFEST, NEEDLES, POSES, SHEETS, Written, file_of
+from .layout import (
+    CUTS,
+    FILES,
+    FORMAT,
+    FRAME,
+    LIVELINESS,
+    LOG,
+    MANIFEST,
+    NEEDLES,
+    POSES,
+    SHEETS,
+    TOUCHED,
+    Written,
+    file_of,
+)
 
 
 @dataclass(frozen=True)
@@ -272,6 +286,23 @@ class Cache:
         """What was cut of every body that was, in order. Raises BadInput where a file cannot be read."""
         return beside.cuts(self.folder, self.cut_frames(), self._names())
 
+    def contacts(self, frame: int) -> NDArray[np.float32]:
+        """Of each pair of surfaces that push each other at a frame the place in world [m], the force on one side, which
+        the other feels the other way [N], and how near they are [m], (k, 7).
+
+        Raises NoSuchThing where it is not on disk, BadInput where it cannot be read.
+        """
+        path = file_of(self.folder, TOUCHED, frame)
+        try:
+            found = read_npy(path, self.folder)
+            if found.dtype != np.float32 or found.ndim != 2 or found.shape[1] != 7:
+                raise ValueError(f"it holds {found.dtype} of shape {found.shape}")
+            return found
+        except FileNotFoundError as error:
+            raise NoSuchThing(f"no contacts of frame {frame} are in {self.folder}", "Bake it first") from error
+        except (OSError, ValueError) as error:
+            raise BadInput(f"{path} is damaged", "Bake again to make it anew") from error
+
     def needles(self) -> list[str]:
         """Sentences on bodies whose edges were drawn out in frames that are there, one a body."""
         return beside.needles(self.folder, self._there(NEEDLES), self._names())
@@ -372,7 +403,7 @@ class Cache:
                 raise unwritable(path, error) from error
         if found != lock.here():
             lock.sweep(self.folder)
-        for name in ("frames", "snapshots", "cuts", "liveliness", "poses", "needles", "sheets", "."):
+        for name in ("frames", "snapshots", "cuts", "liveliness", "poses", "needles", "sheets", "contacts", "."):
             try:
                 (self.folder / name).rmdir()
             except OSError:

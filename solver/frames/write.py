@@ -25,7 +25,21 @@ from ..job.folder import Job
 from ..job.stages import Arrays, pack, read_arrays
 from ..state import State, Vec
 from .compared import source
-from .layout import CUTS, FORMAT, FRAME, LIVELINESS, LOG, MANIFEST, NEEDLES, POSES, SHEETS, SNAPSHOT, Written, file_of
+from .layout import (
+    CUTS,
+    FORMAT,
+    FRAME,
+    LIVELINESS,
+    LOG,
+    MANIFEST,
+    NEEDLES,
+    POSES,
+    SHEETS,
+    SNAPSHOT,
+    TOUCHED,
+    Written,
+    file_of,
+)
 from .read import Cache
 
 if TYPE_CHECKING:
@@ -161,6 +175,12 @@ class FrameStore:
         buffer = io.BytesIO()
         np.save(buffer, told.astype(np.float32), allow_pickle=False)
         self._put(LIVELINESS, frame, buffer.getbuffer())
+
+    def touched(self, frame: int, told: Vec) -> None:
+        """Put places [m], forces [N] and distances [m] of what touches on disk, (k, 7). Raises CacheUnwritable."""
+        buffer = io.BytesIO()
+        np.save(buffer, told.astype(np.float32), allow_pickle=False)
+        self._put(TOUCHED, frame, buffer.getbuffer())
 
     def needles(self, frame: int, longest: Vec) -> None:
         """Put the longest edge of each body, over its length at rest, on disk, (b,). Raises CacheUnwritable."""

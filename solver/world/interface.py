@@ -70,6 +70,10 @@ class Part(Protocol):
     def poses(self, state: State) -> dict[str, Vec] | None:
         """Of rigid bodies; None where there are none."""
 
+    def touched(self, state: State) -> Vec | None:
+        """What pushes of surfaces that touch: places in world [m], forces on one side, which the other feels the other
+        way [N], and how near they are [m], (k, 7); None where nothing may touch."""
+
     def forget_past(self) -> None:
         """Drop what depends on earlier steps and is not in the State."""
 

@@ -402,6 +402,10 @@ class Joints:
         """There are no soft bodies."""
         return np.zeros(0)
 
+    def touched(self, state: State) -> Vec | None:
+        """Rigid bodies alone have no surfaces."""
+        return None
+
     def liveliness(self, state: State) -> Vec | None:
         """Nothing sleeps."""
         return None

@@ -116,6 +116,9 @@ class SharpCloth:
                         for places in (mesh.x, mesh.material))
         return np.array([float((length / rest).max())])
 
+    def touched(self, state: State) -> Vec | None:
+        return None
+
     def liveliness(self, state: State) -> Vec | None:
         return None
 

@@ -253,6 +253,14 @@ class SoftBodies:
         """None."""
         return {}
 
+    def touched(self, state: State) -> Vec | None:
+        """What pushes of surfaces that touch: places in world [m], forces on one side, which the other feels the other
+        way [N], and how near they are [m], (k, 7); None where nothing may touch."""
+        if not self.contacts:
+            return None
+        x = self.coordinates.place(state.q, state.time, state.led)
+        return np.concatenate([law.told(x) for law in self.contacts])
+
     def poses(self, state: State) -> dict[str, Vec] | None:
         """There are no rigid bodies."""
         return None

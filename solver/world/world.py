@@ -162,6 +162,12 @@ class World:
         told = (part.poses(mine) for part, mine in zip(self.parts, self.parted(state)))
         return next((poses for poses in told if poses is not None), None)
 
+    def touched(self, state: State) -> Vec | None:
+        """Of all parts: places [m], forces [N] and distances [m], (k, 7); None where nothing may touch."""
+        told = [part.touched(mine) for part, mine in zip(self.parts, self.parted(state))]
+        found = [rows for rows in told if rows is not None]
+        return np.concatenate(found) if found else None
+
     def liveliness(self, state: State) -> Vec | None:
         """Body, liveliness [1/s] and awake (1 or 0) of each dynamic node, (3, m); None where none may sleep."""
         numbers = {(k, number): i for i, (k, number, _, _) in enumerate(self._places)}

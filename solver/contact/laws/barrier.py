@@ -10,7 +10,7 @@ import numpy as np
 from ...forces.stencils import Stencils
 from ...state import Index, Vec
 from ...threads import share
-from ..find.distance_kernels import WAY, WORK, squares
+from ..find.distance_kernels import SQUARE, WAY, WORK, squares
 from ..find.mesh import NearPairs, Surfaces
 from .barrier_kernels import PARALLEL, push, stiffen
 from .sliding import Sliding
@@ -110,9 +110,7 @@ class Barrier:
         found = self.touching(x)
         rough = np.sqrt(self._friction[found.nodes[:, 0]] * self._friction[found.nodes[:, 3]])
         # all that one side is pushed, which is along the way between the two nearest points
-        side = np.where(np.arange(len(found.nodes))[:, None] < found.points, found.forces[:, 0],
-                        found.forces[:, 0] + found.forces[:, 1])
-        load = rough * np.linalg.norm(side, axis=1)
+        load = rough * np.linalg.norm(_on_first_side(found), axis=1)
         rubs = np.flatnonzero(load)
         if not len(rubs):
             return None
@@ -129,6 +127,13 @@ class Barrier:
         forces, energy, work = np.empty((len(nodes), 4, 3)), np.empty(len(nodes)), np.empty((len(nodes), WORK))
         _share(push, len(nodes), x, nodes, points, stiffness, rest, apart, reach, forces, energy, work)
         return Touching(nodes, points, stiffness, rest, apart, reach, work, forces, float(energy.sum()))
+
+    def told(self, x: Vec) -> Vec:
+        """Of each pair that pushes at positions (n, 3) [m]: the middle between its nearest points [m], the force on the
+        first side, which the other one feels the other way [N], and how near they are [m]; (k, 7)."""
+        found = self.touching(x)
+        middle = 0.5 * np.einsum("kc,kci->ki", np.abs(found.work[:, :4]), x[found.nodes])
+        return np.column_stack([middle, _on_first_side(found), np.sqrt(found.work[:, SQUARE])])
 
     def _squares(self, x: Vec) -> tuple[NearPairs, Vec]:
         """Near pairs, and the squares of their distances [m²]."""
@@ -161,6 +166,13 @@ class Barrier:
         self._parallel = np.zeros(len(nodes))
         self._parallel[points:] = PARALLEL * np.einsum("ki,ki->k", u, u) * np.einsum("ki,ki->k", v, v)
         return self._near
+
+
+def _on_first_side(found: Touching) -> Vec:
+    """The whole force on the point, or on the first edge, of each pair, (k, 3) [N]."""
+    force: Vec = np.where(np.arange(len(found.nodes))[:, None] < found.points, found.forces[:, 0],
+                          found.forces[:, 0] + found.forces[:, 1])
+    return force
 
 
 def _share(kernel, count, *arguments) -> None:  # type: ignore[no-untyped-def]

@@ -69,6 +69,10 @@ class ContactLaw(StencilForce, Protocol):
     def nearest(self, x: Vec) -> Index | None:
         """The nodes, (4,), of a pair that is nearer to each other than both sides are thick; None where none is."""
 
+    def told(self, x: Vec) -> Vec:
+        """Of each pair that pushes at positions (n, 3) [m]: the middle between its nearest points [m], the force on the
+        first side, which the other one feels the other way [N], and how near they are [m]; (k, 7)."""
+
     def largest_step(self, start: Vec, end: Vec) -> float:
         """The largest share of a straight move between positions (n, 3) [m], in [0, 1], in which nothing meets."""
 

@@ -1,0 +1,66 @@
+"""What touches at the present frame: places and forces of a bake, as the overlay draws them; with ConJac too."""
+
+import numpy as np
+import pytest
+
+bpy = pytest.importorskip("bpy")
+
+from jelly import scene  # noqa: E402, F401
+from test_simulation import add_ball, balls, crosses, world_at  # noqa: E402, F401
+
+from conjac.conjac_addon import bake  # noqa: E402
+from conjac.conjac_addon.bake import place  # noqa: E402
+from conjac.conjac_addon.ui import touching  # noqa: E402
+from conjac.solver.errors import NoSuchThing  # noqa: E402
+
+LAST = 10
+
+
+@pytest.mark.parametrize("method", ["vanilla", "conjac"])
+def test_contacts_of_a_bake_are_told_and_drawn(balls, scene, method):  # noqa: F811
+    low, high = balls
+    for one in balls:
+        one.conjac.method = method
+        group = one.vertex_groups.new(name="Dynamic")
+        group.add([0, 7], 1.0, "REPLACE")
+        one.conjac.dynamic_group = "Dynamic"
+    assert touching.marks(low, scene) is None
+    assert bake.bake_object(low) == 0
+    assert not any(crosses(balls, frame) for frame in range(1, LAST + 1))
+    cache = place.cache_of(place.job_folder(low))
+    told = {frame: cache.contacts(frame) for frame in range(1, LAST + 1)}
+    touch = [frame for frame, rows in told.items() if len(rows)]
+    assert touch and not len(told[1])
+    assert all((rows[:, 6] > 0.0).all() for rows in told.values())
+    # where they meet first, one above the other: between the two boxes, and upright
+    rows = told[touch[0]]
+    seen = world_at(low, touch[0])[:, 2].max(), world_at(high, touch[0])[:, 2].min()
+    assert min(seen) - 0.02 < rows[:, 2].min() and rows[:, 2].max() < max(seen) + 0.02
+    assert np.abs(rows[:, 5]).sum() > 3 * np.abs(rows[:, 3:5].sum(axis=0)).max()
+    rows = told[touch[-1]]
+    for obj in balls:
+        scene.frame_set(touch[-1])
+        points, ends = touching.marks(obj, scene)
+        np.testing.assert_allclose(points, rows[:, :3], atol=1e-6)
+        arrows = ends.reshape(-1, 2, 2, 3)
+        np.testing.assert_allclose(arrows[:, :, 0], np.repeat(points[:, None], 2, axis=1), atol=1e-6)
+        lengths = np.linalg.norm(arrows[:, 0, 1] - arrows[:, 0, 0], axis=1)
+        assert lengths.max() == pytest.approx(touching.LARGEST * max(max(one.dimensions) for one in balls), rel=1e-3)
+        np.testing.assert_allclose(arrows[:, 0, 1] + arrows[:, 1, 1], 2 * points, atol=1e-6)
+    bpy.context.view_layer.objects.active = low
+    folder = cache.folder
+    assert bpy.ops.conjac.free_bake(together=True) == {"FINISHED"}
+    assert touching.marks(low, scene) is None
+    assert folder.parent == place.job_folder(low)
+
+
+def test_what_touches_nothing_has_none(balls, scene):  # noqa: F811
+    low, _ = balls
+    scene.frame_end = 2
+    for one in balls:
+        one.conjac.contact.collides_with = "none"
+    assert bake.bake_object(low) == 0
+    cache = place.cache_of(place.job_folder(low))
+    assert not (cache.folder / "contacts").exists() and touching.marks(low, scene) is None
+    with pytest.raises(NoSuchThing):
+        cache.contacts(1)
