@@ -14,7 +14,7 @@ from ..errors import StepFailed
 from ..forces.elastic import corner_products
 from ..linear.interface import NotPositiveDefinite
 from ..state import Index, Vec
-from .problem import StageProblem
+from .problem import LARGEST_STEP, StageProblem
 
 GIVE_WAY = "Give what is between more room, or move it more slowly"
 SHARES = 60  #: in which what is prescribed may go its way
@@ -27,10 +27,12 @@ def approach(problem: StageProblem, begun: Vec, guess: Vec) -> Vec:
     prescribed cannot go its way.
     """
     end = problem.positions(problem.velocities(guess))
-    share = problem.physics.largest_step(begun, end)
-    if share == 1.0:
+    shares = problem.physics.largest_steps(begun, end)
+    if shares.min() == 1.0:
         return guess
-    x = begun + share * (end - begun)
+    x = begun + shares[:, None] * (end - begun)
+    if problem.system.edges.largest_change(x - begun) > LARGEST_STEP:  # what flies on would crush what has met
+        x = begun + problem.physics.largest_step(begun, end) * (end - begun)
     unknowns = problem.unknowns_at(x)
     left = problem.positions(problem.velocities(unknowns)) - x
     left[problem.order] = 0.0

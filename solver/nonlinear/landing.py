@@ -43,7 +43,9 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
                          failure.remedy or MORE_ROOM) from failure
         moved = problem.strain(after.unknowns - at.unknowns)
         at = after
-        if share == 1.0 and left(moved, last) <= strain_left and (by_strain or problem.is_balanced(at, direction)):
+        # what balances may still slide a little from iteration to iteration: no energy is left in that
+        if share == 1.0 and (left(moved, last) <= strain_left if by_strain else
+                             min(moved, left(moved, last)) <= strain_left and problem.is_balanced(at, direction)):
             return problem, at.unknowns
         last = moved if share == 1.0 else 0.0
         if share == 1.0 and count < LAGGED:

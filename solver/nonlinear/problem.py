@@ -27,7 +27,7 @@ SAME_PLACE = 1.0e-12  #: of the body's extent: a step this short moves nothing t
 ROUNDING = 1.0e-11  #: of the merit's size: smaller changes of it are noise
 SHORTEST = 1.0e-10  #: share of a step that a line search tries
 LARGEST_STEP = 1.0  #: of an edge's length, in one iteration
-FALLS, STIRRED = 0.01, 0.01  #: of the energy that weight, and that the stage gives: less of it may be left
+FALLS, STIRRED = 0.01, 0.05  #: of the energy that weight, and that the stage gives: less of it may be left
 LEFT_BY_ROUNDING = 8.0  #: of what the last digit of a position changes: below it a residual has no digit of its own
 
 
@@ -44,6 +44,9 @@ class Physics(Protocol):
 
     def largest_step(self, start: Vec, end: Vec) -> float:
         """The largest share of a straight move of all nodes, (n, 3) [m] each, in [0, 1], in which nothing meets."""
+
+    def largest_steps(self, start: Vec, end: Vec) -> Vec:
+        """The same of each node, (n,): what meets nothing may go farther."""
 
     def body_of(self, node: int) -> str | None:
         """Name of the body that a node belongs to."""
@@ -256,20 +259,42 @@ class StageProblem:
         search astray, and lets nothing meet. strain: of the direction, where that is known. Raises StepFailed where no
         step does.
         """
-        found = search(at, lambda step: self.evaluate(at.unknowns + step * direction),
-                       self.longest(at.unknowns, self.displacement(direction), strain), SHORTEST,
-                       float(np.vdot(at.residual, direction)), ROUNDING * abs(at.merit or 0.0) + self._noise)
+        moved = self.displacement(direction)
+        step, shares = self._bounds(at.unknowns, moved, strain)
+        longest = step
+        if shares.min() < 1.0:
+            # nodes that meet something stop there, where that crushes nothing and is a way down
+            bent = direction * np.repeat(shares[self.order], 3)
+            if step * self.strain(bent) <= LARGEST_STEP:
+                found = self._searched(at, bent, step, step)
+                if found is not None:
+                    return found[0], step * float(shares.min())
+            longest = self.longest(at.unknowns, moved, strain)
+        found = self._searched(at, direction, longest, SHORTEST)
         if found is None:
             raise self.failed("no step lowers the energy" if at.merit is not None else
                               "no step lowers the net force", at)
         return found
 
-    def longest(self, unknowns: Vec, moved: Vec, strain: float | None = None) -> float:
-        """The largest share of a displacement of all nodes, (n, 3) [m], that a step may take from here, in [0, 1]."""
+    def _searched(self, at: Evaluation, direction: Vec, first: float, least: float) -> tuple[Evaluation, float] | None:
+        slope = float(np.vdot(at.residual, direction))
+        return search(at, lambda step: self.evaluate(at.unknowns + step * direction), first, least, slope,
+                      ROUNDING * abs(at.merit or 0.0) + self._noise)
+
+    def _bounds(self, unknowns: Vec, moved: Vec, strain: float | None) -> tuple[float, Vec]:
+        """The largest share of a displacement for what it strains, and of that the largest of each node, (n,)."""
+        step = self._strained(moved, strain)
+        start = self.positions(self.velocities(unknowns))
+        return step, self.physics.largest_steps(start, start + step * moved)
+
+    def _strained(self, moved: Vec, strain: float | None) -> float:
         if strain is None:
             strain = self.system.edges.largest_change(moved)
-        step = min(1.0, LARGEST_STEP / max(strain, 1.0e-300))
-        start = self.positions(self.velocities(unknowns))
+        return min(1.0, LARGEST_STEP / max(strain, 1.0e-300))
+
+    def longest(self, unknowns: Vec, moved: Vec, strain: float | None = None) -> float:
+        """The largest share of a displacement of all nodes, (n, 3) [m], that a step may take from here, in [0, 1]."""
+        step, start = self._strained(moved, strain), self.positions(self.velocities(unknowns))
         return step * self.physics.largest_step(start, start + step * moved)
 
     def failed(self, what: str, at: Evaluation) -> StepFailed:

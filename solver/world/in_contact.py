@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..assembly.linearised import Linearised
 from ..forces.stencils import StencilForce
 from ..nonlinear.approach import approach
-from ..nonlinear.calm import Calm, GaveUp
+from ..nonlinear.calm import GaveUp
 from ..nonlinear.interface import StageSolver
 from ..nonlinear.landing import landing
 from ..nonlinear.problem import Physics, StageProblem
@@ -41,6 +41,10 @@ class Rubbing:
     def largest_step(self, start: Vec, end: Vec) -> float:
         """The largest share of a straight move in which nothing meets."""
         return self.soft.largest_step(start, end)
+
+    def largest_steps(self, start: Vec, end: Vec) -> Vec:
+        """The same of each node, (n,): what meets nothing may go farther."""
+        return self.soft.largest_steps(start, end)
 
     def body_of(self, node: int) -> str | None:
         """Name of the body that a node belongs to."""
@@ -77,7 +81,7 @@ def solved(soft: SoftBodies, problem_of: Callable[[Physics], StageProblem], begu
     if solver.limits.strain_left and not keeps_factors:
         # what balances without inertia is as far from its root as an iteration moves it
         return landing(rubbing, begun, unknowns, BALANCED * solver.limits.strain_left,
-                       accepts=isinstance(solver, Calm), by_strain=True)
+                       accepts=solver.limits.accepts, by_strain=True)
     if solver.limits.strain_left:
         return _quickly(soft, plain, rubbing, begun, unknowns, solver)
     at = begun

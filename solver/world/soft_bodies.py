@@ -142,6 +142,19 @@ class SoftBodies:
         """The largest share of a straight move of all nodes, (n, 3) [m] each, in [0, 1], in which nothing meets."""
         return min((law.largest_step(start, end) for law in self.contacts), default=1.0)
 
+    def largest_steps(self, start: Vec, end: Vec) -> Vec:
+        """The same of each node, (n,): what meets nothing may go farther. What is prescribed goes as one."""
+        steps = [law.largest_steps(start, end, self._alone) for law in self.contacts]
+        least: Vec = np.min(steps, axis=0) if steps else np.ones(len(start))
+        return least
+
+    @cached_property
+    def _alone(self) -> Index:
+        """Of each node a number of its own, (n,), of those that are prescribed the same one."""
+        own = np.arange(len(self.rest), dtype=np.int32)
+        own[self.coordinates.prescribed] = len(own)
+        return own
+
     def velocity(self, state: State) -> Vec:
         """Velocities of all nodes, (n, 3) [m/s]."""
         return self.coordinates.spread(state.u, self.coordinates.prescribed_rate(state.time, state.led))

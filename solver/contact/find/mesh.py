@@ -20,7 +20,10 @@ from scipy.sparse.csgraph import connected_components
 from ... import threads
 from ...state import Index, Mask, Vec
 from .distance_kernels import squares
-from .near import near_rows
+from .near import crossing_rows, near_rows
+from .near_kernels import meeting_times
+
+ROUNDS = 4  #: in which nodes are held up by each other, before all are held up alike
 
 
 @dataclass(frozen=True)
@@ -61,12 +64,12 @@ class Surfaces:
         # points as triangles without size, so that one sweep meets them with the others
         points = np.repeat(np.arange(len(self.nodes), dtype=np.int32)[:, None], 3, axis=1)
         self._points_and_triangles: Index = np.concatenate([points, self.triangles])
-        self._room = 1024
+        self._room = self._swept = 1024
         self._owner, self._meets = None if owner is None else owner[self.nodes], meets
         if self._owner is not None and meets is not None:
             for strangers in _strangers(self._owner, meets):
                 self._mesh.can_collide = self._mesh.can_collide & strangers
-        self._tree, self._ccd = ipctk.LBVH(), ipctk.AdditiveCCD()
+        self._tree = ipctk.LBVH()
         ipctk.set_num_threads(threads.count())
 
     def near(self, x: Vec, distance: float) -> NearPairs:
@@ -130,9 +133,41 @@ class Surfaces:
 
     def largest_step(self, start: Vec, end: Vec) -> float:
         """The largest share of a straight move, (n, 3) [m] each, in [0, 1], in which nothing meets, gaps kept open."""
-        share = ipctk.compute_collision_free_stepsize(self._mesh, start[self.nodes], end[self.nodes], 0.0, self._tree,
-                                                      self._ccd)
-        return float(share)
+        return float(self.meeting(start, end)[1].min(initial=1.0))
+
+    def largest_steps(self, start: Vec, end: Vec, alike: Index) -> Vec:
+        """The same of each node, (n,), those of one number `alike` (n,) the same: what meets does not hold up the rest.
+        """
+        steps = np.ones(int(alike.max(initial=0)) + 1)
+        for _ in range(ROUNDS):
+            nodes, when = self.meeting(start, start + steps[alike, None] * (end - start))
+            if not len(when):
+                break
+            cut = np.ones(len(steps))
+            np.minimum.at(cut, alike[nodes], when[:, None])
+            steps *= cut
+        else:
+            steps[:] = self.largest_step(start, end)
+        each: Vec = steps[alike]
+        return each
+
+    def meeting(self, start: Vec, end: Vec) -> tuple[Index, Vec]:
+        """Pairs that meet on straight ways between positions (n, 3), nodes (k, 4), and shares of the ways, (k,), after
+        which a tenth of their distance is left."""
+        here, there, count = start[self.nodes], end[self.nodes], len(self.nodes)
+        points = self._crossing(here, there, self._points_and_triangles, count)
+        edges = self._crossing(here, there, self.edges, 0)
+        first = self._that_meet(np.column_stack([points[:, 0], self.triangles[points[:, 1] - count]]))
+        second = self._that_meet(np.column_stack([self.edges[edges[:, 0]], self.edges[edges[:, 1]]]))
+        nodes, when = np.concatenate([first, second]), np.empty(len(first) + len(second))
+        threads.share(meeting_times, len(when), here, there, nodes, len(first), when)
+        meets = np.flatnonzero(when <= 1.0)
+        return self.nodes[nodes[meets]], when[meets]
+
+    def _crossing(self, here: Vec, there: Vec, corners: Index, points: int) -> Index:
+        found = crossing_rows(here, there, corners, points, self._group, self._swept)
+        self._swept = max(self._swept, 2 * len(found))
+        return found
 
     def crossing(self, x: Vec) -> tuple[Index, Index] | None:
         """Nodes of an edge (2,) and of a triangle (3,) that it goes through at positions (n, 3), None where none does.

@@ -1,11 +1,13 @@
-"""Rows of points, edges or triangles that are near each other, in one order."""
+"""Rows of points, edges or triangles that are near each other, or that may meet on their ways."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ...state import Index, Vec
-from .near_kernels import boxes, near_pairs
+from .near_kernels import boxes, columns, near_pairs
+
+WIDE = 2.0  #: of a box's mean width: a column of the grid
 
 
 def near_rows(x: Vec, corners: Index, points: int, group: Index, distance: float, room: int = 1024) -> Index:
@@ -16,16 +18,40 @@ def near_rows(x: Vec, corners: Index, points: int, group: Index, distance: float
     touch each other. distance: [m]. room: for so many pairs at first.
     """
     box = np.empty((len(corners), 6))
-    boxes(x, corners, 0.5 * distance, box)
-    axis = int(np.argmax(np.ptp(x, axis=0)))
-    order = np.argsort(box[:, axis], kind="stable")
-    box = box[order]
-    while True:
-        found = np.empty((room, 2), dtype=np.int32)
-        count = int(near_pairs(box, order, axis, points, x, corners, group, distance, found))
-        if count <= room:
-            break
-        room = 2 * count
-    found = found[:count]
+    boxes(x, x, corners, 0.5 * distance, box)
+    found = _overlapping(box, x, corners, points, group, distance, room)
     ordered: Index = found[np.lexsort((found[:, 1], found[:, 0]))]
     return ordered
+
+
+def crossing_rows(x: Vec, end: Vec, corners: Index, points: int, group: Index, room: int = 1024) -> Index:
+    """Rows whose boxes along straight ways to `end`, (n, 3) [m], overlap, (k, 2); the rest as above."""
+    box = np.empty((len(corners), 6))
+    boxes(x, end, corners, 0.0, box)
+    return _overlapping(box, x, corners, points, group, np.inf, room)
+
+
+def _overlapping(box: Vec, x: Vec, corners: Index, points: int, group: Index, distance: float, room: int) -> Index:
+    """Pairs of rows whose boxes, (m, 6), overlap, and that are within a distance of each other."""
+    low, size = box[:, :3].min(axis=0), np.ptp(box.reshape(-1, 3), axis=0)
+    axis = int(np.argmax(size))
+    order = np.argsort(box[:, axis], kind="stable")
+    box = box[order]
+    across = (axis + 1) % 3, (axis + 2) % 3
+    most = int(np.sqrt(len(box))) + 1
+    width = [max(WIDE * float((box[:, a + 3] - box[:, a]).mean()), float(size[a]) / most) for a in across]
+    is_wide = [0.0 < w < np.inf for w in width]  # a step that fails may have led to no number
+    shape = np.array([int(size[a] / w) + 1 if fits else 1 for a, w, fits in zip(across, width, is_wide)])
+    grid = low[list(across)], np.array([1.0 / w if fits else 0.0 for w, fits in zip(width, is_wide)]), shape
+    start = np.zeros(int(shape.prod()) + 1, dtype=np.int64)
+    columns(box, *across, *grid, start, np.empty(0, dtype=np.int32))
+    np.cumsum(start, out=start)
+    entry = np.empty(int(start[-1]), dtype=np.int32)
+    if len(entry):
+        columns(box, *across, *grid, start, entry)
+    while True:
+        found = np.empty((room, 2), dtype=np.int32)
+        count = int(near_pairs(box, order, axis, *grid, start, entry, points, x, corners, group, distance, found))
+        if count <= room:
+            return found[:count]
+        room = 2 * count

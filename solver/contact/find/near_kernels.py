@@ -1,4 +1,5 @@
-"""Which points and triangles, and which edges, are near each other: boxes swept along one axis, then distances.
+"""Which points and triangles, and which edges, are near each other or meet: boxes in columns of a grid, each swept
+along one axis; then distances.
 
 The IPC Toolkit finds them too, but hands over each pair as a Python object, which costs a hundred times the search.
 """
@@ -7,62 +8,159 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...threads import kernel
+from ...threads import inlined, kernel
 from .distance_kernels import SQUARE, WORK, nearest_in_triangle, nearest_on_edges
 
+LEFT = 0.1  #: of their distance at first: so near they may come before they count as meeting
+MOST = 100_000  #: steps of what meets at last
 
-@kernel("void(f8[:,::1], i4[:,::1], f8, f8[:,::1])")
-def boxes(x, corners, grown, out):  # type: ignore[no-untyped-def]
-    """out (k, 6): lower and upper corner of the box around each row of nodes (k, c), grown by some metres."""
+
+@kernel("void(f8[:,::1], f8[:,::1], i4[:,::1], f8, f8[:,::1])")
+def boxes(x, end, corners, grown, out):  # type: ignore[no-untyped-def]
+    """out (k, 6): lower and upper corner of the box around each row of nodes (k, c) at x and at the end of straight
+    ways, both (n, 3), grown by some metres."""
     for k in range(corners.shape[0]):
         for a in range(3):
             low = high = x[corners[k, 0], a]
-            for c in range(1, corners.shape[1]):
-                low, high = min(low, x[corners[k, c], a]), max(high, x[corners[k, c], a])
+            for c in range(corners.shape[1]):
+                node = corners[k, c]
+                low, high = min(low, x[node, a], end[node, a]), max(high, x[node, a], end[node, a])
             out[k, a], out[k, 3 + a] = low - grown, high + grown
 
 
-@kernel("i8(f8[:,::1], i8[::1], i8, i8, f8[:,::1], i4[:,::1], i4[::1], f8, i4[:,::1])")
-def near_pairs(box, order, axis, points, x, corners, group, distance, out):  # type: ignore[no-untyped-def]
+@inlined
+def _cell(value, low, inverse, count):  # type: ignore[no-untyped-def]
+    """Number of the column, along one axis, in which a coordinate lies."""
+    return min(max(int((value - low) * inverse), 0), count - 1)
+
+
+@kernel("void(f8[:,::1], i8, i8, f8[::1], f8[::1], i8[::1], i8[::1], i4[::1])")
+def columns(box, first, second, low, inverse, shape, start, entry):  # type: ignore[no-untyped-def]
+    """Counts, where `entry` is empty, of the boxes (m, 6) in each column of a grid; else their numbers, rising.
+
+    first, second: axes across the columns, shape: how many there are along each. start: (columns + 1,) of the first
+    entry of each; counts are written behind the column's own place.
+    """
+    fills = entry.shape[0] > 0
+    place = start[:-1].copy() if fills else start
+    for k in range(box.shape[0]):
+        for i in range(_cell(box[k, first], low[0], inverse[0], shape[0]),
+                       _cell(box[k, first + 3], low[0], inverse[0], shape[0]) + 1):
+            for j in range(_cell(box[k, second], low[1], inverse[1], shape[1]),
+                           _cell(box[k, second + 3], low[1], inverse[1], shape[1]) + 1):
+                column = i * shape[1] + j
+                if fills:
+                    entry[place[column]] = k
+                    place[column] += 1
+                else:
+                    start[column + 1] += 1
+
+
+@kernel("i8(f8[:,::1], i8[::1], i8, f8[::1], f8[::1], i8[::1], i8[::1], i4[::1], i8, f8[:,::1], i4[:,::1], i4[::1], f8,"
+        " i4[:,::1])")
+def near_pairs(box, order, axis, low, inverse, shape, start, entry, points, x, corners, group, distance, out):  # type: ignore[no-untyped-def]
     """Pairs of rows nearer than a distance, as far as out (k, 2) has room; says how many there are.
 
-    box: (m, 6), by their lower ends along `axis`. order: row of each. points: that many rows of corners (m, 3) are
-    points, each its node thrice, the others are triangles, and points pair with these; where there are none rows are
-    edges, (m, 2). group: of each node, −1 is none; nodes of one do not touch each other.
+    box: (m, 6), by their lower ends along `axis`. order: row of each. low … entry: of `columns`. points: that many rows
+    of corners (m, 3) are points, each its node thrice, the others are triangles, and points pair with these; where
+    there are none rows are edges, (m, 2). group: of each node, −1 is none; nodes of one do not touch each other.
+    distance: infinite where it is enough that boxes overlap.
     """
     square = distance * distance
     work, nodes = np.empty(WORK), np.empty(4, dtype=np.int32)
     first, second = (axis + 1) % 3, (axis + 2) % 3
     count = 0
-    for i in range(order.shape[0]):
-        end = box[i, axis + 3]
-        low1, high1, low2, high2 = box[i, first], box[i, first + 3], box[i, second], box[i, second + 3]
-        for j in range(i + 1, order.shape[0]):
-            if box[j, axis] > end:
-                break
-            if box[j, first] > high1 or low1 > box[j, first + 3] or box[j, second] > high2 or low2 > box[j, second + 3]:
-                continue
-            s, t = order[i], order[j]
-            if points > 0 and (s < points) == (t < points):
-                continue
-            p, q = min(s, t), max(s, t)
-            if points > 0:
-                nodes[0], nodes[1], nodes[2], nodes[3] = corners[p, 0], corners[q, 0], corners[q, 1], corners[q, 2]
-                joined = nodes[0] == nodes[1] or nodes[0] == nodes[2] or nodes[0] == nodes[3]
-            else:
-                nodes[0], nodes[1], nodes[2], nodes[3] = corners[p, 0], corners[p, 1], corners[q, 0], corners[q, 1]
-                joined = (nodes[0] == nodes[2] or nodes[0] == nodes[3] or nodes[1] == nodes[2]
-                          or nodes[1] == nodes[3])
-            own = group[nodes[0]]
-            if joined or (own >= 0 and group[nodes[1]] == own and group[nodes[2]] == own and group[nodes[3]] == own):
-                continue
-            if points > 0:
-                nearest_in_triangle(x, nodes, work)
-            else:
-                nearest_on_edges(x, nodes, work)
-            if work[SQUARE] > square:
-                continue
-            if count < out.shape[0]:
-                out[count, 0], out[count, 1] = p, q
-            count += 1
+    for column in range(shape[0] * shape[1]):
+        own_first, own_second = column // shape[1], column % shape[1]
+        for e in range(start[column], start[column + 1]):
+            i = entry[e]
+            end = box[i, axis + 3]
+            low1, high1, low2, high2 = box[i, first], box[i, first + 3], box[i, second], box[i, second + 3]
+            for f in range(e + 1, start[column + 1]):
+                j = entry[f]
+                if box[j, axis] > end:
+                    break
+                if (box[j, first] > high1 or low1 > box[j, first + 3] or box[j, second] > high2
+                        or low2 > box[j, second + 3]):
+                    continue
+                s, t = order[i], order[j]
+                if points > 0 and (s < points) == (t < points):
+                    continue
+                # what shares several columns is found in the one where both begin
+                if (_cell(max(low1, box[j, first]), low[0], inverse[0], shape[0]) != own_first
+                        or _cell(max(low2, box[j, second]), low[1], inverse[1], shape[1]) != own_second):
+                    continue
+                p, q = min(s, t), max(s, t)
+                if points > 0:
+                    nodes[0], nodes[1], nodes[2], nodes[3] = corners[p, 0], corners[q, 0], corners[q, 1], corners[q, 2]
+                    joined = nodes[0] == nodes[1] or nodes[0] == nodes[2] or nodes[0] == nodes[3]
+                else:
+                    nodes[0], nodes[1], nodes[2], nodes[3] = corners[p, 0], corners[p, 1], corners[q, 0], corners[q, 1]
+                    joined = (nodes[0] == nodes[2] or nodes[0] == nodes[3] or nodes[1] == nodes[2]
+                              or nodes[1] == nodes[3])
+                own = group[nodes[0]]
+                if joined or (own >= 0 and group[nodes[1]] == own and group[nodes[2]] == own
+                              and group[nodes[3]] == own):
+                    continue
+                if square < np.inf:
+                    if points > 0:
+                        nearest_in_triangle(x, nodes, work)
+                    else:
+                        nearest_on_edges(x, nodes, work)
+                    if work[SQUARE] > square:
+                        continue
+                if count < out.shape[0]:
+                    out[count, 0], out[count, 1] = p, q
+                count += 1
     return count
+
+
+@kernel("void(i8, i8, f8[:,::1], f8[:,::1], i4[:,::1], i8, f8[::1])")
+def meeting_times(start, stop, x, end, nodes, points, out):  # type: ignore[no-untyped-def]
+    """Shares of straight ways of all nodes after which pairs start to stop have nearly met, infinite where they do
+    not, out (k,).
+
+    x, end: (n, 3). nodes: (k, 4), of which `points` pairs are of a point and a triangle. Each advance is as long as
+    nothing can meet in, by how fast corners go at most: additive continuous collision detection, as ipctk has it.
+    """
+    place, way, speed = np.empty((4, 3)), np.empty((4, 3)), np.empty(4)
+    own = np.arange(4).astype(np.int32)
+    work = np.empty(WORK)
+    for k in range(start, stop):
+        for i in range(3):
+            mean = 0.0
+            for a in range(4):
+                place[a, i] = x[nodes[k, a], i]
+                way[a, i] = end[nodes[k, a], i] - x[nodes[k, a], i]
+                mean += 0.25 * way[a, i]
+            for a in range(4):
+                way[a, i] -= mean
+        for a in range(4):
+            speed[a] = np.sqrt(way[a, 0] * way[a, 0] + way[a, 1] * way[a, 1] + way[a, 2] * way[a, 2])
+        if k < points:
+            fastest = speed[0] + max(speed[1], speed[2], speed[3])
+            nearest_in_triangle(place, own, work)
+        else:
+            fastest = max(speed[0], speed[1]) + max(speed[2], speed[3])
+            nearest_on_edges(place, own, work)
+        apart = np.sqrt(work[SQUARE])
+        near, time = LEFT * apart, 0.0
+        out[k] = np.inf
+        for _ in range(MOST):
+            if (1.0 - time) * fastest <= (1.0 - LEFT) * apart:
+                break
+            ahead = (1.0 - LEFT) * apart / fastest
+            for a in range(4):
+                for i in range(3):
+                    place[a, i] += ahead * way[a, i]
+            if k < points:
+                nearest_in_triangle(place, own, work)
+            else:
+                nearest_on_edges(place, own, work)
+            apart = np.sqrt(work[SQUARE])
+            if time > 0.0 and apart < near or ahead == 0.0:
+                out[k] = time
+                break
+            time += ahead
+        else:
+            out[k] = time

@@ -57,6 +57,7 @@ class Barrier:
         is_body = np.isfinite(stiffness[surfaces.nodes[surfaces.edges]]).all(axis=1)
         self.edge = float(np.linalg.norm(ends[is_body, 0] - ends[is_body, 1], axis=1).mean())
         self._near: NearPairs | None = None
+        self._last: tuple[Vec, Touching] | None = None
         self._from, self._room = rest, 0.0
 
     def largest_step(self, start: Vec, end: Vec) -> float:
@@ -67,6 +68,13 @@ class Barrier:
         while not self._is_apart(start + share * (end - start)):
             share *= 0.5
         return share
+
+    def largest_steps(self, start: Vec, end: Vec, alike: Index) -> Vec:
+        """The same of each node, (n,), those of one number `alike` (n,) the same."""
+        shares = self.surfaces.largest_steps(start, end, alike)
+        if self._thickest and not self._is_apart(start + shares[:, None] * (end - start)):
+            return np.full(len(shares), self.largest_step(start, end))
+        return shares
 
     def _is_apart(self, x: Vec) -> bool:
         """Whether no two sides are nearer to each other than they are thick."""
@@ -120,13 +128,17 @@ class Barrier:
 
     def touching(self, x: Vec) -> Touching:
         """Pairs nearer than δ at positions (n, 3) [m], always in the same order."""
+        if self._last is not None and np.array_equal(x, self._last[0]):
+            return self._last[1]
         near, square = self._squares(x)
         active = np.flatnonzero(square < (self._delta + self._apart) ** 2)
         nodes, points = near.nodes[active], int(np.searchsorted(active, near.points))
         stiffness, rest, apart, reach = (of[active] for of in (self._kappa, self._parallel, self._apart, self._delta))
         forces, energy, work = np.empty((len(nodes), 4, 3)), np.empty(len(nodes)), np.empty((len(nodes), WORK))
         _share(push, len(nodes), x, nodes, points, stiffness, rest, apart, reach, forces, energy, work)
-        return Touching(nodes, points, stiffness, rest, apart, reach, work, forces, float(energy.sum()))
+        found = Touching(nodes, points, stiffness, rest, apart, reach, work, forces, float(energy.sum()))
+        self._last = x.copy(), found  # a stage asks for forces, blocks and loads at one place
+        return found
 
     def told(self, x: Vec) -> Vec:
         """Of each pair that pushes at positions (n, 3) [m]: the middle between its nearest points [m], the force on the

@@ -76,6 +76,10 @@ class ContactLaw(StencilForce, Protocol):
     def largest_step(self, start: Vec, end: Vec) -> float:
         """The largest share of a straight move between positions (n, 3) [m], in [0, 1], in which nothing meets."""
 
+    def largest_steps(self, start: Vec, end: Vec, alike: Index) -> Vec:
+        """The same of each node, (n,), those of one number `alike` (n,) the same: what meets does not hold up the rest.
+        """
+
     @property
     def is_rough(self) -> bool:
         """Whether there is friction anywhere."""

@@ -1,0 +1,87 @@
+"""How far surfaces may go until they meet, against the IPC Toolkit's continuous collision detection."""
+
+import ipctk
+import numpy as np
+import pytest
+from touching import box, contact_job, obstacle, sheet, soft
+from worlds import nodes_of
+
+from benchmarks.scenes.touching import ball
+from solver.contact.find.mesh import Surfaces
+from solver.job.load import load
+from solver.meshing.volume import boundary_faces
+
+
+def apart():
+    """Two balls beside each other over a sheet of large faces, nodes (n, 3), triangles, and which are prescribed."""
+    one, tets = ball(0.5, 4)
+    skin = boundary_faces(tets)[0]
+    vertices, triangles = sheet(3.0, 2, z=-0.6)
+    x = np.concatenate([one, one + [1.05, 0.1, 0.0], vertices])
+    faces = np.concatenate([skin, skin + len(one), triangles + 2 * len(one)]).astype(np.int32)
+    return x, faces, np.arange(len(x)) >= 2 * len(one)
+
+
+@pytest.mark.parametrize("shaken,speed", [(0.002, 0.08), (0.02, 0.3), (0.1, 0.5), (0.3, 3.0)])
+def test_the_largest_step_is_that_of_the_toolkit(shaken, speed):
+    x, faces, is_still = apart()
+    surfaces = Surfaces(x, faces, np.where(is_still, 0, -1))
+    rng, cut = np.random.default_rng(3), 0
+    for _ in range(6):
+        end = x + shaken * rng.normal(size=x.shape)
+        end[:125] += speed * rng.normal(size=3)
+        end[is_still] = x[is_still]
+        theirs = ipctk.compute_collision_free_stepsize(surfaces._mesh, x[surfaces.nodes], end[surfaces.nodes], 0.0,
+                                                       ipctk.LBVH(), ipctk.AdditiveCCD())
+        ours = surfaces.largest_step(x, end)
+        assert ours == pytest.approx(theirs, rel=1e-9)
+        assert surfaces.crossing(x + ours * (end - x)) is None
+        cut += ours < 1.0
+    assert cut >= 2
+
+
+def test_only_what_meets_something_is_held_up():
+    """One ball falls onto the sheet and stops before it; the other one flies on."""
+    x, faces, is_still = apart()
+    surfaces = Surfaces(x, faces, np.where(is_still, 0, -1))
+    alike = np.where(is_still, len(x), np.arange(len(x)))
+    end = x.copy()
+    end[:125, 2] -= 0.3
+    end[125:250, 2] += 0.3
+    shares = surfaces.largest_steps(x, end, alike)
+    reached = x + shares[:, None] * (end - x)
+    assert surfaces.crossing(end) is not None and surfaces.crossing(reached) is None
+    assert surfaces.largest_step(x, reached) == 1.0
+    assert np.all(shares[125:250] == 1.0)
+    # the lowest nodes stop, those of its upper half do not
+    assert 0.2 < shares[:125].min() < 0.4
+    assert np.all(shares[:125][x[:125, 2] > 0.0] == 1.0)
+
+
+def test_what_is_prescribed_goes_as_one():
+    """A sheet that is lifted into two balls stops as a whole."""
+    x, faces, is_still = apart()
+    surfaces = Surfaces(x, faces, np.where(is_still, 0, -1))
+    alike = np.where(is_still, len(x), np.arange(len(x)))
+    end = x.copy()
+    end[is_still, 2] += 0.5
+    shares = surfaces.largest_steps(x, end, alike)
+    assert len({*shares[is_still]}) == 1 and 0.1 < shares[-1] < 0.3
+    assert surfaces.crossing(x + shares[:, None] * (end - x)) is None
+
+
+def test_a_box_that_is_thrown_at_the_floor_does_not_hold_up_the_one_that_rises(tmp_path):
+    arrays = {}
+    bodies = [soft("Down", *box((2, 2, 2), (0.2, 0.2, 0.2), (-0.4, -0.1, 0.1)), arrays),
+              soft("Up", *box((2, 2, 2), (0.2, 0.2, 0.2), (0.2, -0.1, 0.1)), arrays)]
+    part = nodes_of(load(contact_job(tmp_path / "job", bodies, [obstacle("Floor", *sheet(2.0, 3), arrays)], arrays)))
+    x, surfaces = part.rest, part.contacts[0].surfaces
+    end = x.copy()
+    end[:27, 2] -= 20.0 / 96
+    end[27:54, 2] += 20.0 / 96
+    shares = part.largest_steps(x, end)
+    assert shares[:27].min() < 1.0 == shares[27:54].min()
+    reached = x + shares[:, None] * (end - x)
+    # what is inside is no surface: the line search sees to it
+    skin = surfaces.nodes[surfaces.nodes < 27]
+    assert surfaces.crossing(reached) is None and reached[skin, 2].min() > 0.0
