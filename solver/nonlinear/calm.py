@@ -23,7 +23,7 @@ class Calm:
     taken whole, each of which lowers the incremental potential. There that is the body's energy."""
 
     def __init__(self) -> None:
-        self.limits = StopRule(CONDENSED, CALM, 0.0, strain_left=1.0)
+        self.limits = StopRule(CONDENSED, CALM, 0.0, strain_left=1.0, accepts=True)
 
     def solve(self, problem: StageProblem, guess: Vec) -> Vec:
         """Rates with less of that potential than none have. Raises StepFailed."""

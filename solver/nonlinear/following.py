@@ -14,6 +14,7 @@ from ..errors import StepFailed
 from ..linear.interface import Factoring, NotPositiveDefinite
 from ..parts.interface import NodeStage, Whole
 from ..state import Index, Vec
+from .around_factor import AroundFactor
 from .problem import Evaluation, Physics, StageMatrix, StageProblem
 
 LIGHT = 0.03  #: of the mass that the factored matrix has at nodes without inertia, where the exact one has none
@@ -76,24 +77,15 @@ class FollowingProblem(StageProblem):
         return try_true
 
 
-class BesidesFactor:
+class BesidesFactor(AroundFactor):
     """Answers of the exact matrix, by conjugate gradients on a factor of one that has a little mass instead."""
 
     def __init__(self, linear: Factoring, inertia: PositionInertia, light: Vec, order: Index) -> None:
         """light: that mass, (n,) [kg]. order: nodes of the unknowns."""
-        self.why, self._inner, self._inertia, self._light, self._order = linear.why, linear, inertia, light, order
+        super().__init__(linear)
+        self._inertia, self._light, self._order = inertia, light, order
         self._lower, self._diagonal = sp.csc_matrix((0, 0)), np.zeros(0)
         self.true: sp.csc_matrix | None = None  #: whose answers are asked for, in place of the matrix that is factored
-
-    @property
-    def factored(self) -> int:
-        """How often the inner solver has factored."""
-        return self._inner.factored
-
-    @property
-    def proves_definite(self) -> bool:
-        """As the inner solver's."""
-        return self._inner.proves_definite
 
     def factor(self, lower: sp.csc_matrix, places: Vec | None = None) -> None:
         """Factor A. Raises NotPositiveDefinite."""

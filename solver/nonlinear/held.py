@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from ..linear.interface import Factoring
 from ..state import Index, Vec
+from .around_factor import AroundFactor
 
 
 @dataclass(frozen=True)
@@ -38,23 +39,14 @@ class GivenDirections:
         return residual - self.weighted @ (self.basis.T @ residual)
 
 
-class AcrossGiven:
+class AcrossGiven(AroundFactor):
     """A factor whose answers leave the held rates: A d = r − M X μ, Xᵀ M d = 0. [Ascher 26]"""
 
     def __init__(self, linear: Factoring, held: GivenDirections) -> None:
         """linear: analysed; held: in the order of its unknowns."""
-        self.why, self._inner, self._held = linear.why, linear, held
+        super().__init__(linear)
+        self._held = held
         self._yielding: Vec | None = None
-
-    @property
-    def factored(self) -> int:
-        """How often the inner solver has factored."""
-        return self._inner.factored
-
-    @property
-    def proves_definite(self) -> bool:
-        """As the inner solver's."""
-        return self._inner.proves_definite
 
     def factor(self, lower: sp.csc_matrix, places: Vec | None = None) -> None:
         """Factor A. Raises NotPositiveDefinite."""

@@ -22,6 +22,7 @@ class StopRule:
     #: the share of an edge's length that may be left; where there is one, a stage that is not solved in time is given
     #: up, and its step is linearised
     strain_left: float = 0.0
+    accepts: bool = False  #: whether a stage where surfaces touch is taken as it is by then, and not given up
 
     @classmethod
     def of(cls, params: dict[str, float]) -> StopRule:

@@ -182,8 +182,7 @@ class Condensed:
         guess = coordinates.spread(start.u, None)[free.order].ravel()
         newton = NewtonDirect({})
         newton.limits = solver.limits
-        problem, unknowns = in_contact.solved(soft, free.of, begun, guess,
-                                              solver if isinstance(solver, Calm) else newton, keeps_factors=False)
+        problem, unknowns = in_contact.solved(soft, free.of, begun, guess, newton, keeps_factors=False)
         moved = problem.velocities(unknowns)
         x, v = problem.positions(moved), inertia.velocities(moved)
         return State(stage.time, x[coordinates.free].ravel(), v[coordinates.free].ravel(), start.memory)

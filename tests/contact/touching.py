@@ -76,5 +76,19 @@ def stepped(part, state, h, count, check=True):
     return state
 
 
+def keep_momentum_where_they_collide(part, state, h):
+    """Two free boxes of 27 nodes, the left one on its way to the right one: seen to meet and to part."""
+    momentum = part.mass @ part.velocity(state)
+    touched = False
+    for _ in range(30):
+        state = stepped(part, state, h, 1)
+        touched |= distance(part, state) < np.inf
+        assert np.abs(part.mass @ part.velocity(state) - momentum).max() <= 1e-9
+    v = part.velocity(state)
+    assert touched
+    assert v[:27, 0].mean() < 1.2
+    assert v[27:, 0].mean() > 0.0
+
+
 def read(job):
     return json.loads((job / "scene.json").read_text())
