@@ -88,7 +88,7 @@ def measured(part: Nodes) -> dict[str, Any]:
         for name in ("fill", "measure"):
             setattr(one, name, clocked(spent, "elements", getattr(one, name)))
     for law in part.contacts:
-        for name in ("fill", "measure", "largest_step", "sliding"):
+        for name in ("fill", "measure", "largest_step", "largest_steps", "sliding"):
             if hasattr(law, name):
                 setattr(law, name, clocked(spent, "contact", getattr(law, name)))
     for name in ("factor", "solve"):

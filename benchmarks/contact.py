@@ -33,6 +33,7 @@ H = 1 / 96
 STEPS = {"self": 3, "share": 6, "ducks": 4, "bowl": 4}
 FALLEN, SPEED = 6, 1.5  #: steps until the jellies hit, which are not counted; [m/s] at which they begin
 DUCKS = (10, 100)
+TIMED = ("measure", "fill", "largest_step", "largest_steps", "sliding")  #: of a law: what contact costs
 
 
 def clocked(spent: list[float], function: Callable[..., Any]) -> Callable[..., Any]:
@@ -51,7 +52,7 @@ def stepped(part: Nodes, state: State, steps: int) -> tuple[State, dict[str, Any
     spent, halved = [0.0], Halved()
     laws = [law for law in part.contacts if isinstance(law, Barrier)]
     for law in laws:
-        for name in ("measure", "fill", "largest_step", "sliding"):
+        for name in TIMED:
             setattr(law, name, clocked(spent, getattr(law, name)))
     factors = part.linear.factored
     began = time.thread_time()
@@ -59,7 +60,7 @@ def stepped(part: Nodes, state: State, steps: int) -> tuple[State, dict[str, Any
         state = advance(part, state, H, 1, halved=halved)
     whole = time.thread_time() - began
     for law in laws:
-        for name in ("measure", "fill", "largest_step", "sliding"):
+        for name in TIMED:
             delattr(law, name)
     x = part.coordinates.place(state.q, state.time)
     told = {"ms": round(1e3 * whole / steps, 1), "contact_ms": round(1e3 * spent[0] / steps, 1),
