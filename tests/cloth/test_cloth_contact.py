@@ -32,6 +32,7 @@ def on_a_box(folder, cells=12, *, end=25, friction=0.4, solver="newton_d", **clo
                      stage_solver={"kind": solver})
 
 
+@pytest.mark.long
 def test_a_tablecloth_hangs_over_a_box(tmp_path):
     part = part_of(on_a_box(tmp_path / "job"))
     state = stepped(part, part.initial_state(), 1 / 96, 72)
@@ -101,6 +102,7 @@ def test_friction_holds_cloth_on_a_slope(tmp_path, mu, slides):
         assert abs(gained) < 0.02
 
 
+@pytest.mark.long
 def test_a_bake_in_contact_that_was_stopped_goes_on_with_the_same_bytes(tmp_path):
     frames = []
     for name, ends in (("whole", [8]), ("parts", [6, 8])):
