@@ -181,6 +181,7 @@ def test_a_ball_bounces_less_the_more_its_material_is_damped(tmp_path):
     assert bounced[-1] > 0.0
 
 
+@pytest.mark.long
 def test_a_ball_on_a_finer_mesh_bounces_alike(tmp_path):
     coarse, fine = (dropped(tmp_path / str(cells), cells, damping=4e-3) for cells in (4, 7))
     assert np.abs(coarse[0] - fine[0]).max() < 0.005  # of 20 cm, in 35 cm of way

@@ -60,6 +60,7 @@ def test_activation_bends_the_elbow_as_far_as_vanilla_does(arm, seconds, near):
     assert np.abs(ends[0] - ends[1]).max() < 0.15
 
 
+@pytest.mark.long
 def test_flesh_that_is_all_quasistatic_bends_the_elbow_too():
     still, _ = bent(muscle.flat().world(beta=0.5, dynamic=False), 1.6)
     lively = bent_by_conjac(muscle.flat, 1.6)
