@@ -11,6 +11,7 @@ from worlds import nodes_of
 from solver.contact.find.distance_kernels import squares
 from solver.errors import BadMesh, BadScene
 from solver.job.load import load
+from solver.job.validate_contact import MOST_FACES
 from solver.state import State
 
 H = 1 / 96
@@ -278,6 +279,7 @@ def test_bad_obstacles_are_refused(tmp_path):
     for array, name, error, said in (
             (triangles[:0], "triangles", BadMesh, '"Floor" has no face'),
             (np.concatenate([triangles, [[0, 0, 1]]]).astype(np.int32), "triangles", BadMesh, "1 faces without area"),
+            (np.repeat(triangles[:1], MOST_FACES + 1, axis=0), "triangles", BadMesh, '"Floor" has 1,000,001 faces'),
             (triangles + 100, "triangles", BadScene, "vertices"),
             (np.where(vertices == 0.0, np.nan, vertices), "vertices", BadScene, "Floor_vertices|finite|number")):
         np.save(job / "arrays" / "Floor_vertices.npy", vertices)

@@ -1,0 +1,88 @@
+"""The overlay of contacts in a real window: points and arrows are seen where it is on, and not where it is off."""
+
+import pytest
+from test_window import in_a_window
+
+SCRIPT = """
+import os, sys
+sys.path[:0] = [{tests!r}, {tests!r} + "/addon"]
+import conftest, bpy, conjac
+import numpy as np
+conjac.register()
+bpy.context.preferences.view.show_splash = False
+
+def override():
+    window = bpy.context.window_manager.windows[0]
+    area = next(area for area in window.screen.areas if area.type == "VIEW_3D")
+    region = next(region for region in area.regions if region.type == "WINDOW")
+    return bpy.context.temp_override(window=window, screen=window.screen, area=area, region=region)
+
+pictures = []
+
+def look():
+    # what stands in the 3D View once everything else is drawn
+    import gpu
+    _, _, width, height = gpu.state.viewport_get()
+    read = gpu.state.active_framebuffer_get().read_color(0, 0, width, height, 3, 0, "FLOAT")
+    read.dimensions = width * height * 3
+    pictures.append(np.array(read).reshape(-1, 3))
+
+def artist():
+    from test_simulation import add_ball
+    from conjac.conjac_addon import bake
+    with override():
+        for one in list(bpy.data.objects):
+            bpy.data.objects.remove(one)
+        scene = bpy.context.scene
+        scene.frame_start, scene.frame_end, scene.render.fps = 1, 10, 24
+        low, high = add_ball("Low", 0.12), add_ball("High", 0.34, along=0.05)
+        assert bake.bake_object(low) == 0
+        for one in (low, high):
+            one.select_set(False)
+            one.display_type = "WIRE"
+        scene.frame_set(6)
+        view = bpy.context.space_data.region_3d
+        view.view_perspective, view.view_distance = "ORTHO", 0.6
+        view.view_location, view.view_rotation = (0.0, 0.0, 0.2), (0.7071, 0.7071, 0, 0)
+        bpy.types.SpaceView3D.draw_handler_add(look, (), "WINDOW", "POST_PIXEL")
+
+    def redraw():
+        for area in bpy.context.window_manager.windows[0].screen.areas:
+            area.tag_redraw()
+    redraw()
+    for _ in range(3):
+        yield
+    off = pictures[-1]
+    bpy.context.window_manager.conjac_show_contacts = True
+    redraw()
+    for _ in range(3):
+        yield
+    on = pictures[-1]
+    changed = np.abs(on - off).max(axis=1) > 0.1
+    red = (on[:, 0] > on[:, 1] + 0.3) & changed
+    yellow = (on[:, 1] > on[:, 2] + 0.3) & changed
+    assert red.sum() > 15 and yellow.sum() > 15, (red.sum(), yellow.sum(), changed.sum())
+    assert changed.sum() < 0.05 * len(on)
+    print("overlay seen", flush=True)
+
+steps = artist()
+
+def tick():
+    try:
+        next(steps)
+    except StopIteration:
+        os._exit(0)
+    except BaseException:
+        import traceback
+        traceback.print_exc()
+        os._exit(1)
+    return 0.1
+
+bpy.app.timers.register(tick, first_interval=1.0)
+"""
+
+
+@pytest.mark.long
+def test_contacts_are_seen_where_the_overlay_is_on(tmp_path):
+    text = in_a_window(SCRIPT, tmp_path, "900x700")
+    assert "overlay seen" in text, text[-3000:]
