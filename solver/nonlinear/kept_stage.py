@@ -19,6 +19,7 @@ from .problem import SAME_PLACE
 DEPTH = 8  #: differences that the acceleration keeps
 PASSES = 14  #: on one factor in one stage
 FACTORS = 3  #: in one stage
+SOON = 2  #: of them where a stage may be given up: what two do not solve a third seldom does
 LOST = 20.0  #: times the smallest change so far: a pass that changes so much leads nowhere
 #: a pass changes no edge by more than this share of its length; one that would goes so far in its direction
 LONGEST = 0.5
@@ -75,7 +76,7 @@ class KeptStage:
         """
         v = coordinates.spread(self._foreseen(stage, start, coordinates), stage.w)
         at = Iterate.at(stage, coordinates.place(base, stage.time), coordinates.prescribed, v, self._p)
-        for _ in range(FACTORS):
+        for _ in range(SOON if limits.strain_left else FACTORS):
             if self._passes is None or not self._passes.serves(at.x, stage, start):
                 self._drop()
                 try:
