@@ -10,6 +10,8 @@ import numpy as np
 from ..state import Index, Vec
 from .insertion import Conforming
 from .joining import slip
+from .mending_kernels import thin_at_features
+from .sheet_mesh import LAST, NEXT
 from .working import Outcome
 
 OBTUSE = float(np.cos(np.deg2rad(115.0)))  # a thin triangle with a wider angle is a cap, else a needle
@@ -38,23 +40,16 @@ def mend(now: Conforming) -> None:
 def thin_faces(now: Conforming) -> Index:
     """Faces with a vertex on a feature that have a short edge or a small angle, now or at the end of the step."""
     working, limits = now.working, now.limits
-    rows = working.living_faces
-    faces = working.faces[rows]
-    rows, faces = rows[(working.on[faces] >= 0).any(axis=1)], faces[(working.on[faces] >= 0).any(axis=1)]
-    X = working.material[faces]
-    bad = _lengths(X).min(axis=1, initial=np.inf) < limits.shortest
-    bad |= _sharpness(X) < np.tan(limits.ill)
-    later = X + now.h * working.slide[faces]
-    bad |= _sharpness(later) < np.tan(AHEAD * limits.ill)
-    on = working.on[faces]
-    bad |= (on[:, 0] == on[:, 1]) & (on[:, 1] == on[:, 2]) & (on[:, 0] >= now.runs.points)
-    thin: Index = rows[bad]
-    return thin
+    rows: Index = np.empty(int(working.counts[1]), np.int32)
+    count = thin_at_features(working.arrays, now.runs.points, now.h, limits.shortest, float(np.tan(limits.ill)),
+                             float(np.tan(AHEAD * limits.ill)), rows)
+    return rows[:count]
 
 
 def _lengths(X: Vec) -> Vec:
     """Of the edges opposite to the corners of triangles (m, 3, 2), (m, 3)."""
-    lengths: Vec = np.linalg.norm(np.roll(X, -1, axis=1) - np.roll(X, 1, axis=1), axis=2)
+    way = X[:, NEXT] - X[:, LAST]
+    lengths: Vec = np.sqrt(np.einsum("mki,mki->mk", way, way))
     return lengths
 
 

@@ -28,33 +28,6 @@ FREE = -2  #: no feature at all
 DONE, KEPT, ON_FEATURE, AT_BORDER, LINKED, INVERTED, THIN, CROWDED, NO_EDGE = range(9)
 
 
-@kernel("void(i8, i8, i4[:,::1], i4[:,::1], i4[::1])")
-def build_tables(vertices, count, faces, across, at):  # type: ignore[no-untyped-def]
-    """Write across (m, 3) and at (n,) of so many faces (m, 3) that are manifold."""
-    start = np.zeros(vertices + 1, np.int64)
-    for f in range(count):
-        for k in range(3):
-            start[faces[f, k] + 1] += 1
-    for i in range(vertices):
-        start[i + 1] += start[i]
-    filled, around = start[:-1].copy(), np.empty(3 * count, np.int64)
-    at[:vertices] = -1
-    for f in range(count):
-        for k in range(3):
-            i = faces[f, k]
-            around[filled[i]] = f
-            filled[i] += 1
-            at[i] = f
-    for f in range(count):
-        for k in range(3):
-            a, b = faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]
-            across[f, k] = -1
-            for g in around[start[a]:start[a + 1]]:
-                for j in range(3):
-                    if faces[g, j] == b and faces[g, (j + 1) % 3] == a:
-                        across[f, k] = g
-
-
 @inlined
 def corner_of(faces, f, vertex):  # type: ignore[no-untyped-def]
     """Which corner of a face a vertex is."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from ..forces.joint_kernels import exponential, logarithm, product
 from ..threads import inlined, kernel
+from .around_kernels import faces_around
 
 TURNS, STILL = 30, 1.0e-13  #: steps to the mean rotation at most, and a step [rad] that is none
 
@@ -60,17 +59,7 @@ def average(faces, areas, apart, out):  # type: ignore[no-untyped-def]
     The mean is looked for from the largest face on. Zero at a vertex of no face.
     """
     n, m = out.shape[0], faces.shape[0]
-    start = np.zeros(n + 1, np.int64)
-    for f in range(m):
-        for k in range(3):
-            start[faces[f, k] + 1] += 1
-    for i in range(n):
-        start[i + 1] += start[i]
-    filled, around = start[:-1].copy(), np.empty(3 * m, np.int64)
-    for f in range(m):
-        for k in range(3):
-            around[filled[faces[f, k]]] = f
-            filled[faces[f, k]] += 1
+    start, around = faces_around(n, m, faces)
     for i in range(n):
         whole, s00, s01, s11, first = 0.0, 0.0, 0.0, 0.0, -1
         for f in around[start[i]:start[i + 1]]:

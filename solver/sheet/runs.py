@@ -8,6 +8,7 @@ import numpy as np
 
 from ..contact.find.features import Features
 from ..state import Index, Vec
+from .runs_kernels import nearest_on_run
 
 
 class Runs:
@@ -16,6 +17,8 @@ class Runs:
     def __init__(self, features: Features) -> None:
         self.features = features
         self.points = len(features.points)
+        self._points = np.ascontiguousarray(features.points)
+        self._edges: Index = np.ascontiguousarray(features.edges, dtype=np.int32)
         count = int(features.run.max(initial=-1)) + 1
         bounds = np.searchsorted(features.run, np.arange(count + 1))
         self.rows = [slice(int(a), int(b)) for a, b in zip(bounds[:-1], bounds[1:])]  #: edges of each run
@@ -59,19 +62,11 @@ class Runs:
     def nearest(self, run: int, x: Vec) -> tuple[Index, Vec, Vec]:
         """The nearest edge of a run to points x (k, 3), its share t of it, unclamped at the ends of the run, and the
         place there, clamped: (k,), (k,), (k, 3)."""
-        rows = self.rows[run]
-        ends = self.features.points[self.features.edges[rows]]
-        first, way = ends[:, 0], ends[:, 1] - ends[:, 0]
-        t = np.einsum("kei,ei->ke", x[:, None] - first, way) / np.einsum("ei,ei->e", way, way)
-        inner = np.clip(t, 0.0, 1.0)
-        places = first + inner[..., None] * way
-        best = np.argmin(np.einsum("kei,kei->ke", x[:, None] - places, x[:, None] - places), axis=1)
-        k = np.arange(len(x))
-        share = inner[k, best]
-        if self.ends[run, 0] >= 0:
-            share = np.where((best == 0) & (t[k, best] < 0.0), t[k, best], share)
-            share = np.where((best == len(first) - 1) & (t[k, best] > 1.0), t[k, best], share)
-        return (best + rows.start).astype(np.int32), share, places[k, best]
+        rows, count = self.rows[run], len(x)
+        edge, share, place = np.empty(count, np.int32), np.empty(count), np.empty((count, 3))
+        nearest_on_run(self._points, self._edges, rows.start, rows.stop, bool(self.ends[run, 0] >= 0),
+                       np.ascontiguousarray(x), edge, share, place)
+        return edge, share, place
 
     def along(self, run: int, x: Vec) -> Vec:
         """How far along the run the places are that are nearest to points (k, 3) [m], (k,)."""
@@ -94,8 +89,5 @@ class Runs:
         velocity[point] = self.features.velocity[on[point]]
         for run in np.unique(on[~point]) - self.points:
             here = np.flatnonzero(on == self.points + run)
-            edge, share, _ = self.nearest(int(run), x[here])
-            share = np.clip(share, 0.0, 1.0)[:, None]
-            ends = self.features.velocity[self.features.edges[edge]]
-            velocity[here] = (1.0 - share) * ends[:, 0] + share * ends[:, 1]
+            velocity[here] = self.features.on_edges(self.nearest(int(run), x[here])[0], x[here])[1]
         return velocity

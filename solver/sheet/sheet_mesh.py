@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import BadMesh
 from ..meshing.normals import unit_normals
 from ..state import Index, Mask, Vec
-from .operations_kernels import build_tables
+from .around_kernels import build_tables
 from .overlap import overlapping_faces
 from .polar_kernels import average, take_apart
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..state import Index, Mask, Vec
 from . import operations_kernels as ops
+from .around_kernels import build_tables
 from .sheet_mesh import SheetMesh
 
 ROOM = 64  #: more vertices than there are, and twice as many faces
@@ -55,7 +56,7 @@ class Working:
         self.faces = mesh.faces.copy()
         self.across: Index = np.empty((m, 3), dtype=np.int32)
         self.at: Index = np.empty(n, dtype=np.int32)
-        ops.build_tables(n, m, self.faces, self.across, self.at)
+        build_tables(n, m, self.faces, self.across, self.at)
         self._pack()
         self._changed = False
 

@@ -39,6 +39,14 @@ class Features:
         unit: Vec = way / np.linalg.norm(way, axis=1)[:, None]
         return unit
 
+    def on_edges(self, edge: Index, x: Vec) -> tuple[Vec, Vec]:
+        """The places on edges (k,) that are nearest to points x (k, 3) [m], and how fast they go [m/s], (k, 3) each."""
+        first, second = self.edges[edge].T
+        start, way = self.points[first], self.points[second] - self.points[first]
+        share = np.einsum("ki,ki->k", x - start, way) / np.einsum("ki,ki->k", way, way)
+        share = np.clip(share, 0.0, 1.0)[:, None]
+        return start + share * way, (1.0 - share) * self.velocity[first] + share * self.velocity[second]
+
 
 def joined(several: Sequence[Features]) -> Features:
     """All of them as one; objects keep the numbers that they have."""

@@ -19,17 +19,24 @@ def _dot(a, b):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _nearest(p, q, a, b, out):  # type: ignore[no-untyped-def]
-    """Shares of the nearest points of two lines, and the way from the second to the first, into out (6,): s, t, way,
-    and the square of the sine between them."""
+def _products(a, b, c, d, e, f):  # type: ignore[no-untyped-def]
+    """u·u, v·v, u·v, u·r and v·r of the ways u from a to b, v from c to d, and r from e to f."""
     uu = vv = uv = ur = vr = 0.0
     for i in range(3):
-        u, v, r = q[i] - p[i], b[i] - a[i], p[i] - a[i]
+        u, v, r = b[i] - a[i], d[i] - c[i], f[i] - e[i]
         uu += u * u
         vv += v * v
         uv += u * v
         ur += u * r
         vr += v * r
+    return uu, vv, uv, ur, vr
+
+
+@inlined
+def _nearest(p, q, a, b, out):  # type: ignore[no-untyped-def]
+    """Shares of the nearest points of two lines, and the way from the second to the first, into out (6,): s, t, way,
+    and the square of the sine between them."""
+    uu, vv, uv, ur, vr = _products(p, q, a, b, a, p)
     across = uu * vv - uv * uv
     out[5] = across / max(uu * vv, 1e-300)
     if out[5] > PARALLEL:
@@ -206,14 +213,7 @@ def edges_passing(x, step, edges, box, places, moves, ends, normals, feature_box
 @inlined
 def _weights(p, a, b, c, out):  # type: ignore[no-untyped-def]
     """Weights of the foot of a point in the plane of a triangle, and the way from the point to it, into out (6,)."""
-    uu = vv = uv = ur = vr = 0.0
-    for i in range(3):
-        u, v, r = b[i] - a[i], c[i] - a[i], p[i] - a[i]
-        uu += u * u
-        vv += v * v
-        uv += u * v
-        ur += u * r
-        vr += v * r
+    uu, vv, uv, ur, vr = _products(a, b, a, c, a, p)
     across = max(uu * vv - uv * uv, 1e-300)
     out[1] = (vv * ur - uv * vr) / across
     out[2] = (uu * vr - uv * ur) / across

@@ -117,9 +117,9 @@ def meet(touched, row_first, member, held, frames, corners, start, target, u):  
                 u[start[v] + i] += frames[v, i, k] * along[k]
 
 
-@kernel("void(i4[::1], i4[::1], f8[:,:,::1], i4[::1], f8[:,::1])")
-def into_frames(touched, held, frames, start, x):  # type: ignore[no-untyped-def]
-    """Qᵀ x in place, nothing in what is held. x: (m, c)."""
+@kernel("void(i4[::1], i4[::1], f8[:,:,::1], i4[::1], b1, f8[:,::1])")
+def turn_frames(touched, held, frames, start, back, x):  # type: ignore[no-untyped-def]
+    """Qᵀ x in place, nothing in what is held; or `back`, Q x of what is in frames, without what is held. x: (m, c)."""
     old = np.empty(5)
     for t in range(touched.shape[0]):
         v = touched[t]
@@ -127,28 +127,14 @@ def into_frames(touched, held, frames, start, x):  # type: ignore[no-untyped-def
         for c in range(x.shape[1]):
             for i in range(size):
                 old[i] = x[start[v] + i, c]
-            for k in range(size):
-                total = 0.0
-                if k >= held[v]:
-                    for i in range(size):
-                        total += frames[v, i, k] * old[i]
-                x[start[v] + k, c] = total
-
-
-@kernel("void(i4[::1], i4[::1], f8[:,:,::1], i4[::1], f8[:,::1])")
-def out_of_frames(touched, held, frames, start, x):  # type: ignore[no-untyped-def]
-    """Q x in place of what is in frames, without what is held. x: (m, c)."""
-    old = np.empty(5)
-    for t in range(touched.shape[0]):
-        v = touched[t]
-        size = start[v + 1] - start[v]
-        for c in range(x.shape[1]):
-            for k in range(size):
-                old[k] = x[start[v] + k, c]
             for i in range(size):
                 total = 0.0
-                for k in range(held[v], size):
-                    total += frames[v, i, k] * old[k]
+                if back:
+                    for k in range(held[v], size):
+                        total += frames[v, i, k] * old[k]
+                elif i >= held[v]:
+                    for k in range(size):
+                        total += frames[v, k, i] * old[k]
                 x[start[v] + i, c] = total
 
 
@@ -194,6 +180,7 @@ def product_at(first, block_row, before, start, indptr, values, v, x, out):  # t
                         out[start[i] + r] += value * x[c]
                     if i == v and (j != v or r != c):
                         out[start[j] + c] += value * x[r]
+
 
 @kernel(f"void({BLOCKS}, f8[::1], i4[::1], f8[:,:,::1], f8[::1])")
 def matrix_in_frames(first, block_row, before, start, indptr, values, held, frames, out):  # type: ignore[no-untyped-def]

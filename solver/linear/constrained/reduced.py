@@ -12,14 +12,13 @@ from ...threads import kernel
 from ..interface import LinearSolver, NotPositiveDefinite
 from .beside import FREED, ON_VERTEX, SPREAD, Beside, Name
 from .frames import (
-    into_frames,
     make_frames,
     matrix_in_frames,
     meet,
     multipliers_of,
-    out_of_frames,
     product,
     product_at,
+    turn_frames,
 )
 from .rows import MOST, Singular
 from .vertex_pattern import VertexPattern
@@ -258,11 +257,11 @@ class Reduced:
         return out
 
     def _into(self, columns: Vec) -> None:
-        into_frames(self._touched, self._held, self._frames, self.pattern.start, columns)
+        turn_frames(self._touched, self._held, self._frames, self.pattern.start, False, columns)
 
     def _out(self, y: Vec) -> Vec:
         column = y.reshape(-1, 1).copy()
-        out_of_frames(self._touched, self._held, self._frames, self.pattern.start, column)
+        turn_frames(self._touched, self._held, self._frames, self.pattern.start, True, column)
         return column[:, 0]
 
     def _prove(self, response: Vec) -> None:

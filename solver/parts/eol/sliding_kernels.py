@@ -64,7 +64,10 @@ def add_inertia(faces, slots, slides, F, twelfth, v, slide, blocks, momentum):  
             for b in range(a + 1):
                 factor = 2.0 * twelfth[f] if a == b else twelfth[f]
                 slot = slots[f, a * (a + 1) // 2 + b]
-                if slot >= 0:
+                if not (slides[node] or slides[faces[f, b]]):  # as nearly all are
+                    for i in range(3):
+                        blocks[slot if slot >= 0 else -1 - slot, i, i] += factor
+                elif slot >= 0:
                     add_block(one, factor, F[f], F[f], slides[node], slides[faces[f, b]], blocks[slot])
                 else:
                     work[:] = 0.0
@@ -107,7 +110,14 @@ def add_elements(  # type: ignore[no-untyped-def]
             for b in range(a + 1):
                 slot = slots[e, a * (a + 1) // 2 + b]
                 other = elements[e, b]
-                if slot >= 0:
+                if not (slides[node] or slides[other]):  # as nearly all are
+                    for i in range(3):
+                        for j in range(3):
+                            if slot >= 0:
+                                blocks[slot, i, j] -= share * K[a, b, i, j]
+                            else:
+                                blocks[-1 - slot, j, i] -= share * K[a, b, i, j]
+                elif slot >= 0:
                     add_block(K[a, b], -share, G, F[which[e, b]], slides[node], slides[other], blocks[slot])
                 else:
                     work[:] = 0.0

@@ -56,6 +56,7 @@ class Things:
 
     parts: Sequence[Thing]
     _first: Index = field(init=False)
+    _still: Moment | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         counts = [len(one.motion.at(0.0)) for one in self.parts]
@@ -67,7 +68,9 @@ class Things:
         return int(self._first[-1])
 
     def at(self, time: float, h: float) -> Moment:
-        """Through a step of h seconds."""
+        """Through a step of h seconds; the very same each time where nothing ever moves."""
+        if self._still is not None:
+            return self._still
         x, velocity, features = [np.zeros((0, 3))], [np.zeros((0, 3))], []
         for k, one in enumerate(self.parts):
             start, way = _through(one.motion, time, h)
@@ -75,8 +78,11 @@ class Things:
             velocity.append(way)
             features.append(one.sharp.at(start, way, k))
         rounds = [_through(one.motion, time, h) for one in self.rounds]
-        return Moment(np.concatenate(x), np.concatenate(velocity), joined(features),
-                      *(np.concatenate([np.zeros((0, 3)), *(one[k] for one in rounds)]) for k in (0, 1)))
+        now = Moment(np.concatenate(x), np.concatenate(velocity), joined(features),
+                     *(np.concatenate([np.zeros((0, 3)), *(one[k] for one in rounds)]) for k in (0, 1)))
+        if not any(one.motion.moves for one in (*self.parts, *self.rounds)):
+            self._still = now
+        return now
 
     @cached_property
     def rounds(self) -> list[Round]:

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...contact.find.near import near_rows
-from ...linear.constrained.rows import MOST, Keys, SpreadRows, VertexRows
+from ...linear.constrained.rows import MOST, Keys, SpreadRows, VertexRows, no_spread_rows
 from ...meshing.normals import unit_normals
 from ...sheet.sheet_mesh import SheetMesh
 from ...state import Index, Mask, Vec
@@ -187,6 +187,8 @@ def _room(count: int) -> tuple[Vec, Vec, Vec, Mask]:
 
 def _spread(unknowns: Unknowns, tables: list[_Pairs]) -> SpreadRows:
     """Rows on the ẋ of several vertices."""
+    if not any(len(one.nodes) for one in tables):
+        return no_spread_rows(unknowns.count)
     nodes = np.concatenate([np.zeros((0, 4), np.int32), *(one.nodes for one in tables)])
     weights = np.concatenate([np.zeros((0, 4)), *(one.weights for one in tables)])
     direction = np.concatenate([np.zeros((0, 3)), *(one.direction for one in tables)])
