@@ -1,12 +1,15 @@
 """Cloth over wires and nails: things without faces, whose normals are those of the cloth that lies on them."""
 
 import numpy as np
+import pytest
 from sheets import grid
-from sliding_strips import fabric, start, steps_of
+from sliding_strips import block, fabric, start, steps_of
 
 from solver.contact.find.sharp import nails, wires
 from solver.coordinates.prescribed import Still
 from solver.parts.eol.things import Thing, Things
+from solver.parts.eol.touching import touching
+from solver.parts.eol.unknowns import Unknowns
 from solver.sheet.sheet_mesh import SheetMesh
 from solver.sheet.sizing import Sizing
 
@@ -35,6 +38,20 @@ def test_cloth_slides_over_a_wire_with_a_fold_that_is_sharp():
             X.append(cloth.mesh.material[at, 0].mean())
     assert cloth.mesh.x[:, 2].min() < -0.4
     assert X[-1] < X[0] - 0.005  # 53 cm pull 47 over
+
+
+@pytest.mark.parametrize("height", [0.0, 1e-13, -1e-13, -1e-5])
+def test_a_vertex_that_lies_on_the_line_between_two_faces_in_one_plane_is_kept_out_of_them(height):
+    """A box's lid is two triangles: on their common edge the nearest place is within neither."""
+    rest, faces = grid(4, 4, 0.4, 0.4)
+    x = rest + [-0.2, -0.2, height]
+    mesh = SheetMesh.at_rest(x, rest[:, :2], faces)
+    things = Things([block((-1.0, -1.0, -1.0), (1.0, 1.0, 0.0))])
+    rows = touching(mesh, Unknowns(np.zeros(len(x), bool), faces[:, [0, 1, 2, 2]]), things, things.at(0.0, 0.01),
+                    np.array([0.0, 0.0, -9.81]), 0.01).rows
+    on_the_line = np.flatnonzero(np.isclose(np.abs(x[:, 0]), np.abs(x[:, 1])))
+    assert len(on_the_line) >= 5 and np.isin(on_the_line, rows.vertex).all()
+    assert rows.factor[:, :3] == pytest.approx(np.tile([0.0, 0.0, 1.0], (len(rows), 1)), abs=1e-12)
 
 
 def test_nails_hold_cloth_by_their_tips_and_let_it_slide():

@@ -80,7 +80,8 @@ class Things:
         rounds = [_through(one.motion, time, h) for one in self.rounds]
         now = Moment(np.concatenate(x), np.concatenate(velocity), joined(features),
                      *(np.concatenate([np.zeros((0, 3)), *(one[k] for one in rounds)]) for k in (0, 1)))
-        if not any(one.motion.moves for one in (*self.parts, *self.rounds)):
+        motions = [one.motion for one in self.parts] + [one.motion for one in self.rounds]
+        if not any(motion.moves for motion in motions):
             self._still = now
         return now
 

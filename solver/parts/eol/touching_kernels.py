@@ -8,7 +8,7 @@ from ...contact.find.distance_kernels import FREE, WAY, WEIGHTS, WORK, nearest_i
 from ...threads import kernel
 
 INSIDE = 1.0e-9  #: weight of a corner above which a nearest point lies within a face
-NEAR = 1.0e-12  #: [m]: closer than that a distance has no direction
+STRAIGHT = 1.0e-9  #: [m]: a way from an edge that leans less stands upright on the face
 PARALLEL = 1.0e-4  #: of |u|² |v|²: edges that run alongside each other are their ends' matter
 
 
@@ -54,17 +54,24 @@ def point_rows(  # type: ignore[no-untyped-def]
             for i in range(3):
                 if abs(work[WEIGHTS + 1 + i]) <= INSIDE and sharp[face, i]:
                     on_sharp = True
-            size = np.sqrt(work[WAY] ** 2 + work[WAY + 1] ** 2 + work[WAY + 2] ** 2)
-            if on_sharp or size < NEAR:
+            if on_sharp:
                 continue
-            side = 0.0
+            square, side = work[WAY] ** 2 + work[WAY + 1] ** 2 + work[WAY + 2] ** 2, 0.0
             for i in range(3):
                 side += work[WAY + i] * normals[face, i]
-            if closed[face] and side < 0.0:
+            if square - side * side <= STRAIGHT * STRAIGHT:
+                # right over or under the edge: as within the face, where a distance of nothing has a direction too
+                sign = -1.0 if side < 0.0 and not closed[face] else 1.0
+                for i in range(3):
+                    directions[k, i] = sign * normals[face, i]
+                gaps[k] = sign * side
+            elif closed[face] and side < 0.0:
                 continue
-            for i in range(3):
-                directions[k, i] = work[WAY + i] / size
-            gaps[k] = size
+            else:
+                size = np.sqrt(square)
+                for i in range(3):
+                    directions[k, i] = work[WAY + i] / size
+                gaps[k] = size
         keep[k] = True
 
 
