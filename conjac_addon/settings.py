@@ -373,7 +373,7 @@ def _choices(families: tuple[str, ...]) -> dict[str, Any]:
 def _maps() -> dict[str, Any]:
     """What is painted, and the second value of each parameter that may be, by name."""
     besides = (catalogue.DENSITY, catalogue.WOBBLE_HALF_LIFE, *catalogue.CLOTH_NUMBERS,
-               *catalogue.SHARP_NUMBERS)
+               *catalogue.SHARP_NUMBERS, *catalogue.SHARP_OPTIONS)
     made = {param.key: _number(param) for param in besides}
     made[catalogue.SHARP.key] = _number(catalogue.SHARP, update=_choose_alembic)
     for param in painted_params().values():
@@ -391,7 +391,7 @@ def _maps() -> dict[str, Any]:
 def _exact_defaults() -> dict[str, float | int | bool]:
     """The catalogue's defaults by property name, in double precision."""
     known = {property_name(entry, param): param.default for entry in _entries() for param in entry.params}
-    numbers = (catalogue.DENSITY, *catalogue.CLOTH_NUMBERS, *catalogue.SHARP_NUMBERS)
+    numbers = (catalogue.DENSITY, *catalogue.CLOTH_NUMBERS, *catalogue.SHARP_NUMBERS, *catalogue.SHARP_OPTIONS)
     besides = {param.key: param.default for param in numbers}
     return known | besides | {"step": 1.0 / 120.0}
 

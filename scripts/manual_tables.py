@@ -63,7 +63,8 @@ def page() -> str:
     lines += ["## Numbers of Cloth", "", "Fields of `cloth`; those of Sharp Edges, which is a switch, are fields of "
               "`cloth.eulerian` without `sharp_`.", "", "| setting | key | default | range | what it does |",
               "| --- | --- | --- | --- | --- |",
-              *(row(one) for one in (*catalogue.CLOTH_NUMBERS, catalogue.SHARP, *catalogue.SHARP_NUMBERS)), ""]
+              *(row(one) for one in (*catalogue.CLOTH_NUMBERS, catalogue.SHARP, *catalogue.SHARP_NUMBERS,
+                                    *catalogue.SHARP_OPTIONS)), ""]
     lines += ["## Body", "", "| setting | key | default | range | what it does |", "| --- | --- | --- | --- | --- |",
               row(catalogue.DENSITY), row(catalogue.WOBBLE_HALF_LIFE), ""]
     return "\n".join(lines)

@@ -24,8 +24,15 @@ def cloth_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
     said = {"membrane": of("membrane"), "bending": of("bending"), **numbers}
     if members.is_sharp(obj):
         said["eulerian"] = {param.key.removeprefix("sharp_"): properties.si(obj.conjac, param.key, scene)
-                            for param in catalogue.SHARP_NUMBERS}
+                            for param in catalogue.SHARP_NUMBERS} | _sharp_options(obj.conjac, scene)
     return said
+
+
+def _sharp_options(settings: bpy.types.PropertyGroup, scene: bpy.types.Scene) -> dict[str, Any]:
+    """Those that are switched on."""
+    return {param.key.removeprefix("sharp_"): properties.si(settings, param.key, scene)
+            for param in catalogue.SHARP_OPTIONS if param.key != "sharp_own_friction"
+            and (getattr(settings, param.needs) if param.needs else getattr(settings, param.key) != param.default)}
 
 
 def fill_rest_shape(cloth: dict[str, Any], evaluation: Evaluation, mesh: bpy.types.Mesh,

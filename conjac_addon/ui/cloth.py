@@ -44,11 +44,19 @@ def draw_sharp(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     layout.prop(settings, catalogue.SHARP.key)
     column = layout.column(align=True)
     column.active = members.is_sharp(context.object)
-    for param in catalogue.SHARP_NUMBERS:
+    for param in (*catalogue.SHARP_NUMBERS, catalogue.SHARP_COARSER):
         column.prop(settings, param.key)
+    row = column.row(heading="Edge Friction")
+    row.prop(settings, "sharp_own_friction", text="")
+    number = row.row()
+    number.active = settings.sharp_own_friction
+    number.prop(settings, "sharp_friction", text="")
+    column.prop(settings, "sharp_capstan")
     if members.is_sharp(context.object):
         layout.prop(settings, "export")
         layout.prop(context.window_manager, "conjac_show_sliding")
+        if settings.sharp_coarser > 1.0:
+            hint(layout, f"A preview: its edges are {settings.sharp_coarser:.3g} times as long. Set it to 1 for the final")
         if settings.export != properties.SHARP_EXPORT:
             hint(layout, "This format keeps the vertices of your mesh: sharp bends show in Alembic")
     if members.is_sharp(context.object) and 0.0 < settings.sharp_coarsest < settings.sharp_finest:

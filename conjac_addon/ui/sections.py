@@ -124,8 +124,14 @@ def draw_motion(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     layout.prop(solver, "step")
     if is_body and len(members.soft_bodies(context.object, scene)) > 1:
         hint(layout, "Of all that are baked together the shortest step counts")
-    layout.prop(shared.solver, "integrator")
-    draw_params(layout, shared, "integrator")
+    baked = members.soft_bodies(context.object, scene)
+    slides = [members.is_sharp(one) for one in baked]
+    stepped = layout.column()
+    stepped.active = not (slides and all(slides))
+    stepped.prop(shared.solver, "integrator")
+    draw_params(stepped, shared, "integrator")
+    if any(slides):
+        hint(layout, "Cloth with Sharp Edges takes linearised Backward Euler steps, whatever the integrator is")
     integrator, method = chosen(shared, "integrator"), chosen(settings, "method")
     if is_body and not members.is_cloth(context.object):
         damping.draw(layout, settings, scene)
@@ -138,8 +144,10 @@ def draw_motion(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         hint(layout, f"{integrator.label} does not tell its error: choose another integrator, or an accuracy of 0")
     layout.prop(solver, "largest_deformation")
     if integrator.iterates:
-        layout.prop(shared.solver, "stage_solver")
-        draw_params(layout, shared, "stage_solver")
+        stages = layout.column()
+        stages.active = stepped.active
+        stages.prop(shared.solver, "stage_solver")
+        draw_params(stages, shared, "stage_solver")
         if method.follows and not integrator.unfollowed:
             hint(layout, f"{method.label} iterates in a way of its own: only Tolerance and Iterations count")
     column = layout.column(heading="Scene")

@@ -51,8 +51,8 @@ def sharp_cloth(job: Job, prepared: PreparedCloth) -> SharpCloth:
         pinned = prepared.fields.pinned
         mesh, vertices = _mesh(nodes, material, triangles, pinned)
     edges = _lengths(mesh)
-    coarsest = cloth.eulerian.coarsest or LONGEST * float(edges.max())
-    finest = min(cloth.eulerian.finest or FINE * float(np.median(edges)), coarsest)
+    coarsest = cloth.eulerian.coarser * (cloth.eulerian.coarsest or LONGEST * float(edges.max()))
+    finest = min(cloth.eulerian.coarser * (cloth.eulerian.finest or FINE * float(np.median(edges))), coarsest)
     things = things_of(job, body, cloth)
     place = np.full(len(nodes), -1)
     place[vertices] = np.arange(len(vertices))

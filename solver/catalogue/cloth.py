@@ -30,6 +30,18 @@ SHARP_NUMBERS = (
     Param("sharp_coarsest", "Coarsest Edges", "Longest edges that the cloth is remeshed to where it lies flat; 0 for "
           "those that the mesh has", 0.0, "m", 0.0, 1.0e3, 0.0, 1.0),
 )
+#: likewise, in scene.json where they say something: friction where SHARP_OWN_FRICTION is on
+SHARP_COARSER = Param("sharp_coarser", "Preview", "How many times longer edges may be than they are said to be: 1 for "
+                      "the final, 3 for a look at how it moves, which takes a fraction of the time", 1.0, "", 1.0, 16.0,
+                      1.0, 4.0)
+SHARP_OWN_FRICTION = Param("sharp_own_friction", "Own Edge Friction", "How cloth rubs on sharp edges and corners is "
+                           "said here; else it is the friction of each collider", False)
+SHARP_FRICTION = Param("sharp_friction", "Edge Friction", "Coulomb's coefficient where cloth slides over sharp edges "
+                       "and corners, whatever the colliders say", 0.5, "", 0.0, 100.0, 0.0, 1.0,
+                       needs="sharp_own_friction")
+SHARP_CAPSTAN = Param("sharp_capstan", "As a Rope", "Folds over edges hold as a rope around a bollard does, more than "
+                      "one sharp line would", False)
+SHARP_OPTIONS = (SHARP_COARSER, SHARP_OWN_FRICTION, SHARP_FRICTION, SHARP_CAPSTAN)
 
 #: what cloth has besides: fields of scene.json's cloth by their keys
 NUMBERS = (

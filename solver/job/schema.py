@@ -170,6 +170,7 @@ class Eulerian(Strict):
     angle: Annotated[float, Meta(ge=0, le=math.pi)] = math.radians(30.0)
     finest: Annotated[float, Meta(ge=0)] = 0.0  #: shortest edge that remeshing aims at [m]; 0: what suits the mesh
     coarsest: Annotated[float, Meta(ge=0)] = 0.0  #: longest such; 0: what suits the mesh
+    coarser: Annotated[float, Meta(ge=1, le=16)] = 1.0  #: how many times longer all edges may be: a preview
     friction: Annotated[float, Meta(ge=0, le=100)] | None = None  #: where it is sharp; that of the contact if left out
     #: a fold over an edge holds as a rope around a capstan does, T₂ ≤ T₁ e^{μθ}; else as Coulomb says of one sharp line
     capstan: bool = False

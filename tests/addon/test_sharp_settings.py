@@ -1,0 +1,75 @@
+"""Sharp Edges in the panels: friction of edges, a preview, and which settings do nothing for it."""
+
+import json
+
+import numpy as np
+import pytest
+from jelly import scene  # noqa: F401
+from test_panels import Context, drawn
+
+bpy = pytest.importorskip("bpy")
+
+from conjac.conjac_addon.bake import place  # noqa: E402
+from conjac.conjac_addon.gather import changed_settings, write_job  # noqa: E402
+
+
+def add_sharp_cloth(name="Cloth", cells=16):
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=cells, y_subdivisions=cells, size=0.6, location=(0.03, 0.02, 0.004))
+    obj = bpy.context.object
+    obj.name = name
+    assert bpy.ops.conjac.add_cloth() == {"FINISHED"}
+    obj.conjac.sharp_edges = True
+    return obj
+
+
+def add_table():
+    bpy.ops.mesh.primitive_cube_add(size=0.3, location=(0.0, 0.0, -0.15))
+    assert bpy.ops.conjac.add_collider() == {"FINISHED"}
+
+
+def said_of(obj, scene, folder):  # noqa: F811
+    write_job(obj, scene, folder)
+    return json.loads((folder / "scene.json").read_text())["bodies"][0]["cloth"]["eulerian"]
+
+
+def test_friction_of_edges_is_the_cloths_where_it_says_so(scene, tmp_path):  # noqa: F811
+    add_table()
+    obj = add_sharp_cloth(cells=4)
+    obj.conjac.sharp_friction = 0.25
+    assert "friction" not in said_of(obj, scene, tmp_path / "a")
+    obj.conjac.sharp_own_friction = True
+    assert changed_settings(obj, scene, tmp_path / "a") == ["Edge Friction"]
+    assert said_of(obj, scene, tmp_path / "b")["friction"] == 0.25
+    obj.conjac.sharp_capstan = True
+    assert changed_settings(obj, scene, tmp_path / "b") == ["As a Rope"]
+    assert said_of(obj, scene, tmp_path / "c")["capstan"] is True
+    assert changed_settings(obj, scene, tmp_path / "c") == []
+
+
+def test_a_preview_is_coarser_and_still_bends_at_the_edges(scene):  # noqa: F811
+    add_table()
+    obj = add_sharp_cloth()
+    scene.frame_end = 4
+    counts = []
+    for coarser in (1.0, 3.0):
+        obj.conjac.sharp_coarser = coarser
+        assert bpy.ops.conjac.bake() == {"FINISHED"}
+        sheet = place.cache_of(place.job_folder(obj)).sheets(4)["Cloth"]
+        at = sheet.x[sheet.sliding] + np.array(obj.location)
+        assert len(at) >= 4 and np.abs(np.abs(at[:, :2]).max(axis=1) - 0.151).max() < 1e-5
+        counts.append(len(sheet.faces))
+    assert counts[1] < 0.4 * counts[0]
+
+
+def test_the_panels_say_what_the_integrator_does_not_do(scene, monkeypatch):  # noqa: F811
+    monkeypatch.setattr(Context, "window_manager", bpy.context.window_manager, raising=False)
+    obj = add_sharp_cloth(cells=2)
+
+    def labels():
+        return " ".join(text for kind, text in drawn(obj) if kind == "label")
+
+    assert "whatever the integrator is" in labels()
+    obj.conjac.sharp_coarser = 2.0
+    assert "A preview" in labels()
+    obj.conjac.sharp_edges = False
+    assert "whatever the integrator is" not in labels() and "A preview" not in labels()
