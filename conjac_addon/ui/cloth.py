@@ -56,7 +56,7 @@ def draw_sharp(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         layout.prop(settings, "export")
         layout.prop(context.window_manager, "conjac_show_sliding")
         if settings.sharp_coarser > 1.0:
-            hint(layout, f"A preview: its edges are {settings.sharp_coarser:.3g} times as long. Set it to 1 for the final")
+            hint(layout, f"A preview: edges are {settings.sharp_coarser:.3g} times as long. Set it to 1 for the final")
         if settings.export != properties.SHARP_EXPORT:
             hint(layout, "This format keeps the vertices of your mesh: sharp bends show in Alembic")
     if members.is_sharp(context.object) and 0.0 < settings.sharp_coarsest < settings.sharp_finest:

@@ -1,0 +1,28 @@
+"""Scenes of cloth with Sharp Edges, through the command line's handler: no frame has cloth in a collider."""
+
+import pytest
+
+bpy = pytest.importorskip("bpy")
+
+from jelly import scene  # noqa: E402, F401
+from sound_sheets import findings  # noqa: E402
+
+from conjac.conjac_addon.bake import cli, place  # noqa: E402
+from conjac.examples_blend import build  # noqa: E402
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name,cloth,last", [
+    ("throw", "Silk", 20), ("push", "Curtain", 24), ("nails", "Silk", 12),
+    pytest.param("jaws", "Silk", 24, marks=pytest.mark.xfail(reason="3 mm of it get into a tooth", strict=True)),
+    pytest.param("tablecloth", "Tablecloth", 10, marks=pytest.mark.xfail(reason="3 mm beside an edge", strict=True))])
+def test_no_cloth_is_in_a_collider_and_no_triangle_is_thin(scene, tmp_path, name, cloth, last):  # noqa: F811
+    build.build(name, tmp_path)
+    scene = bpy.context.scene
+    scene.frame_end = last
+    assert cli.run(["bake"]) == 0
+    seen = 0
+    for _, _, _, deep, angle, _ in findings(place.job_folder(scene.objects[cloth])):
+        seen += 1
+        assert deep <= 1e-4 and angle > 2.0
+    assert seen == last
