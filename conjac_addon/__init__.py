@@ -5,6 +5,8 @@ from types import ModuleType
 
 import bpy
 
+from . import later
+
 _registered: list[ModuleType] = []
 
 
@@ -18,12 +20,13 @@ def _modules() -> tuple[ModuleType, ...]:
 def register() -> None:
     """Make ConJac known to Blender. What was registered is taken back if a part fails."""
     try:
-        for module in _modules():
-            _registered.append(module)
-            for cls in getattr(module, "classes", ()):
-                bpy.utils.register_class(cls)
-            if hasattr(module, "register"):
-                module.register()
+        with later.loading():
+            for module in _modules():
+                _registered.append(module)
+                for cls in getattr(module, "classes", ()):
+                    bpy.utils.register_class(cls)
+                if hasattr(module, "register"):
+                    module.register()
     except Exception:
         unregister()
         raise

@@ -1,6 +1,5 @@
 """Which Python a zip was built for: Blender up to 4.4 installs any zip, and wheels of another Python do not load."""
 
-import json
 import sys
 from pathlib import Path
 
@@ -11,10 +10,12 @@ def why_not(said: Path = SAID, version: tuple[int, int] = sys.version_info[:2]) 
     """One sentence that names the right zip where this one is for another Python, else nothing."""
     if not said.exists():
         return ""
-    told = json.loads(said.read_text(encoding="utf-8"))
-    here = f"{version[0]}.{version[1]}"
-    if here == told["python"]:
+    here, text = f"{version[0]}.{version[1]}", said.read_text(encoding="utf-8")
+    if f'"python": "{here}"' in text:
         return ""
+    import json  # which Blender's start does without
+
+    told = json.loads(text)
     right = told["zips"].get(here)
     known = ", ".join(told["zips"])
     remedy = f"install {right} instead" if right else f"there is none for it, only for Python {known}"

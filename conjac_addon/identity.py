@@ -7,7 +7,6 @@ so what was given in this session is remembered beside the objects, by their ses
 
 from __future__ import annotations
 
-import uuid
 from typing import Any
 
 import bpy
@@ -88,6 +87,8 @@ def library_of(obj: bpy.types.Object) -> bpy.types.Library | None:
 
 def give(obj: bpy.types.Object, own: str = "") -> str:
     """The object's own UUID from now on, a new one where none is given and it has none; written on the object."""
+    import uuid  # and what it loads, which Blender's start does without
+
     own = own or of(obj) or uuid.uuid4().hex
     _own[obj.session_uid], _first[own] = own, obj.session_uid
     cache = obj.conjac.cache

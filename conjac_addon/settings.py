@@ -6,8 +6,8 @@ What only the numerics know stands in a group of its own, `Object.conjac.solver`
 Lengths are in Blender units here; `si` turns a property into SI.
 """
 
+import functools
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import bpy
@@ -166,9 +166,9 @@ def unit_scale(scene: bpy.types.Scene) -> float:
     return shortest(scene.unit_settings.scale_length)
 
 
-def _entries() -> Iterator[Entry]:
-    for family in FAMILIES:
-        yield from catalogue.menu(family).values()
+@functools.cache
+def _entries() -> tuple[Entry, ...]:
+    return tuple(entry for family in FAMILIES for entry in catalogue.menu(family).values())
 
 
 def _number(param: Param, **changed: Any) -> Any:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from ..settings import CONJAC_Settings
-from . import break_lock, cli, handlers, kernels, operators, session, share, watch
-from .foreground import bake_object
-from .place import is_temporary, job_folder
-from .session import is_read
-from .status import Status, status
-from .watch import shown as shown_status
+from typing import Any
 
-__all__ = ["Status", "bake_object", "is_read", "is_temporary", "job_folder", "shown_status", "status"]
+from .. import later
+from ..settings import CONJAC_Settings
+from . import break_lock, command, foreground, handlers, kernels, operators, place, session, share, standing, watch
+
+#: what others ask of a bake, and the module that answers, which runs then
+_ANSWERED = {"Status": standing, "status": standing, "bake_object": foreground, "is_read": session,
+             "is_temporary": place, "job_folder": place}
 
 classes = (*operators.classes, *break_lock.classes, *share.classes)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "shown_status":
+        return watch.shown
+    if name not in _ANSWERED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(_ANSWERED[name], name)
 
 
 def _bake(settings: CONJAC_Settings, wait: bool = True) -> int:
@@ -20,7 +28,7 @@ def _bake(settings: CONJAC_Settings, wait: bool = True) -> int:
 
     Returns the exit code: 0 complete, 2 bad input, 3 diverged, 4 environment, 75 stopped (or still running).
     """
-    return bake_object(settings.id_data, wait=wait)  # type: ignore[arg-type]
+    return foreground.bake_object(settings.id_data, wait=wait)  # type: ignore[arg-type]
 
 
 def register() -> None:
@@ -28,15 +36,16 @@ def register() -> None:
     CONJAC_Settings.bake = _bake
     handlers.register()
     watch.register()
-    cli.register()
+    command.register()
     kernels.register()
 
 
 def unregister() -> None:
     kernels.unregister()
-    session.stop_all()
+    if later.has_run(session):
+        session.stop_all()
     watch.unregister()
     handlers.unregister()
-    cli.unregister()
+    command.unregister()
     if hasattr(CONJAC_Settings, "bake"):
         del CONJAC_Settings.bake  # Blender keeps the class, which would keep bpy: see handles.py

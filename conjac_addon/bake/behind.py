@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 
 from ...solver.errors import EXIT_COMPLETE, EXIT_STOPPED, ConJacError
@@ -24,7 +26,7 @@ WIDTH = 440
 class BehindWindow:
     """What an operator that bakes is mixed of: `begin` in place of the rest of its `execute`."""
 
-    bake: session.Bake | None = None  #: None until it begins, and of a dialog that was closed
+    bake: Any = None  #: session.Bake; None until it begins, and of a dialog that was closed
 
     def begin(self, context: bpy.types.Context, obj: bpy.types.Object, replaces: bool) -> set[str]:
         """Bake the object behind the window. replaces: a finished bake that is no longer true is begun anew unasked."""

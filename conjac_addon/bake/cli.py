@@ -43,10 +43,6 @@ from ...solver.errors import (
 from .. import members, upgrade
 from . import foreground
 
-NAME = "conjac"
-
-_handle: Any = None
-
 
 def run(argv: list[str]) -> int:
     """The registered handler. argv: what follows "-c conjac". Returns the exit code, never raises."""
@@ -163,15 +159,3 @@ def _bakes(scene: bpy.types.Scene) -> list[bpy.types.Object]:
         raise NoSuchThing(f'the scene "{scene.name}" has no ConJac soft body or mechanism',
                           "Add one in the ConJac tab")
     return found
-
-
-def register() -> None:
-    global _handle
-    _handle = bpy.utils.register_cli_command(NAME, run)
-
-
-def unregister() -> None:
-    global _handle
-    if _handle is not None:
-        bpy.utils.unregister_cli_command(_handle)
-        _handle = None

@@ -7,18 +7,27 @@ from typing import Any
 import bpy
 from bpy.app.handlers import persistent
 
-from .. import members, playback
+from .. import later, members, playback
 from . import moving, place, players, session, share
 
 
 @persistent
 def _before_load(*_: Any) -> None:
     """Another file takes this one's place: its bakes end, their frames stay."""
-    session.stop_all()
+    if later.has_run(session):
+        session.stop_all()
+
+
+def _knows_any() -> bool:
+    """Whether there is anything of ConJac in this file, or was in an earlier one. Not so where Blender starts."""
+    return later.has_run(place) or any(
+        obj.is_property_set("conjac") or obj.modifiers for obj in bpy.data.objects)
 
 
 @persistent
 def _after_load(*_: Any) -> None:
+    if not _knows_any():
+        return
     place.forget()
     moving.follow()
     players.look()
@@ -30,11 +39,14 @@ def _after_load(*_: Any) -> None:
 
 @persistent
 def _before_save(path: str = "", *_: Any) -> None:
-    moving.before(path, lambda obj: session.running_bake(obj) is not None, share.say)
+    if _knows_any():
+        moving.before(path, lambda obj: session.running_bake(obj) is not None, share.say)
 
 
 @persistent
 def _after_save(path: str = "", *_: Any) -> None:
+    if not _knows_any():
+        return
     shared = moving.after(path)
     players.note(path)
     if shared and not bpy.app.background:
@@ -44,12 +56,14 @@ def _after_save(path: str = "", *_: Any) -> None:
 
 @persistent
 def _after_failed_save(*_: Any) -> None:
-    moving.failed()
+    if later.has_run(moving):
+        moving.failed()
 
 
 @persistent
 def _before_undo(*_: Any) -> None:
-    session.before_undo()
+    if later.has_run(session):
+        session.before_undo()
 
 
 _HANDLERS = (("load_pre", _before_load), ("load_post", _after_load), ("save_pre", _before_save),
@@ -66,4 +80,5 @@ def unregister() -> None:
     for name, handler in _HANDLERS:
         if handler in getattr(bpy.app.handlers, name):
             getattr(bpy.app.handlers, name).remove(handler)
-    place.forget()
+    if later.has_run(place):
+        place.forget()

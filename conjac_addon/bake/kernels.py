@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tomllib
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,14 +15,14 @@ import bpy
 from ...solver.errors import Environment
 from .. import status_line
 from ..prefs import ROOT_PACKAGE
-from .worker import ROOT, Worker
+from . import worker
 
 FOLDER = f"kernels-{sys.implementation.cache_tag}"
 MODULE = "solver.build.compiling"
 FIRST_LOOK, TICK = 3.0, 0.5  #: seconds: Blender is drawn by then; between looks at the process
 NOTE = "ConJac compiles for this computer, only this once. You may go on working, and bake"
 
-_worker: Worker | None = None
+_worker: worker.Worker | None = None
 
 
 def folder() -> Path | None:
@@ -51,7 +50,9 @@ def _mark() -> Path | None:
     place = folder()
     if place is None:
         return None
-    version = tomllib.loads((ROOT / "blender_manifest.toml").read_text(encoding="utf-8"))["version"]
+    import tomllib
+
+    version = tomllib.loads((worker.ROOT / "blender_manifest.toml").read_text(encoding="utf-8"))["version"]
     return place / f"compiled-{version}"
 
 
@@ -62,7 +63,7 @@ def begin() -> bool:
     if _worker is not None or mark is None or mark.exists():
         return False
     with suppress(Environment):  # a bake will say so
-        _worker = Worker(MODULE, [], env=environment())
+        _worker = worker.Worker(MODULE, [], env=environment())
         return True
     return False
 

@@ -12,8 +12,7 @@ from bpy.app.handlers import persistent
 
 from .. import changes
 from ..redraw import redraw_panels
-from .session import running_bake
-from .status import Status, of_running, stamp_of, status
+from . import session, standing
 
 #: seconds after which the files of a bake are looked at again while panels are drawn: another program may write them
 FRESH = 1.0
@@ -24,15 +23,12 @@ TIMES = 10.0
 #: seconds until a look where there is something new
 SOON = 0.02
 
-#: before the first look
-LOOKING = Status("none", text="Looking for its bake")
-
 
 @dataclass
 class Seen:
     """What the last look at an object found."""
 
-    status: Status
+    status: standing.Status
     change: tuple[Any, ...]  #: what Blender's data was, see `_change`
     files: tuple[Any, ...]  #: what the files were
     at: float
@@ -44,12 +40,12 @@ _due = 0.0  #: when the timer will look
 _rest_until = 0.0
 
 
-def shown(obj: bpy.types.Object) -> Status:
+def shown(obj: bpy.types.Object) -> standing.Status:
     """How the bake of an object stood when it was last looked at, which a timer does anew where something changed."""
-    bake = running_bake(obj)
+    bake = session.running_bake(obj)
     if bake is not None:
         _seen.pop(obj.session_uid, None)
-        return of_running(bake)
+        return standing.of_running(bake)
     _asked.add(obj.session_uid)
     if bpy.app.background:  # no timers, and nobody waits
         bpy.context.view_layer.update()
@@ -59,7 +55,7 @@ def shown(obj: bpy.types.Object) -> Status:
         is_new = known is None or known.change != _change()
         _look_in(max(SOON, _rest_until - time.monotonic()) if is_new else FRESH)
     known = _seen.get(obj.session_uid)
-    return known.status if known is not None else LOOKING
+    return known.status if known is not None else standing.LOOKING
 
 
 def _look_in(seconds: float) -> None:
@@ -82,12 +78,12 @@ def look() -> None:
     _asked.clear()
     began, change, is_new = time.monotonic(), _change(), False
     for uid, obj in objects.items():
-        known, files = _seen.get(uid), stamp_of(obj)
+        known, files = _seen.get(uid), standing.stamp_of(obj)
         # what another program writes may end without a sign in the files
         if known is not None and (known.change, known.files) == (change, files) and known.status.state != "baking":
             known.at = began
             continue
-        found = status(obj)
+        found = standing.status(obj)
         is_new |= known is None or found != known.status
         _seen[uid] = Seen(found, change, files, began)
     _rest_until = time.monotonic() + TIMES * (time.monotonic() - began)

@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-import tempfile
-from collections.abc import Generator, Iterator
-from contextlib import closing, contextmanager, suppress
-from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from collections.abc import Generator
+from typing import TypeVar
 
 import bpy
-import numpy as np
-from numpy.typing import NDArray
 
-from ...solver.errors import ConJacError, Environment
-from ...solver.job.arrays import read_npy
-from ...solver.job.files import create, open_regular
-from .. import copies, gather, status_line
-from ..bake import kernels, place
-from ..bake.progress import Progress, after, line
-from ..bake.worker import Worker
+from ...solver.errors import ConJacError
+from .. import status_line
 from ..events import is_cancel
 from ..redraw import redraw_panels
 from .poll import soft_body_to_read, unless, with_inside
@@ -31,10 +18,6 @@ TICK = 0.1
 
 #: objects that a worker is busy with, by session_uid
 _running: set[int] = set()
-
-#: tetrahedra among the results that a job folder keeps
-TETS = "*_tets_*.npz"
-
 
 Made = TypeVar("Made")
 
@@ -116,101 +99,3 @@ class OnWorker:
         for note in notes:
             self.report({"INFO"}, note)
         return {"FINISHED"}
-
-
-@contextmanager
-def still_job(obj: bpy.types.Object) -> Iterator[Path]:
-    """A folder for a job of the object, gone afterwards. Tetrahedra that the object has are in it, and new ones stay.
-
-    Raises Environment where they cannot be kept.
-    """
-    name, kept = obj.name, place.own_folder(obj) / "stages"
-    with tempfile.TemporaryDirectory(prefix="conjac_preview_", dir=bpy.app.tempdir) as temporary:
-        job = Path(temporary)
-        own = job / "stages"
-        own.mkdir()
-        for path in kept.glob(TETS):
-            with suppress(OSError), open_regular(path, kept.parent) as stored:  # what a stranger left may be anything
-                _bring(path, stored, own / path.name)
-        yield job
-        try:
-            for path in own.glob(TETS):
-                if not (kept / path.name).exists():
-                    kept.mkdir(parents=True, exist_ok=True)
-                    shutil.move(path, kept / path.name)
-        except OSError as error:
-            raise Environment(f"its tetrahedra cannot be kept in {kept} ({error})",
-                              "Choose another cache folder or make room on the disk", name) from error
-
-
-def _bring(path: Path, stored: BinaryIO, target: Path) -> None:
-    """One file into the temporary folder; linked where the disk can."""
-    try:
-        os.link(path, target)
-    except OSError:  # another disk, or one without links
-        with create(target) as made:
-            shutil.copyfileobj(stored, made)
-
-
-def run(obj: bpy.types.Object, scene: bpy.types.Scene, job: Path, argv: list[str], wait: float
-        ) -> Doing[dict[str, Any]]:
-    """Gather the object as it is at the start frame and run a command of the solver on it, giving what is being done.
-
-    argv: the command and its options. Returns its message of the command's own name. Raises what gathering refuses,
-    and Environment or what the solver said.
-    """
-    name, command = obj.name, argv[0]
-    copies.own_handles(obj)
-    notes: list[str] = []
-    with closing(gather.write_job_steps(obj, scene, job, notes.append, still=True, lets_in=lambda: True)) as reading:
-        for _, text in reading:
-            yield text
-    worker = Worker("solver", [command, str(job), *argv[1:], "--json"], env=kernels.environment())
-    made, failure, progress = None, None, Progress()
-    try:
-        while not worker.ended():
-            for message in worker.messages(wait):
-                if message["event"] == command:
-                    made = message
-                elif message["event"] == "error":
-                    failure = message
-                elif message["event"] == "stage":
-                    progress = after(progress, message)
-            # in the foreground every new text is a line of its own
-            yield progress.text if wait else line(progress)
-    finally:
-        if worker.exit_code is None:
-            worker.stop()
-    if failure is not None:
-        raise _Told(failure["text"])
-    if made is None:
-        raise Environment(f"the solver's process ended by itself (exit code {worker.exit_code})",
-                          "Look at the console and try again", name)
-    return made | {"gathered": notes}
-
-
-class _Told(ConJacError):
-    """What the solver refused, in its own words."""
-
-    def __str__(self) -> str:
-        return self.what
-
-
-def to_object(job: Path) -> NDArray[np.float64]:
-    """World [m] → object space at the start frame, (4, 4). Raises Environment where the folder does not say."""
-    try:
-        with open_regular(job / "scene.json") as stream:
-            path = json.loads(stream.read())["bodies"][0]["surface"].get("to_object")
-        if path is None:
-            return np.eye(4)
-        matrix = read_npy(job / path, job)[0]
-        if matrix.shape != (4, 4) or matrix.dtype.kind != "f":
-            raise ValueError(f"{path} holds no matrices")
-    except (OSError, ValueError, LookupError, TypeError) as error:
-        raise Environment(f"what was read of the scene has gone from {job} ({error})", "Try again") from error
-    return matrix
-
-
-def still_there(uid: int) -> bpy.types.Object | None:
-    """The object of a session_uid: undo may have moved it in memory while the worker ran, or taken it away."""
-    return next((one for one in bpy.data.objects if one.session_uid == uid), None)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
-from numpy.typing import NDArray
 
 from ...solver.errors import BadInput, Environment
-from ...solver.job.arrays import Unreadable, read_npz
+from ...solver.job import arrays as files
 from ..settings import fields_in_use, painted_params
+from . import preview_objects, still
 from .entries import UNDOABLE
-from .on_worker import Doing, OnWorker, run, still_job, still_there, to_object
+from .on_worker import Doing, OnWorker
 from .poll import active_soft_body, unless
-from .preview_objects import show_fibers, show_field, show_wire, transformed
 from .setup import previews, remove_preview
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 FIBERS = "fibers"  #: of the menu of what can be shown
 
@@ -74,14 +76,14 @@ class CONJAC_OT_remove_previews(bpy.types.Operator):
 def preview_tets(obj: bpy.types.Object, scene: bpy.types.Scene, wait: float) -> Doing[list[str]]:
     """Make the tetrahedra and their wire object: `OnWorker.work`."""
     uid, name = obj.session_uid, obj.name
-    with still_job(obj) as job:
-        made = yield from run(obj, scene, job, ["tets"], wait)
-        arrays, matrix = _arrays(made["path"], name), to_object(job)
-    owner = still_there(uid)
+    with still.still_job(obj) as job:
+        made = yield from still.run(obj, scene, job, ["tets"], wait)
+        arrays, matrix = _arrays(made["path"], name), still.to_object(job)
+    owner = still.still_there(uid)
     if owner is not None:
         if made["to_world"] is not None:
             matrix = matrix @ made["to_world"]
-        show_wire(owner, transformed(arrays["nodes"], matrix), arrays["tets"])
+        preview_objects.show_wire(owner, preview_objects.transformed(arrays["nodes"], matrix), arrays["tets"])
     return [f'"{name}": {made["nodes"]} nodes, {made["tets"]} tetrahedra', *made["notes"]]
 
 
@@ -95,19 +97,20 @@ def preview_field(obj: bpy.types.Object, scene: bpy.types.Scene, field: str, wai
         raise BadInput("it has no fibers", "Choose fibers first", name)
     if field != FIBERS and field not in fields_in_use(obj.conjac):
         raise BadInput(f"its material has no {painted_params()[field].label}", "Choose another map", name)
-    with still_job(obj) as job:
-        made = yield from run(obj, scene, job, ["fields"], wait)
-        arrays, matrix = _arrays(made["path"], name), to_object(job)
-    owner = still_there(uid)
+    with still.still_job(obj) as job:
+        made = yield from still.run(obj, scene, job, ["fields"], wait)
+        arrays, matrix = _arrays(made["path"], name), still.to_object(job)
+    owner = still.still_there(uid)
     notes = [*made["gathered"], *(f'"{name}": {note}' for note in made["notes"])]
     if owner is None:
         return notes
     if field == FIBERS:
-        show_fibers(owner, arrays["nodes"], arrays["tets"], arrays["fibers"], matrix)
+        preview_objects.show_fibers(owner, arrays["nodes"], arrays["tets"], arrays["fibers"], matrix)
         return notes
     param, values = painted_params()[field], arrays[field]
-    show_field(owner, param.label, transformed(arrays["nodes"], matrix), arrays["faces"], values[arrays["face_tets"]],
-               bool(param.unit))
+    nodes = preview_objects.transformed(arrays["nodes"], matrix)
+    preview_objects.show_field(owner, param.label, nodes, arrays["faces"], values[arrays["face_tets"]],
+                               bool(param.unit))
     unit = f" {param.unit}" if param.unit else ""
     ends = [f"{end:.4g}{unit}" for end in (values.min(), values.max())]
     return [*notes, f'"{name}": {param.label} from {ends[0]} (dark) to {ends[1]} (bright)']
@@ -115,8 +118,8 @@ def preview_field(obj: bpy.types.Object, scene: bpy.types.Scene, field: str, wai
 
 def _arrays(path: str, name: str) -> dict[str, NDArray[Any]]:
     try:
-        return read_npz(Path(path))
-    except (OSError, Unreadable) as error:
+        return files.read_npz(Path(path))
+    except (OSError, files.Unreadable) as error:
         raise Environment(f"what the solver made cannot be read ({error})", "Try again", name) from error
 
 

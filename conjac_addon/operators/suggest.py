@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import bpy
-import numpy as np
 from mathutils import Vector
 
-from .on_worker import Doing, OnWorker, run, still_job, still_there, to_object
-from .preview_objects import transformed
+from . import preview_objects, still
+from .on_worker import Doing, OnWorker
 from .setup import add_handle_at
 
 
@@ -28,10 +27,10 @@ class CONJAC_OT_suggest_handles(OnWorker, bpy.types.Operator):
 def suggest(obj: bpy.types.Object, scene: bpy.types.Scene, count: int, wait: float) -> Doing[list[str]]:
     """Add `count` handles: `OnWorker.work`."""
     uid, name = obj.session_uid, obj.name
-    with still_job(obj) as job:
-        found = yield from run(obj, scene, job, ["suggest", "--count", str(count)], wait)
-        places = transformed(np.array(found["points"]), to_object(job))
-    owner = still_there(uid)
+    with still.still_job(obj) as job:
+        found = yield from still.run(obj, scene, job, ["suggest", "--count", str(count)], wait)
+        places = preview_objects.transformed(found["points"], still.to_object(job))
+    owner = still.still_there(uid)
     if owner is not None:
         for place in places:  # the body may stand elsewhere now than at the start frame
             add_handle_at(owner, owner.matrix_world @ Vector(place))  # type: ignore[arg-type]

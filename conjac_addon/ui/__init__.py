@@ -1,5 +1,6 @@
 """Panels and menus: thin views of the settings and of what is on disk."""
 
+from .. import later
 from . import advice, damping, manual, menus, panels, sliding, touching
 
 classes = (*panels.classes, *menus.classes)
@@ -17,5 +18,6 @@ def unregister() -> None:
     sliding.unregister()
     manual.unregister()
     menus.unregister()
-    advice.unregister()
-    damping.unregister()
+    for module in (advice, damping):
+        if later.has_run(module):
+            module.unregister()

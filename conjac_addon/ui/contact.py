@@ -6,7 +6,7 @@ import bpy
 
 from ...solver import catalogue
 from .. import contact, members
-from ..gather.contact import touched
+from ..gather import contact as contacts
 from ..text import hint
 
 #: how many of what is touched are named
@@ -60,7 +60,7 @@ def thin_sentence(obj: bpy.types.Object) -> str | None:
 
 def _sentence(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
     """Whom it touches."""
-    found = touched(obj, members.soft_bodies(obj, scene), members.colliders(obj, scene))
+    found = contacts.touched(obj, members.soft_bodies(obj, scene), members.colliders(obj, scene))
     names = [one.name for one in found if one != obj] + (["itself"] if obj in found else [])
     holder = members.owner(obj)
     if members.touches_soft(holder) and members.wants(obj, holder):

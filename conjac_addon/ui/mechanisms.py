@@ -5,9 +5,7 @@ from __future__ import annotations
 import bpy
 
 from .. import members, parts
-from ..gather import bones, rigid
-from ..gather.bones import JointPlan
-from ..gather.mechanism import motor_words
+from ..gather import bones, mechanism, rigid
 from ..text import hint
 
 
@@ -124,7 +122,7 @@ def draw_bone(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 
 def draw_joint(layout: bpy.types.UILayout, part: parts.CONJAC_Part, holder: bpy.types.PoseBone | bpy.types.Object,
-               plan: JointPlan | None) -> None:
+               plan: bones.JointPlan | None) -> None:
     """What a joint does by itself: springs, friction, a motor. holder: what has the motor's target; plan: its kind."""
     column = layout.column(align=True)
     column.prop(part, "stiffness")
@@ -140,7 +138,7 @@ def draw_joint(layout: bpy.types.UILayout, part: parts.CONJAC_Part, holder: bpy.
     layout.prop(part, "motor")
     if part.motor != parts.NO_MOTOR:
         layout.prop(holder, "conjac_motor_target")
-        words = motor_words(plan) if plan is not None else ""
+        words = mechanism.motor_words(plan) if plan is not None else ""
         if words:
             hint(layout, f"Target is {words}")
         if part.motor == "servo":

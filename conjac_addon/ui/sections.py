@@ -3,12 +3,14 @@
 The sidebar and the Physics tab draw the same functions. Nothing here computes beyond cheap reads.
 """
 
+from __future__ import annotations
+
 import bpy
 
 from ...solver import catalogue
 from ...solver.catalogue import Entry
 from .. import bake, members, upgrade
-from ..bake.progress import remaining
+from ..bake import progress
 from ..handles import counts
 from ..operators import simulate_after
 from ..settings import default_group, fields_in_use, frame_range, holder, is_chosen, maps_in_use, property_name
@@ -39,7 +41,7 @@ def draw_body(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     _draw_buttons(layout, status)
     # below the buttons, which stay where they are however long the sentence is
     if status.state == "baking":
-        layout.progress(factor=status.fraction or 0.0, text=status.text + remaining(status.left_s))
+        layout.progress(factor=status.fraction or 0.0, text=status.text + progress.remaining(status.left_s))
         if not status.mine:
             hint(layout, f"Another program bakes it: pause or cancel it there. {status.held_by}".rstrip(". "))
             layout.operator("conjac.break_lock", icon="UNLOCKED")

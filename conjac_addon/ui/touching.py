@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
-import numpy as np
-from numpy.typing import NDArray
 
 from ...solver.errors import ConJacError
 from .. import members
 from .. import settings as properties
 from ..bake import place
 
+if TYPE_CHECKING:  # Blender starts without numpy
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float32]
+
 LARGEST = 0.25  #: of its bake's largest object: the arrow of a frame's largest force
 SIZE, WIDTH = 6.0, 2.0  #: of points and lines [px]
 POINTS, ARROWS = (1.0, 0.2, 0.2, 1.0), (1.0, 0.9, 0.1, 1.0)
-
-Array = NDArray[np.float32]
 
 #: what was read: (folder, frame, when its cache was written) → rows of `Cache.contacts`
 _read: dict[tuple[str, int, int], Array] = {}
@@ -28,6 +30,8 @@ def marks(obj: bpy.types.Object, scene: bpy.types.Scene) -> tuple[Array, Array] 
     """Of all that is baked together with an object: places (k, 3), and ends of arrows (4 k, 3), two arrows each, in
     Blender's lengths in world; None where no contacts are baked at the present frame.
     """
+    import numpy as np
+
     rows = _at(obj, properties.present_frame(scene))
     if rows is None:
         return None
@@ -64,6 +68,7 @@ def draw() -> None:
     if not context.window_manager.conjac_show_contacts or not context.space_data.overlay.show_overlays:
         return
     import gpu
+    import numpy as np
     from gpu_extras.batch import batch_for_shader
 
     bakes = {members.owner(obj): obj for obj in context.visible_objects if members.collides(obj)}

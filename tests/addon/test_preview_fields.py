@@ -94,17 +94,17 @@ def test_previews_stand_beside_each_other_and_go_together(bar, tmp_path):
 
 
 def test_tetrahedra_that_are_there_are_not_made_again(bar, monkeypatch):
-    from conjac.conjac_addon.operators import on_worker
+    from conjac.conjac_addon.operators import still
 
     bpy.ops.conjac.preview_tets()
     said = []
 
-    class Watched(on_worker.Worker):
+    class Watched(still.Worker):
         def messages(self, wait=0.0):
             found = super().messages(wait)
             said.extend(found)
             return found
 
-    monkeypatch.setattr(on_worker, "Worker", Watched)
+    monkeypatch.setattr(still, "Worker", Watched)
     bpy.ops.conjac.preview_field(field="density")
     assert {message.get("stage") for message in said} == {None, "fields"}

@@ -7,7 +7,7 @@ from jelly import scene, seen_at  # noqa: F401
 bpy = pytest.importorskip("bpy")
 
 from conjac.conjac_addon.bake import place  # noqa: E402
-from conjac.conjac_addon.ui import sliding  # noqa: E402
+from conjac.conjac_addon.ui import sliding_marks  # noqa: E402
 
 
 def add_tablecloth():
@@ -42,7 +42,7 @@ def test_a_tablecloth_bends_at_the_edges_of_a_table(scene):  # noqa: F811
         assert np.abs(uv.reshape(-1, 2) - (sheet.material[corners] - sheet.rest.min(axis=0)) / 0.6).max() < 1e-4
     # it has vertices at the edges, which it hangs over
     assert len(seen) > rest and len(sheet.sliding) > 8
-    points, _ = sliding.marks(obj, scene)
+    points, _ = sliding_marks.marks(obj, scene)
     # on the rim of the table, its thickness of 1 mm away
     assert np.abs(np.abs(points[:, :2]).max(axis=1) - 0.151).max() < 1e-5 and np.abs(points[:, 2] - 1e-3).max() < 1e-5
     # the mesh's own vertices where their place in the cloth is

@@ -254,19 +254,19 @@ def test_more_maps_than_blender_has_room_for_are_told(scene, capfd):  # noqa: F8
 
 
 def test_the_overlay_knows_what_slides_and_how_fast_at_the_present_frame(scene):  # noqa: F811
-    from conjac.conjac_addon.ui import sliding
+    from conjac.conjac_addon.ui import sliding_marks
 
     obj = add_sheet()
     obj.location, obj.rotation_euler = (0.3, -0.2, 1.0), (0.0, 0.0, 0.7)
-    assert sliding.marks(obj, scene) is None  # nothing is baked
+    assert sliding_marks.marks(obj, scene) is None  # nothing is baked
     meshes = bake_by_hand(obj, flat=False)
     for frame in (2, 4):
         scene.frame_set(frame)
-        points, arrows = sliding.marks(obj, scene)
+        points, arrows = sliding_marks.marks(obj, scene)
         made = meshes[frame - 1]
         assert np.abs(points - made.x[[35]]).max() < 1e-5
         # through the vertex the cloth moves against Ẋ
         end = made.x[35] - 0.1 * made.polar_gradients[35] @ [0.3, 0.0]
         assert np.abs(arrows - np.stack([made.x[35], end])).max() < 1e-5
     scene.frame_set(77)
-    assert sliding.marks(obj, scene) is None
+    assert sliding_marks.marks(obj, scene) is None

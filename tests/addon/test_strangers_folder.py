@@ -18,7 +18,7 @@ from rig import add_chain  # noqa: E402
 from conjac.conjac_addon import bake  # noqa: E402
 from conjac.conjac_addon.bake import belongings, foreground, place  # noqa: E402
 from conjac.conjac_addon.gather.folder import JobFolder  # noqa: E402
-from conjac.conjac_addon.operators import on_worker  # noqa: E402
+from conjac.conjac_addon.operators import still  # noqa: E402
 from conjac.conjac_addon.playback import pc2  # noqa: E402
 from conjac.conjac_addon.playback.frames import Frames  # noqa: E402
 from conjac.solver.errors import EXIT_COMPLETE, BadInput, CacheUnwritable, Environment  # noqa: E402
@@ -191,10 +191,10 @@ def test_tetrahedra_that_are_no_files_are_left_alone(scene, odd, monkeypatch):  
     for can_link in (True, False):
         if not can_link:
             monkeypatch.setattr(os, "link", refused_link)
-        with on_worker.still_job(obj) as job:
+        with still.still_job(obj) as job:
             assert not list((job / "stages").iterdir())
     (stages / "Jelly_tets_1.npz").write_bytes(LETTER)
-    with on_worker.still_job(obj) as job:
+    with still.still_job(obj) as job:
         assert (job / "stages" / "Jelly_tets_1.npz").read_bytes() == LETTER
 
 
@@ -206,15 +206,15 @@ def refused_link(*_):
 def test_places_that_cannot_be_are_refused_by_the_preview(tmp_path, odd):
     (tmp_path / "scene.json").write_text('{"bodies": [{"surface": {"to_object": "to_object.npy"}}]}')
     np.save(tmp_path / "to_object.npy", np.eye(4)[None])
-    assert (on_worker.to_object(tmp_path) == np.eye(4)).all()
+    assert (still.to_object(tmp_path) == np.eye(4)).all()
     (tmp_path / "to_object.npy").unlink()
     odd(tmp_path / "to_object.npy")
     with memory_at_most(2**31):
         if odd is other:
-            assert not on_worker.to_object(tmp_path).any()
+            assert not still.to_object(tmp_path).any()
             return
         with pytest.raises(Environment, match="hat was read of the scene has gone"):
-            on_worker.to_object(tmp_path)
+            still.to_object(tmp_path)
 
 
 @contextmanager

@@ -36,6 +36,9 @@ class Status:
     wrong: str = ""  #: sentences without the last full stop on what was baked and does not look right
 
 
+#: before the first look
+LOOKING = Status("none", text="Looking for its bake")
+
 #: seconds for which a folder's state is believed without a look at every file
 FRESH = 1.0
 

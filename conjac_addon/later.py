@@ -1,0 +1,110 @@
+"""What Blender's start does not need of ConJac runs at its first use: Blender starts hardly slower with the add-on on.
+
+While it registers, `from . import module` runs nothing of the module, and `from .module import name` does. So whatever
+registers names modules, and leaves numpy and the like to them. (Python's own LazyLoader runs a module as soon as a
+second one imports it.)
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.util import spec_from_file_location
+from types import ModuleType
+from typing import Any
+
+ROOT = __package__.rpartition(".")[0]  #: what all of ConJac is called here, the reading half of the solver too
+
+
+class Waiting(ModuleType):
+    """A module that runs when something of it is asked for that it does not have yet."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)  # whoever goes through all modules asks for such names
+        part = f"{self.__name__}.{name}"
+        if _Finder in sys.meta_path and _Finder.find_spec(part, self.__dict__.get("__path__")):
+            return importlib.import_module(part)  # `from .package import module` runs neither
+        run(self)
+        return getattr(self, name)
+
+
+def run(module: ModuleType) -> None:
+    """Run a module that waits, after the package that it is in. Raises what its import would."""
+    package = sys.modules.get(module.__name__.rpartition(".")[0])
+    if isinstance(package, Waiting):
+        run(package)
+    if isinstance(module, Waiting):  # the package may have asked for it
+        module.__class__ = ModuleType  # type: ignore[assignment]
+        assert module.__spec__ is not None and isinstance(module.__spec__.loader, _Later)
+        try:
+            module.__spec__.loader.own.exec_module(module)
+        except BaseException:
+            module.__class__ = Waiting
+            raise
+
+
+def has_run(module: ModuleType) -> bool:
+    """Whether something of a module was asked for, so that it may have something to take back."""
+    return not isinstance(module, Waiting)
+
+
+class _Later:
+    """Loads a module without running it."""
+
+    def __init__(self, own: Any) -> None:
+        self.own = own  #: the loader that runs it
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return Waiting(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Not yet."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.own, name)  # its source, for tracebacks
+
+
+class _Finder:
+    """Finds modules by one look at each folder."""
+
+    names: dict[str, frozenset[str]] = {}  #: by folder: what is in it
+
+    @classmethod
+    def find_spec(cls, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        if not name.startswith(f"{ROOT}.") or not path:
+            return None
+        folder, tail = path[0], name.rpartition(".")[2]
+        if folder not in cls.names:
+            cls.names[folder] = frozenset(os.listdir(folder))
+        if f"{tail}.py" in cls.names[folder]:
+            return _waiting(name, os.path.join(folder, f"{tail}.py"), None)
+        if tail in cls.names[folder]:
+            inside = os.path.join(folder, tail)
+            return _waiting(name, os.path.join(inside, "__init__.py"), [inside])
+        return None
+
+
+def _waiting(name: str, file: str, inside: list[str] | None) -> ModuleSpec | None:
+    return spec_from_file_location(name, file, loader=_Later(SourceFileLoader(name, file)),  # type: ignore[arg-type]
+                                   submodule_search_locations=inside)
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """Inside, modules of ConJac wait for their first use."""
+    collects = gc.isenabled()
+    gc.disable()  # classes and functions that are to stay: a look at all that Blender has finds nothing
+    sys.meta_path.insert(0, _Finder)  # type: ignore[arg-type]
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(_Finder)  # type: ignore[arg-type]
+        _Finder.names.clear()
+        if collects:
+            gc.enable()

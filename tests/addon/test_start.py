@@ -1,0 +1,75 @@
+"""What a start of Blender with the extension on loads: what registers, and nothing that a bake or a panel needs."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("bpy")
+ROOT = Path(__file__).resolve().parents[2]
+
+START = """
+import json, os, sys
+import bpy
+before = set(sys.modules)
+for name in [one for one in sys.modules if one.partition(".")[0] in ("numpy", "json", "subprocess", "tempfile")]:
+    del sys.modules[name]  # bpy as a module has loaded them, the program has not
+sys.modules["numpy"] = None  # whoever imports it fails
+from examples_blend import addon
+extension = addon.load()
+extension.register()
+from conjac.conjac_addon import later
+def ran():
+    return {name for name, module in sys.modules.items() if name.startswith("conjac.") and later.has_run(module)}
+registered = ran()
+others = set(sys.modules) - before
+bpy.ops.wm.read_homefile(use_factory_startup=True)
+opened = ran()
+extension.unregister()
+found = {"registered": sorted(registered), "others": sorted(one for one in others if not one.startswith("conjac")),
+         "by_startup_file": sorted(opened - registered), "by_leaving": sorted(ran() - opened)}
+print("FOUND" + json.dumps(found), flush=True)
+os._exit(0)
+"""
+
+
+@pytest.fixture(scope="module")
+def found():
+    ran = subprocess.run([sys.executable, "-c", START], cwd=ROOT, capture_output=True, text=True,
+                         env=os.environ | {"PYTHONPATH": str(ROOT)}, timeout=300)
+    lines = [line for line in ran.stdout.splitlines() if line.startswith("FOUND")]
+    assert lines, ran.stdout + ran.stderr
+    return json.loads(lines[-1][5:])
+
+
+def test_what_registers_loads_no_numpy_and_starts_nothing_of_a_bake(found):
+    heavy = {"numpy", "scipy", "numba", "msgspec", "json", "subprocess", "tempfile", "tomllib", "socket", "ssl", "uuid",
+             "argparse", "ctypes", "zipfile", "urllib"}
+    assert not heavy & {name.partition(".")[0] for name in found["others"]}
+    waits = ("conjac_addon.gather.", "conjac_addon.playback.", "conjac_addon.bake.session", "conjac_addon.bake.place",
+             "solver.frames.", "solver.job.")
+    assert not [name for name in found["registered"] if name.removeprefix("conjac.").startswith(waits)]
+
+
+def test_few_modules_run(found):
+    """Each costs Blender's start a third of a millisecond; there are over 150."""
+    assert len(found["registered"]) <= 75
+
+
+def test_a_file_without_anything_of_conjac_and_leaving_blender_load_nothing(found):
+    assert found["by_startup_file"] == [] and found["by_leaving"] == []
+
+
+def test_a_module_that_waited_is_whole_however_it_is_asked_for(addon):
+    """Names that a package gives are there, and those of modules inside of it, whichever comes first."""
+    from conjac.conjac_addon import bake, gather, later, playback
+    from conjac.conjac_addon.gather.bones import FREE
+
+    assert FREE > 1.0 and gather.plan.__module__.endswith("gather.sources")
+    assert playback.find.__module__.endswith("playback.modifier")
+    assert bake.status.__module__.endswith("bake.standing") and later.has_run(gather)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        bake.nothing  # noqa: B018
