@@ -9,8 +9,6 @@ import bpy
 from .. import later
 from . import sliding_marks
 
-SECONDS = 0.1  #: an arrow is as long as the cloth slides in this time
-
 _handler: list[Any] = []
 
 
@@ -29,7 +27,7 @@ def draw_switch(self: Any, context: bpy.types.Context) -> None:
 def register() -> None:
     bpy.types.WindowManager.conjac_show_sliding = bpy.props.BoolProperty(  # type: ignore[func-returns-value]
         name="Sliding Cloth", description="Show where cloth sits on sharp edges, and how far it slides through there "
-        f"in {SECONDS} s", default=False)
+        "in a tenth of a second", default=False)
     bpy.types.VIEW3D_PT_overlay_object.append(draw_switch)
     _handler.append(bpy.types.SpaceView3D.draw_handler_add(draw, (), "WINDOW", "POST_VIEW"))
 

@@ -14,8 +14,8 @@ from ...solver.errors import ConJacError
 from .. import identity, members
 from .. import settings as properties
 from ..bake import place
-from . import sliding
 
+SECONDS = 0.1  #: an arrow is as long as the cloth slides in this time, as the switch says
 SIZE, WIDTH = 7.0, 2.0  #: of points and lines [px]
 POINTS, ARROWS = (1.0, 0.55, 0.1, 1.0), (0.2, 0.8, 1.0, 1.0)
 
@@ -35,7 +35,7 @@ def marks(obj: bpy.types.Object, scene: bpy.types.Scene) -> tuple[Array, Array] 
     places, speeds = found
     world = np.array(obj.matrix_world, dtype=np.float64)
     points = places @ world[:3, :3].T + world[:3, 3]
-    ends = points + sliding.SECONDS * (speeds @ world[:3, :3].T)
+    ends = points + SECONDS * (speeds @ world[:3, :3].T)
     return points.astype(np.float32), np.stack([points, ends], axis=1).reshape(-1, 3).astype(np.float32)
 
 

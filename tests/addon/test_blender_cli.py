@@ -189,9 +189,11 @@ def test_a_script_may_end_without_taking_the_extension_back(more):
 
 
 def test_register_takes_the_command_back(run):
-    assert cli._handle is not None
+    from conjac.conjac_addon.bake import command
+
+    assert command._handle is not None
     conjac.unregister()
-    assert cli._handle is None
+    assert command._handle is None
     conjac.register()
 
 

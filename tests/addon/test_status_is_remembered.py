@@ -9,14 +9,14 @@ from rig import add_chain  # noqa: E402
 from test_panels import drawn  # noqa: E402
 
 from conjac.conjac_addon import bake, gather  # noqa: E402
-from conjac.conjac_addon.bake import watch  # noqa: E402
+from conjac.conjac_addon.bake import standing, watch  # noqa: E402
 
 
 @pytest.fixture()
 def looks(monkeypatch):
     """Names of the objects that were looked at, and of those whose settings were compared."""
     found = {"status": [], "settings": []}
-    look, compare = watch.status, gather.changed_settings
+    look, compare = standing.status, gather.changed_settings
 
     def looked(obj):
         found["status"].append(obj.name)
@@ -26,7 +26,7 @@ def looks(monkeypatch):
         found["settings"].append(obj.name)
         return compare(obj, *rest)
 
-    monkeypatch.setattr(watch, "status", looked)
+    monkeypatch.setattr(standing, "status", looked)
     monkeypatch.setattr(gather, "changed_settings", compared)
     return found
 

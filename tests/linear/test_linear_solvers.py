@@ -85,6 +85,24 @@ def test_our_backward_solve_is_the_library_s(box_factor, key, width):
     assert np.abs(inside.solve_lt(right.copy()) - theirs).max() <= 1e-12 * np.abs(theirs).max()
 
 
+@pytest.mark.parametrize("width", [2, 7, 13, 40, 150])
+def test_many_right_hand_sides_are_solved_together_where_cvxopt_takes_one_at_a_time(box_factor, width, monkeypatch):
+    from solver.linear.cholesky import cvxopt_cholmod
+
+    linear = available("cvxopt")()
+    linear.analyse(box_factor, 6)
+    linear.factor(box_factor)
+    assert linear.supernodes() is not None
+    right = np.random.default_rng(width).normal(size=(box_factor.shape[0], width))
+    theirs, before = linear._apply(right, cvxopt_cholmod._SOLVE_ALL), right.copy()
+    monkeypatch.setattr(linear, "_apply", lambda *_: pytest.fail("one after the other"))
+    ours = linear.solve(right)
+    assert np.abs(ours - theirs).max() <= 1e-12 * np.abs(theirs).max() and (right == before).all()
+    assert (linear.solve(np.asfortranarray(right)) == ours).all()
+    linear.factor(box_factor * 2.0)
+    assert np.abs(linear.solve(right) - 0.5 * theirs).max() <= 1e-12 * np.abs(theirs).max()
+
+
 def test_a_factor_that_looks_strange_is_left_to_the_library(box_factor):
     from sksparse.cholmod import analyze
 

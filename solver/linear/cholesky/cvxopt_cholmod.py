@@ -31,8 +31,7 @@ class CvxoptCholmod:
 
     def __init__(self) -> None:
         # as benchmarks/sparse_wheels.py found
-        self.why = ("CHOLMOD through cvxopt, which factors as fast as scikit-sparse's would and takes four times as "
-                    "long for a dozen right-hand sides")
+        self.why = "CHOLMOD through cvxopt, which factors and solves as fast as scikit-sparse's would"
         self.remarks: list[str] = []
         self.factored = 0
         self._kept = 0
@@ -83,6 +82,10 @@ class CvxoptCholmod:
         return np.array(columns)
 
     def solve(self, right: Vec) -> Vec:
+        if right.ndim == 2 and right.shape[1] > 1:  # cvxopt takes one after the other, and reads L for each
+            inside = self.supernodes()
+            if inside is not None:
+                return inside.solve(right)
         return self._apply(right.reshape(len(right), -1), _SOLVE_ALL).reshape(right.shape)
 
     def forget_past(self) -> None:

@@ -1,7 +1,8 @@
-"""The backward solve Lᵀ Y = B of a supernodal factor for a few columns at once, on all threads.
+"""Solves with a supernodal factor, L Y = B and Lᵀ Y = B, for a few columns at once, on all threads.
 
-CHOLMOD's own reads L once as well, but on one thread and column by column through the right-hand sides. A ConJac step
-asks for a dozen columns or more each time, so this is its second largest cost after the factorization.
+CHOLMOD's own reads L once as well, but on one thread and column by column through the right-hand sides; cvxopt calls it
+anew for each of them. A ConJac step asks for a dozen columns of Lᵀ Y = B or more each time, so this is its second
+largest cost after the factorization; rows of contact and joints ask for both.
 """
 
 from __future__ import annotations
@@ -62,6 +63,19 @@ class Supernodes:
     def values(self) -> Vec:
         """Those of L, supernode by supernode in full columns; writing them changes what the library solves with."""
         return np.ctypeslib.as_array(ctypes.cast(self._raw.x, ctypes.POINTER(ctypes.c_double)), (self._raw.xsize,))
+
+    def solve(self, right: Vec) -> Vec:
+        """The factored matrix's inverse times right, (n, c): in the unknowns' own order, and of new memory."""
+        y = np.ascontiguousarray(right[self.permutation])
+        groups = -(-y.shape[1] // GROUP)
+        if groups > len(self._works):
+            self._works = np.zeros((groups, self.longest * GROUP))
+        inside = (self.values, self.first, self.rows_start, self.values_start, self.rows)
+        share(forward, groups, y, groups, *inside, self._works)
+        self.solve_lt(y)
+        answer = np.empty_like(y)
+        answer[self.permutation] = y
+        return answer
 
     def solve_lt(self, right: Vec) -> Vec:
         """L⁻ᵀ right, in place, (n, c) row-major.
@@ -228,6 +242,55 @@ def _solve_supernode(y, left, right, values, first, rows_start, values_start, ro
     for r in range(columns):
         for c in range(width):
             y[begin + r, left + c] = work[c * length + r]
+
+
+@kernel("void(i8, i8, f8[:,::1], i8, f8[::1], i4[::1], i4[::1], i4[::1], i4[::1], f8[:,::1])",
+        fastmath={"reassoc", "contract"})
+def forward(  # type: ignore[no-untyped-def]
+    start, stop, y, groups, values, first, rows_start, values_start, rows, works,
+):
+    """L Y = Y in place for groups start to stop of the right-hand sides. y: (n, c)."""
+    for group in range(start, stop):
+        left, right = group * y.shape[1] // groups, (group + 1) * y.shape[1] // groups
+        width, work = right - left, works[group]
+        for s in range(first.shape[0] - 1):
+            columns, base = first[s + 1] - first[s], values_start[s]
+            own, length = rows_start[s], rows_start[s + 1] - rows_start[s]
+            for r in range(length):
+                row = y[rows[own + r]]
+                for c in range(width):
+                    work[c * length + r] = row[left + c]
+
+            # four columns a time: their triangle, then what they say of all rows below. Where there are fewer the last
+            # one is taken again, times nothing
+            for j in range(0, columns, 4):
+                last = min(j + 4, columns)
+                count, rest = last - j, length - last
+                for k in range(j, last):
+                    column = values[base + k * length + j : base + k * length + last]
+                    pivot = 1.0 / column[k - j]
+                    for c in range(width):
+                        e = work[c * length + j : c * length + last]
+                        e[k - j] *= pivot
+                        for r in range(k - j + 1, count):
+                            e[r] -= column[r] * e[k - j]
+                below = base + j * length + last
+                at1, at2 = below + min(1, count - 1) * length, below + min(2, count - 1) * length
+                at3 = below + (count - 1) * length
+                p, q = values[below : below + rest], values[at1 : at1 + rest]
+                t, u = values[at2 : at2 + rest], values[at3 : at3 + rest]
+                for c in range(width):
+                    e, f = work[c * length + j : c * length + last], work[c * length + last : (c + 1) * length]
+                    a0 = e[0]
+                    a1 = e[1] if count > 1 else 0.0
+                    a2 = e[2] if count > 2 else 0.0
+                    a3 = e[3] if count > 3 else 0.0
+                    for r in range(rest):
+                        f[r] -= p[r] * a0 + q[r] * a1 + t[r] * a2 + u[r] * a3
+            for r in range(length):
+                row = y[rows[own + r]]
+                for c in range(width):
+                    row[left + c] = work[c * length + r]
 
 
 @kernel("void(i8, i8, f8[:,::1], i8, f8[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1], f8[:,::1])")
