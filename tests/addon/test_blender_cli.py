@@ -12,7 +12,7 @@ bpy = pytest.importorskip("bpy")
 from jelly import LAST, add_jelly, assert_plays, frames_of, scene  # noqa: E402, F401
 
 import conjac  # noqa: E402
-from conjac.conjac_addon.bake import cli, place  # noqa: E402
+from conjac.conjac_addon.bake import place  # noqa: E402
 
 
 @pytest.fixture()
