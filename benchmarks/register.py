@@ -3,8 +3,7 @@
     python -m benchmarks.register
 
 Each cold value is that of a fresh process in which bpy is loaded and nothing of ConJac; its bytecode is there, as after
-the first start. Processor time of the thread, and medians. What Blender shares with other add-ons, such as numpy, is not
-loaded before: what is loaded besides ConJac stands in the details.
+the first start. Processor time of the thread, and medians. What is loaded besides ConJac stands in the details.
 """
 
 from __future__ import annotations
