@@ -4,8 +4,9 @@
 
 "as used" is cvxopt as the solver uses it: several right-hand sides go through the factor together, in kernels of our
 own, since cvxopt takes one after the other. One thread each, all in one process, round after round, medians: a factor
-of new values on a kept pattern, and solves with 1 and with 13 right-hand sides. The matrix is in METIS's order for those that take one; cholespy takes none and
-factors from nothing. kvxopt and cholespy are used by nothing else: pip puts them into build/sparse_wheels.
+of new values on a kept pattern, and solves with 1 and with 13 right-hand sides. The matrix is in METIS's order for
+those that take one; cholespy takes none and factors from nothing. kvxopt and cholespy are used by nothing else: pip
+puts them into build/sparse_wheels.
 """
 
 from __future__ import annotations
