@@ -4,6 +4,7 @@ from . import (
     attach,
     cloth,
     contact,
+    contact_attributes,
     crossing,
     cuts,
     jiggle,
@@ -21,4 +22,5 @@ from . import (
 
 classes = (*setup.classes, *cloth.classes, *cuts.classes, *nails.classes, *pulls.classes, *attach.classes,
            *mechanism.classes, *springs.classes, *jiggle.classes, *preview.classes, *preview_joints.classes,
-           *suggest.classes, *remedies.classes, *contact.classes, *crossing.classes, *simulate_after.classes)
+           *suggest.classes, *remedies.classes, *contact.classes, *contact_attributes.classes, *crossing.classes,
+           *simulate_after.classes)

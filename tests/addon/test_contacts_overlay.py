@@ -47,6 +47,15 @@ def test_contacts_of_a_bake_are_told_and_drawn(balls, scene, method):  # noqa: F
         lengths = np.linalg.norm(arrows[:, 0, 1] - arrows[:, 0, 0], axis=1)
         assert lengths.max() == pytest.approx(touching.LARGEST * max(max(one.dimensions) for one in balls), rel=1e-3)
         np.testing.assert_allclose(arrows[:, 0, 1] + arrows[:, 1, 1], 2 * points, atol=1e-6)
+    # the same in the mesh, where it is pushed and nowhere else
+    for obj, side in ((low, 1), (high, -1)):
+        bpy.context.view_layer.objects.active = obj
+        assert bpy.ops.conjac.contact_attributes() == {"FINISHED"}
+        force, pressure = ([one.value for one in obj.data.attributes[name].data]
+                           for name in ("contact_force", "contact_pressure"))
+        assert sum(force) == pytest.approx(np.linalg.norm(rows[:, 3:6], axis=1).sum(), rel=1e-4)
+        away = [value for value, vertex in zip(force, obj.data.vertices) if side * vertex.co.z < -0.05]
+        assert max(away) == 0.0 < max(pressure)
     bpy.context.view_layer.objects.active = low
     folder = cache.folder
     assert bpy.ops.conjac.free_bake(together=True) == {"FINISHED"}
