@@ -31,6 +31,7 @@ from solver.contact.find.features import Features
 from solver.linear.constrained.rows import MOST, VertexRows
 from solver.parts.eol.cone import ROWS, Cone, Standing, cone
 from solver.parts.eol.sliding_cloth import Cloth, SlidingCloth
+from solver.parts.eol.things import Moment
 from solver.sheet.adapt import adapt
 from solver.sheet.runs import Runs
 from solver.sheet.sheet_mesh import SheetMesh
@@ -50,16 +51,16 @@ class Lagrangian(SlidingCloth):
 
     conforms: bool = False
 
-    def _remeshed(self, cloth: Cloth, features: Features, h: float) -> Cloth:
+    def _remeshed(self, cloth: Cloth, now: Moment, h: float) -> Cloth:
         if self.conforms:
-            cloth = super()._remeshed(replace(cloth, mesh=_let_go(cloth.mesh)), features, h)
+            cloth = super()._remeshed(replace(cloth, mesh=_let_go(cloth.mesh)), now, h)
             mesh = cloth.mesh
             v, at = mesh.v.copy(), np.flatnonzero(mesh.on >= 0)
             v[at] = world_velocities_at(mesh, at)
             return replace(cloth, mesh=replace(mesh, v=v, slide=np.zeros_like(mesh.slide)))
         if self.sizing is None:
             return cloth
-        runs = Runs(features)
+        runs = Runs(now.features)
         adapted = adapt(cloth.mesh, self.sizing, runs.points, runs.ends)
         return cloth.moved(adapted.mesh, adapted.was) if adapted.changed else cloth
 
