@@ -46,6 +46,7 @@ def reach_bounded(pose_at: PoseAt, around: Surroundings, stage: Stage, start: St
     u = (q - base) / reached
     around.loads(begun)
     last, largest, goal, relaxed = 0.0, 0.0, limits.strain_left * edge, Relaxation()
+    ahead_of_end = np.inf  # what further iterations would move [m]
     # near the root the true stiffness leads to the end in a few iterations; where it does not, it is not yet near
     is_near, nearer = False, NEAR
     for count in range(max(limits.iterations, TRIES)):
@@ -59,25 +60,30 @@ def reach_bounded(pose_at: PoseAt, around: Surroundings, stage: Stage, start: St
         before = x
         q, x, share = _moved(around, q, x, relaxed.share * reached * ahead)
         u = (q - base) / reached
-        moved = float(np.abs(x - before).max())
+        # all that it wanted to move, of which relaxation took a share
+        moved = float(np.abs(x - before).max()) / relaxed.share
         if not np.isfinite(moved):
             break
         largest = max(largest, moved)
         if share < 1.0:
-            last, is_near = 0.0, False
+            last, is_near, ahead_of_end = 0.0, False, np.inf
             relaxed.forget_last()
             continue
         if is_near and moved > last:
             nearer *= AGAIN
-        is_near = moved < nearer * largest
+        was_near, is_near = is_near, moved < nearer * largest
         goal = goal or limits.tolerance * (moved + 1.0e-3 * extent)
-        if relaxed.share == 1.0 and count and left(moved, last) <= goal:
+        ahead_of_end = left(moved, last)
+        if count and ahead_of_end <= goal:
             return State(stage.time, q, u, start.memory)
-        relaxed.follow(moved, ahead)
+        if was_near == is_near:
+            relaxed.follow(moved, ahead)
+        else:
+            relaxed = Relaxation()  # the way on one stiffness says nothing about that on another
         last = moved
         if count < LAGGED:
             around.loads(x)
-    if last and left(moved, last) <= SEEN * extent:
+    if ahead_of_end <= SEEN * extent:
         return State(stage.time, q, u, start.memory)
     raise StepFailed(f"rigid and soft bodies that touch did not agree in {max(limits.iterations, TRIES)} iterations; "
                      f"positions still change by {moved:.3g} m")
