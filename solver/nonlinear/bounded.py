@@ -11,6 +11,7 @@ from ..errors import StepFailed
 from ..linear.interface import NotPositiveDefinite
 from ..parts.interface import Stage
 from ..state import State, Vec
+from .approach import GIVE_WAY
 from .coupled import NEAR, PoseAt
 from .limits import StopRule, left
 from .relaxation import Relaxation
@@ -30,6 +31,7 @@ class Surroundings:
     place: Callable[[Vec], Vec]  #: positions of all nodes (n, 3) [m] at coordinates where the stage ends
     largest_step: Callable[[Vec, Vec], float]  #: between positions, in which nothing meets
     loads: Callable[[Vec], None]  #: friction takes its loads and normals at these positions from now on
+    touched: Callable[[Vec], Vec]  #: of pairs that push there: middle, force, and how near they are, (k, 7) [m, N, m]
 
 
 def reach_bounded(pose_at: PoseAt, around: Surroundings, stage: Stage, start: State,
@@ -85,8 +87,18 @@ def reach_bounded(pose_at: PoseAt, around: Surroundings, stage: Stage, start: St
             around.loads(x)
     if ahead_of_end <= SEEN * extent:
         return State(stage.time, q, u, start.memory)
+    if share < 1.0:
+        at = _nearest(around.touched(x))
+        raise StepFailed(f"what is moved by hand or by joints would be pressed{at} through something", None, GIVE_WAY)
     raise StepFailed(f"rigid and soft bodies that touch did not agree in {max(limits.iterations, TRIES)} iterations; "
                      f"positions still change by {moved:.3g} m")
+
+
+def _nearest(touched: Vec) -> str:
+    """Where two surfaces are nearest to each other, in words."""
+    if not len(touched):
+        return ""
+    return " near ({}) m".format(", ".join(f"{c:.4g}" for c in touched[int(touched[:, 6].argmin()), :3]))
 
 
 def _moved(around: Surroundings, q: Vec, x: Vec, way: Vec) -> tuple[Vec, Vec, float]:

@@ -313,7 +313,7 @@ class FleshOnBones(World):
             def place(q: Vec) -> Vec:
                 return self.positions(replace(start, time=stage.time, q=q))
 
-            around = Surroundings(place, self.soft.largest_step, loads)
+            around = Surroundings(place, self.soft.largest_step, loads, self.soft.touched_at)
             edge = min(law.edge for law in self.soft.contacts)
             after = reach_bounded(pose_at, around, stage, start, begun, limits, extent, edge)
         else:

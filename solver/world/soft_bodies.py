@@ -271,7 +271,10 @@ class SoftBodies:
         way [N], and how near they are [m], (k, 7); None where nothing may touch."""
         if not self.contacts:
             return None
-        x = self.coordinates.place(state.q, state.time, state.led)
+        return self.touched_at(self.coordinates.place(state.q, state.time, state.led))
+
+    def touched_at(self, x: Vec) -> Vec:
+        """The same at positions x, (n, 3) [m], where some may."""
         return np.concatenate([law.told(x) for law in self.contacts])
 
     def poses(self, state: State) -> dict[str, Vec] | None:

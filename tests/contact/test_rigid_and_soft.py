@@ -8,7 +8,7 @@ from touching import box, contact_job, obstacle, sheet, soft
 
 from solver.build.rigid_skins import BY_SIZE
 from solver.build.world import build
-from solver.errors import BadScene
+from solver.errors import BadScene, StepFailed
 from solver.job.load import load
 from solver.state import State
 
@@ -191,6 +191,30 @@ def test_flesh_on_a_bone_is_the_bone_s_surface(tmp_path):
         x = looked_at(world, state)
     # they fell by half a metre together, and the flesh lies on the floor
     assert 0.0 < x[:27, 2].min() < 0.05
+
+
+def test_a_bone_that_drives_flesh_into_the_floor_is_told_with_the_place(tmp_path):
+    """The nodes below the rod are grown on it, and the drive asks for more than the floor leaves room for."""
+    arrays = {}
+    nodes, tets = box((2, 2, 2), (0.2, 0.2, 0.2), (-0.1, -0.1, 0.02))
+    driven = soft("Flesh", nodes, tets, arrays, modulus=2e4)
+    arrays["held"] = np.flatnonzero(np.abs(nodes[:, 0]) < 1e-9).astype(np.int32)
+    driven["attach"] = [{"mechanism": "M", "body": "Rod", "nodes": "arrays/held.npy"}]
+    slide = {"name": "Slide", "child": "Rod", "kind": "prismatic", "position": [0.0, 0.0, 0.12],
+             "motor": {"mode": {"kind": "drive"}, "target": "arrays/down.npy"}}
+    arrays["down"] = np.linspace(0.0, -0.3, 49)[:, None]
+    rod = {"name": "M", "bodies": [{"name": "Rod", "position": [0.0, 0.0, 0.12], "density": 1000.0,
+                                    "shape": {"kind": "box", "params": {"size_x": 0.02, "size_y": 0.3,
+                                                                        "size_z": 0.02}}}], "joints": [slide]}
+    job = contact_job(tmp_path / "job", [driven], [obstacle("Floor", *sheet(2.0, 3), arrays)], arrays,
+                      mechanisms=[rod], integrator={"kind": "sdirk2"}, stage_solver={"kind": "quick"}, step=1 / 48)
+    world = made(job)
+    state = world.initial_state()
+    with pytest.raises(StepFailed, match=r"would be pressed near \([-\d., e]+\) m through something"):
+        for _ in range(24):
+            state = world.step(state, 1 / 48)
+            looked_at(world, state)
+    assert 0.0 < world.parts[0].positions(world.parted(state)[0])[arrays["held"], 2].min() < 0.021
 
 
 @pytest.mark.parametrize("kind,params,volume", [("box", (0.2, 0.3, 0.4), 0.024), ("sphere", (0.5,), 0.5236),
