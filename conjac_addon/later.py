@@ -28,16 +28,22 @@ class Waiting(ModuleType):
         if name.startswith("__"):
             raise AttributeError(name)  # whoever goes through all modules asks for such names
         part = f"{self.__name__}.{name}"
-        if _Finder in sys.meta_path and _Finder.find_spec(part, self.__dict__.get("__path__")):
-            return importlib.import_module(part)  # `from .package import module` runs neither
+        if _Finder.find_spec(part, self.__dict__.get("__path__")):
+            # `from .package import module` runs neither; later on it runs the module, whose package may need it
+            return importlib.import_module(part)
         run(self)
         return getattr(self, name)
 
 
 def run(module: ModuleType) -> None:
-    """Run a module that waits, after the package that it is in. Raises what its import would."""
-    package = sys.modules.get(module.__name__.rpartition(".")[0])
-    if isinstance(package, Waiting):
+    """Run a module that waits, after the package that it is in. Raises what its import would.
+
+    Where another module of the package was imported past it, and maybe runs now, the package waits on: what it names
+    of that one may not be there yet.
+    """
+    name = module.__name__.rpartition(".")[0]
+    package = sys.modules.get(name)
+    if isinstance(package, Waiting) and not any(has_run(one) for one in _inside(name)):
         run(package)
     if isinstance(module, Waiting):  # the package may have asked for it
         module.__class__ = ModuleType  # type: ignore[assignment]
@@ -47,6 +53,10 @@ def run(module: ModuleType) -> None:
         except BaseException:
             module.__class__ = Waiting
             raise
+
+
+def _inside(package: str) -> list[ModuleType]:
+    return [one for name, one in list(sys.modules.items()) if name.startswith(f"{package}.")]
 
 
 def has_run(module: ModuleType) -> bool:

@@ -40,7 +40,7 @@ def test_clearance_is_the_distance_of_what_plays(scene, tmp_path):  # noqa: F811
     assert cli.run(["bake"]) == 0
     # poles face each other
     assert jelly.clearance(bodies, [1]) == pytest.approx(0.015, abs=1e-5)
-    for frame, lower in ((1, 0.0), (2, -0.05)):
+    for frame, lower in ((1, 0.0), (2, -0.1)):
         bodies[1].delta_location.z = lower
         bodies[1].keyframe_insert("delta_location", frame=frame)
     assert jelly.clearance(bodies, [2]) == 0.0

@@ -41,7 +41,7 @@ def test_friction_of_edges_is_the_cloths_where_it_says_so(scene, tmp_path):  # n
     assert changed_settings(obj, scene, tmp_path / "a") == ["Edge Friction"]
     assert said_of(obj, scene, tmp_path / "b")["friction"] == 0.25
     obj.conjac.sharp_capstan = True
-    assert changed_settings(obj, scene, tmp_path / "b") == ["As a Rope"]
+    assert changed_settings(obj, scene, tmp_path / "b") == ["Rope Friction"]
     assert said_of(obj, scene, tmp_path / "c")["capstan"] is True
     assert changed_settings(obj, scene, tmp_path / "c") == []
 

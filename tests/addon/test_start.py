@@ -12,8 +12,12 @@ pytest.importorskip("bpy")
 ROOT = Path(__file__).resolve().parents[2]
 
 START = """
-import json, os, sys
+import json, os, sys, traceback
 import bpy
+def fail(*told):
+    traceback.print_exception(*told)
+    os._exit(1)  # bpy may hang where it ends otherwise
+sys.excepthook = fail
 before = set(sys.modules)
 for name in [one for one in sys.modules if one.partition(".")[0] in ("numpy", "json", "subprocess", "tempfile")]:
     del sys.modules[name]  # bpy as a module has loaded them, the program has not
@@ -73,3 +77,24 @@ def test_a_module_that_waited_is_whole_however_it_is_asked_for(addon):
     assert bake.status.__module__.endswith("bake.standing") and later.has_run(gather)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         bake.nothing  # noqa: B018
+
+
+INSIDE = """
+import bpy, os, sys, traceback
+from examples_blend import addon
+extension = addon.load()
+extension.register()
+try:
+    from conjac.conjac_addon.gather.job import write_job
+    from conjac.conjac_addon import gather
+    print("FOUND", gather.write_job is write_job, gather.start_mesh.__module__, flush=True)
+except ImportError:
+    traceback.print_exc()
+os._exit(0)
+"""
+
+
+def test_a_module_inside_a_package_that_waits_may_be_asked_for_first():
+    ran = subprocess.run([sys.executable, "-c", INSIDE], cwd=ROOT, capture_output=True, text=True,
+                         env=os.environ | {"PYTHONPATH": str(ROOT)}, timeout=300)
+    assert "FOUND True conjac.conjac_addon.gather.mesh" in ran.stdout, ran.stdout + ran.stderr
