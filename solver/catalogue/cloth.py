@@ -39,8 +39,8 @@ SHARP_OWN_FRICTION = Param("sharp_own_friction", "Own Edge Friction", "How cloth
 SHARP_FRICTION = Param("sharp_friction", "Edge Friction", "Coulomb's coefficient where cloth slides over sharp edges "
                        "and corners, whatever the colliders say", 0.5, "", 0.0, 100.0, 0.0, 1.0,
                        needs="sharp_own_friction")
-SHARP_CAPSTAN = Param("sharp_capstan", "Rope Friction", "Folds over edges hold as a rope around a bollard does, more than "
-                      "one sharp line would", False)
+SHARP_CAPSTAN = Param("sharp_capstan", "Rope Friction", "Folds over edges hold as a rope around a bollard does, more "
+                      "than one sharp line would", False)
 SHARP_OPTIONS = (SHARP_COARSER, SHARP_OWN_FRICTION, SHARP_FRICTION, SHARP_CAPSTAN)
 
 #: what cloth has besides: fields of scene.json's cloth by their keys
