@@ -1,7 +1,7 @@
 """Panels and menus: thin views of the settings and of what is on disk."""
 
 from .. import later
-from . import advice, damping, manual, menus, panels, sliding, touching
+from . import advice, damping, manual, menus, overlays, panels
 
 classes = (*panels.classes, *menus.classes)
 
@@ -9,13 +9,11 @@ classes = (*panels.classes, *menus.classes)
 def register() -> None:
     menus.register()
     manual.register()
-    sliding.register()
-    touching.register()
+    overlays.register()
 
 
 def unregister() -> None:
-    touching.unregister()
-    sliding.unregister()
+    overlays.unregister()
     manual.unregister()
     menus.unregister()
     for module in (advice, damping):

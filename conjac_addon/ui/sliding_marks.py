@@ -5,18 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import bpy
-import gpu
 import numpy as np
-from gpu_extras.batch import batch_for_shader
 from numpy.typing import NDArray
 
 from ...solver.errors import ConJacError
 from .. import identity, members
 from .. import settings as properties
 from ..bake import place
+from . import marks as drawn
 
 SECONDS = 0.1  #: an arrow is as long as the cloth slides in this time, as the switch says
-SIZE, WIDTH = 7.0, 2.0  #: of points and lines [px]
+SIZE = 7.0  #: of points [px]
 POINTS, ARROWS = (1.0, 0.55, 0.1, 1.0), (0.2, 0.8, 1.0, 1.0)
 
 Array = NDArray[np.float32]
@@ -63,18 +62,10 @@ def _at(obj: bpy.types.Object, folder: Path, frame: int) -> tuple[Array, Array] 
 
 def draw(context: bpy.types.Context) -> None:
     """Draw those of all visible cloth with Sharp Edges."""
-    found = [told for obj in context.visible_objects if members.is_sharp(obj)
-             and (told := marks(obj, context.scene)) is not None and len(told[0])]
-    if not found:
-        return
-    points, arrows = (np.concatenate(both) for both in zip(*found))
-    shader = gpu.shader.from_builtin("UNIFORM_COLOR")
-    gpu.state.point_size_set(SIZE)
-    gpu.state.line_width_set(WIDTH)
-    try:
-        for kind, places, colour in (("LINES", arrows, ARROWS), ("POINTS", points, POINTS)):
-            shader.uniform_float("color", colour)
-            batch_for_shader(shader, kind, {"pos": places}).draw(shader)
-    finally:
-        gpu.state.point_size_set(1.0)
-        gpu.state.line_width_set(1.0)
+    drawn.draw([told for obj in context.visible_objects if members.is_sharp(obj)
+                and (told := marks(obj, context.scene)) is not None and len(told[0])], SIZE, POINTS, ARROWS)
+
+
+def forget() -> None:
+    """Drop what was read."""
+    _read.clear()

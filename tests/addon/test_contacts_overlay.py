@@ -10,7 +10,7 @@ from test_simulation import add_ball, balls, crosses, world_at  # noqa: E402, F4
 
 from conjac.conjac_addon import bake  # noqa: E402
 from conjac.conjac_addon.bake import place  # noqa: E402
-from conjac.conjac_addon.ui import touching  # noqa: E402
+from conjac.conjac_addon.ui import contact_marks  # noqa: E402
 from conjac.solver.errors import NoSuchThing  # noqa: E402
 
 LAST = 10
@@ -24,7 +24,7 @@ def test_contacts_of_a_bake_are_told_and_drawn(balls, scene, method):  # noqa: F
         group = one.vertex_groups.new(name="Dynamic")
         group.add([0, 7], 1.0, "REPLACE")
         one.conjac.dynamic_group = "Dynamic"
-    assert touching.marks(low, scene) is None
+    assert contact_marks.marks(low, scene) is None
     assert bake.bake_object(low) == 0
     assert not any(crosses(balls, frame) for frame in range(1, LAST + 1))
     cache = place.cache_of(place.job_folder(low))
@@ -40,12 +40,13 @@ def test_contacts_of_a_bake_are_told_and_drawn(balls, scene, method):  # noqa: F
     rows = told[touch[-1]]
     for obj in balls:
         scene.frame_set(touch[-1])
-        points, ends = touching.marks(obj, scene)
+        points, ends = contact_marks.marks(obj, scene)
         np.testing.assert_allclose(points, rows[:, :3], atol=1e-6)
         arrows = ends.reshape(-1, 2, 2, 3)
         np.testing.assert_allclose(arrows[:, :, 0], np.repeat(points[:, None], 2, axis=1), atol=1e-6)
         lengths = np.linalg.norm(arrows[:, 0, 1] - arrows[:, 0, 0], axis=1)
-        assert lengths.max() == pytest.approx(touching.LARGEST * max(max(one.dimensions) for one in balls), rel=1e-3)
+        largest = contact_marks.LARGEST * max(max(one.dimensions) for one in balls)
+        assert lengths.max() == pytest.approx(largest, rel=1e-3)
         np.testing.assert_allclose(arrows[:, 0, 1] + arrows[:, 1, 1], 2 * points, atol=1e-6)
     # the same in the mesh, where it is pushed and nowhere else
     for obj, side in ((low, 1), (high, -1)):
@@ -59,7 +60,7 @@ def test_contacts_of_a_bake_are_told_and_drawn(balls, scene, method):  # noqa: F
     bpy.context.view_layer.objects.active = low
     folder = cache.folder
     assert bpy.ops.conjac.free_bake(together=True) == {"FINISHED"}
-    assert touching.marks(low, scene) is None
+    assert contact_marks.marks(low, scene) is None
     assert folder.parent == place.job_folder(low)
 
 
@@ -70,6 +71,6 @@ def test_what_touches_nothing_has_none(balls, scene):  # noqa: F811
         one.conjac.contact.collides_with = "none"
     assert bake.bake_object(low) == 0
     cache = place.cache_of(place.job_folder(low))
-    assert not (cache.folder / "contacts").exists() and touching.marks(low, scene) is None
+    assert not (cache.folder / "contacts").exists() and contact_marks.marks(low, scene) is None
     with pytest.raises(NoSuchThing):
         cache.contacts(1)

@@ -93,20 +93,15 @@ bpy.app.timers.register(tick, first_interval=0.2)
 
 
 MODAL = """
-import os, sys
-sys.path.insert(0, {tests!r})
-import conftest, bpy, conjac
+import sys
+sys.path[:0] = [{tests!r}, {tests!r} + "/addon"]
+from window_steps import bpy, override, run
 from conjac.conjac_addon import bake
 from conjac.conjac_addon.bake import session
 from conjac.conjac_addon.operators import on_worker
-conjac.register()
-bpy.context.preferences.view.show_splash = False
 
 def press(operator):
-    window = bpy.context.window_manager.windows[0]
-    area = next(area for area in window.screen.areas if area.type == "VIEW_3D")
-    region = next(region for region in area.regions if region.type == "WINDOW")
-    with bpy.context.temp_override(window=window, screen=window.screen, area=area, region=region):
+    with override():
         return operator("INVOKE_DEFAULT")
 
 def artist():
@@ -151,20 +146,7 @@ def artist():
     assert drawn_again  # the wire is seen, and the button is no longer grey
     print("all pressed", flush=True)
 
-steps = artist()
-
-def tick():
-    try:
-        next(steps)
-    except StopIteration:
-        os._exit(0)
-    except BaseException:
-        import traceback
-        traceback.print_exc()
-        os._exit(1)
-    return 0.05
-
-bpy.app.timers.register(tick, first_interval=1.0)
+run(artist(), 0.05)
 """
 
 

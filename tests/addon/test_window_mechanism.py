@@ -4,22 +4,16 @@ import pytest
 from test_window import in_a_window
 
 SCRIPT = """
-import os, sys
-sys.path.insert(0, {tests!r})
-import conftest, bpy, conjac
-import numpy as np
+import sys
+sys.path[:0] = [{tests!r}, {tests!r} + "/addon"]
+from window_steps import bpy, np, override, run
 from conjac.conjac_addon import bake
 from conjac.conjac_addon.bake import place, session
 from conjac.conjac_addon.playback import action
-conjac.register()
-bpy.context.preferences.view.show_splash = False
 NAMES = ("Hips", "Chest", "Arm")
 
 def press(operator, how="INVOKE_DEFAULT", **options):
-    window = bpy.context.window_manager.windows[0]
-    area = next(area for area in window.screen.areas if area.type == "VIEW_3D")
-    region = next(region for region in area.regions if region.type == "WINDOW")
-    with bpy.context.temp_override(window=window, screen=window.screen, area=area, region=region):
+    with override():
         return operator(how, True, **options)
 
 def make_rig():
@@ -120,20 +114,7 @@ def artist():
     yield
     print("ragdoll baked", flush=True)
 
-steps = artist()
-
-def tick():
-    try:
-        next(steps)
-    except StopIteration:
-        os._exit(0)
-    except BaseException:
-        import traceback
-        traceback.print_exc()
-        os._exit(1)
-    return 0.05
-
-bpy.app.timers.register(tick, first_interval=1.0)
+run(artist(), 0.05)
 """
 
 

@@ -4,28 +4,9 @@ import pytest
 from test_window import in_a_window
 
 SCRIPT = """
-import os, sys
+import sys
 sys.path[:0] = [{tests!r}, {tests!r} + "/addon"]
-import conftest, bpy, conjac
-import numpy as np
-conjac.register()
-bpy.context.preferences.view.show_splash = False
-
-def override():
-    window = bpy.context.window_manager.windows[0]
-    area = next(area for area in window.screen.areas if area.type == "VIEW_3D")
-    region = next(region for region in area.regions if region.type == "WINDOW")
-    return bpy.context.temp_override(window=window, screen=window.screen, area=area, region=region)
-
-pictures = []
-
-def look():
-    # what stands in the 3D View once everything else is drawn
-    import gpu
-    _, _, width, height = gpu.state.viewport_get()
-    read = gpu.state.active_framebuffer_get().read_color(0, 0, width, height, 3, 0, "FLOAT")
-    read.dimensions = width * height * 3
-    pictures.append(np.array(read).reshape(-1, 3))
+from window_steps import bpy, look, np, override, pictures, run
 
 def artist():
     from test_sheet_playback import add_sheet, bake_by_hand
@@ -59,20 +40,7 @@ def artist():
     assert 15 < reddish.sum() < 200 and 10 < bluish.sum() < 400, (reddish.sum(), bluish.sum(), changed.sum())
     print("overlay seen", flush=True)
 
-steps = artist()
-
-def tick():
-    try:
-        next(steps)
-    except StopIteration:
-        os._exit(0)
-    except BaseException:
-        import traceback
-        traceback.print_exc()
-        os._exit(1)
-    return 0.1
-
-bpy.app.timers.register(tick, first_interval=1.0)
+run(artist(), 0.1)
 """
 
 

@@ -1,0 +1,48 @@
+"""What scripts behind a live window begin and end with: an artist's steps from a timer, and looks at the 3D View."""
+
+import os
+import traceback
+
+import bpy
+import conftest  # noqa: F401
+import numpy as np
+
+import conjac
+
+pictures = []  #: by `look`, (pixels, 3) each
+
+conjac.register()
+bpy.context.preferences.view.show_splash = False
+
+
+def override():
+    window = bpy.context.window_manager.windows[0]
+    area = next(area for area in window.screen.areas if area.type == "VIEW_3D")
+    region = next(region for region in area.regions if region.type == "WINDOW")
+    return bpy.context.temp_override(window=window, screen=window.screen, area=area, region=region)
+
+
+def look():
+    """What stands in the 3D View once everything else is drawn."""
+    import gpu
+
+    _, _, width, height = gpu.state.viewport_get()
+    read = gpu.state.active_framebuffer_get().read_color(0, 0, width, height, 3, 0, "FLOAT")
+    read.dimensions = width * height * 3
+    pictures.append(np.array(read).reshape(-1, 3))
+
+
+def run(steps, every):
+    """Go on with a generator after so many seconds each, and end Blender with it."""
+
+    def tick():
+        try:
+            next(steps)
+        except StopIteration:
+            os._exit(0)
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        return every
+
+    bpy.app.timers.register(tick, first_interval=1.0)
