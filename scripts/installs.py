@@ -135,12 +135,16 @@ def write_table(rows: dict[str, dict[str, Any]]) -> None:
     README.write_text(f"{before}{BEGIN}\n\n{table(rows)}\n\n{END}{rest.partition(END)[2]}", encoding="utf-8")
 
 
-def _row(found: dict[str, Any], path: Path) -> dict[str, Any]:
-    commit = subprocess.run(["git", "describe", "--always", "--dirty", "--abbrev=7"], cwd=ROOT, capture_output=True,
-                            text=True).stdout
+def _commit() -> str:
+    """Of the code here; "-dirty" behind it where that is in no commit."""
+    return subprocess.run(["git", "describe", "--always", "--dirty", "--abbrev=7"], cwd=ROOT, capture_output=True,
+                          text=True).stdout.strip()
+
+
+def _row(found: dict[str, Any], path: Path, commit: str) -> dict[str, Any]:
     row = {key: found[key] for key in ("blender", "python", "numpy", "seconds", "passed") if key in found}
     solver = str(found.get("solver", "")).removeprefix("Linear solver: ").partition(",")[0].partition(" (")[0]
-    row |= {"solver": solver, "zip": "-".join(path.stem.split("-")[2:]), "commit": commit.strip(),
+    row |= {"solver": solver, "zip": "-".join(path.stem.split("-")[2:]), "commit": commit,
             "when": datetime.datetime.now(datetime.UTC).date().isoformat()}
     if not found["passed"]:
         row["why"] = "not enabled" if not found.get("enabled") else f"exit code {found.get('code')}"
@@ -153,7 +157,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=ROOT / "dist", help="where zips are built")
     chosen = parser.parse_args(arguments)
     rows: dict[str, dict[str, Any]] = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
-    failed = 0
+    failed, commit = 0, _commit()  # before the first row makes the tree dirty
     for name in chosen.names or UNASKED:
         path = zip_for(name, chosen.out.resolve())
         try:
@@ -161,7 +165,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except NotHere as reason:
             print(f"{name}: not run here: {reason}", flush=True)
             continue
-        rows[name] = _row(found, path)
+        rows[name] = _row(found, path, commit)
         failed += not found["passed"]
         print(f"{name}: {'passed' if found['passed'] else 'FAILED'} {json.dumps(found)}", flush=True)
         RESULTS.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
