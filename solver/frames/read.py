@@ -224,10 +224,7 @@ class Cache:
         """
         path = file_of(self.folder, FRAME, frame)
         try:
-            found = read_npy(path, self.folder)
-            if found.dtype != np.float32 or found.ndim != 2 or found.shape[1] != 3:
-                raise ValueError(f"it holds {found.dtype} of shape {found.shape}")
-            return found
+            return self._table(path, 3)
         except FileNotFoundError as error:
             raise NoSuchThing(f"frame {frame} is not in {self.folder}", "Bake it first") from error
         except (OSError, ValueError) as error:
@@ -294,14 +291,18 @@ class Cache:
         """
         path = file_of(self.folder, TOUCHED, frame)
         try:
-            found = read_npy(path, self.folder)
-            if found.dtype != np.float32 or found.ndim != 2 or found.shape[1] != 7:
-                raise ValueError(f"it holds {found.dtype} of shape {found.shape}")
-            return found
+            return self._table(path, 7)
         except FileNotFoundError as error:
             raise NoSuchThing(f"no contacts of frame {frame} are in {self.folder}", "Bake it first") from error
         except (OSError, ValueError) as error:
             raise BadInput(f"{path} is damaged", "Bake again to make it anew") from error
+
+    def _table(self, path: Path, columns: int) -> NDArray[np.float32]:
+        """Rows of a file. Raises FileNotFoundError, OSError, and ValueError where it holds something else."""
+        found = read_npy(path, self.folder)
+        if found.dtype != np.float32 or found.ndim != 2 or found.shape[1] != columns:
+            raise ValueError(f"it holds {found.dtype} of shape {found.shape}")
+        return found
 
     def needles(self) -> list[str]:
         """Sentences on bodies whose edges were drawn out in frames that are there, one a body."""

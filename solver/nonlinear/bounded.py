@@ -22,6 +22,7 @@ CURVED = 0.9  #: of a bound on straight ways: nodes that ride go on arcs
 AGAIN = 0.03  #: of the distance at which the true stiffness led astray: there it is tried again
 SEEN = 1.0e-5  #: of the extent: less than that may be left where iterations are slow, as what creeps is
 SHORTEST = 1.0e-6  #: share of a move that is worth an iteration
+STUCK = 1.0e-3  #: share of the last one: what goes no further is pressed, and has not just met something
 
 
 @dataclass(frozen=True)
@@ -38,9 +39,8 @@ def reach_bounded(pose_at: PoseAt, around: Surroundings, stage: Stage, start: St
                   begun: Vec, limits: StopRule, extent: float, edge: float) -> State:
     """The state at a stage's end, from the rates of `start` on. Raises StepFailed.
 
-    begun: positions of all nodes
-    where it stands, (n, 3) [m], in which nothing crosses. extent: of the largest body [m]. edge: a mean one of the
-    surfaces [m], of which a share may be left where limits have one.
+    begun: positions of all nodes where it stands, (n, 3) [m], in which nothing crosses. extent: of the largest body
+    [m]. edge: a mean one of the surfaces [m], of which a share may be left where limits have one.
     """
     base = start.q if stage.base is None else stage.base
     reached = stage.b * stage.h
@@ -87,7 +87,7 @@ def reach_bounded(pose_at: PoseAt, around: Surroundings, stage: Stage, start: St
             around.loads(x)
     if ahead_of_end <= SEEN * extent:
         return State(stage.time, q, u, start.memory)
-    if share < 1.0:
+    if share < STUCK:
         at = _nearest(around.touched(x))
         raise StepFailed(f"what is moved by hand or by joints would be pressed{at} through something", None, GIVE_WAY)
     raise StepFailed(f"rigid and soft bodies that touch did not agree in {max(limits.iterations, TRIES)} iterations; "

@@ -6,7 +6,7 @@ from test_window import in_a_window
 SCRIPT = """
 import sys
 sys.path[:0] = [{tests!r}, {tests!r} + "/addon"]
-from window_steps import bpy, look, np, override, pictures, run
+from window_steps import bpy, np, override, run, with_and_without
 
 def artist():
     from test_simulation import add_ball
@@ -25,20 +25,7 @@ def artist():
         view = bpy.context.space_data.region_3d
         view.view_perspective, view.view_distance = "ORTHO", 0.6
         view.view_location, view.view_rotation = (0.0, 0.0, 0.2), (0.7071, 0.7071, 0, 0)
-        bpy.types.SpaceView3D.draw_handler_add(look, (), "WINDOW", "POST_PIXEL")
-
-    def redraw():
-        for area in bpy.context.window_manager.windows[0].screen.areas:
-            area.tag_redraw()
-    redraw()
-    for _ in range(3):
-        yield
-    off = pictures[-1]
-    bpy.context.window_manager.conjac_show_contacts = True
-    redraw()
-    for _ in range(3):
-        yield
-    on = pictures[-1]
+    off, on = yield from with_and_without("conjac_show_contacts")
     changed = np.abs(on - off).max(axis=1) > 0.1
     red = (on[:, 0] > on[:, 1] + 0.3) & changed
     yellow = (on[:, 1] > on[:, 2] + 0.3) & changed

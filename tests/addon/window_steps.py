@@ -32,6 +32,20 @@ def look():
     pictures.append(np.array(read).reshape(-1, 3))
 
 
+def with_and_without(switch):
+    """The 3D View's pixels, (n, 3), where an overlay of the window manager's is off and where it is on; a generator."""
+    bpy.types.SpaceView3D.draw_handler_add(look, (), "WINDOW", "POST_PIXEL")
+    found = []
+    for on in (False, True):
+        setattr(bpy.context.window_manager, switch, on)
+        for area in bpy.context.window_manager.windows[0].screen.areas:
+            area.tag_redraw()
+        for _ in range(3):
+            yield
+        found.append(pictures[-1])
+    return found
+
+
 def run(steps, every):
     """Go on with a generator after so many seconds each, and end Blender with it."""
 
