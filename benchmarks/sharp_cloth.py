@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import statistics
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from solver import threads  # isort: skip  # first: it sets what numba and BLAS read
@@ -57,18 +59,27 @@ def scene(cells: int, sharp: bool) -> tuple[SlidingCloth, Cloth]:
     return steps, Cloth.at_rest(mesh, np.zeros(0, int))
 
 
+@contextmanager
+def stages_clocked(steps: SlidingCloth, spent: dict[str, float]) -> Iterator[None]:
+    """Inside, seconds of each stage of a step are added to `spent`."""
+    kept = {name: getattr(stepping, name) for name in ("touching", "conform", "adapt", "cone")}
+    for name, key in (("touching", "detect"), ("conform", "remesh"), ("adapt", "remesh"), ("cone", "fill")):
+        setattr(stepping, name, clocked(spent, key, kept[name]))
+    steps._assembler.assemble = clocked(spent, "fill", steps._assembler.assemble)  # type: ignore[method-assign]
+    steps._program.solve = clocked(spent, "program", steps._program.solve)  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        for name, function in kept.items():
+            setattr(stepping, name, function)
+
+
 def measured(cells: int, sharp: bool) -> dict[str, Any]:
     """A row of the table."""
     steps, cloth = scene(cells, sharp)
     spent = dict.fromkeys(("detect", "remesh", "fill", "program"), 0.0)
-    kept = {name: getattr(stepping, name) for name in ("touching", "conform", "adapt", "cone")}
-    stepping.touching = clocked(spent, "detect", kept["touching"])
-    for name, key in (("conform", "remesh"), ("adapt", "remesh"), ("cone", "fill")):
-        setattr(stepping, name, clocked(spent, key, kept[name]))
-    steps._assembler.assemble = clocked(spent, "fill", steps._assembler.assemble)  # type: ignore[method-assign]
-    steps._program.solve = clocked(spent, "program", steps._program.solve)  # type: ignore[method-assign]
     times, faces, share, gap = list[float](), 0, 0.0, 0.0
-    try:
+    with stages_clocked(steps, spent):
         for k in range(WARM + STEPS):
             if k == WARM:
                 spent.update(dict.fromkeys(spent, 0.0))
@@ -80,9 +91,6 @@ def measured(cells: int, sharp: bool) -> dict[str, Any]:
                 faces, share = max(faces, len(cloth.mesh.faces)), max(share, float(slides.mean()))
                 off = np.abs(cloth.mesh.x[slides][:, [0, 2]] - [EDGE, 0.0])
                 gap = max(gap, float(off.max(initial=0.0)))
-    finally:
-        for name, function in kept.items():
-            setattr(stepping, name, function)
     whole = sum(times)
     return {"faces": faces, "sliding_%": round(100 * share, 1), "ms": round(1e3 * statistics.median(times), 2),
             **{f"{key}_%": round(100 * value / whole, 1) for key, value in spent.items()}, "gap_m": gap}

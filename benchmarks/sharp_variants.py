@@ -24,9 +24,8 @@ from solver import threads  # isort: skip  # first: it sets what numba and BLAS 
 import numpy as np
 
 import solver.parts.eol.sliding_cloth as stepping
-from benchmarks.cloth import clocked
 from benchmarks.report import claim, emit
-from benchmarks.sharp_cloth import EDGE, PAPER, H, scene
+from benchmarks.sharp_cloth import EDGE, PAPER, H, scene, stages_clocked
 from solver.contact.find.features import Features
 from solver.linear.constrained.rows import MOST, VertexRows
 from solver.parts.eol.cone import ROWS, Cone, Standing, cone
@@ -159,29 +158,25 @@ def profile(mesh: SheetMesh, y: float) -> Vec:
 def measured(name: str, cells: int, spent: dict[str, float]) -> dict[str, Any]:
     """A row, and the profile at its end."""
     steps, cloth = variant(name, cells)
-    kept = {one: getattr(stepping, one) for one in ("touching", "conform", "adapt", "cone")}
+    kept = stepping.cone
     if name != "EOL":
         stepping.cone = lagrangian_cone(name != "conf., cone")
-    for one, key in (("touching", "detect"), ("conform", "remesh"), ("adapt", "remesh"), ("cone", "fill")):
-        setattr(stepping, one, clocked(spent, key, getattr(stepping, one)))
-    steps._assembler.assemble = clocked(spent, "fill", steps._assembler.assemble)  # type: ignore[method-assign]
-    steps._program.solve = clocked(spent, "program", steps._program.solve)  # type: ignore[method-assign]
     times, gaps, faces, share, deep = list[float](), list[float](), 0, 0.0, 0.0
     try:
-        for k in range(WARM + STEPS):
-            if k == WARM:
-                spent.update(dict.fromkeys(spent, 0.0))
-            began = time.thread_time()
-            cloth = steps.step(cloth, k * H, H)
-            if k >= WARM:
-                times.append(time.thread_time() - began)
-                gaps.append(gap_at_edge(cloth.mesh))
-                deep = max(deep, deepest(cloth.mesh))
-                faces = max(faces, len(cloth.mesh.faces))
-                share = max(share, float(((cloth.mesh.on >= 0) & ~cloth.free).mean()))
+        with stages_clocked(steps, spent):
+            for k in range(WARM + STEPS):
+                if k == WARM:
+                    spent.update(dict.fromkeys(spent, 0.0))
+                began = time.thread_time()
+                cloth = steps.step(cloth, k * H, H)
+                if k >= WARM:
+                    times.append(time.thread_time() - began)
+                    gaps.append(gap_at_edge(cloth.mesh))
+                    deep = max(deep, deepest(cloth.mesh))
+                    faces = max(faces, len(cloth.mesh.faces))
+                    share = max(share, float(((cloth.mesh.on >= 0) & ~cloth.free).mean()))
     finally:
-        for one, function in kept.items():
-            setattr(stepping, one, function)
+        stepping.cone = kept
     whole, (paper_faces, paper_ms) = sum(times), ROWS_OF_PAPER[name]
     return {"faces": faces, "sliding_%": round(100 * share, 1) if name == "EOL" else None,
             "ms": round(1e3 * statistics.median(times), 2),
