@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..parts.interface import Momentum
 from .runge_kutta import RungeKutta
 
 
@@ -10,3 +11,12 @@ class BackwardEuler(RungeKutta):
 
     order = 1
     table = ((1.0,),)
+
+
+class Struck(BackwardEuler):
+    """The step in which jointed bodies strike: they bring their momentum, which gains no energy however far they turn.
+
+    [Ascher 5, changed: M v⁰ of bodies is the momentum that flies straight on]
+    """
+
+    momentum = Momentum.STRAIGHT

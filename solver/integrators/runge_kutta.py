@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..parts.interface import Posed, Stage
+from ..parts.interface import Momentum, Posed, Stage
 from ..state import State, Vec
 from .control import beside_trapezoid
 from .interface import System
@@ -20,6 +20,7 @@ class RungeKutta:
     order = 2
     remembers: tuple[str, ...] = ()
     linear_euler = False
+    momentum = Momentum.PROJECTED  #: of jointed bodies
     table: Sequence[Sequence[float]] = ()  #: row i has i + 1 weights
     #: where each stage takes explicit forces, 0 at the step's start, 1 at the last stage's end; empty: all at the start
     foresight: Sequence[float] = ()
@@ -46,7 +47,7 @@ class RungeKutta:
             base = state.q + h * _blend(row, rates, state.u)
             foreseen = _foreseen(state, after, self.foresight[i] if self.foresight else 0.0)
             stage = Stage(h, row[-1], row[-1], state.time + h * sum(row), base,
-                          state.u + h * _blend(row, accelerations, state.u), foreseen=foreseen)
+                          state.u + h * _blend(row, accelerations, state.u), foreseen=foreseen, momentum=self.momentum)
             if self.linearised:
                 # one factor has one damping, which keeps the order in the middle of the stages that it serves
                 middle = state.time + 0.5 * h if self._has_one_factor else stage.time

@@ -38,11 +38,16 @@ class Mesh:
 
 
 class Momentum(Enum):
-    """How the bodies of a tree of joints bring theirs to a stage that is linearised where a step starts."""
+    """How the bodies of a tree of joints bring theirs to a stage.
+
+    One that is solved to its root keeps rates, M_r û, but where it is STRAIGHT; the others are those of stages that are
+    linearised where a step starts.
+    """
 
     PROJECTED = "projected"  #: straight on from where the last step was solved, projected onto what joints allow
     REFLECTED = "reflected"  #: the same, reflected where the step starts and projected midway through it
     PRINTED = "printed"  #: M_r u − h Jᵀ (M J̇u + quadratic velocities), as the dissertation has it
+    STRAIGHT = "straight"  #: straight on from a solved stage's base, projected: rates kept over a wide turn gain energy
 
 
 @dataclass(frozen=True)
@@ -79,7 +84,7 @@ class Stage(StageShape):
     u_hat: Vec  #: rates that inertia would keep, (m,)
     #: coordinates and rates at which explicit forces are taken; None: where the stage is linearised
     foreseen: tuple[Vec, Vec] | None = None
-    momentum: Momentum = field(default=Momentum.PROJECTED, kw_only=True)  #: of joints where base is None
+    momentum: Momentum = field(default=Momentum.PROJECTED, kw_only=True)  #: of joints
 
     def part(self, coordinates: slice | Index, rates: slice | Index) -> Stage:
         """What it asks of a part whose coordinates and rates stand there in the world's."""

@@ -255,7 +255,9 @@ class FleshOnBones(World):
 
         Flesh and bones bring the momentum that flew on: turned round, that of bones alone would part from the flesh's.
         """
-        cut, stage = self._cut, replace(stage, momentum=Momentum.PROJECTED)
+        cut = self._cut
+        if stage.momentum is not Momentum.STRAIGHT:
+            stage = replace(stage, momentum=Momentum.PROJECTED)
         return (NodeStage.of(stage.part(slice(cut), slice(cut)), self._flesh),
                 stage.part(slice(cut, None), slice(cut, None)))
 
@@ -293,6 +295,12 @@ class FleshOnBones(World):
         ahead = joints.q + (stage.time - start.time) * joints.u
         damped = self.soft.damped_through(stage, replace(soft, led=self._led(replace(joints, q=ahead))))
 
+        kept: Vec | None = None
+        if stage.momentum is Momentum.STRAIGHT:
+            # what hangs on bones keeps its momentum as they do
+            stood = self._skeleton.bodies(joints)
+            kept = flesh.attached.velocities(stood.E, stood.twist)
+
         rubs: list[StencilForce] = []  # of surfaces, with the loads that they have now
 
         def pose_at(q: Vec, u: Vec, project: bool = True) -> Together:
@@ -300,7 +308,7 @@ class FleshOnBones(World):
             at = self._skeleton.bodies(where)
             x, v = flesh.place(q[:cut], stage.time, flesh.attached.led(at)), flesh.spread(u[:cut], of_flesh.w)
             lin = replace(self.soft.linearise_at(x, v, stage.time, project, rubs), damped=damped, memory=soft.memory)
-            return Together(self.soft, self._skeleton, at, lin, of_flesh, where, of_joints)
+            return Together(self.soft, self._skeleton, at, lin, of_flesh, where, of_joints, kept)
 
         limits, extent = self.soft.stage_solver.limits, self.soft.extent
         if self.soft.contacts:

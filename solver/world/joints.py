@@ -13,7 +13,7 @@ import numpy as np
 
 from ..coordinates.tree import CENTRES, Tree
 from ..errors import Diverged, StepFailed
-from ..integrators.backward_euler import BackwardEuler
+from ..integrators.backward_euler import Struck
 from ..integrators.control import Controller
 from ..integrators.interface import Integrator, System
 from ..nonlinear.held import GivenDirections
@@ -283,6 +283,7 @@ class Joints:
         it, on which the past says nothing.
 
         Methods of order 2 carry a jump of the velocities on into their next stages, and what struck would bounce off.
+        What struck may also turn far in the step, and there the same rates are more energy in one posture than another.
         """
         integrator, impacts = integrator or self.integrator, self.impacts
         begins = not self.recentres or self._momentum is Momentum.REFLECTED  # stages that have a base see one table
@@ -292,7 +293,7 @@ class Joints:
         if self.impacts == impacts or integrator.order == 1:
             return after
         memory = {key: value for key, value in state.memory.items() if key not in integrator.remembers}
-        return BackwardEuler({}).step(system, replace(state, memory=memory), h)
+        return Struck({}).step(system, replace(state, memory=memory), h)
 
     def _refuse_blow_up(self, after: State) -> None:
         # sums of squares bound every entry and take a microsecond; where they do not, each is looked at

@@ -76,3 +76,18 @@ def test_a_ragdoll_falls_down_stairs(tmp_path, integrator):
     assert energies[-1] < energies[0] - 800.0
     mass = sum(world.tree.inertia[i, 5, 5] for i, name in enumerate(world.tree.bodies) if name.startswith("Ragdoll/"))
     assert np.diff(energies).max() < mass * 9.81 * LIFTED
+
+
+@pytest.mark.parametrize("integrator", ["bdf2", "sdirk2"])
+def test_two_rods_that_unfold_to_their_stop_gain_no_energy(tmp_path, integrator):
+    """Within a frame they turn by half a radian and more, where the same rates are more energy than they brought."""
+    bodies = [box("Upper", (0, 0, 0), (0.1, 0.1, 0.4)), box("Lower", (0, 0, -0.4), (0.1, 0.1, 0.4))]
+    joints = [{"name": "Root", "kind": "free", "child": "Upper", "position": [0, 0, 0], "rate": [12, 0, 0, 0, 0, 0]},
+              {"name": "Elbow", "kind": "revolute", "child": "Lower", "parent": "Upper", "position": [0, 0, -0.2],
+               "rotation": biped.ALONG_X, "rate": [20.0], "low": [-0.5], "high": [0.5]}]
+    world = mechanism_world(tmp_path, bodies, joints, integrator=integrator, tolerance=1e-8, gravity=[0, 0, 0])
+    state = world.initial_state()
+    before = world.energy(state)
+    state = advance(world, state, 1 / 24, 1)
+    assert world.impacts and -0.5 < state.q[-1] < 0.5 + 1e-6
+    assert 0.5 * before < world.energy(state) < before

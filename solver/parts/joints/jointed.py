@@ -246,6 +246,10 @@ class Jointed:
             half = 0.5 * stage.h
             free_flight(at.E, self._world, self._turned, tree.inertia, self.gravity, half, half, self.wrench)
             return
+        if stage.base is not None and stage.momentum is Momentum.STRAIGHT:
+            begun = tree.posture(stage.base, stage.u_hat, lin.memory, self._earlier)
+            free_flight(at.E, begun.E, begun.twist, tree.inertia, self.gravity, share, share, self.wrench)
+            return
         if stage.base is not None or stage.momentum is Momentum.PRINTED:
             kept = tree.spread(at, stage.u_hat, self._kept)
             momentum(at.E, at.twist, at.drift, kept, tree.inertia, self.gravity, share, self.wrench)
