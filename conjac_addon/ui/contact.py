@@ -76,10 +76,7 @@ def _draw_what_does_not_go(layout: bpy.types.UILayout, obj: bpy.types.Object) ->
     """What a bake with contact would refuse."""
     holder = members.owner(obj)
     shared = holder.conjac.solver
-    method = catalogue.find("method", (holder if members.is_mechanism(holder) else obj).conjac.solver.method)
     integrator = catalogue.find("integrator", shared.integrator)
-    if method.follows and members.is_mechanism(holder):
-        hint(layout, f"{method.label} does not know contact beside mechanisms yet: choose Vanilla FEM")
     if not integrator.bounded:
         hint(layout, f"{integrator.label} does not stop where surfaces meet: choose Semi-Implicit Euler, Backward "
              "Euler, BDF2 or SDIRK2")

@@ -143,11 +143,13 @@ class _NotesOn:
 
 def _condensation(job: Job, prepared: list[Prepared], first: Index, mesh: Mesh, linear: LinearSolver,
                   params: dict[str, Any]) -> Condensation:
-    """That of the bodies' method. Where bones carry several each is by itself whose columns are dense."""
+    """That of the bodies' method. Where bones carry several each is by itself whose columns are dense, if none touch.
+    """
     entry = catalogue.find("method", job.scene.method_of(prepared[0].body).kind)
     apart = _apart(job, prepared)
     make: type[Condensation] = entry.load()
-    if len(apart) == 1 or not entry.follows or not len(mesh.coordinates.attached.nodes):
+    alone = not len(mesh.coordinates.attached.nodes) or job.scene.contact is not None
+    if len(apart) == 1 or not entry.follows or alone:
         return make(mesh, linear, params)
     solvers = [choose(job.scene.linear_solver, [prepared[k].count for k in group]) for group in apart]
     for solver in solvers:

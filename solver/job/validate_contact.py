@@ -28,11 +28,7 @@ def check_contact(job: Job) -> None:
     if not scene.bodies:
         raise refuse("there is no soft body that could touch anything", "$.contact", "Leave it out")
     check_one_method(scene, [body.name for body in scene.bodies], "$.bodies")
-    method = catalogue.find("method", scene.method_of(scene.bodies[0]).kind)
     integrator = catalogue.find("integrator", scene.integrator.kind)
-    if method.follows and scene.mechanisms:
-        raise refuse(f"{method.label} does not know contact of surfaces beside mechanisms yet", "$.contact",
-                     "Use the method Vanilla FEM, or leave the contact out")
     if not integrator.bounded:
         works = [entry.label for entry in catalogue.menu("integrator").values() if entry.bounded]
         raise refuse(f"{integrator.label} does not bound its steps where surfaces meet", "$.integrator.kind",

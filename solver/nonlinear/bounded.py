@@ -44,7 +44,7 @@ def reach_bounded(pose_at: PoseAt, around: Surroundings, stage: Stage, start: St
     """
     base = start.q if stage.base is None else stage.base
     reached = stage.b * stage.h
-    q, x = _moved(around, start.q, begun, base + reached * start.u - start.q)[:2]
+    q, x = moved_so_far(around, start.q, begun, base + reached * start.u - start.q)[:2]
     u = (q - base) / reached
     around.loads(begun)
     last, largest, goal, relaxed = 0.0, 0.0, limits.strain_left * edge, Relaxation()
@@ -60,7 +60,7 @@ def reach_bounded(pose_at: PoseAt, around: Surroundings, stage: Stage, start: St
                 continue
             raise StepFailed("the system matrix is not positive definite") from failure
         before = x
-        q, x, share = _moved(around, q, x, relaxed.share * reached * ahead)
+        q, x, share = moved_so_far(around, q, x, relaxed.share * reached * ahead)
         u = (q - base) / reached
         # all that it wanted to move, of which relaxation took a share
         moved = float(np.abs(x - before).max()) / relaxed.share
@@ -88,20 +88,20 @@ def reach_bounded(pose_at: PoseAt, around: Surroundings, stage: Stage, start: St
     if ahead_of_end <= SEEN * extent:
         return State(stage.time, q, u, start.memory)
     if share < STUCK:
-        at = _nearest(around.touched(x))
+        at = nearest(around.touched(x))
         raise StepFailed(f"what is moved by hand or by joints would be pressed{at} through something", None, GIVE_WAY)
     raise StepFailed(f"rigid and soft bodies that touch did not agree in {max(limits.iterations, TRIES)} iterations; "
                      f"positions still change by {moved:.3g} m")
 
 
-def _nearest(touched: Vec) -> str:
+def nearest(touched: Vec) -> str:
     """Where two surfaces are nearest to each other, in words."""
     if not len(touched):
         return ""
     return " near ({}) m".format(", ".join(f"{c:.4g}" for c in touched[int(touched[:, 6].argmin()), :3]))
 
 
-def _moved(around: Surroundings, q: Vec, x: Vec, way: Vec) -> tuple[Vec, Vec, float]:
+def moved_so_far(around: Surroundings, q: Vec, x: Vec, way: Vec) -> tuple[Vec, Vec, float]:
     """Coordinates after as much of a way as nothing meets in, positions there, and the share. Raises StepFailed.
 
     x: positions at q, but for what is prescribed, which goes all its way.

@@ -163,16 +163,23 @@ Compliance = Callable[[Vec], Vec]
 
 
 @dataclass(frozen=True)
-class Eliminated:
-    """A stage of soft bodies with its own unknowns eliminated: what is left is on the rates u of joints, G u = g.
+class OnRates:
+    """What is left of a stage of soft bodies on the rates u of joints, G u = g, once its own unknowns are eliminated.
+    """
+
+    matrix: Vec  #: G, symmetric, (c, c)
+    impulse: Vec  #: g, (c,)
+
+
+@dataclass(frozen=True)
+class Eliminated(OnRates):
+    """The same of linearised bodies: G = (C; J_a)ᵀ S (C; J_a) and g = (C; J_a)ᵀ (M v̂ + a h f − S w).
 
     With S = M − ahD − βabh²K of all nodes and v = C u + v₀ on the free ones, J_a u on those that joints carry. G and g
     are added to the joints' own equations; then `moving` gives the stage at the rates that were found.
     [ConJac MUSCLE]
     """
 
-    matrix: Vec  #: G = (C; J_a)ᵀ S (C; J_a), symmetric, (c, c)
-    impulse: Vec  #: g = (C; J_a)ᵀ (M v̂ + a h f − S w), (c,)
     columns: Vec  #: C, (3 f, c); its transpose brings impulses on the free nodes to g
     #: the same stage where the joints' rates are known, (c,), and where those bring the nodes that ride
     moving: Callable[[Vec, Led], tuple[PosedNodes, NodeStage]]

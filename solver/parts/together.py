@@ -13,7 +13,7 @@ from ..coordinates.attached import Bodies
 from ..coordinates.free_nodes import FreeNodes
 from ..errors import StepFailed
 from ..state import Index, Led, State, Vec
-from .interface import Compliance, Condensation, Eliminated, Evaluate, NodeStage, PosedNodes, Stage
+from .interface import Compliance, Condensation, Evaluate, NodeStage, OnRates, PosedNodes, Stage
 
 
 class Bones(Protocol):
@@ -25,7 +25,7 @@ class Bones(Protocol):
     def carrying(self, u: Vec) -> Vec:
         """Rates that move attached nodes, (c,), of all rates (m,), where `bodies` was asked last."""
 
-    def solve(self, state: State, stage: Stage, joined: Eliminated) -> Vec:
+    def solve(self, state: State, stage: Stage, joined: OnRates) -> Vec:
         """Rates (m,) at the end of a stage linearised at a state, with G and g of the soft bodies in its equations.
 
         `bodies` was asked of that state last. Raises StepFailed.

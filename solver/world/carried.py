@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from ..assembly.damping import Damped
+from ..assembly.linearised import Linearised
 from ..coordinates.attached import Bodies
 from ..coordinates.tree import PAIRS, Tree
 from ..errors import BadScene, StepFailed
 from ..forces.stencils import StencilForce
 from ..linear.interface import NotPositiveDefinite
 from ..linear.woodbury import WoodburyUpdate
+from ..nonlinear.balanced import reach_balanced
 from ..nonlinear.bounded import Surroundings, reach_bounded
 from ..nonlinear.coupled import reach
 from ..nonlinear.held import GivenDirections
-from ..parts.interface import Eliminated, Momentum, NodeStage, Posed, Stage
+from ..nonlinear.limits import StopRule
+from ..parts.conjac.balanced_together import BalancedTogether, Standing
+from ..parts.conjac.conjac import ConJac
+from ..parts.conjac.inertia import Inertia
+from ..parts.interface import Condensation, Momentum, NodeStage, OnRates, Posed, Stage, Whole
 from ..parts.joints.jointed import OnBodies, flown_since, stepped
+from ..parts.nodes.full import Full
 from ..parts.together import Together
 from ..state import Index, Led, State, Vec
 from .flying import FlyingBones
@@ -92,7 +100,7 @@ class Skeleton:
         out: Vec = self._map @ u[self._rates]
         return out
 
-    def solve(self, state: State, stage: Stage, joined: Eliminated) -> Vec:
+    def solve(self, state: State, stage: Stage, joined: OnRates) -> Vec:
         """Rates (m,) at the end of a stage linearised at a state, with G and g of the soft bodies in its equations.
 
         `bodies` was asked of that state last. Raises StepFailed. [Thesis 3.6]
@@ -129,6 +137,17 @@ class Skeleton:
         return self._map @ give @ self._map.T
 
 
+class _Balancing:
+    """All free nodes as unknowns, for methods in which most of them balance; None for the others."""
+
+    def in_full(self, whole: Whole) -> Full | None:
+        return None
+
+    def condensed(self, condensation: Condensation) -> Full | None:
+        mesh, linear = cast(ConJac, condensation).mesh, cast(ConJac, condensation).linear
+        return Full(mesh, type(linear)(), {"beta": 1.0})
+
+
 class FleshOnBones(World):
     """Soft bodies of which some hang on bones, and all mechanisms, in one system: a part of two parts.
 
@@ -141,6 +160,7 @@ class FleshOnBones(World):
         self._flesh, attached = soft.coordinates, soft.coordinates.attached
         self._skeleton = Skeleton(jointed, attached.bodies, by_body)
         self._cut = 3 * len(self._flesh.free)
+        self._whole = soft.condensation.solved_by(_Balancing()) if soft.contacts else None
         on = "ride on" if soft.mass[attached.nodes].all() else "or corners of rigid surfaces ride on"
         super().__init__([soft, jointed], notes=[
             f"{len(attached.nodes)} soft nodes {on} {len(np.unique(attached.bodies))} rigid bodies, "
@@ -310,26 +330,85 @@ class FleshOnBones(World):
             lin = replace(self.soft.linearise_at(x, v, stage.time, project, rubs), damped=damped, memory=soft.memory)
             return Together(self.soft, self._skeleton, at, lin, of_flesh, where, of_joints, kept)
 
-        limits, extent = self.soft.stage_solver.limits, self.soft.extent
-        if self.soft.contacts:
-            begun, reached = self.positions(start), stage.b * stage.h
-            base = self.positions(replace(start, time=stage.time, q=start.q if stage.base is None else stage.base))
+        def apart() -> State:
+            return reach(pose_at, self.soft.evaluate, stage, start, self.soft.stage_solver.limits, self.soft.extent,
+                         "flesh and bones")
 
-            def loads(x: Vec) -> None:
-                rubs[:] = [one for law in self.soft.contacts if (one := law.sliding(x, base, reached)) is not None]
-
-            def place(q: Vec) -> Vec:
-                return self.positions(replace(start, time=stage.time, q=q))
-
-            around = Surroundings(place, self.soft.largest_step, loads, self.soft.touched_at)
-            edge = min(law.edge for law in self.soft.contacts)
-            after = reach_bounded(pose_at, around, stage, start, begun, limits, extent, edge)
+        if not self.soft.contacts:
+            after = apart()
+        elif self._whole is not None:
+            after = self._balanced(self._whole, apart, stage, start, damped)
         else:
-            after = reach(pose_at, self.soft.evaluate, stage, start, limits, extent, "flesh and bones")
+            after = reach_bounded(pose_at, self._surroundings(stage, start, rubs), stage, start,
+                                  self.positions(start), *self._sizes)
         self.jointed.count_impact(joints)
         if self.soft.friction is None or not len(self.soft.touching(self.parted(after)[0])):
             return remember(after, of_flesh, None)
         return rubbed(self.soft, pose_at(after.q, after.u, self.soft.project), after)
+
+    def _surroundings(self, stage: Stage, start: State, rubs: list[StencilForce]) -> Surroundings:
+        """What surfaces ask of a stage. rubs: is given their friction."""
+        reached = stage.b * stage.h
+        base = self.positions(replace(start, time=stage.time, q=start.q if stage.base is None else stage.base))
+
+        def loads(x: Vec) -> None:
+            rubs[:] = [one for law in self.soft.contacts if (one := law.sliding(x, base, reached)) is not None]
+
+        def place(q: Vec) -> Vec:
+            return self.positions(replace(start, time=stage.time, q=q))
+
+        return Surroundings(place, self.soft.largest_step, loads, self.soft.touched_at)
+
+    @property
+    def _sizes(self) -> tuple[StopRule, float, float]:
+        """When a stage is done, how large the largest body is, and a mean edge of the surfaces [m]."""
+        return self.soft.stage_solver.limits, self.soft.extent, min(law.edge for law in self.soft.contacts)
+
+    def _balanced(self, whole: Full, apart: Callable[[], State], stage: Stage, start: State,
+                  damped: Damped | None) -> State:
+        """The end of a stage where most nodes follow others: as if nothing touched where nothing does, else by
+        positions of all nodes. Raises StepFailed."""
+        of_flesh, of_joints = self._stages(stage)
+        (soft, joints), begun = self.parted(start), self.positions(start)
+        if not touches(self.soft, begun, begun):
+            try:
+                after = apart()
+            except StepFailed:
+                pass  # it may have met something
+            else:
+                if not touches(self.soft, begun, self.positions(after)):
+                    return after
+        at, flesh, cut = self._skeleton.bodies(joints), self._flesh, self._cut
+        carried = flesh.carried(flesh.attached.columns(at.E, at.twists))
+        lin = replace(self.soft.linearise_alone(begun, self.soft.velocity(soft), stage.time), damped=damped,
+                      memory=soft.memory)
+        inertia = Inertia(cast(ConJac, self.soft.condensation), lin, of_flesh, bool(self.soft.between), carried)
+        rubs: list[StencilForce] = []
+
+        def stand(q: Vec, u: Vec) -> tuple[Standing, Vec]:
+            where = State(stage.time, q[cut:], u[cut:], joints.memory)
+            at = self._skeleton.bodies(where)
+            x, y = flesh.place(q[:cut], stage.time, flesh.attached.led(at)), flesh.spread(u[:cut], of_flesh.w)
+            force = self.soft.evaluate(x, y, stage.time, rubs)[0]
+            return Standing(where, at, self._skeleton.carrying(u[cut:]), y, force), x
+
+        def pose_at(q: Vec, u: Vec, project: bool) -> BalancedTogether:
+            here, x = stand(q, u)
+
+            def lin_at(project: bool) -> Linearised:
+                return replace(self.soft.linearise_at(x, here.positions, stage.time, project, rubs), damped=damped)
+
+            return BalancedTogether(whole, inertia, self._skeleton, here, lin_at, project, of_flesh, of_joints)
+
+        def slope_at(posed: BalancedTogether, q: Vec, u: Vec) -> float:
+            return posed.slope(stand(q, u)[0])
+
+        after = reach_balanced(pose_at, slope_at, self._surroundings(stage, start, rubs), stage, start, begun,
+                               *self._sizes)
+        u = after.u.copy()
+        there = stand(after.q, after.u)[0]
+        u[:cut] = inertia.velocities(there.positions, there.rates)[flesh.free].ravel()
+        return replace(after, u=u)
 
     def positions(self, state: State) -> Vec:
         """Of all nodes, (n, 3) [m]."""

@@ -48,6 +48,18 @@ def free_jelly(name="Jelly", height=0.175, along=0.5):
     return body
 
 
+@pytest.mark.long
+def test_conjac_s_jelly_presses_an_arm_down(arm, scene):  # noqa: F811
+    assert bake.bake_object(arm) == 0
+    alone = sunk(arm)
+    arm.conjac.method = "conjac"
+    body = free_jelly()
+    assert bake.bake_object(body) == 0
+    assert sunk(arm) > alone + 0.002
+    assert jelly.clearance([body], range(1, LAST + 1)) > 0.0
+    assert (seen_at(body, LAST)[:, 2] + body.location.z).mean() > 0.06
+
+
 def test_a_jelly_that_falls_on_an_arm_presses_it_down_and_lies_on_it(arm, scene):  # noqa: F811
     assert bake.bake_object(arm) == 0
     alone = sunk(arm)

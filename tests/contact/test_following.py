@@ -20,7 +20,6 @@ from touching import (
 )
 from worlds import nodes_of
 
-from solver.errors import BadScene
 from solver.job.load import load
 from solver.parts.conjac.inertia import Inertia
 from solver.parts.interface import NodeStage, Stage
@@ -186,10 +185,3 @@ def test_a_ball_is_squeezed_between_plates_and_let_go(tmp_path):
     assert flattest < 0.162
     assert not crosses(part, state)
     assert np.ptp(x[: len(nodes)], axis=0) == pytest.approx(np.full(3, 0.2), rel=0.05)
-
-
-def test_beside_mechanisms_it_is_refused(tmp_path):
-    job = stack(tmp_path / "job")
-    change(job, "mechanisms", [{"name": "M", "bodies": [{"name": "B"}]}])
-    with pytest.raises(BadScene, match="beside mechanisms"):
-        load(job)

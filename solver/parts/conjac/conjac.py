@@ -139,11 +139,12 @@ class ConJac:
         """The same with joints that carry some nodes; raises as `pose` does. [ConJac MUSCLE]"""
         return eliminate(self.pose(lin, stage, carried), carried)
 
-    def follow_alone(self, lin: Linearised, stage: NodeStage) -> tuple[list[Frame], Following]:
+    def follow_alone(self, lin: Linearised, stage: NodeStage,
+                     carried: Vec | None = None) -> tuple[list[Frame], Following]:
         """Rigid motions, and how quasistatic rows follow what is dynamic, on a new factor. Raises NotPositiveDefinite.
         """
         frames = self.frames.at(lin.x)
-        return frames, self._following(lin, stage, self.hold_of(lin.memory), frames, None)
+        return frames, self._following(lin, stage, self.hold_of(lin.memory), frames, carried)
 
     def _following(self, lin: Linearised, stage: NodeStage, hold: RigidModeBasis, frames: list[Frame],
                    carried: Vec | None, known: Vec | None = None) -> Following:

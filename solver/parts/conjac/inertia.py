@@ -35,11 +35,12 @@ class _Together:
 class Inertia:
     """½ uᵀ A u − uᵀ p with u = C (v − F), A = Vᵀ (M − a h D) V, p = Vᵀ (M (v̂ − F) + a h D (F + w))."""
 
-    def __init__(self, owner: ConJac, lin: Linearised, stage: NodeStage, is_joined: bool) -> None:
-        """lin: where the step starts, without what touches. is_joined: whether forces join bodies. Raises
-        NotPositiveDefinite."""
+    def __init__(self, owner: ConJac, lin: Linearised, stage: NodeStage, is_joined: bool,
+                 carried: Vec | None = None) -> None:
+        """lin: where the step starts, without what touches. is_joined: whether forces join bodies. carried: velocities
+        of the prescribed nodes for each rate of joints, (p, 3, c). Raises NotPositiveDefinite."""
         mesh, order = owner.mesh, owner.pattern.order
-        frames, following = owner.follow_alone(lin, stage)
+        frames, following = owner.follow_alone(lin, stage, carried)
         columns = np.zeros((len(mesh.rest), 3, following.velocities.shape[1]))
         columns[order] = following.velocities.reshape(len(order), 3, -1)
         self._still = np.zeros_like(mesh.rest)  #: F, what prescribed nodes cause
@@ -48,6 +49,12 @@ class Inertia:
             self._still[order] = following.follow(1 + owner.frames.columns).rows.reshape(-1, 3)
             moving[order] = self._still[order]
             moving[mesh.coordinates.prescribed] = stage.w
+
+        #: what free nodes do with each rate of joints where they balance, (n, 3, c)
+        self.carried = np.zeros((len(mesh.rest), 3, 0 if carried is None else carried.shape[2]))
+        if carried is not None:
+            first = following.static.shape[1] - mesh.coordinates.carriers
+            self.carried[order] = following.follow(slice(first, None)).rows.reshape(len(order), 3, -1)
 
         patches = owner.patches.rows(lin.x)
         label = components(mesh.parts, len(mesh.rest))
@@ -83,18 +90,36 @@ class Inertia:
         return slope, value
 
     def times(self, v: Vec) -> Vec:
-        """Cᵀ A C of rates of positions v, both (n, 3)."""
+        """Cᵀ A C of rates of positions v, both (n, 3) or (n, 3, c)."""
         out = np.zeros_like(v)
         for one, matrix in zip(self._all, self._matrices):
-            out[one.nodes] = (one.read.T @ (matrix @ (one.read @ v[one.nodes].ravel()))).reshape(-1, 3)
+            field = v[one.nodes]
+            rows = field.reshape(3 * len(field), -1)
+            out[one.nodes] = (one.read.T @ (matrix @ (one.read @ rows))).reshape(field.shape)
         return out
 
-    def velocities(self, v: Vec) -> Vec:
-        """V u + F of rates of positions v, both (n, 3) [m/s]: zero on prescribed nodes."""
-        out = self._still.copy()
+    def following(self, columns: Vec) -> Vec:
+        """V C of rates of positions, both (n, 3, c)."""
+        out = np.zeros_like(columns)
         for one in self._all:
-            out[one.nodes] += (one.velocities @ (one.read @ (v - self._still)[one.nodes].ravel())).reshape(-1, 3)
+            field = columns[one.nodes]
+            rows = one.velocities @ (one.read @ field.reshape(3 * len(field), -1))
+            out[one.nodes] = rows.reshape(field.shape)
         return out
+
+    def felt(self, loads: Vec) -> Vec:
+        """(V C)ᵀ of loads on all nodes, both (n, 3, c)."""
+        out = np.zeros_like(loads)
+        for one in self._all:
+            field = loads[one.nodes]
+            rows = one.read.T @ (one.velocities.T @ field.reshape(3 * len(field), -1))
+            out[one.nodes] = rows.reshape(field.shape)
+        return out
+
+    def velocities(self, v: Vec, rates: Vec | None = None) -> Vec:
+        """V u + F of rates of positions v, both (n, 3) [m/s]: zero on prescribed nodes. rates: of the joints, (c,)."""
+        still = self._still if rates is None else self._still + self.carried @ rates
+        return still + self.following((v - still)[:, :, None])[:, :, 0]
 
 
 def _together(nodes: Index, columns: Vec, frames: list[Frame], mass: Vec, dynamic: Index, patches: Vec) -> _Together:
