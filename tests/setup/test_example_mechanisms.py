@@ -36,7 +36,7 @@ for path in sys.argv[1:]:
     owners = [one for one in scene.objects if members.is_mechanism(one)]
     now = {one.name: gather.mechanism_now(one, scene) for one in owners}
     moved = []
-    for frame in range(scene.frame_start, scene.frame_end + 1, 4):
+    for frame in range(scene.frame_start, scene.frame_end + 1, 12):
         scene.frame_set(frame)
         for one in sorted(scene.objects, key=lambda each: each.name):
             moved.append([one.name, one.conjac_motor_target, *map(list, one.matrix_world)])

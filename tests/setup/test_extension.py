@@ -191,13 +191,7 @@ print("FOUND" + json.dumps(found))
 """
 
 
-@pytest.mark.parametrize("kernels", ["compiled before", pytest.param("none", marks=pytest.mark.long)])
-def test_installed_extension_bakes_and_plays(installation, tmp_path, kernels):
-    folder = tmp_path / "user"
-    shutil.copytree(installation[0], folder)
-    if kernels == "compiled before":
-        kept_kernels.give(folder / "extensions/.user/user_default")
-    found = run_in_blender(BAKE, folder, str(tmp_path / "cube.blend"))
+def hangs_and_plays(found):
     assert found["code"] == 0
     rest, sagged = found["lowest"]
     assert rest == pytest.approx(-0.05, abs=1e-6)
@@ -206,17 +200,34 @@ def test_installed_extension_bakes_and_plays(installation, tmp_path, kernels):
     assert any(Path(path).is_file() and path.endswith(".pc2") for path in found["cache"])
 
 
-def test_kernels_are_kept_in_the_extensions_user_folder_and_nothing_in_its_own(installation, tmp_path):
+@pytest.fixture(scope="module")
+def baked(installation, tmp_path_factory):
+    """A user's folder after a bake with kernels compiled before and the extension's own folder closed, what was in
+    that one before, and what was found."""
+    folder = tmp_path_factory.mktemp("baked") / "user"
+    shutil.copytree(installation[0], folder)
+    kept_kernels.give(folder / "extensions/.user/user_default")
+    before = sorted((folder / INSTALLED).rglob("*"))
+    found = run_in_blender(BAKE, folder, str(folder.parent / "cube.blend"), read_only=folder / INSTALLED)
+    return folder, before, found
+
+
+def test_installed_extension_bakes_and_plays(baked):
+    hangs_and_plays(baked[2])
+
+
+@pytest.mark.long
+def test_a_first_bake_compiles_and_plays(installation, tmp_path):
     folder = tmp_path / "user"
     shutil.copytree(installation[0], folder)
-    own = folder / INSTALLED
-    before = sorted(own.rglob("*"))
-    kept = folder / "extensions/.user/user_default"
-    kept_kernels.give(kept)
-    found = run_in_blender(BAKE, folder, str(tmp_path / "cube.blend"), read_only=own)
+    hangs_and_plays(run_in_blender(BAKE, folder, str(tmp_path / "cube.blend")))
+
+
+def test_kernels_are_kept_in_the_extensions_user_folder_and_nothing_in_its_own(baked):
+    folder, before, found = baked
     assert found["code"] == 0
-    assert sorted(own.rglob("*")) == before
-    marks = list((kept / "conjac").glob("kernels-*/loaded-*"))
+    assert sorted((folder / INSTALLED).rglob("*")) == before
+    marks = list((folder / "extensions/.user/user_default/conjac").glob("kernels-*/loaded-*"))
     assert len(marks) == 1  # what the worker wrote there
     assert not (folder / "cache" / "conjac").exists()  # the place of a solver without the extension
 
