@@ -29,6 +29,7 @@ class Elastic:
         self.material = material
         self._stress, self._tangent = Address(material.stress), Address(material.tangent)
         self._energy: Address | None = None
+        self._change: Address | None = None  #: of dP for a dF alone, of materials that have one
         self._fiber_energy: Address | None = None
         count = len(tets)
         blocks = -(-count // LANES)
@@ -85,8 +86,10 @@ class Elastic:
             return out
         from .product_kernels import multiply  # compiled for stages that are iterated on a kept factor
 
+        if self._change is None and hasattr(self.material, "change"):
+            self._change = Address(self.material.change())
         share(multiply, len(self._works), x, columns, self._nodes, self._rest, self._constants, self._stress,
-              self._tangent, self._works, out)
+              self._change or self._tangent, self._change is None, self._works, out)
         return out
 
     def _multiply_filled(self, x: Vec, columns: Vec, out: Vec) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numba import types
 
-from ..materials.lanes import GRADIENT, LANES, STRESS, TANGENT, put, vector
+from ..materials.lanes import CHANGE, LANES, STRESS, TANGENT, put, vector
 from ..threads import inlined, kernel
 from .elastic_kernels import BLOCKS, REST, MaterialKernel, corner_forces, load_block, store_forces
 
@@ -33,7 +33,7 @@ def _times_transposed(work, lane, block, d):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[::1], f8[:,::1], i4[:,:,::1], i8)")
 def load_change(work, column, nodes, block):  # type: ignore[no-untyped-def]
-    """Put dF of a field on the nodes, (n, 3), in the place of F."""
+    """Put dF of a field on the nodes, (n, 3), in its slots."""
     for lane in range(LANES):
         origin = nodes[block, 0, lane]
         for corner in range(3):
@@ -45,15 +45,15 @@ def load_change(work, column, nodes, block):  # type: ignore[no-untyped-def]
         for k in range(3):
             first = (REST + k) * LANES + lane
             p, q, r = work[first], work[first + 3 * LANES], work[first + 6 * LANES]
-            put(work, GRADIENT + 3 * k, lane,
+            put(work, CHANGE + 3 * k, lane,
                 (p * a[0] + q * b[0] + r * c[0], p * a[1] + q * b[1] + r * c[1], p * a[2] + q * b[2] + r * c[2]))
 
 
 @kernel("void(f8[::1])")
 def stress_change(work):  # type: ignore[no-untyped-def]
-    """dP of the dF that stands in the place of F, in the place of P."""
+    """dP of the dF that stands there, by the tangent, in the place of P."""
     for lane in range(LANES):
-        d, e, f = vector(work, GRADIENT, lane), vector(work, GRADIENT + 3, lane), vector(work, GRADIENT + 6, lane)
+        d, e, f = vector(work, CHANGE, lane), vector(work, CHANGE + 3, lane), vector(work, CHANGE + 6, lane)
         p, q, r = _times(work, lane, 0, d), _times_transposed(work, lane, 3, e), _times_transposed(work, lane, 4, f)
         put(work, STRESS, lane, (p[0] + q[0] + r[0], p[1] + q[1] + r[1], p[2] + q[2] + r[2]))
         p, q, r = _times(work, lane, 3, d), _times(work, lane, 1, e), _times_transposed(work, lane, 5, f)
@@ -64,14 +64,15 @@ def stress_change(work):  # type: ignore[no-untyped-def]
 
 @kernel(types.void(types.int64, types.int64, types.float64[:, ::1], types.float64[:, :, ::1],
                    types.int32[:, :, ::1], types.float64[:, :, ::1], types.float64[:, :, ::1], MaterialKernel,
-                   MaterialKernel, types.float64[:, ::1], types.float64[:, :, :, ::1]))
+                   MaterialKernel, types.boolean, types.float64[:, ::1], types.float64[:, :, :, ::1]))
 def multiply(  # type: ignore[no-untyped-def]
-    start, stop, x, columns, nodes, rest, constants, stress, tangent, works, out,
+    start, stop, x, columns, nodes, rest, constants, stress, change, is_tangent, works, out,
 ):
     """Element forces f = −V P ∇N at x and what the true K = ∂f/∂x does to fields, chunks start to stop.
 
-    x: (n, 3) [m]. columns: (c, n, 3). The rest as in `elastic_kernels.fill`. Writes out (1 + c, 16 b, 4, 3): forces
-    [N], then those of the columns. [Smith 2018]
+    x: (n, 3) [m]. columns: (c, n, 3). change: the material's tangent where `is_tangent`, else its own kernel of
+    dP for a dF. The rest as in `elastic_kernels.fill`. Writes out (1 + c, 16 b, 4, 3): forces [N], then those of the
+    columns. [Smith 2018]
     """
     chunks = works.shape[0]
     count = nodes.shape[0]
@@ -80,11 +81,17 @@ def multiply(  # type: ignore[no-untyped-def]
         for block in range(chunk * count // chunks, (chunk + 1) * count // chunks):
             load_block(work, x, nodes, rest, constants, block)
             stress(work, False)
-            tangent(work, False)
+            if is_tangent:
+                change(work, False)
             corner_forces(work)
             store_forces(work, out[0], block)
             for c in range(columns.shape[0]):
                 load_change(work, columns[c], nodes, block)
-                stress_change(work)
+                if is_tangent:
+                    stress_change(work)
+                else:
+                    for slot in range(STRESS * LANES, (STRESS + 9) * LANES):
+                        work[slot] = 0.0
+                    change(work, False)
                 corner_forces(work)
                 store_forces(work, out[1 + c], block)

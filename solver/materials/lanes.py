@@ -23,6 +23,7 @@ SCALING = 102  #: ∂²ψ/∂σ_i∂σ_j as 11, 22, 33, 12, 13, 23 [Pa], 6 slots
 TWIST = 108  #: eigenvalues of the twist modes of the pairs 23, 13, 12 [Pa], 3 slots
 FLIP = 111  #: eigenvalues of the flip modes, 3 slots
 EIGENVECTORS = 114  #: scratch of the projection, 9 slots
+CHANGE = RIGHT  #: dF, once the tangent is there or where none is asked for, 9 slots
 MATERIAL_SLOTS = 123  #: slots that materials know of; the element loop keeps its own behind them
 
 MAX_CONSTANTS = ENERGY - CONSTANT

@@ -16,6 +16,7 @@ class Anderson:
     def __init__(self, most: int) -> None:
         self.most = most
         self._changes, self._moves = np.zeros((most, 0)), np.zeros((most, 0))
+        self._products = np.zeros((most, most))  #: of changes with each other, as far as they are measured
         self.clear()
 
     def clear(self) -> None:
@@ -38,11 +39,14 @@ class Anderson:
             np.subtract(z, self._last[0], out=self._moves[row])
             self._moves[row] += self._changes[row]
             self._count += 1
+            kept = min(self._count, self.most)
+            self._products[row, :kept] = self._changes[:kept, :measured] @ self._changes[row, :measured]
+            self._products[:kept, row] = self._products[row, :kept]
         self._last = z, change
         kept = min(self._count, self.most)
         if not kept:
             return z + change
-        seen = self._changes[:kept, :measured]
-        weights = np.linalg.lstsq(seen @ seen.T, seen @ change[:measured], rcond=SINGULAR)[0]
+        said = self._changes[:kept, :measured] @ change[:measured]
+        weights = np.linalg.lstsq(self._products[:kept, :kept], said, rcond=SINGULAR)[0]
         out: Vec = z + change - weights @ self._moves[:kept]
         return out

@@ -100,7 +100,7 @@ class KeptStage:
         assert self._passes is not None
         self._anderson.start()
         sizes: list[float] = []
-        last, cut = 0.0, 0
+        last, before, cut = 0.0, 0.0, 0
         for _ in range(min(PASSES, limits.iterations - at.passes)):
             at.passes += 1
             here = products_at(at.x, at.v, np.stack([at.v, at.p]))
@@ -116,7 +116,7 @@ class KeptStage:
                 return False
             strain = self._passes.strain(change)
             if strain > LONGEST:
-                last, cut, at.is_worth_more = 0.0, cut + 1, True
+                last, before, cut, at.is_worth_more = 0.0, 0.0, cut + 1, True
                 self._anderson.start()
                 at.move(at.z + LONGEST / strain * change)
                 if cut == CUT:
@@ -125,9 +125,9 @@ class KeptStage:
             at.move(self._anderson.next(at.z.ravel(), change.ravel(), 2 * at.z[0].size))
             at.is_worth_more = size < sizes[0]
             # a share of the first change is much where that was large: it harms the next step, which begins from there
-            if left(strain, last) <= limits.strain_left if limits.strain_left else size <= at.goal:
+            if left(strain, last) <= limits.strain_left if limits.strain_left else _ahead(size, before) <= at.goal:
                 return True
-            last = strain
+            last, before = strain, size
         return False
 
     def _foreseen(self, stage: NodeStage, start: State, coordinates: FreeNodes) -> Vec:
@@ -178,6 +178,11 @@ class Iterate:
     def move(self, z: Vec) -> None:
         """To flat values."""
         self.z = z.reshape(self.z.shape)
+
+
+def _ahead(size: float, last: float) -> float:
+    """What further passes would change, where none makes less of it than the last two do, or a fifth."""
+    return max(left(size, last), 0.25 * size)
 
 
 def _first(passes_at: PassesAt, at: Iterate) -> Passing:

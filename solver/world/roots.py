@@ -31,7 +31,6 @@ from ..nonlinear.problem import StageMatrix, StageProblem
 from ..parts.conjac.conjac import ConJac
 from ..parts.conjac.inertia import Inertia
 from ..parts.conjac.passes import Passes
-from ..parts.conjac.posed import PosedConJac
 from ..parts.interface import Condensation, NodeStage, PosedNodes, Stage, Whole
 from ..parts.nodes.full import Full
 from ..state import Index, State, Vec
@@ -198,19 +197,19 @@ class Condensed:
         soft, coordinates, limits = self._soft, self._soft.coordinates, solver.limits
         untouched = soft.untouched(stage.time) if stage.inertia and soft.ground is not None else None
 
-        def pose_in(x: Vec, v: Vec, project: bool) -> PosedNodes:
-            lin = replace(soft.linearise_at(x, v, stage.time, project), damped=damped, memory=start.memory,
-                          untouched=untouched)
-            return self._condensation.pose(lin, stage)
+        def taken(x: Vec, v: Vec, project: bool) -> Linearised:
+            return replace(soft.linearise_at(x, v, stage.time, project), damped=damped, memory=start.memory,
+                           untouched=untouched)
 
         def passes_at(x: Vec, v: Vec, project: bool) -> Passes:
-            return Passes(cast(PosedConJac, pose_in(x, v, project)))
+            return Passes(cast(ConJac, self._condensation).pose(taken(x, v, project), stage, roughly=True))
 
         def products_at(x: Vec, v: Vec, columns: Vec) -> Products:
             return soft.products_at(x, v, stage.time, columns, damped)
 
         def pose_at(q: Vec, u: Vec, project: bool) -> PosedNodes:
-            return pose_in(coordinates.place(q, stage.time), coordinates.spread(u, stage.w), project)
+            lin = taken(coordinates.place(q, stage.time), coordinates.spread(u, stage.w), project)
+            return self._condensation.pose(lin, stage)
 
         if stage.inertia:
             base = start.q if stage.base is None else stage.base

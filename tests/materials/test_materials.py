@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from solver import catalogue, threads  # noqa: F401
-from solver.materials.lanes import CONSTANT, ENERGY, GRADIENT, LANES, MATERIAL_SLOTS, STRESS, TANGENT
+from solver.materials.lanes import CHANGE, CONSTANT, ENERGY, GRADIENT, LANES, MATERIAL_SLOTS, STRESS, TANGENT
 
 MATERIALS = list(catalogue.family("material"))
 KINKED = {"arap", "corotational", "fixed_corotated"}  # where F has no nearest rotation: σ₂ + σ₃ = 0
@@ -71,6 +71,13 @@ class Lanes:
         self.material.stress(work, False)
         return np.moveaxis(work[STRESS * LANES:][: 9 * LANES].reshape(3, 3, LANES), 0, 1).transpose(2, 0, 1).copy()
 
+    def change(self, gradients, moved):
+        """dP of a dF, both (16, 3, 3), by a kernel of its own."""
+        work = self._work(gradients)
+        work[CHANGE * LANES:][: 9 * LANES] = moved.transpose(2, 1, 0).ravel()
+        self.material.change()(work, False)
+        return work[STRESS * LANES:][: 9 * LANES].reshape(3, 3, LANES).transpose(2, 1, 0).copy()
+
     def tangent(self, gradients, project):
         """(16, 3, 3, 3, 3): ∂P_ij/∂F_kl."""
         work = self._work(gradients)
@@ -106,6 +113,16 @@ def test_tangent_is_the_slope_of_stress(key, poisson):
     lanes, gradients = Lanes(key, poisson_ratio=poisson), smooth(key)
     tangent = lanes.tangent(gradients, False)
     assert np.abs(tangent - slope(lanes.stress, gradients)).max() <= 1e-7 * np.abs(tangent).max()
+
+
+def test_a_change_of_stress_without_the_tangent_is_what_the_tangent_has():
+    seen = [key for key in MATERIALS if hasattr(catalogue.find("material", key).load(), "change")]
+    assert "stable_neo_hookean" in seen
+    moved = np.random.default_rng(9).normal(size=(LANES, 3, 3))
+    for key in seen:
+        lanes, gradients = Lanes(key), smooth(key)
+        by_tangent = np.einsum("eijkl,ekl->eij", lanes.tangent(gradients, False), moved)
+        assert np.abs(lanes.change(gradients, moved) - by_tangent).max() <= 1e-12 * np.abs(by_tangent).max()
 
 
 @pytest.mark.parametrize("key", MATERIALS)

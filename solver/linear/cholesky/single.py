@@ -29,7 +29,8 @@ class SingleFactor:
         self._values = np.empty(len(inside.values), dtype=np.float32)
         trees, first = len(inside.trees) // 2, inside.first
         columns = [np.arange(first[s], first[s + 1], dtype=np.int32) for s in inside.top]
-        self._above: Index = np.concatenate([np.zeros(0, dtype=np.int32), *columns])
+        #: rows that no subtree owns
+        self.above: Index = np.concatenate([np.zeros(0, dtype=np.int32), *columns])
         # what a subtree says of rows above it stands apart until all have spoken; the last row is the answer
         self._y = np.zeros((trees + 1, len(inside.permutation)), dtype=np.float32)
         self._works = np.zeros((trees + 1, inside.longest), dtype=np.float32)
@@ -82,8 +83,8 @@ class SingleFactor:
         scale = 2.0 ** np.ceil(np.log2(max(float(np.abs(right).max(initial=0.0)), 1.0e-300)))
         y[-1] = right[inside.permutation] / scale
         arrays = (self._values, inside.first, inside.rows_start, inside.values_start, inside.rows)
-        share(forward_trees, len(y) - 1, y, *arrays, inside.trees, self._above, works)
-        through_top(y, *arrays, inside.top, self._above, works[-1])
+        share(forward_trees, len(y) - 1, y, *arrays, inside.trees, self.above, works)
+        through_top(y, *arrays, inside.top, self.above, works[-1])
         share(backward_trees, len(y) - 1, y, *arrays, inside.trees, works)
         out: Vec = np.empty(len(right))
         out[inside.permutation] = y[-1]

@@ -64,6 +64,11 @@ class Supernodes:
         """Those of L, supernode by supernode in full columns; writing them changes what the library solves with."""
         return np.ctypeslib.as_array(ctypes.cast(self._raw.x, ctypes.POINTER(ctypes.c_double)), (self._raw.xsize,))
 
+    @property
+    def stands(self) -> bool:
+        """Whether there are values: a matrix that could not be factored leaves none, or some."""
+        return bool(self._raw.x) and self._raw.xtype == 1 and self._raw.minor == self._raw.n
+
     def solve(self, right: Vec) -> Vec:
         """The factored matrix's inverse times right, (n, c): in the unknowns' own order, and of new memory."""
         y = np.ascontiguousarray(right[self.permutation])

@@ -22,7 +22,7 @@ from ...assembly.pattern import Pattern, node_graph
 from ...coordinates.floating import FloatingParts
 from ...coordinates.floating_frames import Frame, Frames
 from ...coordinates.patches import Patch, Patches
-from ...linear.interface import LinearSolver
+from ...linear.interface import LinearSolver, NotPositiveDefinite
 from ...state import Index, Vec
 from ..interface import Eliminated, Mesh, NodeStage, T, Ways
 from ..loads import Loads
@@ -38,6 +38,7 @@ from .untouched import follow_untouched
 
 if TYPE_CHECKING:
     from ...linear.cholesky.single import SingleFactor
+    from ...linear.cholesky.single_few import SingleFew
 
 #: one correction changes no edge by more than this share of its length. A Newton step from far away would: a soft body
 #: that stands on its feet falls over in one step, out of reach of the linearisation that asked for it
@@ -83,8 +84,10 @@ class ConJac:
 
         self.inner = self.pattern.order[: len(quasistatic)]
         self._mass_rows = np.repeat(mesh.mass[self.pattern.order], 3)
-        self._single: SingleFactor | None = None
-        self._untouched: SingleFactor | None = None  #: of K without contacts
+        self._rough: SingleFactor | None = None
+        self._too_soft = False  #: whether −K could not be factored in single precision
+        self._single: SingleFew | None = None
+        self._untouched: SingleFew | None = None  #: of K without contacts
         self._weighted = np.zeros((self.pattern.size - border, 3 * len(self.kept) + self.patches.unknowns))
         self.to_free: Index = self.pattern.position[mesh.coordinates.free].astype(np.int32)
 
@@ -94,11 +97,16 @@ class ConJac:
     def forget_past(self) -> None:
         """What the linear solver keeps, and on which factor who sleeps rests."""
         self.linear.forget_past()
+        self._too_soft = False
         if self.sleep is not None:
             self.sleep.forget_past()
 
-    def pose(self, lin: Linearised, stage: NodeStage, carried: Vec | None = None) -> PosedConJac:
-        """Factor −K of the free nodes and reduce the stage. Raises NotPositiveDefinite. [ConJac 6, 11, 12]"""
+    def pose(self, lin: Linearised, stage: NodeStage, carried: Vec | None = None, roughly: bool = False) -> PosedConJac:
+        """Factor −K of the free nodes and reduce the stage. Raises NotPositiveDefinite. [ConJac 6, 11, 12]
+
+        roughly: for directions alone, which six digits of the factor do for: it is made in single precision where that
+        can be.
+        """
         if self.sleep is not None and not lin.is_fresh:
             return self.sleep.resting(lin, stage)
         hold = self.hold_of(lin.memory)
@@ -108,12 +116,12 @@ class ConJac:
         if untouched is not None and lin.contacts is not None and len(lin.contacts.nodes):
             if lin.damped is not None:
                 lin = replace(lin, damped=lin.damped.beside(untouched))
-            alone = self._following(replace(lin, node_blocks=untouched), stage, hold, frames, carried)
+            alone = self._following(replace(lin, node_blocks=untouched), stage, hold, frames, carried, roughly=roughly)
             # the next factor may write over them
             alone = replace(alone, columns=alone.columns.copy())
             self._keep_untouched()
         known = None if self.sleep is None else self.sleep.columns(lin, stage)
-        here = self._following(lin, stage, hold, frames, carried, known)
+        here = self._following(lin, stage, hold, frames, carried, known, roughly)
         moved = 1 + self.frames.columns
 
         # S = M − ahD − βabh²K
@@ -147,10 +155,10 @@ class ConJac:
         return frames, self._following(lin, stage, self.hold_of(lin.memory), frames, carried)
 
     def _following(self, lin: Linearised, stage: NodeStage, hold: RigidModeBasis, frames: list[Frame],
-                   carried: Vec | None, known: Vec | None = None) -> Following:
-        """Factor, and let the quasistatic rows balance; known: the columns, where they are."""
+                   carried: Vec | None, known: Vec | None = None, roughly: bool = False) -> Following:
+        """Factor, and let the quasistatic rows balance; known: the columns, where they are. roughly: as in `pose`."""
         size, border = 3 * len(self.kept), self._border(lin, stage, frames, carried)
-        columns = self._condensed(lin, border) if known is None else known
+        columns = self._condensed(lin, border, roughly) if known is None else known
         jacobian = columns[:, :size]
 
         # Jᵀ of the rows of K J, and of what the border's vectors leave: on quasistatic nodes that is next to nothing
@@ -172,14 +180,38 @@ class ConJac:
         return Following(columns, stiffness, *held.velocities(velocities, felt),
                          *held.still(static[:, count:], left[:, count:]), held)
 
-    def _condensed(self, lin: Linearised, border: Vec) -> Vec:
+    def _condensed(self, lin: Linearised, border: Vec, roughly: bool) -> Vec:
         """−A_qq⁻¹ A_qk of all rows that are eliminated last, on a new factor; border: (border, n, 3)."""
         self.pattern.gather(lin.blocks, lin.node_blocks, -1.0, self._kept_pivot, lin.others)
         for k, vector in enumerate(border):
             pivot = self.mesh.stiffness + BORDER_PIVOT * float(np.vdot(vector, vector)) / self.mesh.stiffness
             self.pattern.put_border(k, -vector, pivot)
-        self.linear.factor(self._matrix, lin.x[self.pattern.order])
+        # who sleeps lies on a factor for long, and what holds patches takes most of its digits back
+        few_do = roughly and self.sleep is None and not self.patches.unknowns
+        if not (few_do and self._factored_in_single()):
+            self.linear.factor(self._matrix, lin.x[self.pattern.order])
         return self.linear.condense()
+
+    def _factored_in_single(self) -> bool:
+        """Put a factor made in single precision in the place of the linear solver's; whether that could be done."""
+        from ...linear.cholesky.single import SingleFactor
+        from ...linear.cholesky.supernodal import inside_of, shown
+
+        showing, inside = shown(self.linear), inside_of(self.linear)
+        if showing is None or inside is None or not inside.stands or self._too_soft:
+            return False
+        if self._rough is None or not self._rough.of(inside):
+            self._rough = SingleFactor(inside)
+        if not self._rough.can_factor(self._matrix):
+            return False
+        try:
+            self._rough.factor(self._matrix)
+        except NotPositiveDefinite:
+            self._too_soft = True
+            return False
+        np.multiply(self._rough.values, self._rough.unit ** -0.5, out=inside.values, casting="unsafe", dtype=np.float64)
+        showing.factored += 1
+        return True
 
     def _inertia(self, lin: Linearised, stage: NodeStage, velocities: Vec) -> Vec:
         """Vᵀ (M − a h D) V, (r, r) [kg]; velocities: V of the reduced unknowns, (3 (q + k), r)."""
@@ -224,14 +256,7 @@ class ConJac:
 
     def _keep_untouched(self) -> None:
         """Copy the factor that is there, of K without contacts, where the linear solver shows it."""
-        from ...linear.cholesky.single import SingleFactor  # compiled for stages that are iterated
-        from ...linear.cholesky.supernodal import inside_of
-
-        inside = inside_of(self.linear)
-        if inside is None or self._untouched is None or not self._untouched.of(inside):
-            self._untouched = None if inside is None else SingleFactor(inside)
-        if self._untouched is not None:
-            self._untouched.copy()
+        self._untouched = self._copied(self._untouched)
 
     def _balance_untouched(self, posed: PosedConJac, alone: Following) -> Callable[[Vec], Vec] | None:
         """`balance` on that copy, from columns that were found with it."""
@@ -239,37 +264,41 @@ class ConJac:
         if factor is None:
             return None
         bare = replace(posed, here=alone)
+        return lambda loads: self.response(bare, loads, factor.solve)
 
-        def solve(right: Vec) -> Vec:
-            return np.stack([factor.solve(column) for column in right.T], axis=1)
+    def in_single(self) -> Callable[[Vec], Vec] | None:
+        """−K_qq⁻¹ of up to three columns of loads on the quasistatic rows, (3 q, c), by a copy of the factor that is
+        there now in single precision; None where the linear solver does not show it."""
+        self._single = self._copied(self._single)
+        return None if self._single is None else self._single.solve
 
-        return lambda loads: self.balance(bare, loads, solve)[0]
-
-    def in_single(self) -> Callable[[Vec], Vec]:
-        """Solves with the factor that is there now, copied in single precision where the linear solver shows it."""
-        from ...linear.cholesky.supernodal import inside_of  # its kernels are compiled beside those of the method
+    def _copied(self, last: SingleFew | None) -> SingleFew | None:
+        """The factor that is there now in single precision, in the room of the last copy if that is of its pattern."""
+        from ...linear.cholesky.single_few import SingleFew  # compiled for stages that are iterated
+        from ...linear.cholesky.supernodal import inside_of
 
         inside = inside_of(self.linear)
-        if inside is None:
-            return self.linear.solve
-        from ...linear.cholesky.single import SingleFactor  # compiled for bakes that ask for it
-
-        if self._single is None or not self._single.of(inside):
-            self._single = SingleFactor(inside)
-        self._single.copy()
-        return self._single.solve
+        if inside is None or not SingleFew.can_copy(inside):
+            return None
+        if last is None or not last.of(inside):
+            last = SingleFew(inside, self.pattern.size - 3 * len(self.inner))
+        last.single.copy()
+        return last
 
     def relax(self, posed: PosedConJac, loads: Vec, solve: Callable[[Vec], Vec] | None = None) -> Vec:
-        """−K_qq⁻¹ of loads on the quasistatic rows, (3 q,) or (3 q, c) [m], the kept nodes held, on the last factor."""
+        """−K_qq⁻¹ of loads on the quasistatic rows, (3 q, c) [m], the kept nodes held, on the last factor, or
+        by a `solve` of `in_single`."""
+        if solve is not None:
+            return solve(loads)
         right = np.zeros((self.pattern.size, *loads.shape[1:]))
         right[: len(loads)] = loads
-        solved = (solve or self.linear.solve)(right)
+        solved = self.linear.solve(right)
         rows: Vec = solved[: len(loads)] - posed.here.columns @ solved[len(loads) :]
         return rows
 
     def balance(self, posed: PosedConJac, loads: Vec, solve: Callable[[Vec], Vec] | None = None) -> tuple[Vec, Vec]:
         """−K⁻¹ of loads (n, 3, c) across the dynamic unknowns, and what is left of them, both (3 (q + k), c), on the
-        factor that is there."""
+        factor that is there, or by `relax` with this `solve`."""
         here, count = posed.here, loads.shape[2]
         rows = self.relax(posed, loads[self.inner].reshape(-1, count), solve)
         own = np.zeros((3 * len(self.kept), count))
@@ -277,6 +306,14 @@ class ConJac:
         _, own = posed.hold.split(posed.lin.x, here.stiffness, left)
         response, left = np.concatenate([rows + here.jacobian @ own, own]), left + here.stiffness @ own
         return (response, _on_rows(left, len(rows))) if here.patches is None else here.patches.still(response, left)
+
+    def response(self, posed: PosedConJac, loads: Vec, solve: Callable[[Vec], Vec] | None = None) -> Vec:
+        """The first of `balance` alone, which costs less where all that is kept is dynamic."""
+        if posed.hold.holds or posed.here.patches is not None:
+            return self.balance(posed, loads, solve)[0]
+        count = loads.shape[2]
+        rows = self.relax(posed, loads[self.inner].reshape(-1, count), solve)
+        return np.concatenate([rows, np.zeros((3 * len(self.kept), count))])
 
     def follow_on(self, posed: PosedConJac, change: Vec) -> PrescribedResponse:
         """What prescribed nodes cause at velocities that differ by `change`, (p, 3), on the factor that is there."""

@@ -32,6 +32,8 @@ class Passes:
         self.posed, self._order, self._stamp = posed, posed.owner.pattern.order, posed.owner.linear.factored
         self._velocities = posed.velocities  #: Ṽ, (3 (q + k), r)
         self._positions = self._velocities if posed.positions is None else posed.positions
+        # six digits do for a direction; what patches take back of it would cost most of those
+        self._solve = posed.owner.in_single() if posed.here.patches is None else None
         self._slope = None
         if len(posed.reduced):
             self._slope = scipy.linalg.lu_factor(posed.reduced if posed.slope is None else posed.slope)
@@ -73,8 +75,11 @@ class Passes:
             ahead += stage.a * stage.h * (self._velocities - self._positions).T @ unbalanced[order].ravel()
         change = np.zeros(len(ahead)) if self._slope is None else -scipy.linalg.lu_solve(self._slope, ahead)
 
-        v = followed[:, 0] + self._velocities @ change
-        x = followed[:, 2] + reached * self._positions @ change - self._carries(v, at, stage)
+        moved = self._velocities @ change
+        v = followed[:, 0] + moved
+        if self._positions is not self._velocities:
+            moved = self._positions @ change
+        x = followed[:, 2] + reached * moved - self._carries(v, at, stage)
         out: Vec = np.zeros((3, *at.x.shape))
         out[:, order] = np.stack([x - reached * v, reached * v, followed[:, 1]]).reshape(3, -1, 3)
         return out
@@ -89,8 +94,9 @@ class Passes:
         touched."""
         owner, alone = self.posed.owner, self.posed.untouched
         if alone is None:
-            return owner.balance(self.posed, np.stack([pulled, left, unbalanced], axis=2))[0]
-        apart = alone(np.stack([pulled, left], axis=2)), owner.balance(self.posed, unbalanced[:, :, None])[0]
+            return owner.response(self.posed, np.stack([pulled, left, unbalanced], axis=2), self._solve)
+        apart = (alone(np.stack([pulled, left], axis=2)),
+                 owner.response(self.posed, unbalanced[:, :, None], self._solve))
         return np.concatenate(apart, axis=1)
 
     def _carried(self, at: Products, stage: NodeStage) -> Vec:

@@ -73,8 +73,8 @@ class Condensed(Protocol):
     def at_most(self, share: float, moved: Vec) -> float:
         """The share of a displacement (n, 3) that changes no edge by more than it may."""
 
-    def in_single(self) -> Callable[[Vec], Vec]:
-        """Solves with the factor, perhaps in single precision."""
+    def in_single(self) -> Callable[[Vec], Vec] | None:
+        """−K_qq⁻¹ by a copy of the factor in single precision, where there can be one."""
 
     def weight(self, lin: Linearised, stage: NodeStage) -> Vec:
         """M with the drag of D, on the rows (3 (q + k),) [kg]."""
@@ -84,6 +84,9 @@ class Condensed(Protocol):
 
     def balance(self, posed: PosedConJac, loads: Vec, solve: Callable[[Vec], Vec] | None = None) -> tuple[Vec, Vec]:
         """−K⁻¹ of loads (n, 3, c) across the dynamic unknowns, and what is left of them on kept nodes."""
+
+    def response(self, posed: PosedConJac, loads: Vec, solve: Callable[[Vec], Vec] | None = None) -> Vec:
+        """The first of `balance` alone."""
 
     def follow_on(self, posed: PosedConJac, change: Vec) -> PrescribedResponse:
         """What prescribed nodes cause at velocities that differ by `change`, (p, 3)."""
@@ -179,12 +182,11 @@ class PosedConJac:
         at = balance_at(x, force, energy)
         # six digits do for a direction, and half the bytes are read in half the time; what patches take back of it
         # would cost most of those
-        single = owner.in_single() if self.here.patches is None else None
-        solve = None if single is None else lambda right: single(right[:, 0])[:, None]
+        solve = owner.in_single() if self.here.patches is None else None
         noise = ROUNDING * (abs(energy) + float(np.abs(carried).sum() + np.abs(force).sum()) * float(np.ptp(x)))
         for _ in range(corrections):
             moved = np.zeros_like(x)
-            rows, _ = owner.balance(self, at.rest[:, :, None], solve)
+            rows = owner.response(self, at.rest[:, :, None], solve)
             moved[owner.pattern.order] = rows.reshape(-1, 3)
             first = owner.at_most(1.0, moved)
             found = search(at, partial(trial_at, start=at.x, moved=moved), first, first * 0.5 ** (TRIALS - 1),

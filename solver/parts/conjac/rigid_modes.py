@@ -28,6 +28,11 @@ class RigidModeBasis:
         """How many a reduced step has."""
         return len(self._dynamic) + sum(group.modes for group in self.floating.groups)
 
+    @property
+    def holds(self) -> bool:
+        """Whether some kept nodes are not dynamic, and hold what floats."""
+        return len(self._nodes) > 0
+
     def split(self, x: Vec, stiffness: Vec, left: Vec) -> tuple[Vec, Vec]:
         """Velocities of the kept nodes: dynamic along the rigid motions, quasistatic across them.
 

@@ -1,0 +1,253 @@
+"""Solves with the leading block of a factor in single precision, for a few right-hand sides that read it together."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...state import Vec
+from ...threads import inlined, kernel, share
+from .single import SingleFactor
+from .supernodal import Supernodes
+
+FEW = 3  #: right-hand sides
+#: between them in a kernel's work, more than any supernode has rows: LLVM makes no vectors where it does not know this
+APART = 8208
+
+
+class SingleFew:
+    """A_qq⁻¹ for a few columns, q all unknowns but the last ones, to about six digits of L."""
+
+    def __init__(self, inside: Supernodes, kept: int) -> None:
+        """inside: of the factor to copy. kept: the last unknowns, which no other one is eliminated after."""
+        self.single = SingleFactor(inside)  #: the copy, which answers for all unknowns
+        self._inside = inside
+        size = len(inside.permutation)
+        place = np.empty(size, dtype=np.int32)
+        place[inside.permutation] = np.arange(size)
+        self._place, self._held = place[: size - kept], inside.permutation >= size - kept
+        trees = len(inside.trees) // 2
+        self._y = np.zeros((trees + 1, FEW, size), dtype=np.float32)
+        self._works, self._scale = np.zeros((trees + 1, FEW * APART), dtype=np.float32), np.zeros(FEW)
+
+    @staticmethod
+    def can_copy(inside: Supernodes) -> bool:
+        """Whether no supernode is longer than the kernels have room for."""
+        return inside.longest <= APART
+
+    def of(self, inside: Supernodes) -> bool:
+        """Whether it copies this factor."""
+        return inside is self._inside
+
+    def solve(self, right: Vec) -> Vec:
+        """A_qq⁻¹ right, (q, c), at most FEW columns."""
+        inside, y, works = self._inside, self._y, self._works
+        _load(right, self._place, y[-1], self._scale)
+        arrays = (self.single.values, inside.first, inside.rows_start, inside.values_start, inside.rows)
+        share(_forward_trees, len(y) - 1, y, *arrays, inside.trees, self.single.above, works)
+        _through_top(y, self._held, *arrays, inside.top, self.single.above, works[-1])
+        share(_backward_trees, len(y) - 1, y, self._held, *arrays, inside.trees, works)
+        out: Vec = np.empty(right.shape)
+        _unload(y[-1], self._place, self._scale, self.single.unit, out)
+        return out
+
+
+INSIDE = "f4[::1], i4[::1], i4[::1], i4[::1], i4[::1]"  # L's values, first, rows_start, values_start, rows
+
+
+@inlined
+def _less(work, row, a, b, c):  # type: ignore[no-untyped-def]
+    """Take this from a row."""
+    work[row] -= a
+    work[row + APART] -= b
+    work[row + 2 * APART] -= c
+
+
+@kernel("void(f8[:,::1], i4[::1], f4[:,::1], f8[::1])")
+def _load(right, place, y, scale):  # type: ignore[no-untyped-def]
+    """Y of rows `place`, each column over a power of two: right sides may be tiny, single precision ends at 1e-38."""
+    for c in range(right.shape[1]):
+        largest = 1.0e-300
+        for r in range(right.shape[0]):
+            largest = max(largest, abs(right[r, c]))
+        scale[c] = 2.0 ** np.ceil(np.log2(largest))
+    for r in range(right.shape[0]):
+        for c in range(right.shape[1]):
+            y[c, place[r]] = right[r, c] / scale[c]
+
+
+@kernel("void(f4[:,::1], i4[::1], f8[::1], f8, f8[:,::1])")
+def _unload(y, place, scale, unit, out):  # type: ignore[no-untyped-def]
+    """The answer, of the matrix itself."""
+    for r in range(out.shape[0]):
+        for c in range(out.shape[1]):
+            out[r, c] = y[c, place[r]] * (scale[c] * unit)
+
+
+@inlined
+def _take(y, work, rows, own, length):  # type: ignore[no-untyped-def]
+    """A supernode's rows, each column on its own, so that products run along memory."""
+    a, b, c = y[0], y[1], y[2]
+    for r in range(length):
+        i = rows[own + r]
+        work[r] = a[i]
+        work[r + APART] = b[i]
+        work[r + 2 * APART] = c[i]
+
+
+@kernel(f"void(f4[:,::1], {INSIDE}, i8, f4[::1])", fastmath={"reassoc", "contract"})
+def _forward(y, values, first, rows_start, values_start, rows, s, work):  # type: ignore[no-untyped-def]
+    """One supernode's own rows of L⁻¹ Y, and what they say of the rows below. y: (FEW, m)."""
+    columns, own, base = first[s + 1] - first[s], rows_start[s], values_start[s]
+    length, nothing = rows_start[s + 1] - own, np.float32(0.0)
+    _take(y, work, rows, own, length)
+    # four columns a time: their triangle, then what they say of all rows below. Where there are fewer the last one is
+    # taken again, times nothing
+    for j in range(0, columns, 4):
+        last = min(j + 4, columns)
+        count, rest = last - j, length - last
+        for k in range(j, last):
+            column = values[base + k * length : base + k * length + last]
+            pivot = np.float32(1.0) / column[k]
+            a0, b0, c0 = work[k] * pivot, work[k + APART] * pivot, work[k + 2 * APART] * pivot
+            work[k], work[k + APART], work[k + 2 * APART] = a0, b0, c0
+            for r in range(k + 1, last):
+                value = column[r]
+                work[r] -= value * a0
+                work[r + APART] -= value * b0
+                work[r + 2 * APART] -= value * c0
+        below = base + j * length + last
+        at1, at2 = below + min(1, count - 1) * length, below + min(2, count - 1) * length
+        at3 = below + (count - 1) * length
+        p, q = values[below : below + rest], values[at1 : at1 + rest]
+        t, u = values[at2 : at2 + rest], values[at3 : at3 + rest]
+        a0, b0, c0 = work[j], work[j + APART], work[j + 2 * APART]
+        a1 = b1 = c1 = a2 = b2 = c2 = a3 = b3 = c3 = nothing
+        if count > 1:
+            a1, b1, c1 = work[j + 1], work[j + 1 + APART], work[j + 1 + 2 * APART]
+        if count > 2:
+            a2, b2, c2 = work[j + 2], work[j + 2 + APART], work[j + 2 + 2 * APART]
+        if count > 3:
+            a3, b3, c3 = work[j + 3], work[j + 3 + APART], work[j + 3 + 2 * APART]
+        e = work[last:]
+        for r in range(rest):
+            e[r] -= p[r] * a0 + q[r] * a1 + t[r] * a2 + u[r] * a3
+            e[r + APART] -= p[r] * b0 + q[r] * b1 + t[r] * b2 + u[r] * b3
+            e[r + 2 * APART] -= p[r] * c0 + q[r] * c1 + t[r] * c2 + u[r] * c3
+    a, b, c = y[0], y[1], y[2]
+    for r in range(length):
+        i = rows[own + r]
+        a[i] = work[r]
+        b[i] = work[r + APART]
+        c[i] = work[r + 2 * APART]
+
+
+@kernel(f"void(f4[:,::1], {INSIDE}, i8, f4[::1])", fastmath={"reassoc", "contract"})
+def _backward(y, values, first, rows_start, values_start, rows, s, work):  # type: ignore[no-untyped-def]
+    """One supernode's own rows of L⁻ᵀ Y, from those below. y: (FEW, m)."""
+    columns, own, base = first[s + 1] - first[s], rows_start[s], values_start[s]
+    length = rows_start[s + 1] - own
+    _take(y, work, rows, own, length)
+    last = columns
+    while last > 0:
+        j = max(last - 4, 0)
+        count, rest = last - j, length - last
+        below = base + j * length + last
+        at1, at2 = below + min(1, count - 1) * length, below + min(2, count - 1) * length
+        at3 = below + (count - 1) * length
+        p, q = values[below : below + rest], values[at1 : at1 + rest]
+        t, u = values[at2 : at2 + rest], values[at3 : at3 + rest]
+        e = work[last:]
+        a0, a1, a2, a3 = np.float32(0.0), np.float32(0.0), np.float32(0.0), np.float32(0.0)
+        b0, b1, b2, b3 = np.float32(0.0), np.float32(0.0), np.float32(0.0), np.float32(0.0)
+        c0, c1, c2, c3 = np.float32(0.0), np.float32(0.0), np.float32(0.0), np.float32(0.0)
+        for r in range(rest):
+            x, y0, z = e[r], e[r + APART], e[r + 2 * APART]
+            a0 += p[r] * x
+            a1 += q[r] * x
+            a2 += t[r] * x
+            a3 += u[r] * x
+            b0 += p[r] * y0
+            b1 += q[r] * y0
+            b2 += t[r] * y0
+            b3 += u[r] * y0
+            c0 += p[r] * z
+            c1 += q[r] * z
+            c2 += t[r] * z
+            c3 += u[r] * z
+        _less(work, j, a0, b0, c0)
+        if count > 1:
+            _less(work, j + 1, a1, b1, c1)
+        if count > 2:
+            _less(work, j + 2, a2, b2, c2)
+        if count > 3:
+            _less(work, j + 3, a3, b3, c3)
+        for k in range(last - 1, j - 1, -1):
+            column = values[base + k * length : base + k * length + last]
+            pivot = np.float32(1.0) / column[k]
+            x, y0, z = work[k], work[k + APART], work[k + 2 * APART]
+            for r in range(k + 1, last):
+                value = column[r]
+                x -= value * work[r]
+                y0 -= value * work[r + APART]
+                z -= value * work[r + 2 * APART]
+            work[k], work[k + APART], work[k + 2 * APART] = x * pivot, y0 * pivot, z * pivot
+        last = j
+    begin, a, b, c = first[s], y[0], y[1], y[2]
+    for r in range(columns):
+        a[begin + r] = work[r]
+        b[begin + r] = work[r + APART]
+        c[begin + r] = work[r + 2 * APART]
+
+
+@kernel(f"void(i8, i8, f4[:,:,::1], {INSIDE}, i4[::1], i4[::1], f4[:,::1])")
+def _forward_trees(  # type: ignore[no-untyped-def]
+    start, stop, y, values, first, rows_start, values_start, rows, trees, above, works,
+):
+    """L⁻¹ Y of subtrees start to stop in a y of their own, with what they say of the rows `above` all of them."""
+    shared = y[y.shape[0] - 1]
+    for tree in range(start, stop):
+        own = y[tree]
+        begin, end = first[trees[2 * tree]], first[trees[2 * tree + 1]]
+        for c in range(own.shape[0]):
+            for i in above:
+                own[c, i] = 0.0
+            for i in range(begin, end):
+                own[c, i] = shared[c, i]
+        for s in range(trees[2 * tree], trees[2 * tree + 1]):
+            _forward(own, values, first, rows_start, values_start, rows, s, works[tree])
+
+
+@kernel(f"void(f4[:,:,::1], b1[::1], {INSIDE}, i4[::1], i4[::1], f4[::1])")
+def _through_top(  # type: ignore[no-untyped-def]
+    y, held, values, first, rows_start, values_start, rows, top, above, work,
+):
+    """L⁻ᵀ L⁻¹ of the supernodes above all subtrees, in the last y, with some rows held at zero; held: (m,)."""
+    shared = y[y.shape[0] - 1]
+    for tree in range(y.shape[0] - 1):
+        own = y[tree]
+        for c in range(own.shape[0]):
+            for i in above:
+                shared[c, i] += own[c, i]
+    for k in range(top.shape[0]):
+        _forward(shared, values, first, rows_start, values_start, rows, top[k], work)
+    for c in range(shared.shape[0]):
+        for i in above:
+            if held[i]:
+                shared[c, i] = 0.0
+    for k in range(top.shape[0] - 1, -1, -1):
+        _backward(shared, values, first, rows_start, values_start, rows, top[k], work)
+
+
+@kernel(f"void(i8, i8, f4[:,:,::1], b1[::1], {INSIDE}, i4[::1], f4[:,::1])")
+def _backward_trees(  # type: ignore[no-untyped-def]
+    start, stop, y, held, values, first, rows_start, values_start, rows, trees, works,
+):
+    """L⁻ᵀ Y of subtrees start to stop, in the last y, with some rows held at zero."""
+    shared = y[y.shape[0] - 1]
+    for tree in range(start, stop):
+        own = y[tree]
+        for c in range(own.shape[0]):
+            for i in range(first[trees[2 * tree]], first[trees[2 * tree + 1]]):
+                shared[c, i] = 0.0 if held[i] else own[c, i]
+        for s in range(trees[2 * tree + 1] - 1, trees[2 * tree] - 1, -1):
+            _backward(shared, values, first, rows_start, values_start, rows, s, works[tree])

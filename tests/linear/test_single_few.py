@@ -1,0 +1,58 @@
+"""A few columns by the leading block of a factor in single precision: as a dense solve has them, whoever works."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from solver import threads
+from solver.assembly.pattern import node_graph
+from solver.linear.cholesky.single_few import SingleFew
+from solver.linear.cholesky.supernodal import inside_of
+from solver.linear.interface import available
+from solver.meshing.grid import box_tets
+
+KEPT = 12
+
+
+@pytest.fixture(params=["cholmod", "cvxopt"])
+def held(request):
+    """Two blocks that nothing joins, the last rows of each kept: the factor's own order takes one whole block first."""
+    nodes, tets = box_tets((7, 5, 4), (0.7, 0.5, 0.4))
+    graph = node_graph(tets, len(nodes))
+    one = sp.kron(sp.diags(np.asarray(graph.sum(axis=0)).ravel() + 0.1) - graph, np.eye(3) + 0.1, format="csc")
+    size = one.shape[0] - KEPT // 2
+    both = sp.block_diag([one, 3.0 * one], format="csc")
+    inner = np.concatenate([np.arange(size), size + KEPT // 2 + np.arange(size)])
+    order = np.concatenate([inner, np.setdiff1d(np.arange(both.shape[0]), inner)])
+    whole = both[order][:, order]
+    lower = sp.tril(whole, format="csc")
+    lower.sort_indices()
+    linear = available(request.param)()
+    linear.analyse(lower, KEPT)
+    linear.factor(lower)
+    return linear, whole[:-KEPT][:, :-KEPT].toarray()
+
+
+@pytest.mark.parametrize("width", [1, 2, 3])
+def test_it_solves_with_the_last_rows_held(held, width):
+    linear, block = held
+    few = SingleFew(inside_of(linear), KEPT)
+    few.single.copy()
+    sides = np.random.default_rng(0).normal(size=(len(block), 3)) * [1.0, 1e-60, 1e60]
+    for _ in range(2):  # nothing is left of the call before
+        answer = few.solve(np.ascontiguousarray(sides[:, 3 - width :]))
+        known = np.linalg.solve(block, sides)[:, 3 - width :]
+        assert (np.abs(answer - known).max(axis=0) <= 1e-5 * np.abs(known).max(axis=0)).all()
+    assert not few.solve(np.zeros((len(block), width))).any()
+
+
+def test_the_bytes_do_not_depend_on_the_threads(held):
+    linear, block = held
+    few = SingleFew(inside_of(linear), KEPT)
+    few.single.copy()
+    sides, answers = np.random.default_rng(1).normal(size=(len(block), 3)), []
+    for count in (1, 2):
+        threads.configure(count)
+        answers.append(few.solve(sides).tobytes())
+    threads.configure(None)
+    assert answers[0] == answers[1]
