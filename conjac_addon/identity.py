@@ -5,8 +5,6 @@ object's: `of` gives an object's own one. Undo takes back what was written to an
 so what was given in this session is remembered beside the objects, by their session_uid, which undo keeps.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import bpy

@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import gc
 import importlib
+import marshal
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.machinery import ModuleSpec, SourceFileLoader
-from importlib.util import spec_from_file_location
+from importlib.util import MAGIC_NUMBER, cache_from_source
+from struct import pack
 from types import ModuleType
 from typing import Any
 
+BITS = 0xFFFFFFFF  #: of a number in bytecode
 ROOT = __package__.rpartition(".")[0]  #: what all of ConJac is called here, the reading half of the solver too
 
 
@@ -27,8 +30,8 @@ class Waiting(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)  # whoever goes through all modules asks for such names
-        part = f"{self.__name__}.{name}"
-        if _Finder.find_spec(part, self.__dict__.get("__path__")):
+        inside, part = vars(self).get("__path__"), f"{self.__name__}.{name}"
+        if inside and _Finder.find_spec(part, inside):
             # `from .package import module` runs neither; later on it runs the module, whose package may need it
             return importlib.import_module(part)
         run(self)
@@ -48,6 +51,8 @@ def run(module: ModuleType) -> None:
     if isinstance(module, Waiting):  # the package may have asked for it
         module.__class__ = ModuleType  # type: ignore[assignment]
         assert module.__spec__ is not None and isinstance(module.__spec__.loader, _Later)
+        if _Finder in sys.meta_path and module.__spec__.submodule_search_locations is not None:
+            _lay_out(module)
         try:
             module.__spec__.loader.own.exec_module(module)
         except BaseException:
@@ -64,10 +69,24 @@ def has_run(module: ModuleType) -> bool:
     return not isinstance(module, Waiting)
 
 
+class _Own(SourceFileLoader):
+    """Runs a module. Its bytecode is read in one go where it is that of the source, as importlib would find too."""
+
+    def get_code(self, fullname: str) -> Any:
+        with suppress(OSError, EOFError, ValueError, NotImplementedError):
+            source = os.stat(self.path)
+            with open(cache_from_source(self.path), "rb") as file:
+                bytecode = file.read()
+            # no flags: it is that of a source of this date and size
+            if bytecode[:16] == MAGIC_NUMBER + pack("<LLL", 0, int(source.st_mtime) & BITS, source.st_size & BITS):
+                return marshal.loads(memoryview(bytecode)[16:])
+        return super().get_code(fullname)
+
+
 class _Later:
     """Loads a module without running it."""
 
-    def __init__(self, own: Any) -> None:
+    def __init__(self, own: _Own) -> None:
         self.own = own  #: the loader that runs it
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
@@ -100,9 +119,36 @@ class _Finder:
         return None
 
 
-def _waiting(name: str, file: str, inside: list[str] | None) -> ModuleSpec | None:
-    return spec_from_file_location(name, file, loader=_Later(SourceFileLoader(name, file)),  # type: ignore[arg-type]
-                                   submodule_search_locations=inside)
+def _waiting(name: str, file: str, inside: list[str] | None) -> ModuleSpec:
+    spec = ModuleSpec(name, _Later(_Own(name, file)), origin=file)  # type: ignore[arg-type]
+    spec.submodule_search_locations = inside
+    spec.has_location = True
+    return spec
+
+
+def _lay_out(package: ModuleType) -> None:
+    """Put the modules of a package into their places, waiting: importing them is as good as nothing then."""
+    folder = package.__path__[0]
+    for entry in os.listdir(folder):
+        tail, _, ending = entry.partition(".")
+        name, path = f"{package.__name__}.{tail}", os.path.join(folder, entry)
+        if name in sys.modules or tail == "__init__":
+            continue
+        if ending == "py":
+            _put(package, tail, _waiting(name, path, None))
+        elif not ending and os.path.exists(init := os.path.join(path, "__init__.py")):
+            _put(package, tail, _waiting(name, init, [path]))
+
+
+def _put(package: ModuleType, tail: str, spec: ModuleSpec) -> ModuleType:
+    """What importing would make of a module, without its machinery."""
+    module = sys.modules[spec.name] = Waiting(spec.name)
+    module.__spec__, module.__loader__, module.__file__ = spec, spec.loader, spec.origin
+    module.__package__ = spec.parent
+    if spec.submodule_search_locations is not None:
+        module.__path__ = spec.submodule_search_locations
+    setattr(package, tail, module)
+    return module
 
 
 @contextmanager
@@ -112,6 +158,7 @@ def loading() -> Iterator[None]:
     gc.disable()  # classes and functions that are to stay: a look at all that Blender has finds nothing
     sys.meta_path.insert(0, _Finder)  # type: ignore[arg-type]
     try:
+        _lay_out(sys.modules[__package__])
         yield
     finally:
         sys.meta_path.remove(_Finder)  # type: ignore[arg-type]

@@ -54,11 +54,7 @@ OVERRIDABLE: Any = {"LIBRARY_OVERRIDABLE"}
 
 def property_name(entry: Entry, param: Param) -> str:
     """Name of the property behind a parameter: its key, or "<entry>_<key>" where another entry means something else."""
-    for other in _entries():
-        for first in other.params:
-            if first.key == param.key:
-                return param.key if first is param else f"{entry.key}_{param.key}"
-    return param.key
+    return param.key if _firsts().get(param.key, param) is param else f"{entry.key}_{param.key}"
 
 
 def painted_params() -> dict[str, Param]:
@@ -169,6 +165,12 @@ def unit_scale(scene: bpy.types.Scene) -> float:
 @functools.cache
 def _entries() -> tuple[Entry, ...]:
     return tuple(entry for family in FAMILIES for entry in catalogue.menu(family).values())
+
+
+@functools.cache
+def _firsts() -> dict[str, Param]:
+    """The first parameter of each key."""
+    return {param.key: param for entry in reversed(_entries()) for param in reversed(entry.params)}
 
 
 def _number(param: Param, **changed: Any) -> Any:

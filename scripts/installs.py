@@ -24,12 +24,12 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
 
-from scripts import build_extension, wheels  # noqa: E402
+from scripts import build_extension, marked, wheels  # noqa: E402
 from scripts.test_blender import NEEDED, inside, interpreter  # noqa: E402
 
 RESULTS = ROOT / "docs" / "installs.json"
 README = ROOT / "README.md"
-BEGIN, END = "<!-- installs: written by scripts/installs.py -->", "<!-- end of installs -->"
+MARKS = marked.marks("installs", "installs.py")
 CHROOT = ROOT.parent / "shared" / "tools" / "blender-chroot"
 SECONDS = 1500  #: for one Blender, all kernels compiled on a busy machine
 SANK_LEAST = 1e-4  #: what came of a bake has to hang lower than it began [m]
@@ -130,9 +130,7 @@ def table(rows: dict[str, dict[str, Any]]) -> str:
 
 def write_table(rows: dict[str, dict[str, Any]]) -> None:
     """Put the table between its two marks in the README."""
-    text = README.read_text(encoding="utf-8")
-    before, _, rest = text.partition(BEGIN)
-    README.write_text(f"{before}{BEGIN}\n\n{table(rows)}\n\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+    marked.put(README, MARKS, table(rows))
 
 
 def _commit() -> str:

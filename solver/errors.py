@@ -23,8 +23,6 @@ the field in scene.json: `$.bodies[0].pin.weights`. Standard library only.
 
 from __future__ import annotations
 
-import unicodedata
-
 EXIT_COMPLETE, EXIT_BAD_INPUT, EXIT_DIVERGED, EXIT_ENVIRONMENT, EXIT_STOPPED = 0, 2, 3, 4, 75
 
 
@@ -127,7 +125,9 @@ TOO_TIGHT = "Raise the Tolerance of the stage solver, which asks for more digits
 
 def printable(text: str) -> str:
     """The text on one line as a terminal may show it: names may hold what moves its cursor or turns letters around."""
-    return "".join(_escaped(c) if unicodedata.category(c) in UNSEEN and c not in JOINERS else c for c in text)
+    from unicodedata import category  # a library, which Blender's start does without
+
+    return "".join(_escaped(c) if category(c) in UNSEEN and c not in JOINERS else c for c in text)
 
 
 UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})

@@ -1,7 +1,5 @@
 """A bake behind the window: Blender's timer carries it on, and the window says how it goes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import bpy
@@ -92,7 +90,7 @@ class BehindWindow:
         return self.result()
 
 
-def _go_to_start(bake: session.Bake) -> None:
+def _go_to_start(bake: "session.Bake") -> None:
     """Put the timeline where the bake begins, ready to play; a scene that plays goes on playing."""
     if any(window.screen.is_animation_playing for window in bpy.context.window_manager.windows):
         return

@@ -1,7 +1,5 @@
 """Bake, pause, cancel, free and export: thin buttons on `session`."""
 
-from __future__ import annotations
-
 import bpy
 
 from ...solver import catalogue
@@ -13,7 +11,7 @@ from . import behind, belongings, freeing, place, session, shown
 from .behind import BehindWindow
 
 
-def running_bake(obj: bpy.types.Object | None) -> session.Bake | None:
+def running_bake(obj: bpy.types.Object | None) -> "session.Bake | None":
     """The bake of this object that this Blender runs."""
     if members.is_soft_body(obj) or members.is_mechanism(obj):
         return session.running_bake(obj)

@@ -1,7 +1,5 @@
 """A .blend that was saved as another one plays the bakes of the one that it was: what the artist wants instead."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import bpy

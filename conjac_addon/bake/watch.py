@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import bpy
@@ -24,14 +23,12 @@ TIMES = 10.0
 SOON = 0.02
 
 
-@dataclass
 class Seen:
-    """What the last look at an object found."""
+    """What the last look at an object found. Not a dataclass, whose code is compiled at each start of Blender."""
 
-    status: standing.Status
-    change: tuple[Any, ...]  #: what Blender's data was, see `_change`
-    files: tuple[Any, ...]  #: what the files were
-    at: float
+    def __init__(self, status: standing.Status, change: tuple[Any, ...], files: tuple[Any, ...], at: float) -> None:
+        """change: what Blender's data was, see `_change`; files: what the files were."""
+        self.status, self.change, self.files, self.at = status, change, files, at
 
 
 _seen: dict[int, Seen] = {}  #: by session_uid

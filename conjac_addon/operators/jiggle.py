@@ -1,7 +1,5 @@
 """Jiggle the soft parts of a character: soft body, held by bones where it is not soft, and dynamic nodes."""
 
-from __future__ import annotations
-
 import bpy
 
 from ...solver.errors import BadInput

@@ -1,7 +1,5 @@
 """Shows what a bake would use: its tetrahedra, its fibers, and the numbers that maps give. Tetrahedra are kept."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -116,7 +114,7 @@ def preview_field(obj: bpy.types.Object, scene: bpy.types.Scene, field: str, wai
     return [*notes, f'"{name}": {param.label} from {ends[0]} (dark) to {ends[1]} (bright)']
 
 
-def _arrays(path: str, name: str) -> dict[str, NDArray[Any]]:
+def _arrays(path: str, name: str) -> "dict[str, NDArray[Any]]":
     try:
         return files.read_npz(Path(path))
     except (OSError, files.Unreadable) as error:

@@ -1,7 +1,5 @@
 """What the status box offers where a bake would show nothing: a ground to fall on, a mesh fine enough to bend."""
 
-from __future__ import annotations
-
 import bmesh
 import bpy
 from mathutils import Vector

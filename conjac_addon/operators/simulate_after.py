@@ -1,7 +1,5 @@
 """Choose where in the stack of modifiers the simulation stands, before the first bake or after it."""
 
-from __future__ import annotations
-
 import bpy
 
 from ..playback import modifier, simulate_after

@@ -1,7 +1,5 @@
 """Finds places for dynamic nodes from how a body vibrates, and puts handles there for the artist to drag."""
 
-from __future__ import annotations
-
 import bpy
 from mathutils import Vector
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import bpy
 
-PAGES = Path(__file__).resolve().parents[1] / "manual"  #: in an installed extension
-SOURCES = Path(__file__).resolve().parents[2]  #: in a checkout: README.md and docs/
+PAGES = Path(__file__).parents[1] / "manual"  #: in an installed extension
+SOURCES = Path(__file__).parents[2]  #: in a checkout: README.md and docs/
 
 #: the first pattern that fits an operator or a setting → its page and heading. All in small letters, as Blender asks
 PLACES = (

@@ -1,7 +1,7 @@
 """The ConJac tab of the 3D View's sidebar and the panel in Physics properties, made from the same sections."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 import bpy
@@ -16,45 +16,51 @@ Draw = Callable[[bpy.types.UILayout, bpy.types.Context], None]
 BODY, CLOTH, COLLIDER, MECHANISM, ARMATURE, JOINT = "body", "cloth", "collider", "mechanism", "armature", "joint"
 
 
-@dataclass(frozen=True)
 class Section:
-    key: str
-    label: str
-    draw: Draw
-    draw_header: Draw | None = None
-    open: bool = False
-    of: tuple[str, ...] = (BODY,)  #: what it is shown for
+    """One part of the panel. Not a dataclass, whose code is compiled at each start of Blender."""
+
+    def __init__(self, key: str, label: str, draw: Draw, draw_header: Draw | None = None, open: bool = False,
+                 of: tuple[str, ...] = (BODY,)) -> None:
+        """of: what it is shown for."""
+        self.key, self.label, self.draw, self.draw_header, self.open, self.of = key, label, draw, draw_header, open, of
+
+
+def _of(module: ModuleType, name: str) -> Draw:
+    """What a module draws, which runs when it is first drawn."""
+    def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+        getattr(module, name)(layout, context)
+    return draw
 
 
 SECTIONS = (
-    Section("mechanism", "Mechanism", mechanisms.draw_mechanism, open=True, of=(MECHANISM,)),
-    Section("bone", "Bone", mechanisms.draw_bone, open=True, of=(ARMATURE,)),
-    Section("letting_go", "Drive and Let Go", mechanisms.draw_letting_go, mechanisms.draw_letting_go_header,
-            of=(ARMATURE,)),
-    Section("springs", "Springs", mechanisms.draw_springs, of=(MECHANISM,)),
-    Section("hanging", "Soft Bodies", mechanisms.draw_hanging, of=(MECHANISM,)),
-    Section("joint", "Joint", mechanisms.draw_empty, open=True, of=(JOINT,)),
-    Section("cloth", "Cloth", cloth.draw, open=True, of=(CLOTH,)),
-    Section("stretch", "Stretch and Shear", cloth.draw_stretch, open=True, of=(CLOTH,)),
-    Section("bending", "Bending", cloth.draw_bending, open=True, of=(CLOTH,)),
-    Section("sharp", "Sharp Edges", cloth.draw_sharp, of=(CLOTH,)),
-    Section("air", "Air", cloth.draw_air, of=(CLOTH,)),
-    Section("motion", "Motion", sections.draw_motion, open=True, of=(BODY, CLOTH, MECHANISM)),
-    Section("material", "Material", sections.draw_material, open=True),
-    Section("fibers", "Fibers", sections.draw_fibers),
-    Section("maps", "Painted Maps", sections.draw_maps, open=True),
-    Section("fields", "Material Maps", sections.draw_fields),
-    Section("cuts", "Cuts", sections.draw_cuts),
-    Section("nails", "Nails", sections.draw_nails),
-    Section("pulls", "Pulls", sections.draw_pulls, of=(BODY, CLOTH)),
-    Section("attach", "Attach", mechanisms.draw_attach, of=(BODY, CLOTH)),
-    Section("contact", "Contact", contact.draw, open=True, of=(BODY, CLOTH, COLLIDER)),
-    Section("volume", "Volume", sections.draw_volume),
-    Section("ground", "Ground", sections.draw_ground, sections.draw_ground_header,
+    Section("mechanism", "Mechanism", _of(mechanisms, "draw_mechanism"), open=True, of=(MECHANISM,)),
+    Section("bone", "Bone", _of(mechanisms, "draw_bone"), open=True, of=(ARMATURE,)),
+    Section("letting_go", "Drive and Let Go", _of(mechanisms, "draw_letting_go"),
+            _of(mechanisms, "draw_letting_go_header"), of=(ARMATURE,)),
+    Section("springs", "Springs", _of(mechanisms, "draw_springs"), of=(MECHANISM,)),
+    Section("hanging", "Soft Bodies", _of(mechanisms, "draw_hanging"), of=(MECHANISM,)),
+    Section("joint", "Joint", _of(mechanisms, "draw_empty"), open=True, of=(JOINT,)),
+    Section("cloth", "Cloth", _of(cloth, "draw"), open=True, of=(CLOTH,)),
+    Section("stretch", "Stretch and Shear", _of(cloth, "draw_stretch"), open=True, of=(CLOTH,)),
+    Section("bending", "Bending", _of(cloth, "draw_bending"), open=True, of=(CLOTH,)),
+    Section("sharp", "Sharp Edges", _of(cloth, "draw_sharp"), of=(CLOTH,)),
+    Section("air", "Air", _of(cloth, "draw_air"), of=(CLOTH,)),
+    Section("motion", "Motion", _of(sections, "draw_motion"), open=True, of=(BODY, CLOTH, MECHANISM)),
+    Section("material", "Material", _of(sections, "draw_material"), open=True),
+    Section("fibers", "Fibers", _of(sections, "draw_fibers")),
+    Section("maps", "Painted Maps", _of(sections, "draw_maps"), open=True),
+    Section("fields", "Material Maps", _of(sections, "draw_fields")),
+    Section("cuts", "Cuts", _of(sections, "draw_cuts")),
+    Section("nails", "Nails", _of(sections, "draw_nails")),
+    Section("pulls", "Pulls", _of(sections, "draw_pulls"), of=(BODY, CLOTH)),
+    Section("attach", "Attach", _of(mechanisms, "draw_attach"), of=(BODY, CLOTH)),
+    Section("contact", "Contact", _of(contact, "draw"), open=True, of=(BODY, CLOTH, COLLIDER)),
+    Section("volume", "Volume", _of(sections, "draw_volume")),
+    Section("ground", "Ground", _of(sections, "draw_ground"), _of(sections, "draw_ground_header"),
             of=(BODY, CLOTH, MECHANISM)),
-    Section("frames", "Frames", sections.draw_frames, of=(BODY, CLOTH, MECHANISM)),
-    Section("keyframes", "Keyframes", mechanisms.draw_keyframes, of=(MECHANISM,)),
-    Section("output", "Output", sections.draw_output, of=(BODY, CLOTH)),
+    Section("frames", "Frames", _of(sections, "draw_frames"), of=(BODY, CLOTH, MECHANISM)),
+    Section("keyframes", "Keyframes", _of(mechanisms, "draw_keyframes"), of=(MECHANISM,)),
+    Section("output", "Output", _of(sections, "draw_output"), of=(BODY, CLOTH)),
 )
 
 #: where the panels stand: a tag for their names → what Blender asks of a panel there
@@ -91,13 +97,13 @@ def _shown_for(section: Section) -> Callable[[type, bpy.types.Context], bool]:
     return poll
 
 
-def _drawn_by(draw: Draw) -> Callable[[bpy.types.Panel, bpy.types.Context], None]:
-    """A panel's method that lets one section draw in the usual two columns."""
+def _drawn_by(draw: Draw, always: bool = False) -> Callable[[bpy.types.Panel, bpy.types.Context], None]:
+    """A panel's method that lets one section draw in the usual two columns. always: whether it is never grey."""
     def method(self: bpy.types.Panel, context: bpy.types.Context) -> None:
         self.layout.use_property_split = True
         self.layout.use_property_decorate = False
-        # what is set now would be in half of what is read; the buttons of the bake stay
-        self.layout.enabled = draw == sections.draw_body or not bake.is_read(context.object)
+        # what is set now would be in half of what is read
+        self.layout.enabled = always or not bake.is_read(context.object)
         draw(self.layout, context)
     return method
 
@@ -112,7 +118,7 @@ def _panels() -> tuple[type[bpy.types.Panel], ...]:
         parent = f"CONJAC_PT_{tag.lower()}"
         made.append(_panel(parent, **place, bl_label="ConJac", poll=classmethod(_may_have_any),
                            bl_options={"DEFAULT_CLOSED"} if tag == "PHYSICS" else set(),
-                           draw=_drawn_by(sections.draw_body), draw_header_preset=_draw_manual))
+                           draw=_drawn_by(_of(sections, "draw_body"), always=True), draw_header_preset=_draw_manual))
         for section in SECTIONS:
             if tag == "PHYSICS" and section.of == (ARMATURE,):
                 continue  # armatures have no Physics tab

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -98,3 +99,35 @@ def test_a_module_inside_a_package_that_waits_may_be_asked_for_first():
     ran = subprocess.run([sys.executable, "-c", INSIDE], cwd=ROOT, capture_output=True, text=True,
                          env=os.environ | {"PYTHONPATH": str(ROOT)}, timeout=300)
     assert "FOUND True conjac.conjac_addon.gather.mesh" in ran.stdout, ran.stdout + ran.stderr
+
+
+CHANGED = """
+import json, os, sys
+sys.path.insert(0, {folder!r})
+import package.later as later
+with later.loading():
+    from package import part
+    told = [later.has_run(part), part.VALUE, later.has_run(part)]
+print("FOUND" + json.dumps(told))
+"""
+
+
+def test_bytecode_is_kept_and_that_of_a_source_which_changed_is_not_run(tmp_path):
+    folder, bytecode = tmp_path / "package", tmp_path / "bytecode"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    shutil.copy(ROOT / "conjac_addon" / "later.py", folder)
+    values = []
+    for text in ("VALUE = 1", "", "VALUE = 22"):
+        if text:
+            (folder / "part.py").write_text(text)
+        ran = subprocess.run([sys.executable, "-c", CHANGED.format(folder=str(tmp_path))], cwd=tmp_path, check=True,
+                             env=os.environ | {"PYTHONPYCACHEPREFIX": str(bytecode), "PYTHONDONTWRITEBYTECODE": ""},
+                             stdout=subprocess.PIPE, text=True)
+        values.append(json.loads(ran.stdout.removeprefix("FOUND")))
+        [kept] = bytecode.rglob("part.*.pyc")
+        if text == "VALUE = 1":
+            # what would run is the bytecode: the same date and size, another content
+            kept.write_bytes(kept.read_bytes().replace(b"\xe9\x01\x00\x00\x00", b"\xe9\x05\x00\x00\x00"))
+    assert [value for _, value, _ in values] == [1, 5, 22]
+    assert all((before, after) == (False, True) for before, _, after in values)

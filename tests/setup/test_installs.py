@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from scripts import installs, wheels
+from scripts import installs, marked, wheels
 
 
 @pytest.mark.long
@@ -21,8 +21,7 @@ def test_the_zip_installs_and_bakes_suzanne(name, tmp_path):
 
 def test_the_readme_has_the_table_of_what_is_kept():
     rows = json.loads(installs.RESULTS.read_text(encoding="utf-8"))
-    readme = installs.README.read_text(encoding="utf-8")
-    assert readme.partition(installs.BEGIN)[2].partition(installs.END)[0].strip() == installs.table(rows)
+    assert marked.read(installs.README, installs.MARKS) == installs.table(rows)
     assert set(rows) <= set(installs.BLENDERS)
 
 

@@ -1,0 +1,25 @@
+"""Text that scripts write into pages that people write: it stands between two marks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def marks(what: str, script: str) -> tuple[str, str]:
+    """The mark before such a text, and the one behind it."""
+    return f"<!-- {what}: written by scripts/{script} -->", f"<!-- end of {what} -->"
+
+
+def put(page: Path, between: tuple[str, str], text: str) -> None:
+    """Write a text between its marks in a page. Raises ValueError where the page lacks them."""
+    begin, end = between
+    whole = page.read_text(encoding="utf-8")
+    if begin not in whole or end not in whole:
+        raise ValueError(f"{page.name} lacks {begin} or {end}")
+    before, _, rest = whole.partition(begin)
+    page.write_text(f"{before}{begin}\n\n{text}\n\n{end}{rest.partition(end)[2]}", encoding="utf-8")
+
+
+def read(page: Path, between: tuple[str, str]) -> str:
+    """What stands between its marks in a page."""
+    return page.read_text(encoding="utf-8").partition(between[0])[2].partition(between[1])[0].strip()

@@ -1,0 +1,56 @@
+"""How large the wheels of each zip are, by the lock: a table in docs/install.md. `make manual` writes it anew."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from scripts import marked, wheels  # noqa: E402
+
+PAGE = ROOT / "docs" / "install.md"
+MARKS = marked.marks("sizes", "wheel_table.py")
+GOAL = 100.0  #: MB
+
+
+def table() -> str:
+    """A row for each wheel, a column for each zip [MB]; a zip without all of its wheels says which are missing."""
+    lock = json.loads(wheels.LOCK.read_text(encoding="utf-8"))
+    zips = [(python, target) for python in wheels.PYTHONS for target in wheels.TAGS]
+    sizes = {one: {row["name"]: row["size"] / 1e6 for row in lock.get(" ".join(one), [])} for one in zips}
+    wanted = {one: {pin.partition("==")[0] for pin in wheels.pins(*one)} for one in zips}
+    largest = {name: max(found.get(name, 0.0) for found in sizes.values()) for name in set().union(*wanted.values())}
+    names = sorted(largest, key=lambda name: (-largest[name], name))
+    lines = ["| MB | " + " | ".join(f"py{python.replace('.', '')} {target}" for python, target in zips) + " |",
+             "| --- |" + " --- |" * len(zips)]
+    for name in names:
+        cells = [_megabytes(sizes[one].get(name), name in wanted[one]) for one in zips]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    sums = [sum(sizes[one].values()) for one in zips]
+    lines.append("| **all wheels** | " + " | ".join(f"**{size:.1f}**" for size in sums) + " |")
+    lines.append(f"| at most {GOAL:.0f} | " + " | ".join(_verdict(size, wanted[one] - set(sizes[one]))
+                                                        for one, size in zip(zips, sums, strict=True)) + " |")
+    return "\n".join(lines)
+
+
+def _megabytes(size: float | None, is_wanted: bool) -> str:
+    if size is None:
+        return "missing" if is_wanted else ""
+    return f"{size:.1f}"
+
+
+def _verdict(size: float, missing: set[str]) -> str:
+    if missing:
+        return f"no zip: {', '.join(sorted(missing))}"
+    return "yes" if size <= GOAL else "no"
+
+
+def main() -> None:
+    marked.put(PAGE, MARKS, table())
+
+
+if __name__ == "__main__":
+    main()
