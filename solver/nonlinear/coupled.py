@@ -33,6 +33,7 @@ FAR, TRUE, PROJECTED = range(3)  #: which stiffness a stage stands on
 SETTLE = 2  #: quasi-Newton steps towards balance after each solve
 NEAR = 0.3  #: of the first change of rates: from there on the true stiffness is tried
 LOST = 1  #: iterations on the true stiffness that may grow and be far again
+PATIENCE = 20  #: iterations on one stiffness in which what changes is halved at least where there is a root
 
 
 def reach(pose_at: PoseAt, evaluate: Evaluate, stage: StageShape, start: State, limits: StopRule, extent: float,
@@ -50,13 +51,15 @@ def reach(pose_at: PoseAt, evaluate: Evaluate, stage: StageShape, start: State, 
     u, offset = start.u, np.zeros_like(base)
     q = base + reached * u
     first = change = largest = goal = np.inf
-    relaxed, stiffness, worse = Relaxation(), FAR, 0
-    for _ in range(limits.iterations):
+    relaxed, stiffness, worse, taken, changes = Relaxation(), FAR, 0, 0, list[float]()
+    while taken < limits.iterations:
+        taken += 1
         # far away the projected stiffness leads safely, near the root the true one to the end. It is asked for once in
         # a stage: J of either has a root of its own, and going back and forth would find neither
         if stiffness == FAR and change < NEAR * largest:
             stiffness, worse = TRUE, 0
             relaxed.forget_last()
+            changes.clear()
         try:
             posed = pose_at(q, u, stiffness != TRUE)
             ahead = posed.solve() - u
@@ -68,6 +71,7 @@ def reach(pose_at: PoseAt, evaluate: Evaluate, stage: StageShape, start: State, 
             if stiffness != TRUE:
                 raise StepFailed("the system matrix is not positive definite") from failure
             stiffness = PROJECTED
+            changes.clear()
             continue
         u, q, offset = u_next, settled, offset + (settled - moved)
         far = reached * float(np.abs(ahead).max(initial=0.0))
@@ -76,12 +80,18 @@ def reach(pose_at: PoseAt, evaluate: Evaluate, stage: StageShape, start: State, 
             first, largest, goal = far, change, limits.tolerance * (change + 1.0e-3 * extent)
         if change <= goal:
             return State(stage.time, q, u, start.memory)
-        if not np.isfinite(change):
+        changes.append(change)
+        if not np.isfinite(change) or _is_stuck(changes):
             break
         worse += far > max(relaxed.last, NEAR * first)
         relaxed.follow(far, ahead)
         if stiffness == TRUE and worse > LOST:
             # pressed nearly to where it buckles, J of the true stiffness turns faster than an iteration follows
             stiffness, relaxed = PROJECTED, Relaxation()
-    raise StepFailed(f"{who} did not agree in {limits.iterations} iterations; "
-                     f"positions still change by {change:.3g} m")
+            changes.clear()
+    raise StepFailed(f"{who} did not agree in {taken} iterations; positions still change by {change:.3g} m")
+
+
+def _is_stuck(changes: list[float]) -> bool:
+    """Whether the last iterations came no nearer: what balances snaps between two shapes, and further ones are lost."""
+    return len(changes) > PATIENCE and min(changes[-PATIENCE:]) > 0.5 * min(changes[:-PATIENCE])

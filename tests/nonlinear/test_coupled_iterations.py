@@ -1,0 +1,59 @@
+"""When an iteration on what is dynamic and what balances goes on, and when it gives up."""
+
+import numpy as np
+import pytest
+
+from solver.errors import StepFailed
+from solver.nonlinear.coupled import PATIENCE, reach
+from solver.nonlinear.limits import StopRule
+from solver.parts.interface import Stage
+from solver.state import State
+
+
+class Settling:
+    """One rate that is right at once, and one coordinate that `settle` brings from q to where a map leads."""
+
+    def __init__(self, q, leads):
+        self.q, self.leads = q, leads
+
+    def solve(self):
+        return np.zeros(1)
+
+    def settle(self, q, u, evaluate, corrections=None):
+        return self.leads(self.q)
+
+
+def end(leads, iterations=100):
+    begun = []
+
+    def pose_at(q, u, project):
+        begun.append(q)
+        return Settling(q, leads)
+
+    start = State(0.0, np.array([1.0]), np.zeros(1), {})
+    stage = Stage(0.1, 1.0, 1.0, 0.1, start.q, start.u)
+    try:
+        return reach(pose_at, None, stage, start, StopRule(1e-6, iterations, 0.0), 1.0).q, len(begun)
+    except StepFailed as failure:
+        return str(failure), len(begun)
+
+
+def test_what_snaps_between_two_shapes_is_given_up_soon_and_the_sentence_counts_iterations():
+    """Which shape comes next is decided by the one before it, for ever: after each stiffness is tried, no more."""
+    said, count = end(lambda q: -q)
+    assert PATIENCE < count <= 3 * (PATIENCE + 2)
+    assert said == f"dynamic nodes and balance did not agree in {count} iterations; positions still change by 2 m"
+
+
+@pytest.mark.parametrize("rate", [0.5, 0.85, 0.96])
+def test_what_comes_nearer_slowly_is_gone_on_with(rate):
+    q, count = end(lambda q: rate * q, 400)
+    assert abs(q[0]) < 1e-6 / (1.0 - rate) and count > 10
+    assert count == pytest.approx(np.log(1e-6) / np.log(rate), abs=3)
+
+
+def test_what_comes_no_nearer_until_it_does_at_last_may_be_in_time():
+    """A detour shorter than the patience is no reason to give up."""
+    steps = iter([0.0, *[3.0, -3.0] * (PATIENCE // 4)])
+    q, count = end(lambda q: np.full(1, next(steps, 0.25 * float(q[0]))))
+    assert abs(q[0]) < 1e-5 and count > PATIENCE // 2
