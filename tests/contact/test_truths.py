@@ -21,29 +21,29 @@ def energy(part, state):
 
 # a block on a slope
 
-def on_a_plate(folder, slope, plate, mu=0.5, solver="newton_d"):
-    """A block that lies on a plate of so many cells, which is turned and moved; gravity is tilted."""
+def on_a_plate(folder, slope, plate, mu=0.5, solver="newton_d", block=(4, 4, 1)):
+    """A block of so many cells that lies on a plate of so many, which is turned and moved; gravity is tilted."""
     cells, turn, shift = plate
     arrays = {}
-    block = soft("Block", *box((4, 4, 1), (0.2, 0.2, 0.05), (-0.1, -0.1, 0.004)), arrays, modulus=1e6, friction=mu,
-                 damping={"kind": "rayleigh", "params": {"stiffness_damping": 0.002}})
+    body = soft("Block", *box(block, (0.2, 0.2, 0.05), (-0.1, -0.1, 0.004)), arrays, modulus=1e6, friction=mu,
+                damping={"kind": "rayleigh", "params": {"stiffness_damping": 0.002}})
     vertices, triangles = sheet(3.0, cells)
     c, s = np.cos(turn), np.sin(turn)
     vertices = vertices @ np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]).T + [shift, -shift, 0.0]
     g = G / np.hypot(1.0, slope)
-    return contact_job(folder, [block], [obstacle("Plate", vertices, triangles, arrays, friction=mu)], arrays,
+    return contact_job(folder, [body], [obstacle("Plate", vertices, triangles, arrays, friction=mu)], arrays,
                        gravity=[slope * g, 0.0, -g], integrator={"kind": "sdirk2"}, stage_solver={"kind": solver})
 
 
-def slid(folder, share, plate, solver, count, mu=0.5):
+def slid(folder, share, plate, solver, count, mu=0.5, **more):
     """Speeds down the slope [m/s] of a block that came to rest on less of one, tan of the slope a share of μ."""
     state = None
     for less in (0.0, 0.9):
-        part = nodes_of(load(on_a_plate(folder / f"slope{share} less{less}", less * mu, plate, mu, solver)))
+        part = nodes_of(load(on_a_plate(folder / f"slope{share} less{less}", less * mu, plate, mu, solver, **more)))
         state = State(0.0, part.initial_state().q if state is None else state.q, part.initial_state().u)
-        for _ in range(48):
+        for _ in range(count):
             state = part.step(state, H)
-    part = nodes_of(load(on_a_plate(folder / f"slope{share}", share * mu, plate, mu, solver)))
+    part = nodes_of(load(on_a_plate(folder / f"slope{share}", share * mu, plate, mu, solver, **more)))
     state, seen = State(0.0, state.q, 0.0 * state.u), []
     for _ in range(count):
         state = part.step(state, H)
@@ -65,6 +65,12 @@ def test_a_block_slides_from_the_slope_of_its_friction_on(tmp_path, plate, solve
     if solver == "newton_d":  # Quick leaves changes of speed that are as small as these
         gained = (slides[-1] - slides[-25]) / (24 * H)
         assert gained == pytest.approx(G / np.hypot(1.0, 0.5 * (1.0 + off)) * 0.5 * off, rel=0.03)
+
+
+def test_a_coarse_block_slides_across_many_triangles_as_well(tmp_path):
+    held, slides = (slid(tmp_path, 1.0 + off, ACROSS, "quick", 24, block=(2, 2, 1)) for off in (-0.05, 0.05))
+    assert np.abs(held[-12:]).max() <= 1.0e-3
+    assert slides[-1] > 4.0e-3 and (np.diff(slides[-12:]) > 0.0).all()
 
 
 # Hertz: a ball of radius 1 between two plates
@@ -181,11 +187,12 @@ def test_a_ball_bounces_less_the_more_its_material_is_damped(tmp_path):
     assert bounced[-1] > 0.0
 
 
-@pytest.mark.long
-def test_a_ball_on_a_finer_mesh_bounces_alike(tmp_path):
-    coarse, fine = (dropped(tmp_path / str(cells), cells, damping=4e-3) for cells in (4, 7))
-    assert np.abs(coarse[0] - fine[0]).max() < 0.005  # of 20 cm, in 35 cm of way
-    assert coarse[1][-1] == pytest.approx(fine[1][-1], rel=0.02)
+@pytest.mark.parametrize("meshes, step, near, alike", some(
+    [((4, 5), 1 / 96, 0.006, 0.03), ((4, 7), 1 / 192, 0.005, 0.02)], ((4, 5), 1 / 96, 0.006, 0.03)))
+def test_a_ball_on_a_finer_mesh_bounces_alike(tmp_path, meshes, step, near, alike):
+    coarse, fine = (dropped(tmp_path / str(cells), cells, damping=4e-3, step=step) for cells in meshes)
+    assert np.abs(coarse[0] - fine[0]).max() < near  # of 20 cm, in 35 cm of way
+    assert coarse[1][-1] == pytest.approx(fine[1][-1], rel=alike)
 
 
 # the same bytes

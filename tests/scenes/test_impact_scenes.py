@@ -7,10 +7,14 @@ from matrix import some
 from benchmarks import impacts
 
 
-@pytest.mark.parametrize("name,size", some([("cube", 1.0), ("torus", 1.0)]))
-def test_what_lands_looks_right(name, size):
-    shape = impacts.SHAPES[name]()
-    row = impacts.dropped(name, size, shape)
+def coarse_cube():
+    return impacts.standing(*impacts.mirrored((2, 2, 2), (1.0, 1.0, 1.0)), True)
+
+
+@pytest.mark.parametrize("name,made", some(
+    [("coarse", coarse_cube), ("cube", impacts.cube), ("torus", impacts.torus)], ("coarse", coarse_cube)))
+def test_what_lands_looks_right(name, made):
+    row = impacts.dropped(name, 1.0, made())
     print(row)
     assert row["stretch"] <= 2.0 and row["turned"] <= 1.0 and 0.0 < row["sink"] <= 0.02
     assert row["longest edge, ours"] > 1.1  # it was hit
