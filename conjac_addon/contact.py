@@ -37,6 +37,9 @@ class CONJAC_Contact(bpy.types.PropertyGroup):
         name="Contact Distance", description="How near surfaces come before they push each other; 0 for what suits the "
         "tetrahedra. Larger is faster, and shows a gap", default=0.0, min=0.0, soft_max=0.1, precision=4,
         unit="LENGTH", override=OVERRIDABLE)
+    push_apart: bpy.props.IntProperty(
+        name="Push Apart", description="In how many frames that which crosses at the start is pushed apart, about; 0 "
+        "refuses to bake it", default=0, min=0, soft_max=48, override=OVERRIDABLE)
 
 
 classes = (CONJAC_Contact,)

@@ -37,6 +37,8 @@ def say(document: dict[str, Any], of: bpy.types.Object, scene: bpy.types.Scene) 
         return
     distance = properties.si(of.conjac.contact, "distance", scene)
     document["contact"] = {"law": {"kind": LAW, "params": {"distance": distance}}}
+    if of.conjac.contact.push_apart:
+        document["contact"]["law"]["params"]["push_apart"] = of.conjac.contact.push_apart / document["time"]["fps"]
     for obj, body, others in zip(bodies, document["bodies"], found):
         body["touches"] = others
         body["friction"] = properties.shortest(obj.conjac.contact.friction)

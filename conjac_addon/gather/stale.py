@@ -159,7 +159,8 @@ _PROPERTIES = {"ground.stiffness": "ground_stiffness",
                "time.tolerance": "accuracy"}
 
 #: what contact says
-_OF_CONTACT = {"touches": "Collides With", "obstacles": "Colliders", "distance": "Contact Distance"}
+_OF_CONTACT = {"touches": "Collides With", "obstacles": "Colliders", "distance": "Contact Distance",
+               "push_apart": "Push Apart"}
 
 #: the same for what a mechanism says
 _WORDS = {"low": "Limits", "high": "Limits", "mu": "Joint Friction", "joints": "Joints", "until": "Let Go at",

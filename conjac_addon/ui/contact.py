@@ -35,7 +35,9 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     layout.prop(said, "friction")
     if not members.is_cloth(obj):
         layout.prop(said, "thickness")
-    layout.prop(members.owner(obj).conjac.contact, "distance")
+    shared = members.owner(obj).conjac.contact
+    layout.prop(shared, "distance")
+    layout.prop(shared, "push_apart")
     hint(layout, _sentence(obj, context.scene))
     if members.mechanism_of(obj) is not None:
         hint(layout, "Of soft bodies it touches those alone that hang on the same mechanism")

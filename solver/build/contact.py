@@ -8,11 +8,13 @@ from numpy.typing import NDArray
 from .. import catalogue
 from ..contact.find.mesh import Surfaces
 from ..contact.laws.interface import ContactLaw
+from ..contact.laws.pushed_apart import Crossing, PushedApart
 from ..coordinates.free_nodes import FreeNodes
 from ..errors import BadScene
 from ..job.folder import Job, parameters
 from ..meshing.volume import unique_edges
 from ..meshing.winding import winding_numbers
+from ..parts.eol.swollen import is_closed
 from ..state import Index, Led, Vec
 from .fields import Prepared
 from .obstacles import Obstacles
@@ -21,6 +23,7 @@ REACH = 0.1  #: of the shortest mean edge of a body's skin: how near surfaces ma
 LEAST_REACH = 0.02  #: and at least, however near a body is to itself
 LEAST_TO_OTHERS = 0.002  #: likewise to another one
 OF_REST = 0.5  #: of how near a body is to itself where it rests, or to others where it starts: so far it does not push
+GAP = 0.04  #: of the shortest mean edge: how far apart what crosses at the start is pushed
 RESISTS = 0.1  #: of a node's inertia over a step and of its elasticity: what a contact resists with
 #: groups of nodes that do not touch each other: of obstacles, rigid bodies and pins, and of flesh that rides on joints
 HARD, CARRIED = 0, 1
@@ -50,7 +53,20 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     of_node = np.full(len(rest), -1)
     of_node[triangles] = owner[:, None]
     meets = _meets(job, [*(one.body.name for one in prepared), *obstacles.called], len(prepared))
-    surfaces = Surfaces(rest, triangles, group, of_node, None if meets.all() else meets)
+
+    def between(some: NDArray[np.bool_]) -> Surfaces:
+        return Surfaces(rest, triangles, group, of_node, None if some.all() else some)
+
+    params = parameters("contact", contact.law)
+    seconds = params.pop("push_apart")
+    surfaces, everything, crossing = between(meets), meets, np.zeros_like(meets)
+    while seconds and (found := surfaces.crossing(now)) is not None:
+        one, other = of_node[found[0][0]], of_node[found[1][0]]
+        if one == other:
+            break
+        crossing[[one, other], [other, one]] = True
+        meets = meets & ~crossing
+        surfaces = between(meets)
     _refuse_crossing(surfaces, now, names, of_node)
     _refuse_inside(prepared, first, skins, obstacles, behind, now, meets)
 
@@ -61,7 +77,6 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
         edges.append(float(np.linalg.norm(rest[pairs[:, 0]] - rest[pairs[:, 1]], axis=1).mean()))
         nodes = slice(int(start), int(start) + len(one.volume.nodes))
         stiffness[nodes] = RESISTS * (mass[nodes] / job.scene.time.step**2 + one.resistance(edges[-1]))
-    params = parameters("contact", contact.law)
     thick = [one.thickness for one in prepared if one.thickness is not None]
     stands_out = np.array([one.body.thickness or 0.0 for one in prepared] + [0.0] * len(obstacles.names))[of_node]
     reach = params.pop("distance") or _reaches(
@@ -77,7 +92,17 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
                            "Lower it: others are kept so far from its surface", one.body.name)
     made: ContactLaw = law(surfaces, rest, stiffness, friction, reach, params, stands_out)
     _refuse_too_near(made, now, names, of_node)
-    return [made]
+    if not crossing.any():
+        return [made]
+    thickness = np.zeros(len(names))
+    np.maximum.at(thickness, of_node[triangles], stands_out[triangles])
+    apart = GAP * min(edges)
+    reaches = np.where(crossing, OF_REST * apart, reach)
+    of_all: ContactLaw = law(between(everything), rest, stiffness, friction, reaches, params, stands_out)
+    faces = [*skins, *(one + np.int32(behind) for one in obstacles.triangles)]
+    return [PushedApart(made, of_all, Crossing(
+        between(crossing), names, of_node, crossing, faces, [is_closed(one) for one in faces], seconds,
+        apart + thickness[:, None] + thickness[None, :], stiffness, now))]
 
 
 def _refuse_too_near(law: ContactLaw, now: Vec, names: list[str], owner: Index) -> None:
@@ -123,7 +148,8 @@ def _refuse_crossing(surfaces: Surfaces, now: Vec, names: list[str], owner: Inde
     if one == other:
         raise BadScene(f"it crosses itself at the start, near ({place}) m", "Move its parts away from each other", one)
     raise BadScene(f'it crosses "{other}" at the start, near ({place}) m',
-                   "Move them apart, with a little air between, or let them not touch each other", one)
+                   "Move them apart, with a little air between, give Push Apart some frames, or let them not touch "
+                   "each other", one)
 
 
 def _refuse_inside(prepared: list[Prepared], first: Index, skins: list[Index], obstacles: Obstacles,

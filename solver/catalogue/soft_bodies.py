@@ -110,6 +110,10 @@ CREEP_SPEED = Param("creep_speed", "Creep Speed",
                     "What slips slower than this is not braked in full: what should stand creeps at less", 1.0e-3,
                     "m/s", 1.0e-6, 1.0, 1.0e-4, 1.0e-2)
 
+PUSH_APART = Param("push_apart", "Push Apart",
+                   "In what time that which crosses at the start is pushed apart, 0 refuses it", 0.0, "s", 0.0, None,
+                   0.0, 2.0)
+
 SPOT_RADIUS = Param("spot_radius", "Spot Radius",
                     "How far around a handle nodes move as one, 0 picks a tenth of the box diagonal", 0.0, "m", 0.0,
                     None, 0.0, 1.0)
@@ -310,7 +314,7 @@ ENTRIES: tuple[Entry, ...] = (
           (FRICTION_COEFFICIENT,), number=2),
     Entry("contact", "barrier", "contact.laws.barrier:Barrier", "Barrier",
           "Surfaces push each other the harder the nearer they are, and never meet",
-          (CONTACT_DISTANCE, FRICTION_COEFFICIENT, CREEP_SPEED), number=0),
+          (CONTACT_DISTANCE, FRICTION_COEFFICIENT, CREEP_SPEED, PUSH_APART), number=0),
     Entry("mesher", "tetwild", "meshing.tetwild:TetWild", "fTetWild",
           "Meshes open, self-intersecting and dirty surfaces", (EDGE_LENGTH, SHEET_THICKNESS), number=0),
     Entry("mesher", "tetgen", "meshing.tetgen:TetGen", "TetGen",

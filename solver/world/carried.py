@@ -213,6 +213,8 @@ class FleshOnBones(World):
 
     def step(self, state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
+        for law in self.soft.contacts:
+            law.begin(self.positions(state), state.time)
         try:
             soft, joints = self.parted(self.jointed.integrated(self, state, h, self.soft.integrator))
         except np.linalg.LinAlgError as failure:

@@ -216,6 +216,8 @@ class Nodes(SoftBodies):
     def step(self, state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
         done, sleep = False, self.condensation.sleep
+        for law in self.contacts:
+            law.begin(self.coordinates.place(state.q, state.time, state.led), state.time)
         while not done:
             try:
                 after = self._stepped(state, h)

@@ -16,6 +16,7 @@ from test_attach import add_flesh  # noqa: E402
 from conjac.conjac_addon import bake, gather, members  # noqa: E402
 from conjac.conjac_addon.bake import cli, place  # noqa: E402
 from conjac.conjac_addon.gather.job import scene_settings as gather_settings  # noqa: E402
+from conjac.examples_blend import jelly  # noqa: E402
 from conjac.solver.errors import BadInput  # noqa: E402
 from conjac.solver.job.load import load  # noqa: E402
 
@@ -342,6 +343,19 @@ def test_what_crosses_at_the_start_is_told_by_name_and_selected(balls, scene):  
     assert 0 < len(chosen) < len(low.data.polygons)
     assert all(max(low.data.vertices[vertex].co.z for vertex in face.vertices) > 0.09 for face in chosen)
     assert bpy.ops.conjac.free_bake.poll() is False  # nothing was baked
+
+
+def test_what_crosses_is_pushed_apart_where_frames_are_given(balls, scene):  # noqa: F811
+    low, high = balls
+    high.location.z, scene.frame_end = 0.3, 12
+    members.owner(low).conjac.contact.push_apart = 4
+    assert bake.bake_object(low) == 0
+    # as it was put at first, on top of the other at last
+    scene.frame_set(1)
+    assert (seen_at(high, 1)[:, 2].min() + high.location.z) < seen_at(low, 1)[:, 2].max() + low.location.z - 0.015
+    assert jelly.clearance([low, high], range(9, 13)) > 0.0
+    members.owner(low).conjac.contact.push_apart = 5
+    assert bake.status(low).state == "stale" and "Push Apart" in bake.status(low).text
 
 
 def test_names_that_files_cannot_tell_apart_play_each_their_own(balls, scene):  # noqa: F811

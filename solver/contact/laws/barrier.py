@@ -60,6 +60,9 @@ class Barrier:
         self._last: tuple[Vec, Touching] | None = None
         self._from, self._room = rest, 0.0
 
+    def begin(self, x: Vec, time: float) -> None:
+        """It is the same in all steps."""
+
     def largest_step(self, start: Vec, end: Vec) -> float:
         """The largest share of a straight move between positions (n, 3) [m], in [0, 1], in which nothing meets."""
         share = self.surfaces.largest_step(start, end)

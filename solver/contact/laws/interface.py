@@ -66,6 +66,9 @@ class ContactLaw(StencilForce, Protocol):
     edge: float  #: a mean one of the bodies' surfaces [m]
     reach: float  #: how near surfaces are that push [m]
 
+    def begin(self, x: Vec, time: float) -> None:
+        """Call where a step starts, with positions of all nodes (n, 3) [m]. Raises StepFailed."""
+
     def nearest(self, x: Vec) -> Index | None:
         """The nodes, (4,), of a pair that is nearer to each other than both sides are thick; None where none is."""
 

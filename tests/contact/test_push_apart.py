@@ -1,0 +1,94 @@
+"""Surfaces that cross at the start are pushed apart over a while, if that is asked; else they are refused by name."""
+
+import numpy as np
+import pytest
+from small_jobs import change
+from touching import box, contact_job, crosses, obstacle, sheet, soft
+from worlds import nodes_of
+
+from solver.errors import BadScene, StepFailed
+from solver.job.load import load
+
+H, WHILE = 1 / 96, 0.25
+
+
+def crossing(folder, seconds=WHILE, floor=-0.02, **scene):
+    """A block that stands 2 cm deep in a sheet, and one that stands 3 cm deep in it and a little askew."""
+    arrays = {}
+    bodies = [soft("Lower", *box((2, 2, 2), (0.2, 0.2, 0.2), (-0.1, -0.1, 0.0)), arrays, modulus=3e4),
+              soft("Upper", *box((2, 2, 2), (0.2, 0.2, 0.2), (-0.07, -0.06, 0.17)), arrays, modulus=3e4)]
+    contact = {"law": {"kind": "barrier", "params": {"push_apart": seconds}}}
+    return contact_job(folder, bodies, [obstacle("Floor", *sheet(1.0, 3, -floor), arrays, friction=0.5)], arrays,
+                       contact=contact, **{"stage_solver": {"kind": "quick"}, **scene})
+
+
+@pytest.mark.parametrize("method,integrator", [("vanilla", "backward_euler"), ("vanilla", "semi_implicit"),
+                                               ("conjac", "sdirk2")])
+def test_what_crosses_is_pushed_apart_and_not_thrown(tmp_path, method, integrator):
+    part = nodes_of(load(crossing(tmp_path / "job", method={"kind": method}, integrator={"kind": integrator})))
+    state, law = part.initial_state(), part.contacts[0]
+    assert np.array_equal(state.q.reshape(-1, 3), part.rest[part.coordinates.free])
+    apart, fastest = None, 0.0
+    for k in range(60):
+        state = part.step(state, H)
+        x = part.coordinates.place(state.q, state.time)
+        if apart is not None:
+            continue
+        fastest = max([fastest, *(float(np.linalg.norm(part.velocity(state)[one.nodes].mean(axis=0)))
+                                  for one in part.parts)])
+        if law._everything.surfaces.crossing(x) is None:
+            apart = k
+    # in the time that was given, and as much again where weight holds it up; 5 cm in a quarter of a second
+    assert apart is not None and 0.5 * WHILE < (apart + 1) * H < 2.0 * WHILE
+    assert fastest < 1.0
+    assert law._springs is None and law.surfaces is law._everything.surfaces
+    assert not crosses(part, state)
+    assert x[:27, 2].min() > 0.02 and x[27:54, 2].min() > 0.02
+    # their shape at rest is their own
+    sides = part.tets[:, [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]].reshape(-1, 2)
+    now, rest = (np.linalg.norm(at[sides[:, 0]] - at[sides[:, 1]], axis=1) for at in (x, part.rest))
+    assert now == pytest.approx(rest, rel=0.4)
+
+
+def test_its_springs_are_the_slope_of_their_energy_and_cancel(tmp_path):
+    part = nodes_of(load(crossing(tmp_path / "job")))
+    law = part.contacts[0]
+    rng = np.random.default_rng(3)
+    x = part.rest + 1e-3 * rng.normal(size=part.rest.shape)
+    law.begin(x, 0.1)
+    table = law.fill(x, 0.1, True)
+    assert len(table.nodes) > len(law._others.fill(x, 0.1, True).nodes)
+    assert np.abs(table.forces.sum(axis=1)).max() <= 1e-12 * np.abs(table.forces).max()
+    force, way, eps = np.zeros_like(x), rng.normal(size=x.shape), 1e-7
+    table.add_forces(force)
+    slope = (law.measure(x + eps * way, 0.1).energy - law.measure(x - eps * way, 0.1).energy) / (2 * eps)
+    assert -float(np.vdot(force, way)) == pytest.approx(slope, rel=1e-5)
+    ahead, behind = np.zeros_like(x), np.zeros_like(x)
+    law.measure(x + eps * way, 0.1).add_forces(ahead)
+    law.measure(x - eps * way, 0.1).add_forces(behind)
+    felt = np.zeros_like(x)
+    for nodes, blocks in zip(table.nodes, table.blocks):
+        for (a, b), block in zip([(1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2)], blocks.reshape(6, 3, 3)):
+            felt[nodes[a]] += block @ (way[nodes[b]] - way[nodes[a]])
+            felt[nodes[b]] += block.T @ (way[nodes[a]] - way[nodes[b]])
+    assert felt == pytest.approx((ahead - behind) / (2 * eps), abs=1e-4 * np.abs(felt).max())
+
+
+def test_without_it_the_start_is_refused_by_name(tmp_path):
+    job = crossing(tmp_path / "job", seconds=0.0)
+    with pytest.raises(BadScene, match='crosses "') as told:
+        nodes_of(load(job))
+    assert "Push Apart" in str(told.value)
+
+
+def test_what_cannot_come_apart_is_told_with_the_place(tmp_path):
+    """Both blocks are pinned in each other."""
+    job = crossing(tmp_path / "job")
+    np.save(job / "arrays" / "pin.npy", np.arange(1, 27, dtype=np.int32))
+    change(job, "bodies.0.pin", {"nodes": "arrays/pin.npy"})
+    change(job, "bodies.1.pin", {"nodes": "arrays/pin.npy"})
+    part = nodes_of(load(job))
+    state = part.initial_state()
+    with pytest.raises(StepFailed, match=r'is not pushed apart from "\w+" after [\d.]+ s, near \('):
+        for _ in range(80):
+            state = part.step(state, H)
