@@ -1,0 +1,138 @@
+"""What an artist and a farm see of the whole zip in the whole Blender: the wrong one, an update, no network, a removal.
+
+The Debian chroot of test_real_blender.py: Blender 4.3 on Python 3.13, root only. Each Blender below is a new process.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from scripts import build_extension
+
+ROOT = Path(__file__).resolve().parents[2]
+TOOL = ROOT.parent / "shared" / "tools" / "blender-chroot"
+SUITE, RIGHT, WRONG = "trixie", "3.13", "3.11"
+
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(not TOOL.exists(), reason="../shared/tools/blender-chroot is not here"),
+    pytest.mark.skipif(os.geteuid() != 0, reason="making a chroot needs root"),
+]
+
+SCENE = """
+import bpy
+bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=False)
+bpy.ops.mesh.primitive_cube_add(size=0.1)
+cube, scene = bpy.context.object, bpy.context.scene
+scene.frame_start, scene.frame_end, scene.render.fps = 1, 4, 24
+cube.vertex_groups.new(name="Pin").add([v.index for v in cube.data.vertices if v.co.z > 0], 1.0, "REPLACE")
+soft = cube.conjac
+soft.enabled, soft.mesher, soft.edge_length, soft.youngs_modulus = True, "grid", 0.05, 4321.0
+bpy.context.preferences.addons["bl_ext.user_default.conjac"].preferences.threads = 1
+bpy.ops.wm.save_userpref()
+bpy.ops.wm.save_as_mainfile(filepath="/project/cube.blend")
+"""
+
+LOOK = """
+import sys, bpy
+cube, module = bpy.data.objects["Cube"], "bl_ext.user_default.conjac"
+preferences = bpy.context.preferences.addons[module].preferences
+print("KEPT", round(cube.conjac.youngs_modulus), preferences.threads, cube.conjac.status().state)
+top = {name.partition(".")[0] for name in sys.modules}
+print("TOP", sorted(top & {"conjac", "conjac_addon", "solver", "conjac_solver", "scipy", "numba", "msgspec", "cvxopt"}))
+"""
+
+#: one run: the chroot's HOME, and with it what is installed, is new each time
+STEPS = r"""
+C="$HOME/.config/blender"
+own() { (cd "$1" && find . -name __pycache__ -prune -o -type f -print0 | sort -z | xargs -0 sha1sum | sha1sum); }
+install() { blender --command extension install-file -r user_default -e "$1"; }
+
+echo "== wrong"; install /project/wrong.zip; blender --command extension remove user_default.conjac
+echo "== older"; install /project/older.zip || exit 101
+blender -b --python-exit-code 3 -P /project/scene.py || exit 102
+echo "== bake"; E=$(dirname $(find "$C" -path '*conjac/blender_manifest.toml')); own "$E"
+unshare -n sh -c 'grep -c : /proc/net/dev; blender -b /project/cube.blend -c conjac bake --save'; echo "EXIT $?"
+own "$E"
+echo "== newer"; install /project/right.zip || exit 103
+grep '^version' "$E/blender_manifest.toml"
+blender -b /project/cube.blend --python-exit-code 3 -P /project/look.py; echo "EXIT $?"
+echo "== again"; unshare -n blender -b /project/cube.blend -c conjac bake; echo "EXIT $?"
+echo "== farm"; mount --bind /project/shared /project/shared && mount -o remount,bind,ro /project/shared || exit 104
+touch /project/shared/system/conjac/x 2>&1
+own /project/shared/system/conjac
+mkdir /tmp/node; HOME=/tmp/node BLENDER_SYSTEM_EXTENSIONS=/project/shared unshare -n blender -b \
+    --addons bl_ext.system.conjac /project/cube.blend -c conjac bake --replace; echo "EXIT $?"
+own /project/shared/system/conjac
+echo "== removed"; blender --command extension remove user_default.conjac; find "$C" -ipath '*conjac*'
+find "$C" -path '*/.local/*' -name '*.so*'
+echo "== left"; find /project/conjac_cache -name '*.pc2'
+echo "== end"
+"""
+
+
+@pytest.fixture(scope="module")
+def said(tmp_path_factory):
+    """What Blender printed, by step."""
+    made = subprocess.run([str(TOOL), "make", SUITE], capture_output=True, text=True)
+    if made.returncode:
+        pytest.skip(f"no chroot could be made here: {made.stderr.strip().splitlines()[-1:]}")
+    project = tmp_path_factory.mktemp("project")
+    right = build_extension.build(project / "dist", RIGHT, "linux-x64")
+    build_extension.build(project / "dist", WRONG, "linux-x64").rename(project / "wrong.zip")
+    right.rename(project / "right.zip")
+    with zipfile.ZipFile(project / "right.zip") as newer, zipfile.ZipFile(project / "older.zip", "w") as older:
+        newer.extractall(project / "shared" / "system" / "conjac")
+        for name in newer.namelist():
+            data = newer.read(name)
+            if name == "blender_manifest.toml":
+                data = re.sub(rb'(?m)^version = "[^"]*"', b'version = "0.0.9"', data)
+            older.writestr(name, data)
+    (project / "scene.py").write_text(SCENE)
+    (project / "look.py").write_text(LOOK)
+    ran = subprocess.run([str(TOOL), "run", SUITE, str(project), "bash", "-c", STEPS], capture_output=True, text=True,
+                         env=os.environ | {"TMO": "1500"})
+    text = ran.stdout + ran.stderr
+    shutil.rmtree(project)  # half a gigabyte
+    if "unshare failed" in text or "mount:" in text and "permission denied" in text:
+        pytest.skip("this root may not mount")
+    assert ran.returncode == 0 and "== end" in ran.stdout, text[-6000:]
+    return {step.partition("\n")[0]: step.partition("\n")[2] for step in ran.stdout.split("== ")}
+
+
+def test_the_wrong_zip_says_which_is_the_right_one(said):
+    version = build_extension.tomllib.loads((ROOT / "blender_manifest.toml").read_text())["version"]
+    assert (f"This zip of ConJac is for Python {WRONG}, and this Blender has Python {RIGHT}: install "
+            f"conjac-{version}-py313-linux-x64.zip instead") in said["wrong"]
+
+
+def test_a_bake_needs_no_network_and_writes_nothing_where_it_is_installed(said):
+    before, devices, *others = said["bake"].splitlines()
+    assert devices == "1"  # the loop, which is down
+    assert "EXIT 0" in others and others[-1] == before
+
+
+def test_an_update_keeps_preferences_settings_and_the_bake(said):
+    assert 'version = "0.0.9"' not in said["newer"]
+    assert "KEPT 4321 1 complete" in said["newer"] and "EXIT 0" in said["newer"]
+    assert "already baked" in said["again"] and "EXIT 0" in said["again"]
+
+
+def test_it_puts_no_module_beside_its_own_namespace_and_loads_nothing_heavy(said):
+    assert "TOP []" in said["newer"]
+
+
+def test_a_farm_bakes_from_a_folder_that_is_read_only(said):
+    written, before, *others = said["farm"].splitlines()
+    assert "Read-only file system" in written
+    assert "EXIT 0" in others and others[-1] == before
+
+
+def test_removing_it_leaves_nothing_but_the_caches(said):
+    assert [line for line in said["removed"].splitlines() if line.startswith("/")] == []
+    assert said["left"].strip().endswith(".pc2")
