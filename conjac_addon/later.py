@@ -131,12 +131,12 @@ def _lay_out(package: ModuleType) -> None:
     folder = package.__path__[0]
     for entry in os.listdir(folder):
         tail, _, ending = entry.partition(".")
-        name, path = f"{package.__name__}.{tail}", os.path.join(folder, entry)
+        name, path = f"{package.__name__}.{tail}", f"{folder}{os.sep}{entry}"
         if name in sys.modules or tail == "__init__":
             continue
         if ending == "py":
             _put(package, tail, _waiting(name, path, None))
-        elif not ending and os.path.exists(init := os.path.join(path, "__init__.py")):
+        elif not ending and os.path.exists(init := f"{path}{os.sep}__init__.py"):
             _put(package, tail, _waiting(name, init, [path]))
 
 

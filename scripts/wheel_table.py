@@ -31,7 +31,7 @@ def table() -> str:
         lines.append(f"| {name} | {' | '.join(cells)} |")
     sums = [sum(sizes[one].values()) for one in zips]
     lines.append("| **all wheels** | " + " | ".join(f"**{size:.1f}**" for size in sums) + " |")
-    lines.append(f"| at most {GOAL:.0f} | " + " | ".join(_verdict(size, wanted[one] - set(sizes[one]))
+    lines.append(f"| at most {GOAL:.0f} MB | " + " | ".join(_verdict(size, wanted[one] - set(sizes[one]))
                                                         for one, size in zip(zips, sums, strict=True)) + " |")
     return "\n".join(lines)
 

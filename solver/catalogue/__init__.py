@@ -27,9 +27,19 @@ SCENE_VERSION = 1  #: of scene.json, the one number that the add-on and the solv
 ENTRIES: tuple[Entry, ...] = (*_SOFT_BODIES, *_CLOTH, *_MECHANISMS)
 
 
+#: of which entries, and these by family and key: families are asked for a hundred times where Blender starts
+_indexed: tuple[tuple[Entry, ...], dict[str, dict[str, Entry]]] = ((), {})
+
+
 def family(name: str) -> dict[str, Entry]:
     """Every entry of one family by its key, in menu order."""
-    return {entry.key: entry for entry in ENTRIES if entry.family == name}
+    global _indexed
+    if _indexed[0] is not ENTRIES:
+        found: dict[str, dict[str, Entry]] = {}
+        for entry in ENTRIES:
+            found.setdefault(entry.family, {})[entry.key] = entry
+        _indexed = ENTRIES, found
+    return dict(_indexed[1].get(name, ()))
 
 
 def menu(name: str) -> dict[str, Entry]:

@@ -10,7 +10,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from scripts import build_extension, wheels
+from scripts import build_extension, marked, wheel_table, wheels
 from solver.catalogue import find
 
 ZIPS = [(python, target) for python in wheels.PYTHONS for target in wheels.TAGS]
@@ -144,3 +144,27 @@ def test_no_zip_has_the_wheel_that_only_cpus_with_avx_512_can_run(python, target
     """A made mesh of it was the end of every bake in which anything touches, on Linux with any other CPU."""
     [version] = [wheel.version for wheel in wheels.locked(python, target) if wheel.name == "ipctk"]
     assert version != "1.6.1"
+
+
+def test_the_manual_has_the_sizes_that_the_lock_has():
+    assert marked.read(wheel_table.PAGE, wheel_table.MARKS) == wheel_table.table(), "run `make manual`"
+
+
+def test_a_zip_without_all_of_its_wheels_says_which_are_missing(tmp_path, monkeypatch):
+    lock = json.loads(wheels.LOCK.read_text(encoding="utf-8"))
+    lock["3.14 linux-x64"] = [row for row in lock["3.14 linux-x64"] if row["name"] != "ipctk"]
+    (tmp_path / "wheels.json").write_text(json.dumps(lock), encoding="utf-8")
+    monkeypatch.setattr(wheels, "LOCK", tmp_path / "wheels.json")
+    said = wheel_table.table()
+    assert said.count("missing") == 1 and "no zip: ipctk" in said
+
+
+def test_a_text_goes_between_its_marks_and_nowhere_else(tmp_path):
+    page, marks = tmp_path / "page.md", marked.marks("this", "that.py")
+    page.write_text(f"Before.\n\n{marks[0]}\n\nold\n\n{marks[1]}\n\nAfter.\n", encoding="utf-8")
+    marked.put(page, marks, "new")
+    assert marked.read(page, marks) == "new"
+    assert page.read_text(encoding="utf-8") == f"Before.\n\n{marks[0]}\n\nnew\n\n{marks[1]}\n\nAfter.\n"
+    page.write_text("nothing", encoding="utf-8")
+    with pytest.raises(ValueError, match="page.md lacks"):
+        marked.put(page, marks, "new")
