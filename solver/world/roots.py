@@ -80,6 +80,16 @@ class Roots:
         return Condensed(self._soft, condensation)
 
 
+def flying_at(soft: SoftBodies, flying: list[Index], problem: StageProblem, unknowns: Vec) -> list[Index]:
+    """Those of some parts that nothing holds, nodes of each, which nothing touches at a stage's unknowns."""
+    if not flying:
+        return []
+    x = problem.positions(problem.velocities(unknowns))
+    touching = np.zeros(len(soft.mass), dtype=bool)
+    touching[soft.touching_at(x, problem.stage.time)] = True
+    return [part for part in flying if not touching[part].any()]
+
+
 class InFull:
     """By a stage solver on residual, merit and one sparse matrix."""
 
@@ -115,19 +125,10 @@ class InFull:
         else:
             unknowns = solver.solve(problem, guess)
         if stage.inertia and solver.limits.strain_left:
-            unknowns = with_momentum(problem, unknowns, self._flying_at(problem, unknowns))
+            unknowns = with_momentum(problem, unknowns, flying_at(soft, self._flying, problem, unknowns))
         v = problem.velocities(unknowns)
         x = problem.positions(v)
         return State(stage.time, x[coordinates.free].ravel(), v[coordinates.free].ravel(), start.memory)
-
-    def _flying_at(self, problem: StageProblem, unknowns: Vec) -> list[Index]:
-        """Nodes of each part that nothing holds, and nothing touches there."""
-        if not self._flying:
-            return []
-        x = problem.positions(problem.velocities(unknowns))
-        touching = np.zeros(len(self._soft.mass), dtype=bool)
-        touching[self._soft.touching_at(x, problem.stage.time)] = True
-        return [part for part in self._flying if not touching[part].any()]
 
     def calmed(self, system: System, stage: Stage, start: State,
                reach: Callable[[StageSolver, Stage, State], State]) -> State:
@@ -156,12 +157,14 @@ class Condensed:
     def reach(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None,
               held: GivenDirections | None = None) -> State:
         """The quasistatic nodes balance there. held: there is none where velocities are condensed."""
+        if solver.limits.accepts and stage.inertia:
+            return self._by_energy(solver, stage, start, damped)
         if self._soft.contacts and stage.inertia:
             return self._in_contact(solver, stage, start, damped)
         return self._apart(solver, stage, start, damped)
 
     def _in_contact(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None) -> State:
-        """As if nothing touched where nothing does, else by an energy of all positions that Newton's method lowers."""
+        """As if nothing touched where nothing does, else by an energy."""
         soft, coordinates = self._soft, self._soft.coordinates
         begun = coordinates.place(start.q, start.time)
         if not in_contact.touches(soft, begun, begun):
@@ -172,6 +175,12 @@ class Condensed:
             else:
                 if not in_contact.touches(soft, begun, coordinates.place(after.q, stage.time)):
                     return after
+        return self._by_energy(solver, stage, start, damped)
+
+    def _by_energy(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None) -> State:
+        """By an energy of all positions, which Newton's method lowers: velocities follow as if nothing touched."""
+        soft, coordinates = self._soft, self._soft.coordinates
+        begun = coordinates.place(start.q, start.time)
         lin = replace(soft.linearise_alone(begun, soft.velocity(start), stage.time), damped=damped, memory=start.memory)
         inertia = Inertia(cast(ConJac, self._condensation), lin, stage, bool(soft.between))
         base = coordinates.place(start.q if stage.base is None else stage.base, stage.time)
@@ -182,9 +191,15 @@ class Condensed:
         newton = NewtonDirect({})
         newton.limits = solver.limits
         problem, unknowns = in_contact.solved(soft, free.of, begun, guess, newton, keeps_factors=False)
+        if solver.limits.accepts:
+            unknowns = with_momentum(problem, unknowns, flying_at(soft, self._flying, problem, unknowns))
         moved = problem.velocities(unknowns)
         x, v = problem.positions(moved), inertia.velocities(moved)
         return State(stage.time, x[coordinates.free].ravel(), v[coordinates.free].ravel(), start.memory)
+
+    @cached_property
+    def _flying(self) -> list[Index]:
+        return free_parts(self._whole.floating)
 
     @cached_property
     def _whole(self) -> Full:
@@ -222,10 +237,11 @@ class Condensed:
 
     def calmed(self, system: System, stage: Stage, start: State,
                reach: Callable[[StageSolver, Stage, State], State]) -> State:
-        """As it is: there is no energy that velocities alone could lower. What touches has one, of positions."""
-        if self._soft.contacts:
-            return reach(Calm(), stage, replace(start, u=np.zeros_like(start.u)))
-        return system.land(system.pose(start, stage), stage, start)
+        """From where the body stands, by the energy of positions: velocities alone have none that a search could lower,
+        and a linearised step of what is violent would grow without end. Who may sleep is linearised all the same."""
+        if self._condensation.sleep is not None:
+            return system.land(system.pose(start, stage), stage, start)
+        return reach(Calm(), stage, replace(start, u=np.zeros_like(start.u)))
 
     def rescued(self, failure: StepFailed, step: Callable[[Integrator], State]) -> State:
         """Linearised, where a body that is pressed snaps into another balance."""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from bodies import box, make, positions, run
 
+from benchmarks.lively_scenes import WATCHED
 from solver import catalogue
 from solver.assembly.edges import Edges
 
@@ -85,6 +86,51 @@ def test_what_is_too_violent_is_linearised_and_said():
     assert np.isfinite(state.q).all()
     [said] = world.summary
     assert "linearised" in said and "Tries" in said
+
+
+def violent(speed=8.0, **more):
+    """ConJac's bar whose nodes have speeds of their own, so large that stages are given up."""
+    nodes, _ = BAR
+    world = bar(quick(tries=2), method="conjac", dynamic=[40, 44, 60, 80], **more)
+    state = world.initial_state()
+    field = speed * np.sin(300.0 * nodes[world.coordinates.free])
+    field[:, 0] += 1.0
+    return world, replace(state, u=field.ravel())
+
+
+def test_what_conjac_gives_up_gains_nothing():
+    world, state = violent(gravity=(0, 0, 0))
+    last = energy(world, state)
+    for _ in range(12):
+        state = world.step(state, 1 / 24)
+        now = energy(world, state)
+        assert now <= last * (1.0 + 1e-9)
+        last = now
+    assert world._calmed > 6
+
+
+@pytest.mark.parametrize("speed, h, calmed", [(8.0, 1 / 24, 2), (0.5, 1 / 96, 1)])
+def test_conjac_keeps_its_momentum_where_it_flies(speed, h, calmed):
+    """Stages that are given up and those that end early."""
+    world, state = violent(speed, pinned=np.zeros(0, np.int32), gravity=(0, 0, 0))
+    moves = world.mass @ world.velocity(state)
+    for _ in range(8):
+        state = world.step(state, h)
+        assert np.abs(world.mass @ world.velocity(state) - moves).max() <= 1e-13 * np.abs(moves).max()
+    assert world._calmed >= calmed
+
+
+def test_a_nodding_head_of_conjac_is_calmed_and_not_lost():
+    """Steps so long that its stages are given up, which grew by five digits when they were linearised alone."""
+    watched = WATCHED["ears"]()
+    scene = watched.scene
+    world = scene.world("conjac", 8, integrator="sdirk2", stage_solver={"kind": "quick"})
+    look, state, seen = watched.look(scene), scene.start(world), []
+    for _ in range(round(watched.seconds * 24)):
+        state = world.step(state, 1 / 24)
+        seen.append(look(world, state))
+    assert world._calmed
+    assert seen[-1] < 0.1 * max(seen) < np.inf
 
 
 def test_a_body_lands_and_bounces_without_a_needle():

@@ -186,8 +186,9 @@ class ConJac:
         for k, vector in enumerate(border):
             pivot = self.mesh.stiffness + BORDER_PIVOT * float(np.vdot(vector, vector)) / self.mesh.stiffness
             self.pattern.put_border(k, -vector, pivot)
-        # who sleeps lies on a factor for long, and what holds patches takes most of its digits back
-        few_do = roughly and self.sleep is None and not self.patches.unknowns
+        # who sleeps lies on a factor for long, what holds patches takes most of its digits back, and what nothing holds
+        # keeps its momentum to the last one by rigid motions that J has exactly
+        few_do = roughly and self.sleep is None and not self.patches.unknowns and not self.frames.columns
         if not (few_do and self._factored_in_single()):
             self.linear.factor(self._matrix, lin.x[self.pattern.order])
         return self.linear.condense()
