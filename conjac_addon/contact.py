@@ -23,6 +23,9 @@ class CONJAC_Contact(bpy.types.PropertyGroup):
     itself: bpy.props.BoolProperty(
         name="Self Collision", description="Its own parts do not go through each other: what folds needs it, and it "
         "costs time", default=False, override=OVERRIDABLE)
+    pins_yield: bpy.props.BoolProperty(
+        name="Pins Yield", description="What is pinned is held by stiff springs, so that animation presses it against "
+        "what is before it and not through, which would end the bake", default=False, override=OVERRIDABLE)
     is_collider: bpy.props.BoolProperty(
         name="Collider to Others", description="Soft bodies that collide bump into it as it plays now; it feels "
         "nothing of them", default=False, override=OVERRIDABLE)

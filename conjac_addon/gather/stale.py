@@ -89,6 +89,7 @@ def _without_contact(document: dict[str, Any]) -> None:
         body.pop("touches", None)
         body.pop("friction", None)
         body.pop("thickness", None)
+        body.pop("pins_yield", None)
 
 
 def labels(paths: Iterable[str]) -> list[str]:
@@ -160,7 +161,7 @@ _PROPERTIES = {"ground.stiffness": "ground_stiffness",
 
 #: what contact says
 _OF_CONTACT = {"touches": "Collides With", "obstacles": "Colliders", "distance": "Contact Distance",
-               "push_apart": "Push Apart"}
+               "push_apart": "Push Apart", "pins_yield": "Pins Yield"}
 
 #: the same for what a mechanism says
 _WORDS = {"low": "Limits", "high": "Limits", "mu": "Joint Friction", "joints": "Joints", "until": "Let Go at",

@@ -32,6 +32,8 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
             _draw_collider(layout, said)
         return
     layout.prop(said, "itself")
+    if not members.is_sharp(obj):
+        layout.prop(said, "pins_yield")
     layout.prop(said, "friction")
     if not members.is_cloth(obj):
         layout.prop(said, "thickness")

@@ -35,6 +35,7 @@ from .half_life import law_of
 from .inputs import activation_of, over_time, places_over_time
 from .obstacles import Obstacles, obstacles_of
 from .volumes import Stage, volumes_of
+from .yielding_pins import without_pins, yielding_pins
 
 #: coordinates from rest positions (n, 3), pinned nodes, their motion, and the first node of each body
 MakeCoordinates = Callable[[Vec, Index, SideBySide, Index], FreeNodes]
@@ -77,7 +78,8 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
         bodies.append(BodyInWorld(one.body.name, slice(int(start), int(stop)), size, one.embedding, to_object))
 
     dynamic = np.concatenate([one.fields.dynamic + start for one, start in zip(prepared, first)]).astype(np.int32)
-    coordinates = _coordinates(job, rest, prepared, first, riding, obstacles, air)
+    held = [without_pins(one) for one in prepared]
+    coordinates = _coordinates(job, rest, held, first, riding, obstacles, air)
     linear = choose(scene.linear_solver, [one.count for one in prepared])
     method = scene.method_of(prepared[0].body)
     params, awake = parameters("method", method), []
@@ -125,7 +127,8 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
                  np.array(scene.gravity), ground, scene.time.start, bool(params["quasistatic_start"]), notes=notes,
                  damping_laws=laws, friction=friction,
                  between=[*_between(job, prepared, rest, first), *air.laws(prepared, first, len(rest) - 1)],
-                 pulls=_pulls(job, prepared, mass, first), contacts=contacts)
+                 pulls=[*_pulls(job, prepared, mass, first), *yielding_pins(job, prepared, mass, first)],
+                 contacts=contacts)
 
 
 @dataclass(frozen=True)

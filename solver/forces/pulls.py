@@ -31,6 +31,15 @@ class Pull:
         force[self.nodes] -= stiffness[:, None] * away
         return 0.5 * float(stiffness @ np.einsum("kc,kc->k", away, away))
 
+    def look(self, x: Vec, time: float) -> str:
+        """A sentence for the log where one is due after a step to positions (n, 3) [m]."""
+        return ""
+
+    @property
+    def summary(self) -> list[str]:
+        """Sentences for the log's end."""
+        return []
+
     def add_stiffness(self, time: float, blocks: Vec) -> None:
         """Add to the nodes' own blocks of K, (n, 3, 3) [N/m]."""
         blocks[self.nodes] -= (self._share(time) * self._stiffness)[:, None, None] * np.eye(3)

@@ -41,7 +41,7 @@ BODY_READERS = {"name": "", "uuid": "", "surface": "mesh", "surface.to_object": 
                 "dynamic": "fields", "spot": "fields", "pin": "fields",
                 "fiber_material": "fields", "fiber_field": "fields", "fibers": "fields", "fiber_vectors": "fields",
                 "fiber_curves": "fields", "fiber_activation": "solve", "cuts": "solve", "nails": "solve",
-                "pulls": "solve", "attach": "solve", "friction": "solve", "thickness": "solve",
+                "pulls": "solve", "attach": "solve", "friction": "solve", "thickness": "solve", "pins_yield": "solve",
                 "touches": "solve"}
 MECHANISM_READERS = {"name": "", "uuid": "", "bodies": "solve", "joints": "solve", "loops": "solve",
                      "springs": "solve", "rate_forces": "solve", "self_collisions": "solve"}

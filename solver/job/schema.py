@@ -223,6 +223,8 @@ class Body(Strict):
     dynamic: Dynamic = field(default_factory=Dynamic)
     spot: Choice | None = None  #: how painted spots and points of `dynamic` move; None: each by a single node
     pin: Pin = field(default_factory=Pin)
+    #: whether stiff springs hold what is pinned, which give way to what is before them; else it goes where it is told
+    pins_yield: bool = False
     fiber_material: Choice | None = None  #: what fibers add to `material`; without it there are none
     fiber_field: Choice = field(default_factory=lambda: Choice(kind="gradient"))  #: which way they run at rest
     fibers: Array | None = None  #: (n,) from origin (0) to insertion (1) of a muscle, for the field "gradient"

@@ -55,6 +55,9 @@ def check_contact(job: Job) -> None:
                 raise refuse(f'"{body.name}" touches "{name}", and there is no body, obstacle or mechanism of that '
                              "name", f"$.bodies[{i}].touches")
         slides = body.cloth is not None and body.cloth.eulerian is not None
+        if slides and body.pins_yield:
+            raise refuse(f'"{body.name}" has pins that yield, which cloth with Sharp Edges does not know',
+                         f"$.bodies[{i}].pins_yield", "Leave one of both out")
         met = next((name for name in thin if body.touches is None or name in body.touches), None)
         if met is not None and not slides:
             raise refuse(f'"{body.name}" touches "{met}", which has wires or nails, and only cloth with Sharp Edges '

@@ -17,6 +17,7 @@ from ..state import Index, Vec
 from .problem import LARGEST_STEP, StageProblem
 
 GIVE_WAY = "Give what is between more room, or move it more slowly"
+LET_YIELD = "Give what is between more room, move it more slowly, or switch on Pins Yield"
 SHARES = 60  #: in which what is prescribed may go its way
 
 
@@ -62,7 +63,7 @@ def approach(problem: StageProblem, begun: Vec, guess: Vec) -> Vec:
     furthest = int(np.abs(left).max(axis=1).argmax())
     place = ", ".join(f"{c:.4g}" for c in x[furthest])
     raise StepFailed(f"what is moved by hand has {np.abs(left).max():.3g} m of its way left near ({place}) m and "
-                     "something is before it", problem.physics.body_of(furthest), GIVE_WAY)
+                     "something is before it", problem.physics.body_of(furthest), LET_YIELD)
 
 
 def _pulled(lin: Linearised, tets: Index, moved: Vec) -> Vec:

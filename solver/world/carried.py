@@ -221,7 +221,7 @@ class FleshOnBones(World):
             raise StepFailed("the step's system of equations is singular") from failure
         joints = self.jointed.finish(joints, alone=False)
         self.soft.refuse_blow_up(soft)
-        self.soft.note_remarks()
+        self.soft.note_remarks(replace(soft, led=self._led(joints)))
         self._gather_notes()
         return self.joined([soft, joints])
 

@@ -226,7 +226,7 @@ class Nodes(SoftBodies):
             except NotPositiveDefinite as failure:
                 raise StepFailed("the system matrix is not positive definite") from failure
             self.refuse_blow_up(after)
-            self.note_remarks()
+            self.note_remarks(after)
             if sleep is None:
                 return after
             # nodes that this step awakens are awake from its start
@@ -271,8 +271,8 @@ class Nodes(SoftBodies):
 
     @property
     def summary(self) -> list[str]:
-        """How many steps had to be linearised."""
-        said = []
+        """How many steps had to be linearised, and which pins gave way."""
+        said = [sentence for pull in self.pulls for sentence in pull.summary]
         if self._calmed:
             said.append(f"{self._calmed} steps were too violent to be solved quickly and were linearised, which calms "
                         "them: smaller steps or more Tries keep more of the motion")
@@ -281,8 +281,11 @@ class Nodes(SoftBodies):
                         "to another, and no step between them could be solved")
         return said
 
-    def note_remarks(self) -> None:
-        """What the linear solver had to say goes to the notes."""
+    def note_remarks(self, after: State) -> None:
+        """What the linear solver and the pins had to say after a step goes to the notes."""
+        if self.pulls:
+            x = self.coordinates.place(after.q, after.time, after.led)
+            self.notes += filter(None, (pull.look(x, after.time) for pull in self.pulls))
         self.notes += self.linear.remarks
         self.linear.remarks.clear()
 

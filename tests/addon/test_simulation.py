@@ -90,6 +90,10 @@ def test_bodies_that_touch_are_one_job(balls, scene, tmp_path):  # noqa: F811
     assert gather.changed_settings(low, scene, tmp_path) == ["Thickness"]
     gather.write_job(low, scene, tmp_path)
     assert load(tmp_path).scene.bodies[1].thickness == pytest.approx(0.003)
+    high.conjac.contact.pins_yield = True
+    assert gather.changed_settings(low, scene, tmp_path) == ["Pins Yield"]
+    gather.write_job(low, scene, tmp_path)
+    assert [body.pins_yield for body in load(tmp_path).scene.bodies] == [False, True]
     high.conjac.contact.collides_with = "none"
     assert gather.changed_settings(low, scene, tmp_path) == ["Soft Bodies", "Time Step"]
 
