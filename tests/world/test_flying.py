@@ -101,6 +101,19 @@ def test_integrators_that_solve_their_stages_keep_both_to_their_order(tmp_path, 
     assert drifts[0] <= 0.04 and drifts[0] / drifts[1] >= 0.8 * 2.0**order
 
 
+@pytest.mark.parametrize("kind", ["bdf2", "sdirk2"])
+def test_a_stop_that_is_struck_in_flight_takes_no_linear_momentum(tmp_path, kind):
+    """In the step that strikes flesh brings its momentum as its bones do."""
+    world, state = thrown(tmp_path / "job", kind, mechanisms__0__joints__1__low=[-0.005],
+                          mechanisms__0__joints__1__high=[0.005])
+    linear, angular, _ = momenta(world, state)
+    after = world.step(state, H)
+    assert world.jointed.impacts and world.parted(after)[1].q[-1] == pytest.approx(0.005, abs=1e-6)
+    linear_then, angular_then, _ = momenta(world, after)
+    assert np.abs(linear_then - linear).max() <= 1e-9 * np.abs(linear).max()
+    assert np.abs(angular_then - angular).max() <= 0.05 * np.abs(angular).max()
+
+
 @pytest.mark.parametrize("held", ["hinge", "damper", "pin", "spring", "drive", "ground"])
 def test_what_something_holds_is_left_as_it_is(tmp_path, held):
     """The same bytes as without Keep Spin."""
