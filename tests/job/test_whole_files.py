@@ -146,3 +146,32 @@ def test_a_link_that_takes_a_files_place_after_it_was_looked_at_is_not_followed(
         with pytest.raises(OSError):
             how(path).close()
     assert path.is_symlink() and secret.read_bytes() == b"theirs"
+
+
+@pytest.mark.parametrize("how", [files.open_to_change, lambda path: files.append(path, b"more", path.parent)],
+                         ids=["change", "append"])
+def test_a_file_that_has_another_name_is_not_changed(tmp_path, how):
+    """A backup made of links would change with it."""
+    path, backup = tmp_path / "file", tmp_path / "backup"
+    path.write_bytes(b"ours")
+    os.link(path, backup)
+    with pytest.raises(files.NotRegular, match="a file of several names"):
+        how(path)
+    assert backup.read_bytes() == b"ours"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes in folders")
+def test_a_pipe_that_takes_a_files_place_after_it_was_looked_at_is_not_waited_for(tmp_path, monkeypatch):
+    path = tmp_path / "file"
+    path.write_bytes(b"ours")
+    opened = os.open
+
+    def swapped(name, *arguments):
+        path.unlink()
+        os.mkfifo(path)
+        return opened(name, *arguments)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(files.os, "open", swapped)
+        with pytest.raises(files.NotRegular, match="no regular file"):
+            files.open_regular(path)
