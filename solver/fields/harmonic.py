@@ -51,7 +51,8 @@ def solved(matrix: csr_matrix, known: Vec, tolerance: float = 1e-12) -> Vec:
             raise _too_flat() from error
         found[:, i] = factor.solve(known[:, i])
         off = np.abs(matrix @ found[:, i] - known[:, i]).max()
-        if not off <= UNSOLVED * max(np.abs(known[:, i]).max(), np.abs(diagonal * found[:, i]).max()):
+        size = max(np.abs(known[:, i]).max(), np.abs(diagonal * found[:, i]).max())
+        if not (np.isfinite(found[:, i]).all() and off <= UNSOLVED * size):
             raise _too_flat()
     return found
 

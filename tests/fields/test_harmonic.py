@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.sparse import diags
+from scipy.sparse import csr_matrix, diags
 
 from solver.errors import BadMesh
 from solver.fields.harmonic import harmonic_extension, p1_laplacian, solved
@@ -72,6 +72,14 @@ def test_what_conjugate_gradients_do_not_solve_is_factored():
     known[-1] = conductor[-1]
     exact = np.cumsum(1.0 / conductor)[:-1] / np.sum(1.0 / conductor)
     assert solved(chain, known)[:, 0] == pytest.approx(exact, abs=1e-4)
+
+
+@pytest.mark.parametrize("matrix", [[[1.0, np.nan], [np.nan, 1.0]], [[np.inf, 1.0], [1.0, 1.0]],
+                                    [[1e-310, 0.0], [0.0, 1.0]]])
+def test_what_a_factor_does_not_solve_either_is_refused(matrix):
+    """One that is made and says nothing, whose answer is none."""
+    with np.errstate(all="ignore"), pytest.raises(BadMesh, match="so flat that painted maps"):
+        solved(csr_matrix(matrix), np.ones((2, 1)))
 
 
 def test_tetrahedra_that_no_number_can_tell_from_flat_ones_are_refused():
