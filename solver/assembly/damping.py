@@ -73,6 +73,11 @@ class Damped:
         """Whether D is more than a share of K and a drag."""
         return not (self.blocks is None and self.node_blocks is None and self.between is None)
 
+    def drag_rate(self, mass: Vec) -> Vec:
+        """How fast drag brakes each node of this mass [kg], (n,) [1/s]; obstacles weigh nothing, and it is none."""
+        rate: Vec = np.divide(self.drag, mass, out=np.zeros_like(mass), where=mass > 0.0)
+        return rate
+
     def beside(self, node_blocks: Vec) -> Damped:
         """The same D where K has these blocks of single nodes instead, (n, 3, 3), which no material damps."""
         if not self.share:

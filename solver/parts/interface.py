@@ -125,9 +125,7 @@ class NodeStage(StageShape):
         """What velocities v (n, 3) have gained on v̂ a second, with what mass damping takes, (n, 3) [m/s²]."""
         gained: Vec = (v - self.v_hat) / (self.a * self.h)
         if lin.damped is not None:
-            # obstacles weigh nothing
-            drag = np.divide(lin.damped.drag, lin.mass, out=np.zeros_like(lin.mass), where=lin.mass > 0.0)
-            gained += drag[:, None] * v
+            gained += lin.damped.drag_rate(lin.mass)[:, None] * v
         return gained
 
     def moving(self, w: Vec, led: Led) -> NodeStage:

@@ -186,3 +186,19 @@ def test_a_ball_is_squeezed_between_plates_and_let_go(tmp_path):
     assert flattest < 0.162
     assert not crosses(part, state)
     assert np.ptp(x[: len(nodes)], axis=0) == pytest.approx(np.full(3, 0.2), rel=0.05)
+
+
+def test_drag_asks_nothing_of_obstacles_that_weigh_nothing(tmp_path):
+    """A body that mass damping brakes in the air, far from a sheet."""
+    arrays = {}
+    body = lively(soft("Box", *box((2, 2, 2), (0.2, 0.2, 0.2), (-0.1, -0.1, 1.0)), arrays, damping={
+        "kind": "rayleigh", "params": {"mass_damping": 2.0}}), arrays, (0, 2, 24))
+    job = contact_job(tmp_path / "job", [body], [obstacle("Floor", *sheet(2.0, 3), arrays)], arrays, **CONJAC, **QUICK)
+    part = nodes_of(load(job))
+    state = part.initial_state()
+    with np.errstate(all="raise", under="ignore"):
+        for _ in range(3):
+            state = part.step(state, H)
+    t = 3 * H
+    # v' = -g - 2 v
+    assert part.velocity(state)[:27, 2].mean() == pytest.approx(-9.81 / 2.0 * (1.0 - np.exp(-2.0 * t)), rel=1e-3)

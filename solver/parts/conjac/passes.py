@@ -114,8 +114,7 @@ class Passes:
         rate = np.zeros_like(at.v)
         rate[order] = change.reshape(-1, 3) / (stage.a * stage.h)
         if at.damped is not None:
-            drag = np.divide(at.damped.drag, at.mass, out=np.zeros_like(at.mass), where=at.mass > 0.0)
-            rate *= 1.0 + stage.a * stage.h * drag[:, None]
+            rate *= 1.0 + stage.a * stage.h * at.damped.drag_rate(at.mass)[:, None]
         amplitudes = posed.owner.frames.amplitudes(posed.frames, at.mass, rate)[order]
         owed: Vec = np.einsum("pak,pk->pa", posed.owed[:, 1:].reshape(len(order), 3, -1), amplitudes).ravel()
         return owed
