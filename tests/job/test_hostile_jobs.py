@@ -14,7 +14,7 @@ from solver.errors import BadInput, printable
 from solver.frames.layout import MANIFEST
 from solver.frames.read import Cache
 from solver.job import hashes
-from solver.job.arrays import Unreadable, read_npz
+from solver.job.arrays import Unreadable, header_of, read_npy, read_npz
 from solver.job.load import load
 from solver.job.stages import keep, kept, stage_path
 
@@ -99,6 +99,15 @@ def test_a_file_of_holes_is_measured_before_it_is_read(tmp_path, name, shape, dt
         file.write(header(f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}"))
         file.truncate(128 + count * np.dtype(dtype).itemsize)
     refused(job, where)
+
+
+@pytest.mark.parametrize("read", [header_of, read_npy])
+def test_a_file_shorter_than_its_header_says_is_not_read(tmp_path, read):
+    """Four terabytes are promised: room for them is not even asked for."""
+    path = tmp_path / "short.npy"
+    path.write_bytes(header("{'descr': '<f8', 'fortran_order': False, 'shape': (1000000, 500000), }") + bytes(96))
+    with pytest.raises(Unreadable, match="it says that it holds 4000000000000 bytes and it is shorter"):
+        read(path)
 
 
 def test_an_archive_that_unfolds_is_not_unfolded(tmp_path):
