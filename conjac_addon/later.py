@@ -51,7 +51,7 @@ def run(module: ModuleType) -> None:
     if isinstance(module, Waiting):  # the package may have asked for it
         module.__class__ = ModuleType  # type: ignore[assignment]
         assert module.__spec__ is not None and isinstance(module.__spec__.loader, _Later)
-        if _Finder in sys.meta_path and module.__spec__.submodule_search_locations is not None:
+        if _Finder in sys.meta_path and "__path__" in vars(module) and module.__name__.startswith(f"{__package__}."):
             _lay_out(module)
         try:
             module.__spec__.loader.own.exec_module(module)
