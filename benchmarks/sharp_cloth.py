@@ -31,6 +31,7 @@ from solver.forces.cloth.quadratic_bending import QuadraticBending
 from solver.parts.eol.fabric import Fabric
 from solver.parts.eol.sliding_cloth import Cloth, SlidingCloth
 from solver.parts.eol.things import Thing, Things
+from solver.parts.eol.touching import Look
 from solver.sheet.limits import Limits
 from solver.sheet.sheet_mesh import SheetMesh
 from solver.sheet.sizing import Sizing
@@ -62,14 +63,18 @@ def scene(cells: int, sharp: bool) -> tuple[SlidingCloth, Cloth]:
 @contextmanager
 def stages_clocked(steps: SlidingCloth, spent: dict[str, float]) -> Iterator[None]:
     """Inside, seconds of each stage of a step are added to `spent`."""
-    kept = {name: getattr(stepping, name) for name in ("touching", "conform", "adapt", "cone")}
-    for name, key in (("touching", "detect"), ("conform", "remesh"), ("adapt", "remesh"), ("cone", "fill")):
+    kept = {name: getattr(stepping, name) for name in ("gone_through", "inside", "conform", "adapt", "cone")}
+    looked = Look.rows
+    Look.rows = clocked(spent, "detect", looked)  # type: ignore[method-assign]
+    for name, key in (("gone_through", "detect"), ("inside", "detect"), ("conform", "remesh"), ("adapt", "remesh"),
+                      ("cone", "fill")):
         setattr(stepping, name, clocked(spent, key, kept[name]))
     steps._assembler.assemble = clocked(spent, "fill", steps._assembler.assemble)  # type: ignore[method-assign]
     steps._program.solve = clocked(spent, "program", steps._program.solve)  # type: ignore[method-assign]
     try:
         yield
     finally:
+        Look.rows = looked  # type: ignore[method-assign]
         for name, function in kept.items():
             setattr(stepping, name, function)
 

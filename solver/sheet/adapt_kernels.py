@@ -27,6 +27,7 @@ from .sizing_kernels import measure_vertex
 
 TURN = 1.0e-2  #: how far past Delaunay an edge is before it is turned, in squares of what edges should be
 POP = 0.03  #: of an edge's length: how far the surface may move in the world where one is turned
+STILL = 1.0e-4  #: the same at vertices that are kept
 POOR = 0.1763  #: tan of 10 degrees: a face with a smaller angle may become larger than one likes to be rid of it
 NEEDLE = 0.9  #: a half of a needle has its small angle, but for what rounding takes
 FLAT = 0.16  #: square of the height over the square of either side, in the metric: a face with its tip near an edge
@@ -126,15 +127,16 @@ def leaning(mesh, w, z, x, y):  # type: ignore[no-untyped-def]
 @kernel(f"b1({MESH}, i8, i8, i8, i8)")
 def pops(mesh, a, b, c, d):  # type: ignore[no-untyped-def]
     """Whether to turn the edge a b to c d would move the surface in the world by more than a share POP of the shorter
-    of both."""
-    x = mesh[0]
+    of both; where one of them is kept by nearly nothing."""
+    x, kept = mesh[0], mesh[6]
     e, f, g = np.empty(3), np.empty(3), np.empty(3)
     for i in range(3):
         e[i], f[i], g[i] = x[b, i] - x[a, i], x[d, i] - x[c, i], x[c, i] - x[a, i]
     n0, n1, n2 = e[1] * f[2] - e[2] * f[1], e[2] * f[0] - e[0] * f[2], e[0] * f[1] - e[1] * f[0]
     gap = abs(n0 * g[0] + n1 * g[1] + n2 * g[2])
     ee, ff = e[0] ** 2 + e[1] ** 2 + e[2] ** 2, f[0] ** 2 + f[1] ** 2 + f[2] ** 2
-    return gap > POP * np.sqrt(min(ee, ff) * (n0 * n0 + n1 * n1 + n2 * n2))
+    share = STILL if kept[a] or kept[b] or kept[c] or kept[d] else POP
+    return gap > share * np.sqrt(min(ee, ff) * (n0 * n0 + n1 * n1 + n2 * n2))
 
 
 @kernel(f"i8({MESH}, f8, i8)")

@@ -8,7 +8,7 @@ from sliding_strips import block, fabric, start, steps_of
 from solver.contact.find.sharp import nails, wires
 from solver.coordinates.prescribed import Still
 from solver.parts.eol.things import Thing, Things
-from solver.parts.eol.touching import touching
+from solver.parts.eol.touching import Look
 from solver.parts.eol.unknowns import Unknowns
 from solver.sheet.sheet_mesh import SheetMesh
 from solver.sheet.sizing import Sizing
@@ -47,8 +47,8 @@ def test_a_vertex_that_lies_on_the_line_between_two_faces_in_one_plane_is_kept_o
     x = rest + [-0.2, -0.2, height]
     mesh = SheetMesh.at_rest(x, rest[:, :2], faces)
     things = Things([block((-1.0, -1.0, -1.0), (1.0, 1.0, 0.0))])
-    rows = touching(mesh, Unknowns(np.zeros(len(x), bool), faces[:, [0, 1, 2, 2]]), things, things.at(0.0, 0.01),
-                    np.array([0.0, 0.0, -9.81]), 0.01).rows
+    look = Look.around(mesh, things, things.at(0.0, 0.01), np.array([0.0, 0.0, -9.81]), 0.01)
+    rows = look.rows(Unknowns(np.zeros(len(x), bool), faces[:, [0, 1, 2, 2]])).rows
     on_the_line = np.flatnonzero(np.isclose(np.abs(x[:, 0]), np.abs(x[:, 1])))
     assert len(on_the_line) >= 5 and np.isin(on_the_line, rows.vertex).all()
     assert rows.factor[:, :3] == pytest.approx(np.tile([0.0, 0.0, 1.0], (len(rows), 1)), abs=1e-12)

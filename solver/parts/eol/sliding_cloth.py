@@ -22,10 +22,11 @@ from ...sheet.tracking import material_reach
 from ...state import Index, Mask, Vec
 from .cone import Cone, cone
 from .fabric import Assembled, Assembler, Breeze, Fabric
+from .gone_through import WITHIN, gone_through, inside
 from .pushing import Pushes, Pushing
 from .rubbing import Rubbed, along_surface, over_features
 from .things import Moment, Things
-from .touching import Touching, touching
+from .touching import Look, Touching, together
 
 T = TypeVar("T", bound=np.generic)
 
@@ -38,6 +39,8 @@ ROUNDS = 16  #: of what pushes, before the step is tried shorter
 ENOUGH = 6  #: after which a move is taken that meets nothing
 SETTLED = 0.1  #: of the distance at which surfaces push: where the next round moves less it is the last
 RENEWALS = 4  #: of friction
+TRIES = 4  #: of triangles that fit better and do not lie in a thing
+CLOSE = 1.5  #: of the longest edges there: vertices so near to such a place stay as they are
 RENEWED = 0.02  #: by which no resistance changes any more, as a share
 
 #: where pinned vertices are, (p, 3) [m], at a time [s]
@@ -91,6 +94,30 @@ class Told:
 
 
 @dataclass
+class Rows:
+    """All that a step has to keep to."""
+
+    on_features: Cone
+    touched: Touching  #: with what rounds of the step found besides
+    held: VertexRows
+    deepest: float = 0.0  #: how deep in a thing the last answer was [m]
+
+    @property
+    def on_vertices(self) -> VertexRows:
+        return together(self.on_features.rows, self.touched.rows, self.held)
+
+
+@dataclass(frozen=True)
+class Solved:
+    """A step's answer on the mesh that it began with."""
+
+    mesh: SheetMesh
+    on_features: Cone
+    answer: Answer
+    deepest: float  #: how deep in a thing it leaves cloth [m]
+
+
+@dataclass
 class SlidingCloth:
     """Steps of one cloth among things. Steps are pure; what is kept saves time alone."""
 
@@ -110,6 +137,7 @@ class SlidingCloth:
         self._assembler = Assembler(self.fabric, self.gravity, self.air)
         self._program = SparseProgram()
         self._warm: WarmStart | None = None
+        self._looked: Look | None = None
 
     @property
     def backend(self) -> str:
@@ -139,9 +167,9 @@ class SlidingCloth:
             solved = self._solved(cloth, now, pushes, time, h)
             if solved is None:
                 why = "cloth cannot be kept out of itself, or of what is round"
-            else:
-                mesh, cone_rows, answer = solved
-                moved = self._advanced(mesh, answer, h)
+            elif not solved.deepest or h * SHORTER < shortest:  # in the shortest it comes out as far as it can
+                mesh, cone_rows = solved.mesh, solved.on_features
+                moved = self._advanced(mesh, solved.answer, h)
                 if material_reach(replace(mesh, slide=moved.slide), h) < 1.0:
                     why = "cloth slides through an edge faster than its triangles can follow"
                 else:
@@ -151,7 +179,7 @@ class SlidingCloth:
                 raise StepFailed(why)
             now = self.things.at(time, h)
             pushes = None if pushes is None else replace(pushes, now=now)
-        self._warm = answer.warm
+        self._warm = solved.answer.warm
         way = self._off(cone_rows, moved, h)
         off = np.linalg.norm(way, axis=1) > OFF * self.limits.thickness
         # what all but stays there stays there
@@ -180,16 +208,39 @@ class SlidingCloth:
                            f"joined, the first near {_place(place)}: it does not fold sharply there")
         if self.sizing is None:
             return cloth
-        runs = Runs(now.features)
-        adapted = adapt(replace(cloth.mesh, on=runs.from_edges(cloth.mesh.on)), self.sizing, runs.points, runs.ends)
-        if not adapted.changed:
+        runs, kept = Runs(now.features), cloth.mesh.kept
+        for _ in range(TRIES):
+            adapted = adapt(replace(cloth.mesh, on=runs.from_edges(cloth.mesh.on), kept=kept), self.sizing, runs.points,
+                            runs.ends)
+            if not adapted.changed:
+                return cloth
+            if adapted.said:
+                self.told.once("sizing", adapted.said)
+            made = replace(adapted.mesh, on=runs.to_edges(adapted.mesh.on, adapted.mesh.x))
+            there, deepest = inside(self._look(made, now, h), self._tolerance)
+            if not deepest or deepest <= inside(self._look(cloth.mesh, now, h), self._tolerance)[1]:
+                break
+            # other triangles would lie in a thing
+            kept = kept | _close(cloth.mesh, there)
+        else:
             return cloth
-        if adapted.said:
-            self.told.once("sizing", adapted.said)
-        mesh = replace(adapted.mesh, on=runs.to_edges(adapted.mesh.on, adapted.mesh.x))
+        mesh = replace(made, kept=np.where(adapted.was >= 0, cloth.mesh.kept[adapted.was], False))
         if self.pushing is not None and self.pushing.crossing(mesh, now) is not None:
             return cloth  # layers lie too close for other triangles
         return cloth.moved(mesh, adapted.was)
+
+    @property
+    def _tolerance(self) -> float:
+        """How deep cloth may be in a thing [m]."""
+        return WITHIN * self.limits.thickness
+
+    def _look(self, mesh: SheetMesh, now: Moment, h: float) -> Look:
+        """What is near in a step from there on; looked for once."""
+        last = self._looked
+        if last is None or last.h != h or last.now is not now or any(
+                getattr(last.mesh, name) is not getattr(mesh, name) for name in ("x", "v", "on", "faces")):
+            last = self._looked = Look.around(mesh, self.things, now, self.gravity, h)
+        return last
 
     def _pushes(self, mesh: SheetMesh, now: Moment) -> Pushes | None:
         """What pushes in a step from there on; nothing does where something is crossed already, and it is said."""
@@ -204,28 +255,42 @@ class SlidingCloth:
                        "keeps it apart")
         return None
 
-    def _solved(self, cloth: Cloth, now: Moment, pushes: Pushes | None, time: float, h: float
-                ) -> tuple[SheetMesh, Cone, Answer] | None:
+    def _solved(self, cloth: Cloth, now: Moment, pushes: Pushes | None, time: float, h: float) -> Solved | None:
         """Rates at the end of a step that begins on this mesh; None where what pushes does not settle in time.
         [Thesis 2.12]"""
         mesh = cloth.mesh
         posed = self._assembler.assemble(mesh, h, time)
-        on_features = cone(mesh, now.features, cloth.flat, h)
-        touched = touching(mesh, posed.unknowns, self.things, now, self.gravity, h)
-        rows = _together(on_features.rows, touched.rows, self._held(cloth, time, h))
-        rubbed = self._rubbed(mesh, on_features, touched, now)
+        look = self._look(mesh, now, h)
+        rows = Rows(cone(mesh, now.features, cloth.flat, h), look.rows(posed.unknowns), self._held(cloth, time, h))
 
         def answer_of(one: Assembled, warm: WarmStart | None) -> Answer:
-            answer = self._ask(one, rows, touched, warm)
-            return answer if rubbed is None else self._rub(one, rows, touched, on_features, rubbed, answer)
+            answer = self._ask(one, rows, warm)
+            rubbed = self._rubbed(mesh, rows, now)
+            return answer if rubbed is None else self._rub(one, rows, rubbed, answer)
 
-        answer = answer_of(posed, self._warm) if pushes is None else self._kept_apart(posed, pushes, answer_of, h)
-        return None if answer is None else (mesh, on_features, answer)
+        def asked_more(answer: Answer) -> bool:
+            """Whether the answer takes cloth through something that it shall be kept out of now."""
+            more, rows.deepest = gone_through(look, posed.unknowns, posed.unknowns.parted(answer.u)[0],
+                                               self._tolerance)
+            if not rows.deepest:
+                return False
+            rows.touched = rows.touched.with_more(more)
+            return True
+
+        if pushes is not None:
+            answer = self._kept_apart(posed, pushes, answer_of, asked_more, h)
+        else:
+            answer = answer_of(posed, self._warm)
+            for _ in range(ROUNDS):
+                if not asked_more(answer):
+                    break
+                answer = answer_of(posed, answer.warm)
+        return None if answer is None else Solved(mesh, rows.on_features, answer, rows.deepest)
 
     def _kept_apart(self, posed: Assembled, pushes: Pushes, answer_of: Callable[[Assembled, WarmStart | None], Answer],
-                    h: float) -> Answer | None:
+                    asked_more: Callable[[Answer], bool], h: float) -> Answer | None:
         """Where what pushes is at rest with all else: Newton's rounds, none of which goes through anything."""
-        at, warm, near = pushes.start, self._warm, pushes.is_near(pushes.start)
+        at, warm, near, last = pushes.start, self._warm, pushes.is_near(pushes.start), None
         for k in range(ROUNDS):
             self.told.rounds += 1
             answer = answer_of(pushes.added(posed, at, h) if near else posed, warm)
@@ -234,12 +299,16 @@ class SlidingCloth:
             moved, was_near = float(np.abs(x - at.x).max(initial=0.0)), near
             at, share = pushes.go(at, x, h)
             near = pushes.is_near(at)
+            last = None
             if share == 1.0 and (moved <= SETTLED * pushes.reach or k >= ENOUGH or not (near or was_near)):
-                return answer
-        return None
+                last = answer
+                if not asked_more(answer):
+                    break
+        return last
 
-    def _ask(self, posed: Assembled, rows: VertexRows, touched: Touching, warm: WarmStart | None) -> Answer:
-        answer = self._program.solve(posed.matrix, posed.right, posed.unknowns.table, rows, touched.spread, warm)
+    def _ask(self, posed: Assembled, rows: Rows, warm: WarmStart | None) -> Answer:
+        answer = self._program.solve(posed.matrix, posed.right, posed.unknowns.table, rows.on_vertices,
+                                     rows.touched.spread, warm)
         self.told.factored += answer.factored
         self.told.one_by_one += answer.one_by_one
         return answer
@@ -267,8 +336,9 @@ class SlidingCloth:
         off: Vec = way - along
         return off
 
-    def _rubbed(self, mesh: SheetMesh, on_features: Cone, touched: Touching, now: Moment) -> Rubbed | None:
+    def _rubbed(self, mesh: SheetMesh, rows: Rows, now: Moment) -> Rubbed | None:
         """What touches with friction; None for nothing. A vertex that touches several rubs on the first."""
+        on_features, touched = rows.on_features, rows.touched
         coefficient = self.things.friction_on(now.features, mesh.on[on_features.vertices])
         if self.friction is not None:
             coefficient = self.friction(coefficient, on_features.fold)
@@ -284,10 +354,9 @@ class SlidingCloth:
                       np.concatenate([over_features(on_features.along), along_surface(touched.normal[first])]),
                       np.concatenate([still, other]), mu)
 
-    def _rub(self, posed: Assembled, rows: VertexRows, touched: Touching, on_features: Cone, rubbed: Rubbed,
-             answer: Answer) -> Answer:
+    def _rub(self, posed: Assembled, asked: Rows, rubbed: Rubbed, answer: Answer) -> Answer:
         """The same with friction."""
-        contact = len(on_features.rows) + len(touched.rows)
+        contact, rows = len(asked.on_features.rows) + len(asked.touched.rows), asked.on_vertices
         pushes = (rows.factor[:, 3:] == 0.0).all(axis=1) & (np.arange(len(rows)) < contact)
         place = np.full(len(posed.impulse), -1)
         place[rubbed.vertices] = np.arange(len(rubbed.vertices))
@@ -302,14 +371,20 @@ class SlidingCloth:
                 break
             before = blocks
             held = posed.with_resistance(rubbed.vertices, blocks, rubbed.still)
-            answer = self._ask(held, rows, touched, answer.warm)
+            answer = self._ask(held, asked, answer.warm)
         return answer
 
 
-def _together(*tables: VertexRows) -> VertexRows:
-    """All rows in one table."""
-    return VertexRows(*(np.concatenate([getattr(one, name) for one in tables])
-                        for name in ("vertex", "factor", "target", "equal", "key")))
+def _close(mesh: SheetMesh, places: Vec) -> Mask:
+    """Vertices near places (k, 3), (n,)."""
+    ends = mesh.edges
+    longest = np.zeros(len(mesh.x))
+    for a, b in ((0, 1), (1, 0)):
+        np.maximum.at(longest, ends[:, a], np.linalg.norm(mesh.x[ends[:, b]] - mesh.x[ends[:, a]], axis=1))
+    near = np.zeros(len(mesh.x), dtype=bool)
+    for place in places:
+        near |= np.linalg.norm(mesh.x - place, axis=1) < CLOSE * longest
+    return near
 
 
 def _place(x: Vec) -> str:

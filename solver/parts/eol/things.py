@@ -13,6 +13,7 @@ from ...contact.find.sharp import EVEN, Sharp
 from ...coordinates.prescribed import OverTime
 from ...meshing.normals import unit_normals
 from ...state import Index, Mask, Vec
+from .swollen import is_closed
 
 
 @dataclass(frozen=True)
@@ -106,23 +107,34 @@ class Things:
         return whole
 
     @cached_property
-    def _of_triangle(self) -> Index:
+    def of_triangle(self) -> Index:
+        """Which part each is of, (t,)."""
         return np.repeat(np.arange(len(self.parts)), [len(one.triangles) for one in self.parts]).astype(np.int32)
+
+    @cached_property
+    def of_vertex(self) -> Index:
+        """Which part each vertex is of, (n,)."""
+        return np.repeat(np.arange(len(self.parts)), np.diff(self._first)).astype(np.int32)
+
+    @cached_property
+    def is_closed(self) -> Mask:
+        """Of each part whether it has an inside that can be told, (p,): that of the ground has no end."""
+        return np.array([one.is_closed and is_closed(one.triangles) for one in self.parts], dtype=bool)
 
     @cached_property
     def closed(self) -> Mask:
         """Of each triangle, (t,)."""
-        return np.array([one.is_closed for one in self.parts], dtype=bool)[self._of_triangle]
+        return np.array([one.is_closed for one in self.parts], dtype=bool)[self.of_triangle]
 
     @cached_property
     def thickness(self) -> Vec:
         """Of each triangle [m], (t,)."""
-        return np.array([one.thickness for one in self.parts], dtype=float)[self._of_triangle]
+        return np.array([one.thickness for one in self.parts], dtype=float)[self.of_triangle]
 
     @cached_property
     def friction(self) -> Vec:
         """Of each triangle, (t,)."""
-        return np.array([one.friction for one in self.parts], dtype=float)[self._of_triangle]
+        return np.array([one.friction for one in self.parts], dtype=float)[self.of_triangle]
 
     def friction_on(self, features: Features, on: Index) -> Vec:
         """Of what vertices sit on, as `SheetMesh.on` has it, (k,)."""
@@ -144,6 +156,29 @@ class Things:
         return (ends[first[bends]].astype(np.int32),
                 np.column_stack([first[bends] // 3, second[bends] // 3]).astype(np.int32),
                 self.sharp.reshape(-1)[first[bends]])
+
+    @cached_property
+    def feature_of_edge(self) -> Index:
+        """Which edge of all features each of `edges` is, −1 where it is not sharp, (e,)."""
+        vertices = [one.sharp.vertices[one.sharp.edges] + first for one, first in zip(self.parts, self._first)]
+        ends = np.sort(np.concatenate([np.zeros((0, 2), np.int64), *vertices]).astype(np.int64), axis=1)
+        keys = ends[:, 0] << 32 | ends[:, 1]
+        own = self.edges[0].astype(np.int64)
+        asked = own[:, 0] << 32 | own[:, 1]
+        order = np.argsort(keys, kind="stable")
+        place = np.minimum(np.searchsorted(keys[order], asked), max(len(keys) - 1, 0))
+        if not len(keys):
+            return np.full(len(asked), -1, np.int32)
+        return np.where(keys[order][place] == asked, order[place], -1).astype(np.int32)
+
+    @cached_property
+    def corners(self) -> Index:
+        """The vertex of each point of features, −1 of those without faces, (P,)."""
+        numbers = np.concatenate([np.zeros(0, np.int32), *(one.sharp.vertices + first for one, first in zip(
+            self.parts, self._first))]).astype(np.int32)
+        has = np.zeros(self.count, dtype=bool)
+        has[self.triangles] = True
+        return np.where(has[numbers], numbers, -1).astype(np.int32)
 
     @cached_property
     def sharp(self) -> Mask:

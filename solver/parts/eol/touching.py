@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,17 +11,20 @@ import scipy.sparse as sp
 from ...contact.find.near import near_rows
 from ...linear.constrained.rows import MOST, Keys, SpreadRows, VertexRows, no_spread_rows
 from ...meshing.normals import unit_normals
+from ...meshing.winding import winding_numbers
 from ...sheet.sheet_mesh import SheetMesh
 from ...state import Index, Mask, Vec
 from .things import Moment, Things
-from .touching_kernels import edge_rows, point_rows
+from .touching_kernels import distances, edge_rows, point_rows
 from .unknowns import Unknowns
 
 AHEAD = 2.0  #: how many steps' moves away something is looked for
-SLACK = 0.05  #: of an edge's length: what is looked for at least
+SLACK = 1.0  #: of an edge's length: what is looked for at least, as other triangles may lie in a thing
 DEEP = 0.05  #: of an edge's length: what is further inside a thing is on its other side
 PUSH = 0.5  #: [m/s]: what is inside comes out no faster
 SWAY = 0.5  #: of its move: by how much a vertex may come nearer than its velocity says
+ALONG = np.arange(1, 8) / 8.0  #: places of an edge of the cloth that may be in a thing
+ON_IT = 2.0e-6  #: [m]: what is nearer to a surface is neither inside nor outside of it
 LIKE = 0.98  #: cosine between two directions at one vertex that are one
 
 
@@ -34,24 +38,17 @@ class Touching:
     normal: Vec  #: of those, (r, 3)
     velocity: Vec  #: of the things there [m/s], (r, 3)
 
-
-def touching(mesh: SheetMesh, unknowns: Unknowns, things: Things, now: Moment, gravity: Vec, h: float) -> Touching:
-    """Those of a step of h seconds. Where cloth will hardly come within it nothing is asked."""
-    fastest = float(np.linalg.norm(mesh.v, axis=1).max(initial=0.0)) + float(
-        np.linalg.norm(now.velocity, axis=1).max(initial=0.0)) + h * float(np.linalg.norm(gravity))
-    edge = float(np.sqrt(mesh.areas.mean()))
-    thickest = max((one.thickness for one in things.parts), default=0.0)
-    count = len(mesh.x)
-    look = _Look(mesh, things, np.concatenate([mesh.x, now.x]), np.concatenate([mesh.v, now.velocity]),
-                 things.triangles + np.int32(count), np.repeat(np.array([0, 1], np.int32), [count, len(now.x)]),
-                 max(AHEAD * h * fastest, SLACK * edge) + thickest, DEEP * edge + thickest, h,
-                 h * h * float(np.linalg.norm(gravity)))
-    rows, friction, normal, velocity = look.vertices()
-    return Touching(rows, _spread(unknowns, [*look.points(), *look.edges()]), friction, normal, velocity)
+    def with_more(self, other: Touching) -> Touching:
+        """Both in one."""
+        one, two = self.spread, other.spread
+        spread = SpreadRows(sp.vstack([one.matrix, two.matrix], format="csr"), *(np.concatenate(
+            [getattr(one, name), getattr(two, name)]) for name in ("target", "equal", "key")))
+        return Touching(together(self.rows, other.rows), spread, *(np.concatenate([getattr(self, name), getattr(
+            other, name)]) for name in ("friction", "normal", "velocity")))
 
 
 @dataclass(frozen=True)
-class _Pairs:
+class Pairs:
     """Rows on several vertices of the cloth."""
 
     nodes: Index  #: (k, 4)
@@ -62,11 +59,12 @@ class _Pairs:
 
 
 @dataclass(frozen=True)
-class _Look:
+class Look:
     """What is near at the start of a step: nodes of the cloth, and those of things behind them."""
 
     mesh: SheetMesh
     things: Things
+    now: Moment
     x: Vec  #: (n, 3) [m]
     v: Vec  #: (n, 3) [m/s]
     faces: Index  #: of things, (t, 3)
@@ -76,84 +74,202 @@ class _Look:
     h: float  #: [s]
     fall: float  #: what gravity moves in the step [m]
 
-    def vertices(self) -> tuple[VertexRows, Vec, Vec, Vec]:
-        """Lagrangian vertices on faces: rows, friction, normals and the things' velocities."""
-        free = np.flatnonzero(self.mesh.on < 0).astype(np.int32)
-        pairs = self._points_and_faces(free, self.faces)
-        weights, direction, gap, keep = _room(len(pairs))
-        point_rows(self.x, pairs, len(self.mesh.x), self.faces, unit_normals(self.x, self.faces), self.things.sharp,
-                   self.things.closed, weights, direction, gap, keep)
+    @classmethod
+    def around(cls, mesh: SheetMesh, things: Things, now: Moment, gravity: Vec, h: float) -> Look:
+        """For a step of h seconds. Where cloth will hardly come within it nothing is looked at."""
+        fastest = float(np.linalg.norm(mesh.v, axis=1).max(initial=0.0)) + float(
+            np.linalg.norm(now.velocity, axis=1).max(initial=0.0)) + h * float(np.linalg.norm(gravity))
+        edge = float(np.sqrt(mesh.areas.mean()))
+        thickest = max((one.thickness for one in things.parts), default=0.0)
+        count = len(mesh.x)
+        return cls(mesh, things, now, np.concatenate([mesh.x, now.x]), np.concatenate([mesh.v, now.velocity]),
+                   things.triangles + np.int32(count), np.repeat(np.array([0, 1], np.int32), [count, len(now.x)]),
+                   max(AHEAD * h * fastest, SLACK * edge) + thickest, DEEP * edge + thickest, h,
+                   h * h * float(np.linalg.norm(gravity)))
+
+    def rows(self, unknowns: Unknowns) -> Touching:
+        """Of what may meet within the step."""
+        rows, friction, normal, velocity = self._vertices()
+        return Touching(rows, spread_rows(unknowns, [self._points(), self._edges()]), friction, normal, velocity)
+
+    @cached_property
+    def normals(self) -> Vec:
+        """Of faces of things, (t, 3)."""
+        return unit_normals(self.x, self.faces)
+
+    @cached_property
+    def vertex_pairs(self) -> Index:
+        """Vertices of the cloth and numbers of faces of things, (k, 2): not of the thing on which one sits."""
+        pairs = self._points_and_faces(np.arange(len(self.mesh.x), dtype=np.int32), self.faces)
+        on = self.mesh.on[pairs[:, 0]]
+        owner = np.concatenate([self.now.features.point_object, self.now.features.edge_object, [-1]])
+        others: Index = pairs[owner[on] != self.things.of_triangle[pairs[:, 1]]]
+        return others
+
+    @cached_property
+    def edge_pairs(self) -> tuple[Index, Index]:
+        """Nodes of edges of the cloth and of things, (k, 4), and which of the things' each is, (k,)."""
+        others, _, _ = self.things.edges
+        if not len(others):
+            return np.zeros((0, 4), np.int32), np.zeros(0, np.int32)
+        own = self.mesh.edges
+        own = own[(self.mesh.on[own] >= 0).sum(axis=1) < 2]
+        both = np.concatenate([own, others + np.int32(len(self.mesh.x))]).astype(np.int32)
+        found = near_rows(self.x, both, 0, self.group, self.reach)
+        return both[found].reshape(-1, 4), found[:, 1] - len(own)
+
+    def at_faces(self, pairs: Index, x: Vec) -> tuple[Vec, Vec, Vec, Mask]:
+        """Of vertices of the cloth and numbers of things' faces, (k, 2), where all nodes are at x (n, 3) [m]: weights,
+        direction, gap and which to keep, as `point_rows` has them."""
+        found = weights, direction, gap, keep = _room(len(pairs))
+        point_rows(x, pairs, len(self.mesh.x), self.faces, self.normals if x is self.x else unit_normals(x, self.faces),
+                   self.things.sharp, self.things.closed, *found)
         gap -= self.things.thickness[pairs[:, 1]]
+        return found
+
+    def over_edges(self, nodes: Index, of: Index, x: Vec) -> tuple[Index, Vec, Vec, Vec, Mask]:
+        """Of edges of the cloth and of things, (k, 4), the latter with their numbers (k,): nodes and as `edge_rows`."""
+        found = weights, direction, gap, keep = _room(len(nodes))
+        beside = self.things.edges[1][of]
+        normals = self.normals if x is self.x else unit_normals(x, self.faces)
+        edge_rows(x, nodes, np.ascontiguousarray(normals[beside].sum(axis=1)), *found)
+        gap -= self.things.thickness[beside[:, 0]]
+        return nodes, weights, direction, gap, keep
+
+    def _vertices(self) -> tuple[VertexRows, Vec, Vec, Vec]:
+        """Lagrangian vertices on faces: rows, friction, normals and the things' velocities."""
+        pairs = self.vertex_pairs[self.mesh.on[self.vertex_pairs[:, 0]] < 0]
+        weights, direction, gap, keep = self.at_faces(pairs, self.x)
         hit = -np.einsum("ka,kai->ki", weights[:, 1:], self.v[self.faces[pairs[:, 1]]])
-        keep &= self._comes(gap, direction, self.v[pairs[:, 0]] - hit, SWAY)
+        k = np.flatnonzero(keep)
+        vertex, face = pairs[k].T
+        keep[k] = self._comes(gap[k], direction[k], (self.v[pairs[:, 0]] - hit)[k], SWAY, self.x[vertex, None],
+                              vertex.astype(np.int64), self.things.of_triangle[face])
         k = np.flatnonzero(keep)
         k = k[_distinct(pairs[k, 0], direction[k], gap[k])]
         vertex, n = pairs[k, 0], direction[k]
         rows = VertexRows(vertex, np.concatenate([n, np.zeros((len(k), MOST - 3))], axis=1),
                           np.einsum("ki,ki->k", n, hit[k]) + self._closing(gap[k]), np.zeros(len(k), bool),
-                          _key(vertex, pairs[k, 1], 62))
+                          row_key(vertex, pairs[k, 1], 62))
         return rows, self.things.friction[pairs[k, 1]], n, hit[k]
 
-    def points(self) -> list[_Pairs]:
-        """Vertices of things in faces of the cloth, those aside that are points of features."""
-        mesh, count = self.mesh, len(self.mesh.x)
-        points = self.things.blunt + np.int32(count)
-        if not len(points):
-            return []
-        pairs = self._points_and_faces(points, mesh.faces)
-        nodes = np.column_stack([pairs[:, 0], mesh.faces[pairs[:, 1]]]).astype(np.int32)
-        weights, direction, gap, keep = _room(len(pairs))
-        nowhere = np.zeros((len(mesh.faces), 3), dtype=bool)
-        point_rows(self.x, pairs, count, mesh.faces, mesh.normals, nowhere, nowhere[:, 0].copy(), weights, direction,
-                   gap, keep)
-        # which side of the cloth the thing is on is told by the thing's own normal
-        out = np.zeros_like(self.x)
-        np.add.at(out, self.faces, unit_normals(self.x, self.faces)[:, None])
-        direction = mesh.normals[pairs[:, 1]]
-        direction = direction * np.where(np.einsum("ki,ki->k", direction, out[pairs[:, 0]]) > 0.0, 1.0, -1.0)[:, None]
-        gap = -np.einsum("ki,ka,kai->k", direction, weights, self.x[nodes])
-        return self._pairs(nodes, -weights, direction, gap, keep, _key(nodes[:, 0], pairs[:, 1], 61))
+    @cached_property
+    def blunt_pairs(self) -> Index:
+        """Vertices of things and numbers of the cloth's faces, (k, 2), those aside that are points of features."""
+        return self._points_and_faces(self.things.blunt + np.int32(len(self.mesh.x)), self.mesh.faces)
 
-    def edges(self) -> list[_Pairs]:
+    @cached_property
+    def corner_pairs(self) -> Index:
+        """The same of corners that no vertex of the cloth sits on."""
+        features = self.now.features
+        open_ = features.corner.copy()
+        open_[self.mesh.on[(self.mesh.on >= 0) & (self.mesh.on < len(open_))]] = False
+        points = self.things.corners[open_]
+        return self._points_and_faces(points[points >= 0] + np.int32(len(self.mesh.x)), self.mesh.faces)
+
+    def through_faces(self, pairs: Index, x: Vec) -> tuple[Index, Vec, Vec, Vec, Mask]:
+        """Of vertices of things and numbers of the cloth's faces, (k, 2), where all nodes are at x (n, 3) [m]: nodes
+        (k, 4), weights, direction, gap and which to keep, as `point_rows` has them for the cloth's side."""
+        count, faces = len(self.mesh.x), self.mesh.faces
+        nodes = np.column_stack([pairs[:, 0], faces[pairs[:, 1]]]).astype(np.int32)
+        weights, direction, gap, keep = _room(len(pairs))
+        if not len(pairs):
+            return nodes, weights, direction, gap, keep
+        nowhere = np.zeros((len(faces), 3), dtype=bool)
+        normals = unit_normals(x, faces)
+        point_rows(x, pairs, count, faces, normals, nowhere, nowhere[:, 0].copy(), weights, direction, gap, keep)
+        # which side of the cloth the thing is on is told by the thing's own normal
+        out = np.zeros_like(x)
+        np.add.at(out, self.faces, unit_normals(x, self.faces)[:, None])
+        direction = normals[pairs[:, 1]]
+        direction = direction * np.where(np.einsum("ki,ki->k", direction, out[pairs[:, 0]]) > 0.0, 1.0, -1.0)[:, None]
+        return nodes, -weights, direction, -np.einsum("ki,ka,kai->k", direction, weights, x[nodes]), keep
+
+    def _points(self) -> Pairs:
+        """Vertices of things in faces of the cloth, those aside that are points of features."""
+        pairs = self.blunt_pairs
+        found = self.through_faces(pairs, self.x)
+        return self._pairs(*found, row_key(found[0][:, 0], pairs[:, 1], 61))
+
+    def _edges(self) -> Pairs:
         """Edges of the cloth over edges of things, where neither end sits on one already."""
-        others, beside, sharp = self.things.edges
-        if not len(others):
-            return []
-        own = self.mesh.edges
-        ends_on = (self.mesh.on[own] >= 0).sum(axis=1)
-        own, ends_on = own[ends_on < 2], ends_on[ends_on < 2]
-        both = np.concatenate([own, others + np.int32(len(self.mesh.x))]).astype(np.int32)
-        found = near_rows(self.x, both, 0, self.group, self.reach)
+        nodes, of = self.edge_pairs
         # what sits on something sharp has rows of its own
-        found = found[~sharp[found[:, 1] - len(own)] | (ends_on[found[:, 0]] == 0)]
-        nodes, of = both[found].reshape(-1, 4), beside[found[:, 1] - len(own)]
-        weights, direction, gap, keep = _room(len(nodes))
-        edge_rows(self.x, nodes, np.ascontiguousarray(unit_normals(self.x, self.faces)[of].sum(axis=1)), weights,
-                  direction, gap, keep)
-        return self._pairs(nodes, weights, direction, gap - self.things.thickness[of[:, 0]], keep,
-                           _key(nodes[:, 0], found[:, 1], 60))
+        sits = np.append(self.mesh.on, np.full(len(self.now.x), -1))[nodes[:, :2]] >= 0
+        rows = np.flatnonzero(~(self.things.edges[2][of] & sits.any(axis=1)))
+        return self._pairs(*self.over_edges(nodes[rows], of[rows], self.x), row_key(nodes[rows, 0], of[rows], 60))
 
     def _points_and_faces(self, points: Index, faces: Index) -> Index:
         """Nodes and numbers of faces that are near each other, (k, 2)."""
+        if not len(points):
+            return np.zeros((0, 2), np.int32)
         corners = np.concatenate([np.repeat(points[:, None], 3, axis=1), faces]).astype(np.int32)
         found = near_rows(self.x, corners, len(points), self.group, self.reach)
         pairs: Index = np.column_stack([points[found[:, 0]], found[:, 1] - len(points)]).astype(np.int32)
         return pairs
 
-    def _pairs(self, nodes: Index, weights: Vec, direction: Vec, gap: Vec, keep: Mask, key: Keys) -> list[_Pairs]:
+    def _pairs(self, nodes: Index, weights: Vec, direction: Vec, gap: Vec, keep: Mask, key: Keys) -> Pairs:
         """Those that may close in the step, with what things do on the other side."""
-        k = np.flatnonzero(keep & self._comes(gap, direction, np.einsum("ka,kai->ki", weights, self.v[nodes]), 0.0))
+        k = np.flatnonzero(keep)
+        place, one, thing = self.whose(nodes[k], weights[k], self.x)
+        k = k[self._comes(gap[k], direction[k], np.einsum("ka,kai->ki", weights[k], self.v[nodes[k]]), 0.0, place, one,
+                          thing)]
         nodes, weights, direction = nodes[k], weights[k], direction[k]
         hard = np.where(nodes >= len(self.mesh.x), weights, 0.0)
         target = self._closing(gap[k]) - np.einsum("ki,ka,kai->k", direction, hard, self.v[nodes])
-        return [_Pairs(nodes, weights - hard, direction, target, key[k])]
+        return Pairs(nodes, weights - hard, direction, target, key[k])
 
-    def _comes(self, gap: Vec, direction: Vec, relative: Vec, sway: float) -> Mask:
+    def whose(self, nodes: Index, weights: Vec, x: Vec) -> tuple[Vec, Keys, Index]:
+        """Of pairs (k, 4): places of the cloth (k, p, 3) where nodes are at x, the nearest and those along its edge; a
+        name of the cloth's edge or of the thing's vertex, (k,), and which thing it is, (k,)."""
+        hard = nodes >= len(self.mesh.x)
+        soft = np.where(hard, 0.0, weights)
+        place = np.einsum("ka,kai->ki", soft, x[nodes]) / np.maximum(np.abs(soft.sum(axis=1)), 1e-300)[:, None]
+        one = np.where(hard[:, 0], nodes[:, 0].astype(np.int64), nodes[:, 0].astype(np.int64) << 32 | nodes[:, 1])
+        thing = self.things.of_vertex[np.take_along_axis(nodes, hard.argmax(axis=1)[:, None], 1)[:, 0]
+                                      - len(self.mesh.x)] if len(nodes) else np.zeros(0, np.int32)
+        places = place[:, None]
+        if len(nodes) and not hard[0, 0]:
+            along = x[nodes[:, 0], None] + ALONG[:, None] * (x[nodes[:, 1]] - x[nodes[:, 0]])[:, None]
+            places = np.concatenate([places, along], axis=1)
+        return places, one, thing
+
+    def within(self, thing: Index, place: Vec, asked: Mask, x: Vec) -> Mask:
+        """Whether any of the places asked, (k, p, 3), is inside closed things, (k,), where nodes are at x; on the
+        surface is not."""
+        found = np.zeros(place.shape[:2], dtype=bool)
+        asked = asked & self.things.is_closed[thing]
+        behind = x[len(self.mesh.x):]
+        for which in np.unique(thing[asked]).tolist():
+            rows = np.flatnonzero(asked & (thing == which))
+            triangles = self.things.triangles[self.things.of_triangle == which]
+            at = place[rows].reshape(-1, 3)
+            depth = np.empty(len(at))
+            distances(np.concatenate([at, behind]), len(at), triangles + np.int32(len(at)), depth)
+            inner = depth > ON_IT
+            inner[inner] = winding_numbers(at[inner], behind, triangles) > 0.5
+            found[rows] = inner.reshape(len(rows), -1)
+        any_of: Mask = found.any(axis=1)
+        return any_of
+
+    def is_in(self, one: Keys, thing: Index, place: Vec, gap: Vec, asked: Mask) -> Mask:
+        """Of pairs those asked, one of whose places (k, p, 3) is inside a closed thing, (k,); for each `one` and thing
+        the nearest alone: further ones are on its other side."""
+        k = np.flatnonzero(self.within(thing, place, asked, self.x))
+        order = k[np.lexsort((-gap[k], thing[k], one[k]))]
+        first = np.ones(len(order), dtype=bool)
+        first[1:] = (one[order[1:]] != one[order[:-1]]) | (thing[order[1:]] != thing[order[:-1]])
+        found = np.zeros(len(gap), dtype=bool)
+        found[order[first]] = True
+        return found
+
+    def _comes(self, gap: Vec, direction: Vec, relative: Vec, sway: float, place: Vec, one: Keys, thing: Index) -> Mask:
         """Whether a pair may close within the step, with room for what forces change and a share of what it moves any
-        way, (k,), and is not too deep."""
+        way, (k,), and is not too deep for being on the other side; place: of the cloth, (k, p, 3), as `is_in`."""
         closing = -np.einsum("ki,ki->k", direction, relative)
-        room = self.h * (np.maximum(closing, 0.0) + sway * np.linalg.norm(relative, axis=1)) + self.fall
-        near: Mask = (gap < room) & (gap > -self.deep)
+        may = self.h * (np.maximum(closing, 0.0) + sway * np.linalg.norm(relative, axis=1)) + self.fall
+        near: Mask = (gap < may) & (gap > -self.deep)
+        near |= self.is_in(one, thing, place, gap, gap <= -self.deep)
         return near
 
     def _closing(self, gap: Vec) -> Vec:
@@ -163,7 +279,7 @@ class _Look:
         return least
 
 
-def _key(first: Index, second: Index, kind: int) -> Keys:
+def row_key(first: Index, second: Index, kind: int) -> Keys:
     """Names of rows of one kind."""
     key: Keys = (first.astype(np.int64) << 32 | second) + (1 << kind)
     return key
@@ -181,11 +297,18 @@ def _distinct(vertex: Index, direction: Vec, gap: Vec) -> Index:
     return np.sort(order[keep])
 
 
+def together(*tables: VertexRows) -> VertexRows:
+    """All rows in one table."""
+    return VertexRows(*(np.concatenate([getattr(one, name) for one in tables])
+                        for name in ("vertex", "factor", "target", "equal", "key")))
+
+
 def _room(count: int) -> tuple[Vec, Vec, Vec, Mask]:
+    """For weights, directions, gaps and which rows to keep."""
     return np.zeros((count, 4)), np.zeros((count, 3)), np.zeros(count), np.zeros(count, dtype=bool)
 
 
-def _spread(unknowns: Unknowns, tables: list[_Pairs]) -> SpreadRows:
+def spread_rows(unknowns: Unknowns, tables: list[Pairs]) -> SpreadRows:
     """Rows on the ẋ of several vertices."""
     if not any(len(one.nodes) for one in tables):
         return no_spread_rows(unknowns.count)

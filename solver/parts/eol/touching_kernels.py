@@ -99,3 +99,17 @@ def edge_rows(x, nodes, outward, weights, directions, gaps, keep):  # type: igno
         for i in range(4):
             weights[k, i] = work[WEIGHTS + i]
         keep[k] = True
+
+
+@kernel("void(f8[:,::1], i8, i4[:,::1], f8[::1])")
+def distances(x, points, triangles, out):  # type: ignore[no-untyped-def]
+    """Of the first so many of x (n, 3) to the nearest of triangles (t, 3) among the others, (points,) [m]."""
+    work, nodes = np.empty(WORK), np.empty(4, dtype=np.int32)
+    for k in range(points):
+        out[k] = np.inf
+        for t in range(triangles.shape[0]):
+            nodes[0] = k
+            for i in range(3):
+                nodes[1 + i] = triangles[t, i]
+            nearest_in_triangle(x, nodes, work)
+            out[k] = min(out[k], np.sqrt(work[WAY] ** 2 + work[WAY + 1] ** 2 + work[WAY + 2] ** 2))

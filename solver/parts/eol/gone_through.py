@@ -1,0 +1,155 @@
+"""What a step would take through faces, edges and vertices of things though nothing was asked of it, and the rows that
+keep it out: a vertex beside a sharp edge that comes in over it, cloth that forces turn where its velocity did not lead.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...linear.constrained.rows import MOST, Keys, VertexRows
+from ...meshing.normals import unit_normals
+from ...state import Index, Mask, Vec
+from .touching import PUSH, Look, Pairs, Touching, row_key, spread_rows
+from .touching_kernels import INSIDE
+from .unknowns import Unknowns
+
+WITHIN = 0.01  #: of the cloth's thickness: what is no deeper at the end of a step is not asked about
+MOST_AT_ONCE = 48  #: rows over several vertices that are added at a time, the deepest first
+RENEWED = 57  #: bit of the names of these rows
+
+
+def gone_through(look: Look, unknowns: Unknowns, v: Vec, tolerance: float) -> tuple[Touching, float]:
+    """Rows for what is in a thing by more than a tolerance [m] at the end of a step that moves the cloth with v (n, 3)
+    [m/s], and how deep it is there at most [m]. It came in over the face or edge that it went through last."""
+    step = _Step(look, np.concatenate([v, look.now.velocity]), tolerance)
+    rows, touched, deepest = step.vertices()
+    inside = np.zeros(len(look.x), dtype=bool)
+    inside[rows.vertex] = True
+    (of_edges, over), (of_corners, on) = step.edges(inside), step.corners()
+    spread = spread_rows(unknowns, [of_edges, of_corners])
+    return Touching(rows, spread, *touched), max(deepest, over, on)
+
+
+def inside(look: Look, tolerance: float) -> tuple[Vec, float]:
+    """Places of the cloth (k, 3) that are in a closed thing by more than a tolerance [m] where a step starts, and how
+    deep the deepest is [m]."""
+    step, things = _Step(look, look.v, tolerance), look.things
+    pairs = look.vertex_pairs
+    _, _, gap, keep = look.at_faces(pairs, look.x)
+    tables = [(look.x[pairs[:, 0], None], pairs[:, 0].astype(np.int64), things.of_triangle[pairs[:, 1]], gap, keep)]
+    nodes, of = look.edge_pairs
+    rows = np.flatnonzero(~step.sits(nodes, of))
+    nodes, weights, _, gap, keep = look.over_edges(nodes[rows], of[rows], look.x)
+    tables.append((*look.whose(nodes, weights, look.x), gap, keep))
+    nodes, weights, _, gap, keep = look.through_faces(np.concatenate([look.blunt_pairs, look.corner_pairs]), look.x)
+    tables.append((*look.whose(nodes, weights, look.x), gap, keep))
+    places, deepest = [np.zeros((0, 3))], 0.0
+    for place, one, thing, gap, keep in tables:
+        found = look.is_in(one, thing, place, gap, keep & (gap < -tolerance))
+        places.append(place[found, 0])
+        deepest = max(deepest, float(-gap[found].min(initial=0.0)))
+    return np.concatenate(places), deepest
+
+
+class _Step:
+    """From the start of a step to its end, straight."""
+
+    def __init__(self, look: Look, v: Vec, tolerance: float) -> None:
+        self.look, self.v, self.tolerance = look, v, tolerance
+        self.x = look.x + look.h * v
+
+    def vertices(self) -> tuple[VertexRows, tuple[Vec, Vec, Vec], float]:
+        """Those of the cloth in faces: rows; friction, normals and velocities there; how deep."""
+        look, things = self.look, self.look.things
+        pairs = look.vertex_pairs
+        weights, direction, gap, keep = look.at_faces(pairs, self.x)
+        vertex, face = pairs.T
+        side = np.einsum("ki,ki->k", look.normals[face], look.x[vertex] - look.x[look.faces[face, 0]])
+        # what has two sides has that on which the cloth was
+        turned = ~things.closed[face] & (np.abs(weights[:, 1:]) > INSIDE).all(axis=1) & (
+            np.where(side < 0.0, -1.0, 1.0) != np.sign(np.einsum("ki,ki->k", direction, unit_normals(
+                self.x, look.faces)[face])))
+        direction[turned] *= -1.0
+        gap = np.where(turned, -gap - 2.0 * things.thickness[face], gap)
+        before = np.where(things.closed[face], side, np.abs(side)) - things.thickness[face]
+        whose = self.x[vertex, None], vertex.astype(np.int64), things.of_triangle[face]
+        k, deepest, ask = self._in(whose, before, gap, keep)
+        vertex, n = vertex[k], direction[k]
+        hit = -np.einsum("ka,kai->ki", weights[k, 1:], self.v[look.faces[face[k]]])
+        rows = VertexRows(vertex, np.concatenate([n, np.zeros((len(k), MOST - 3))], axis=1),
+                          np.einsum("ki,ki->k", n, self.v[vertex]) + ask, np.zeros(len(k), bool),
+                          row_key(vertex, face[k], RENEWED))
+        return rows, (things.friction[face[k]], n, hit), deepest
+
+    def edges(self, inside: Mask) -> tuple[Pairs, float]:
+        """Edges of the cloth through those of things, but for the edge on which one of their ends sits and where a
+        vertex is inside."""
+        look, things = self.look, self.look.things
+        nodes, of = look.edge_pairs
+        rows = np.flatnonzero(~inside[nodes[:, :2]].any(axis=1) & ~self.sits(nodes, of))
+        nodes, of = nodes[rows], of[rows]
+        nodes, weights, direction, gap, keep = look.over_edges(nodes, of, self.x)
+        face = things.edges[1][of, 0]
+        thickness = things.thickness[face]
+        before = np.einsum("ki,ka,kai->k", direction, weights, look.x[nodes])
+        turned = ~things.closed[face] & (before < 0.0)
+        direction[turned] *= -1.0
+        gap, before = np.where(turned, -gap - 2.0 * thickness, gap), np.where(turned, -before, before) - thickness
+        found = self._in(look.whose(nodes, weights, self.x), before, gap, keep)
+        return self._pairs(nodes, weights, direction, found,
+                           row_key(nodes[:, 0], of, RENEWED))
+
+    def sits(self, nodes: Index, of: Index) -> Mask:
+        """Whether an end of the cloth's edge of a pair (k, 4) sits on the other, or on what it runs on in."""
+        features = self.look.now.features
+        edge = self.look.things.feature_of_edge[of]
+        on = np.append(self.look.mesh.on, np.full(len(self.look.now.x), -1))[nodes[:, :2]]
+        at_point = (on >= 0) & (on < len(features.points))
+        if not len(features.edges):
+            return np.zeros(len(nodes), dtype=bool)
+        ends = (on[:, :, None] == features.edges[edge][:, None]).any(axis=2) & at_point
+        same = (features.run[np.where(at_point | (on < 0), 0, on - len(features.points))]
+                == features.run[edge][:, None]) & (on >= len(features.points))
+        sits: Mask = (edge >= 0) & (ends | same).any(axis=1)
+        return sits
+
+    def corners(self) -> tuple[Pairs, float]:
+        """Vertices of things through faces of the cloth, also of corners where none of its vertices is."""
+        look = self.look
+        pairs = np.concatenate([look.blunt_pairs, look.corner_pairs])
+        nodes, weights, direction, gap, keep = look.through_faces(pairs, self.x)
+        before = np.einsum("ki,ka,kai->k", direction, weights, look.x[nodes])
+        found = self._in(look.whose(nodes, weights, self.x), before, gap, keep)
+        return self._pairs(nodes, weights, direction, found,
+                           row_key(nodes[:, 0], pairs[:, 1], RENEWED + 1))
+
+    def _in(self, whose: tuple[Vec, Keys, Index], before: Vec, gap: Vec, keep: Mask) -> tuple[Index, float, Vec]:
+        """Of pairs those that are gone through in the step, for each of the cloth the last; how deep the deepest is
+        [m]; and how much faster they have to part [m/s]. whose: as `Look.whose`, at the end. before, gap: distances at
+        the start and the end [m], (k,)."""
+        look = self.look
+        place, one, thing = whose
+        # what was inside already comes out as fast as it may
+        least = np.minimum(before + look.h * PUSH, 0.0)
+        came = before > -look.deep
+        least[~came] = 0.0
+        asked = keep & (gap < least - self.tolerance)
+        k = np.flatnonzero(asked & (look.within(thing, place, asked, self.x) | (came & ~look.things.is_closed[thing])))
+        # a vertex came through the last one; an edge, and what came through none as they are at the end, leaves by the
+        # nearest
+        share = np.where(came & (place.shape[1] == 1), -before / np.maximum(before - gap, 1e-300), -gap)[k]
+        order = k[np.lexsort((gap[k], share, ~came[k], one[k]))]
+        first = np.ones(len(order), dtype=bool)
+        first[1:] = one[order[1:]] != one[order[:-1]]
+        k = order[first]
+        return k, float((least - gap)[k].max(initial=0.0)), (least - gap)[k] / look.h
+
+    def _pairs(self, nodes: Index, weights: Vec, direction: Vec, found: tuple[Index, float, Vec], key: Keys
+               ) -> tuple[Pairs, float]:
+        """Rows of those found."""
+        k, deepest, ask = found
+        most = np.sort(np.argsort(-ask, kind="stable")[:MOST_AT_ONCE])
+        k, ask = k[most], ask[most]
+        soft = np.where(nodes[k] < len(self.look.mesh.x), weights[k], 0.0)
+        return Pairs(nodes[k], soft, direction[k],
+                     np.einsum("ki,ka,kai->k", direction[k], soft, self.v[nodes[k]]) + ask, key[k]), deepest

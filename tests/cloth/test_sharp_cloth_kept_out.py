@@ -1,0 +1,77 @@
+"""What one step would take into a collider though nothing near its start says so."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sheets import grid
+from sliding_strips import block, fabric, start, steps_of
+
+from solver.parts.eol.gone_through import inside
+from solver.parts.eol.things import Things
+from solver.parts.eol.touching import Look
+from solver.sheet.sheet_mesh import SheetMesh
+
+H, BOX = 1 / 96, Things([block((-1, -1, -1), (0, 1, 0))])
+SHARES = np.array([[i, j, 4 - i - j] for i in range(5) for j in range(5 - i)]) / 4
+
+
+def depth(mesh):
+    """Of the deepest of places on triangles in the box x < 0, z < 0 [m]."""
+    points = np.einsum("sk,fki->fsi", SHARES, mesh.x[mesh.faces])
+    return float(np.minimum(-points[..., 0], -points[..., 2]).max())
+
+
+def sheet(place, velocity, cells=3, side=0.12):
+    """A square whose material (a, b) is at place(a, b), all of it at one velocity."""
+    rest, faces = grid(cells, cells, side, side)
+    x = np.array([place(a, b) for a, b in rest[:, :2]])
+    mesh = SheetMesh.at_rest(x, rest[:, :2].copy(), faces)
+    return replace(mesh, v=np.broadcast_to(np.array(velocity, float), x.shape).copy())
+
+
+@pytest.mark.parametrize("speed", [0.4, 2.0])
+def test_a_border_that_comes_in_over_an_edge_from_beside_it_is_kept_out(speed):
+    """Its nearest place is the edge, on which no vertex of it may sit: it comes along its whole length at once."""
+    mesh = sheet(lambda a, b: (0.0015 + 0.7 * b, a - 0.06, 0.002 + 0.7 * b), (-speed, 0.0, -speed))
+    steps = steps_of(mesh, BOX, fabric(1e-5), gravity=(0.0, 0.0, 0.0))
+    cloth = start(mesh)
+    for k in range(3):
+        cloth = steps.step(cloth, k * H, H)
+        assert depth(cloth.mesh) < 2e-5
+    assert cloth.mesh.x[:, [0, 2]].max(axis=1).min() < 1e-3  # it came to the box
+
+
+def test_what_forces_pull_towards_a_box_that_nothing_moved_to_before_is_kept_out():
+    """Pins on both sides of a box that is 4 cm wide go down at once: velocities at the step's start are zero."""
+    things = Things([block((-0.02, -1, -1), (0.02, 1, 0))])
+    mesh = sheet(lambda a, b: (a - 0.06, b - 0.06, 0.006), (0.0, 0.0, 0.0), cells=6)
+    held = np.flatnonzero(np.abs(mesh.x[:, 0]) > 0.059)
+    origin = mesh.x[held]
+    steps = steps_of(mesh, things, fabric(1e-5), pins=origin)
+    steps.pins = lambda time: origin - [0.0, 0.0, min(time / H, 1.0) * 0.04]
+    cloth = start(mesh, held)
+    for k in range(2):
+        cloth = steps.step(cloth, k * H, H)
+        points = np.einsum("sk,fki->fsi", SHARES, cloth.mesh.x[cloth.mesh.faces])
+        assert np.minimum(0.02 - np.abs(points[..., 0]), -points[..., 2]).max() < 2e-5
+    assert cloth.mesh.x[:, 2].min() < -0.03
+
+
+def test_what_is_inside_is_told_for_faces_edges_and_corners():
+    """Of a sheet through the top, over an edge, and on a corner; none of one that lies on the box."""
+    def told(place, cells=3):
+        mesh = sheet(place, (0.0, 0.0, 0.0), cells)
+        now = BOX.at(0.0, H)
+        return inside(Look.around(mesh, BOX, now, np.zeros(3), 0.2), 1e-5)
+
+    assert told(lambda a, b: (a - 0.06, b, 0.0))[1] == 0.0
+    through_top = told(lambda a, b: (a - 0.2, b, -0.004))
+    assert through_top[1] == pytest.approx(0.004)
+    # whose vertices are all outside: across the edge between them it is inside
+    over_edge = told(lambda a, b: (a - 0.05, b, min(0.0, 0.01 - 0.3 * a)), 1)
+    assert over_edge[1] > 1e-3 and len(over_edge[0])
+    out, one = np.array([1, 1, 1]) / np.sqrt(3), np.array([1, -1, 0]) / np.sqrt(2)
+    two = np.array([1, 1, -2]) / np.sqrt(6)
+    on_corner = told(lambda a, b: (0.0, 1.0, 0.0) - 0.002 * out + (a - 0.03) * one + (b - 0.05) * two, 1)
+    assert on_corner[1] == pytest.approx(0.002)
