@@ -92,6 +92,14 @@ class Fibers:
             body["fibers"] = store(painted.entry.key, painted.weights)
 
 
+class Friction:
+    animated = False
+
+    def fill(self, body: dict[str, Any], painted: PaintedMap, store: Callable[[str, NDArray[Any]], str],
+             number: Callable[[str], float]) -> None:
+        body["friction_weights"] = store(painted.entry.key, painted.weights)
+
+
 def read(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, settings: bpy.types.PropertyGroup, name: str,
          report: Callable[[str], None]) -> list[PaintedMap]:
     """Every map that this object has and that its settings use. `evaluated` and its `mesh` belong together.

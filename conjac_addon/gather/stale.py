@@ -100,7 +100,7 @@ def labels(paths: Iterable[str]) -> list[str]:
 #: what scene_settings does not know: it is read from the scene
 _NOT_COMPARED = re.compile(
     r"time\.end$|(bodies\.\d+\.|mechanisms\.\d+\.)?(name|uuid)$"
-    r"|bodies\.\d+\.(surface|painted|dynamic|pin|fibers|fiber_vectors|fiber_curves|fiber_activation)\b"
+    r"|bodies\.\d+\.(surface|painted|dynamic|pin|fibers|fiber_vectors|fiber_curves|fiber_activation|friction_weights)\b"
     r"|bodies\.\d+\.cloth\.(uv|warp)\b"
     r"|bodies\.\d+\.attach\.\d+\.weights|bodies\.\d+\.(cuts|nails|pulls)\.\d+\.(?!frame|kind|until|radius|stiffness)"
     r"|ground\.(point|normal|motion)|obstacles\.\d+\.(name|vertices|triangles|motion|sharp_edges|wires|nails)"

@@ -11,6 +11,7 @@ from ..contact.laws.interface import ContactLaw
 from ..contact.laws.pushed_apart import Crossing, PushedApart
 from ..coordinates.free_nodes import FreeNodes
 from ..errors import BadScene
+from ..fields.harmonic import harmonic_extension
 from ..job.folder import Job, parameters
 from ..meshing.volume import unique_edges
 from ..meshing.winding import winding_numbers
@@ -84,6 +85,8 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     usual = params.pop("friction_coefficient")
     given = [one.body.friction for one in prepared] + obstacles.friction
     friction = np.array([usual if mu is None else mu for mu in given])[of_node]
+    for one, start in zip(prepared, first):
+        friction[start : start + len(one.volume.nodes)] *= _painted_friction(job, one)
     law = catalogue.find("contact", contact.law.kind).load()
     for one in prepared:
         size = float(np.ptp(one.volume.nodes, axis=0).max())
@@ -103,6 +106,20 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     return [PushedApart(made, of_all, Crossing(
         between(crossing), names, of_node, crossing, faces, [is_closed(one) for one in faces], seconds,
         apart + thickness[:, None] + thickness[None, :], stiffness, now))]
+
+
+def _painted_friction(job: Job, one: Prepared) -> Vec | float:
+    """How much of its friction each node has, (k,)."""
+    name, surface = one.body.friction_weights, one.body.surface
+    if name is None:
+        return 1.0
+    weights = np.asarray(job.array(name), dtype=float)
+    if surface is None or one.body.cloth is not None:
+        return weights  # its vertices are its nodes
+    vertices, triangles = np.asarray(job.array(surface.vertices), dtype=float), np.asarray(job.array(surface.triangles))
+    painted: Vec = harmonic_extension(one.volume.nodes, one.volume.tets, vertices, triangles.astype(np.int32),
+                                      weights[:, None])[:, 0]
+    return painted
 
 
 def _refuse_too_near(law: ContactLaw, now: Vec, names: list[str], owner: Index) -> None:

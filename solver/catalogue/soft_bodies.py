@@ -351,4 +351,6 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("map", "stiffness", "gather.maps:Blend", "Stiffness", "Blends between the soft and the stiff modulus",
           (YOUNGS_MODULUS,), number=2),
     Entry("map", "fibers", "gather.maps:Fibers", "Fibers", "From origin (0) to insertion (1) of a muscle", number=3),
+    Entry("map", "friction", "gather.maps:Friction", "Friction", "How much of the body's friction in contact there is",
+          number=4),
 )

@@ -41,7 +41,8 @@ BODY_READERS = {"name": "", "uuid": "", "surface": "mesh", "surface.to_object": 
                 "dynamic": "fields", "spot": "fields", "pin": "fields",
                 "fiber_material": "fields", "fiber_field": "fields", "fibers": "fields", "fiber_vectors": "fields",
                 "fiber_curves": "fields", "fiber_activation": "solve", "cuts": "solve", "nails": "solve",
-                "pulls": "solve", "attach": "solve", "friction": "solve", "thickness": "solve", "pins_yield": "solve",
+                "pulls": "solve", "attach": "solve", "friction": "solve", "thickness": "solve",
+                "friction_weights": "solve", "pins_yield": "solve",
                 "touches": "solve"}
 MECHANISM_READERS = {"name": "", "uuid": "", "bodies": "solve", "joints": "solve", "loops": "solve",
                      "springs": "solve", "rate_forces": "solve", "self_collisions": "solve"}
@@ -63,6 +64,7 @@ WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "fra
          "dynamic": "dynamic nodes", "spot.kind": "how spots move", "pin": "pins", "pin.motion": "motion of the pins",
          "pin.node_motion": "motion of the pins", "name": "name",
          "fiber_material.kind": "fibers", "fiber_field.kind": "direction of the fibers", "fibers": "paint of fibers",
+         "friction_weights": "paint of friction",
          "fiber_vectors": "direction of the fibers", "fiber_curves": "curves of the fibers",
          "fiber_activation": "activation", "cuts": "cuts", "nails": "nails",
          "pulls": "pulls",

@@ -236,6 +236,7 @@ class Body(Strict):
     pulls: list[Pull] = field(default_factory=list)
     attach: list[Attach] = field(default_factory=list)
     friction: Annotated[float, Meta(ge=0, le=100)] | None = None  #: in contact of surfaces, as of an Obstacle
+    friction_weights: Array | None = None  #: (n,) in [0, 1]: how much of it each vertex has; all where left out
     #: how far out of its surface others are kept in contact of surfaces, besides their own [m]; its own parts are not
     thickness: Annotated[float, Meta(ge=0, le=1e6)] | None = None
     #: names of the soft bodies and obstacles that it touches, its own for contact with itself, and of mechanisms whose

@@ -12,6 +12,7 @@ bpy = pytest.importorskip("bpy")
 from jelly import frames_of, rest_of, scene, seen_at  # noqa: E402, F401
 from rig import add_chain, job_of  # noqa: E402
 from test_attach import add_flesh  # noqa: E402
+from worlds import nodes_of  # noqa: E402
 
 from conjac.conjac_addon import bake, gather, members  # noqa: E402
 from conjac.conjac_addon.bake import cli, place  # noqa: E402
@@ -19,6 +20,7 @@ from conjac.conjac_addon.gather.job import scene_settings as gather_settings  # 
 from conjac.examples_blend import jelly  # noqa: E402
 from conjac.solver.errors import BadInput  # noqa: E402
 from conjac.solver.job.load import load  # noqa: E402
+from solver.job.load import load as load_plainly  # noqa: E402
 
 LAST = 10
 
@@ -96,6 +98,20 @@ def test_bodies_that_touch_are_one_job(balls, scene, tmp_path):  # noqa: F811
     assert [body.pins_yield for body in load(tmp_path).scene.bodies] == [False, True]
     high.conjac.contact.collides_with = "none"
     assert gather.changed_settings(low, scene, tmp_path) == ["Soft Bodies", "Time Step"]
+
+
+def test_friction_is_painted_as_a_vertex_group(balls, scene, tmp_path):  # noqa: F811
+    low, _ = balls
+    top = [vertex.index for vertex in low.data.vertices if vertex.co.z > 0.0]
+    low.vertex_groups.new(name="Friction").add(top, 1.0, "REPLACE")
+    gather.write_job(low, scene, tmp_path)
+    part = nodes_of(load_plainly(tmp_path))
+    # none below, all of it above
+    friction, x = part.contacts[0]._friction, part.rest
+    mine = np.intersect1d(part.contacts[0].surfaces.nodes, np.arange(part.parts[0].nodes.stop))
+    height = x[mine, 2] - low.location.z
+    assert friction[mine][height > 0.03].min() > 0.45 and friction[mine][height < -0.03].max() < 0.05
+    assert gather.changed_settings(low, scene, tmp_path) == []
 
 
 def test_what_collides_with_nothing_is_baked_as_before(balls, scene, tmp_path):  # noqa: F811
