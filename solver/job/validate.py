@@ -164,7 +164,7 @@ def _check_body(job: Job, body: schema.Body, where: str) -> None:
             raise refuse(f"node {both[0]} is both dynamic and pinned", f"{where}.dynamic.nodes", "Choose one")
     _check_fibers(job, body, vertices, where)
     if body.friction_weights is not None:
-        check_weights(job, body.friction_weights, f"{where}.friction_weights", vertices or nodes)
+        check_weights(job, body.friction_weights, f"{where}.friction_weights", vertices or nodes or 0)
     check_attached(job, body, vertices, nodes, where)
     for i, cut in enumerate(body.cuts):
         _check_cut(job, cut, nodes, f"{where}.cuts[{i}]")
