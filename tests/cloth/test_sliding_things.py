@@ -1,5 +1,7 @@
 """Cloth over wires and nails: things without faces, whose normals are those of the cloth that lies on them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sheets import grid
@@ -52,6 +54,19 @@ def test_a_vertex_that_lies_on_the_line_between_two_faces_in_one_plane_is_kept_o
     on_the_line = np.flatnonzero(np.isclose(np.abs(x[:, 0]), np.abs(x[:, 1])))
     assert len(on_the_line) >= 5 and np.isin(on_the_line, rows.vertex).all()
     assert rows.factor[:, :3] == pytest.approx(np.tile([0.0, 0.0, 1.0], (len(rows), 1)), abs=1e-12)
+
+
+@pytest.mark.parametrize("height", [0.0, 5e-4])
+def test_cloth_slides_over_the_line_between_two_faces_in_one_plane_as_over_any_other_place(height):
+    """The line is no wall: what lies on a lid, or just above it, keeps its velocity in all of its steps."""
+    rest, faces = grid(5, 5, 0.4, 0.4)
+    mesh = SheetMesh.at_rest(rest + [-0.2, -0.25, height], rest[:, :2].copy(), faces)
+    mesh = replace(mesh, v=np.tile([0.9, 0.1, 0.0], (len(rest), 1)))
+    things = Things([block((-1.0, -1.0, -1.0), (1.0, 1.0, 0.0))])
+    steps, cloth = steps_of(mesh, things, fabric(), gravity=(0.0, 0.0, 0.0)), start(mesh)
+    for k in range(12):
+        cloth = steps.step(cloth, k / 96, 1 / 96)
+        assert cloth.mesh.v == pytest.approx(np.tile([0.9, 0.1, 0.0], (len(rest), 1)), abs=1e-9)
 
 
 def test_nails_hold_cloth_by_their_tips_and_let_it_slide():

@@ -4,12 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sliding_strips import DENSITY, STRETCH, fabric, folded_strip, run, start, steps_of
+from sliding_strips import DENSITY, STRETCH, block, fabric, folded_strip, run, start, steps_of
 
 from solver.linear.constrained.program import SparseProgram
 from solver.linear.constrained.rows import VertexRows
 from solver.parts.eol.fabric import Assembler
 from solver.parts.eol.rubbing import as_capstan
+from solver.parts.eol.things import Things
 
 G = 9.81
 
@@ -34,6 +35,17 @@ def test_a_strip_runs_over_a_frictionless_edge_as_atwoods_machine():
         assert np.abs(at[:, [0, 2]]).max() < 1e-9
     assert abs(off[2]) < 0.02 and abs(off[0]) < 0.05
     assert 1.6 < (off[0] - off[1]) / (off[1] - off[2]) < 2.6
+
+
+def test_nothing_drives_it_along_the_edge():
+    """A square of a metre that runs over a frictionless edge goes straight over it."""
+    mesh, _ = folded_strip(10, 1.0, 1.0, 0.45)
+    mesh = run(steps_of(mesh, Things([block((-1, -1, -1), (0, 1, 0))]), fabric()), start(mesh), 1 / 96, 20).mesh
+    assert hanging(mesh) > 0.55
+    middle = mesh.areas @ mesh.x[mesh.faces].mean(axis=1)[:, 1] / mesh.areas.sum()
+    ends = mesh.x[mesh.on >= 0, 1]
+    assert abs(middle) < 1e-3
+    assert (ends.min(), ends.max()) == pytest.approx((-0.5, 0.5), abs=2e-3)
 
 
 def test_sliding_along_itself_costs_nothing():

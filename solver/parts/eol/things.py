@@ -143,8 +143,8 @@ class Things:
         return of_part[owner[on]] if len(on) else np.zeros(0)
 
     @cached_property
-    def edges(self) -> tuple[Index, Index, Mask]:
-        """Edges between two faces that bend there, (e, 2), their faces, (e, 2), and whether they are sharp, (e,)."""
+    def _inner(self) -> tuple[Index, Index, Mask]:
+        """Edges between two faces as 3 t + the corner opposite, once from either side, (e,), and whether each bends."""
         ends = np.sort(self.triangles[:, [[1, 2], [2, 0], [0, 1]]].reshape(-1, 2), axis=1).astype(np.int64)
         keys = ends[:, 0] << 32 | ends[:, 1]
         order = np.argsort(keys, kind="stable")
@@ -153,9 +153,23 @@ class Things:
         x = np.concatenate([np.zeros((0, 3)), *(one.motion.at(0.0) for one in self.parts)])
         normal = unit_normals(x, self.triangles)
         bends = np.einsum("ei,ei->e", normal[first // 3], normal[second // 3]) < np.cos(EVEN)
-        return (ends[first[bends]].astype(np.int32),
-                np.column_stack([first[bends] // 3, second[bends] // 3]).astype(np.int32),
-                self.sharp.reshape(-1)[first[bends]])
+        return first.astype(np.int32), second.astype(np.int32), bends
+
+    @cached_property
+    def edges(self) -> tuple[Index, Index, Mask]:
+        """Edges between two faces that bend there, (e, 2), their faces, (e, 2), and whether they are sharp, (e,)."""
+        first, second, bends = self._inner
+        first, second = first[bends], second[bends]
+        ends = np.sort(self.triangles[:, [[1, 2], [2, 0], [0, 1]]].reshape(-1, 2), axis=1)[first]
+        return ends.astype(np.int32), np.column_stack([first // 3, second // 3]), self.sharp.reshape(-1)[first]
+
+    @cached_property
+    def even(self) -> Mask:
+        """Whether a face in the same plane goes on beyond the edge opposite to each corner of a triangle, (t, 3)."""
+        first, second, bends = self._inner
+        found = np.zeros((len(self.triangles), 3), dtype=bool)
+        found.ravel()[np.concatenate([first[~bends], second[~bends]])] = True
+        return found
 
     @cached_property
     def feature_of_edge(self) -> Index:

@@ -123,7 +123,7 @@ class Look:
         direction, gap and which to keep, as `point_rows` has them."""
         found = weights, direction, gap, keep = _room(len(pairs))
         point_rows(x, pairs, len(self.mesh.x), self.faces, self.normals if x is self.x else unit_normals(x, self.faces),
-                   self.things.sharp, self.things.closed, *found)
+                   self.things.sharp, self.things.even, self.things.closed, *found)
         gap -= self.things.thickness[pairs[:, 1]]
         return found
 
@@ -177,7 +177,8 @@ class Look:
             return nodes, weights, direction, gap, keep
         nowhere = np.zeros((len(faces), 3), dtype=bool)
         normals = unit_normals(x, faces)
-        point_rows(x, pairs, count, faces, normals, nowhere, nowhere[:, 0].copy(), weights, direction, gap, keep)
+        point_rows(x, pairs, count, faces, normals, nowhere, nowhere, nowhere[:, 0].copy(), weights, direction, gap,
+                   keep)
         # which side of the cloth the thing is on is told by the thing's own normal
         out = np.zeros_like(x)
         np.add.at(out, self.faces, unit_normals(x, self.faces)[:, None])

@@ -12,16 +12,17 @@ STRAIGHT = 1.0e-9  #: [m]: a way from an edge that leans less stands upright on 
 PARALLEL = 1.0e-4  #: of |u|² |v|²: edges that run alongside each other are their ends' matter
 
 
-@kernel("void(f8[:,::1], i4[:,::1], i8, i4[:,::1], f8[:,::1], b1[:,::1], b1[::1], f8[:,::1], f8[:,::1], f8[::1],"
-        " b1[::1])")
+@kernel("void(f8[:,::1], i4[:,::1], i8, i4[:,::1], f8[:,::1], b1[:,::1], b1[:,::1], b1[::1], f8[:,::1], f8[:,::1],"
+        " f8[::1], b1[::1])")
 def point_rows(  # type: ignore[no-untyped-def]
-        x, pairs, cloth, triangles, normals, sharp, closed, weights, directions, gaps, keep):
+        x, pairs, cloth, triangles, normals, sharp, even, closed, weights, directions, gaps, keep):
     """Rows of pairs (k, 4) of a point and a triangle: weights (k, 4), direction from the thing to the cloth (k, 3), and
     distance along it (k,) [m], negative inside what is closed; and which to keep.
 
     pairs: a point and the number of a triangle, (k, 2). Points below `cloth` are the cloth's, and triangles (t, 3) with
     their normals then the things'; else it is the other way round. sharp: whether the edge opposite to each corner is,
-    (t, 3). A pair whose nearest point is on a sharp edge is the features' matter and not kept.
+    (t, 3). A pair whose nearest point is on a sharp edge is the features' matter and not kept. even: whether a face in
+    the same plane goes on beyond that edge, (t, 3): what is not right over it is that face's matter.
     """
     work, nodes = np.empty(WORK), np.empty(4, dtype=np.int32)
     for k in range(pairs.shape[0]):
@@ -50,10 +51,11 @@ def point_rows(  # type: ignore[no-untyped-def]
             if not on_cloth:
                 continue
             # on which edge or corner of the thing's triangle
-            on_sharp = False
+            on_sharp = on_even = False
             for i in range(3):
-                if abs(work[WEIGHTS + 1 + i]) <= INSIDE and sharp[face, i]:
-                    on_sharp = True
+                if abs(work[WEIGHTS + 1 + i]) <= INSIDE:
+                    on_sharp |= sharp[face, i]
+                    on_even |= even[face, i]
             if on_sharp:
                 continue
             square, side = work[WAY] ** 2 + work[WAY + 1] ** 2 + work[WAY + 2] ** 2, 0.0
@@ -65,7 +67,7 @@ def point_rows(  # type: ignore[no-untyped-def]
                 for i in range(3):
                     directions[k, i] = sign * normals[face, i]
                 gaps[k] = sign * side
-            elif closed[face] and side < 0.0:
+            elif on_even or (closed[face] and side < 0.0):
                 continue
             else:
                 size = np.sqrt(square)
