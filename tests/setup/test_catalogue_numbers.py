@@ -33,7 +33,7 @@ FROZEN = {
     "cut": {"plane": 0, "sheet": 1, "faces": 2},
     "linear_solver": {"cholmod": 1, "cvxopt": 2, "mixed": 3, "superlu": 4, "multigrid": 5},
     "export": {"pc2": 0, "abc": 1, "shapekeys": 2},
-    "map": {"dynamic": 0, "pin": 1, "stiffness": 2, "fibers": 3},
+    "map": {"dynamic": 0, "pin": 1, "stiffness": 2, "fibers": 3, "friction": 4},
     "joint": {"fixed": 1, "revolute": 2, "prismatic": 3, "universal": 4, "cylindrical": 5, "planar": 6,
               "spherical": 7, "translational": 8, "free": 9, "free_planar": 10},
     "shape": {"capsule": 0, "box": 1, "sphere": 2, "hull": 3, "mesh": 4},

@@ -131,7 +131,7 @@ def test_directions_in_single_precision_lead_to_the_same_place():
     for full in (False, True):
         world = hanging(2)
         if full:
-            world.condensation.in_single = lambda world=world: world.linear.solve
+            world.condensation.in_single = lambda: None
         ends.append(positions(world, run(world, 10, H)))
     untouched = hanging(0)
     moved = np.abs(ends[1] - positions(untouched, run(untouched, 10, H))).max()
