@@ -117,6 +117,7 @@ def test_one_bake_at_a_time_into_one_cache(scene):  # noqa: F811
     assert bake.wait() == 75
 
 
+@pytest.mark.long
 def test_another_process_that_bakes_keeps_this_blender_out(scene):  # noqa: F811
     obj = add_jelly(step=1 / 480)
     scene.frame_end = 300

@@ -53,6 +53,7 @@ def test_a_box_that_pushes_cloth_stays_behind_it_with_sharp_folds_at_its_edges(t
     assert sheet.x[:, 0].max() > motion[-1, :, 0].max() - 0.02  # it was taken along
 
 
+@pytest.mark.long
 def test_a_resumed_bake_among_moving_colliders_gives_the_same_bytes(tmp_path):
     motion = path(wider=0.6)
     whole = pushed(tmp_path / "whole", motion)

@@ -23,7 +23,7 @@ def crossing(folder, seconds=WHILE, floor=-0.02, **scene):
 
 
 @pytest.mark.parametrize("method,integrator", [("vanilla", "backward_euler"), ("vanilla", "semi_implicit"),
-                                               ("conjac", "sdirk2")])
+                                               pytest.param("conjac", "sdirk2", marks=pytest.mark.long)])
 def test_what_crosses_is_pushed_apart_and_not_thrown(tmp_path, method, integrator):
     part = nodes_of(load(crossing(tmp_path / "job", method={"kind": method}, integrator={"kind": integrator})))
     state, law = part.initial_state(), part.contacts[0]

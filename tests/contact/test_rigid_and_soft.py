@@ -105,6 +105,7 @@ def energy(world, state):
             + 0.5 * float(part.soft.mass @ np.einsum("ni,ni->n", v, v)))
 
 
+@pytest.mark.long
 def test_a_rigid_box_bounces_on_jelly_that_follows_dynamic_nodes(tmp_path):
     """ConJac: most of the jelly balances with the box, and both never gain by that."""
     job = rigid_on_jelly(tmp_path / "job", method={"kind": "conjac"}, integrator={"kind": "sdirk2"},

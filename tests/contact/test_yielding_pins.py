@@ -36,7 +36,7 @@ def test_hard_pins_are_told_with_the_place(tmp_path):
 
 
 @pytest.mark.parametrize("method,integrator", [("vanilla", "backward_euler"), ("vanilla", "semi_implicit"),
-                                               ("conjac", "sdirk2")])
+                                               pytest.param("conjac", "sdirk2", marks=pytest.mark.long)])
 def test_yielding_pins_stay_before_what_is_in_their_way_and_come_back(tmp_path, method, integrator):
     job = pressed(tmp_path / "job", method={"kind": method}, integrator={"kind": integrator})
     change(job, "bodies.0.pins_yield", True)
