@@ -15,9 +15,8 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 PYTHON ?= python3.11
 PY := .venv/bin/python
-# one more than two cores: while some wait for a process, a lock or a clock, another works
-WORKERS ?= 3
-GALLERY := twist aniso hetero barcut drop ragdoll chain links muscle muscle2d klann bowl wrung edge rollers key stack ducks belly
+WORKERS ?= 2
+GALLERY := twist aniso hetero barcut drop ragdoll chain links muscle muscle2d klann bowl wrung edge rollers key stack ducks belly push throw tablecloth wire nails
 SCENES := suzanne bar $(GALLERY)
 EXAMPLES := $(SCENES:%=examples_blend/%.blend)
 
