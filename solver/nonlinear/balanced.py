@@ -15,8 +15,7 @@ from ..errors import StepFailed
 from ..linear.interface import NotPositiveDefinite
 from ..parts.interface import Stage
 from ..state import State, Vec
-from .approach import GIVE_WAY
-from .bounded import SEEN, SHORTEST, STUCK, Surroundings, moved_so_far, nearest
+from .bounded import SEEN, SHORTEST, STUCK, Surroundings, moved_so_far, unsettled
 from .limits import StopRule, left
 
 TRIES = 100  #: iterations at least: a way ends where the first of its pairs would meet
@@ -85,11 +84,7 @@ def reach_balanced(pose_at: Callable[[Vec, Vec, bool], T], slope_at: Callable[[T
             around.loads(x)
     if ahead_of_end <= SEEN * extent:
         return State(stage.time, q, u, start.memory)
-    if share < STUCK:
-        at = nearest(around.touched(x))
-        raise StepFailed(f"what is moved by hand or by joints would be pressed{at} through something", None, GIVE_WAY)
-    raise StepFailed(f"rigid and soft bodies that touch did not agree in {max(limits.iterations, TRIES)} iterations; "
-                     f"positions still change by {moved:.3g} m")
+    raise unsettled(around, x, share, moved, max(limits.iterations, TRIES))
 
 
 def _downhill(posed: Along, slope_at: Callable[[Vec], float], around: Surroundings, q: Vec, x: Vec,

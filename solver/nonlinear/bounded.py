@@ -87,11 +87,19 @@ def reach_bounded(pose_at: PoseAt, around: Surroundings, stage: Stage, start: St
             around.loads(x)
     if ahead_of_end <= SEEN * extent:
         return State(stage.time, q, u, start.memory)
+    raise unsettled(around, x, share, moved, max(limits.iterations, TRIES))
+
+
+def unsettled(around: Surroundings, x: Vec, share: float, moved: float, tries: int) -> StepFailed:
+    """Why so many iterations did not come to an end at positions x (n, 3), of whose last way `share` was free.
+
+    moved: by how much they changed last [m].
+    """
     if share < STUCK:
         at = nearest(around.touched(x))
-        raise StepFailed(f"what is moved by hand or by joints would be pressed{at} through something", None, GIVE_WAY)
-    raise StepFailed(f"rigid and soft bodies that touch did not agree in {max(limits.iterations, TRIES)} iterations; "
-                     f"positions still change by {moved:.3g} m")
+        return StepFailed(f"what is moved by hand or by joints would be pressed{at} through something", None, GIVE_WAY)
+    return StepFailed(f"rigid and soft bodies that touch did not agree in {tries} iterations; "
+                      f"positions still change by {moved:.3g} m")
 
 
 def nearest(touched: Vec) -> str:
