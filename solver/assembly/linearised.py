@@ -11,7 +11,7 @@ import numpy as np
 from ..contact.find.half_space import Contacts
 from ..state import Index, Vec
 from .damping import Damped
-from .kernels import multiply
+from .kernels import multiply, multiply_one
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,9 @@ class Near:
         self.place[self.nodes] = np.arange(len(self.nodes))
         self._corners = self.place[corners].astype(np.int32)
         self._own = np.flatnonzero(self._few[self.nodes])
+        ordered = np.sort(corners, axis=1)
+        #: whether these are all elements, each with four different corners
+        self._is_whole = bool(np.array_equal(elements, np.arange(self._first)) and (np.diff(ordered) > 0).all())
 
     def of(self, lin: Linearised) -> Near:
         """The same with the elements besides tets that there are at this moment."""
@@ -77,7 +80,10 @@ class Near:
         columns: (m, 3, c), in the order of `nodes`. lin: one that `of` gave this for.
         """
         out = np.zeros(columns.shape)
-        multiply(lin.blocks, self.elements, self._corners, np.ascontiguousarray(columns), out)
+        if self._is_whole and columns.shape[2] == 1:
+            multiply_one(lin.blocks, self._corners, np.ascontiguousarray(columns[:, :, 0]), out[:, :, 0])
+        else:
+            multiply(lin.blocks, self.elements, self._corners, np.ascontiguousarray(columns), out)
         own = self._own
         out[own] += np.einsum("nij,njc->nic", lin.node_blocks[self.nodes[own]], columns[own])
         return out

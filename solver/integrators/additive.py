@@ -14,7 +14,7 @@ import numpy as np
 from ..nonlinear.held import GivenDirections
 from ..parts.interface import Posed, Stage
 from ..state import State, Vec
-from .interface import System
+from .interface import P, System
 from .modes import Modes, exponential, lowest, shifted, wide
 
 BASIS, AGE = "modes.basis", "modes.age"
@@ -56,7 +56,7 @@ class Additive:
         """params: modes, how many; redecompose, the number of steps that they last."""
         self.modes, self.every = int(params["modes"]), int(params["redecompose"])
 
-    def advance(self, system: System, start: State, h: float, stage: Stage, history: State) -> State:
+    def advance(self, system: System[P], start: State, h: float, stage: Stage, history: State) -> State:
         """The end of a stage of the other method from `start` on, with h seconds of the exponential on the modes.
 
         history: the state before. Modes are decomposed anew where they are too old, and else brought to this moment by
@@ -99,7 +99,7 @@ def _land(posed: Posed, stage: Stage, start: State, course: Course) -> State:
     return State(stage.time, base + length * v, v, start.memory)
 
 
-def _reach(system: System, stage: Stage, start: State, course: Course) -> State:
+def _reach(system: System[P], stage: Stage, start: State, course: Course) -> State:
     """The same for a stage that is solved to the stage solver's tolerance. Raises StepFailed. [Ascher 20, 22]"""
     modes = course.modes
     if not modes.count:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..parts.interface import Stage
 from ..state import State, Vec
-from .interface import Integrator, System
+from .interface import Integrator, P, System
 from .sdirk import SDIRK2, SSDIRK2
 
 POSITIONS, RATES, STEP, TOUCHING = "bdf2.q", "bdf2.u", "bdf2.h", "bdf2.touching"
@@ -30,7 +30,7 @@ class BDF2:
         """No parameters."""
         self._starter: Integrator = SSDIRK2(params) if self.linearised else SDIRK2(params)
 
-    def step(self, system: System, state: State, h: float) -> State:
+    def step(self, system: System[P], state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
         touching = system.touching(state)
         past = state.memory
@@ -51,7 +51,7 @@ class BDF2:
         third: Vec = 2.0 / (h + last) * (change / h - (before.u - past[RATES]) / last)
         return 2.0 / 9.0 * h**3 * third
 
-    def _go_on(self, system: System, state: State, h: float) -> State:
+    def _go_on(self, system: System[P], state: State, h: float) -> State:
         base = state.q + 1.0 / 3.0 * (state.q - state.memory[POSITIONS])
         u_hat: Vec = state.u + (state.u - state.memory[RATES]) / 3.0
         # what explicit forces see of the stage's end is right to second order, and an undamped spring loses energy

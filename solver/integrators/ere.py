@@ -6,7 +6,7 @@ import numpy as np
 
 from ..state import State
 from .arnoldi import damped_exponential
-from .interface import System
+from .interface import P, System
 from .krylov import Product, exponential
 
 
@@ -26,7 +26,7 @@ class ERE:
         self.tolerance = params["exponential_tolerance"]
         self.products = 0  #: with the stiffness, that the last step took
 
-    def step(self, system: System, state: State, h: float) -> State:
+    def step(self, system: System[P], state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
         tangent = system.tangent(state, state.time + 0.5 * h)
         root = np.sqrt(tangent.mass)

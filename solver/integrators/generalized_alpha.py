@@ -8,7 +8,7 @@ import numpy as np
 
 from ..parts.interface import Stage
 from ..state import State, Vec
-from .interface import System
+from .interface import P, System
 
 ACCELERATION = "generalized_alpha.a"
 
@@ -31,7 +31,7 @@ class GeneralizedAlpha:
         self.gamma = 0.5 - self.alpha_m + self.alpha_f
         self.beta = 0.25 * (1.0 - self.alpha_m + self.alpha_f) ** 2
 
-    def step(self, system: System, state: State, h: float) -> State:
+    def step(self, system: System[P], state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
         kept = 1.0 - self.alpha_f
         old: Vec | None = state.memory.get(ACCELERATION)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ..nonlinear.held import GivenDirections
 from ..parts.interface import Posed, Stage
@@ -12,7 +12,10 @@ if TYPE_CHECKING:
     from ..assembly.tangent import Tangent
 
 
-class System(Protocol):
+P = TypeVar("P", bound=Posed)  #: what a system poses
+
+
+class System(Protocol[P]):
     """The world at a step, whatever its parts."""
 
     @property
@@ -29,13 +32,13 @@ class System(Protocol):
         """Whether what began or ceased to touch since the names `before` did so gently, so that a history of rates from
         a step of h seconds is a guide still."""
 
-    def pose(self, at: State, stage: Stage, time: float | None = None) -> Posed:
+    def pose(self, at: State, stage: Stage, time: float | None = None) -> P:
         """The stage linearised at a state and factored. Raises StepFailed.
 
         time: where damping D = ∂f/∂v is taken, ahead along the rates; a method of order 2 gives its stage's.
         """
 
-    def land(self, posed: Posed, stage: Stage, start: State, is_last: bool = True) -> State:
+    def land(self, posed: P, stage: Stage, start: State, is_last: bool = True) -> State:
         """The state at the end of a linearised stage, friction included; only the last stage of a step is settled."""
 
     def reach(self, stage: Stage, start: State, held: GivenDirections | None = None) -> State:
@@ -44,7 +47,7 @@ class System(Protocol):
         held: directions in which the rates are given.
         """
 
-    def keep_spin(self, before: State, after: State, h: float, posed: Posed) -> State:
+    def keep_spin(self, before: State, after: State, h: float, posed: P) -> State:
         """The end of a linearised step with the angular momentum that what flies freely had before it."""
 
     def tangent(self, state: State, time: float) -> Tangent:
@@ -64,5 +67,5 @@ class Integrator(Protocol):
 
     def __init__(self, params: dict[str, float]) -> None: ...
 
-    def step(self, system: System, state: State, h: float) -> State:
+    def step(self, system: System[P], state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""

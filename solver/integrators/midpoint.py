@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..parts.interface import Stage
 from ..state import State
-from .interface import System
+from .interface import P, System
 
 
 class Midpoint:
@@ -17,7 +17,7 @@ class Midpoint:
     def __init__(self, params: dict[str, float]) -> None:
         """No parameters."""
 
-    def step(self, system: System, state: State, h: float) -> State:
+    def step(self, system: System[P], state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
         middle = system.reach(Stage(h, 0.5, 0.5, state.time + 0.5 * h, state.q, state.u), state)
         return State(state.time + h, state.q + h * middle.u, 2.0 * middle.u - state.u, state.memory)

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..parts.interface import Stage
 from ..state import State
-from .interface import System
+from .interface import P, System
 
 
 class Quasistatic:
@@ -22,7 +22,7 @@ class Quasistatic:
     def __init__(self, params: dict[str, float]) -> None:
         """No parameters."""
 
-    def step(self, system: System, state: State, h: float) -> State:
+    def step(self, system: System[P], state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
         stage = Stage(h, 1.0, 1.0, state.time + h, state.q, np.zeros_like(state.u), inertia=0.0)
         return system.reach(stage, state)

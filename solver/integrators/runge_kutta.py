@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..parts.interface import Momentum, Posed, Stage
+from ..parts.interface import Momentum, Stage
 from ..state import State, Vec
 from .control import beside_trapezoid
-from .interface import System
+from .interface import P, System
 
 
 class RungeKutta:
@@ -32,12 +32,12 @@ class RungeKutta:
     def __init__(self, params: dict[str, float]) -> None:
         """No parameters."""
 
-    def step(self, system: System, state: State, h: float) -> State:
+    def step(self, system: System[P], state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
         after = state
         rates: list[Vec] = []
         accelerations: list[Vec] = []
-        posed: Posed | None = None
+        posed: P | None = None
         share = 0.0
         for i, row in enumerate(self.table):
             if row[-1] == 0.0:
@@ -69,7 +69,7 @@ class RungeKutta:
         return self.error_share * beside_trapezoid(before, after, h)
 
 
-def _posed(system: System, last: Posed | None, at: State, stage: Stage, time: float) -> Posed:
+def _posed(system: System[P], last: P | None, at: State, stage: Stage, time: float) -> P:
     """A stage on the last one's factor, or linearised anew where it stands, with the damping of `time`."""
     return system.pose(at, stage, time) if last is None else last.again(stage)
 

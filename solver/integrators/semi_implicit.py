@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..parts.interface import Momentum, Stage
 from ..state import State, Vec
-from .interface import System
+from .interface import P, System
 
 
 class SemiImplicit:
@@ -20,7 +20,7 @@ class SemiImplicit:
         self._keeps_spin = bool(params.get("keep_spin", False))
         self.linear_euler = not self._keeps_spin
 
-    def step(self, system: System, state: State, h: float) -> State:
+    def step(self, system: System[P], state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
         stage = Stage(h, 1.0, 1.0, state.time + h, None, state.u, beta=system.beta, momentum=self.momentum)
         posed = system.pose(state, stage)

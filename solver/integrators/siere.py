@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..parts.interface import Stage
 from ..state import State
 from .additive import Additive
-from .interface import System
+from .interface import P, System
 
 
 class SIERE(Additive):
@@ -18,7 +18,7 @@ class SIERE(Additive):
     order = 1
     linearised = True
 
-    def step(self, system: System, state: State, h: float) -> State:
+    def step(self, system: System[P], state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
         stage = Stage(h, 1.0, 1.0, state.time + h, None, state.u)
         return self.advance(system, state, h, stage, state)
@@ -29,7 +29,7 @@ class BEERE(Additive):
 
     order = 1
 
-    def step(self, system: System, state: State, h: float) -> State:
+    def step(self, system: System[P], state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
         stage = Stage(h, 1.0, 1.0, state.time + h, state.q, state.u)
         return self.advance(system, state, h, stage, state)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..parts.interface import Stage
 from ..state import State
 from .additive import Additive
-from .interface import System
+from .interface import P, System
 from .runge_kutta import RungeKutta
 
 
@@ -32,7 +32,7 @@ class TRBDF2ERE(Additive):
         super().__init__(params)
         self._half = STrapezoidalHalf(params) if self.linearised else TrapezoidalHalf(params)
 
-    def step(self, system: System, state: State, h: float) -> State:
+    def step(self, system: System[P], state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
         half = self._half.step(system, state, h)
         base = half.q + 1.0 / 3.0 * (half.q - state.q)

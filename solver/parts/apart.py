@@ -56,7 +56,7 @@ class Apart:
         self.beta = params["beta"]
 
     def solved_by(self, ways: Ways[T]) -> T:
-        return ways.condensed(self)
+        return ways.condensed(self, None)
 
     def pose(self, lin: Linearised, stage: NodeStage) -> PosedApart:
         """Factor each. Raises NotPositiveDefinite."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -195,7 +195,7 @@ class Posed(Protocol):
     def correction(self, u: Vec) -> Vec:
         """What coordinates still owe at the new rates u, as a rate that never enters rates, (m,)."""
 
-    def again(self, stage: Stage) -> Posed:
+    def again(self, stage: Stage) -> Self:
         """Another stage at the same moment and with the same β a b h², on the same factor."""
 
 
@@ -235,7 +235,7 @@ class PosedNodes(Protocol):
         corrections: how often; None as the method has it. led: what carries nodes does there.
         """
 
-    def again(self, stage: Stage) -> PosedNodes:
+    def again(self, stage: Stage) -> Self:
         """Another stage at the same moment and with the same β a b h², on the same factor."""
 
 
@@ -280,6 +280,9 @@ class Whole(Protocol):
     linear: LinearSolver
     rank: Index  #: where each node of the elimination order stands among the free ones, (f,)
 
+    def posed(self, lin: Linearised, stage: NodeStage) -> PosedNodes:
+        """A stage on the factor that stands there."""
+
     def tangent(self, lin: Linearised, w: Vec | None) -> Tangent:
         """K and D of the free nodes for products, and K w where prescribed nodes move at w (p, 3) [m/s]."""
 
@@ -290,8 +293,11 @@ class Ways(Protocol[T_co]):
     def in_full(self, whole: Whole) -> T_co:
         """Where they are the velocities of all free nodes."""
 
-    def condensed(self, condensation: Condensation) -> T_co:
-        """Where most nodes follow others in balance, so that their velocities are no unknowns."""
+    def condensed(self, condensation: Condensation, at_once: Reduced | None) -> T_co:
+        """Where most nodes follow others in balance, so that their velocities are no unknowns.
+
+        at_once: the same; None where each body is condensed by itself.
+        """
 
 
 class Condensation(Protocol):
@@ -319,4 +325,60 @@ class Condensation(Protocol):
         """Factor, and eliminate all but the rates of joints that carry some nodes. Raises NotPositiveDefinite.
 
         carried: velocities of the prescribed nodes for each of the rates, (p, 3, c).
+        """
+
+
+class StagePasses(Protocol):
+    """Quasi-Newton passes over a stage, on the factor of one that was posed nearby."""
+
+    @property
+    def serves_contacts(self) -> bool:
+        """Whether it was factored where something touched."""
+
+    def serves(self, x: Vec, stage: NodeStage, start: State) -> bool:
+        """Whether its factor is there still and of positions near x, and those are dynamic who are so now."""
+
+    def change(self, at: Products, stage: NodeStage) -> Vec:
+        """What a pass changes in x − b h v, b h v and p, (3, n, 3); at: with K v and K p."""
+
+    def strain(self, change: Vec) -> float:
+        """The largest share of its length by which that changes an edge, in positions or by velocities."""
+
+
+class PositionInertia(Protocol):
+    """½ uᵀ A u − uᵀ p of unknowns u = C (v − F) that are read off the rates v of positions."""
+
+    carried: Vec  #: what free nodes do with each rate of joints where they balance, (n, 3, c)
+
+    def energy(self, v: Vec) -> tuple[Vec, float]:
+        """Its slope, (n, 3) [N s], and value [J] at rates of positions v, (n, 3) [m/s]."""
+
+    def times(self, v: Vec) -> Vec:
+        """Its curvature Cᵀ A C times rates of positions, both (n, 3) or (n, 3, c)."""
+
+    def following(self, columns: Vec) -> Vec:
+        """Velocities V C of rates of positions, both (n, 3, c)."""
+
+    def felt(self, loads: Vec) -> Vec:
+        """(V C)ᵀ of loads on all nodes, both (n, 3, c)."""
+
+    def velocities(self, v: Vec, rates: Vec | None = None) -> Vec:
+        """V u + F of rates of positions v, both (n, 3) [m/s]: zero on prescribed nodes. rates: of the joints, (c,)."""
+
+
+class Reduced(Condensation, Protocol):
+    """A condensation in which most nodes have no inertia of their own: they balance and follow the others."""
+
+    mesh: Mesh
+    linear: LinearSolver
+
+    def passes(self, lin: Linearised, stage: NodeStage) -> StagePasses:
+        """On the factor of this stage. Raises NotPositiveDefinite."""
+
+    def inertia(self, lin: Linearised, stage: NodeStage, is_joined: bool,
+                carried: Vec | None = None) -> PositionInertia:
+        """Of positions, which a stage that touches lowers the energy of. Raises NotPositiveDefinite.
+
+        lin: where the step starts, without what touches. is_joined: whether forces join bodies. carried: velocities of
+        the prescribed nodes for each rate of joints, (p, 3, c).
         """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,9 +23,7 @@ from ..nonlinear.coupled import reach
 from ..nonlinear.held import GivenDirections
 from ..nonlinear.limits import StopRule
 from ..parts.conjac.balanced_together import BalancedTogether, Standing
-from ..parts.conjac.conjac import ConJac
-from ..parts.conjac.inertia import Inertia
-from ..parts.interface import Condensation, Momentum, NodeStage, OnRates, Posed, Stage, Whole
+from ..parts.interface import Condensation, Momentum, NodeStage, OnRates, Reduced, Stage, Whole
 from ..parts.joints.jointed import OnBodies, flown_since, stepped
 from ..parts.nodes.full import Full
 from ..parts.together import Together
@@ -137,15 +135,14 @@ class Skeleton:
         return self._map @ give @ self._map.T
 
 
-class _Balancing:
-    """All free nodes as unknowns, for methods in which most of them balance; None for the others."""
+class _WhoBalance:
+    """A method in which most nodes balance, those of all bodies at once; None for the others."""
 
-    def in_full(self, whole: Whole) -> Full | None:
+    def in_full(self, whole: Whole) -> Reduced | None:
         return None
 
-    def condensed(self, condensation: Condensation) -> Full | None:
-        mesh, linear = cast(ConJac, condensation).mesh, cast(ConJac, condensation).linear
-        return Full(mesh, type(linear)(), {"beta": 1.0})
+    def condensed(self, condensation: Condensation, at_once: Reduced | None) -> Reduced | None:
+        return at_once
 
 
 class FleshOnBones(World):
@@ -160,7 +157,8 @@ class FleshOnBones(World):
         self._flesh, attached = soft.coordinates, soft.coordinates.attached
         self._skeleton = Skeleton(jointed, attached.bodies, by_body)
         self._cut = 3 * len(self._flesh.free)
-        self._whole = soft.condensation.solved_by(_Balancing()) if soft.contacts else None
+        self._reduced = soft.condensation.solved_by(_WhoBalance())
+        self._whole: Full | None = None  #: all free nodes as unknowns, once bodies that balance touch something
         on = "ride on" if soft.mass[attached.nodes].all() else "or corners of rigid surfaces ride on"
         super().__init__([soft, jointed], notes=[
             f"{len(attached.nodes)} soft nodes {on} {len(np.unique(attached.bodies))} rigid bodies, "
@@ -245,12 +243,12 @@ class FleshOnBones(World):
         """There is none, as the mechanisms have none."""
         return self.jointed.tangent(state, time)
 
-    def keep_spin(self, before: State, after: State, h: float, posed: Posed) -> State:
+    def keep_spin(self, before: State, after: State, h: float, posed: Together) -> State:
         """The end of a step with the angular momentum that what flies freely had before it, with bones or without."""
-        damped = cast(Together, posed).lin.damped
+        damped = posed.lin.damped
         start, end = self.parted(before), self.parted(after)
         soft, joints = self._flying.keep(start, end, h, damped)
-        return self.joined([self.soft.keep_spin(start[0], replace(soft, led=self._led(joints)), h, posed), joints])
+        return self.joined([self.soft.with_spin(start[0], replace(soft, led=self._led(joints)), h, damped), joints])
 
     @cached_property
     def _flying(self) -> FlyingBones:
@@ -283,12 +281,12 @@ class FleshOnBones(World):
         return (NodeStage.of(stage.part(slice(cut), slice(cut)), self._flesh),
                 stage.part(slice(cut, None), slice(cut, None)))
 
-    def land(self, posed: Posed, stage: Stage, start: State, is_last: bool = True) -> State:
+    def land(self, posed: Together, stage: Stage, start: State, is_last: bool = True) -> State:
         """The state at the end of a linearised stage, friction included; only the last one of a step is settled.
 
         Raises StepFailed.
         """
-        after = landed(self.soft, cast(Together, posed), stage, start, is_last)
+        after = landed(self.soft, posed, stage, start, is_last)
         if self.soft.contacts and touches(self.soft, self.positions(start), self.positions(after)):
             # a barrier is no straight line: the step is solved, and momentum is that of where it ended
             after = self.reach(replace(stage, base=start.q, beta=1.0), start)
@@ -338,8 +336,8 @@ class FleshOnBones(World):
 
         if not self.soft.contacts:
             after = apart()
-        elif self._whole is not None:
-            after = self._balanced(self._whole, apart, stage, start, damped)
+        elif self._reduced is not None:
+            after = self._balanced(self._reduced, apart, stage, start, damped)
         else:
             after = reach_bounded(pose_at, self._surroundings(stage, start, rubs), stage, start,
                                   self.positions(start), *self._sizes)
@@ -366,7 +364,7 @@ class FleshOnBones(World):
         """When a stage is done, how large the largest body is, and a mean edge of the surfaces [m]."""
         return self.soft.stage_solver.limits, self.soft.extent, min(law.edge for law in self.soft.contacts)
 
-    def _balanced(self, whole: Full, apart: Callable[[], State], stage: Stage, start: State,
+    def _balanced(self, reduced: Reduced, apart: Callable[[], State], stage: Stage, start: State,
                   damped: Damped | None) -> State:
         """The end of a stage where most nodes follow others: as if nothing touched where nothing does, else by
         positions of all nodes. Raises StepFailed."""
@@ -381,10 +379,13 @@ class FleshOnBones(World):
                 if not touches(self.soft, begun, self.positions(after)):
                     return after
         at, flesh, cut = self._skeleton.bodies(joints), self._flesh, self._cut
+        if self._whole is None:
+            self._whole = Full(reduced.mesh, type(reduced.linear)(), {"beta": 1.0})
+        whole = self._whole
         carried = flesh.carried(flesh.attached.columns(at.E, at.twists))
         lin = replace(self.soft.linearise_alone(begun, self.soft.velocity(soft), stage.time), damped=damped,
                       memory=soft.memory)
-        inertia = Inertia(cast(ConJac, self.soft.condensation), lin, of_flesh, bool(self.soft.between), carried)
+        inertia = reduced.inertia(lin, of_flesh, bool(self.soft.between), carried)
         rubs: list[StencilForce] = []
 
         def stand(q: Vec, u: Vec) -> tuple[Standing, Vec]:

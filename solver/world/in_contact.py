@@ -13,6 +13,7 @@ from ..nonlinear.calm import GaveUp
 from ..nonlinear.interface import StageSolver
 from ..nonlinear.landing import landing
 from ..nonlinear.problem import Physics, StageProblem
+from ..nonlinear.start import lower_start
 from ..state import Mask, Vec
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def _quickly(soft: SoftBodies, plain: StageProblem, rubbing: Callable[[Vec], Sta
 
     if not pushes(begun) and not pushes(plain.positions(plain.velocities(unknowns))):
         try:
-            unknowns = solver.solve(plain, unknowns)
+            unknowns = solver.solve(plain, lower_start(plain, unknowns, begun))
         except GaveUp:
             pass  # it may have met something
         else:

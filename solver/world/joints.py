@@ -15,7 +15,7 @@ from ..coordinates.tree import CENTRES, Tree
 from ..errors import Diverged, StepFailed
 from ..integrators.backward_euler import Struck
 from ..integrators.control import Controller
-from ..integrators.interface import Integrator, System
+from ..integrators.interface import Integrator, P, System
 from ..nonlinear.held import GivenDirections
 from ..nonlinear.limits import StopRule
 from ..nonlinear.rates import FASTEST, reach_rates
@@ -278,16 +278,17 @@ class Joints:
         pushed = start.memory.get(PUSHING, np.zeros((0, 3)))
         self.impacts += held is not None and not np.array_equal(held.pushing, pushed)
 
-    def integrated(self, system: System, state: State, h: float, integrator: Integrator | None = None) -> State:
+    def integrated(self, system: System[P], state: State, h: float, integrator: Integrator | None = None) -> State:
         """The integrator's step, its own or that of a system that it is in; backward Euler's where something struck in
         it, on which the past says nothing.
 
         Methods of order 2 carry a jump of the velocities on into their next stages, and what struck would bounce off.
         What struck may also turn far in the step, and there the same rates are more energy in one posture than another.
         """
-        integrator, impacts = integrator or self.integrator, self.impacts
+        alone, impacts = integrator is None, self.impacts
+        integrator = integrator or self.integrator
         begins = not self.recentres or self._momentum is Momentum.REFLECTED  # stages that have a base see one table
-        if self.constraints is not None and system is self and begins:
+        if self.constraints is not None and alone and begins:
             self.constraints.begin(self.linearise(state), state.time, h)
         after = integrator.step(system, state, h)
         if self.impacts == impacts or integrator.order == 1:

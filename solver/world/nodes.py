@@ -27,7 +27,7 @@ from ..nonlinear.calm import GaveUp
 from ..nonlinear.equilibrium import equilibrium
 from ..nonlinear.held import GivenDirections
 from ..nonlinear.interface import StageSolver
-from ..parts.interface import Condensation, NodeStage, Posed, PosedNodes, Stage
+from ..parts.interface import Condensation, NodeStage, PosedNodes, Stage
 from ..state import Index, Led, State, Vec
 from . import in_contact
 from .bodies import BodyInWorld
@@ -174,18 +174,22 @@ class Nodes(SoftBodies):
         except NotPositiveDefinite as failure:
             raise StepFailed("the system matrix is not positive definite") from failure
 
-    def land(self, posed: Posed, stage: Stage, start: State, is_last: bool = True) -> State:
+    def land(self, posed: PosedNodes, stage: Stage, start: State, is_last: bool = True) -> State:
         """The state at the end of a linearised stage, friction included; only the last one of a step is settled."""
-        after = landed(self, cast(PosedNodes, posed), stage, start, is_last)
+        after = landed(self, posed, stage, start, is_last)
         if self.contacts and in_contact.touches(self, *(self.coordinates.place(one.q, one.time)
                                                         for one in (start, after))):
             # a barrier is no straight line: the stage is solved, which also bounds how far it goes
             return self.reach(replace(stage, beta=1.0), start)
         return after
 
-    def keep_spin(self, before: State, after: State, h: float, posed: Posed) -> State:
+    def keep_spin(self, before: State, after: State, h: float, posed: PosedNodes) -> State:
         """The end of a step with the angular momentum that each part had before it that nothing holds or touches."""
-        return keep_spin(self, self._flying, before, after, h, cast(PosedNodes, posed).lin.damped)
+        return self.with_spin(before, after, h, posed.lin.damped)
+
+    def with_spin(self, before: State, after: State, h: float, damped: Damped | None) -> State:
+        """The same with the damping of the step."""
+        return keep_spin(self, self._flying, before, after, h, damped)
 
     @cached_property
     def _flying(self) -> list[Index]:
@@ -207,7 +211,7 @@ class Nodes(SoftBodies):
         # friction asks how contacts give way, which is what positions do
         x, v = self.coordinates.place(after.q, stage.time), self.coordinates.spread(after.u, nodes.w)
         lin = replace(self.linearise_at(x, v, stage.time, self.project), damped=damped, memory=start.memory)
-        return rubbed(self, self._posed(lin, nodes), after)
+        return rubbed(self, self.root.posed_at_end(lin, nodes) or self._posed(lin, nodes), after)
 
     def damped_through(self, stage: Stage, start: State) -> Damped | None:
         """D through a whole stage, held fixed where the start will be by then: where that is would cost an order."""

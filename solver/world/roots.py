@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from ..assembly.damping import Damped
 from ..assembly.linearised import Linearised
 from ..assembly.products import Products
+from ..contact.find.half_space import Contacts
 from ..errors import StepFailed
-from ..integrators.interface import Integrator, System
+from ..integrators.interface import Integrator, P, System
 from ..integrators.semi_implicit import SemiImplicit
 from ..integrators.spin import free_parts
 from ..nonlinear.calm import Calm, GaveUp
@@ -28,10 +29,8 @@ from ..nonlinear.kept_stage import KeptStage
 from ..nonlinear.momentum import with_momentum
 from ..nonlinear.newton import NewtonDirect
 from ..nonlinear.problem import StageMatrix, StageProblem
-from ..parts.conjac.conjac import ConJac
-from ..parts.conjac.inertia import Inertia
-from ..parts.conjac.passes import Passes
-from ..parts.interface import Condensation, NodeStage, PosedNodes, Stage, Whole
+from ..nonlinear.start import lower_start
+from ..parts.interface import Condensation, NodeStage, PosedNodes, Reduced, Stage, StagePasses, Whole
 from ..parts.nodes.full import Full
 from ..state import Index, State, Vec
 from . import in_contact
@@ -51,7 +50,11 @@ class Root(Protocol):
         damped: D through the whole stage. held: directions in which velocities are given.
         """
 
-    def calmed(self, system: System, stage: Stage, start: State,
+    def posed_at_end(self, lin: Linearised, stage: NodeStage) -> PosedNodes | None:
+        """The stage that was reached last, linearised at its end, on a factor that its iterations left there; None
+        where there is none, or nodes touch the ground of which it knows nothing."""
+
+    def calmed(self, system: System[P], stage: Stage, start: State,
                reach: Callable[[StageSolver, Stage, State], State]) -> State:
         """A linearised step of Euler that gains nothing, where a stage was given up. reach: by a stage solver."""
 
@@ -75,9 +78,9 @@ class Roots:
         """By the velocities of all free nodes."""
         return InFull(self._soft, whole)
 
-    def condensed(self, condensation: Condensation) -> Root:
+    def condensed(self, condensation: Condensation, at_once: Reduced | None) -> Root:
         """By those of dynamic nodes, which the others follow in balance."""
-        return Condensed(self._soft, condensation)
+        return Condensed(self._soft, condensation) if at_once is None else AtOnce(self._soft, at_once)
 
 
 def flying_at(soft: SoftBodies, flying: list[Index], problem: StageProblem, unknowns: Vec) -> list[Index]:
@@ -95,6 +98,7 @@ class InFull:
 
     def __init__(self, soft: SoftBodies, whole: Whole) -> None:
         self._soft, self._whole = soft, whole
+        self._near: Contacts | None = None  #: with the ground, of a factor made near the last stage's end
 
     @cached_property
     def system(self) -> StageMatrix:
@@ -109,6 +113,7 @@ class InFull:
               held: GivenDirections | None = None) -> State:
         """The unknowns are the velocities of every free node."""
         soft, system, coordinates = self._soft, self.system, self._soft.coordinates
+        factored = system.linear.factored
         if held is not None:
             held = held.ordered(self._whole.rank)
             system = replace(system, linear=AcrossGiven(system.linear, held))
@@ -123,14 +128,27 @@ class InFull:
             problem, unknowns = in_contact.solved(soft, problem.of, coordinates.place(start.q, start.time), guess,
                                                   solver)
         else:
+            if stage.inertia and solver.limits.strain_left and not solver.limits.accepts:
+                guess = lower_start(problem, guess, coordinates.place(start.q, start.time))
             unknowns = solver.solve(problem, guess)
         if stage.inertia and solver.limits.strain_left:
             unknowns = with_momentum(problem, unknowns, flying_at(soft, self._flying, problem, unknowns))
+        is_near = held is None and solver.limits.strain_left > 0.0 and system.factored.stamp > factored
+        self._near = system.factored.contacts if is_near else None
         v = problem.velocities(unknowns)
         x = problem.positions(v)
         return State(stage.time, x[coordinates.free].ravel(), v[coordinates.free].ravel(), start.memory)
 
-    def calmed(self, system: System, stage: Stage, start: State,
+    def posed_at_end(self, lin: Linearised, stage: NodeStage) -> PosedNodes | None:
+        """On the factor of one of the last iterations, where those end once nothing shows that is left."""
+        known, linear = self._near, self.system.linear
+        if known is None or lin.contacts is None or self.system.factored.stamp != linear.factored:
+            return None
+        if not np.isin(lin.contacts.nodes, known.nodes).all():
+            return None
+        return self._whole.posed(lin, stage)
+
+    def calmed(self, system: System[P], stage: Stage, start: State,
                reach: Callable[[StageSolver, Stage, State], State]) -> State:
         """With a line search that lets no energy in."""
         # where surfaces touch it begins where they stand and not where they would fly
@@ -148,20 +166,91 @@ class InFull:
 
 
 class Condensed:
-    """By passes on a kept factor; where these do not lead there, by iterations on a factor each."""
+    """By iterations on a factor each."""
 
     def __init__(self, soft: SoftBodies, condensation: Condensation) -> None:
         self._soft, self._condensation = soft, condensation
-        self.kept = KeptStage()
 
     def reach(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None,
               held: GivenDirections | None = None) -> State:
         """The quasistatic nodes balance there. held: there is none where velocities are condensed."""
+        coordinates, taken = self._soft.coordinates, self._linearised(stage, start, damped)
+
+        def pose_at(q: Vec, u: Vec, project: bool) -> PosedNodes:
+            lin = taken(coordinates.place(q, stage.time), coordinates.spread(u, stage.w), project)
+            return self._condensation.pose(lin, stage)
+
+        return reach_coupled(pose_at, self._soft.evaluate, stage, start, solver.limits, self._soft.extent)
+
+    def _linearised(self, stage: NodeStage, start: State,
+                    damped: Damped | None) -> Callable[[Vec, Vec, bool], Linearised]:
+        """Where nodes stand and how fast, (n, 3), with K negative semi-definite if so asked."""
+        soft = self._soft
+        untouched = soft.untouched(stage.time) if stage.inertia and soft.ground is not None else None
+
+        def taken(x: Vec, v: Vec, project: bool) -> Linearised:
+            return replace(soft.linearise_at(x, v, stage.time, project), damped=damped, memory=start.memory,
+                           untouched=untouched)
+
+        return taken
+
+    def calmed(self, system: System[P], stage: Stage, start: State,
+               reach: Callable[[StageSolver, Stage, State], State]) -> State:
+        """From where the body stands, by the energy of positions: velocities alone have none that a search could lower,
+        and a linearised step of what is violent would grow without end. Who may sleep is linearised all the same."""
+        if self._condensation.sleep is not None:
+            return system.land(system.pose(start, stage), stage, start)
+        return reach(Calm(), stage, replace(start, u=np.zeros_like(start.u)))
+
+    def rescued(self, failure: StepFailed, step: Callable[[Integrator], State]) -> State:
+        """Linearised, where a body that is pressed snaps into another balance."""
+        return step(SemiImplicit({}))
+
+    def tangent(self, lin: Linearised, w: Vec | None) -> Tangent:
+        """Raises TypeError."""
+        raise TypeError("this integrator moves every node on its own, so the method has to be Vanilla FEM")
+
+    def posed_at_end(self, lin: Linearised, stage: NodeStage) -> PosedNodes | None:
+        """None: what velocities follow is another matrix than that of an energy of positions."""
+        return None
+
+    def forget_past(self) -> None:
+        """Nothing is kept from step to step."""
+
+
+class AtOnce(Condensed):
+    """By passes on a kept factor, and by an energy of positions where surfaces touch; where these do not lead there, by
+    iterations on a factor each."""
+
+    def __init__(self, soft: SoftBodies, reduced: Reduced) -> None:
+        super().__init__(soft, reduced)
+        self._reduced = reduced
+        self.kept = KeptStage()
+
+    def reach(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None,
+              held: GivenDirections | None = None) -> State:
+        """The same root, however it is found."""
         if solver.limits.accepts and stage.inertia:
             return self._by_energy(solver, stage, start, damped)
         if self._soft.contacts and stage.inertia:
             return self._in_contact(solver, stage, start, damped)
-        return self._apart(solver, stage, start, damped)
+        try:
+            return self._apart(solver, stage, start, damped)
+        except GaveUp:
+            # velocities that follow as if nothing touched bring nodes that lie on the ground deep into it: passes that
+            # begin there lead nowhere
+            if self._condensation.sleep is not None or not self._lands(start, stage):
+                raise
+            return self._by_energy(solver, stage, start, damped)
+
+    def _lands(self, start: State, stage: NodeStage) -> bool:
+        """Whether a node lies on the ground, or would be there at the stage's end as it flies."""
+        soft = self._soft
+        if soft.ground is None:
+            return False
+        begun = soft.coordinates.place(start.q, start.time)
+        flown = begun + stage.b * stage.h * soft.velocity(start)
+        return any(len(soft.ground[0].find(x, stage.time).nodes) for x in (begun, flown))
 
     def _in_contact(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None) -> State:
         """As if nothing touched where nothing does, else by an energy."""
@@ -182,7 +271,7 @@ class Condensed:
         soft, coordinates = self._soft, self._soft.coordinates
         begun = coordinates.place(start.q, start.time)
         lin = replace(soft.linearise_alone(begun, soft.velocity(start), stage.time), damped=damped, memory=start.memory)
-        inertia = Inertia(cast(ConJac, self._condensation), lin, stage, bool(soft.between))
+        inertia = self._reduced.inertia(lin, stage, bool(soft.between))
         base = coordinates.place(start.q if stage.base is None else stage.base, stage.time)
         if stage.w is not None:
             base[coordinates.prescribed] -= stage.b * stage.h * stage.w
@@ -204,52 +293,26 @@ class Condensed:
     @cached_property
     def _whole(self) -> Full:
         """All free nodes as unknowns."""
-        mesh, linear = cast(ConJac, self._condensation).mesh, cast(ConJac, self._condensation).linear
-        return Full(mesh, type(linear)(), {"beta": 1.0})
+        return Full(self._reduced.mesh, type(self._reduced.linear)(), {"beta": 1.0})
 
     def _apart(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None) -> State:
         """As if no surfaces touched."""
-        soft, coordinates, limits = self._soft, self._soft.coordinates, solver.limits
-        untouched = soft.untouched(stage.time) if stage.inertia and soft.ground is not None else None
+        soft, limits, taken = self._soft, solver.limits, self._linearised(stage, start, damped)
 
-        def taken(x: Vec, v: Vec, project: bool) -> Linearised:
-            return replace(soft.linearise_at(x, v, stage.time, project), damped=damped, memory=start.memory,
-                           untouched=untouched)
-
-        def passes_at(x: Vec, v: Vec, project: bool) -> Passes:
-            return Passes(cast(ConJac, self._condensation).pose(taken(x, v, project), stage, roughly=True))
+        def passes_at(x: Vec, v: Vec, project: bool) -> StagePasses:
+            return self._reduced.passes(taken(x, v, project), stage)
 
         def products_at(x: Vec, v: Vec, columns: Vec) -> Products:
             return soft.products_at(x, v, stage.time, columns, damped)
 
-        def pose_at(q: Vec, u: Vec, project: bool) -> PosedNodes:
-            lin = taken(coordinates.place(q, stage.time), coordinates.spread(u, stage.w), project)
-            return self._condensation.pose(lin, stage)
-
         if stage.inertia:
             base = start.q if stage.base is None else stage.base
-            after = self.kept.reach(passes_at, products_at, stage, start, base, coordinates, limits, soft.extent)
+            after = self.kept.reach(passes_at, products_at, stage, start, base, soft.coordinates, limits, soft.extent)
             if after is not None:
                 return after
             if limits.strain_left:
                 raise GaveUp("passes on one factor did not settle")
-        return reach_coupled(pose_at, soft.evaluate, stage, start, limits, soft.extent)
-
-    def calmed(self, system: System, stage: Stage, start: State,
-               reach: Callable[[StageSolver, Stage, State], State]) -> State:
-        """From where the body stands, by the energy of positions: velocities alone have none that a search could lower,
-        and a linearised step of what is violent would grow without end. Who may sleep is linearised all the same."""
-        if self._condensation.sleep is not None:
-            return system.land(system.pose(start, stage), stage, start)
-        return reach(Calm(), stage, replace(start, u=np.zeros_like(start.u)))
-
-    def rescued(self, failure: StepFailed, step: Callable[[Integrator], State]) -> State:
-        """Linearised, where a body that is pressed snaps into another balance."""
-        return step(SemiImplicit({}))
-
-    def tangent(self, lin: Linearised, w: Vec | None) -> Tangent:
-        """Raises TypeError."""
-        raise TypeError("this integrator moves every node on its own, so the method has to be Vanilla FEM")
+        return super().reach(solver, stage, start, damped)
 
     def forget_past(self) -> None:
         """Drop the factor."""

@@ -317,8 +317,9 @@ def test_every_stage_solver_leaves_the_modes_alone(key, solver):
 LAWS = [("rayleigh", 0.003, 2.0), ("green", 0.003, 0.0)]
 
 
-@pytest.mark.parametrize("key,law", crossed(["ere", "sbdf2ere", "bdf2ere", "siere"], LAWS) + [
-    pytest.param(key, law, marks=pytest.mark.long) for key in ("str_sbdf2ere", "tr_bdf2ere") for law in LAWS])
+@pytest.mark.parametrize("key,law", crossed(["ere", "bdf2ere", "siere"], LAWS) + [
+    pytest.param(key, law, marks=pytest.mark.long)
+    for key in ("sbdf2ere", "str_sbdf2ere", "tr_bdf2ere") for law in LAWS])
 def test_damping_costs_no_order(key, law, once):
     def end(kind, steps):
         world = bar(kind, cells=(3, 1, 1), young=2e3, gravity=(0, 0, 0), damping=law)
@@ -327,7 +328,7 @@ def test_damping_costs_no_order(key, law, once):
             state = world.step(replace(state, time=i * 0.05 / steps), 0.05 / steps)
         return np.concatenate([state.q, 0.02 * state.u])
 
-    exact = once(f"additive-damped-{law[0]}", lambda: end("tr_bdf2", 800))
+    exact = once(f"additive-damped-{law[0]}", lambda: end("tr_bdf2", 500))
     errors = [np.linalg.norm(end(key, steps) - exact) for steps in ((6, 12) if key == "ere" else (48, 96))]
     assert np.log2(errors[0] / errors[1]) >= catalogue.find("integrator", key).load().order - 0.2
 

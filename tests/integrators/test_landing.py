@@ -126,7 +126,7 @@ def test_what_lands_by_default_is_slowed_down_by_the_ground_as_what_is_all_dynam
         world, tets = cube(method)
         pairs = np.concatenate([tets[:, [a, b]] for a in range(4) for b in range(a)])
         edges = np.unique(np.sort(pairs, axis=1), axis=0)
-        states = path(world, 120, 1.5)
+        states = path(world, 80, 1.5)
         lengths = [np.linalg.norm(np.diff(positions(world, state)[edges], axis=1)[:, 0], axis=1) for state in states]
         heights = np.array([height(world, state) for state in states])
         seen[method] = max((length / lengths[0]).max() for length in lengths), -np.diff(heights[::5]).min(), heights

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from installed import installed
 
 from solver import catalogue, threads  # noqa: F401
 from solver.linear.cholesky.dchol import dchol
 from solver.linear.cholesky.supernodal import inside_of
-from solver.linear.interface import available
 
 SIZES = [[12], [1] * 12, [3, 4, 5], [6, 1, 5]]
 
@@ -64,7 +64,7 @@ def test_cholmods_factor_moves_by_the_same_rate(key):
         out.data[:] = exact[out.indices, columns]
         return out
 
-    linear, step, ahead = available(key)(), 1e-6, 0.05
+    linear, step, ahead = installed(key)(), 1e-6, 0.05
     linear.analyse(values(0.0), 0)
     linear.factor(values(0.0))
     inside = inside_of(linear)

@@ -6,6 +6,8 @@ import scipy.sparse as sp
 from bodies import NONE, box, make, nearest, positions, run
 from matrix import crossed
 
+pytest.importorskip("sksparse", reason="scikit-sparse, whose single precision it is, is not installed")
+
 from solver import threads
 from solver.coordinates.prescribed import Motion
 from solver.linear.cholesky.cholmod import Cholmod

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from bodies import NONE, box, make, nearest, positions, run, settled
+from installed import DIRECT
 from matrix import some
 from scipy.spatial.transform import Rotation
 
@@ -80,9 +81,9 @@ def test_bodies_move_as_with_a_direct_factor(method, scene):
         settings["motion"] = Motion(path, 1 / 120)
     dynamic = [nearest(nodes, (0.16, 0.03, 0.03)), nearest(nodes, (0.08, 0.03, 0.06))]
     ends = []
-    for linear in ("cholmod", "multigrid"):
+    for linear in (DIRECT, "multigrid"):
         world = make(nodes, tets, dynamic=dynamic, pinned=pinned, method=method, linear=linear, **settings)
-        assert linear == "cholmod" or len(_hierarchy(world).levels) > 0
+        assert linear == DIRECT or len(_hierarchy(world).levels) > 0
         ends.append(positions(world, run(world, 7)))
     moved = np.abs(ends[0] - nodes).max()
     assert moved > 0.005 and np.abs(ends[0] - ends[1]).max() <= 3e-6 * moved
@@ -100,7 +101,7 @@ def test_a_body_comes_to_rest_where_it_does_with_a_direct_factor():
     nodes, tets = box((12, 4, 4), (0.12, 0.04, 0.04))
     pinned, dynamic = np.flatnonzero(nodes[:, 0] < 1e-9), [nearest(nodes, (0.12, 0.02, 0.02))]
     ends = []
-    for linear, tolerance in (("cholmod", None), ("multigrid", 1e-4)):
+    for linear, tolerance in ((DIRECT, None), ("multigrid", 1e-4)):
         world = make(nodes, tets, dynamic=dynamic, pinned=pinned, linear=linear, beta=2.0)
         if tolerance:
             world.linear.tolerance = tolerance

@@ -150,6 +150,24 @@ def test_warm_start_gives_the_same_answer_and_saves_factors(seed):
         assert np.abs(other.u - cold.u).max() <= 1e-10 * np.abs(cold.u).max()
 
 
+def test_rows_that_have_to_hold_do_where_nothing_else_resists():
+    """Two unknowns do the same, but for the row that holds one of them; the row beside it is let go."""
+    unknowns = np.arange(15).reshape(3, 5).astype(np.int32)
+    J = np.random.default_rng(1).normal(size=(40, 15))
+    J[:, 4] = -J[:, 3]
+    A, b = J.T @ J, np.random.default_rng(2).normal(size=15)
+    A[4, 4] *= 1.0 + 1e-11
+    b[0] = 5.0
+    factor = np.zeros((2, 5))
+    factor[0, 4] = factor[1, 0] = 1.0
+    rows = table([0, 0], factor, [0.0, -9.0], [True, False])
+    answer = SparseProgram().solve(sp.csc_matrix(A), b, unknowns, rows, None, WarmStart(rows.key))
+    assert answer.factored == 1 < answer.tried  # it was let go beside the factor
+    assert abs(answer.u[4]) < 1e-14 * np.abs(answer.u).max()
+    alone = np.delete(np.arange(15), 4)
+    assert answer.u[alone] == pytest.approx(np.linalg.solve(A[np.ix_(alone, alone)], b[alone]), rel=1e-8)
+
+
 def test_another_pattern_is_taken_up():
     program = SparseProgram()
     for seed in (1, 2, 1):

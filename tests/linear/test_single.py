@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from installed import DIRECT, installed
 
 from solver import threads
 from solver.assembly.pattern import node_graph
 from solver.linear.cholesky import multifrontal
 from solver.linear.cholesky.single import SingleFactor
 from solver.linear.cholesky.supernodal import inside_of
-from solver.linear.interface import NotPositiveDefinite, available
+from solver.linear.interface import NotPositiveDefinite
 from solver.meshing.grid import box_tets
 
 
@@ -21,14 +22,14 @@ def factored(request):
 @pytest.fixture(scope="module")
 def block():
     """Its last fronts are wider than a panel and longer than a tile."""
-    return analysed("cholmod", (12, 12, 12))
+    return analysed(DIRECT, (12, 12, 12))
 
 
 def analysed(kind, cells):
     nodes, tets = box_tets(cells, tuple(0.1 * count for count in cells))
     graph = node_graph(tets, len(nodes))
     laplacian = sp.diags(np.asarray(graph.sum(axis=0)).ravel() + 0.1) - graph
-    linear = available(kind)()
+    linear = installed(kind)()
     order = linear.order(graph)
     whole = sp.kron(laplacian.tocsc()[order][:, order], np.eye(3) + 0.1, format="csc")
     lower = sp.tril(whole, format="csc")

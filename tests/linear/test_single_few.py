@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from installed import installed
 
 from solver import threads
 from solver.assembly.pattern import node_graph
 from solver.linear.cholesky.single_few import SingleFew
 from solver.linear.cholesky.supernodal import inside_of
-from solver.linear.interface import available
 from solver.meshing.grid import box_tets
 
 KEPT = 12
@@ -27,7 +27,7 @@ def held(request):
     whole = both[order][:, order]
     lower = sp.tril(whole, format="csc")
     lower.sort_indices()
-    linear = available(request.param)()
+    linear = installed(request.param)()
     linear.analyse(lower, KEPT)
     linear.factor(lower)
     return linear, whole[:-KEPT][:, :-KEPT].toarray()

@@ -229,8 +229,8 @@ def test_a_stiff_soft_bar_swings_as_a_compound_pendulum(method, dynamic):
     soft = world.mass
     moment = 2e-4 + 0.2 * 0.02**2 + float(soft @ (world.rest[:, 0] ** 2 + world.rest[:, 2] ** 2))
     period = 2.0 * np.pi * np.sqrt(moment / (9.81 * (0.2 * 0.02 + float(soft @ world.rest[:, 0]))))
-    h, angles = period / 600, []
-    for _ in range(320):
+    h, angles = period / 400, []
+    for _ in range(215):
         state, joints = carried_step(world, chain, state, joints, h)
         angles.append(joints.q[0])
     i = int(np.flatnonzero(np.diff(np.sign(angles)))[0])

@@ -112,9 +112,10 @@ class Dense:
         return self.stage(u, q, u, H, H)
 
 
-@pytest.mark.parametrize("kind, method, explicit", [
-    ("backward_euler", "vanilla", 0.0), ("bdf2", "vanilla", 0.0), ("sdirk2", "vanilla", 0.0), ("bdf2", "conjac", 0.0),
-    ("backward_euler", "vanilla", 3.0), ("bdf2", "vanilla", 3.0)])
+@pytest.mark.parametrize("kind, method, explicit", some(
+    [("backward_euler", "vanilla", 0.0), ("bdf2", "vanilla", 0.0), ("sdirk2", "vanilla", 0.0),
+     ("bdf2", "conjac", 0.0), ("backward_euler", "vanilla", 3.0), ("bdf2", "vanilla", 3.0)],
+    ("sdirk2", "vanilla", 0.0), ("bdf2", "conjac", 0.0), ("backward_euler", "vanilla", 3.0), ("bdf2", "vanilla", 3.0)))
 def test_a_step_is_that_of_dense_newton(tmp_path, kind, method, explicit):
     job = arm(tmp_path, kind, method)
     for k in range(2 if explicit else 0):
@@ -239,7 +240,7 @@ def test_a_bearing_in_a_solved_stage_feels_what_flesh_pulls(tmp_path, kind, meth
             change(job, "mechanisms.0.joints.1.friction", {"mu": mu, "radius": 0.02, "length": 0.04})
         world = world_of(job)
         state, angles = world.initial_state(), []
-        for k in range(16):
+        for k in range(12):
             state = world.step(replace(state, time=k * H), H)
             angles.append(state.q[-1])
         ends.append((state.q, np.abs(np.diff(angles)).sum()))
@@ -250,7 +251,7 @@ def test_a_bearing_in_a_solved_stage_feels_what_flesh_pulls(tmp_path, kind, meth
 
 
 def test_a_history_goes_over_to_new_charts(tmp_path):
-    """Flesh and bones that turn through the air for half a second: BDF2 keeps their spin, chart after chart."""
+    """Flesh and bones that turn through the air for a third of a second: BDF2 keeps their spin, chart after chart."""
     world = world_of(arm_job(tmp_path, kind="free", integrator={"kind": "bdf2"}, gravity=[0.0, 0.0, 0.0]))
     tree, state = world.jointed.tree, world.initial_state()
     soft, joints = world.parted(state)
@@ -270,7 +271,7 @@ def test_a_history_goes_over_to_new_charts(tmp_path):
         return total + np.cross(x, world.soft.mass[:, None] * v).sum(axis=0)
 
     first = angular(state)
-    for k in range(48):
+    for k in range(30):
         state = world.step(replace(state, time=k / 96), 1 / 96)
     assert np.abs(state.memory["joints/joints.centres"]).max() > 0.5  # the chart was moved
     assert np.linalg.norm(angular(state) - first) < 0.01 * np.linalg.norm(first)
@@ -295,7 +296,7 @@ def test_quick_moves_flesh_on_bones_as_solved_stages_do(tmp_path):
     for name, solver in (("solved", TIGHT), ("quick", {"kind": "quick"})):
         world = world_of(arm_job(tmp_path / name, integrator={"kind": "sdirk2"}, stage_solver=solver, rate=(1.0, -2.0)))
         state, angles = world.initial_state(), []
-        for k in range(24):
+        for k in range(16):
             state = world.step(replace(state, time=k * H), H)
             angles.append(state.q[-2:])
         assert not any("linearised" in note for note in world.summary)

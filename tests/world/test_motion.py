@@ -163,7 +163,7 @@ def test_a_body_on_the_ground_rests_on_it_at_the_depth_of_its_weight():
     world = make(nodes, tets, young=1e5, dynamic=[nearest(nodes, (0, 0, 0.04)), nearest(nodes, (0.08, 0.08, 0.04)),
                                                 nearest(nodes, (0.08, 0.0, 0.04))], ground=(0.0, stiffness_of_ground),
                  beta=1.0)
-    state = settled(world, 600)
+    state = settled(world, 400)
     x = positions(world, state)
     assert np.abs(state.u).max() < 1e-5
     carried = -stiffness_of_ground * np.minimum(x[:, 2], 0.0).sum()

@@ -217,8 +217,14 @@ class Reduced:
             goal = np.concatenate([target[self._extra], spread_target[self._asked]])
             free, moved, pushes = self._bordered(free, left, goal - u @ self._rows)
             u += moved
-        on_spread = pushes[len(self._extra):]
         u += self._out(free)
+        if len(pushes):
+            # rows beside the factor are met but for what rounding leaves of their small matrix: once more
+            nothing = np.zeros(size)
+            free, moved, more = self._bordered(nothing, nothing, goal - u @ self._rows)
+            u += moved + self._out(free)
+            pushes += more
+        on_spread = pushes[len(self._extra):]
         product(*self.pattern.blocks, self._values, u, product_u)
         rest = product_u - right
         if len(pushes):

@@ -23,14 +23,10 @@ from ...assembly.linearised import Linearised
 from ...coordinates.attached import Bodies
 from ...errors import StepFailed
 from ...state import State, Vec
-from ..interface import NodeStage, OnRates, Stage
+from ..interface import NodeStage, OnRates, PositionInertia, Stage
 from ..nodes.full import Full
 from ..together import Bones
-from .inertia import Inertia
-
-LIGHT = 0.03  #: of the mass that the factored matrix has at nodes, where the exact one has what follows
-CLOSE = 1.0e-2  #: of a right side: conjugate gradients stop there
-MOST = 60  #: of their iterations
+from .inertia import CLOSE, LIGHT, MOST
 
 
 @dataclass(frozen=True)
@@ -50,7 +46,7 @@ class BalancedTogether:
     curvature: float  #: of what is lowered, along the way that `solve` found: the soft bodies' share, δᵀ S δ
     begun: float  #: its slope where the iteration begins, along it
 
-    def __init__(self, whole: Full, inertia: Inertia, bones: Bones, here: Standing,
+    def __init__(self, whole: Full, inertia: PositionInertia, bones: Bones, here: Standing,
                  lin_at: Callable[[bool], Linearised], project: bool, stage: NodeStage, of_joints: Stage) -> None:
         """Factor. Raises NotPositiveDefinite.
 

@@ -30,6 +30,8 @@ from .anchors import Anchors
 from .eliminate import eliminate
 from .following import Following
 from .held_patches import HeldPatches, patch_loads
+from .inertia import Inertia
+from .passes import Passes
 from .posed import PosedConJac
 from .prescribed_response import PrescribedResponse
 from .rigid_modes import RigidModeBasis
@@ -92,7 +94,7 @@ class ConJac:
         self.to_free: Index = self.pattern.position[mesh.coordinates.free].astype(np.int32)
 
     def solved_by(self, ways: Ways[T]) -> T:
-        return ways.condensed(self)
+        return ways.condensed(self, self)
 
     def forget_past(self) -> None:
         """What the linear solver keeps, and on which factor who sleeps rests."""
@@ -105,7 +107,7 @@ class ConJac:
         """Factor −K of the free nodes and reduce the stage. Raises NotPositiveDefinite. [ConJac 6, 11, 12]
 
         roughly: for directions alone, which six digits of the factor do for: it is made in single precision where that
-        can be.
+        can be, and the stage has no right-hand side.
         """
         if self.sleep is not None and not lin.is_fresh:
             return self.sleep.resting(lin, stage)
@@ -130,8 +132,10 @@ class ConJac:
         first = here.static.shape[1] - self.mesh.coordinates.carriers
         carry = None if carried is None else here.follow(slice(first, None))
         nothing = np.zeros(len(reduced))
-        posed = self.load(PosedConJac(self, lin, stage, hold, frames, here, here.velocities, reduced, nothing, follow,
-                                      here.static[:, :moved], carry=carry))
+        posed = PosedConJac(self, lin, stage, hold, frames, here, here.velocities, reduced, nothing, follow,
+                            here.static[:, :moved], carry=carry)
+        if not roughly:
+            posed = self.load(posed)
         if self.sleep is not None:
             self.sleep.keep(posed)
         if alone is None:
@@ -147,12 +151,22 @@ class ConJac:
         """The same with joints that carry some nodes; raises as `pose` does. [ConJac MUSCLE]"""
         return eliminate(self.pose(lin, stage, carried), carried)
 
-    def follow_alone(self, lin: Linearised, stage: NodeStage,
-                     carried: Vec | None = None) -> tuple[list[Frame], Following]:
-        """Rigid motions, and how quasistatic rows follow what is dynamic, on a new factor. Raises NotPositiveDefinite.
+    def passes(self, lin: Linearised, stage: NodeStage) -> Passes:
+        """On the factor of this stage, in single precision where that can be. Raises NotPositiveDefinite."""
+        return Passes(self.pose(lin, stage, roughly=True))
+
+    def inertia(self, lin: Linearised, stage: NodeStage, is_joined: bool, carried: Vec | None = None) -> Inertia:
+        """Of positions, by how the others follow at the start of a step, on a new factor. Raises NotPositiveDefinite.
+
+        carried: velocities of the prescribed nodes for each rate of joints, (p, 3, c).
         """
         frames = self.frames.at(lin.x)
-        return frames, self._following(lin, stage, self.hold_of(lin.memory), frames, carried)
+        following = self._following(lin, stage, self.hold_of(lin.memory), frames, carried)
+        still = None if stage.w is None else following.follow(1 + self.frames.columns).rows
+        first = following.static.shape[1] - self.mesh.coordinates.carriers
+        led = None if carried is None else following.follow(slice(first, None)).rows
+        return Inertia(self.mesh, self.pattern.order, frames, following.velocities, self.patches.rows(lin.x), lin,
+                       stage, is_joined, still, led)
 
     def _following(self, lin: Linearised, stage: NodeStage, hold: RigidModeBasis, frames: list[Frame],
                    carried: Vec | None, known: Vec | None = None, roughly: bool = False) -> Following:
@@ -312,9 +326,10 @@ class ConJac:
         """The first of `balance` alone, which costs less where all that is kept is dynamic."""
         if posed.hold.holds or posed.here.patches is not None:
             return self.balance(posed, loads, solve)[0]
-        count = loads.shape[2]
-        rows = self.relax(posed, loads[self.inner].reshape(-1, count), solve)
-        return np.concatenate([rows, np.zeros((3 * len(self.kept), count))])
+        out = np.zeros((3 * len(self.pattern.order), loads.shape[2]))
+        inner = np.take(loads, self.inner, axis=0).reshape(-1, loads.shape[2])
+        out[: len(inner)] = self.relax(posed, inner, solve)
+        return out
 
     def follow_on(self, posed: PosedConJac, change: Vec) -> PrescribedResponse:
         """What prescribed nodes cause at velocities that differ by `change`, (p, 3), on the factor that is there."""

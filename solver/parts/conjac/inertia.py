@@ -17,10 +17,13 @@ import scipy.linalg
 from ...assembly.linearised import Linearised
 from ...coordinates.floating_frames import Frame, components
 from ...state import Index, Vec
-from ..interface import NodeStage
-from .conjac import ConJac
+from ..interface import Mesh, NodeStage
 
 NOTHING = 1.0e-9  #: of a velocity's square: what a body has less of is none of its own
+
+LIGHT = 0.03  #: of the mass that a factored matrix has at nodes, where the exact one has what follows
+CLOSE = 1.0e-2  #: of a right side: conjugate gradients on that factor stop there
+MOST = 60  #: of their iterations
 
 
 @dataclass(frozen=True)
@@ -35,28 +38,25 @@ class _Together:
 class Inertia:
     """½ uᵀ A u − uᵀ p with u = C (v − F), A = Vᵀ (M − a h D) V, p = Vᵀ (M (v̂ − F) + a h D (F + w))."""
 
-    def __init__(self, owner: ConJac, lin: Linearised, stage: NodeStage, is_joined: bool,
-                 carried: Vec | None = None) -> None:
-        """lin: where the step starts, without what touches. is_joined: whether forces join bodies. carried: velocities
-        of the prescribed nodes for each rate of joints, (p, 3, c). Raises NotPositiveDefinite."""
-        mesh, order = owner.mesh, owner.pattern.order
-        frames, following = owner.follow_alone(lin, stage, carried)
-        columns = np.zeros((len(mesh.rest), 3, following.velocities.shape[1]))
-        columns[order] = following.velocities.reshape(len(order), 3, -1)
-        self._still = np.zeros_like(mesh.rest)  #: F, what prescribed nodes cause
+    def __init__(self, mesh: Mesh, order: Index, frames: list[Frame], velocities: Vec, patches: Vec, lin: Linearised,
+                 stage: NodeStage, is_joined: bool, still: Vec | None, carried: Vec | None) -> None:
+        """order: nodes of the rows. frames: rigid motions that nothing holds. velocities: V of the reduced unknowns,
+        (3 (q + k), r). patches: shares in amplitudes, (c, n, 3). is_joined: whether forces join bodies. still: what
+        prescribed nodes cause, (3 (q + k),). carried: and each rate of the joints, (3 (q + k), c)."""
+        columns = np.zeros((len(mesh.rest), 3, velocities.shape[1]))
+        columns[order] = velocities.reshape(len(order), 3, -1)
+        self._still = np.zeros_like(mesh.rest)  #: F
         moving = np.zeros_like(mesh.rest)  #: F + w
-        if stage.w is not None:
-            self._still[order] = following.follow(1 + owner.frames.columns).rows.reshape(-1, 3)
+        if still is not None:
+            self._still[order] = still.reshape(-1, 3)
             moving[order] = self._still[order]
             moving[mesh.coordinates.prescribed] = stage.w
 
         #: what free nodes do with each rate of joints where they balance, (n, 3, c)
-        self.carried = np.zeros((len(mesh.rest), 3, 0 if carried is None else carried.shape[2]))
+        self.carried = np.zeros((len(mesh.rest), 3, 0 if carried is None else carried.shape[1]))
         if carried is not None:
-            first = following.static.shape[1] - mesh.coordinates.carriers
-            self.carried[order] = following.follow(slice(first, None)).rows.reshape(len(order), 3, -1)
+            self.carried[order] = carried.reshape(len(order), 3, -1)
 
-        patches = owner.patches.rows(lin.x)
         label = components(mesh.parts, len(mesh.rest))
         if is_joined:
             label[:] = 0

@@ -18,6 +18,7 @@ import scipy.linalg
 from ...assembly.products import Products
 from ...state import State, Vec
 from ..interface import NodeStage
+from .passes_kernels import give, load, spread
 from .posed import PosedConJac
 
 #: a factor serves until an edge has changed by this share of its length, turning included: from there on the passes
@@ -34,6 +35,8 @@ class Passes:
         self._positions = self._velocities if posed.positions is None else posed.positions
         # six digits do for a direction; what patches take back of it would cost most of those
         self._solve = posed.owner.in_single() if posed.here.patches is None else None
+        self._inert = posed.stage.inertia * np.repeat(posed.lin.mass[self._order], 3)
+        self._loads, self._given = np.zeros((*posed.lin.x.shape, 3)), np.zeros(3 * len(self._order))
         self._slope = None
         if len(posed.reduced):
             self._slope = scipy.linalg.lu_factor(posed.reduced if posed.slope is None else posed.slope)
@@ -57,31 +60,29 @@ class Passes:
 
         at: with K v and K p. [ConJac 11, changed: iterated on one factor]
         """
-        order = self._order
-        pulled, felt = at.columns
-        inert = stage.inertia * at.mass[:, None]
-        reached = stage.b * stage.h
-        momentum = inert * (at.v - stage.v_hat) - stage.a * stage.h * at.force
+        share, reached = stage.a * stage.h, stage.b * stage.h
+        loads, given = self._loads, self._given
+        load(at.mass, stage.inertia, share, at.v, stage.v_hat, at.force, at.columns[1], at.columns[0], loads)
         if at.damped is not None:
-            momentum -= stage.a * stage.h * at.damped.force(at.v)
-        left = momentum - felt
-        unbalanced = at.force - self._carried(at, stage)
+            loads[:, :, 1] += share * at.damped.force(at.v)
+        if self.posed.frames:
+            loads[:, :, 2] -= self._carried(at, stage)
 
-        followed = self._balance(pulled, -left, unbalanced)
-        # what the changes of v and x do to m
-        given = left[order].ravel() + np.repeat(inert[order, 0], 3) * followed[:, 0]
+        followed = self._balance(loads)
+        # what is left of m, and what the changes of v and x do to it
+        give(self._order, loads, self._inert, followed, given)
         ahead = self._velocities.T @ given
         if self._positions is not self._velocities:
-            ahead += stage.a * stage.h * (self._velocities - self._positions).T @ unbalanced[order].ravel()
+            ahead += share * (self._velocities - self._positions).T @ loads[self._order, :, 2].ravel()
         change = np.zeros(len(ahead)) if self._slope is None else -scipy.linalg.lu_solve(self._slope, ahead)
 
-        moved = self._velocities @ change
-        v = followed[:, 0] + moved
+        in_v = in_x = self._velocities @ change
         if self._positions is not self._velocities:
-            moved = self._positions @ change
-        x = followed[:, 2] + reached * moved - self._carries(v, at, stage)
-        out: Vec = np.zeros((3, *at.x.shape))
-        out[:, order] = np.stack([x - reached * v, reached * v, followed[:, 1]]).reshape(3, -1, 3)
+            in_x = self._positions @ change
+        out = np.zeros((3, *at.x.shape))
+        spread(self._order, followed, in_v, in_x, reached, out)
+        if self.posed.frames:
+            out[0, self._order] -= self._carries(followed[:, 0] + in_v, at, stage).reshape(-1, 3)
         return out
 
     def strain(self, change: Vec) -> float:
@@ -89,28 +90,23 @@ class Passes:
         edges = self.posed.owner.edges
         return max(edges.largest_change(change[0] + change[1]), edges.largest_change(change[1]))
 
-    def _balance(self, pulled: Vec, left: Vec, unbalanced: Vec) -> Vec:
-        """−K⁻¹ of loads (n, 3) across the dynamic unknowns, (3 (q + k), 3), of all but the last as if nothing
+    def _balance(self, loads: Vec) -> Vec:
+        """−K⁻¹ of loads (n, 3, 3) across the dynamic unknowns, (3 (q + k), 3), of all but the last as if nothing
         touched."""
         owner, alone = self.posed.owner, self.posed.untouched
         if alone is None:
-            return owner.response(self.posed, np.stack([pulled, left, unbalanced], axis=2), self._solve)
-        apart = (alone(np.stack([pulled, left], axis=2)),
-                 owner.response(self.posed, unbalanced[:, :, None], self._solve))
+            return owner.response(self.posed, loads, self._solve)
+        apart = alone(loads[:, :, :2]), owner.response(self.posed, loads[:, :, 2:], self._solve)
         return np.concatenate(apart, axis=1)
 
     def _carried(self, at: Products, stage: NodeStage) -> Vec:
         """M a, a the rigid part of what velocities have lost of v̂ a second, (n, 3) [N]."""
         frames = self.posed.owner.frames
-        if not self.posed.frames:
-            return np.zeros_like(at.v)
         return frames.inertia(frames.at(at.x), at.mass, stage.acceleration(at, at.v))
 
-    def _carries(self, change: Vec, at: Products, stage: NodeStage) -> Vec | float:
+    def _carries(self, change: Vec, at: Products, stage: NodeStage) -> Vec:
         """−K⁻¹ of what a change of velocities, (3 (q + k),) [m/s], adds to M a, in the frames that were factored."""
         posed, order = self.posed, self._order
-        if not posed.frames:
-            return 0.0
         rate = np.zeros_like(at.v)
         rate[order] = change.reshape(-1, 3) / (stage.a * stage.h)
         if at.damped is not None:

@@ -72,12 +72,12 @@ def solve_midway(  # type: ignore[no-untyped-def]
 
 
 @kernel(f"i8({TREE}, {BODIES}, f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1],"
-        " f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[::1], f8[:,::1], f8, f8[::1], f8[:,::1])")
+        " f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[::1], f8[:,::1], f8, f8[::1], f8[:,:,::1])")
 def turn_round(  # type: ignore[no-untyped-def]
     parent, dof, in_parent, in_child, from_child, place, subspace, bend, E, X, S, twist, drift, inertia, gravity, light,
     blocks, below, reduced, G, L, loads, wrench, world, still, carried, half, u, rates,
 ):
-    """Rates (m, 1) where a step ends, `half` of its seconds after it was solved; places are filled there.
+    """RATES (2, m, 1) where a step ends, `half` of its seconds after it was solved at u; places are filled there.
 
     carried: what bodies left with, written anew with what flies on. below, reduced, still: zero. Returns the body whose
     pivot is not positive, −1 where there is none.
@@ -89,9 +89,11 @@ def turn_round(  # type: ignore[no-untyped-def]
         for a in range(6):
             for b in range(6):
                 blocks[i, a, b] = inertia[i, a, b]
-    failed = solve_rates(parent, dof, X, S, below, reduced, blocks, G, L, still, wrench, loads, rates)
+    failed = solve_rates(parent, dof, X, S, below, reduced, blocks, G, L, still, wrench, loads, rates[0])
     if failed >= 0:
         return failed
+    for k in range(u.shape[0]):
+        rates[1, k, 0] = (rates[0, k, 0] - u[k]) / half
     for i in range(n):
         own = loads[i, 0]
         for a in range(6):
@@ -125,7 +127,7 @@ class LeapStep:
                         loads, wrench, world, np.zeros((n, 6)))
         self._end = (jointed.light, blocks, np.zeros((n, 6, 6)), np.zeros((n, 6, 6)), *factor, loads, wrench, world,
                      np.zeros(m))
-        self._carried = np.zeros((n, 6))
+        self._carried: Vec = np.zeros((n, 6))  #: of the step that `finish` ends
 
     def solve(self, state: State, h: float) -> tuple[State, bool]:
         """The state after h seconds, its rates those of midway, and whether it is calm: else it is to be looked at.
@@ -137,7 +139,7 @@ class LeapStep:
         centres, carried = memory.get(CENTRES, tree.fresh), memory.get(CARRIED)
         if carried is None:
             carried = started(tree.posture(q, u, centres, self._at), jointed.fallen(h))
-        np.copyto(self._carried, carried)
+        self._carried = carried.copy()
         back = -0.5 * h * ahead_of(u, memory, h)
         self._fill(q - back, u, centres)
         if jointed.on_rates.joints.motors:
@@ -152,14 +154,14 @@ class LeapStep:
     def finish(self, after: State, h: float) -> State:
         """The same with rates of its own time where nothing but weight acts, and with what flies on from it."""
         jointed, half = self._jointed, 0.5 * h
-        tree, u, rates = jointed.tree, after.u, np.empty((len(after.u), 1))
+        tree, u, rates = jointed.tree, after.u, np.empty((2, len(after.u), 1))
         self._fill(after.q, u, after.memory.get(CENTRES, tree.fresh))
         failed = turn_round(*self._tree, *self._end, self._carried, half, u, rates)
         if failed >= 0:
             raise StepFailed(UNRESISTED, tree.bodies[failed])
-        own = rates[:, 0]
-        memory = {**after.memory, CARRIED: self._carried.copy(), RATES: np.stack([own, (own - u) / half])}
-        return State(after.time, after.q, own if jointed.only_weight else u, memory)
+        told = rates[:, :, 0]
+        memory = {**after.memory, CARRIED: self._carried, RATES: told}
+        return State(after.time, after.q, told[0] if jointed.only_weight else u, memory)
 
     def _fill(self, q: Vec, u: Vec, centres: Vec) -> None:
         tree = self._jointed.tree

@@ -103,6 +103,10 @@ class Full:
         """Fill and factor M − ahD − βabh²K of the free nodes. Raises NotPositiveDefinite. [ConJac 10]"""
         stage.fill(self.pattern, lin)
         self.linear.factor(self.matrix, lin.x[self.pattern.order])
+        return self.posed(lin, stage)
+
+    def posed(self, lin: Linearised, stage: NodeStage) -> PosedFull:
+        """The same on the factor that stands there."""
         return PosedFull(self, lin, stage, self.right(lin, stage))
 
     def join(self, lin: Linearised, stage: NodeStage, carried: Vec) -> Eliminated:

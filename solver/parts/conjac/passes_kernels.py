@@ -1,0 +1,44 @@
+"""What passes do on the nodes, each array read once: they are short, and a row of numpy's steps takes longer."""
+
+from __future__ import annotations
+
+from ...threads import kernel
+
+
+@kernel("void(f8[::1], f8, f8, f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1])")
+def load(mass, inertia, share, v, v_hat, force, felt, pulled, out):  # type: ignore[no-untyped-def]
+    """Loads that are balanced, (n, 3, 3): K v, K p − m with m = M (v − v̂) − a h f, and f.
+
+    inertia: on M. share: a h [s]. felt, pulled: K p and K v. The others as in `Products`, all (n, 3).
+    """
+    for i in range(out.shape[0]):
+        inert = inertia * mass[i]
+        for k in range(3):
+            out[i, k, 0] = pulled[i, k]
+            out[i, k, 1] = felt[i, k] - (inert * (v[i, k] - v_hat[i, k]) - share * force[i, k])
+            out[i, k, 2] = force[i, k]
+
+
+@kernel("void(i4[::1], f8[:,:,::1], f8[::1], f8[:,::1], f8[::1])")
+def give(order, loads, inert, followed, out):  # type: ignore[no-untyped-def]
+    """m − K p of the rows with what a change of velocities does to m: loads as above, inert: mass of each row [kg]."""
+    for row in range(order.shape[0]):
+        for k in range(3):
+            at = 3 * row + k
+            out[at] = inert[at] * followed[at, 0] - loads[order[row], k, 1]
+
+
+@kernel("void(i4[::1], f8[:,::1], f8[::1], f8[::1], f8, f8[:,:,::1])")
+def spread(order, followed, in_v, in_x, reached, out):  # type: ignore[no-untyped-def]
+    """What a pass changes in x − b h v, b h v and p on the nodes of the rows, the others left alone: (3, n, 3).
+
+    in_v, in_x: what the dynamic unknowns move in velocities and in positions [m/s]. reached: b h [s].
+    """
+    for row in range(order.shape[0]):
+        node = order[row]
+        for k in range(3):
+            at = 3 * row + k
+            moved = reached * (followed[at, 0] + in_v[at])
+            out[0, node, k] = followed[at, 2] + reached * in_x[at] - moved
+            out[1, node, k] = moved
+            out[2, node, k] = followed[at, 1]
