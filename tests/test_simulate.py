@@ -159,6 +159,35 @@ def test_a_step_that_deforms_too_much_is_halved_and_the_shortest_taken(tmp_path)
         assert ("an edge changed by" in "".join(said)) == (shortest > 1)
 
 
+def test_a_step_that_would_deform_too_much_is_not_tried_again(tmp_path):
+    """One says how long the next may be, until a snapshot's frame; a calm world gets whole ones."""
+    class Rough(Springs):
+        def deformation(self, before, after):
+            return (8.0 if before.time < 14 / 24 else 0.5) * math.sqrt(after.time - before.time)
+
+    world, said = Rough(), []
+    line = replace(timeline(21), largest_deformation=0.5)
+    simulate(world, line, store_of(tmp_path, world), log=said.append)
+    steps = np.array([h for _, h in world.steps]) * 96
+    rough = np.array([time for time, _ in world.steps]) < 14 / 24
+    # at the start and after the snapshot of frame 11 one whole step is tried in vain
+    assert [np.count_nonzero(np.isclose(steps[rough], h)) for h in (1.0, 0.5, 0.25)] == [2, 0, 14 * 4 * 4]
+    assert steps[~rough][:5] == pytest.approx([0.25, 0.25, 0.5, 1.0, 1.0])
+    assert steps[~rough][3:] == pytest.approx(1.0)
+    assert [one for one in said if "Frame 3:" in one] == [
+        "Frame 3: a step of 0.0104167 s was too long, an edge would have changed by about 82% of its length; "
+        "smaller ones were taken, down to 0.00260417 s"]
+
+
+def test_a_resumed_run_takes_the_same_steps_as_one_that_was_not(tmp_path):
+    line = replace(timeline(21), largest_deformation=0.05)
+    whole, half = (store_of(tmp_path, Springs(), name) for name in ("whole", "half"))
+    simulate(Springs(), line, whole)
+    simulate(Springs(), replace(line, end=11), half)
+    simulate(Springs(), line, half, snapshot=11)
+    assert contents(whole) == contents(half)
+
+
 def test_after_four_halvings_the_bake_stops_with_advice(tmp_path):
     world = Springs(explodes_at=5.4 / 24)
     store = store_of(tmp_path, world)

@@ -9,7 +9,6 @@ the number of one that went is never given again. Where a menu offers to choose 
 
 from __future__ import annotations
 
-from ..errors import NoSuchThing
 from .cloth import ENTRIES as _CLOTH
 from .cloth import NUMBERS as CLOTH_NUMBERS
 from .cloth import SHARP, SHARP_COARSER, SHARP_NUMBERS, SHARP_OPTIONS
@@ -72,5 +71,7 @@ def find(name: str, key: str) -> Entry:
     """The entry of family `name` called `key`. Raises NoSuchThing that lists the keys there are."""
     known = family(name)
     if key not in known:
+        from ..errors import NoSuchThing  # Blender's start does without
+
         raise NoSuchThing(f'there is no {name.replace("_", " ")} "{key}"', f"Use one of {', '.join(known)}")
     return known[key]

@@ -60,7 +60,7 @@ MEMORY = Param("memory", "Memory", "Earlier iterations that bend a direction", 8
 STRAIN_LEFT = Param("strain_left", "Strain Left",
                     "What further iterations would still stretch or turn the worst edge by, as a share of its length",
                     0.03, "", 1.0e-6, 0.3, 1.0e-3, 0.1)
-TRIES = Param("tries", "Tries", "Iterations after which a step is linearised instead, which calms it", 12, "",
+TRIES = Param("tries", "Tries", "Iterations after which a step is linearised instead, which calms it", 32, "",
               2, 1000, 4, 50)
 
 YOUNGS_MODULUS = Param("youngs_modulus", "Young's Modulus", "Stiffness: jelly 1e4, rubber 1e6", 3.0e4, "Pa",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg.lapack import dgelss
 
 from ..state import Vec
 
@@ -47,6 +48,8 @@ class Anderson:
         if not kept:
             return z + change
         said = self._changes[:kept, :measured] @ change[:measured]
-        weights = np.linalg.lstsq(self._products[:kept, :kept], said, rcond=SINGULAR)[0]
-        out: Vec = z + change - weights @ self._moves[:kept]
+        weights = dgelss(self._products[:kept, :kept], said, cond=SINGULAR)[1][:kept]
+        out: Vec = weights @ self._moves[:kept]
+        np.subtract(change, out, out=out)
+        out += z
         return out

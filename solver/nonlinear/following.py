@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,24 +11,12 @@ from ..assembly.edges import Edges
 from ..assembly.linearised import Linearised
 from ..errors import StepFailed
 from ..linear.interface import Factoring, NotPositiveDefinite
-from ..parts.interface import NodeStage, Whole
+from ..parts.conjac.inertia import CLOSE, LIGHT, MOST
+from ..parts.interface import NodeStage, PositionInertia, Whole
 from ..state import Index, Vec
 from .around_factor import AroundFactor
+from .conjugate_gradients import ConjugateGradients
 from .problem import Evaluation, Physics, StageMatrix, StageProblem
-
-LIGHT = 0.03  #: of the mass that the factored matrix has at nodes without inertia, where the exact one has none
-CLOSE = 1.0e-2  #: of a residual: conjugate gradients stop there
-MOST = 60  #: of their iterations
-
-
-class PositionInertia(Protocol):
-    """½ uᵀ A u − uᵀ p of unknowns u that are read off the rates of positions."""
-
-    def energy(self, v: Vec) -> tuple[Vec, float]:
-        """Its slope, (n, 3) [N s], and value [J] at rates of positions v, (n, 3) [m/s]."""
-
-    def times(self, v: Vec) -> Vec:
-        """Its curvature times rates of positions, both (n, 3)."""
 
 
 class FollowingProblem(StageProblem):
@@ -85,6 +72,7 @@ class BesidesFactor(AroundFactor):
         super().__init__(linear)
         self._inertia, self._light, self._order = inertia, light, order
         self._lower, self._diagonal = sp.csc_matrix((0, 0)), np.zeros(0)
+        self._gradients = ConjugateGradients(CLOSE, MOST)
         self.true: sp.csc_matrix | None = None  #: whose answers are asked for, in place of the matrix that is factored
 
     def factor(self, lower: sp.csc_matrix, places: Vec | None = None) -> None:
@@ -95,24 +83,7 @@ class BesidesFactor(AroundFactor):
 
     def solve(self, right: Vec) -> Vec:
         """A direction for a residual, both (m,); where the matrix curves down, as far as it does not."""
-        x, left = np.zeros_like(right), right.copy()
-        answer = self._inner.solve(left)
-        way, last = answer, float(left @ answer)
-        goal = CLOSE**2 * last
-        for _ in range(MOST):
-            felt = self._times(way)
-            curvature = float(way @ felt)
-            if curvature <= 0.0:
-                return x if x.any() else way
-            step = last / curvature
-            x += step * way
-            left -= step * felt
-            answer = self._inner.solve(left)
-            now = float(left @ answer)
-            if now <= goal:
-                break
-            way, last = answer + now / last * way, now
-        return x
+        return self._gradients.solve(self._times, right, self._inner.solve)
 
     def _times(self, v: Vec) -> Vec:
         field = np.zeros((len(self._light), 3))

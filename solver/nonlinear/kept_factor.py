@@ -60,19 +60,26 @@ class KeptFactor:
 
         In single precision where that can be; in full where it cannot, or loses too much. Raises StepFailed.
         """
+        self._make(problem, unknowns, share, True)
+
+    def renew_projected(self, problem: StageProblem, unknowns: Vec) -> None:
+        """Factor the projected matrix here, as `renew` does. Raises StepFailed."""
+        self._make(problem, unknowns, 1.0, False)
+
+    def _make(self, problem: StageProblem, unknowns: Vec, share: float, try_true: bool) -> None:
         self._drop()
-        if not self._made_single(problem, unknowns, share):
-            problem.factor(unknowns, True, share)
+        if not self._made_single(problem, unknowns, share, try_true):
+            problem.factor(unknowns, try_true, share)
             self._own(problem)
 
-    def _made_single(self, problem: StageProblem, unknowns: Vec, share: float) -> bool:
+    def _made_single(self, problem: StageProblem, unknowns: Vec, share: float, try_true: bool) -> bool:
         """Factor in single precision; whether that could be done."""
         linear = shown(problem.system.linear)
         if linear is None or self._too_soft:
             return False
         if linear.supernodes() is None:
             # the linear solver shows its pattern only with a factor
-            problem.factor(unknowns, True, share)
+            problem.factor(unknowns, try_true, share)
         single = self._single_on(linear.supernodes())
         if single is None or not single.can_factor(problem.system.matrix):
             return False
@@ -84,7 +91,7 @@ class KeptFactor:
             single.factor(lower)
 
         try:
-            problem.factor(unknowns, True, share, factor)
+            problem.factor(unknowns, try_true, share, factor)
         except OtherPattern:
             return False
         except StepFailed:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
 
 import numpy as np
 
 from ..assembly.products import Products
 from ..coordinates.free_nodes import FreeNodes
 from ..linear.interface import NotPositiveDefinite
-from ..parts.interface import NodeStage
+from ..parts.interface import NodeStage, StagePasses
 from ..state import Index, State, Vec
 from .anderson import Anderson
 from .limits import StopRule, left
@@ -26,26 +25,9 @@ LONGEST = 0.5
 CUT = 4  #: passes on one factor that may be cut: then one that is made further on leads on sooner
 
 
-class Passing(Protocol):
-    """What passes ask of a stage that was posed nearby."""
-
-    @property
-    def serves_contacts(self) -> bool:
-        """Whether it was factored where something touched."""
-
-    def serves(self, x: Vec, stage: NodeStage, start: State) -> bool:
-        """Whether its factor is there still and of positions near x, and those are dynamic who are so now."""
-
-    def change(self, at: Products, stage: NodeStage) -> Vec:
-        """What a pass changes in x − b h v, b h v and p, (3, n, 3); at: with K v and K p."""
-
-    def strain(self, change: Vec) -> float:
-        """The largest share of its length by which that changes an edge, in positions or by velocities."""
-
-
 #: passes on a stage factored at positions and velocities, (n, 3), with K negative semi-definite where the last argument
 #: says so. Raises NotPositiveDefinite
-PassesAt = Callable[[Vec, Vec, bool], Passing]
+PassesAt = Callable[[Vec, Vec, bool], StagePasses]
 
 #: f and products with the true K at positions and velocities, (n, 3), of fields (c, n, 3)
 ProductsAt = Callable[[Vec, Vec, Vec], Products]
@@ -65,7 +47,7 @@ class KeptStage:
 
     def _drop(self) -> None:
         self._anderson.clear()
-        self._passes: Passing | None = None
+        self._passes: StagePasses | None = None
         self._p: Vec | None = None
 
     def reach(self, passes_at: PassesAt, products_at: ProductsAt, stage: NodeStage, start: State, base: Vec,
@@ -185,7 +167,7 @@ def _ahead(size: float, last: float) -> float:
     return max(left(size, last), 0.25 * size)
 
 
-def _first(passes_at: PassesAt, at: Iterate) -> Passing:
+def _first(passes_at: PassesAt, at: Iterate) -> StagePasses:
     """Passes on a factor of the true K, or of the projected one where that has none."""
     try:
         return passes_at(at.x, at.v, False)

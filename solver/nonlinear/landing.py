@@ -12,6 +12,8 @@ from .problem import Evaluation, StageProblem
 
 TRIES = 30  #: iterations after which a stage is given up: each factors, and those of an impact find its pairs
 MORE_ROOM = "Give what touches there more room, move it more slowly, or use shorter steps"
+KEPT = 0.3  #: of the last move: where a factor's next one is no more it need not be made anew
+FAR_LESS = 1.0e3  #: times less energy than after one that was may be left after an iteration on another's factor
 LAGGED = 12  #: of them, after which friction keeps its loads
 
 
@@ -20,9 +22,9 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
             ) -> tuple[StageProblem, Vec]:
     """The stage with the friction that it ended with, and its unknowns (3 p,) [m/s]. Raises GaveUp.
 
-    Each iteration factors projected stiffness anew: a kept factor knows nothing of what touches since. Friction
-    follows the loads from whole step to whole step, which are those of `begun` before; a step that is cut would take
-    the loads of surfaces that have just not met.
+    An iteration factors projected stiffness anew, unless the last factor still brings it nearer (no inexact one does):
+    it knows nothing of what touches since. Friction follows the loads from whole step to whole step, which are those of
+    `begun` before; a step that is cut would take the loads of surfaces that have just not met.
 
     problem_at: the stage with friction's loads as they are at positions (n, 3) [m]. begun: where it stands, (n, 3).
     strain_left: the share of an edge's length that further iterations may change. accepts: whether what is not settled
@@ -33,10 +35,16 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
     at, last = problem.evaluate(guess), 0.0
     for count in range(tries):
         try:
-            problem.factor(at.unknowns, False)
-            direction = problem.system.linear.solve(-at.residual)
+            direction = None if by_strain else _nearer(problem, at, last)
+            is_fresh = direction is None
+            if direction is None:
+                problem.factor(at.unknowns, False)
+                direction = problem.system.linear.solve(-at.residual)
             after, share = problem.search(at, direction)
         except StepFailed as failure:
+            if not is_fresh:
+                last = 0.0
+                continue
             if accepts and count:
                 break
             raise GaveUp(f"{failure}; that is near ({_place(problem, at)}) m", failure.object,
@@ -44,8 +52,13 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
         moved = problem.strain(after.unknowns - at.unknowns)
         at = after
         # what balances may still slide a little from iteration to iteration: no energy is left in that
-        if share == 1.0 and (left(moved, last) <= strain_left if by_strain else
-                             min(moved, left(moved, last)) <= strain_left and problem.is_balanced(at, direction)):
+        ahead = left(moved, last)
+        if not is_fresh and share == 1.0:
+            # what is left does not fall by itself from here on as Newton's method has it: it has to be far less
+            direction = FAR_LESS * problem.system.linear.solve(-at.residual)
+            ahead = problem.strain(direction) / FAR_LESS
+        if share == 1.0 and (ahead <= strain_left if by_strain else
+                             min(moved, ahead) <= strain_left and problem.is_balanced(at, direction)):
             return problem, at.unknowns
         last = moved if share == 1.0 else 0.0
         if share == 1.0 and count < LAGGED:
@@ -55,6 +68,17 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
         return problem, at.unknowns
     unsettled = problem.failed(f"surfaces did not settle in {tries} iterations near ({_place(problem, at)}) m", at)
     raise GaveUp(str(unsettled), unsettled.object, unsettled.remedy or MORE_ROOM)
+
+
+def _nearer(problem: StageProblem, at: Evaluation, last: float) -> Vec | None:
+    """Where the last factor leads, (3 p,) [m/s], if that strains far less than the last move; else None.
+
+    last: what that strained, 0 where it was cut.
+    """
+    if last == 0.0:
+        return None
+    direction = problem.system.linear.solve(-at.residual)
+    return direction if problem.strain(direction) <= KEPT * last else None
 
 
 def _place(problem: StageProblem, at: Evaluation) -> str:

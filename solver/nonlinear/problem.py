@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol
 
@@ -15,6 +15,7 @@ from ..assembly.damping import Damped
 from ..assembly.edges import Edges
 from ..assembly.linearised import Linearised
 from ..assembly.pattern import Pattern
+from ..contact.find.half_space import Contacts
 from ..errors import TOO_TIGHT, StepFailed
 from ..linear.interface import Factoring, NotPositiveDefinite
 from ..parts.interface import NodeStage
@@ -58,6 +59,14 @@ class Physics(Protocol):
         """Which elements' stiffness the projection changes at x, (e,)."""
 
 
+@dataclass
+class Factored:
+    """What a linear solver's factor of projected stiffness was made of last."""
+
+    stamp: int = -1  #: how many factors there were then
+    contacts: Contacts | None = None  #: with the ground
+
+
 @dataclass(frozen=True)
 class StageMatrix:
     """The unknowns' side of a problem, kept from stage to stage."""
@@ -66,6 +75,7 @@ class StageMatrix:
     matrix: sp.csc_matrix  #: lower triangle, its values are the pattern's
     linear: Factoring  #: analysed on that pattern
     edges: Edges
+    factored: Factored = field(default_factory=Factored)
 
 
 @dataclass(frozen=True)
@@ -190,6 +200,7 @@ class StageProblem:
         another one is given. blends: shares of the projected one that are tried between both. Says whether it was the
         true one. Raises StepFailed.
         """
+        is_own = factor is None
         if factor is None:
             places = self.positions(self.velocities(unknowns))[self.order]
             factor = partial(self.system.linear.factor, places=places)
@@ -202,13 +213,15 @@ class StageProblem:
             else:
                 return True
         true = self.system.pattern.data.copy() if try_true and blends else None
-        self.fill(unknowns)
+        lin = self.fill(unknowns)
         if true is not None and self._factored_between(true, blends, factor):
             return False
         try:
             factor(self.system.matrix)
         except NotPositiveDefinite as failure:
             raise StepFailed("the stiffness is not positive definite") from failure
+        if is_own:
+            self.system.factored.stamp, self.system.factored.contacts = self.system.linear.factored, lin.contacts
         return False
 
     def _factored_between(self, true: Vec, blends: Sequence[float], factor: Callable[[sp.csc_matrix], None]) -> bool:

@@ -14,6 +14,8 @@ from .problem import LARGEST_STEP, Evaluation, StageProblem
 WORTH = 30.0  #: iterations that a new factor costs
 PATIENCE = 6  #: iterations of a stage on one factor; most stages take two or three
 MEMORY = 8
+#: of an edge's length: an iteration of a violent stage that moves more has left the place that its factor knows
+FAR = 0.15
 
 
 class Quick:
@@ -39,17 +41,20 @@ class Quick:
             raise
 
     def _solve(self, problem: StageProblem, guess: Vec) -> Vec:
-        at = problem.evaluate(guess)
+        at = problem.evaluated(guess)
         aged = not self._factor.ready(problem, guess)
         if not aged:
             self._pairs.clear(len(guess))
-        last, fresh, since = 0.0, True, 0
+        last, fresh, since, violent, astray = 0.0, True, 0, False, False
         for count in range(self.limits.iterations):
+            if astray or since == PATIENCE:
+                self._renew(problem, at)
+                last, fresh, since, aged, astray = 0.0, True, 0, False, False
             direction = self._pairs.direction(at.residual, self._factor.solve)
             if not problem.moves(direction):
                 return at.unknowns  # what is left is rounding, which no search could lower
             strain = problem.strain(direction)
-            if since == PATIENCE or (aged and strain > LARGEST_STEP):
+            if aged and strain > LARGEST_STEP:
                 # the body has left the place that the factor knows: there each of its steps gains little
                 self._renew(problem, at)
                 last, fresh, since, aged = 0.0, True, 0, False
@@ -60,8 +65,7 @@ class Quick:
             except StepFailed:
                 if fresh and not len(self._pairs):
                     raise
-                self._renew(problem, at)
-                last, fresh, since, aged = 0.0, True, 0, False
+                astray = True
                 continue
             moved = share * strain
             self._pairs.add(after.unknowns - at.unknowns, after.residual - at.residual)
@@ -69,14 +73,15 @@ class Quick:
             if share == 1.0 and left(moved, last) <= self.limits.strain_left:
                 self._factor.spent(count + 1)
                 return at.unknowns
-            if moved > last > 0.0 and share == 1.0 and count + 1 < self.limits.iterations:
-                self._renew(problem, at)
-                moved, fresh, since, aged = 0.0, True, 0, False
+            astray = share < 1.0 or moved > last > 0.0
+            violent |= astray
+            astray |= violent and moved > FAR
             last = moved
         raise self.limits.failure(problem, at)
 
     def _renew(self, problem: StageProblem, at: Evaluation) -> None:
-        self._factor.renew(problem, at.unknowns)
+        """Where a factor has not led on the body bends far, and the true matrix there is nearly singular."""
+        self._factor.renew_projected(problem, at.unknowns)
         self._pairs.clear(len(at.unknowns))
 
     def notes(self, linear: LinearSolver) -> list[str]:

@@ -1,0 +1,46 @@
+"""Where a stage of what is violent may be solved from: flying on as it does, its elements would be wrecked."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..state import Vec
+from .problem import Evaluation, StageProblem
+
+BRISK = 0.25  #: of an edge's length, by which flying on changes the worst one: less wrecks nothing
+
+
+def lower_start(problem: StageProblem, guess: Vec, begun: Vec) -> Vec:
+    """The point (3 p,) with the least incremental potential found between flying on and staying, the guess where that
+    strains no edge by much, or has the least.
+
+    guess: velocities that fly on, (3 p,) [m/s]. begun: where the last stage left the nodes, in balance, (n, 3) [m].
+    """
+    way = problem.unknowns_at(begun) - guess
+    if problem.strain(way) <= BRISK:
+        return guess
+    flies = problem.evaluate(guess)
+    stays = problem.evaluate(guess + way)
+    if flies.merit is None or stays.merit is None:
+        return guess
+    tried = [flies, stays]
+    share = _lowest(flies, stays, way)
+    if 0.0 < share < 1.0:
+        tried.append(problem.evaluate(guess + share * way))
+    return min(tried, key=_merit).unknowns
+
+
+def _merit(at: Evaluation) -> float:
+    return math.inf if at.merit is None else at.merit
+
+
+def _lowest(first: Evaluation, last: Evaluation, way: Vec) -> float:
+    """Where the cubic through merits and slopes at both ends of a way is least, as a share of it."""
+    fall, rise = float(np.vdot(first.residual, way)), float(np.vdot(last.residual, way))
+    if not (math.isfinite(_merit(first)) and fall < 0.0 < rise):
+        return 0.5
+    turn = fall + rise - 3.0 * (_merit(last) - _merit(first))
+    root = math.sqrt(max(turn * turn - fall * rise, 0.0))
+    return 1.0 - (rise + root - turn) / (rise - fall + 2.0 * root)
