@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from .. import catalogue
 from ..contact.find.mesh import Surfaces
+from ..contact.laws.embedded import Embedded, Riding
 from ..contact.laws.interface import ContactLaw
 from ..contact.laws.pushed_apart import Crossing, PushedApart
 from ..coordinates.free_nodes import FreeNodes
@@ -23,6 +24,7 @@ from .obstacles import Obstacles
 REACH = 0.1  #: of the shortest mean edge of a body's skin: how near surfaces may be before they push
 LEAST_REACH = 0.02  #: and at least, however near a body is to itself
 LEAST_TO_OTHERS = 0.002  #: likewise to another one
+SAME_PLACE = 1.0e-6  #: of the shortest mean edge: pieces of a mesh that are so near each other cannot be kept apart
 OF_REST = 0.5  #: of how near a body is to itself where it rests, or to others where it starts: so far it does not push
 GAP = 0.04  #: of the shortest mean edge: how far apart what crosses at the start is pushed
 RESISTS = 0.1  #: of a node's inertia over a step and of its elasticity: what a contact resists with
@@ -41,14 +43,17 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     contact = job.scene.contact
     if contact is None:
         return []
-    skins = [one.skin + np.int32(start) for one, start in zip(prepared, first)]
+    skins, riding = _skins(job, prepared, first, len(rest))
     behind = int(first[len(prepared)])
     triangles = np.concatenate([*skins, *(one + np.int32(behind) for one in obstacles.triangles)]).astype(np.int32)
     group = np.where(coordinates.is_free, -1, HARD)
     group[coordinates.attached.nodes] = np.where(mass[coordinates.attached.nodes] > 0.0, CARRIED, HARD)
-    riding = rest[coordinates.attached.nodes]
-    led = Led(riding, np.zeros_like(riding)) if len(riding) else None
+    carried = rest[coordinates.attached.nodes]
+    led = Led(carried, np.zeros_like(carried)) if len(carried) else None
     now = coordinates.place(rest[coordinates.free].ravel(), 0.0, led)
+    # from here on vertices that tetrahedra carry stand behind the nodes, free where one of those is that carry them
+    group = np.concatenate([group, group[riding.corners].min(axis=1)])
+    nodes, rest, now = len(rest), riding.places(rest), riding.places(now)
     names = [*(one.body.name for one in prepared), *obstacles.names]
     owner = np.repeat(np.arange(len(names)), [len(one) for one in (*skins, *obstacles.triangles)])
     of_node = np.full(len(rest), -1)
@@ -61,6 +66,9 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     params = parameters("contact", contact.law)
     seconds = params.pop("push_apart")
     surfaces, everything, crossing = between(meets), meets, np.zeros_like(meets)
+    edges = [_mean_edge(rest, skin) for skin in skins]
+    if len(riding.corners):
+        _refuse_same_place(surfaces, now, SAME_PLACE * min(edges), names, of_node)
     while seconds and (found := surfaces.crossing(now)) is not None:
         one, other = of_node[found[0][0]], of_node[found[1][0]]
         if one == other:
@@ -71,13 +79,11 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     _refuse_crossing(surfaces, now, names, of_node)
     _refuse_inside(prepared, first, skins, obstacles, behind, now, meets)
 
-    stiffness = np.full(len(rest), np.inf)
-    edges = []
-    for one, start, skin in zip(prepared, first, skins):
-        pairs = unique_edges(skin, SIDES)
-        edges.append(float(np.linalg.norm(rest[pairs[:, 0]] - rest[pairs[:, 1]], axis=1).mean()))
-        nodes = slice(int(start), int(start) + len(one.volume.nodes))
-        stiffness[nodes] = RESISTS * (mass[nodes] / job.scene.time.step**2 + one.resistance(edges[-1]))
+    stiffness = np.full(nodes, np.inf)
+    for one, start, edge in zip(prepared, first, edges):
+        own = slice(int(start), int(start) + len(one.volume.nodes))
+        stiffness[own] = RESISTS * (mass[own] / job.scene.time.step**2 + one.resistance(edge))
+    stiffness = np.concatenate([stiffness, stiffness[riding.corners].min(axis=1)])
     thick = [one.thickness for one in prepared if one.thickness is not None]
     stands_out = np.array([one.body.thickness or 0.0 for one in prepared] + [0.0] * len(obstacles.names))[of_node]
     reach = params.pop("distance") or _reaches(
@@ -85,8 +91,11 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     usual = params.pop("friction_coefficient")
     given = [one.body.friction for one in prepared] + obstacles.friction
     friction = np.array([usual if mu is None else mu for mu in given])[of_node]
+    painted = np.ones(nodes)
     for one, start in zip(prepared, first):
-        friction[start : start + len(one.volume.nodes)] *= _painted_friction(job, one)
+        painted[start : start + len(one.volume.nodes)] = _painted_friction(job, one)
+    painted[behind : behind + len(obstacles.painted)] = obstacles.painted
+    friction *= np.clip(riding.places(painted[:, None])[:, 0], 0.0, 1.0)
     law = catalogue.find("contact", contact.law.kind).load()
     for one in prepared:
         size = float(np.ptp(one.volume.nodes, axis=0).max())
@@ -96,16 +105,51 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     made: ContactLaw = law(surfaces, rest, stiffness, friction, reach, params, stands_out)
     _refuse_too_near(made, now, names, of_node)
     if not crossing.any():
-        return [made]
+        return [Embedded(made, riding) if len(riding.corners) else made]
     thickness = np.zeros(len(names))
     np.maximum.at(thickness, of_node[triangles], stands_out[triangles])
     apart = GAP * min(edges)
     reaches = np.where(crossing, OF_REST * apart, reach)
     of_all: ContactLaw = law(between(everything), rest, stiffness, friction, reaches, params, stands_out)
     faces = [*skins, *(one + np.int32(behind) for one in obstacles.triangles)]
-    return [PushedApart(made, of_all, Crossing(
+    apart_first: ContactLaw = PushedApart(made, of_all, Crossing(
         between(crossing), names, of_node, crossing, faces, [is_closed(one) for one in faces], seconds,
-        apart + thickness[:, None] + thickness[None, :], stiffness, now))]
+        apart + thickness[:, None] + thickness[None, :], stiffness, now))
+    return [Embedded(apart_first, riding) if len(riding.corners) else apart_first]
+
+
+def _skins(job: Job, prepared: list[Prepared], first: Index, nodes: int) -> tuple[list[Index], Riding]:
+    """Triangles of each body that touch what is around it, of so many nodes and then of vertices that these carry."""
+    skins, corners, weights, behind = [], [np.zeros((0, 4), dtype=np.int32)], [np.zeros((0, 4))], nodes
+    for one, start in zip(prepared, first):
+        surface = one.body.surface
+        if not one.body.touches_by_mesh or surface is None or one.embedding is None:
+            skins.append(one.skin + np.int32(start))
+            continue
+        skins.append(np.asarray(job.array(surface.triangles)).astype(np.int32) + np.int32(behind))
+        corners.append(one.embedding.corners + np.int32(start))
+        weights.append(one.embedding.weights)
+        behind += len(one.embedding.corners)
+    return skins, Riding(np.concatenate(corners).astype(np.int32), np.concatenate(weights), nodes)
+
+
+def _mean_edge(x: Vec, triangles: Index) -> float:
+    """[m]."""
+    pairs = unique_edges(triangles, SIDES)
+    return float(np.linalg.norm(x[pairs[:, 0]] - x[pairs[:, 1]], axis=1).mean())
+
+
+def _refuse_same_place(surfaces: Surfaces, now: Vec, distance: float, names: list[str], owner: Index) -> None:
+    near = surfaces.near(now, distance)
+    if len(near.nodes):
+        place = ", ".join(f"{c:.4g}" for c in now[near.nodes[0]].mean(axis=0))
+        raise BadScene(f"its mesh has pieces that lie on each other at the start, near ({place}) m",
+                       "Merge its vertices by distance, or let its tetrahedra touch", names[owner[near.nodes[0, 0]]])
+
+
+def _has_inside(one: Prepared, skin: Index) -> bool:
+    """Whether what touches of a body is closed."""
+    return is_closed(skin) if one.body.touches_by_mesh else one.is_closed
 
 
 def _painted_friction(job: Job, one: Prepared) -> Vec | float:
@@ -173,7 +217,8 @@ def _refuse_inside(prepared: list[Prepared], first: Index, skins: list[Index], o
                    behind: int, now: Vec, meets: NDArray[np.bool_]) -> None:
     """Nothing crosses, so one point of each tells whether it is inside another one."""
     nothing = np.zeros((0, 3), dtype=np.int32)  # is all that is inside of cloth
-    solid = [(one.body.name, skin if one.is_closed else nothing, int(skin[0, 0])) for one, skin in zip(prepared, skins)]
+    solid = [(one.body.name, skin if _has_inside(one, skin) else nothing, int(skin[0, 0]))
+             for one, skin in zip(prepared, skins)]
     closed = [(name, mesh + np.int32(behind), int(mesh[0, 0]) + behind)
               for name, mesh in zip(obstacles.names, obstacles.triangles)]
     for i, (name, _, point) in enumerate([*solid, *closed]):

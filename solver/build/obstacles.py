@@ -24,6 +24,7 @@ class Obstacles:
     triangles: list[Index]  #: of each, (t, 3), numbers among the obstacles' nodes
     motions: list[OverTime]  #: of each that does not ride, (o, 3) [m] at a time
     friction: list[float | None]  #: of each, None: the contact's
+    painted: Vec  #: share of that which each node has, (o,)
     #: of surfaces of rigid bodies: place of the body among all that are shown, and their nodes among the obstacles'
     rides: list[tuple[int, slice]]
 
@@ -37,7 +38,7 @@ def obstacles_of(job: Job, skins: Sequence[RigidSkin] = ()) -> Obstacles:
     """Those of the scene that have faces, and surfaces of rigid bodies; none where it has no contact."""
     scene = job.scene
     if scene.contact is None:
-        return Obstacles([], [], np.zeros((0, 3)), [], [], [], [])
+        return Obstacles([], [], np.zeros((0, 3)), [], [], [], np.zeros(0), [])
     places, triangles, motions, first = [np.zeros((0, 3))], list[Index](), list[OverTime](), 0
     with_faces = [(one, one.triangles) for one in scene.obstacles if one.triangles is not None]
     for one, faces in with_faces:
@@ -54,4 +55,7 @@ def obstacles_of(job: Job, skins: Sequence[RigidSkin] = ()) -> Obstacles:
     names = [*(one.name for one, _ in with_faces), *(one.name for one in skins)]
     called = [*(one.name for one, _ in with_faces), *(one.mechanism for one in skins)]
     friction = [*(one.friction for one, _ in with_faces), *(one.friction for one in skins)]
-    return Obstacles(names, called, np.concatenate(places), triangles, motions, friction, rides)
+    shares = [np.ones(len(one)) if path is None else np.asarray(job.array(path), dtype=float)
+              for one, path in zip(places[1:], [one.friction_weights for one, _ in with_faces])]
+    painted = np.concatenate([*shares, *(np.ones(len(one.vertices)) for one in skins)]) if names else np.zeros(0)
+    return Obstacles(names, called, np.concatenate(places), triangles, motions, friction, painted, rides)

@@ -24,7 +24,7 @@ from ..linear.choose import choose
 from ..linear.interface import LinearSolver
 from ..meshing.volume import Volume
 from ..parts.apart import Apart
-from ..parts.interface import Condensation, Mesh, Whole
+from ..parts.interface import Condensation, Mesh, Reduced, Whole
 from ..state import Index, Vec
 from ..world.bodies import BodyInWorld
 from ..world.nodes import Nodes
@@ -140,7 +140,7 @@ class _NotesOn:
     def in_full(self, whole: Whole) -> list[str]:
         return self.law.notes(has_dynamic=False)
 
-    def condensed(self, condensation: Condensation) -> list[str]:
+    def condensed(self, condensation: Condensation, at_once: Reduced | None) -> list[str]:
         return self.law.notes(has_dynamic=True)
 
 

@@ -42,7 +42,7 @@ BODY_READERS = {"name": "", "uuid": "", "surface": "mesh", "surface.to_object": 
                 "fiber_material": "fields", "fiber_field": "fields", "fibers": "fields", "fiber_vectors": "fields",
                 "fiber_curves": "fields", "fiber_activation": "solve", "cuts": "solve", "nails": "solve",
                 "pulls": "solve", "attach": "solve", "friction": "solve", "thickness": "solve",
-                "friction_weights": "solve", "pins_yield": "solve",
+                "friction_weights": "solve", "pins_yield": "solve", "touches_by_mesh": "solve",
                 "touches": "solve"}
 MECHANISM_READERS = {"name": "", "uuid": "", "bodies": "solve", "joints": "solve", "loops": "solve",
                      "springs": "solve", "rate_forces": "solve", "self_collisions": "solve"}
@@ -72,7 +72,8 @@ WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "fra
          "bodies": "rigid bodies", "joints": "joints", "loops": "loops", "springs": "springs",
          "rate_forces": "forces on joints",
          "self_collisions": "self collisions", "forces": "forces between bodies", "contact": "contact of surfaces",
-         "obstacles": "obstacles", "touches": "what it touches", "thickness": "thickness", "wind": "wind",
+         "obstacles": "obstacles", "touches": "what it touches", "touches_by_mesh": "by what it touches",
+         "thickness": "thickness", "wind": "wind",
          "cloth": "cloth", "cloth.membrane.kind": "membrane of the cloth",
          "cloth.bending.kind": "bending of the cloth", "cloth.area_density": "area density",
          "cloth.thickness": "thickness", "cloth.uv": "UV map of the cloth", "cloth.warp": "warp of the cloth",

@@ -239,6 +239,8 @@ class Body(Strict):
     friction_weights: Array | None = None  #: (n,) in [0, 1]: how much of it each vertex has; all where left out
     #: how far out of its surface others are kept in contact of surfaces, besides their own [m]; its own parts are not
     thickness: Annotated[float, Meta(ge=0, le=1e6)] | None = None
+    #: whether the surface itself touches, as its tetrahedra carry it; else the boundary of these
+    touches_by_mesh: bool = False
     #: names of the soft bodies and obstacles that it touches, its own for contact with itself, and of mechanisms whose
     #: rigid bodies it touches; all where left out. Two soft bodies touch where both say so
     touches: list[str] | None = None
@@ -367,6 +369,7 @@ class Obstacle(Strict):
     nails: Array | None = None  #: (k, 2) head and tip of each nail: its tip is felt
     motion: Array | None = None  #: (T, n, 3): where its vertices are at each sample; still where left out
     friction: Annotated[float, Meta(ge=0, le=100)] | None = None  #: Coulomb's coefficient; the contact's where left out
+    friction_weights: Array | None = None  #: (n,) in [0, 1]: how much of it each vertex has; all where left out
     sharp_edges: Array | None = None  #: (k, 2) ends of edges that are sharp to cloth, whatever their angle
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from .. import catalogue
 from ..errors import BadMesh
 from . import schema
-from .expect import check_array, check_choice, check_indices, check_one_method
+from .expect import check_array, check_choice, check_indices, check_one_method, check_weights
 from .folder import Job, refuse
 
 MOST_FACES = 1_000_000
@@ -58,6 +58,9 @@ def check_contact(job: Job) -> None:
         if slides and body.pins_yield:
             raise refuse(f'"{body.name}" has pins that yield, which cloth with Sharp Edges does not know',
                          f"$.bodies[{i}].pins_yield", "Leave one of both out")
+        if body.touches_by_mesh and (body.surface is None or body.cloth is not None):
+            raise refuse(f'"{body.name}" has no mesh that tetrahedra carry', f"$.bodies[{i}].touches_by_mesh",
+                         "Leave it out: what there is touches")
         met = next((name for name in thin if body.touches is None or name in body.touches), None)
         if met is not None and not slides:
             raise refuse(f'"{body.name}" touches "{met}", which has wires or nails, and only cloth with Sharp Edges '
@@ -91,6 +94,8 @@ def _check_obstacle(job: Job, obstacle: schema.Obstacle, where: str) -> None:
     if obstacle.sharp_edges is not None:
         marked = check_array(job, obstacle.sharp_edges, f"{where}.sharp_edges", "i", (None, 2))
         check_indices(marked, len(vertices), f"{where}.sharp_edges", "vertices")
+    if obstacle.friction_weights is not None:
+        check_weights(job, obstacle.friction_weights, f"{where}.friction_weights", len(vertices))
     if obstacle.motion is None:
         return
     motion = check_array(job, obstacle.motion, f"{where}.motion", "f", (job.samples, len(vertices), 3))

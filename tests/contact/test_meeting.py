@@ -85,3 +85,35 @@ def test_a_box_that_is_thrown_at_the_floor_does_not_hold_up_the_one_that_rises(t
     # what is inside is no surface: the line search sees to it
     skin = surfaces.nodes[surfaces.nodes < 27]
     assert surfaces.crossing(reached) is None and reached[skin, 2].min() > 0.0
+
+
+@pytest.mark.parametrize("shaken,speed", [(0.001, 0.0), (0.003, 0.004), (0.004, 0.006), (0.02, 0.3)])
+def test_what_is_known_of_near_pairs_says_the_same_as_a_sweep(shaken, speed):
+    """After pairs were found nearby, in steps of which some are too long for that and some are cut."""
+    x, faces, is_still = apart()
+    x[:125, 2] -= 0.095
+    group = np.where(is_still, 0, -1)
+    kept, rng, known, cut = Surfaces(x, faces, group), np.random.default_rng(5), 0, 0
+    for round_ in range(12):
+        if round_ % 4 == 0:
+            kept.near(x, 0.06)
+        end = x + shaken * rng.normal(size=x.shape)
+        end[:125] += speed * rng.normal(size=3)
+        end[is_still] = x[is_still]
+        known += kept._known.has_all(x[kept.nodes], end[kept.nodes])
+        ours, theirs = (sorted(zip(*(part.tolist() for part in one.meeting(x, end))))
+                        for one in (kept, Surfaces(x, faces, group)))
+        assert ours == theirs
+        share = min([1.0, *(when for _, when in ours)])
+        cut += share < 1.0
+        x = x + 0.3 * share * (end - x)
+    assert (known > 0) == (speed < 0.1)
+    assert cut > 0 or shaken < 0.004
+
+
+def test_a_short_move_of_what_was_looked_at_nearby_is_not_swept(monkeypatch):
+    x, faces, is_still = apart()
+    surfaces = Surfaces(x, faces, np.where(is_still, 0, -1))
+    surfaces.near(x, 0.06)
+    monkeypatch.setattr(surfaces, "_crossing", lambda *_: pytest.fail("it was swept"))
+    assert surfaces.largest_step(x, x + 0.01 * (~is_still[:, None])) == 1.0

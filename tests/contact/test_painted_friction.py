@@ -33,6 +33,20 @@ def test_a_block_slides_where_little_friction_is_painted(tmp_path):
     assert speed(job, np.full(count, 0.25)) == pytest.approx(free_fall, rel=0.3)
 
 
+def test_a_block_slides_where_little_friction_is_painted_on_what_it_lies_on(tmp_path):
+    job = on_a_plate(tmp_path / "job", 0.3, (1, 0.3, 0.6), 0.5, "quick", (2, 2, 1))
+    plate = np.load(next((job / "arrays").glob("*_vertices.npy")))
+    change(job, "obstacles.0.friction_weights", "arrays/plate.npy")
+    np.save(job / "arrays" / "plate.npy", np.ones(len(plate)))
+    whole = np.ones(len(np.load(job / "arrays" / "Block_nodes.npy")))
+    assert abs(speed(job, whole)) < 5e-3
+    np.save(job / "arrays" / "plate.npy", np.full(len(plate), 0.25))
+    assert speed(job, whole) == pytest.approx(9.81 / np.hypot(1.0, 0.3) * (0.3 - 0.25) * 32 * H, rel=0.3)
+    np.save(job / "arrays" / "plate.npy", np.ones(2))
+    with pytest.raises(BadScene, match="obstacles.*friction_weights"):
+        speed(job, whole)
+
+
 def test_paint_that_does_not_fit_is_told(tmp_path):
     job = on_a_plate(tmp_path / "job", 0.3, (1, 0.3, 0.6), 0.5, "quick", (2, 2, 1))
     with pytest.raises(BadScene, match="friction_weights"):

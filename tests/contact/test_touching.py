@@ -42,7 +42,7 @@ def test_nothing_goes_through_anything(tmp_path, integrator, solver):
     part = nodes_of(load(job))
     state = part.initial_state()
     start, least = energy(part, state), np.inf
-    for _ in range(40):
+    for _ in range(30):
         state = stepped(part, state, H, 1)
         least = min(least, distance(part, state))
         assert energy(part, state) <= start + 1e-3

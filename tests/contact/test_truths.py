@@ -35,20 +35,22 @@ def on_a_plate(folder, slope, plate, mu=0.5, solver="newton_d", block=(4, 4, 1))
                        gravity=[slope * g, 0.0, -g], integrator={"kind": "sdirk2"}, stage_solver={"kind": solver})
 
 
-def slid(folder, share, plate, solver, count, mu=0.5, **more):
-    """Speeds down the slope [m/s] of a block that came to rest on less of one, tan of the slope a share of μ."""
+def slid(folder, shares, plate, solver, count, mu=0.5, **more):
+    """Speeds down slopes [m/s] of a block that came to rest on less of one, tan of each slope a share of μ."""
     state = None
     for less in (0.0, 0.9):
-        part = nodes_of(load(on_a_plate(folder / f"slope{share} less{less}", less * mu, plate, mu, solver, **more)))
+        part = nodes_of(load(on_a_plate(folder / f"less{less}", less * mu, plate, mu, solver, **more)))
         state = State(0.0, part.initial_state().q if state is None else state.q, part.initial_state().u)
         for _ in range(count):
             state = part.step(state, H)
-    part = nodes_of(load(on_a_plate(folder / f"slope{share}", share * mu, plate, mu, solver, **more)))
-    state, seen = State(0.0, state.q, 0.0 * state.u), []
-    for _ in range(count):
-        state = part.step(state, H)
-        seen.append(float((part.mass @ part.velocity(state))[0] / part.mass.sum()))
-    return np.array(seen)
+    seen, rests = [], state
+    for share in shares:
+        part = nodes_of(load(on_a_plate(folder / f"slope{share}", share * mu, plate, mu, solver, **more)))
+        state = State(0.0, rests.q, 0.0 * rests.u)
+        for _ in range(count):
+            state = part.step(state, H)
+            seen.append(float((part.mass @ part.velocity(state))[0] / part.mass.sum()))
+    return np.array(seen).reshape(len(shares), count)
 
 
 INSIDE, ACROSS = (1, 0.3, 0.6), (14, 0.7, 0.0)  #: plates: the block on one triangle, or on many and their edges
@@ -58,7 +60,7 @@ INSIDE, ACROSS = (1, 0.3, 0.6), (14, 0.7, 0.0)  #: plates: the block on one tria
     [(plate, *one) for plate in (INSIDE, ACROSS) for one in (("newton_d", 0.01), ("quick", 0.02))],
     (INSIDE, "quick", 0.02)))
 def test_a_block_slides_from_the_slope_of_its_friction_on(tmp_path, plate, solver, off):
-    held, slides = (slid(tmp_path, 1.0 + sign * off, plate, solver, 48) for sign in (-1, 1))
+    held, slides = slid(tmp_path, (1.0 - off, 1.0 + off), plate, solver, 48)
     # what stands creeps, no faster than smoothed friction lets it
     assert np.abs(held[-24:]).max() <= 1.0e-3
     assert slides[-1] > 4.0e-3 and (np.diff(slides[-24:]) > 0.0).all()
@@ -68,7 +70,7 @@ def test_a_block_slides_from_the_slope_of_its_friction_on(tmp_path, plate, solve
 
 
 def test_a_coarse_block_slides_across_many_triangles_as_well(tmp_path):
-    held, slides = (slid(tmp_path, 1.0 + off, ACROSS, "quick", 24, block=(2, 2, 1)) for off in (-0.05, 0.05))
+    held, slides = slid(tmp_path, (0.95, 1.05), ACROSS, "quick", 24, block=(2, 2, 1))
     assert np.abs(held[-12:]).max() <= 1.0e-3
     assert slides[-1] > 4.0e-3 and (np.diff(slides[-12:]) > 0.0).all()
 
@@ -98,7 +100,7 @@ def squeezed(folder, cells, indentation, reach=4e-4):
     """Force of either plate [N] over Hertz's, once they have come so far and all is at rest."""
     arrays, plates = {}, []
     vertices, triangles = sheet(4.0, 1)
-    way = np.minimum(np.arange(49) / 24, 1.0)[:, None, None] * (indentation + reach)
+    way = np.minimum(np.arange(49) / 12, 1.0)[:, None, None] * (indentation + reach)
     for name, side in (("Low", -1.0), ("High", 1.0)):
         base = vertices + [0.1, 0.17, side * (1.0 + reach)]
         plates.append(obstacle(name, base, triangles[:, :: -int(side)].copy(), arrays, base - way * [0.0, 0.0, side]))
@@ -107,7 +109,7 @@ def squeezed(folder, cells, indentation, reach=4e-4):
     part = nodes_of(load(contact_job(folder, [body], plates, arrays, gravity=[0.0, 0.0, 0.0], step=1 / 24,
                                      contact={"law": law}, stage_solver={"kind": "newton_d"})))
     state = part.initial_state()
-    for _ in range(16):
+    for _ in range(10):
         state = part.step(state, 1 / 24)
     x = part.coordinates.place(state.q, state.time)
     found = part.contacts[0].touching(x)
@@ -181,7 +183,7 @@ def dropped(folder, cells=3, speed=1.0, damping=0.0, step=1 / 192, seconds=0.35)
 
 def test_a_ball_bounces_less_the_more_its_material_is_damped(tmp_path):
     """Nothing but the material takes energy: contact gives back what it took."""
-    bounced = [dropped(tmp_path / f"job{damping}", damping=damping)[1][-1] for damping in (0.0, 1e-3, 4e-3, 2e-2)]
+    bounced = [dropped(tmp_path / f"job{damping}", damping=damping, step=H)[1][-1] for damping in (0.0, 2e-3, 2e-2)]
     assert 0.75 < bounced[0] < 1.0
     assert all(less < 0.95 * more for more, less in zip(bounced, bounced[1:]))
     assert bounced[-1] > 0.0
@@ -216,7 +218,7 @@ def test_threads_and_what_was_before_change_no_byte(tmp_path, solver):
         configure(threads)
         part = made(tmp_path / f"job{threads}")
         state = part.initial_state()
-        for k in range(14):
+        for k in range(12):
             state = part.step(state, H)
             part.forget_past()  # as at a snapshot
             if threads == 2 and k == 9:

@@ -80,7 +80,7 @@ def keep_momentum_where_they_collide(part, state, h):
     """Two free boxes of 27 nodes, the left one on its way to the right one: seen to meet and to part."""
     momentum = part.mass @ part.velocity(state)
     touched = False
-    for _ in range(30):
+    for _ in range(20):
         state = stepped(part, state, h, 1)
         touched |= distance(part, state) < np.inf
         assert np.abs(part.mass @ part.velocity(state) - momentum).max() <= 1e-9

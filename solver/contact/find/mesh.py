@@ -23,7 +23,24 @@ from .distance_kernels import squares
 from .near import crossing_rows, near_rows
 from .near_kernels import meeting_times
 
+LEFT_OVER = 0.9  #: of its distance: by less no pair comes near enough to count as meeting, see LEFT
 ROUNDS = 4  #: in which nodes are held up by each other, before all are held up alike
+
+
+@dataclass(frozen=True)
+class Known:
+    """Pairs that were found, outside of which none was nearer than a distance; numbers among a surface's nodes."""
+
+    places: Vec  #: where nodes were then, (s, 3) [m]
+    distance: float  #: [m]
+    points: Index  #: of a point and a triangle, (k, 4)
+    edges: Index  #: of two edges, (k, 4)
+
+    def has_all(self, here: Vec, there: Vec) -> bool:
+        """Whether all pairs are among them that may meet on straight ways between positions (s, 3) [m]."""
+        since, way = (float(np.sqrt(np.einsum("ni,ni->n", move, move).max(initial=0.0)))
+                      for move in (here - self.places, there - here))
+        return LEFT_OVER * (self.distance - 2.0 * since) > 2.0 * way
 
 
 @dataclass(frozen=True)
@@ -69,6 +86,7 @@ class Surfaces:
         if self._owner is not None and meets is not None:
             for strangers in _strangers(self._owner, meets):
                 self._mesh.can_collide = self._mesh.can_collide & strangers
+        self._known: Known | None = None
         self._tree = ipctk.LBVH()
         ipctk.set_num_threads(threads.count())
 
@@ -81,6 +99,7 @@ class Surfaces:
         first = np.column_stack([points[:, 0], self.triangles[points[:, 1] - count]])
         second = np.column_stack([self.edges[edges[:, 0]], self.edges[edges[:, 1]]])
         first, second = self._that_meet(first), self._that_meet(second)
+        self._known = Known(here, distance, first, second)
         pairs = np.concatenate([first, second])
         owner = np.zeros(count, dtype=np.int32) if self._owner is None else self._owner
         return NearPairs(self.nodes[pairs], len(first), owner[pairs[:, [0, 3]]])
@@ -154,15 +173,23 @@ class Surfaces:
     def meeting(self, start: Vec, end: Vec) -> tuple[Index, Vec]:
         """Pairs that meet on straight ways between positions (n, 3), nodes (k, 4), and shares of the ways, (k,), after
         which a tenth of their distance is left."""
-        here, there, count = start[self.nodes], end[self.nodes], len(self.nodes)
-        points = self._crossing(here, there, self._points_and_triangles, count)
-        edges = self._crossing(here, there, self.edges, 0)
-        first = self._that_meet(np.column_stack([points[:, 0], self.triangles[points[:, 1] - count]]))
-        second = self._that_meet(np.column_stack([self.edges[edges[:, 0]], self.edges[edges[:, 1]]]))
+        here, there = start[self.nodes], end[self.nodes]
+        if self._known is not None and self._known.has_all(here, there):
+            first, second = self._known.points, self._known.edges
+        else:
+            first, second = self._swept_by(here, there)
         nodes, when = np.concatenate([first, second]), np.empty(len(first) + len(second))
         threads.share(meeting_times, len(when), here, there, nodes, len(first), when)
         meets = np.flatnonzero(when <= 1.0)
         return self.nodes[nodes[meets]], when[meets]
+
+    def _swept_by(self, here: Vec, there: Vec) -> tuple[Index, Index]:
+        """Pairs whose boxes along straight ways overlap, (k, 4): of a point and a triangle, and of two edges."""
+        count = len(self.nodes)
+        points = self._crossing(here, there, self._points_and_triangles, count)
+        edges = self._crossing(here, there, self.edges, 0)
+        return (self._that_meet(np.column_stack([points[:, 0], self.triangles[points[:, 1] - count]])),
+                self._that_meet(np.column_stack([self.edges[edges[:, 0]], self.edges[edges[:, 1]]])))
 
     def _crossing(self, here: Vec, there: Vec, corners: Index, points: int) -> Index:
         found = crossing_rows(here, there, corners, points, self._group, self._swept)

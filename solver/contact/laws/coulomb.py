@@ -11,6 +11,7 @@ from .interface import Respond, SlidingNodes
 
 LOADS = 3  #: times that normal impulses are taken anew: friction tips the body and so shifts its load
 ITERATIONS = 100  #: in each of them; the impulses are within Coulomb's bound after any number
+ROUGHLY = 5.0  #: times the tolerance, for each time that loads are still to be taken anew
 TOLERANCE = 1.0e-3  #: slip that may be left, as a share of what friction can change
 SLOWEST = 1.0e-9  #: [m/s]: slip that is none
 
@@ -51,24 +52,29 @@ class Coulomb:
             answer = respond(guess)
             if _work(rubbing, guess, answer) < _work(rubbing, impulse, moved):
                 impulse, moved = guess, answer
-        for _ in range(LOADS):
+        length = 0.0
+        for still in range(LOADS - 1, -1, -1):
             lifted = np.einsum("ka,ka->k", moved, rubbing.normal)
             most = self.coefficient * np.maximum(rubbing.pressing - rubbing.yielding * lifted, 0.0)
             inside = within(impulse, most)
             moved = moved if np.array_equal(inside, impulse) else respond(inside)
-            impulse, moved = self._brake(rubbing, respond, most, inside, moved, tolerance)
+            # loads that are taken anew need no more than what brings them near
+            impulse, moved, length = self._brake(rubbing, respond, most, inside, moved, ROUGHLY**still * tolerance,
+                                                 length)
         return impulse
 
     def _brake(self, rubbing: SlidingNodes, respond: Respond, most: Vec, impulse: Vec, moved: Vec,
-               tolerance: float) -> tuple[Vec, Vec]:
-        """The minimum at given bounds, and W of it, from an impulse inside and W of that."""
+               tolerance: float, length: float) -> tuple[Vec, Vec, float]:
+        """The minimum at given bounds, W of it and the length of a step, from an impulse inside, W of that and the
+        length at bounds nearby, 0 where there is none."""
         rubs = most > 0.0
         if not rubs.any():
-            return impulse, moved
+            return impulse, moved, 0.0
         share = (most / most.mean())[:, None]
         slip = rubbing.along(rubbing.slip + moved)
-        downhill = share * slip
-        length = float(np.vdot(slip, downhill)) / _positive(np.vdot(downhill, respond(downhill)))
+        if length == 0.0:
+            downhill = share * slip
+            length = float(np.vdot(slip, downhill)) / _positive(np.vdot(downhill, respond(downhill)))
         for iteration in range(ITERATIONS):
             change = within(impulse - length * share * slip, most) - impulse
             left = np.linalg.norm(change[rubs], axis=1) / (length * share[rubs, 0])
@@ -84,7 +90,7 @@ class Coulomb:
                 length = curvature / _positive(np.vdot(along, share * along))
             else:
                 length = float(np.sum(change[rubs] ** 2 / share[rubs])) / curvature
-        return impulse, moved
+        return impulse, moved, length
 
 
 def within(impulses: Vec, most: Vec) -> Vec:
