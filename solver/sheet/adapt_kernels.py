@@ -31,6 +31,7 @@ STILL = 1.0e-4  #: the same at vertices that are kept
 POOR = 0.1763  #: tan of 10 degrees: a face with a smaller angle may become larger than one likes to be rid of it
 NEEDLE = 0.9  #: a half of a needle has its small angle, but for what rounding takes
 FLAT = 0.16  #: square of the height over the square of either side, in the metric: a face with its tip near an edge
+PULLED = 0.05  #: share by which an edge may be longer or shorter in the world beyond what those were that it stands for
 TINY, HUGE = 0.25, 2.0  #: an edge shorter than the one may leave others as long as the other, to be split again
 
 
@@ -227,10 +228,19 @@ def is_thin(mesh, vertex):  # type: ignore[no-untyped-def]
     return False
 
 
+@inlined
+def pulled(mesh, a, b):  # type: ignore[no-untyped-def]
+    """By what share an edge is longer or shorter in the world than in the material."""
+    x, X = mesh[0], mesh[1]
+    there = np.sqrt((x[b, 0] - x[a, 0]) ** 2 + (x[b, 1] - x[a, 1]) ** 2 + (x[b, 2] - x[a, 2]) ** 2)
+    return abs(there / np.sqrt((X[b, 0] - X[a, 0]) ** 2 + (X[b, 1] - X[a, 1]) ** 2) - 1.0)
+
+
 @kernel(f"f8({MESH}, i8, i8, f8)")
 def limit_after(mesh, gone, into, longest):  # type: ignore[no-untyped-def]
     """The square of how long the new edges of a collapse may be, as a rule `longest`; 0 where one would be conformal,
-    or where a vertex on an edge feature has not a neighbour on it either way."""
+    where it would go straight through a pleat, or where a vertex on an edge feature has not a neighbour on it either
+    way."""
     on, faces = mesh[5], mesh[7]
     around = np.empty(WIDEST, np.int32)
     signed = ring(mesh, gone, around)
@@ -248,8 +258,12 @@ def limit_after(mesh, gone, into, longest):  # type: ignore[no-untyped-def]
             p = q
         if on[gone] >= 0 and feature_of(mesh, gone, p) >= 0:
             along += 1
-        if p != into and on[gone] < 0 and feature_of(mesh, into, p) >= 0 and not beside(mesh, around[:count], gone,
-                                                                                       into, p):
+        if p == into or beside(mesh, around[:count], gone, into, p):
+            continue
+        if on[gone] < 0 and feature_of(mesh, into, p) >= 0:
+            return 0.0
+        # so much of the cloth would be pressed or stretched all at once
+        if pulled(mesh, into, p) > PULLED + max(pulled(mesh, gone, p), pulled(mesh, gone, into)):
             return 0.0
     if on[gone] >= 0 and along < 2:
         return 0.0

@@ -5,9 +5,11 @@ A split whose new vertex the next round collapses is done at once: as a flip, wh
 
 from __future__ import annotations
 
+from math import dist, tan
+
 import numpy as np
 
-from ..state import Index, Vec
+from ..state import Index
 from .insertion import Conforming
 from .joining import slip
 from .mending_kernels import thin_at_features
@@ -46,28 +48,25 @@ def thin_faces(now: Conforming) -> Index:
     return rows[:count]
 
 
-def _lengths(X: Vec) -> Vec:
-    """Of the edges opposite to the corners of triangles (m, 3, 2), (m, 3)."""
-    way = X[:, NEXT] - X[:, LAST]
-    lengths: Vec = np.sqrt(np.einsum("mki,mki->mk", way, way))
-    return lengths
+def _lengths(X: list[list[float]]) -> list[float]:
+    """Of the edges opposite to the corners of a triangle (3, 2)."""
+    return [dist(X[NEXT[k]], X[LAST[k]]) for k in range(3)]
 
 
-def _sharpness(X: Vec) -> Vec:
-    """tan of the smallest angles, negative where turned over, (m,)."""
-    square = np.sort(_lengths(X) ** 2, axis=1)
-    b, c = X[:, 1] - X[:, 0], X[:, 2] - X[:, 0]
-    twice = b[:, 0] * c[:, 1] - b[:, 1] * c[:, 0]
-    tangent: Vec = 2.0 * twice / np.maximum(square[:, 1] + square[:, 2] - square[:, 0], 1e-300)
-    return tangent
+def _sharpness(X: list[list[float]]) -> float:
+    """tan of the smallest angle of a triangle (3, 2), negative where it is turned over."""
+    least, middle, most = sorted(length * length for length in _lengths(X))
+    (ax, ay), (bx, by), (cx, cy) = X
+    twice = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
+    return 2.0 * twice / max(middle + most - least, 1e-300)
 
 
 def _collapse_short(now: Conforming, face: int) -> bool:
     """Collapse the shortest edge where it is below the threshold; whether it was."""
     working = now.working
     corners = working.faces[face]
-    lengths = _lengths(working.material[corners][None])[0]
-    k = int(np.argmin(lengths))
+    lengths = _lengths(working.material[corners].tolist())
+    k = lengths.index(min(lengths))
     if lengths[k] >= now.limits.shortest:
         return False
     return _collapse(now, int(corners[(k + 1) % 3]), int(corners[(k + 2) % 3]))
@@ -108,8 +107,9 @@ def _unfold(now: Conforming, face: int) -> bool:
     edge does. Whether it was one."""
     working, runs = now.working, now.runs
     corners = working.faces[face].copy()
-    run = int(working.on[corners].max()) - runs.points
-    if run < 0 or not np.isin(working.on[corners], [runs.points + run, *runs.ends[run][runs.ends[run] >= 0]]).all():
+    on = working.on[corners].tolist()
+    run = max(on) - runs.points
+    if run < 0 or min(on) < 0 or not all(one == runs.points + run or one in runs.ends[run] for one in on):
         return False
     a, middle, b = corners[np.argsort(runs.along(run, working.x[corners]))].tolist()
     if slip(now, a, b):
@@ -127,20 +127,21 @@ def _mend(now: Conforming, face: int) -> bool:
     """Better triangles in place of one that is thin; whether anything changed."""
     working = now.working
     corners = working.faces[face].copy()
-    X = working.material[corners]
-    later = X + now.h * working.slide[corners]
+    X = working.material[corners].tolist()
+    later = (working.material[corners] + now.h * working.slide[corners]).tolist()
+    sharpness = _sharpness(X)
     # as it will be, where that is worse
-    if _sharpness(later[None])[0] < min(_sharpness(X[None])[0], np.tan(AHEAD * now.limits.ill)):
+    if _sharpness(later) < min(sharpness, tan(AHEAD * now.limits.ill)):
         X = later
-    elif _sharpness(X[None])[0] >= np.tan(now.limits.ill):
+    elif sharpness >= tan(now.limits.ill):
         return False
-    lengths = _lengths(X[None])[0]
-    k = int(np.argmax(lengths))
+    lengths = _lengths(X)
+    k = lengths.index(max(lengths))
     apex, a, b = int(corners[k]), int(corners[(k + 1) % 3]), int(corners[(k + 2) % 3])
-    one, two = X[(k + 1) % 3] - X[k], X[(k + 2) % 3] - X[k]
-    if one @ two < OBTUSE * np.linalg.norm(one) * np.linalg.norm(two):
+    (x, y), (ax, ay), (bx, by) = X[k], X[(k + 1) % 3], X[(k + 2) % 3]
+    if (ax - x) * (bx - x) + (ay - y) * (by - y) < OBTUSE * lengths[(k + 1) % 3] * lengths[(k + 2) % 3]:
         return _mend_cap(now, apex, a, b)
-    k = int(np.argmin(lengths))
+    k = lengths.index(min(lengths))
     return _mend_needle(now, int(corners[k]), int(corners[(k + 1) % 3]), int(corners[(k + 2) % 3]))
 
 

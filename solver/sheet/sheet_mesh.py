@@ -97,8 +97,11 @@ class SheetMesh:
 
     @cached_property
     def border_tangents(self) -> Vec:
-        """b, the unit vector along the border in material space, the cloth to its left, (n, 2); zero inside."""
-        way = self._border_directions
+        """b, the unit vector along the border in material space, the cloth to its left, (n, 2); zero inside.
+
+        From the vertex before to the one behind: sliding so leaves the cloth as large as it is, and a border straight.
+        """
+        way = self.material[self.border_edges[:, 1]] - self.material[self.border_edges[:, 0]]
         tangent = np.zeros_like(self.material)
         for end in (0, 1):
             np.add.at(tangent, self.border_edges[:, end], way)

@@ -74,7 +74,7 @@ def test_cloth_lies_on_a_soft_body(tmp_path):
              "pin": {"nodes": "arrays/base.npy"}}
     cloth = cloth_body("Cloth", vertices - [0.15, 0.15, -0.01], triangles, arrays)
     part = part_of(cloth_job(tmp_path / "job", [cloth, jelly], arrays, contact={}))
-    state = stepped(part, part.initial_state(), 1 / 96, 40)
+    state = stepped(part, part.initial_state(), 1 / 96, 28)
     x = places(part, state)[:81]
     above = (np.abs(x[:, :2]) < 0.07).all(axis=1)
     assert x[above, 2].min() > -0.02 and x[above, 2].max() < 0.01

@@ -44,16 +44,23 @@ def test_it_bends_at_the_edge_and_slides_over_it(slid):
     assert np.linalg.norm(sheet.speed, axis=1).max() > 1.0  # the cloth runs over it
 
 
-@pytest.mark.xfail(strict=True, reason="the momentum that turns with the cloth is no force yet: it lets go late")
 def test_it_lifts_off_where_tension_no_longer_bends_it(slid):
     """A strip of length L of which x₀ hangs at first has v² = g (x² − x₀²)/L and at the edge T = λ g x (L − x)/L: it
     flies off the edge where T = λ v², at x = (L + √(L² + 8 x₀²))/4."""
     start = 0.45 + 0.1 - EDGE
     leaves = (1.0 + np.sqrt(1.0 + 8.0 * start**2)) / 4.0
-    hangs = {frame: THICKNESS - slid.sheets(frame)["Cloth"].x[:, 2].min() for frame in (11, 12)}
-    off = {frame: len(slid.sheets(frame)["Cloth"].sliding) < 9 for frame in range(2, 18)}
-    assert not any(off[frame] for frame in range(2, 12)) and any(off[frame] for frame in range(12, 15))
-    assert hangs[11] - 0.03 < leaves < hangs[12] + 0.03
+    over, steep = {}, {}
+    for frame in range(6, 14):
+        sheet = slid.sheets(frame)["Cloth"]
+        faces = sheet.x[sheet.faces].astype(float)
+        over[frame] = 1.0 - EDGE + sheet.x[:, 0].min()  # what lies before the edge is straight
+        beyond = (faces.mean(axis=1)[:, 0] > EDGE) & (faces[:, :, 0].min(axis=1) < EDGE + 0.02) & (
+            faces[:, :, 2].max(axis=1) > -0.02)
+        normal = np.cross(faces[:, 1] - faces[:, 0], faces[:, 2] - faces[:, 0])[beyond].sum(axis=0)
+        steep[frame] = np.degrees(np.arccos(abs(normal[2]) / np.linalg.norm(normal)))
+    folded = [frame for frame in steep if steep[frame] > 45.0]
+    assert folded == list(range(6, len(folded) + 6)) and 7 in folded and 12 not in folded
+    assert over[folded[-1]] < 1.05 * leaves < 1.05 * over[folded[-1] + 1]
 
 
 def test_nothing_of_it_is_in_the_box(slid):
@@ -93,7 +100,8 @@ def test_a_job_says_how_folds_rub_and_which_forces_slide(tmp_path):
         assert thing.friction == 0.0 and thing.sharp_friction == sharp.get("friction", 0.0)
 
 
-@pytest.mark.parametrize("cells", some([5, 8], 5))
+@pytest.mark.long
+@pytest.mark.parametrize("cells", [5, 8])
 def test_a_cloth_over_a_small_table_comes_to_rest(tmp_path, cells):
     """It hangs over all edges and corners of a cube, undamped: it stays on them and out of it, and calms down."""
     arrays = {}
@@ -111,3 +119,30 @@ def test_a_cloth_over_a_small_table_comes_to_rest(tmp_path, cells):
         last, before = before, now
     # a frame's move of what swung by centimetres at first
     assert np.linalg.norm(before - last, axis=1).max() < 0.02
+
+
+def slab(half, x=0.0):
+    """A box 30 cm wide, from z = 0 down, so thick along X."""
+    return BOX[0] * [half, 0.15, 0.15] + [x, 0.0, -0.15]
+
+
+#: height of the cloth, half widths and places of boxes
+BEGINNINGS = {"inside": (-0.02, [(0.15, 0.0)]), "ridge": (0.004, [(0.001, 0.0)]),
+              "ridges": (0.004, [(0.001, -0.003), (0.001, 0.003)])}
+
+
+@pytest.mark.parametrize("name", some(BEGINNINGS, "inside"))
+def test_bad_beginnings_end_well(tmp_path, name):
+    """Cloth that starts 2 cm below a lid, and ridges 2 mm thick or 4 mm apart, nearer than remeshing tells apart: it
+    comes out, or stays out."""
+    height, boxes = BEGINNINGS[name][0], [slab(*one) for one in BEGINNINGS[name][1]]
+    arrays = {}
+    vertices, triangles = grid(5, 5, 0.6, 0.6)
+    body = cloth_body("Cloth", vertices + [-0.27, -0.28, height], triangles, arrays, eulerian={}, thickness=THICKNESS)
+    things = [obstacle(f"Box{k}", x, BOX[1], arrays) for k, x in enumerate(boxes)]
+    cache = baked(cloth_job(tmp_path / "job", [body], arrays, end=5, contact={}, obstacles=things))
+    sheet = cache.sheets(5)["Cloth"]
+    assert len(sheet.faces) < 1000
+    for box in boxes:
+        depth = np.minimum(sheet.x - box.min(axis=0), box.max(axis=0) - sheet.x).min(axis=1)
+        assert depth.max() < -0.5 * THICKNESS

@@ -7,7 +7,9 @@ import pytest
 from sheets import grid
 from sliding_strips import block, fabric, start, steps_of
 
-from solver.parts.eol.gone_through import inside
+from solver.errors import StepFailed
+from solver.parts.eol.fabric import Assembler
+from solver.parts.eol.gone_through import gone_through, inside
 from solver.parts.eol.things import Things
 from solver.parts.eol.touching import Look
 from solver.sheet.sheet_mesh import SheetMesh
@@ -56,6 +58,33 @@ def test_what_forces_pull_towards_a_box_that_nothing_moved_to_before_is_kept_out
         points = np.einsum("sk,fki->fsi", SHARES, cloth.mesh.x[cloth.mesh.faces])
         assert np.minimum(0.02 - np.abs(points[..., 0]), -points[..., 2]).max() < 2e-5
     assert cloth.mesh.x[:, 2].min() < -0.03
+
+
+@pytest.mark.parametrize("held", [lambda x: x[:, 0] < -0.085, lambda x: np.abs(x[:, 0]) < 0.012])
+def test_pins_that_lead_into_a_box_are_told_with_their_place(held):
+    """They lie over its lid, or on both sides of its edge, and go down through it."""
+    mesh = sheet(lambda a, b: (a - 0.09, b - 0.06, 0.003), (0.0, 0.0, 0.0), cells=6)
+    pinned = np.flatnonzero(held(mesh.x))
+    origin = mesh.x[pinned]
+    steps = steps_of(mesh, BOX, fabric(1e-5), pins=origin)
+    steps.pins = lambda time: origin - [0.0, 0.0, 0.4 * time]
+    cloth = start(mesh, pinned)
+    with pytest.raises(StepFailed, match=r"pins lead the cloth into what it is kept out of, near \((.*)\) m") as told:
+        for k in range(5):
+            cloth = steps.step(cloth, k * H, H)
+    place = np.array([float(one) for one in str(told.value).split("(")[1].split(")")[0].split(",")])
+    assert np.linalg.norm(cloth.mesh.x[cloth.pin >= 0] - place, axis=1).min() < 0.02
+    assert "Keep pinned vertices outside" in told.value.remedy
+
+
+def test_what_is_hardly_below_a_lid_is_not_asked_out_at_the_edges_below_it():
+    """Cloth lies over a corner, lower than the lid by less than what counts: the upright edge there is far away."""
+    box = Things([block((-1, -1, -1), (0, 0, 0))])
+    mesh = sheet(lambda a, b: (a - 0.05, b - 0.055, -4e-6), (0.0, 0.0, 0.0))
+    look = Look.around(mesh, box, box.at(0.0, H), np.zeros(3), H)
+    unknowns = Assembler(fabric(1e-5), np.zeros(3)).assemble(mesh, H).unknowns
+    more, deepest = gone_through(look, unknowns, np.zeros_like(mesh.v), 1e-5)
+    assert deepest == 0.0 and not len(more.rows) and not len(more.spread)
 
 
 def test_what_is_inside_is_told_for_faces_edges_and_corners():

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from cloth_jobs import BOX, Quiet, cloth_body, cloth_job, obstacle
+from matrix import some
 from sheets import grid
 
 from solver.frames.read import Cache
@@ -32,7 +33,7 @@ def path(end=END, speed=0.8, wider=0.0):
     return grown + time * [speed, 0.0, 0.0]
 
 
-@pytest.mark.parametrize("wider", [0.0, 0.6])
+@pytest.mark.parametrize("wider", some([0.0, 0.6], 0.6))
 def test_a_box_that_pushes_cloth_stays_behind_it_with_sharp_folds_at_its_edges(tmp_path, wider):
     motion = path(wider=wider)
     folder = pushed(tmp_path / "job", motion)

@@ -37,6 +37,25 @@ def moved(mesh, **arrays):
 WIDE = Sizing(1e-4, 1e4, narrowest=1e-6)
 
 
+def test_no_edge_goes_straight_through_a_small_pleat():
+    """A fold of 8 mm there and back, of triangles that are finer than any need be: taken for flat it would press the
+    cloth by most of its length, all at once."""
+    cells = 30
+    rest, faces = grid(cells, cells, 0.12, 0.12)
+    material = rest[:, :2].copy()
+    u = material[:, 0]
+    x = np.column_stack([np.where(u < 0.056, u, np.where(u < 0.064, 0.112 - u, u - 0.016)), material[:, 1],
+                         2e-4 * np.clip(u / 0.004 - 14.0, 0.0, 2.0)])
+    mesh = SheetMesh.at_rest(x, material, faces)
+
+    def most_pressed(sheet):
+        return np.linalg.svd(sheet.gradients, compute_uv=False)[:, -1].min()
+
+    made = adapt(mesh, Sizing(0.02, 0.1)).mesh
+    assert most_pressed(mesh) > 0.95 and len(made.faces) < 0.7 * len(mesh.faces)
+    assert most_pressed(made) > 0.8
+
+
 def test_a_cylinder_asks_for_its_angle():
     """An edge across it may be angle × radius long."""
     mesh = rolled(80, radius=0.2)

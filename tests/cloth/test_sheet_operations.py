@@ -4,6 +4,7 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
+from matrix import some
 from sheets import grid
 from sheets_eol import NO_ENDS, bent, border_polygon, eol, flat
 
@@ -62,7 +63,7 @@ def random_change(working, pick):
     return working.collapse(a, b) is Outcome.DONE
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", some([0, 1], 0))
 def test_a_thousand_random_operations_leave_tables_right(seed):
     mesh = bent(6, 1.0)
     working, pick = Working(mesh), np.random.default_rng(seed)

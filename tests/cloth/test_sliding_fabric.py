@@ -20,6 +20,12 @@ def fabric(bend=0.0, **more):
                   lambda sheet: QuadraticBending(sheet, {"bending_stiffness": bend}), DENSITY, **more)
 
 
+def limp():
+    """What has mass alone."""
+    return Fabric(lambda s: CorotatedMembrane(s, {**STRETCH, "stretch_warp": 0.0, "stretch_weft": 0.0, "shear": 0.0}),
+                  lambda s: QuadraticBending(s, {"bending_stiffness": 0.0}), DENSITY)
+
+
 def wild(seed=3, share=0.4):
     """A crumpled square, some of whose inner vertices slide."""
     rng = np.random.default_rng(seed)
@@ -56,9 +62,7 @@ def whole(lower):
 
 def test_inertia_is_that_of_the_kinetic_energy():
     sheet = wild()
-    limp = Fabric(lambda s: CorotatedMembrane(s, {**STRETCH, "stretch_warp": 0.0, "stretch_weft": 0.0, "shear": 0.0}),
-                  lambda s: QuadraticBending(s, {"bending_stiffness": 0.0}), DENSITY)
-    made = Assembler(limp, np.zeros(3)).assemble(sheet, 1e-3)
+    made = Assembler(limp(), np.zeros(3)).assemble(sheet, 0.0)
     u, M = made.unknowns.flat(sheet.v, sheet.slide), whole(made.matrix)
     assert made.unknowns.count == 3 * len(sheet.x) + 2 * (sheet.on >= 0).sum()
     assert 0.5 * u @ M @ u == pytest.approx(kinetic(sheet), rel=1e-12)
@@ -69,6 +73,61 @@ def test_inertia_is_that_of_the_kinetic_energy():
     assert way @ M @ u == pytest.approx((ahead - behind) / 2.0, rel=1e-10)
     v, slide = made.unknowns.parted(u)
     assert np.array_equal(v, sheet.v) and np.array_equal(slide, sheet.slide)
+
+
+def slope(value, step=2e-4):
+    """Of a function of one number at nothing, by two differences; its error goes with the fourth power of the step."""
+    near, far = ((value(s) - value(-s)) / (2.0 * s) for s in (step, 2.0 * step))
+    return (4.0 * near - far) / 3.0
+
+
+def turning(sheet):
+    """−Ṁ u + ∂T/∂q as (n, 3) and (n, 2): what a step has besides M u, for each second."""
+    parts = []
+    for h in (1.0, 0.0):
+        made = Assembler(limp(), np.zeros(3)).assemble(sheet, h)
+        parts.append(made.unknowns.parted(made.right))
+    return tuple(one - other for one, other in zip(*parts))
+
+
+def momenta(sheet, time):
+    """M u as (n, 3) and (n, 2) where the sheet is after a time with the rates that it has."""
+    there = replace(sheet, x=sheet.x + time * sheet.v, material=sheet.material + time * sheet.slide)
+    made = Assembler(limp(), np.zeros(3)).assemble(there, 0.0)
+    return made.unknowns.parted(made.right)
+
+
+def test_what_turns_with_the_cloth_is_lagranges():
+    """d/dt (M u) = f + ∂T/∂q, against differences of T and of M u."""
+    sheet = wild()
+    of_x, of_X = turning(sheet)
+    momentum, in_material = (slope(lambda t, k=k: momenta(sheet, t)[k]) for k in (0, 1))
+    assert np.abs(momentum).max() > 0.01
+    for i in range(len(sheet.x)):
+        for found, lost, name in ((of_x, momentum, "x"), (of_X, in_material, "material")):
+            for k in range(found.shape[1] if name == "x" or sheet.on[i] >= 0 else 0):
+                way = np.zeros(found.shape)
+                way[i, k] = 1.0
+                grown = slope(lambda s, way=way, name=name: kinetic(
+                    replace(sheet, **{name: getattr(sheet, name) + s * way})), 1e-4)
+                assert found[i, k] == pytest.approx(grown - lost[i, k], abs=1e-9)
+    assert not of_X[sheet.on < 0].any()
+
+
+def test_it_keeps_momentum_and_energy():
+    """Without forces M u̇ is all of it: Σ M u changes by nothing in the world, and ½ uᵀ M u neither."""
+    sheet = wild(seed=5)
+    of_x, of_X = turning(sheet)
+    assert of_x.sum(axis=0) == pytest.approx(-slope(lambda t: momenta(sheet, t)[0].sum(axis=0)), abs=1e-9)
+    power = (of_x * sheet.v).sum() + (of_X * sheet.slide).sum()
+    assert power == pytest.approx(-slope(lambda t: kinetic(
+        replace(sheet, x=sheet.x + t * sheet.v, material=sheet.material + t * sheet.slide))), abs=1e-9)
+    # where the material moves evenly and its vertices slide over it, nothing has to be done
+    way, turn = np.array([0.7, -0.4, 0.2]), np.array([[0.3, -0.5], [0.8, 0.1], [-0.2, 0.6]])
+    flat = replace(sheet, x=sheet.material @ turn.T)
+    even = moving(flat, way + np.einsum("ij,nj->ni", turn, sheet.slide), sheet.slide)
+    of_x, of_X = turning(even)
+    assert np.abs(of_x).max() < 1e-12 and np.abs(of_X).max() < 1e-12
 
 
 def energy(sheet, x, material):
@@ -133,8 +192,6 @@ def test_stiffness_goes_through_the_same_map():
                     F = sheet.gradients[e] if of_faces else sheet.mean_gradients[node]
                     T[3 * a:3 * a + 3, first[node] + 3:first[node] + 5] = -F
             dense -= h * h * T.T @ K @ T
-    limp = Fabric(lambda s: CorotatedMembrane(s, {**STRETCH, "stretch_warp": 0.0, "stretch_weft": 0.0, "shear": 0.0}),
-                  lambda s: QuadraticBending(s, {"bending_stiffness": 0.0}), DENSITY)
-    dense += whole(Assembler(limp, np.zeros(3)).assemble(sheet, h).matrix)
+    dense += whole(Assembler(limp(), np.zeros(3)).assemble(sheet, h).matrix)
     assert np.allclose(whole(made.matrix), dense, rtol=0, atol=1e-11 * np.abs(dense).max())
     assert np.linalg.eigvalsh(whole(made.matrix))[0] > -1e-12

@@ -12,7 +12,7 @@ from ...forces.cloth.elements import ClothElements
 from ...forces.cloth.sheet import Sheet, SheetLaw
 from ...sheet.sheet_mesh import SheetMesh
 from ...state import Index, Mask, Vec
-from .sliding_kernels import add_drag, add_elements, add_inertia
+from .sliding_kernels import add_drag, add_elements, add_inertia, add_turning
 from .unknowns import MOST, Unknowns
 
 Law = Callable[[Sheet], SheetLaw]
@@ -103,6 +103,8 @@ class Assembler:
         add_inertia(sheet.faces, unknowns.slots, slides, F, mass_share * one.density * sheet.areas / 12.0, sheet.v,
                     sheet.slide, blocks, impulse)
         impulse /= mass_share
+        add_turning(sheet.faces, slides, F, np.ascontiguousarray(cloth.gradients), one.density * sheet.areas / 12.0,
+                    sheet.v, sheet.slide, h, impulse)
 
         forces, stiffness = np.zeros((len(elements.tets), 4, 3)), np.zeros((len(elements.tets), 6, 9))
         elements.fill(sheet.x, True, forces, stiffness)

@@ -134,7 +134,9 @@ class _Step:
         came = before > -look.deep
         least[~came] = 0.0
         asked = keep & (gap < least - self.tolerance)
-        k = np.flatnonzero(asked & (look.within(thing, place, asked, self.x) | (came & ~look.things.is_closed[thing])))
+        # what is hardly below a lid is far from the edges below it, over which it did not come in
+        within = look.within(thing, place, asked, self.x, self.tolerance)
+        k = np.flatnonzero(asked & (within | (came & ~look.things.is_closed[thing])))
         # a vertex came through the last one; an edge, and what came through none as they are at the end, leaves by the
         # nearest
         share = np.where(came & (place.shape[1] == 1), -before / np.maximum(before - gap, 1e-300), -gap)[k]

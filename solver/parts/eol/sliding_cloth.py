@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...errors import StepFailed
 from ...linear.constrained.program import SparseProgram
-from ...linear.constrained.rows import MOST, Answer, VertexRows, WarmStart
+from ...linear.constrained.rows import MOST, Answer, Infeasible, Keys, VertexRows, WarmStart
 from ...sheet.adapt import adapt
 from ...sheet.conform import conform
 from ...sheet.limits import Limits
@@ -26,7 +26,8 @@ from .gone_through import WITHIN, gone_through, inside
 from .pushing import Pushes, Pushing
 from .rubbing import Rubbed, along_surface, over_features
 from .things import Moment, Things
-from .touching import Look, Touching, together
+from .touching import Look, Touching, renumbered, together
+from .unknowns import Unknowns
 
 T = TypeVar("T", bound=np.generic)
 
@@ -97,6 +98,7 @@ class Told:
 class Rows:
     """All that a step has to keep to."""
 
+    x: Vec  #: of vertices, where the step begins [m], (n, 3)
     on_features: Cone
     touched: Touching  #: with what rounds of the step found besides
     held: VertexRows
@@ -105,6 +107,20 @@ class Rows:
     @property
     def on_vertices(self) -> VertexRows:
         return together(self.on_features.rows, self.touched.rows, self.held)
+
+    def contradiction(self, keys: Keys, unknowns: Unknowns) -> StepFailed:
+        """What is wrong where rows of these names contradict each other, and what helps."""
+        alone, spread = self.on_vertices, self.touched.spread
+        numbers = spread.matrix[np.isin(spread.key, keys)].indices
+        over = np.searchsorted(unknowns.first, numbers, side="right") - 1
+        pinned = self.held.vertex[np.isin(self.held.key, keys)]
+        where = pinned if len(pinned) else np.concatenate([alone.vertex[np.isin(alone.key, keys)], over])
+        place = _place(self.x[where].mean(axis=0))
+        if len(pinned):
+            return StepFailed(f"pins lead the cloth into what it is kept out of, near {place}",
+                              remedy="Keep pinned vertices outside of colliders, and a thickness away from them")
+        return StepFailed(f"what the cloth is kept out of leaves it no room near {place}",
+                          remedy="Leave colliders further apart there, or make the cloth thinner")
 
 
 @dataclass(frozen=True)
@@ -201,7 +217,7 @@ class SlidingCloth:
             return cloth
         limits = replace(self.limits, leap=LEAP, one_layer=self.pushing is not None and self.pushing.itself)
         conformed = conform(cloth.mesh, now.features, limits, h, cloth.free, self.gravity)
-        cloth = cloth.moved(conformed.mesh, conformed.was)
+        cloth = self._moved(cloth, conformed.mesh, conformed.was)
         if conformed.unjoined:
             place = cloth.mesh.x[list(conformed.unjoined[0])].mean(axis=0)
             self.told.once("unjoined", f"{len(conformed.unjoined)} pairs of its vertices on one edge could not be "
@@ -227,7 +243,13 @@ class SlidingCloth:
         mesh = replace(made, kept=np.where(adapted.was >= 0, cloth.mesh.kept[adapted.was], False))
         if self.pushing is not None and self.pushing.crossing(mesh, now) is not None:
             return cloth  # layers lie too close for other triangles
-        return cloth.moved(mesh, adapted.was)
+        return self._moved(cloth, mesh, adapted.was)
+
+    def _moved(self, cloth: Cloth, mesh: SheetMesh, was: Index) -> Cloth:
+        """The same on another mesh, whose rows are found by their new names."""
+        if self._warm is not None:
+            self._warm = WarmStart(renumbered(self._warm.keys, was, len(cloth.mesh.x)))
+        return cloth.moved(mesh, was)
 
     @property
     def _tolerance(self) -> float:
@@ -261,7 +283,8 @@ class SlidingCloth:
         mesh = cloth.mesh
         posed = self._assembler.assemble(mesh, h, time)
         look = self._look(mesh, now, h)
-        rows = Rows(cone(mesh, now.features, cloth.flat, h), look.rows(posed.unknowns), self._held(cloth, time, h))
+        rows = Rows(mesh.x, cone(mesh, now.features, cloth.flat, h), look.rows(posed.unknowns),
+                    self._held(cloth, time, h))
 
         def answer_of(one: Assembled, warm: WarmStart | None) -> Answer:
             answer = self._ask(one, rows, warm)
@@ -307,8 +330,11 @@ class SlidingCloth:
         return last
 
     def _ask(self, posed: Assembled, rows: Rows, warm: WarmStart | None) -> Answer:
-        answer = self._program.solve(posed.matrix, posed.right, posed.unknowns.table, rows.on_vertices,
-                                     rows.touched.spread, warm)
+        try:
+            answer = self._program.solve(posed.matrix, posed.right, posed.unknowns.table, rows.on_vertices,
+                                         rows.touched.spread, warm)
+        except Infeasible as failure:
+            raise rows.contradiction(failure.keys, posed.unknowns) from failure
         self.told.factored += answer.factored
         self.told.one_by_one += answer.one_by_one
         return answer

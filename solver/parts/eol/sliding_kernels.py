@@ -75,6 +75,56 @@ def add_inertia(faces, slots, slides, F, twelfth, v, slide, blocks, momentum):  
                     add_turned(work, blocks[-1 - slot])
 
 
+@kernel("void(i4[:,::1], b1[::1], f8[:,:,::1], f8[:,:,::1], f8[::1], f8[:,::1], f8[:,::1], f8, f8[:,::1])")
+def add_turning(faces, slides, F, N, twelfth, v, slide, h, momentum):  # type: ignore[no-untyped-def]
+    """Add h (−Ṁ u + ∂T/∂q) to momentum (n, 5): what the motion itself does, as material goes from face to face.
+
+    faces: (m, 3). F: of faces, (m, 3, 2). N: ∇N of their corners [1/m], (m, 3, 2). twelfth: ρA/12 [kg], (m,). v, slide:
+    ẋ (n, 3) and Ẋ (n, 2).
+
+    With w = Σ N_k s_k, s_k = ẋ_k − F Ẋ_k, p_k = ρ ∫ N_k w and G = Σ s_k ∇N_kᵀ: Ḟ = G, Ȧ = A Σ ∇N_k·Ẋ_k, and where
+    F x and X move ∂(F Ẋ_k)/∂x_i = (∇N_i·Ẋ_k) 1, ∂(F Ẋ_k)/∂X_i = −(∇N_i·Ẋ_k) F.
+    [Thesis 2.11, changed: M moves with the cloth]
+    """
+    s, p, G = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 2))
+    all_slide, R = np.empty(2), np.empty(3)
+    for f in range(faces.shape[0]):
+        if not (slides[faces[f, 0]] or slides[faces[f, 1]] or slides[faces[f, 2]]):
+            continue
+        growth, twice = 0.0, 0.0
+        for j in range(2):
+            all_slide[j] = 0.0
+            for k in range(3):
+                growth += N[f, k, j] * slide[faces[f, k], j]
+                all_slide[j] += slide[faces[f, k], j]
+        for k in range(3):
+            node = faces[f, k]
+            for i in range(3):
+                s[k, i] = v[node, i] - F[f, i, 0] * slide[node, 0] - F[f, i, 1] * slide[node, 1]
+        for k in range(3):
+            for i in range(3):
+                p[k, i] = twelfth[f] * (s[0, i] + s[1, i] + s[2, i] + s[k, i])
+                twice += p[k, i] * s[k, i]
+        for i in range(3):
+            for j in range(2):
+                G[i, j] = s[0, i] * N[f, 0, j] + s[1, i] * N[f, 1, j] + s[2, i] * N[f, 2, j]
+        for k in range(3):
+            node = faces[f, k]
+            for i in range(3):
+                R[i] = -growth * p[k, i]
+                for j in range(2):
+                    R[i] += twelfth[f] * G[i, j] * (all_slide[j] + slide[node, j])
+                for b in range(3):
+                    R[i] -= (N[f, k, 0] * slide[faces[f, b], 0] + N[f, k, 1] * slide[faces[f, b], 1]) * p[b, i]
+                momentum[node, i] += h * R[i]
+            if slides[node]:
+                for j in range(2):
+                    value = 0.5 * twice * N[f, k, j]
+                    for i in range(3):
+                        value += G[i, j] * p[k, i] - F[f, i, j] * R[i]
+                    momentum[node, 3 + j] += h * value
+
+
 @kernel("void(i4[:,::1], i4[:,::1], b1[::1], f8[:,:,::1], i4[:,::1], f8[:,:,::1], f8[:,:,::1], f8, f8, f8[:,:,::1],"
         " f8[:,::1])")
 def add_elements(  # type: ignore[no-untyped-def]

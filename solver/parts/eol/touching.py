@@ -14,6 +14,7 @@ from ...meshing.normals import unit_normals
 from ...meshing.winding import winding_numbers
 from ...sheet.sheet_mesh import SheetMesh
 from ...state import Index, Mask, Vec
+from .cone import ROWS
 from .things import Moment, Things
 from .touching_kernels import distances, edge_rows, point_rows
 from .unknowns import Unknowns
@@ -25,6 +26,7 @@ PUSH = 0.5  #: [m/s]: what is inside comes out no faster
 SWAY = 0.5  #: of its move: by how much a vertex may come nearer than its velocity says
 ALONG = np.arange(1, 8) / 8.0  #: places of an edge of the cloth that may be in a thing
 ON_IT = 2.0e-6  #: [m]: what is nearer to a surface is neither inside nor outside of it
+KINDS = (57, 58, 60, 61, 62)  #: bits of the names of rows of pairs
 LIKE = 0.98  #: cosine between two directions at one vertex that are one
 
 
@@ -235,9 +237,9 @@ class Look:
             places = np.concatenate([places, along], axis=1)
         return places, one, thing
 
-    def within(self, thing: Index, place: Vec, asked: Mask, x: Vec) -> Mask:
-        """Whether any of the places asked, (k, p, 3), is inside closed things, (k,), where nodes are at x; on the
-        surface is not."""
+    def within(self, thing: Index, place: Vec, asked: Mask, x: Vec, deeper: float = ON_IT) -> Mask:
+        """Whether any of the places asked, (k, p, 3), is inside closed things by more than so much [m], (k,), where
+        nodes are at x; on the surface is not."""
         found = np.zeros(place.shape[:2], dtype=bool)
         asked = asked & self.things.is_closed[thing]
         behind = x[len(self.mesh.x):]
@@ -247,7 +249,7 @@ class Look:
             at = place[rows].reshape(-1, 3)
             depth = np.empty(len(at))
             distances(np.concatenate([at, behind]), len(at), triangles + np.int32(len(at)), depth)
-            inner = depth > ON_IT
+            inner = depth > max(deeper, ON_IT)
             inner[inner] = winding_numbers(at[inner], behind, triangles) > 0.5
             found[rows] = inner.reshape(len(rows), -1)
         any_of: Mask = found.any(axis=1)
@@ -284,6 +286,22 @@ def row_key(first: Index, second: Index, kind: int) -> Keys:
     """Names of rows of one kind."""
     key: Keys = (first.astype(np.int64) << 32 | second) + (1 << kind)
     return key
+
+
+def renumbered(keys: Keys, was: Index, before: int) -> Keys:
+    """Names of rows, (k,), after remeshing; `was`: which of `before` vertices each vertex is, −1 of new ones. Those of
+    vertices that are gone are left out, and of pairs those of the cloth's faces."""
+    now: Index = np.full(before, -1)
+    now[was[was >= 0]] = np.flatnonzero(was >= 0)
+    kind = np.zeros(len(keys), np.int64)
+    for bit in KINDS:
+        kind[keys >= 1 << bit] = 1 << bit
+    pair, rest = kind > 0, keys - kind
+    vertex = np.where(pair, rest >> 32, rest // ROWS)
+    own = vertex < before
+    vertex[own], vertex[~own] = now[vertex[own]], -1
+    kept: Keys = np.where(pair, kind + (vertex << 32 | (rest & 0xFFFFFFFF)), ROWS * vertex + rest % ROWS)[vertex >= 0]
+    return np.sort(kept)
 
 
 def _distinct(vertex: Index, direction: Vec, gap: Vec) -> Index:
