@@ -12,9 +12,10 @@ _registered: list[ModuleType] = []
 
 def _modules() -> tuple[ModuleType, ...]:
     """In the order of registration. Each has `classes`, and `register`, `unregister` where it needs more."""
-    from . import bake, operators, prefs, settings, ui, upgrade
+    from . import bake, prefs, settings, ui
+    from .operators import table
 
-    return (settings, upgrade, prefs, operators, bake, ui)
+    return (settings, prefs, table, bake, ui)
 
 
 def register() -> None:

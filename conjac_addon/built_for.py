@@ -1,4 +1,4 @@
-"""Which Python a zip was built for: Blender up to 4.4 installs any zip, and wheels of another Python do not load."""
+"""Which Python a zip was built for: wheels of another Python do not load, and Blender lets the zip in all the same."""
 
 import sys
 from pathlib import Path
@@ -20,10 +20,3 @@ def why_not(said: Path = SAID, version: tuple[int, int] = sys.version_info[:2]) 
     known = ", ".join(told["zips"])
     remedy = f"install {right} instead" if right else f"there is none for it, only for Python {known}"
     return f"This zip of ConJac is for Python {told['python']}, and this Blender has Python {here}: {remedy}"
-
-
-def check() -> None:
-    """Raises RuntimeError, which Blender shows where an extension cannot be enabled, for a zip of another Python."""
-    sentence = why_not()
-    if sentence:
-        raise RuntimeError(sentence)

@@ -26,6 +26,10 @@ class CONJAC_Contact(bpy.types.PropertyGroup):
     pins_yield: bpy.props.BoolProperty(
         name="Pins Yield", description="What is pinned is held by stiff springs, so that animation presses it against "
         "what is before it and not through, which would end the bake", default=False, override=OVERRIDABLE)
+    by_mesh: bpy.props.BoolProperty(
+        name="Collide by Mesh", description="The faces of this mesh touch, as they are seen, and not those of its "
+        "tetrahedra, which are coarser: exact, and slower the more faces there are", default=False,
+        override=OVERRIDABLE)
     is_collider: bpy.props.BoolProperty(
         name="Collider to Others", description="Soft bodies that collide bump into it as it plays now; it feels "
         "nothing of them", default=False, override=OVERRIDABLE)

@@ -14,8 +14,10 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import MAGIC_NUMBER, cache_from_source
+from io import FileIO
 from struct import pack
 from types import ModuleType
 from typing import Any
@@ -46,7 +48,7 @@ def run(module: ModuleType) -> None:
     """
     name = module.__name__.rpartition(".")[0]
     package = sys.modules.get(name)
-    if isinstance(package, Waiting) and not any(has_run(one) for one in _inside(name)):
+    if isinstance(package, Waiting) and not any(map(has_run, _inside(package))):
         run(package)
     if isinstance(module, Waiting):  # the package may have asked for it
         module.__class__ = ModuleType  # type: ignore[assignment]
@@ -60,8 +62,12 @@ def run(module: ModuleType) -> None:
             raise
 
 
-def _inside(package: str) -> list[ModuleType]:
-    return [one for name, one in list(sys.modules.items()) if name.startswith(f"{package}.")]
+def _inside(package: ModuleType) -> Iterator[ModuleType]:
+    """The modules below a package that were imported. (Those of Blender would be two thousand names to look at)"""
+    for name, one in list(vars(package).items()):
+        if isinstance(one, ModuleType) and sys.modules.get(f"{package.__name__}.{name}") is one:
+            yield one
+            yield from _inside(one)
 
 
 def has_run(module: ModuleType) -> bool:
@@ -75,12 +81,23 @@ class _Own(SourceFileLoader):
     def get_code(self, fullname: str) -> Any:
         with suppress(OSError, EOFError, ValueError, NotImplementedError):
             source = os.stat(self.path)
-            with open(cache_from_source(self.path), "rb") as file:
-                bytecode = file.read()
+            with FileIO(_bytecode_of(self.path)) as file:
+                bytecode = file.readall()
             # no flags: it is that of a source of this date and size
             if bytecode[:16] == MAGIC_NUMBER + pack("<LLL", 0, int(source.st_mtime) & BITS, source.st_size & BITS):
                 return marshal.loads(memoryview(bytecode)[16:])
         return super().get_code(fullname)
+
+
+@cache
+def _beside(folder: str) -> str:
+    """Where the bytecode of a folder's modules is, with a zero byte for the name of one."""
+    return cache_from_source(f"{folder}{os.sep}\0.py")
+
+
+def _bytecode_of(path: str) -> str:
+    folder, _, file = path.rpartition(os.sep)
+    return _beside(folder).replace("\0", file[:-len(".py")])
 
 
 class _Later:

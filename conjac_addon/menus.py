@@ -7,6 +7,15 @@ from collections.abc import Iterable
 from ..solver import catalogue
 from ..solver.catalogue import Entry
 
+FIBERS = "fibers"  #: of the menu of what a preview shows
+
+#: what becomes of bakes of another file: identifier → label and what it does
+SHARING = {
+    "SHARE": ("Share", "Go on playing the other file's bake until the first bake in this file."),
+    "COPY": ("Copy", "Copy the frames, so that this file has bakes of its own."),
+    "EMPTY": ("Start Empty", "Play nothing until the first bake here. The other file keeps its own."),
+}
+
 #: identifier, label, tooltip, icon, number
 Item = tuple[str, str, str, str, int | None]
 

@@ -13,7 +13,7 @@ LINE = 34
 UNIT = 20.0
 
 #: units beside the text of a label: margins of panel and label with a sidebar's tabs or an editor's scroll bar; an icon
-MARGINS, ICON = 2.8, 1.0
+MARGINS, ICON = 3.2, 1.1
 
 
 def hint(layout: bpy.types.UILayout, text: str) -> None:

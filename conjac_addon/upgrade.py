@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from typing import Any
 
 import bpy
-from bpy.app.handlers import persistent
 
-from ..solver.errors import BadInput
+from ..solver import errors
 from . import changes, kinds
 from .settings import VERSION, CONJAC_Settings, CONJAC_Solver
 
@@ -49,12 +47,13 @@ def check(obj: bpy.types.Object) -> None:
     """Raises BadInput where a newer ConJac saved what this one cannot read: with the object, what it is, and a way out.
     """
     if obj.conjac.version > VERSION:
-        raise BadInput(f"its settings were saved by a newer ConJac (version {obj.conjac.version} of the settings, "
-                       f"this one knows {VERSION})", "Update ConJac", obj.name)
+        raise errors.BadInput("its settings were saved by a newer ConJac (version "
+                              f"{obj.conjac.version} of the settings, this one knows {VERSION})", "Update ConJac",
+                              obj.name)
     for group, prop, number in unknown_choices(obj):
         bone = next((f' of "{one.name}"' for one in _bones(obj) if one.conjac == group), "")
-        raise BadInput(f"its {prop.name}{bone} is number {number}, which this ConJac does not know",
-                       f"Update ConJac if a newer one saved the file, or choose another {prop.name}", obj.name)
+        raise errors.BadInput(f"its {prop.name}{bone} is number {number}, which this ConJac does not know",
+                              f"Update ConJac if a newer one saved the file, or choose another {prop.name}", obj.name)
 
 
 #: what was said of objects, by session_uid, and when: panels ask many times a redraw, and a rig has many bones
@@ -69,7 +68,7 @@ def refusal(obj: bpy.types.Object) -> str:
     try:
         check(obj)
         said = ""
-    except BadInput as error:
+    except errors.BadInput as error:
         said = str(error)
     _said[obj.session_uid] = changes.count(), said
     return said
@@ -97,8 +96,7 @@ def _menus(group: type[bpy.types.PropertyGroup]) -> dict[str, frozenset[int]]:
             for prop in group.bl_rna.properties if prop.type == "ENUM"}
 
 
-@persistent
-def upgrade_all(*_: Any) -> None:
+def upgrade_all() -> None:
     """Every object with settings of ours: after a file was read or something was appended, and before it is saved."""
     for obj in bpy.data.objects:
         # not a look into the settings, which would make some
@@ -107,22 +105,6 @@ def upgrade_all(*_: Any) -> None:
     changes.note()
 
 
-#: when it is done. Appending tells of itself from Blender 4.3 on; before, what was appended waits for the next save
-_MOMENTS = ("load_post", "blend_import_post", "save_pre")
-
-
-def _handlers() -> Iterator[list[Any]]:
-    return (getattr(bpy.app.handlers, name) for name in _MOMENTS if hasattr(bpy.app.handlers, name))
-
-
-def register() -> None:
-    for handlers in _handlers():
-        if upgrade_all not in handlers:
-            handlers.append(upgrade_all)
-
-
-def unregister() -> None:
-    for handlers in _handlers():
-        if upgrade_all in handlers:
-            handlers.remove(upgrade_all)
+def forget() -> None:
+    """What was said of objects, as ConJac is switched off."""
     _said.clear()

@@ -92,7 +92,7 @@ def build(out: Path, python: str = "3.11", target: str | None = None) -> Path:
 
     Raises SystemExit where a wheel is missing or Blender's tool finds something wrong.
     """
-    bundled = wheels.fetch(python, target) if target else []
+    bundled = [*wheels.fetch(python, target), *wheels.fetch_signs(python, target)] if target else []
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".stage-", dir=out) as temporary:
         folder = Path(temporary, "conjac")
@@ -118,7 +118,7 @@ def pack_anew(source: Path, path: Path) -> Path:
         for name in sorted(one for one in first.namelist() if not one.endswith("/")):
             entry = zipfile.ZipInfo(name, WHEN)
             entry.create_system, entry.external_attr = 3, 0o100644 << 16
-            entry.compress_type = zipfile.ZIP_STORED if name.endswith((".whl", ".png")) else zipfile.ZIP_DEFLATED
+            entry.compress_type = zipfile.ZIP_STORED if name.endswith((".whl", ".webp")) else zipfile.ZIP_DEFLATED
             packed.writestr(entry, first.read(name), compresslevel=9)
     return path
 
@@ -139,8 +139,28 @@ def sizes(path: Path) -> list[tuple[str, int]]:
 
 
 def write_repository(folder: Path) -> None:
-    """index.json and index.html of all zips in a folder: what Blender asks a repository of extensions for."""
+    """index.json and index.html of all zips in a folder: what Blender asks a repository of extensions for.
+
+    Blender's tool finds the Pythons of a zip in the names of all its wheels, its signs among them
+    (wheels.fetch_signs). What a repository offers is for the Python in the zip's own name alone.
+    """
     run_tool("server-generate", "--repo-dir", str(folder), "--html")
+    index, page = folder / "index.json", folder / "index.html"
+    listed = json.loads(index.read_text(encoding="utf-8"))
+    rows = page.read_text(encoding="utf-8").split("<tr>")
+    for entry in listed["data"]:
+        file, pythons = entry["archive_url"], entry.get("python_versions", [])
+        own = [one for one in pythons if f"-py{one.replace('.', '')}-" in file]
+        if not own:
+            continue  # of somebody else, or without wheels
+        entry["python_versions"] = own
+        for number, row in enumerate(rows):
+            if file in row:
+                for separator in ("%2C", ", "):
+                    row = row.replace(separator.join(pythons), separator.join(own))
+                rows[number] = row
+    index.write_text(json.dumps(listed, indent=2) + "\n", encoding="utf-8")
+    page.write_text("<tr>".join(rows), encoding="utf-8")
 
 
 def main() -> None:

@@ -19,6 +19,7 @@ FOLDERS = ("solver", "conjac_addon")
 
 AT_END = re.compile(r"((?:\[[^\[\]]+\][ ,;]*)+)\.?$")  # one or more brackets that end the line
 SOURCE = re.compile(r"[A-Z][A-Za-z]{2,}[ ,].+")  # a source's name, then a number or a heading
+NAMED = re.compile(r"\[[A-Z][A-Za-z]{2,}[ ,]")  # what a file without sources has not
 
 
 @dataclass(frozen=True)
@@ -70,8 +71,10 @@ def spread(named: str) -> list[str]:
 
 def uses_in(path: Path, root: Path = ROOT) -> list[Use]:
     """Every source named in one file, in the file's order."""
-    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
-    uses = []
+    text, uses = path.read_text(encoding="utf-8"), list[Use]()
+    if not NAMED.search(text):
+        return uses
+    tree = ast.parse(text, str(path))
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             line, name = getattr(node, "lineno", 1), getattr(node, "name", path.stem)

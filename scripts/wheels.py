@@ -52,6 +52,10 @@ OTHER_VERSIONS = {
     ("3.14", "ipctk"): "1.6.0",  # ends in an illegal instruction where there is no AVX-512
 }
 
+#: the smallest wheel, and the platform whose wheels Blender unpacks nowhere on another one: see `fetch_signs`
+SIGN = "msgspec"
+ELSEWHERE = {"linux-x64": "windows-x64", "windows-x64": "macos-arm64", "macos-arm64": "windows-x64"}
+
 #: what pip and what it stands on say where nothing answers
 NO_NETWORK = re.compile(r"NewConnectionError|name resolution|Max retries|Network is unreachable|timed out"
                         r"|Connection refused|ProxyError", re.IGNORECASE)
@@ -105,7 +109,21 @@ def fetch(python: str, target: str) -> list[Path]:
 
     Raises SystemExit where one cannot be had.
     """
-    wanted = locked(python, target)
+    return _fetch(python, target, locked(python, target))
+
+
+def fetch_signs(python: str, target: str) -> list[Path]:
+    """A small wheel of each other Python, of another platform: Blender lets a zip in whose wheels name its Python.
+
+    It unpacks none of these, and ConJac says which zip is the right one (conjac_addon/wrong_zip.py); Blender itself
+    would only name the two Pythons. Raises SystemExit as `fetch`.
+    """
+    there = ELSEWHERE[target]
+    return [path for other in PYTHONS if other != python
+            for path in _fetch(other, there, [wheel for wheel in locked(other, there) if wheel.name == SIGN])]
+
+
+def _fetch(python: str, target: str, wanted: list[Wheel]) -> list[Path]:
     missing = [wheel for wheel in wanted if not _is_there(wheel)]
     if missing:
         CACHE.mkdir(parents=True, exist_ok=True)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import bpy
+
 from .. import later
 from ..settings import CONJAC_Settings
-from . import break_lock, command, foreground, handlers, kernels, operators, place, session, share, standing, watch
+from . import command, foreground, handlers, kernels, place, session, standing, watch
 
 #: what others ask of a bake, and the module that answers, which runs then
 _ANSWERED = {"Status": standing, "status": standing, "bake_object": foreground, "is_read": session,
              "is_temporary": place, "job_folder": place}
 
-classes = (*operators.classes, *break_lock.classes, *share.classes)
+DRAWN = 3.0  #: seconds after which Blender is drawn, so that something may begin behind its window
 
 
 def __getattr__(name: str) -> Any:
@@ -31,17 +33,26 @@ def _bake(settings: CONJAC_Settings, wait: bool = True) -> int:
     return foreground.bake_object(settings.id_data, wait=wait)  # type: ignore[arg-type]
 
 
+def _compile() -> float | None:
+    return kernels.look()
+
+
 def register() -> None:
     # `obj.conjac.bake()` in scripts: gathering reads the settings, so they may not know of baking
     CONJAC_Settings.bake = _bake
     handlers.register()
     watch.register()
     command.register()
-    kernels.register()
+    # scripts and farms bake at once, and what they bake is compiled then
+    if not bpy.app.background:
+        bpy.app.timers.register(_compile, first_interval=DRAWN, persistent=True)
 
 
 def unregister() -> None:
-    kernels.unregister()
+    if bpy.app.timers.is_registered(_compile):
+        bpy.app.timers.unregister(_compile)
+    if later.has_run(kernels):
+        kernels.stop()
     if later.has_run(session):
         session.stop_all()
     watch.unregister()

@@ -7,6 +7,7 @@ import bpy
 from ...solver.errors import EXIT_COMPLETE, EXIT_STOPPED, ConJacError
 from .. import status_line, text
 from ..events import is_cancel, may_pass
+from ..operators.light import Behaviour
 from ..redraw import redraw_panels
 from ..settings import frame_range, go_to
 from . import session
@@ -98,19 +99,7 @@ def _go_to_start(bake: "session.Bake") -> None:
     go_to(scene, frame_range(bake.object().conjac, scene)[0])
 
 
-class CONJAC_OT_replace_bake(BehindWindow, bpy.types.Operator):
-    """Bake anew what was baked to its end with other settings"""
-
-    bl_idname = "conjac.replace_bake"
-    bl_label = "Replace Finished Frames?"
-    bl_options = {"UNDO", "INTERNAL"}
-
-    # not the active object: another one may have become that while the scene was read
-    of: bpy.props.IntProperty(name="Object", description="session_uid of what is baked",
-                              options={"HIDDEN", "SKIP_SAVE"})
-    message: bpy.props.StringProperty(name="Message", description="Which frames are replaced, and why",
-                                      options={"HIDDEN", "SKIP_SAVE"})
-
+class CONJAC_OT_replace_bake(BehindWindow, Behaviour):
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
         # Enter keeps the frames: they may be the work of a night
         return set(context.window_manager.invoke_props_dialog(self, width=WIDTH, confirm_text="Replace",
@@ -125,6 +114,3 @@ class CONJAC_OT_replace_bake(BehindWindow, bpy.types.Operator):
             self.report({"ERROR"}, "What was to be baked is gone: undo its deletion and bake it again")
             return {"CANCELLED"}
         return self.begin(context, obj, replaces=True)
-
-
-classes = (CONJAC_OT_replace_bake,)

@@ -7,6 +7,7 @@ import bpy
 from ...solver.errors import ConJacError
 from ...solver.frames import lock
 from .. import members
+from ..operators.light import Behaviour
 from ..operators.poll import baked, unless
 from ..redraw import redraw_panels
 from . import place, session
@@ -20,12 +21,7 @@ def held_by(obj: bpy.types.Object) -> str:
     return lock.told(folder) if lock.busy(folder) else ""
 
 
-class CONJAC_OT_break_lock(bpy.types.Operator):
-    """Take the cache from a bake that was killed on another machine. One that still runs stops before its next frame"""
-
-    bl_idname = "conjac.break_lock"
-    bl_label = "Break Lock"
-
+class CONJAC_OT_break_lock(Behaviour):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return unless(cls, baked(cls, context), lambda obj: not held_by(obj), "No other program bakes it") is not None
@@ -46,6 +42,3 @@ class CONJAC_OT_break_lock(bpy.types.Operator):
         self.report({"INFO"}, f'"{obj.name}": its cache was taken from {who}')
         redraw_panels()
         return {"FINISHED"}
-
-
-classes = (CONJAC_OT_break_lock,)

@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 from bpy.app.handlers import persistent
 
-from .. import later, members, playback
+from .. import later, members, playback, upgrade
 from . import moving, place, players, session, share
 
 
@@ -16,6 +16,13 @@ def _before_load(*_: Any) -> None:
     """Another file takes this one's place: its bakes end, their frames stay."""
     if later.has_run(session):
         session.stop_all()
+
+
+@persistent
+def _upgrade(*_: Any) -> None:
+    """Settings of other versions. Not so where Blender starts, and there are none."""
+    if any(obj.is_property_set("conjac") for obj in bpy.data.objects):
+        upgrade.upgrade_all()
 
 
 def _knows_any() -> bool:
@@ -66,19 +73,24 @@ def _before_undo(*_: Any) -> None:
         session.before_undo()
 
 
-_HANDLERS = (("load_pre", _before_load), ("load_post", _after_load), ("save_pre", _before_save),
+#: in their order. Appending tells of itself from Blender 4.3 on; before, what was appended waits for the next save
+_HANDLERS = (("load_pre", _before_load), ("load_post", _upgrade), ("load_post", _after_load),
+             ("blend_import_post", _upgrade), ("save_pre", _upgrade), ("save_pre", _before_save),
              ("save_post", _after_save), ("save_post_fail", _after_failed_save), ("undo_pre", _before_undo),
              ("redo_pre", _before_undo))
 
 
 def register() -> None:
     for name, handler in _HANDLERS:
-        getattr(bpy.app.handlers, name).append(handler)
+        if handler not in getattr(bpy.app.handlers, name, (handler,)):
+            getattr(bpy.app.handlers, name).append(handler)
 
 
 def unregister() -> None:
     for name, handler in _HANDLERS:
-        if handler in getattr(bpy.app.handlers, name):
+        if handler in getattr(bpy.app.handlers, name, ()):
             getattr(bpy.app.handlers, name).remove(handler)
+    if later.has_run(upgrade):
+        upgrade.forget()
     if later.has_run(place):
         place.forget()

@@ -19,7 +19,7 @@ from . import worker
 
 FOLDER = f"kernels-{sys.implementation.cache_tag}"
 MODULE = "solver.build.compiling"
-FIRST_LOOK, TICK = 3.0, 0.5  #: seconds: Blender is drawn by then; between looks at the process
+TICK = 0.5  #: seconds between looks at the process
 NOTE = "ConJac compiles for this computer, only this once. You may go on working, and bake"
 
 _worker: worker.Worker | None = None
@@ -87,16 +87,9 @@ def look() -> float | None:
     return None
 
 
-def register() -> None:
-    # scripts and farms bake at once, and what they bake is compiled then
-    if not bpy.app.background:
-        bpy.app.timers.register(look, first_interval=FIRST_LOOK, persistent=True)
-
-
-def unregister() -> None:
+def stop() -> None:
+    """End the process, as ConJac is switched off."""
     global _worker
-    if bpy.app.timers.is_registered(look):
-        bpy.app.timers.unregister(look)
     if _worker is not None:
         _worker.stop()
         _worker = None

@@ -2,12 +2,11 @@
 
 import bpy
 
-from ...solver import catalogue
 from ...solver.errors import ConJacError, printable
 from .. import members, playback
-from ..menus import items
+from ..operators.light import Behaviour
 from ..operators.poll import baked, soft_body_to_read, to_read, unless
-from . import behind, belongings, freeing, place, session, shown
+from . import belongings, freeing, place, session, shown
 from .behind import BehindWindow
 
 
@@ -23,13 +22,7 @@ def is_baking(obj: bpy.types.Object) -> bool:
     return running_bake(obj) is not None
 
 
-class CONJAC_OT_bake(BehindWindow, bpy.types.Operator):
-    """Simulate the active soft body or mechanism and what hangs on it. A stopped bake goes on where it was"""
-
-    bl_idname = "conjac.bake"
-    bl_label = "Bake"
-    bl_options = {"UNDO"}
-
+class CONJAC_OT_bake(BehindWindow, Behaviour):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return unless(cls, to_read(cls, context), is_baking, "This object is being baked") is not None
@@ -63,39 +56,19 @@ class _OnRunningBake:
         return True
 
 
-class CONJAC_OT_pause(_OnRunningBake, bpy.types.Operator):
-    """Stop the bake after the step in hand; Bake goes on from there"""
-
-    bl_idname = "conjac.pause"
-    bl_label = "Pause Bake"
-
+class CONJAC_OT_pause(_OnRunningBake, Behaviour):
     def execute(self, context: bpy.types.Context) -> set[str]:
         running_bake(context.object).pause()
         return {"FINISHED"}
 
 
-class CONJAC_OT_cancel(_OnRunningBake, bpy.types.Operator):
-    """Stop the bake now; its frames stay"""
-
-    bl_idname = "conjac.cancel"
-    bl_label = "Cancel Bake"
-
+class CONJAC_OT_cancel(_OnRunningBake, Behaviour):
     def execute(self, context: bpy.types.Context) -> set[str]:
         running_bake(context.object).cancel()
         return {"FINISHED"}
 
 
-class CONJAC_OT_free_bake(bpy.types.Operator):
-    """Delete the baked frames of the active object from the disk; the painting and settings stay"""
-
-    bl_idname = "conjac.free_bake"
-    bl_label = "Free Bake"
-    bl_options = {"UNDO"}
-
-    together: bpy.props.BoolProperty(
-        name="All Baked Together", description="Free it for all soft bodies that were baked together, and not for this "
-        "one alone", default=False, options={"SKIP_SAVE"})
-
+class CONJAC_OT_free_bake(Behaviour):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         obj = unless(cls, baked(cls, context), is_baking, "Cancel the running bake first")
@@ -127,17 +100,7 @@ class CONJAC_OT_free_bake(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class CONJAC_OT_export(bpy.types.Operator):
-    """Play the baked frames in this format, which other programs and a render farm can read"""
-
-    bl_idname = "conjac.export"
-    bl_label = "Export Bake"
-    bl_options = {"REGISTER", "UNDO"}
-
-    format: bpy.props.EnumProperty(
-        name="Format", description="How the baked frames are kept",
-        items=items(catalogue.family("export").values()))
-
+class CONJAC_OT_export(Behaviour):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         obj = unless(cls, soft_body_to_read(cls, context), is_baking, "Wait for the running bake or cancel it")
@@ -164,6 +127,3 @@ def _anything_baked(obj: bpy.types.Object) -> bool:
     on_disk = (folder / "cache" / "manifest.json").exists() or (folder / belongings.LIST).exists()
     return (on_disk and place.of(obj).own) or playback.plays(members.owner(obj)) or (
         members.is_soft_body(obj) and playback.plays(obj))
-
-
-classes = (*behind.classes, CONJAC_OT_bake, CONJAC_OT_pause, CONJAC_OT_cancel, CONJAC_OT_free_bake, CONJAC_OT_export)

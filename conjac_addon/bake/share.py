@@ -6,17 +6,12 @@ import bpy
 
 from ...solver.errors import ConJacError
 from .. import members, playback, text
+from ..menus import SHARING
+from ..operators.light import Behaviour
 from . import home, moving, place
 
 #: width of the dialog [pixels at a scale of one], and how many objects it names
 WIDTH, SHOWN = 440, 6
-
-#: what the dialog offers: identifier → label and what it does
-CHOICES = {
-    "SHARE": ("Share", "Go on playing the other file's bake until the first bake in this file."),
-    "COPY": ("Copy", "Copy the frames, so that this file has bakes of its own."),
-    "EMPTY": ("Start Empty", "Play nothing until the first bake here. The other file keeps its own."),
-}
 
 
 def shared_bakes() -> list[bpy.types.Object]:
@@ -39,18 +34,7 @@ def whose(objects: list[bpy.types.Object]) -> str:
     return f"{some} {'plays' if len(names) == 1 else 'play'} what was baked in {baked_in or 'a file without a name'}."
 
 
-class CONJAC_OT_shared_bakes(bpy.types.Operator):
-    """Choose what becomes of bakes that belong to the file that this one was saved from"""
-
-    bl_idname = "conjac.shared_bakes"
-    bl_label = "Bakes of the Other File"
-    bl_options = {"UNDO"}
-
-    choice: bpy.props.EnumProperty(
-        name="Bakes", description="What this file does with the bakes of the file that it was saved from",
-        default="SHARE", options={"SKIP_SAVE"},  # what was chosen for another file is no answer for this one
-        items=[(key, label, sentence) for key, (label, sentence) in CHOICES.items()])
-
+class CONJAC_OT_shared_bakes(Behaviour):
     @classmethod
     def poll(cls, _context: bpy.types.Context) -> bool:
         if not shared_bakes():
@@ -64,7 +48,7 @@ class CONJAC_OT_shared_bakes(bpy.types.Operator):
     def draw(self, _context: bpy.types.Context) -> None:
         text.dialog(self.layout, whose(shared_bakes()), WIDTH)
         self.layout.row().prop(self, "choice", expand=True)
-        text.dialog(self.layout, CHOICES[self.choice][1], WIDTH)
+        text.dialog(self.layout, SHARING[self.choice][1], WIDTH)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         try:
@@ -101,6 +85,3 @@ def say(sentence: str) -> None:
 
         bpy.app.timers.register(
             lambda: bpy.context.window_manager.popup_menu(draw, title="ConJac", icon="ERROR"), first_interval=0.1)
-
-
-classes = (CONJAC_OT_shared_bakes,)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +13,13 @@ from .. import members
 from .. import settings as properties
 from .evaluation import Evaluation
 from .folder import ArrayStream, JobFolder, JobPart
+from .maps import group_weights
 from .mesh import surface
 from .placed import may_move
 from .thin import Thin, is_thin, thin
 
+#: the vertex group that scales a collider's friction, as a soft body's does at first
+FRICTION = "Friction"
 #: a corner is moved out at most so many times the thickness, however sharp it is
 SHARPEST = 2.0
 
@@ -35,6 +40,7 @@ class Collider:
         self._thin: Thin | None = None
         self._start, self._triangles = self._surface()
         self._marked = self._sharp_edges() if any(map(members.is_sharp, bodies)) else None
+        self._friction = self._painted_friction()
         self._stream: ArrayStream | None = None
         if may_move(obj) or _may_deform(obj):
             self._stream = job.stream("motion", (samples, *self._start.shape))
@@ -59,7 +65,8 @@ class Collider:
     def finish(self) -> dict[str, str]:
         """The arrays of scene.json's obstacle; what is sampled has been closed."""
         found = {"vertices": self._job.array("vertices", self._start)}
-        said = {"triangles": self._triangles, "sharp_edges": self._marked}
+        said: dict[str, NDArray[Any] | None] = {"triangles": self._triangles, "sharp_edges": self._marked,
+                                                "friction_weights": self._friction}
         if self._thin is not None:
             said = {"wires": self._thin.wires, "nails": self._thin.nails}
         found |= {key: self._job.array(key, values) for key, values in said.items()
@@ -81,6 +88,17 @@ class Collider:
         finally:
             evaluated.to_mesh_clear()
         return ends.reshape(-1, 2)[marked]
+
+    def _painted_friction(self) -> Array | None:
+        """How much of its friction each vertex has, (n,), where a vertex group says so."""
+        evaluated = self._evaluation.evaluated(self._object)
+        if FRICTION not in evaluated.vertex_groups:
+            return None
+        index, mesh = evaluated.vertex_groups[FRICTION].index, evaluated.to_mesh()
+        try:
+            return group_weights(mesh, {index})[index]
+        finally:
+            evaluated.to_mesh_clear()
 
     def _surface(self) -> tuple[Array, NDArray[np.int32]]:
         """Vertices [m], (n, 3), and triangles, (m, 3), at the present frame."""

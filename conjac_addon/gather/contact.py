@@ -45,6 +45,8 @@ def say(document: dict[str, Any], of: bpy.types.Object, scene: bpy.types.Scene) 
         thickness = properties.si(obj.conjac.contact, "thickness", scene)
         if thickness and "cloth" not in body:
             body["thickness"] = thickness
+        if obj.conjac.contact.by_mesh and "cloth" not in body:
+            body["touches_by_mesh"] = True
         if obj.conjac.contact.pins_yield and members.collides(obj) and not members.is_sharp(obj):
             body["pins_yield"] = True
     if colliders:

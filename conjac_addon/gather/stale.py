@@ -90,6 +90,7 @@ def _without_contact(document: dict[str, Any]) -> None:
         body.pop("friction", None)
         body.pop("thickness", None)
         body.pop("pins_yield", None)
+        body.pop("touches_by_mesh", None)
 
 
 def labels(paths: Iterable[str]) -> list[str]:
@@ -103,7 +104,7 @@ _NOT_COMPARED = re.compile(
     r"|bodies\.\d+\.(surface|painted|dynamic|pin|fibers|fiber_vectors|fiber_curves|fiber_activation|friction_weights)\b"
     r"|bodies\.\d+\.cloth\.(uv|warp)\b"
     r"|bodies\.\d+\.attach\.\d+\.weights|bodies\.\d+\.(cuts|nails|pulls)\.\d+\.(?!frame|kind|until|radius|stiffness)"
-    r"|ground\.(point|normal|motion)|obstacles\.\d+\.(name|vertices|triangles|motion|sharp_edges|wires|nails)"
+    r"|ground\.(point|normal|motion)|obstacles\.\d+\.(name|vertices|triangles|motion|sharp_edges|wires|nails|friction_weights)"
     r"|mechanisms\.\d+\.bodies\.\d+\.(position|rotation|shape|vertices|triangles|motion)"
     r"|mechanisms\.\d+\.(joints|loops)\.\d+\.(position|rotation|start|rest|motor\.target)"
     r"|mechanisms\.\d+\.springs\.\d+\.point_[ab]")
@@ -161,7 +162,8 @@ _PROPERTIES = {"ground.stiffness": "ground_stiffness",
 
 #: what contact says
 _OF_CONTACT = {"touches": "Collides With", "obstacles": "Colliders", "distance": "Contact Distance",
-               "push_apart": "Push Apart", "pins_yield": "Pins Yield"}
+               "push_apart": "Push Apart", "pins_yield": "Pins Yield",
+               "touches_by_mesh": "Collide by Mesh"}
 
 #: the same for what a mechanism says
 _WORDS = {"low": "Limits", "high": "Limits", "mu": "Joint Friction", "joints": "Joints", "until": "Let Go at",

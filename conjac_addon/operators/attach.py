@@ -4,14 +4,10 @@ import bpy
 
 from ..redraw import redraw_panels
 from .entries import AddEntry, RemoveEntry
+from .light import Behaviour
 
 
-class CONJAC_OT_add_attachment(AddEntry, bpy.types.Operator):
-    """Let a part of the active soft body follow a bone of its armature, painted in a vertex group"""
-
-    bl_idname = "conjac.add_attachment"
-    bl_label = "Attach to Bone"
-
+class CONJAC_OT_add_attachment(AddEntry, Behaviour):
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.object
         one = obj.conjac.attachments.add()
@@ -22,11 +18,7 @@ class CONJAC_OT_add_attachment(AddEntry, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class CONJAC_OT_remove_attachment(RemoveEntry, bpy.types.Operator):
-    """Forget this attachment; its group stays"""
-
-    bl_idname = "conjac.remove_attachment"
-    bl_label = "Remove Attachment"
+class CONJAC_OT_remove_attachment(RemoveEntry, Behaviour):
     entries = "attachments"
 
 
@@ -35,6 +27,3 @@ def rig_of(obj: bpy.types.Object, context: bpy.types.Context) -> bpy.types.Objec
     found = [modifier.object for modifier in obj.modifiers if modifier.type == "ARMATURE"]
     candidates = [*found, obj.parent, *context.selected_objects]
     return next((one for one in candidates if one is not None and one.type == "ARMATURE"), None)
-
-
-classes = (CONJAC_OT_add_attachment, CONJAC_OT_remove_attachment)

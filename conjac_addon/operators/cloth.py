@@ -5,7 +5,7 @@ import bpy
 from .. import contact, kinds, members
 from ..redraw import redraw_panels
 from . import chosen
-from .entries import UNDOABLE
+from .light import Behaviour
 from .poll import mesh_unless
 
 #: what a new cloth begins with where nobody has set it: Quick gives up on nearly every step
@@ -13,13 +13,7 @@ from .poll import mesh_unless
 SOLVER = {"method": "vanilla", "integrator": "backward_euler", "stage_solver": "newton_d", "step": 1.0 / 96.0}
 
 
-class CONJAC_OT_add_cloth(bpy.types.Operator):
-    """Make the selected meshes cloth: their faces stretch, shear and fold"""
-
-    bl_idname = "conjac.add_cloth"
-    bl_label = "Add Cloth"
-    bl_options = UNDOABLE
-
+class CONJAC_OT_add_cloth(Behaviour):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return mesh_unless(cls, context, (members.is_cloth, "The active object is cloth already"),
@@ -40,6 +34,3 @@ class CONJAC_OT_add_cloth(bpy.types.Operator):
                 said.itself = True
         redraw_panels()
         return {"FINISHED"}
-
-
-classes = (CONJAC_OT_add_cloth,)

@@ -7,17 +7,11 @@ import bpy
 from .. import contact, kinds, members
 from ..redraw import redraw_panels
 from . import chosen
-from .entries import UNDOABLE
+from .light import Behaviour
 from .poll import active_soft_body, mesh_unless, unless
 
 
-class CONJAC_OT_add_collider(bpy.types.Operator):
-    """Make the selected meshes colliders: soft bodies that collide do not go through them, still or moving"""
-
-    bl_idname = "conjac.add_collider"
-    bl_label = "Add Collider"
-    bl_options = UNDOABLE
-
+class CONJAC_OT_add_collider(Behaviour):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return mesh_unless(
@@ -33,13 +27,7 @@ class CONJAC_OT_add_collider(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class CONJAC_OT_collide(bpy.types.Operator):
-    """Let all soft bodies of the scene touch each other and the colliders. They are baked together from then on"""
-
-    bl_idname = "conjac.collide"
-    bl_label = "Collide With All"
-    bl_options = UNDOABLE
-
+class CONJAC_OT_collide(Behaviour):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return unless(cls, active_soft_body(cls, context), lambda obj: members.mechanism_of(obj) is not None,
@@ -54,6 +42,3 @@ class CONJAC_OT_collide(bpy.types.Operator):
                               f"{members.title(context.object, context.scene)}")
         redraw_panels()
         return {"FINISHED"}
-
-
-classes = (CONJAC_OT_add_collider, CONJAC_OT_collide)

@@ -9,20 +9,13 @@ from .. import members
 from .. import settings as properties
 from ..bake import place
 from ..playback import pushed
-from .entries import UNDOABLE
+from .light import Behaviour
 from .poll import active_soft_body, in_object_mode, unless
 
 FORCE, PRESSURE = "contact_force", "contact_pressure"
 
 
-class CONJAC_OT_contact_attributes(bpy.types.Operator):
-    """Write how hard the body is pushed at the present frame into its mesh, as the attributes contact_force (newtons)
-    and contact_pressure (pascals) of its vertices. They stay as they are at other frames"""
-
-    bl_idname = "conjac.contact_attributes"
-    bl_label = "Contact to Attributes"
-    bl_options = UNDOABLE
-
+class CONJAC_OT_contact_attributes(Behaviour):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         obj = in_object_mode(cls, active_soft_body(cls, context))
@@ -47,6 +40,3 @@ class CONJAC_OT_contact_attributes(bpy.types.Operator):
             pushed.write(obj, name, values)
         self.report({"INFO"}, f"Frame {frame}: {force.sum():.3g} N push \"{obj.name}\"")
         return {"FINISHED"}
-
-
-classes = (CONJAC_OT_contact_attributes,)

@@ -10,7 +10,7 @@ from mathutils.bvhtree import BVHTree
 from .. import members
 from ..redraw import redraw_panels
 from ..settings import frame_range, go_to
-from .entries import UNDOABLE
+from .light import Behaviour
 from .poll import in_object_mode, soft_body_to_read, unless
 
 #: how many pairs are named
@@ -19,13 +19,7 @@ NAMED = 3
 Pair = tuple[bpy.types.Object, bpy.types.Object, set[int], set[int]]
 
 
-class CONJAC_OT_select_crossing(bpy.types.Operator):
-    """Go to the first frame and select the faces with which what touches goes through each other there"""
-
-    bl_idname = "conjac.select_crossing"
-    bl_label = "Select What Crosses"
-    bl_options = UNDOABLE
-
+class CONJAC_OT_select_crossing(Behaviour):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         obj = in_object_mode(cls, soft_body_to_read(cls, context))
@@ -94,6 +88,3 @@ def _select(found: list[Pair], context: bpy.types.Context) -> None:
     context.view_layer.objects.active = next(iter(faces))
     context.tool_settings.mesh_select_mode = (False, False, True)
     bpy.ops.object.mode_set(mode="EDIT")
-
-
-classes = (CONJAC_OT_select_crossing,)

@@ -5,17 +5,14 @@ from mathutils import Matrix
 
 from ..settings import present_frame
 from .entries import AddEntry, RemoveEntry
+from .light import Behaviour
 from .setup import empty_beside, middle_of
 
 #: turns of an Empty that bring its Z axis to the object's X, Y or Z
 TURNS = (Matrix.Rotation(1.5707963267948966, 4, "Y"), Matrix.Rotation(-1.5707963267948966, 4, "X"), Matrix())
 
 
-class CONJAC_OT_add_cut(AddEntry, bpy.types.Operator):
-    """Cut the active soft body at the present frame, along the XY plane of a new Empty in its middle"""
-
-    bl_idname = "conjac.add_cut"
-    bl_label = "Add Cut"
+class CONJAC_OT_add_cut(AddEntry, Behaviour):
     of_volumes = True
 
     def execute(self, context: bpy.types.Context) -> set[str]:
@@ -30,12 +27,5 @@ class CONJAC_OT_add_cut(AddEntry, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class CONJAC_OT_remove_cut(RemoveEntry, bpy.types.Operator):
-    """Forget this cut; the object that cuts stays"""
-
-    bl_idname = "conjac.remove_cut"
-    bl_label = "Remove Cut"
+class CONJAC_OT_remove_cut(RemoveEntry, Behaviour):
     entries = "cuts"
-
-
-classes = (CONJAC_OT_add_cut, CONJAC_OT_remove_cut)

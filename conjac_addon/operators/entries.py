@@ -1,20 +1,15 @@
 """What operators on the settings' lists share: handles, cuts, nails."""
 
-from typing import Any
-
 import bpy
 
 from .. import changes
 from ..redraw import redraw_panels
 from .poll import active_soft_body, in_object_mode, with_inside
 
-UNDOABLE: set[Any] = {"REGISTER", "UNDO"}
-
 
 class AddEntry:
     """Of an operator that adds an entry and its Empty."""
 
-    bl_options = UNDOABLE
     of_volumes = False  #: whether cloth has none
 
     @classmethod
@@ -26,10 +21,7 @@ class AddEntry:
 class RemoveEntry:
     """Of an operator that removes an entry; the object that it points at stays."""
 
-    bl_options = UNDOABLE
     entries = ""  #: the list's property
-
-    index: bpy.props.IntProperty(name="Index", description="Which entry of the list", default=0, min=0)
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

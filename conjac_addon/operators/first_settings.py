@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import bpy
+from mathutils import Vector
 
-from .. import contact
+from .. import contact, members
 from ..settings import unit_scale
 from .remedies import lowest
 
@@ -17,7 +18,7 @@ SOLVER: dict[str, Any] = {"method": "vanilla", "integrator": "sdirk2", "stage_so
                           # of ConJac, where stages are linearised: at this step its γ of 1/3, at any other as fast
                           "settle_time": 0.0356}
 
-SPOT = "mean"  #: how dynamic spots move once the method is ConJac
+SPOT = "turn"  #: how dynamic spots move once the method is ConJac: means alone know nothing of what twists
 FRICTION = 0.5
 GRAVITY = 9.81  #: [m/s²]
 WOBBLE = 2.5  #: of the slowest wobble of a block that lies free [Hz]
@@ -26,6 +27,19 @@ SLOWEST = 0.3  #: that wobble times its length over the speed of waves √(E/ρ)
 SAG = 0.06
 SINK = 0.0012  #: share of its height by which a block that is heavy all over sinks into the ground
 HALF_LIFE = 0.75  #: of its slowest wobble [s]
+
+
+def has_floor(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
+    """Whether a collider that it touches lies below its middle. It would not reach one that lies below the ground."""
+    corners = [obj.matrix_world @ Vector(corner) for corner in obj.bound_box]
+    middle, bottom = sum(corners, Vector()) / len(corners), min(corner.z for corner in corners)
+    for one in members.colliders(obj, scene):
+        box = [one.matrix_world @ Vector(corner) for corner in one.bound_box]
+        covers = all(min(corner[axis] for corner in box) <= middle[axis] <= max(corner[axis] for corner in box)
+                     for axis in range(2))
+        if covers and min(corner.z for corner in box) <= bottom:
+            return True
+    return False
 
 
 def suit(obj: bpy.types.Object, scene: bpy.types.Scene, held: Sequence[float] | None = None) -> None:
@@ -44,7 +58,7 @@ def suit(obj: bpy.types.Object, scene: bpy.types.Scene, held: Sequence[float] | 
         settings.contact.collides_with = contact.ALL
     if not settings.is_property_set("wobble_half_life"):
         settings.wobble_half_life = HALF_LIFE
-    if held or settings.is_property_set("use_ground"):
+    if held or settings.is_property_set("use_ground") or has_floor(obj, scene):
         return
     settings.use_ground = True
     if not settings.is_property_set("ground_height"):

@@ -7,22 +7,12 @@ from .. import kinds, members
 from ..redraw import redraw_panels
 from . import soft_parts
 from .attach import rig_of
-from .entries import UNDOABLE
 from .first_settings import suit
+from .light import Behaviour
 from .poll import active_armature, active_mesh, in_object_mode, unless
 
 
-class CONJAC_OT_jiggle(bpy.types.Operator):
-    """Make the skin of an armature a soft body that is held by its bones except where the group Soft is painted"""
-
-    bl_idname = "conjac.jiggle"
-    bl_label = "Jiggle the Soft Parts"
-    bl_options = UNDOABLE
-
-    nodes: bpy.props.IntProperty(
-        name="Dynamic Nodes", description="How many dynamic nodes to suggest where only these move, 0 for none",
-        default=2, min=0, max=100)
-
+class CONJAC_OT_jiggle(Behaviour):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         obj = context.object
@@ -73,6 +63,3 @@ class CONJAC_OT_jiggle(bpy.types.Operator):
             how_run = "EXEC_DEFAULT" if bpy.app.background else "INVOKE_DEFAULT"
             with context.temp_override(active_object=obj, object=obj):
                 bpy.ops.conjac.suggest_handles(how_run, count=self.nodes)
-
-
-classes = (CONJAC_OT_jiggle,)

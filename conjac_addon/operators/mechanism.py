@@ -6,7 +6,7 @@ from ...solver.errors import ConJacError
 from .. import gather, kinds, parts
 from ..redraw import redraw_panels
 from ..settings import present_frame
-from .entries import UNDOABLE
+from .light import Behaviour
 from .poll import active_armature, active_mechanism, unless
 
 LIVELY = "leapfrog"  #: integrator of new mechanisms; those of older files keep theirs
@@ -14,23 +14,8 @@ LIVELY = "leapfrog"  #: integrator of new mechanisms; those of older files keep 
 #: damping of a joint, as a share of what would bring the part below it to rest without a swing
 CALM = 0.1
 
-#: bones shorter than this share of the longest one are left out of a ragdoll at first
-SMALL = 0.08
 
-
-class CONJAC_OT_ragdoll(bpy.types.Operator):
-    """Make the active armature fall as jointed rigid bodies; bones that deform nothing and tiny ones are left out"""
-
-    bl_idname = "conjac.ragdoll"
-    bl_label = "Ragdoll from Armature"
-    bl_options = UNDOABLE
-
-    smallest: bpy.props.FloatProperty(
-        name="Smallest Bone", description="Leave out bones at the ends of limbs that are shorter than this share of "
-        "the longest one, such as fingers", default=SMALL, min=0.0, max=1.0, subtype="FACTOR")
-    use_ground: bpy.props.BoolProperty(
-        name="Ground", description="Let it fall on a plane at height 0", default=True)
-
+class CONJAC_OT_ragdoll(Behaviour):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return unless(cls, active_armature(cls, context), lambda rig: not len(rig.data.bones),
@@ -109,16 +94,7 @@ def extent_of(shape: dict) -> float:
     return size["size_z"] if shape["kind"] == "box" else 2.0 * size["radius"] + size.get("length", 0.0)
 
 
-class CONJAC_OT_drive_then_let_go(bpy.types.Operator):
-    """Drive the active armature by its animation and let it fall freely from a frame on"""
-
-    bl_idname = "conjac.drive_then_let_go"
-    bl_label = "Drive by Animation, Then Let Go"
-    bl_options = UNDOABLE
-
-    frame: bpy.props.IntProperty(
-        name="Let Go at", description="Frame from which it is simulated freely", default=24)
-
+class CONJAC_OT_drive_then_let_go(Behaviour):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return unless(cls, active_mechanism(cls, context), lambda obj: obj.type != "ARMATURE",
@@ -138,13 +114,7 @@ class CONJAC_OT_drive_then_let_go(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class CONJAC_OT_copy_to_bones(bpy.types.Operator):
-    """Give the selected bones the ConJac settings of the active one"""
-
-    bl_idname = "conjac.copy_to_bones"
-    bl_label = "Copy to Selected Bones"
-    bl_options = UNDOABLE
-
+class CONJAC_OT_copy_to_bones(Behaviour):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return unless(cls, active_armature(cls, context),
@@ -162,13 +132,7 @@ class CONJAC_OT_copy_to_bones(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class CONJAC_OT_mechanism_from_rigid_bodies(bpy.types.Operator):
-    """Make a mechanism of all rigid body objects of the scene and the Empties that join them"""
-
-    bl_idname = "conjac.mechanism_from_rigid_bodies"
-    bl_label = "Mechanism of Rigid Bodies"
-    bl_options = UNDOABLE
-
+class CONJAC_OT_mechanism_from_rigid_bodies(Behaviour):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         if not any(obj.rigid_body is not None for obj in context.scene.objects):
@@ -193,7 +157,3 @@ class CONJAC_OT_mechanism_from_rigid_bodies(bpy.types.Operator):
         empty.select_set(True)
         context.view_layer.objects.active = empty
         return {"FINISHED"}
-
-
-classes = (CONJAC_OT_ragdoll, CONJAC_OT_drive_then_let_go, CONJAC_OT_copy_to_bones,
-           CONJAC_OT_mechanism_from_rigid_bodies)

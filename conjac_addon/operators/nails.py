@@ -4,14 +4,11 @@ import bpy
 
 from ..settings import present_frame
 from .entries import AddEntry, RemoveEntry
+from .light import Behaviour
 from .setup import empty_beside, middle_of
 
 
-class CONJAC_OT_add_nail(AddEntry, bpy.types.Operator):
-    """Hold the active soft body from the present frame on, along the Z axis of a new Empty through its middle"""
-
-    bl_idname = "conjac.add_nail"
-    bl_label = "Add Nail"
+class CONJAC_OT_add_nail(AddEntry, Behaviour):
     of_volumes = True
 
     def execute(self, context: bpy.types.Context) -> set[str]:
@@ -25,12 +22,5 @@ class CONJAC_OT_add_nail(AddEntry, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class CONJAC_OT_remove_nail(RemoveEntry, bpy.types.Operator):
-    """Forget this nail; its Empty stays"""
-
-    bl_idname = "conjac.remove_nail"
-    bl_label = "Remove Nail"
+class CONJAC_OT_remove_nail(RemoveEntry, Behaviour):
     entries = "nails"
-
-
-classes = (CONJAC_OT_add_nail, CONJAC_OT_remove_nail)

@@ -7,9 +7,10 @@ import bpy
 
 from ...solver.errors import BadInput, Environment
 from ...solver.job import arrays as files
+from ..menus import FIBERS
 from ..settings import fields_in_use, painted_params
 from . import preview_objects, still
-from .entries import UNDOABLE
+from .light import Behaviour
 from .on_worker import Doing, OnWorker
 from .poll import active_soft_body, unless
 from .setup import previews, remove_preview
@@ -17,33 +18,13 @@ from .setup import previews, remove_preview
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-FIBERS = "fibers"  #: of the menu of what can be shown
 
-
-class CONJAC_OT_preview_tets(OnWorker, bpy.types.Operator):
-    """Fill the active soft body with tetrahedra now and show them as a wire object; the bake uses the same ones"""
-
-    bl_idname = "conjac.preview_tets"
-    bl_label = "Tetrahedralize"
-    bl_options = {"UNDO"}
-
+class CONJAC_OT_preview_tets(OnWorker, Behaviour):
     def work(self, obj: bpy.types.Object, scene: bpy.types.Scene, wait: float) -> Doing[list[str]]:
         return preview_tets(obj, scene, wait)
 
 
-class CONJAC_OT_preview_field(OnWorker, bpy.types.Operator):
-    """Show the fibers of the active soft body as lines, or a map as colors on its tetrahedra"""
-
-    bl_idname = "conjac.preview_field"
-    bl_label = "Show Map"
-    bl_options = {"UNDO"}
-
-    field: bpy.props.EnumProperty(
-        name="Field", description="What to show",
-        items=[(FIBERS, "Fibers", "A line along the fibers of each tetrahedron"),
-               *((param.key, param.label, f"{param.label} of each tetrahedron as a color")
-                 for param in painted_params().values())])
-
+class CONJAC_OT_preview_field(OnWorker, Behaviour):
     @classmethod
     def description(cls, _context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
         if properties.field == FIBERS:
@@ -54,13 +35,7 @@ class CONJAC_OT_preview_field(OnWorker, bpy.types.Operator):
         return preview_field(obj, scene, self.field, wait)
 
 
-class CONJAC_OT_remove_previews(bpy.types.Operator):
-    """Remove the objects that show tetrahedra, fibers and maps of the active soft body"""
-
-    bl_idname = "conjac.remove_previews"
-    bl_label = "Remove Previews"
-    bl_options = UNDOABLE
-
+class CONJAC_OT_remove_previews(Behaviour):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return unless(cls, active_soft_body(cls, context), lambda obj: not previews(obj),
@@ -119,6 +94,3 @@ def _arrays(path: str, name: str) -> "dict[str, NDArray[Any]]":
         return files.read_npz(Path(path))
     except (OSError, files.Unreadable) as error:
         raise Environment(f"what the solver made cannot be read ({error})", "Try again", name) from error
-
-
-classes = (CONJAC_OT_preview_tets, CONJAC_OT_preview_field, CONJAC_OT_remove_previews)

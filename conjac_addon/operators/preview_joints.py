@@ -8,18 +8,12 @@ from ...solver.errors import ConJacError
 from .. import gather
 from .. import settings as properties
 from . import joint_lines, preview_objects
-from .entries import UNDOABLE
+from .light import Behaviour
 from .poll import active_mechanism, out_of_edit_mode, unless
 from .setup import JOINTS, RIGID, previews, remove_preview
 
 
-class CONJAC_OT_show_joints(bpy.types.Operator):
-    """Show the rigid bodies of the active mechanism, the axes of its joints, their limits and its springs now"""
-
-    bl_idname = "conjac.show_joints"
-    bl_label = "Show Bodies and Joints"
-    bl_options = UNDOABLE
-
+class CONJAC_OT_show_joints(Behaviour):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return out_of_edit_mode(cls, active_mechanism(cls, context)) is not None
@@ -40,13 +34,7 @@ class CONJAC_OT_show_joints(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class CONJAC_OT_remove_joints_preview(bpy.types.Operator):
-    """Remove the objects that show bodies and joints of the active mechanism"""
-
-    bl_idname = "conjac.remove_joints_preview"
-    bl_label = "Hide Bodies and Joints"
-    bl_options = UNDOABLE
-
+class CONJAC_OT_remove_joints_preview(Behaviour):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return unless(cls, active_mechanism(cls, context), lambda obj: not previews(obj, RIGID, JOINTS),
@@ -55,6 +43,3 @@ class CONJAC_OT_remove_joints_preview(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         remove_preview(context.object, RIGID, JOINTS)
         return {"FINISHED"}
-
-
-classes = (CONJAC_OT_show_joints, CONJAC_OT_remove_joints_preview)

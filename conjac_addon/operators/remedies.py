@@ -6,17 +6,11 @@ from mathutils import Vector
 
 from .. import members
 from ..redraw import redraw_panels
-from .entries import UNDOABLE
+from .light import Behaviour
 from .poll import active_mesh, baked, in_object_mode, unless
 
 
-class CONJAC_OT_add_ground(bpy.types.Operator):
-    """Let the active object fall on a plane at height 0, or at its lowest point where that is below"""
-
-    bl_idname = "conjac.add_ground"
-    bl_label = "Add Ground"
-    bl_options = UNDOABLE
-
+class CONJAC_OT_add_ground(Behaviour):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return unless(cls, baked(cls, context), lambda obj: members.owner(obj).conjac.use_ground,
@@ -48,16 +42,7 @@ def lowest(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
     return min((corner.z for corner in corners), default=0.0)
 
 
-class CONJAC_OT_subdivide(bpy.types.Operator):
-    """Cut the faces of the active mesh finer, in the shape they have: between its vertices a mesh cannot bend"""
-
-    bl_idname = "conjac.subdivide"
-    bl_label = "Subdivide to Bend"
-    bl_options = UNDOABLE
-
-    cuts: bpy.props.IntProperty(name="Cuts", description="How many cuts each edge gets", default=5, min=1, max=100,
-                                soft_max=12)
-
+class CONJAC_OT_subdivide(Behaviour):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         obj = in_object_mode(cls, active_mesh(cls, context))
@@ -77,6 +62,3 @@ class CONJAC_OT_subdivide(bpy.types.Operator):
         mesh.update()
         self.report({"INFO"}, f'"{mesh.name}": {len(mesh.vertices)} vertices, where there were {before}')
         return {"FINISHED"}
-
-
-classes = (CONJAC_OT_add_ground, CONJAC_OT_subdivide)

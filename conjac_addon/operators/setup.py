@@ -10,8 +10,9 @@ from ...solver import catalogue
 from .. import kinds, members, playback
 from ..redraw import redraw_panels
 from . import chosen
-from .entries import UNDOABLE, AddEntry, RemoveEntry
+from .entries import AddEntry, RemoveEntry
 from .first_settings import suit
+from .light import Behaviour
 from .poll import active_mesh, active_soft_body, baked, mesh_unless, unless
 
 #: custom properties by which previews are known: of tetrahedra, of fibers, of a map, of rigid bodies and their joints
@@ -68,13 +69,7 @@ def add_handle_at(obj: bpy.types.Object, place: Sequence[float]) -> bpy.types.Ob
     return empty
 
 
-class CONJAC_OT_add_soft_body(bpy.types.Operator):
-    """Make the selected meshes soft bodies"""
-
-    bl_idname = "conjac.add_soft_body"
-    bl_label = "Add Soft Body"
-    bl_options = UNDOABLE
-
+class CONJAC_OT_add_soft_body(Behaviour):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return mesh_unless(cls, context, (members.is_soft_body, "The active object is a soft body already"))
@@ -87,13 +82,7 @@ class CONJAC_OT_add_soft_body(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class CONJAC_OT_remove(bpy.types.Operator):
-    """Take ConJac off the active object; painted groups, settings and baked files stay"""
-
-    bl_idname = "conjac.remove"
-    bl_label = "Remove Soft Body"
-    bl_options = UNDOABLE
-
+class CONJAC_OT_remove(Behaviour):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         from ..bake.operators import is_baking
@@ -120,17 +109,7 @@ def loses_paint(obj: bpy.types.Object) -> bool:
     return not obj.data.is_editable or obj.data.override_library is not None
 
 
-class CONJAC_OT_add_group(bpy.types.Operator):
-    """Make the vertex group of this map active, create it where it is missing, and paint it"""
-
-    bl_idname = "conjac.add_group"
-    bl_label = "Paint Map"
-    bl_options = UNDOABLE
-
-    map: bpy.props.EnumProperty(
-        name="Map", description="Which map to paint",
-        items=[(entry.key, entry.label, entry.sentence) for entry in catalogue.maps().values()])
-
+class CONJAC_OT_add_group(Behaviour):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return unless(cls, active_soft_body(cls, context), loses_paint,
@@ -157,11 +136,7 @@ class CONJAC_OT_add_group(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class CONJAC_OT_add_handle(AddEntry, bpy.types.Operator):
-    """Add an Empty at the 3D cursor that picks the nearest node inside the body as a dynamic node"""
-
-    bl_idname = "conjac.add_handle"
-    bl_label = "Add Dynamic Handle"
+class CONJAC_OT_add_handle(AddEntry, Behaviour):
     of_volumes = True
 
     def execute(self, context: bpy.types.Context) -> set[str]:
@@ -169,13 +144,5 @@ class CONJAC_OT_add_handle(AddEntry, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class CONJAC_OT_remove_handle(RemoveEntry, bpy.types.Operator):
-    """Forget this dynamic handle; its Empty stays"""
-
-    bl_idname = "conjac.remove_handle"
-    bl_label = "Remove Dynamic Handle"
+class CONJAC_OT_remove_handle(RemoveEntry, Behaviour):
     entries = "handles"
-
-
-classes = (CONJAC_OT_add_soft_body, CONJAC_OT_remove, CONJAC_OT_add_group, CONJAC_OT_add_handle,
-           CONJAC_OT_remove_handle)

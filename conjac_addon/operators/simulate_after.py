@@ -3,7 +3,7 @@
 import bpy
 
 from ..playback import modifier, simulate_after
-from .entries import UNDOABLE
+from .light import Behaviour
 from .poll import active_soft_body, unless
 
 AUTOMATIC = "AUTOMATIC"
@@ -24,7 +24,8 @@ def _others(obj: bpy.types.Object) -> list[bpy.types.Modifier]:
     return [one for one in obj.modifiers if not modifier.is_signed(one)]
 
 
-def _choices(_self: bpy.types.OperatorProperties, context: bpy.types.Context) -> list[tuple[str, str, str]]:
+def choices(context: bpy.types.Context) -> list[tuple[str, str, str]]:
+    """Items of the menu, by what the active object has."""
     obj = context.object if context is not None else None
     _items[:] = [
         (AUTOMATIC, "Automatic", "After what deforms the mesh, before what makes more geometry of it, such as "
@@ -36,16 +37,7 @@ def _choices(_self: bpy.types.OperatorProperties, context: bpy.types.Context) ->
     return _items
 
 
-class CONJAC_OT_simulate_after(bpy.types.Operator):
-    """Choose the modifier whose result is simulated; those below it are applied to what is baked"""
-
-    bl_idname = "conjac.simulate_after"
-    bl_label = "Simulate After"
-    bl_options = UNDOABLE
-    bl_property = "after"
-
-    after: bpy.props.EnumProperty(name="After", description="The modifier whose result is simulated", items=_choices)
-
+class CONJAC_OT_simulate_after(Behaviour):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         from ..bake.operators import is_baking
@@ -60,6 +52,3 @@ class CONJAC_OT_simulate_after(bpy.types.Operator):
             simulate_after.choose(obj, None if self.after == simulate_after.MESH else obj.modifiers[self.after])
         modifier.follow_choice(obj)
         return {"FINISHED"}
-
-
-classes = (CONJAC_OT_simulate_after,)

@@ -6,17 +6,11 @@ import bpy
 
 from .. import changes
 from ..redraw import redraw_panels
-from .entries import UNDOABLE
+from .light import Behaviour
 from .poll import active_mechanism, out_of_edit_mode, unless
 
 
-class CONJAC_OT_add_spring(bpy.types.Operator):
-    """Join two selected bones or rigid body objects by a spring; of more, each bone and its parent"""
-
-    bl_idname = "conjac.add_spring"
-    bl_label = "Add Spring"
-    bl_options = UNDOABLE
-
+class CONJAC_OT_add_spring(Behaviour):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return out_of_edit_mode(cls, active_mechanism(cls, context)) is not None
@@ -59,13 +53,7 @@ def pair_of_objects(mechanism: bpy.types.Object, context: bpy.types.Context) -> 
     return [(chosen[0], chosen[1])] if len(chosen) == 2 else []
 
 
-class CONJAC_OT_remove_spring(bpy.types.Operator):
-    """Remove the spring that is shown"""
-
-    bl_idname = "conjac.remove_spring"
-    bl_label = "Remove Spring"
-    bl_options = UNDOABLE
-
+class CONJAC_OT_remove_spring(Behaviour):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return unless(cls, active_mechanism(cls, context), lambda obj: not len(obj.conjac.mechanism.springs),
@@ -79,6 +67,3 @@ class CONJAC_OT_remove_spring(bpy.types.Operator):
         settings.active_spring = max(0, min(settings.active_spring, last - 1))
         redraw_panels()
         return {"FINISHED"}
-
-
-classes = (CONJAC_OT_add_spring, CONJAC_OT_remove_spring)

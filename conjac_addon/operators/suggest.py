@@ -4,20 +4,12 @@ import bpy
 from mathutils import Vector
 
 from . import preview_objects, still
+from .light import Behaviour
 from .on_worker import Doing, OnWorker
 from .setup import add_handle_at
 
 
-class CONJAC_OT_suggest_handles(OnWorker, bpy.types.Operator):
-    """Add dynamic handles where the active soft body swings most, away from those it has; drag them as you like"""
-
-    bl_idname = "conjac.suggest_handles"
-    bl_label = "Suggest Dynamic Nodes"
-    bl_options = {"UNDO"}
-
-    count: bpy.props.IntProperty(
-        name="Count", description="How many handles to add", default=4, min=1, soft_max=16, max=1000)
-
+class CONJAC_OT_suggest_handles(OnWorker, Behaviour):
     def work(self, obj: bpy.types.Object, scene: bpy.types.Scene, wait: float) -> Doing[list[str]]:
         return suggest(obj, scene, self.count, wait)
 
@@ -33,6 +25,3 @@ def suggest(obj: bpy.types.Object, scene: bpy.types.Scene, count: int, wait: flo
         for place in places:  # the body may stand elsewhere now than at the start frame
             add_handle_at(owner, owner.matrix_world @ Vector(place))  # type: ignore[arg-type]
     return [f'"{name}": {count} dynamic handle{"s" if count > 1 else ""} added']
-
-
-classes = (CONJAC_OT_suggest_handles,)

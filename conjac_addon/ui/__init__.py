@@ -1,20 +1,28 @@
 """Panels and menus: thin views of the settings and of what is on disk."""
 
+from typing import Any
+
+import bpy
+
 from .. import later
 from . import advice, damping, manual, menus, overlays, panels
 
 classes = (*panels.classes, *menus.classes)
 
 
+def manual_map() -> Any:
+    return manual.manual_map()
+
+
 def register() -> None:
     menus.register()
-    manual.register()
+    bpy.utils.register_manual_map(manual_map)
     overlays.register()
 
 
 def unregister() -> None:
     overlays.unregister()
-    manual.unregister()
+    bpy.utils.unregister_manual_map(manual_map)
     menus.unregister()
     for module in (advice, damping):
         if later.has_run(module):

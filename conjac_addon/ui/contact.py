@@ -34,13 +34,18 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     layout.prop(said, "itself")
     if not members.is_sharp(obj):
         layout.prop(said, "pins_yield")
+        if said.pins_yield and not said.itself:
+            hint(layout, "Pressed flat it goes through itself: Self Collision keeps it from that")
     layout.prop(said, "friction")
     if not members.is_cloth(obj):
         layout.prop(said, "thickness")
+        layout.prop(said, "by_mesh")
     shared = members.owner(obj).conjac.contact
     layout.prop(shared, "distance")
     layout.prop(shared, "push_apart")
     hint(layout, _sentence(obj, context.scene))
+    if members.shared_settings(obj).use_ground and members.colliders(obj, context.scene):
+        hint(layout, "The Ground below holds it too: colliders under that plane are not reached")
     if members.mechanism_of(obj) is not None:
         hint(layout, "Of soft bodies it touches those alone that hang on the same mechanism")
     layout.operator("conjac.select_crossing", icon="RESTRICT_SELECT_OFF")

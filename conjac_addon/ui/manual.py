@@ -63,11 +63,3 @@ def manual_map() -> tuple[str, tuple[tuple[str, str], ...]]:
 def draw_button(layout: bpy.types.UILayout) -> None:
     """The question mark that opens the manual."""
     layout.operator("wm.url_open", text="", icon="QUESTION", emboss=False).url = prefix() + page("index#for-artists")
-
-
-def register() -> None:
-    bpy.utils.register_manual_map(manual_map)
-
-
-def unregister() -> None:
-    bpy.utils.unregister_manual_map(manual_map)

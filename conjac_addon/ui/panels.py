@@ -22,7 +22,8 @@ class Section:
     def __init__(self, key: str, label: str, draw: Draw, draw_header: Draw | None = None, open: bool = False,
                  of: tuple[str, ...] = (BODY,)) -> None:
         """of: what it is shown for."""
-        self.key, self.label, self.draw, self.draw_header, self.open, self.of = key, label, draw, draw_header, open, of
+        self.key, self.label, self.draw, self.draw_header, self.open = key, label, draw, draw_header, open
+        self.of = frozenset(of)
 
 
 def _of(module: ModuleType, name: str) -> Draw:
@@ -63,13 +64,6 @@ SECTIONS = (
     Section("output", "Output", _of(sections, "draw_output"), of=(BODY, CLOTH)),
 )
 
-#: where the panels stand: a tag for their names → what Blender asks of a panel there
-PLACES: dict[str, dict[str, Any]] = {
-    "VIEW3D": {"bl_space_type": "VIEW_3D", "bl_region_type": "UI", "bl_category": "ConJac"},
-    "PHYSICS": {"bl_space_type": "PROPERTIES", "bl_region_type": "WINDOW", "bl_context": "physics"},
-}
-
-
 def _kinds(obj: bpy.types.Object | None) -> set[str]:
     """What sections an object has: none where its settings cannot be read."""
     found: set[str] = set()
@@ -91,52 +85,42 @@ def _may_have_any(_cls: type, context: bpy.types.Context) -> bool:
     return obj is not None and (obj.type in {"MESH", "ARMATURE"} or bool(_kinds(obj) or upgrade.refusal(obj)))
 
 
-def _shown_for(section: Section) -> Callable[[type, bpy.types.Context], bool]:
-    def poll(_cls: type, context: bpy.types.Context) -> bool:
-        return bool(_kinds(context.object) & set(section.of))
-    return poll
+def _draw(self: bpy.types.Panel, context: bpy.types.Context) -> None:
+    """What the object is, and below it the sections that it has."""
+    layout, kinds = self.layout, _kinds(context.object)
+    _two_columns(layout)
+    sections.draw_body(layout, context)
+    is_read = bake.is_read(context.object)
+    for section in SECTIONS:
+        if not kinds & section.of or (self.bl_space_type == "PROPERTIES" and section.of == {ARMATURE}):
+            continue  # armatures have no Physics tab
+        header, body = layout.panel(f"CONJAC_{section.key}", default_closed=not section.open)
+        if section.draw_header:
+            section.draw_header(header, context)
+        header.label(text=section.label)
+        if body is not None:
+            _two_columns(body)
+            body.enabled = not is_read  # what is set now would be in half of what is read
+            section.draw(body, context)
 
 
-def _drawn_by(draw: Draw, always: bool = False) -> Callable[[bpy.types.Panel, bpy.types.Context], None]:
-    """A panel's method that lets one section draw in the usual two columns. always: whether it is never grey."""
-    def method(self: bpy.types.Panel, context: bpy.types.Context) -> None:
-        self.layout.use_property_split = True
-        self.layout.use_property_decorate = False
-        # what is set now would be in half of what is read
-        self.layout.enabled = always or not bake.is_read(context.object)
-        draw(self.layout, context)
-    return method
-
-
-def _panel(name: str, **members: Any) -> type[bpy.types.Panel]:
-    return type(name, (bpy.types.Panel,), {"bl_idname": name, "__module__": __name__, **members})
-
-
-def _panels() -> tuple[type[bpy.types.Panel], ...]:
-    made = []
-    for tag, place in PLACES.items():
-        parent = f"CONJAC_PT_{tag.lower()}"
-        made.append(_panel(parent, **place, bl_label="ConJac", poll=classmethod(_may_have_any),
-                           bl_options={"DEFAULT_CLOSED"} if tag == "PHYSICS" else set(),
-                           draw=_drawn_by(_of(sections, "draw_body"), always=True), draw_header_preset=_draw_manual))
-        for section in SECTIONS:
-            if tag == "PHYSICS" and section.of == (ARMATURE,):
-                continue  # armatures have no Physics tab
-            header = {"draw_header": _header_drawn_by(section.draw_header)} if section.draw_header else {}
-            made.append(_panel(f"{parent}_{section.key}", **place, **header, bl_label=section.label,
-                               bl_parent_id=parent, bl_options=set() if section.open else {"DEFAULT_CLOSED"},
-                               poll=classmethod(_shown_for(section)), draw=_drawn_by(section.draw)))
-    return tuple(made)
+def _two_columns(layout: bpy.types.UILayout) -> None:
+    layout.use_property_split = True
+    layout.use_property_decorate = False
 
 
 def _draw_manual(self: bpy.types.Panel, _context: bpy.types.Context) -> None:
     manual.draw_button(self.layout)
 
 
-def _header_drawn_by(draw: Draw) -> Callable[[bpy.types.Panel, bpy.types.Context], None]:
-    def method(self: bpy.types.Panel, context: bpy.types.Context) -> None:
-        draw(self.layout, context)
-    return method
+def _panel(name: str, **members: Any) -> type[bpy.types.Panel]:
+    return type(name, (bpy.types.Panel,), {
+        "__module__": __name__, "bl_idname": name, "bl_label": "ConJac", "poll": classmethod(_may_have_any),
+        "draw": _draw, "draw_header_preset": _draw_manual, **members})
 
 
-classes = _panels()
+classes = (
+    _panel("CONJAC_PT_view3d", bl_space_type="VIEW_3D", bl_region_type="UI", bl_category="ConJac"),
+    _panel("CONJAC_PT_physics", bl_space_type="PROPERTIES", bl_region_type="WINDOW", bl_context="physics",
+           bl_options={"DEFAULT_CLOSED"}),
+)

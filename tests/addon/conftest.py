@@ -72,9 +72,11 @@ def addon():
 
 @pytest.fixture()
 def soft_cube(addon):
-    """A cube of 2 Blender units called "Cube" that is a soft body, baked from frame 1 to 4, nothing painted."""
+    """A cube of 2 Blender units called "Cube" that is a soft body, baked from frame 1 to 4, nothing painted, in coarse
+    cells: it takes a second less than with the default mesher."""
     bpy.ops.mesh.primitive_cube_add()
     cube = bpy.context.object
     cube.conjac.enabled = True
+    cube.conjac.mesher, cube.conjac.edge_length = "grid", 0.5
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 4
     return cube

@@ -45,7 +45,7 @@ def around(obj):
     (around, 'it is inside "Wall" at the start'),
     (jumps, '"Wall" jumps by 50 m at frame 1.5')], ids=("edges", "flat", "nan", "thick", "around", "jumps"))
 def test_a_collider_that_cannot_be_is_refused_by_name(balls, scene, change, words):  # noqa: F811
-    scene.frame_end = 3
+    scene.frame_end = 2
     low, _ = balls
     wall = add_collider("Wall", 0.1, (0.5, 0.0, 0.1))
     before = len(wall.data.vertices)

@@ -100,7 +100,7 @@ def test_a_rig_above_and_subdivision_below_are_applied_once(scene):  # noqa: F81
 
 
 def test_the_object_may_be_renamed_but_not_deleted_while_it_is_baked(scene):  # noqa: F811
-    obj = add_jelly(step=1 / 480)
+    obj = add_jelly(step=1 / 240)
     bake = session.Bake(obj, scene)
     run_until(bake, lambda: bake.progress.frame is not None)
     obj.name = "Renamed"
@@ -108,7 +108,7 @@ def test_the_object_may_be_renamed_but_not_deleted_while_it_is_baked(scene):  # 
     cache = place.cache_of(bake.folder)
     np.testing.assert_allclose(seen_at(obj, LAST), cache.frame(LAST)["Jelly"], atol=1e-6)
 
-    obj = add_jelly("Other", step=1 / 480)
+    obj = add_jelly("Other", step=1 / 240)
     bake = session.Bake(obj, scene)
     run_until(bake, lambda: bake.progress.frame is not None)
     bpy.data.objects.remove(obj)

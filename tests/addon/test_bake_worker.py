@@ -136,7 +136,7 @@ def test_more_output_than_a_pipe_holds_does_not_stop_it(start):
         for i in range(20000):
             print(json.dumps({"event": "log", "text": "x" * 50, "i": i}))
     """)
-    time.sleep(1.0)  # nobody reads meanwhile
+    time.sleep(0.5)  # nobody reads meanwhile
     said = everything(worker)
     assert worker.exit_code == 0
     assert [message["i"] for message in said] == list(range(20000))

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -69,9 +68,10 @@ def test_the_first_save_takes_the_bake_along(unsaved, tmp_path, key):
 
 def test_the_first_save_during_a_bake_moves_it_when_it_has_ended(unsaved, tmp_path):
     obj = add_jelly(step=1 / 480)
-    bpy.context.scene.frame_end = 40
+    bpy.context.scene.frame_end = 26
     bake = session.Bake(obj, bpy.context.scene)
     run_until(bake, lambda: (bake.progress.frame or 0) >= 5 and "ConJac" in obj.modifiers)
+    temporary = place.job_folder(obj)
     blend = tmp_path / "first.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(blend))
     status = addon_bake.status(obj)
@@ -80,11 +80,11 @@ def test_the_first_save_during_a_bake_moves_it_when_it_has_ended(unsaved, tmp_pa
     np.testing.assert_allclose(seen_at(obj, 10), place.cache_of(bake.folder).frame(10)["Jelly"], atol=1e-6)
     assert bake.wait() == 0
     assert place.job_folder(obj).parent == tmp_path / "conjac_cache"
-    assert not list(Path(bpy.app.tempdir).rglob("manifest.json"))
+    assert temporary.is_relative_to(bpy.app.tempdir) and not temporary.exists()
     assert sorted(path.name for path in place.job_folder(obj).glob("*.pc2")) == ["Jelly.pc2"]
-    assert_plays(obj, (1, 40))
+    assert_plays(obj, (1, 26))
     # the .blend that was saved in between plays it as well
-    np.testing.assert_allclose(on_disk(tmp_path, blend, 40), seen_at(obj, 40), atol=1e-6)
+    np.testing.assert_allclose(on_disk(tmp_path, blend, 26), seen_at(obj, 26), atol=1e-6)
 
 
 def test_a_bake_that_is_stopped_by_another_file_still_arrives_where_it_was_saved(unsaved, tmp_path):
@@ -101,16 +101,16 @@ def test_a_bake_that_is_stopped_by_another_file_still_arrives_where_it_was_saved
 
 def test_the_first_save_during_a_bake_whose_worker_dies_moves_it_too(unsaved, tmp_path):
     obj = add_jelly(step=1 / 480)
-    bpy.context.scene.frame_end = 30
+    bpy.context.scene.frame_end = 20
     bake = session.Bake(obj, bpy.context.scene)
-    run_until(bake, lambda: (bake.progress.frame or 0) >= 12 and "ConJac" in obj.modifiers)
+    run_until(bake, lambda: (bake.progress.frame or 0) >= 8 and "ConJac" in obj.modifiers)
     temporary = place.job_folder(obj)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "first.blend"))
     os.kill(bake.worker.pid, signal.SIGKILL)
     assert bake.wait() == 4
     assert place.job_folder(obj).parent == tmp_path / "conjac_cache" and not temporary.exists()
     done = len(frames_of(obj))
-    assert done >= 12 and addon_bake.status(obj).state == "partial"
+    assert done >= 8 and addon_bake.status(obj).state == "partial"
     playing = bpy.path.abspath(obj.modifiers["ConJac"].filepath)
     assert os.path.exists(playing) and playing.startswith(str(tmp_path))
     assert_plays(obj, (1, 5))

@@ -6,6 +6,7 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from jelly import scene  # noqa: E402, F401
+from matrix import some  # noqa: E402
 from test_simulation import add_ball, balls, crosses, world_at  # noqa: E402, F401
 
 from conjac.conjac_addon import bake  # noqa: E402
@@ -14,7 +15,7 @@ from conjac.conjac_addon.ui import contact_marks  # noqa: E402
 from conjac.solver.errors import NoSuchThing  # noqa: E402
 
 
-@pytest.mark.parametrize("method, last", [("vanilla", 10), ("conjac", 5)])
+@pytest.mark.parametrize("method, last", some([("vanilla", 10), ("conjac", 5)], ("vanilla", 10)))
 def test_contacts_of_a_bake_are_told_and_drawn(balls, scene, method, last):  # noqa: F811
     low, high = balls
     scene.frame_end = last

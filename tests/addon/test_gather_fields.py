@@ -163,9 +163,9 @@ def test_how_spots_move_is_told_where_it_is_chosen(soft_cube, tmp_path):
     assert (spot.kind, spot.params) == ("turn", {"spot_radius": 0.25})
 
 
-def test_new_bodies_have_spots_that_move_as_one_and_old_files_single_nodes(soft_cube):
+def test_new_bodies_have_spots_that_move_and_turn_as_one_and_old_files_single_nodes(soft_cube):
     bpy.ops.mesh.primitive_cube_add()
     new = bpy.context.object
     assert new.conjac.spot == "none"
     bpy.ops.conjac.add_soft_body()
-    assert new.conjac.spot == "mean"
+    assert new.conjac.spot == "turn"

@@ -63,7 +63,7 @@ def test_scene_settings_arrive_in_si(soft_cube, tmp_path):
     scene.render.fps, scene.render.fps_base = 24000, 1001.0
     scene.frame_start, scene.frame_end = 5, 9
     scene.gravity = (0.0, 0.0, -981.0)
-    settings.edge_length, settings.step, settings.youngs_modulus = 0.5, 0.01, 5.0e4
+    settings.mesher, settings.edge_length, settings.step, settings.youngs_modulus = "tetwild", 0.5, 0.01, 5.0e4
     settings.use_ground, settings.ground_height, settings.accuracy = True, -3.0, 1.0e-3
     settings.largest_deformation = 0.25
     soft_cube.location = (100.0, 0.0, 0.0)

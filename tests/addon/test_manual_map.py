@@ -49,6 +49,7 @@ def test_every_line_of_the_map_is_used(addon):
     assert first == {pattern for pattern, _ in manual.PLACES}
 
 
+@pytest.mark.long
 def test_an_installed_extension_opens_its_own_web_pages(addon, tmp_path, monkeypatch):
     from conjac.conjac_addon.ui import manual
     from scripts import manual_pages

@@ -25,6 +25,10 @@ class FakeLayout:
     def split(self, factor=0.0, align=False):
         return FakeLayout(self.log)
 
+    def panel(self, idname, default_closed=False):
+        assert idname.isidentifier()
+        return FakeLayout(self.log), FakeLayout(self.log)
+
     def _icon(self, words):
         assert words.get("icon", "NONE") in bpy.types.UILayout.bl_rna.functions["prop"].parameters["icon"].enum_items
 
@@ -102,9 +106,7 @@ def drawn(obj, place="view3d"):
     log, context = [], Context(obj)
     for cls in panels():
         if cls.bl_idname.startswith(f"CONJAC_PT_{place}") and cls.poll(context):
-            panel = type("Panel", (), {"layout": FakeLayout(log)})()
-            if hasattr(cls, "draw_header"):
-                cls.draw_header(panel, context)
+            panel = type("Panel", (), {"layout": FakeLayout(log), "bl_space_type": cls.bl_space_type})()
             cls.draw(panel, context)
     return log
 
@@ -224,6 +226,19 @@ def test_contact_can_be_set_and_says_whom_it_touches(soft_cube):
     bpy.ops.conjac.add_soft_body()
     assert "Baked together: Cube, Icosphere" in labels(soft_cube) and "Baked together" in labels(ball)
     assert "It touches Cube, Plane" in labels(ball)
+
+
+def test_pins_that_yield_without_self_collision_say_what_they_do_to_the_body(soft_cube):
+    def told():
+        return "it goes through itself" in " ".join(text for kind, text in drawn(soft_cube) if kind == "label")
+
+    said = soft_cube.conjac.contact
+    said.collides_with = "all"
+    assert not told()
+    said.pins_yield = True
+    assert told()
+    said.itself = True
+    assert not told()
 
 
 def test_every_operator_has_a_button(soft_cube):

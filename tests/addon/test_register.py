@@ -38,13 +38,13 @@ def test_twenty_rounds_leak_nothing():
 
 def test_a_part_that_fails_takes_the_others_back(monkeypatch):
     import conjac
-    from conjac.conjac_addon import operators
+    from conjac.conjac_addon.operators import table
 
     class CONJAC_OT_broken:  # not an operator: Blender refuses to register it
         pass
 
     before = registered()
-    monkeypatch.setattr(operators, "classes", (*operators.classes, CONJAC_OT_broken))
+    monkeypatch.setattr(table, "classes", (*table.classes, CONJAC_OT_broken))
     with pytest.raises((ValueError, RuntimeError)):
         conjac.register()
     monkeypatch.undo()

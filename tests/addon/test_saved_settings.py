@@ -194,12 +194,12 @@ def test_saving_leaves_the_version_of_a_newer_conjac(soft_cube, tmp_path):
 
 
 def test_handlers_are_there_once_and_go(addon):
-    from conjac.conjac_addon import upgrade
+    from conjac.conjac_addon.bake import handlers
 
     def counted():
-        return [getattr(bpy.app.handlers, name).count(upgrade.upgrade_all) for name in ("load_post", "save_pre")]
+        return [getattr(bpy.app.handlers, name).count(handlers._upgrade) for name in ("load_post", "save_pre")]
 
-    upgrade.register()
+    handlers.register()
     assert counted() == [1, 1]
     bpy.ops.wm.read_factory_settings(use_empty=True)
     assert counted() == [1, 1]

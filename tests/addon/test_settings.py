@@ -8,6 +8,8 @@ def test_every_parameter_of_the_catalogue_is_a_setting(soft_cube, addon):
     from conjac.conjac_addon import settings
     from conjac.solver import catalogue
 
+    for coarser in ("mesher", "edge_length"):
+        soft_cube.conjac.property_unset(coarser)
     properties = soft_cube.conjac.bl_rna.properties
     for family in settings.FAMILIES:
         none = {"none"} if family in settings.OPTIONAL else set()

@@ -37,7 +37,7 @@ def add_ball(name, height, along=0.0, size=0.2):
     settings = obj.conjac
     settings.kind = "soft_body"
     settings.method, settings.integrator = "vanilla", "backward_euler"
-    settings.mesher, settings.edge_length, settings.step = "grid", 0.1, 1 / 96
+    settings.mesher, settings.edge_length, settings.step = "grid", 0.1, 1 / 48
     settings.youngs_modulus = 2.0e4
     settings.use_ground, settings.ground_stiffness = True, 1.0e3
     settings.contact.collides_with = "all"
@@ -96,6 +96,10 @@ def test_bodies_that_touch_are_one_job(balls, scene, tmp_path):  # noqa: F811
     assert gather.changed_settings(low, scene, tmp_path) == ["Pins Yield"]
     gather.write_job(low, scene, tmp_path)
     assert [body.pins_yield for body in load(tmp_path).scene.bodies] == [False, True]
+    high.conjac.contact.by_mesh = True
+    assert gather.changed_settings(low, scene, tmp_path) == ["Collide by Mesh"]
+    gather.write_job(low, scene, tmp_path)
+    assert [body.touches_by_mesh for body in load(tmp_path).scene.bodies] == [False, True]
     high.conjac.contact.collides_with = "none"
     assert gather.changed_settings(low, scene, tmp_path) == ["Soft Bodies", "Time Step"]
 
@@ -111,6 +115,22 @@ def test_friction_is_painted_as_a_vertex_group(balls, scene, tmp_path):  # noqa:
     mine = np.intersect1d(part.contacts[0].surfaces.nodes, np.arange(part.parts[0].nodes.stop))
     height = x[mine, 2] - low.location.z
     assert friction[mine][height > 0.03].min() > 0.45 and friction[mine][height < -0.03].max() < 0.05
+    assert gather.changed_settings(low, scene, tmp_path) == []
+
+
+def test_friction_is_painted_on_colliders_too(balls, scene, tmp_path):  # noqa: F811
+    low, _ = balls
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=4, y_subdivisions=4, size=2.0, location=(0.0, 0.0, -1.0))
+    floor = bpy.context.object
+    bpy.ops.conjac.add_collider()
+    left = [vertex.index for vertex in floor.data.vertices if vertex.co.x < 0.0]
+    floor.vertex_groups.new(name="Friction").add(left, 0.5, "REPLACE")
+    gather.write_job(low, scene, tmp_path)
+    part = nodes_of(load_plainly(tmp_path))
+    friction, x = part.contacts[0]._friction, part.rest
+    of_floor = np.arange(len(x) - len(floor.data.vertices), len(x))
+    assert np.unique(friction[of_floor][x[of_floor, 0] < -0.01]) == pytest.approx([0.25])
+    assert not friction[of_floor][x[of_floor, 0] > 0.01].any()
     assert gather.changed_settings(low, scene, tmp_path) == []
 
 

@@ -61,7 +61,45 @@ def test_what_registers_loads_no_numpy_and_starts_nothing_of_a_bake(found):
 
 def test_few_modules_run(found):
     """Each costs Blender's start a third of a millisecond; there are over 150."""
-    assert len(found["registered"]) <= 75
+    assert len(found["registered"]) <= 40
+    operators = {name for name in found["registered"] if name.startswith("conjac.conjac_addon.operators.")}
+    assert {name.rpartition(".")[2] for name in operators} == {"light", "table"}
+
+
+OPERATORS = """
+import bpy, json, os, sys
+from examples_blend import addon
+addon.load().register()
+from conjac.conjac_addon import later
+from conjac.conjac_addon.operators import light, table
+told = {}
+for cls in table.classes:
+    first, waited = set(light.METHODS) & set(vars(cls)), not later.has_run(cls._behaves_as)
+    bpy.ops.mesh.primitive_cube_add()
+    may = getattr(bpy.ops.conjac, cls.bl_idname.partition(".")[2]).poll()
+    behaviour = getattr(cls._behaves_as, cls.__name__)
+    told[cls.__name__] = {
+        "says": sorted(first), "has": sorted(name for name in light.METHODS if hasattr(behaviour, name)),
+        "is": issubclass(cls, behaviour), "left": sorted({"poll", "execute"} & set(vars(cls))), "waited": waited,
+        "poll": hasattr(behaviour, "poll"), "execute": hasattr(behaviour, "execute"), "may": may}
+print("FOUND" + json.dumps(told), flush=True)
+os._exit(0)
+"""
+
+
+def test_an_operator_is_what_its_module_says_from_its_first_use_on():
+    ran = subprocess.run([sys.executable, "-c", OPERATORS], cwd=ROOT, capture_output=True, text=True,
+                         env=os.environ | {"PYTHONPATH": str(ROOT)}, timeout=300)
+    lines = [line for line in ran.stdout.splitlines() if line.startswith("FOUND")]
+    assert lines, ran.stdout + ran.stderr
+    told = json.loads(lines[-1][5:])
+    assert len(told) > 40
+    for name, one in told.items():
+        # Blender calls nothing that an operator did not have when it was registered
+        assert one["says"] == one["has"], name
+        assert one["is"] and one["poll"] and one["execute"] and not one["left"], name
+    assert sum(one["waited"] for one in told.values()) > 15
+    assert told["CONJAC_OT_add_soft_body"]["may"] and not told["CONJAC_OT_bake"]["may"]
 
 
 def test_a_file_without_anything_of_conjac_and_leaving_blender_load_nothing(found):

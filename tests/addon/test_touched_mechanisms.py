@@ -26,7 +26,7 @@ def arm(scene):  # noqa: F811
     scene.frame_end = LAST
     rig = add_chain(2)
     settings = rig.conjac
-    settings.method, settings.integrator, settings.step = "vanilla", "backward_euler", 1 / 96
+    settings.method, settings.integrator, settings.step = "vanilla", "backward_euler", 1 / 48
     settings.mechanism.touch_soft, settings.mechanism.use_skin = True, False
     rig.pose.bones["B0"].conjac.role = "animated"
     for bone in rig.pose.bones:

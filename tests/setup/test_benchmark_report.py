@@ -69,6 +69,19 @@ def test_nothing_is_kept_or_shown_of_which_nobody_can_tell_what_was_measured(tmp
     assert "93.25" not in run.table(run.kept())
 
 
+def test_what_has_no_row_is_named_on_the_page_and_by_the_command(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(run, "KEPT", tmp_path)
+    run.keep("step", answered())
+    assert "`lively`" in run.table(run.kept()) and "`step`" not in run.table(run.kept())
+    monkeypatch.setattr(sys, "argv", ["run", "--list"])
+    assert run.main() == 0
+    said = capsys.readouterr().out.splitlines()
+    assert "step: 0123abcd" in said and "lively: no row" in said and len(said) == len(run.names())
+    path = run.path_of("step")
+    path.write_text(path.read_text().replace("93.25", "53.25"))
+    assert "`step`" in run.table(run.kept())
+
+
 def test_every_kept_answer_is_one_that_a_benchmark_of_this_repository_wrote():
     for path in run.KEPT.glob("*.json"):
         answer = json.loads(path.read_text(encoding="utf-8"))

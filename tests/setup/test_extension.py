@@ -1,5 +1,6 @@
 """The zip that Blender's own tool builds holds the two packages and nothing else, installs, and comes up enabled."""
 
+import io
 import json
 import os
 import re
@@ -11,9 +12,11 @@ import zipfile
 from pathlib import Path
 
 import kept_kernels
+import numpy as np
 import pytest
+from PIL import Image
 
-from scripts import build_extension
+from scripts import build_extension, manual_pages, wheels
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -98,6 +101,18 @@ def test_the_manual_is_in_the_zip_and_its_links_lead_to_pages_that_are_there(lig
             assert not place or f'id="{place}"' in pages[linked], (name, target, place)
 
 
+def test_pictures_of_the_manual_are_small_in_the_zip(light_zip):
+    with zipfile.ZipFile(light_zip) as packed:
+        pictures = [entry for entry in packed.infolist() if entry.filename.startswith("conjac_addon/manual/")
+                    and not entry.filename.endswith(".html")]
+        shown = [Image.open(io.BytesIO(packed.read(entry))) for entry in pictures]
+    assert len(pictures) == len(list((ROOT / "docs").rglob("*.png")))
+    assert sum(entry.compress_size for entry in pictures) < 2e6  # 9.7 MB in docs/
+    for picture in shown:
+        assert picture.format == "WEBP" and 100 < max(picture.size) <= manual_pages.WIDTH
+        assert np.ptp(np.asarray(picture.convert("L"))) > 50  # there is something in it
+
+
 def test_manifest_names_no_website_but_the_readmes():
     """Blender puts a button on it: an address that nobody has looked at leads nowhere. The manual is in the zip."""
     manifest = tomllib.loads((ROOT / "blender_manifest.toml").read_text())
@@ -123,6 +138,38 @@ def test_a_zip_is_the_same_however_often_it_is_built(light_zip, tmp_path, monkey
     assert build_extension.build(tmp_path).read_bytes() == light_zip.read_bytes()
 
 
+def test_blender_lets_a_zip_in_whose_python_is_another_and_a_repository_offers_the_right_one(tmp_path, monkeypatch):
+    def made(name):
+        with zipfile.ZipFile(tmp_path / name, "w") as wheel:
+            wheel.writestr(f"{name.partition('-')[0]}/__init__.py", "")
+        return tmp_path / name
+
+    def tag(python):
+        return "cp" + python.replace(".", "")
+
+    # wheels of their right names with nothing in them
+    monkeypatch.setattr(wheels, "fetch", lambda python, _: [
+        made(f"real-1-{tag(python)}-{tag(python)}-manylinux2014_x86_64.whl")])
+    monkeypatch.setattr(wheels, "_fetch", lambda python, target, wanted: [made(wheel.file) for wheel in wanted])
+    folder = tmp_path / "dist"
+    for python in wheels.PYTHONS:
+        with zipfile.ZipFile(build_extension.build(folder, python, "linux-x64")) as packed:
+            manifest = tomllib.loads(packed.read("blender_manifest.toml").decode())
+            assert {f"./{name}" for name in packed.namelist() if name.endswith(".whl")} == set(manifest["wheels"])
+        # one of each Python for Blender to let it in, and for this platform only what it is to unpack
+        assert all(any(f"-{tag(one)}-" in name for name in manifest["wheels"]) for one in wheels.PYTHONS)
+        assert [name for name in manifest["wheels"] if "linux" in name] == [
+            f"./wheels/real-1-{tag(python)}-{tag(python)}-manylinux2014_x86_64.whl"]
+    build_extension.write_repository(folder)
+    listed = json.loads((folder / "index.json").read_text())["data"]
+    assert len(listed) == len(wheels.PYTHONS)
+    for entry in listed:
+        assert entry["python_versions"] == ["3." + one for one in re.findall(r"-py3(\d+)-", entry["archive_url"])]
+    for row in (folder / "index.html").read_text().split("<tr>"):
+        for python in re.findall(r"-py3(\d+)-", row):
+            assert re.findall(r'python_versions=([^&"]+)', row) == [f"3.{python}"] and f"<td>3.{python}</td>" in row
+
+
 def test_sizes_of_the_parts_add_up_to_the_zip(light_zip):
     parts = build_extension.sizes(light_zip)
     assert {"ConJac", "the manual"} <= {name for name, _ in parts} | {"smaller parts"}
@@ -139,7 +186,8 @@ found = {"enabled": [key for key in bpy.context.preferences.addons.keys() if key
          "property": hasattr(bpy.types.Object, "conjac"),
          "operators": sorted(dir(bpy.ops.conjac)),
          "heavy": sorted({"scipy", "numba", "msgspec", "sksparse"} & {n.partition(".")[0] for n in sys.modules}),
-         "packages": sorted(n for n in sys.modules if n.startswith(("solver", "conjac")))}
+         "packages": sorted(n for n in sys.modules if n.startswith(("solver", "conjac"))),
+         "solver": sorted({n.split(".conjac.solver.")[1].split(".")[0] for n in sys.modules if ".conjac.solver." in n})}
 bpy.ops.preferences.addon_disable(module=name)
 found["left"] = [hasattr(bpy.types.Object, "conjac"), sorted(dir(bpy.ops.conjac))]
 print("FOUND" + json.dumps(found))
@@ -159,6 +207,7 @@ def test_install_enables_it_and_disable_leaves_nothing(installation):
     assert found["property"]
     assert {"add_soft_body", "bake", "cancel", "pause", "free_bake", "export"} <= set(found["operators"])
     assert found["heavy"] == []  # nothing heavy ever loads in Blender
+    assert {"catalogue"} <= set(found["solver"]) <= {"catalogue", "errors", "frames", "job"}  # the half that reads
     assert found["packages"] == []  # no top-level name but Blender's own bl_ext
     assert found["left"] == [False, []]
 
@@ -320,6 +369,7 @@ addon_utils.enable(module)
 """ + BAKE.partition('addon_utils.enable("bl_ext.user_default.conjac")\n')[2].replace("user_default", "system")
 
 
+@pytest.mark.long
 def test_a_farm_unpacks_the_zip_once_where_nobody_may_write(light_zip, tmp_path, monkeypatch):
     shared, user = tmp_path / "shared", tmp_path / "user"
     own = shared / "system" / "conjac"
@@ -331,21 +381,3 @@ def test_a_farm_unpacks_the_zip_once_where_nobody_may_write(light_zip, tmp_path,
     found = run_in_blender(FARM, user, str(tmp_path / "cube.blend"), read_only=shared)
     assert found["code"] == 0 and found["modifiers"] == ["MESH_CACHE"]
     assert sorted(own.rglob("*")) == before
-
-
-START = """
-import json, sys, time
-import bpy, addon_utils
-began = time.perf_counter()
-addon_utils.enable("bl_ext.user_default.conjac")
-taken = time.perf_counter() - began
-found = {"taken": taken, "solver": sorted({one.split(".conjac.")[1].split(".")[1] for one in sys.modules
-                            if ".conjac.solver." in one})}
-addon_utils.disable("bl_ext.user_default.conjac")
-print("FOUND" + json.dumps(found))
-"""
-
-
-def test_blender_loads_the_reading_half_alone(installation):
-    found = run_in_blender(START, installation[0])
-    assert set(found["solver"]) <= {"catalogue", "errors", "frames", "job"}

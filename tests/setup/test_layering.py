@@ -33,8 +33,11 @@ def module_name(path: Path) -> str:
 def imports(path: Path) -> list[tuple[int, str, bool]]:
     """(line, module or module.name, relative) of every import in a file, wherever it stands."""
     package = module_name(path) if path.name == "__init__.py" else module_name(path).rpartition(".")[0]
-    found = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
+    found, ahead = [], [ast.parse(path.read_text(encoding="utf-8"), str(path))]
+    while ahead:  # statements alone: a quarter of all nodes, and no import stands in an expression
+        node = ahead.pop()
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            ahead += getattr(node, name, ())
         if isinstance(node, ast.Import):
             found += [(node.lineno, alias.name, False) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -44,7 +47,7 @@ def imports(path: Path) -> list[tuple[int, str, bool]]:
                 above = parts[: len(parts) - node.level + 1]
                 base = ".".join([*above, base] if base else above)
             found += [(node.lineno, resolved(base, alias.name), bool(node.level)) for alias in node.names]
-    return found
+    return sorted(found)
 
 
 def resolved(base: str, name: str) -> str:

@@ -1,0 +1,210 @@
+"""Every operator of ConJac: what Blender shows of it. What it does is the class CONJAC_OT_<name> of its module."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
+
+from ...solver import catalogue
+from ..bake import behind, break_lock, share
+from ..bake import operators as bake
+from ..menus import FIBERS, SHARING, items
+from ..settings import painted_params
+from . import (
+    attach,
+    cloth,
+    contact,
+    contact_attributes,
+    crossing,
+    cuts,
+    jiggle,
+    mechanism,
+    nails,
+    preview,
+    preview_joints,
+    pulls,
+    remedies,
+    setup,
+    simulate_after,
+    springs,
+    suggest,
+)
+from .light import operator
+
+#: methods of what runs behind the window
+BEHIND = ("invoke", "modal", "cancel")
+
+#: what is no step of undo, or is one that has nothing to adjust
+NO_STEP: set[Any] = set()
+UNDO: set[Any] = {"UNDO"}
+
+WHICH = IntProperty(name="Index", description="Which entry of the list", default=0, min=0)
+
+
+def _modifiers(_self: bpy.types.OperatorProperties, context: bpy.types.Context) -> list[tuple[str, str, str]]:
+    return simulate_after.choices(context)
+
+
+classes = (
+    operator(
+        "add_soft_body", setup, "Add Soft Body", "Make the selected meshes soft bodies"),
+    operator(
+        "remove", setup, "Remove Soft Body",
+        "Take ConJac off the active object; painted groups, settings and baked files stay"),
+    operator(
+        "add_group", setup, "Paint Map",
+        "Make the vertex group of this map active, create it where it is missing, and paint it", asks=("description",),
+        map=EnumProperty(
+            name="Map", description="Which map to paint",
+            items=[(entry.key, entry.label, entry.sentence) for entry in catalogue.maps().values()])),
+    operator(
+        "add_handle", setup, "Add Dynamic Handle",
+        "Add an Empty at the 3D cursor that picks the nearest node inside the body as a dynamic node"),
+    operator(
+        "remove_handle", setup, "Remove Dynamic Handle", "Forget this dynamic handle; its Empty stays", index=WHICH),
+    operator(
+        "add_cloth", cloth, "Add Cloth", "Make the selected meshes cloth: their faces stretch, shear and fold"),
+    operator(
+        "add_cut", cuts, "Add Cut",
+        "Cut the active soft body at the present frame, along the XY plane of a new Empty in its middle"),
+    operator(
+        "remove_cut", cuts, "Remove Cut", "Forget this cut; the object that cuts stays", index=WHICH),
+    operator(
+        "add_nail", nails, "Add Nail",
+        "Hold the active soft body from the present frame on, along the Z axis of a new Empty through its middle"),
+    operator(
+        "remove_nail", nails, "Remove Nail", "Forget this nail; its Empty stays", index=WHICH),
+    operator(
+        "add_pull", pulls, "Add Pull",
+        "Pull the active soft body at a spot with a new Empty: animate it, and what is near it at the start follows"),
+    operator(
+        "remove_pull", pulls, "Remove Pull", "Forget this pull; its Empty stays", index=WHICH),
+    operator(
+        "add_attachment", attach, "Attach to Bone",
+        "Let a part of the active soft body follow a bone of its armature, painted in a vertex group"),
+    operator(
+        "remove_attachment", attach, "Remove Attachment", "Forget this attachment; its group stays", index=WHICH),
+    operator(
+        "ragdoll", mechanism, "Ragdoll from Armature",
+        "Make the active armature fall as jointed rigid bodies; bones that deform nothing and tiny ones are left out",
+        smallest=FloatProperty(
+            name="Smallest Bone", description="Leave out bones at the ends of limbs that are shorter than this share "
+            "of the longest one, such as fingers", default=0.08, min=0.0, max=1.0, subtype="FACTOR"),
+        use_ground=BoolProperty(name="Ground", description="Let it fall on a plane at height 0", default=True)),
+    operator(
+        "drive_then_let_go", mechanism, "Drive by Animation, Then Let Go",
+        "Drive the active armature by its animation and let it fall freely from a frame on", asks=("invoke",),
+        frame=IntProperty(name="Let Go at", description="Frame from which it is simulated freely", default=24)),
+    operator(
+        "copy_to_bones", mechanism, "Copy to Selected Bones",
+        "Give the selected bones the ConJac settings of the active one"),
+    operator(
+        "mechanism_from_rigid_bodies", mechanism, "Mechanism of Rigid Bodies",
+        "Make a mechanism of all rigid body objects of the scene and the Empties that join them"),
+    operator(
+        "add_spring", springs, "Add Spring",
+        "Join two selected bones or rigid body objects by a spring; of more, each bone and its parent"),
+    operator(
+        "remove_spring", springs, "Remove Spring", "Remove the spring that is shown"),
+    operator(
+        "jiggle", jiggle, "Jiggle the Soft Parts",
+        "Make the skin of an armature a soft body that is held by its bones except where the group Soft is painted",
+        nodes=IntProperty(
+            name="Dynamic Nodes", description="How many dynamic nodes to suggest where only these move, 0 for none",
+            default=2, min=0, max=100)),
+    operator(
+        "preview_tets", preview, "Tetrahedralize",
+        "Fill the active soft body with tetrahedra now and show them as a wire object; the bake uses the same ones",
+        UNDO, BEHIND),
+    operator(
+        "preview_field", preview, "Show Map",
+        "Show the fibers of the active soft body as lines, or a map as colors on its tetrahedra",
+        UNDO, (*BEHIND, "description"),
+        field=EnumProperty(
+            name="Field", description="What to show",
+            items=[(FIBERS, "Fibers", "A line along the fibers of each tetrahedron"),
+                   *((param.key, param.label, f"{param.label} of each tetrahedron as a color")
+                     for param in painted_params().values())])),
+    operator(
+        "remove_previews", preview, "Remove Previews",
+        "Remove the objects that show tetrahedra, fibers and maps of the active soft body"),
+    operator(
+        "show_joints", preview_joints, "Show Bodies and Joints",
+        "Show the rigid bodies of the active mechanism, the axes of its joints, their limits and its springs now"),
+    operator(
+        "remove_joints_preview", preview_joints, "Hide Bodies and Joints",
+        "Remove the objects that show bodies and joints of the active mechanism"),
+    operator(
+        "suggest_handles", suggest, "Suggest Dynamic Nodes",
+        "Add dynamic handles where the active soft body swings most, away from those it has; drag them as you like",
+        UNDO, BEHIND,
+        count=IntProperty(
+            name="Count", description="How many handles to add", default=4, min=1, soft_max=16, max=1000)),
+    operator(
+        "add_ground", remedies, "Add Ground",
+        "Let the active object fall on a plane at height 0, or at its lowest point where that is below"),
+    operator(
+        "subdivide", remedies, "Subdivide to Bend",
+        "Cut the faces of the active mesh finer, in the shape they have: between its vertices a mesh cannot bend",
+        cuts=IntProperty(
+            name="Cuts", description="How many cuts each edge gets", default=5, min=1, max=100, soft_max=12)),
+    operator(
+        "add_collider", contact, "Add Collider",
+        "Make the selected meshes colliders: soft bodies that collide do not go through them, still or moving"),
+    operator(
+        "collide", contact, "Collide With All",
+        "Let all soft bodies of the scene touch each other and the colliders. They are baked together from then on"),
+    operator(
+        "contact_attributes", contact_attributes, "Contact to Attributes",
+        "Write how hard the body is pushed at the present frame into its mesh, as the attributes contact_force "
+        "(newtons) and contact_pressure (pascals) of its vertices. They stay as they are at other frames"),
+    operator(
+        "select_crossing", crossing, "Select What Crosses",
+        "Go to the first frame and select the faces with which what touches goes through each other there"),
+    operator(
+        "simulate_after", simulate_after, "Simulate After",
+        "Choose the modifier whose result is simulated; those below it are applied to what is baked", opens="after",
+        after=EnumProperty(name="After", description="The modifier whose result is simulated", items=_modifiers)),
+    operator(
+        "bake", bake, "Bake",
+        "Simulate the active soft body or mechanism and what hangs on it. A stopped bake goes on where it was",
+        UNDO, BEHIND),
+    # of which object: another one may have become the active one while the scene was read
+    operator(
+        "replace_bake", behind, "Replace Finished Frames?", "Bake anew what was baked to its end with other settings",
+        {"UNDO", "INTERNAL"}, (*BEHIND, "draw"),
+        of=IntProperty(
+            name="Object", description="session_uid of what is baked", options={"HIDDEN", "SKIP_SAVE"}),
+        message=StringProperty(
+            name="Message", description="Which frames are replaced, and why", options={"HIDDEN", "SKIP_SAVE"})),
+    operator(
+        "pause", bake, "Pause Bake", "Stop the bake after the step in hand; Bake goes on from there", NO_STEP),
+    operator(
+        "cancel", bake, "Cancel Bake", "Stop the bake now; its frames stay", NO_STEP),
+    operator(
+        "free_bake", bake, "Free Bake",
+        "Delete the baked frames of the active object from the disk; the painting and settings stay", UNDO, ("invoke",),
+        together=BoolProperty(
+            name="All Baked Together", description="Free it for all soft bodies that were baked together, and not for "
+            "this one alone", default=False, options={"SKIP_SAVE"})),
+    operator(
+        "export", bake, "Export Bake",
+        "Play the baked frames in this format, which other programs and a render farm can read",
+        format=EnumProperty(
+            name="Format", description="How the baked frames are kept",
+            items=items(catalogue.family("export").values()))),
+    operator(
+        "break_lock", break_lock, "Break Lock",
+        "Take the cache from a bake that was killed on another machine. One that still runs stops before its next "
+        "frame", NO_STEP, ("invoke",)),
+    # what was chosen for another file is no answer for this one
+    operator(
+        "shared_bakes", share, "Bakes of the Other File",
+        "Choose what becomes of bakes that belong to the file that this one was saved from", UNDO, ("invoke", "draw"),
+        choice=EnumProperty(
+            name="Bakes", description="What this file does with the bakes of the file that it was saved from",
+            default="SHARE", options={"SKIP_SAVE"},
+            items=[(key, label, sentence) for key, (label, sentence) in SHARING.items()])),
+)
