@@ -51,6 +51,17 @@ for path in threads._kernel_sources(pathlib.Path("solver").resolve())[:: int(sys
 """
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    """Let Python keep what pytest made of a test's file: bpy forbids it to write bytecode, and every run would make it
+    anew."""
+    forbidden, sys.dont_write_bytecode = sys.dont_write_bytecode, False
+    try:
+        return (yield)
+    finally:
+        sys.dont_write_bytecode = forbidden or sys.dont_write_bytecode
+
+
 @pytest.fixture(autouse=True)
 def _one_thread_a_worker():
     """Workers share the cores already. Whoever tests threads asks for two."""
@@ -88,15 +99,16 @@ def once(shared):
 
 @pytest.fixture(scope="session")
 def built_examples(shared):
-    """A folder with all examples, built anew in one Blender."""
+    """built_examples(names): a folder with these examples, each built anew once in a run, those of a call together."""
     folder = shared / "examples"
-    with open(shared / "examples.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (shared / "examples.done").exists():
-            from examples_blend.build import EXAMPLES
 
-            folder.mkdir()
-            subprocess.run([sys.executable, "-m", "examples_blend.build", *EXAMPLES, "--folder", str(folder)], cwd=ROOT,
-                           check=True, capture_output=True)
-            (shared / "examples.done").touch()
-    return folder
+    def of(names):
+        with open(shared / "examples.lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            folder.mkdir(exist_ok=True)
+            if lacking := [name for name in names if not (folder / f"{name}.blend").exists()]:
+                subprocess.run([sys.executable, "-m", "examples_blend.build", *lacking, "--folder", str(folder)],
+                               cwd=ROOT, check=True, capture_output=True)
+        return folder
+
+    return of

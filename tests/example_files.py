@@ -8,12 +8,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def committed_and_built(names, script, folder):
+def committed_and_built(names, script, built_examples):
     """{("committed" | "built", name): facts}. script: prints "FACTS" and the JSON of {path: facts} for its arguments.
 
-    folder: where they are built.
+    built_examples: the fixture.
     """
-    places = {"committed": ROOT / "examples_blend", "built": folder}
+    places = {"committed": ROOT / "examples_blend", "built": built_examples(names)}
     paths = {(kind, name): str(where / f"{name}.blend") for kind, where in places.items() for name in names}
     ran = subprocess.run([sys.executable, "-c", script, *paths.values()], cwd=ROOT, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr

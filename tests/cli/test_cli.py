@@ -19,12 +19,7 @@ from solver.frames.read import Cache
 
 ROOT = Path(__file__).resolve().parents[2]
 END = 61  # frames of the jobs that are broken off: enough to be in the middle whatever the machine does
-SOLVER = [sys.executable, "-m", "solver"]
-
-
-def start(*arguments, stdin=subprocess.PIPE, **options) -> subprocess.Popen:
-    return subprocess.Popen([*SOLVER, *map(str, arguments)], cwd=ROOT, text=True, encoding="utf-8", stdin=stdin,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+STEP = 1 / 48  #: of these jobs [s], two a frame
 
 
 def run(*arguments) -> tuple[int, list[dict], str]:
@@ -54,7 +49,7 @@ def contents(job: Path) -> dict[str, bytes]:
 @pytest.fixture(scope="module")
 def unbroken(tmp_path_factory):
     """A job baked in one run, and what it said."""
-    job = box_job(tmp_path_factory.mktemp("unbroken") / "job", end=END)
+    job = box_job(tmp_path_factory.mktemp("unbroken") / "job", end=END, step=STEP)
     return job, run("bake", job)
 
 
@@ -67,7 +62,7 @@ def test_a_bake_says_the_protocol_and_writes_every_frame(unbroken):
     logs = [event["text"] for event in events if event["event"] == "log"]
     assert sum(text.startswith("Linear solver: ") and len(text) > 30 for text in logs) == 1
     assert next(event for event in events if event["event"] == "start") == {
-        "event": "start", "frames": [1, END], "steps_per_frame": 4}
+        "event": "start", "frames": [1, END], "steps_per_frame": 2}
     frames = [event for event in events if event["event"] == "frame"]
     assert [event["frame"] for event in frames] == list(range(2, END + 1))
     assert all(event["ms"] > 0 and event["left_s"] >= 0 for event in frames)
@@ -104,8 +99,8 @@ def test_finished_frames_are_told_at_once_without_the_solver(unbroken):
 
 
 def test_kill_9_then_resume_gives_the_same_bytes(unbroken, tmp_path):
-    job = box_job(tmp_path / "job", end=END)
-    process = start("bake", job, "--json")
+    job = box_job(tmp_path / "job", end=END, step=STEP)
+    process = forked_command.Started("bake", job, "--json")
     until_frame(process, 27)
     process.kill()
     process.communicate()
@@ -141,9 +136,9 @@ def test_a_free_body_that_lands_resumes_to_the_same_bytes(tmp_path):
 
 @pytest.mark.parametrize("ways", some(["pause SIGTERM", "pause SIGTERM SIGINT"], "pause SIGTERM"))
 def test_a_stop_on_request_exits_75_and_resumes_to_the_same_bytes(unbroken, tmp_path, ways):
-    job = box_job(tmp_path / "job", end=END)
+    job = box_job(tmp_path / "job", end=END, step=STEP)
     for way, frame in zip(ways.split(), (8, 18, 28)):
-        process = start("bake", job, "--json", "--resume")
+        process = forked_command.Started("bake", job, "--json", "--resume")
         until_frame(process, frame)
         if way == "pause":
             process.stdin.write("what\npa")
@@ -163,9 +158,8 @@ def test_a_stop_on_request_exits_75_and_resumes_to_the_same_bytes(unbroken, tmp_
 
 def test_an_end_of_input_does_not_stop_a_bake(tmp_path):
     """Cron and queues give an empty stdin; `run` gives /dev/null, and here a pipe is closed at once."""
-    process = start("bake", box_job(tmp_path, end=3), "--json")
+    process = forked_command.Started("bake", box_job(tmp_path, end=3), "--json")
     process.stdin.close()
-    process.stdin = None
     assert events_of(process)[-1]["code"] == 0
 
 
@@ -178,8 +172,8 @@ def test_the_second_signal_kills():
 
 
 def test_a_reader_that_has_gone_stops_the_bake(tmp_path):
-    job = box_job(tmp_path / "job", end=END)
-    process = start("bake", job, "--json")
+    job = box_job(tmp_path / "job", end=END, step=STEP)
+    process = forked_command.Started("bake", job, "--json")
     until_frame(process, 3)
     process.stdout.close()
     assert process.wait(timeout=60) == 75
@@ -230,8 +224,8 @@ def test_a_motion_that_blows_up_stops_with_advice_and_keeps_earlier_frames(tmp_p
 
 
 def test_two_bakers_cannot_share_a_cache(tmp_path):
-    job = box_job(tmp_path / "job", end=END)
-    first = start("bake", job, "--json")
+    job = box_job(tmp_path / "job", end=END, step=STEP)
+    first = forked_command.Started("bake", job, "--json")
     until_frame(first, 3)
     first.send_signal(signal.SIGSTOP)
     try:
@@ -245,7 +239,7 @@ def test_two_bakers_cannot_share_a_cache(tmp_path):
 
 
 def test_a_range_is_what_must_be_there_at_the_end(unbroken, tmp_path):
-    job = box_job(tmp_path / "job", end=END)
+    job = box_job(tmp_path / "job", end=END, step=STEP)
     assert run("bake", job, "--frames", "4-13")[0] == 0
     assert Cache(job / "cache").frames_done() == list(range(1, 14))
     code, events, _ = run("bake", job, "--frames=15-23", "--resume")
@@ -274,7 +268,7 @@ def test_a_damaged_frame_is_found_and_made_again(unbroken, tmp_path):
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="a file system of its own needs root")
 def test_a_full_disk_stops_the_bake_and_keeps_its_frames(tmp_path):
-    job = box_job(tmp_path / "job", end=END)
+    job = box_job(tmp_path / "job", end=END, step=STEP)
     (job / "cache").mkdir()
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(job / "cache")],
                              capture_output=True)

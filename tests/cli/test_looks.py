@@ -1,9 +1,10 @@
 """`solver fields` and `solver suggest`: what Blender's previews read, and what a pipeline may ask."""
 
+import forked_command
 import numpy as np
 import pytest
 from small_jobs import box_job, box_tets, change
-from test_cli import run, start
+from test_cli import run
 
 from solver.meshing.volume import boundary_faces
 
@@ -50,6 +51,5 @@ def test_too_many_are_refused_with_the_name_of_the_body(tmp_path):
 
 @pytest.mark.parametrize("count", ["0", "-3", "some"])
 def test_a_count_is_a_number_from_1_on(tmp_path, count):
-    process = start("suggest", tmp_path, f"--count={count}")
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode == 2 and f'"{count}" is not a number from 1 on' in errors
+    code, _, errors = forked_command.run("suggest", tmp_path, f"--count={count}")
+    assert code == 2 and f'"{count}" is not a number from 1 on' in errors

@@ -10,6 +10,7 @@ import time
 from dataclasses import asdict, replace
 from pathlib import Path
 
+import forked_command
 import numpy as np
 import pytest
 from small_jobs import box_job
@@ -37,42 +38,48 @@ def child(code: str, *arguments, **options) -> subprocess.Popen:
                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
 
 
-#: takes and frees the lock without end; the number of system calls after which it is killed is its second argument
+#: for each number of its standard input: a fork takes and frees the lock, and is killed after so many system calls
 TAKE = """
 import os, signal, sys
 from pathlib import Path
 from solver.frames import lock
-left = int(sys.argv[2])
+left = 0
 def step(event, _):
     global left
-    if event.startswith(("open", "os.", "fcntl.")):
+    if event.startswith(("open", "os.", "fcntl.")) and event != "os.kill":
         left -= 1
         if left < 0:
             os.kill(os.getpid(), signal.SIGKILL)
 folder = Path(sys.argv[1])
-with lock.held(folder):  # once before it is counted, so that all is imported
-    pass
-sys.addaudithook(step)
-with lock.held(folder):
-    print("held", flush=True)
-    left = 10 ** 9 if len(sys.argv) > 3 else left
-print("freed", flush=True)
+for line in sys.stdin:
+    taker = os.fork()
+    if not taker:
+        with lock.held(folder):  # once before it is counted, so that all is imported
+            pass
+        left = int(line)
+        sys.addaudithook(step)
+        with lock.held(folder):
+            pass
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.waitpid(taker, 0)[1]), flush=True)
 """
 
 
 def test_a_kill_at_any_moment_of_taking_never_refuses_the_next(tmp_path):
     """Every call of the system between the first look at the lock and its end is the last one in turn."""
-    ended, kills = False, 0
-    while not ended:
-        killed = child(TAKE, tmp_path, kills)
-        ended = killed.communicate(timeout=60)[0].endswith("freed\n")
-        assert ended == (killed.returncode == 0), killed.returncode
+    taking, code, kills = child(TAKE, tmp_path), None, 0
+    while code != 0:
+        taking.stdin.write(f"{kills}\n")
+        taking.stdin.flush()
+        code = int(taking.stdout.readline())
+        assert code in (0, -signal.SIGKILL)
         began = time.monotonic()
         with lock.held(tmp_path):
             pass
         assert time.monotonic() - began < 3 and not any(tmp_path.iterdir()), kills
         kills += 1
     assert kills > 8
+    taking.communicate()
 
 
 def test_a_kill_at_any_time_never_refuses_the_next(tmp_path):
@@ -187,8 +194,7 @@ def test_a_bake_whose_lock_was_broken_writes_no_more(tmp_path):
 
 def test_a_broken_lock_ends_a_bake_with_a_sentence(tmp_path):
     job = box_job(tmp_path / "job", end=200)
-    baking = subprocess.Popen([sys.executable, "-m", "solver", "bake", str(job), "--json"], cwd=ROOT, text=True,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    baking = forked_command.Started("bake", job, "--json")
     for line in baking.stdout:
         if json.loads(line)["event"] == "frame":
             break

@@ -56,7 +56,7 @@ def test_many_columns_are_answered_as_one_by_one(tmp_path):
 def test_rough_bearings_make_it_harder_to_walk(tmp_path):
     """The torque of both motors, its mean over the second half of a stride and more, rises with μ."""
     torques = []
-    for mu in (0.0, 0.2, 0.4):
+    for mu in (0.0, 0.3):
         world = walker(tmp_path / str(mu), mu)
         cranks = [int(world.tree.dof[list(world.tree.bodies).index(f"Klann/{end} crank")]) for end in ("Front", "Rear")]
         state, efforts = world.initial_state(), []
@@ -67,4 +67,4 @@ def test_rough_bearings_make_it_harder_to_walk(tmp_path):
             efforts.append(shown["effort"][cranks].sum())
         assert world.summary == []
         torques.append(float(np.mean(efforts[45:])))  # half a turn of the cranks
-    assert 0.0 < torques[0] < torques[1] - 0.5 and torques[1] < torques[2] - 0.5
+    assert 0.0 < torques[0] < torques[1] - 0.75

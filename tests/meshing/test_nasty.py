@@ -59,15 +59,15 @@ def test_what_parts_is_told_with_its_pieces_before_and_after():
 def test_what_takes_too_long_is_tried_coarser_and_refused_and_the_time_is_told():
     said = []
     with pytest.raises(MesherFailed) as refusal:
-        tetrahedralize(*slab(1 / 200, 40), "tetwild", {}, name="Sheet metal", seconds=3.0,
+        tetrahedralize(*slab(1 / 200, 40), "tetwild", {}, name="Sheet metal", seconds=2.0,
                        report=lambda done, words: said.append(words))
-    assert times(said) == {"first try": 3.0, "last try": 2.0}
+    assert times(said) == {"first try": 2.0, "last try": 1.0}
     text = str(refusal.value)
-    assert re.match(r'"Sheet metal": fTetWild could not mesh it: it did not finish within 3 s, nor coarser; it has '
+    assert re.match(r'"Sheet metal": fTetWild could not mesh it: it did not finish within 2 s, nor coarser; it has '
                     r"one part, 6720 triangles and is about 0\.005 m thick, 1\.4 m across\. Use a larger edge", text)
     assert any("trying other settings" in words for words in said)
-    assert any(words.endswith("(2 s of at most 3 s, first try)") for words in said)
-    assert any(words.endswith("(1 s of at most 2 s, last try)") for words in said)
+    assert any(words.endswith("(1 s of at most 2 s, first try)") for words in said)
+    assert any(words.endswith("(1 s of at most 1 s, last try)") for words in said)
 
 
 @pytest.mark.parametrize("surface, looks, remedy", [
@@ -77,7 +77,7 @@ def test_what_takes_too_long_is_tried_coarser_and_refused_and_the_time_is_told()
 def test_what_no_time_is_enough_for_is_tried_coarser_at_once(surface, looks, remedy):
     said = []
     with pytest.raises((MesherFailed, BadMesh), match=looks) as refusal:
-        tetrahedralize(*surface(), "tetwild", {}, name="It", seconds=2.0,
+        tetrahedralize(*surface(), "tetwild", {}, name="It", seconds=1.0,
                        report=lambda done, words: said.append(words))
     assert remedy in str(refusal.value) and str(refusal.value).startswith('"It": fTetWild could not')
     assert any("would take too long; trying coarser ones" in words for words in said)
