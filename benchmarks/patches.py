@@ -36,6 +36,7 @@ SOLVERS: dict[str, dict[str, Any]] = {
     "Semi-Implicit SDIRK2": {"integrator": "ssdirk2"},
     "SDIRK2, Quick": {"integrator": "sdirk2", "stage_solver": {"kind": "quick"}}}
 CLAIMED = "Semi-Implicit SDIRK2"  #: whose single nodes the claim is put beside
+NEW = "turn"  #: how spots of a new soft body move, `operators.first_settings`
 
 
 def with_spots(scene: Scene, where: str, kind: str, **choices: Any) -> Nodes:
@@ -90,9 +91,9 @@ def main() -> None:
                 rows[f"{label}, {where}, {kind}"] = {"to 0.1 s": round(float(first), 3),
                                                      "0.6 to 1 s": round(float(late), 3), "ms a step": round(cost, 1)}
                 print(label, where, kind, rows[f"{label}, {where}, {kind}"], file=sys.stderr, flush=True)
-    means = [rows[f"{CLAIMED}, {where}, mean"] for where in PLACES]
-    claims = [claim("patches_visible", min(row["0.6 to 1 s"] for row in means), "of the truth", ">= 0.55"),
-              claim("patches_first", min(row["to 0.1 s"] for row in means), "of the truth", ">= 0.85")]
+    new = [rows[f"{CLAIMED}, {where}, {NEW}"] for where in PLACES]
+    claims = [claim("patches_visible", min(row["0.6 to 1 s"] for row in new), "of the truth", ">= 0.55"),
+              claim("patches_first", min(row["to 0.1 s"] for row in new), "of the truth", ">= 0.85")]
     emit("patches", claims, rows)
 
 

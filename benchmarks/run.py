@@ -3,6 +3,7 @@
     python -m benchmarks.run NAME      prints its JSON line
     python -m benchmarks.run --all     all of them, and writes docs/benchmarks.md
     python -m benchmarks.run --write NAME …     these, and writes docs/benchmarks.md with what the others said last
+    python -m benchmarks.run --list    which have a row, of what commit, and which have none
 
 What each said last is kept in benchmarks/results, so a quiet hour may go to those that need it; of code that is in no
 commit nothing is kept. Those with parts, such as conjac_scenes.dragon, run part by part, each with a row, a commit and
@@ -30,6 +31,7 @@ PARTS = {
     "conjac_scenes": ("twist", "hetero", "aniso", "barcut", "dragon", "dragon_nodes", "dragon_even", "bunny",
                       "armadillo", "refactor", "muscle"),
     "contact": ("self", "share", "ducks", "bowl"),
+    "contact_laws": ("mat", "balls"),
     "mechanism_scenes": ("chain", "biped"),
 }
 
@@ -77,13 +79,27 @@ def kept() -> list[dict[str, Any]]:
     return [answer for answer in found if report.why_not(answer) is None]
 
 
+def commits() -> dict[str, str | None]:
+    """Of each benchmark the commit that its row is of; None where there is no row that can be traced."""
+    found: dict[str, str | None] = dict.fromkeys(names())
+    for name in names():
+        if path_of(name).exists():
+            answer = json.loads(path_of(name).read_text(encoding="utf-8"))
+            found[name] = answer["machine"]["commit"] if report.why_not(answer) is None else None
+    return found
+
+
 def table(answers: list[dict[str, Any]]) -> str:
     """docs/benchmarks.md: claim, ours, goal, paper, the machine each was measured on, and what else was measured."""
     rows = ["# Benchmarks", "",
             "Written by `make benchmarks`; every row is one run of the commit and on the machine below it. A claim "
             "that does not hold stands as it is. `python -m benchmarks.run --write NAME` measures one anew, "
-            "`python -m benchmarks.run` names them all; what has no heading here was not measured since commits are "
-            "kept.", ""]
+            "`python -m benchmarks.run --list` says of which commit each row is.", ""]
+    without = [name for name, commit in commits().items() if commit is None]
+    if without:
+        rows += ["Without a row, since none was measured on a commit that is kept: " +
+                 ", ".join(f"`{name}`" for name in without) + ". What other pages say of these was measured before "
+                 "commits were kept, on machines that nothing recorded.", ""]
     for answer in answers:
         rows += [f"## {answer['benchmark']}", ""]
         if answer["claims"]:
@@ -106,7 +122,12 @@ def main() -> int:
     parser.add_argument("name", nargs="*", help=f"of {', '.join(names())}")
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
+    parser.add_argument("--list", action="store_true", help="say which have a row")
     chosen = parser.parse_args()
+    if chosen.list:
+        for name, commit in commits().items():
+            print(f"{name}: {commit or 'no row'}")
+        return 0
     wanted = names() if chosen.all else [one for name in chosen.name for one in parts_of(name)]
     if not wanted or not {*wanted} <= {*names()}:
         parser.error(f"name one of {', '.join(names())}, or --all")

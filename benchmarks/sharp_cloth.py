@@ -36,7 +36,7 @@ from solver.sheet.limits import Limits
 from solver.sheet.sheet_mesh import SheetMesh
 from solver.sheet.sizing import Sizing
 
-H, WARM, STEPS, EDGE, OUT = 1 / 96, 24, 24, 0.07, 0.004
+H, WARM, STEPS, EDGE, OUT = 1 / 96, 24, 12, 0.07, 0.004
 STRETCH = {"stretch_warp": 1000.0, "stretch_weft": 1000.0, "shear": 300.0, "poisson_ratio": 0.2}
 #: of the dissertation: faces and milliseconds of a step
 PAPER = {"EDGE (EOL)": (2971, 1101.0), "LO-RES (EOL)": (133, 16.3), "LO-RES (reg.)": (256, 18.1)}
