@@ -88,6 +88,7 @@ def test_stopping_while_the_scene_is_read_leaves_it_as_it_was(scene):  # noqa: F
     assert session.running == {}
 
 
+@pytest.mark.own_worker  # what is forked for tests dies a moment after the process that asked for it
 def test_a_worker_killed_from_outside_is_told_and_gone_on_with(scene):  # noqa: F811
     obj = add_jelly(step=1 / 480)
     scene.frame_end = 16

@@ -99,6 +99,7 @@ def test_a_bake_that_is_stopped_by_another_file_still_arrives_where_it_was_saved
     assert addon_bake.status(obj).state == "partial" and len(frames_of(obj)) >= 12
 
 
+@pytest.mark.own_worker  # what is forked for tests dies a moment after the process that asked for it
 def test_the_first_save_during_a_bake_whose_worker_dies_moves_it_too(unsaved, tmp_path):
     obj = add_jelly(step=1 / 480)
     bpy.context.scene.frame_end = 20
