@@ -133,6 +133,7 @@ def test_a_moving_ground_carries_a_body_up(tmp_path):
     assert risen == pytest.approx(0.1 * 60 * H, abs=2e-3)
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize("kind", ["coulomb", "filter", None])
 def test_a_job_s_ground_drags_the_box_along_where_it_has_friction(tmp_path, kind):
     """A belt of 0.1 m/s; without friction the box stays."""

@@ -13,6 +13,7 @@ LOADS = 3  #: times that normal impulses are taken anew: friction tips the body 
 ITERATIONS = 100  #: in each of them; the impulses are within Coulomb's bound after any number
 ROUGHLY = 5.0  #: times the tolerance, for each time that loads are still to be taken anew
 TOLERANCE = 1.0e-3  #: slip that may be left, as a share of what friction can change
+SATURATED = 1.0e3  #: a step this many times what takes any slip that counts to its bound does the same as a longer one
 SLOWEST = 1.0e-9  #: [m/s]: slip that is none
 
 
@@ -71,11 +72,13 @@ class Coulomb:
         if not rubs.any():
             return impulse, moved, 0.0
         share = (most / most.mean())[:, None]
+        longest = SATURATED * float(most.mean()) / tolerance
         slip = rubbing.along(rubbing.slip + moved)
         if length == 0.0:
             downhill = share * slip
             length = float(np.vdot(slip, downhill)) / _positive(np.vdot(downhill, respond(downhill)))
         for iteration in range(ITERATIONS):
+            length = min(length, longest)
             change = within(impulse - length * share * slip, most) - impulse
             left = np.linalg.norm(change[rubs], axis=1) / (length * share[rubs, 0])
             if float(left.max()) <= tolerance:
