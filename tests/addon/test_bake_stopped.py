@@ -91,13 +91,14 @@ def test_stopping_while_the_scene_is_read_leaves_it_as_it_was(scene):  # noqa: F
 @pytest.mark.own_worker  # what is forked for tests dies a moment after the process that asked for it
 def test_a_worker_killed_from_outside_is_told_and_gone_on_with(scene):  # noqa: F811
     obj = add_jelly(step=1 / 480)
-    scene.frame_end = 16
+    scene.frame_end = 400
     bake = session.Bake(obj, scene)
     run_until(bake, lambda: (bake.progress.frame or 0) >= 6)
     os.kill(bake.worker.pid, signal.SIGKILL)
     assert bake.wait() == 4
     assert '"Jelly": the solver\'s process ended by itself (exit code -9)' in bake.progress.error
     assert addon_bake.status(obj).state in ("partial", "broken")
+    scene.frame_end = len(frames_of(obj)) + 6
     assert obj.conjac.bake() == 0
     assert addon_bake.status(obj).state == "complete"
 
@@ -188,7 +189,7 @@ def test_when_blender_closes_in_mid_bake_the_worker_ends_and_the_bake_can_go_on(
         if how == "kill":
             blender.kill()
         blender.wait(30)
-    until = time.monotonic() + 5.0
+    until = time.monotonic() + 30.0
     while Path(f"/proc/{worker}").exists():
         assert time.monotonic() < until
         time.sleep(0.05)
