@@ -25,6 +25,11 @@ def __getattr__(name: str) -> Any:
     return getattr(_ANSWERED[name], name)
 
 
+def is_running(obj: bpy.types.Object) -> bool:
+    """Whether this Blender bakes the object, which undo may have made nothing to ConJac meanwhile."""
+    return later.has_run(session) and session.running_bake(obj) is not None
+
+
 def _bake(settings: CONJAC_Settings, wait: bool = True) -> int:
     """Bake this object as the Bake button does. wait: return when it has ended.
 

@@ -11,10 +11,8 @@ from .behind import BehindWindow
 
 
 def running_bake(obj: bpy.types.Object | None) -> "session.Bake | None":
-    """The bake of this object that this Blender runs."""
-    if members.is_soft_body(obj) or members.is_mechanism(obj):
-        return session.running_bake(obj)
-    return None
+    """The bake of this object that this Blender runs, also where undo took ConJac off the object meanwhile."""
+    return session.running_bake(obj) if obj is not None else None
 
 
 def is_baking(obj: bpy.types.Object) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,6 +12,10 @@ Message = Mapping[str, Any]
 #: a stage of the solver → what it is to an artist, short enough for one line of the sidebar
 WORDS = {"tets": "Filling the shape", "fields": "Carrying paint inside", "compile": "Compiling, only this once",
          "world": "Getting ready", "suggest": "Finding where it swings"}
+
+
+#: what ends a message on a job: the place in scene.json, a file that an artist never sees
+PLACE = re.compile(r" - at `\$[^`]*`")
 
 
 @dataclass(frozen=True)
@@ -66,12 +71,13 @@ def _frame(progress: Progress, message: Message) -> Progress:
 
 
 def _error(progress: Progress, message: Message) -> Progress:
-    return replace(progress, error=message["text"], error_code=message["code"])
+    return replace(progress, error=PLACE.sub("", message["text"]), error_code=message["code"])
 
 
 def _end(progress: Progress, message: Message) -> Progress:
     done: dict[str, Any] = {"fraction": 1.0} if message["code"] == 0 else {}
-    return replace(progress, exit_code=message["code"], text=message["text"].rstrip("."), left_s=None, **done)
+    text = PLACE.sub("", message["text"]).rstrip(".")
+    return replace(progress, exit_code=message["code"], text=text, left_s=None, **done)
 
 
 _READERS: dict[str, Callable[[Progress, Message], Progress]] = {

@@ -106,7 +106,9 @@ def _changed_mesh(obj: bpy.types.Object, found: Status) -> str:
 
 def _in_range(found: Status, first: int, last: int) -> Status:
     """The same for the frame range of the settings: a longer one goes on from what is baked, a shorter one keeps it."""
-    if found.first != first or last < first:
+    if last < first:
+        return replace(found, state="stale", text=f"The last frame, {last}, is before the first, {first}")
+    if found.first != first:
         return found
     total, done = last - first + 1, sum(first <= frame <= last for frame in found.frames)
     if done < total:

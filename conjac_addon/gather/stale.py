@@ -15,6 +15,7 @@ from ...solver.errors import BadInput
 from ...solver.frames.compared import nameless
 from ...solver.job.files import open_regular
 from .. import members
+from .. import settings as properties
 from .body import map_end
 from .job import scene_settings
 
@@ -64,6 +65,10 @@ def changed_settings(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path
     if len(old.get("obstacles", [])) != len(now.get("obstacles", [])):
         changed.add("obstacles")
         old["obstacles"], now["obstacles"] = [], []
+    if "ground" in old and "ground" in now and obj.conjac.ground_object is None:
+        # where an object says it, it takes an evaluation
+        if old["ground"].get("point") != [0.0, 0.0, properties.si(obj.conjac, "ground_height", scene)]:
+            changed.add("ground.height")
     before, after = _flat(nameless(old)), _flat(nameless(now))
     before = _defaults(after) | before  # what an older ConJac did not know was as it is by default
     for path in before.keys() | after.keys():
@@ -158,6 +163,7 @@ def _defaults(flat: dict[str, Any]) -> dict[str, Any]:
 _PROPERTIES = {"ground.stiffness": "ground_stiffness",
                "ground.stiffness_per_area": "ground_stiffness_per_area",
                "ground.tangential_share": "ground_tangential_share",
+               "ground.height": "ground_height",
                "time.tolerance": "accuracy"}
 
 #: what contact says
@@ -185,6 +191,8 @@ def _label(path: str) -> str:
         return _OF_CONTACT[keys[-1]]
     if "eulerian" in keys:
         keys[-1] = catalogue.SHARP.key if keys[-1] == "eulerian" else f"sharp_{keys[-1]}"
+    if keys == ["time", "fps"]:
+        return "Frame Rate"
     name = _PROPERTIES.get(".".join(keys), keys[-1])
     known = bpy.types.Object.bl_rna.properties["conjac"].fixed_type.properties
     return known[name].name if name in known else name.replace("_", " ").title()

@@ -67,7 +67,7 @@ def caption(settings: bpy.types.PropertyGroup) -> str:
     if modes:
         kept = f"The slowest {modes} wobbles keep their swing. " if modes > 1 else "The slowest one keeps its swing. "
         of = "the others"
-    damped = any(getattr(settings, property_name(law, param)) for param in law.params)
+    damped = settings.wobble_half_life or any(getattr(settings, property_name(law, param)) for param in law.params)
     return f"{kept}Left of {of} after 1 s{', before material damping' if damped else ''}:"
 
 

@@ -35,17 +35,19 @@ def draw_body(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         layout.operator("conjac.remove", icon="X", text="Remove Collider")
         return
     if not (members.is_soft_body(obj) or members.is_mechanism(obj)):
+        if bake.is_running(obj):  # undo has taken ConJac off it
+            _draw_running(layout, bake.shown_status(obj))
         _draw_beginning(layout, obj)
         return
     status = bake.shown_status(obj)
-    _draw_buttons(layout, status)
     # below the buttons, which stay where they are however long the sentence is
     if status.state == "baking":
-        layout.progress(factor=status.fraction or 0.0, text=status.text + progress.remaining(status.left_s))
+        _draw_running(layout, status)
         if not status.mine:
             hint(layout, f"Another program bakes it: pause or cancel it there. {status.held_by}".rstrip(". "))
             layout.operator("conjac.break_lock", icon="UNLOCKED")
     else:
+        _draw_buttons(layout, status)
         # what is all there but looks wrong has no check mark
         paragraph(layout, status.text, "ERROR" if status.wrong else STATE_ICONS[status.state])
         if status.state == "complete" and obj.mode != "OBJECT":
@@ -67,6 +69,12 @@ def _removes(obj: bpy.types.Object) -> str:
     if obj.type != "MESH":
         return "Remove Mechanism"
     return "Remove Cloth" if members.is_cloth(obj) else "Remove Soft Body"
+
+
+def _draw_running(layout: bpy.types.UILayout, status: bake.Status) -> None:
+    """How far a bake is, below the buttons that hold it."""
+    _draw_buttons(layout, status)
+    layout.progress(factor=status.fraction or 0.0, text=status.text + progress.remaining(status.left_s))
 
 
 def _draw_buttons(layout: bpy.types.UILayout, status: bake.Status) -> None:
@@ -122,7 +130,9 @@ def draw_motion(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         layout.prop(solver, "method")
         draw_params(layout, settings, "method")
     else:
-        layout.prop(solver, "beta")
+        row = layout.row()
+        row.active = chosen(shared, "integrator").weighs
+        row.prop(solver, catalogue.BETA.key)
     layout.prop(solver, "step")
     if is_body and len(members.soft_bodies(context.object, scene)) > 1:
         hint(layout, "Of all that are baked together the shortest step counts")
@@ -392,6 +402,8 @@ def draw_params(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, f
     for param in entry.params:
         row = layout.row()
         row.active = not param.needs or getattr(settings, switches[param.needs])
+        if param == catalogue.BETA:
+            row.active = chosen(members.shared_settings(settings.id_data), "integrator").weighs  # type: ignore[arg-type]
         row.prop(settings, property_name(entry, param))
         value = getattr(settings, property_name(entry, param))
         if isinstance(value, float) and not param.unit and 0.0 < abs(value) < LEAST:

@@ -76,6 +76,7 @@ class Entry(Record):
     adaptive: bool = False  #: of an integrator: it tells its error, so that a tolerance can choose its steps
     follows: str = ""  #: of a method: what follows what instead of moving on its own, a clause; "" where nothing does
     unfollowed: str = ""  #: of an integrator: why it steps no nodes that follow others, a clause; "" where it does
+    weighs: bool = False  #: of an integrator: the method's Damping (β) means something to it
     iterates: bool = False  #: of an integrator: it solves its stages to a tolerance
     bounded: bool = False  #: of an integrator: its stages end where nothing has gone through anything
     unrubbed: str = ""  #: of an integrator: why it knows no friction of the ground, a clause; "" where it does

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from .entry import Entry, Param
 
-BETA = Param("beta", "Damping", "How much stiffness damps the motion: 1 is calm, 0.5 is lively; below 0.5 is unstable",
+BETA = Param("beta", "Damping", "How much stiffness damps the steps of Semi-Implicit Euler and Leapfrog: 1 is calm, "
+             "0.5 is lively; below 0.5 is unstable. Other integrators have a damping of their own",
              0.5, "", 0.0, 100.0, 0.5, 4.0)
 GAMMA = Param("gamma", "Relaxation", "Share of the leftover static force that each step removes by moving nodes",
               1.0 / 3.0, "", 0.0, 1.0, 0.0, 1.0)
@@ -154,10 +155,10 @@ ENTRIES: tuple[Entry, ...] = (
           number=1),
     Entry("integrator", "semi_implicit", "integrators.semi_implicit:SemiImplicit", "Semi-Implicit Euler",
           "One linear solve a step, calmed by Damping: quick and safe", (KEEP_SPIN,), adaptive=True,
-          bounded=True, number=0),
+          bounded=True, weighs=True, number=0),
     Entry("integrator", "leapfrog", "integrators.leapfrog:Leapfrog", "Semi-Implicit Leapfrog",
           "Jointed bodies keep their swing, soft ones move as with Semi-Implicit Euler: quick and safe", (KEEP_SPIN,),
-          adaptive=True, bounded=True, number=23),
+          adaptive=True, bounded=True, weighs=True, number=23),
     Entry("integrator", "sbdf2", "integrators.bdf2:SBDF2", "Semi-Implicit BDF2",
           "One linear solve a step and half the damping: lively, for gentle motion", adaptive=True,
           unjointed=LINEARISED, number=1),
@@ -227,7 +228,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("integrator", "semi_implicit_printed", "integrators.leapfrog:SemiImplicitPrinted",
           "Semi-Implicit Euler (Printed)",
           "Jointed bodies by the dissertation's formula: hinges keep their swing, long chains may blow up",
-          (KEEP_SPIN,), adaptive=True, bounded=True, number=24),
+          (KEEP_SPIN,), adaptive=True, bounded=True, weighs=True, number=24),
     Entry("stage_solver", "newton_d", "nonlinear.newton:NewtonDirect", "Newton, Direct",
           "A factorization in each iteration: the sturdiest", LIMITS, number=0),
     Entry("stage_solver", "qlb", "nonlinear.qlb:QLB", "QLB",

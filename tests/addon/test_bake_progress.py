@@ -35,6 +35,13 @@ def test_a_stage_is_told_in_an_artists_words_with_its_share():
     assert line(told(STAGE, START, FRAME)) == "Frame 13 of 20, 8 s left"
 
 
+def test_a_message_leaves_out_its_place_in_scene_json():
+    text = '"Ear": the surface is not a box. Use fTetWild - at `$.bodies[0].surface`.'
+    said = told({"event": "error", "code": "bad_mesh", "text": text}, {"event": "end", "code": 2, "text": text})
+    assert (said.error, said.text) == ('"Ear": the surface is not a box. Use fTetWild.',
+                                       '"Ear": the surface is not a box. Use fTetWild')
+
+
 def test_what_an_artist_is_told_fits_into_one_line_of_the_sidebar():
     from conjac.conjac_addon.bake.progress import WORDS
 

@@ -56,6 +56,22 @@ def test_what_a_bake_that_did_not_begin_changed_is_named_in_the_artists_words(sc
     assert status.state == "stale" and status.text == "Baked before Vertices, Young's Modulus changed; bake again"
 
 
+def test_the_grounds_height_the_frame_rate_and_a_range_that_ends_before_it_begins_are_seen(scene):  # noqa: F811
+    obj = add_jelly()
+    obj.conjac.use_ground = True
+    assert obj.conjac.bake() == 0 and addon_bake.status(obj).state == "complete"
+    obj.conjac.ground_height = 0.1
+    assert addon_bake.status(obj).text == "Baked before Height changed; bake again"
+    obj.conjac.ground_height = 0.0
+    assert addon_bake.status(obj).state == "complete"
+    scene.render.fps = 25
+    assert "Frame Rate" in addon_bake.status(obj).text
+    scene.render.fps = 24
+    obj.conjac.use_scene_range, obj.conjac.frame_start, obj.conjac.frame_end = False, 1, 0
+    status = addon_bake.status(obj)
+    assert (status.state, status.text) == ("stale", "The last frame, 0, is before the first, 1")
+
+
 def test_free_deletes_what_was_baked_and_nothing_else(scene, tmp_path):  # noqa: F811
     obj = add_jelly()
     assert not bpy.ops.conjac.free_bake.poll() and not bpy.ops.conjac.export.poll()

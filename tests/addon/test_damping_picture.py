@@ -140,7 +140,9 @@ def test_the_caption_says_what_the_numbers_leave_out(soft_cube):
     assert damping.caption(settings) == "Left of a wobble after 1 s:"
     settings.stiffness_damping = 0.01
     assert damping.caption(settings) == "Left of a wobble after 1 s, before material damping:"
-    settings.stiffness_damping = 0.0
+    settings.stiffness_damping, settings.wobble_half_life = 0.0, 0.75
+    assert damping.caption(settings) == "Left of a wobble after 1 s, before material damping:"
+    settings.wobble_half_life = 0.0
     with_modes = [key for key, entry in catalogue.menu("integrator").items() if catalogue.MODES in entry.params]
     assert len(with_modes) >= 6
     for key in with_modes:

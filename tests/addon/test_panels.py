@@ -36,6 +36,8 @@ class FakeLayout:
         assert name in data.bl_rna.properties, name
         self._icon(words)
         self.log.append(("prop", name))
+        if not self.__dict__.get("active", True):
+            self.log.append(("grey", name))
 
     def template_list(self, kind, name, data, entries, where, active, **words):
         assert kind == "UI_UL_list" and name and set(words) <= {"rows"}
@@ -150,6 +152,29 @@ def test_every_setting_of_the_catalogue_can_be_reached(soft_cube):
               "simulate_after", "simulate_after_uid"}  # by a menu of its own: test_simulate_after.py
     assert set(soft_cube.conjac.bl_rna.properties.keys()) - hidden <= shown  # old names are those of the solver's
     assert set(soft_cube.conjac.solver.bl_rna.properties.keys()) - hidden <= shown
+
+
+@pytest.mark.parametrize("add", [lambda: bpy.data.objects["Cube"], lambda: mechanism()], ids=["soft body", "mechanism"])
+def test_damping_is_grey_where_the_integrator_has_one_of_its_own(soft_cube, add):
+    obj = add()
+    obj.conjac.integrator = "semi_implicit"
+    assert ("prop", "beta") in drawn(obj) and ("grey", "beta") not in drawn(obj)
+    obj.conjac.integrator = "sdirk2"
+    assert ("grey", "beta") in drawn(obj)
+
+
+def test_a_bake_can_be_stopped_where_undo_has_taken_conjac_off_the_object(soft_cube):
+    from conjac.conjac_addon.bake import session
+
+    bake = session.Bake(soft_cube, bpy.context.scene)
+    soft_cube.conjac.kind = "none"  # as Ctrl Z does where the object was made a soft body just before
+    shown = drawn(soft_cube)
+    assert ("operator", "conjac.cancel") in shown and ("operator", "conjac.add_soft_body") in shown
+    assert any(kind == "progress" for kind, _ in shown)
+    assert bpy.ops.conjac.cancel() == {"FINISHED"}
+    while bake.tick():
+        pass
+    assert bake.exit_code == 75 and ("operator", "conjac.cancel") not in drawn(soft_cube)
 
 
 def test_an_integrator_that_knows_no_friction_is_told_of(soft_cube):

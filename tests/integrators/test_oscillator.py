@@ -35,6 +35,12 @@ CLOSED = {
 }
 
 
+@pytest.mark.parametrize("entry", catalogue.family("integrator").values(), ids=lambda entry: entry.key)
+def test_the_catalogue_says_which_integrators_damping_means_something_to(entry):
+    calm, lively = (update_matrix(integrator(entry.key), 2.0, beta) for beta in (1.0, 0.5))
+    assert entry.weighs == (not np.array_equal(calm, lively))
+
+
 @pytest.mark.parametrize("key", CLOSED)
 @pytest.mark.parametrize("y", [0.01, 0.3, 2.0, 7.0, 50.0])
 def test_one_step_is_the_stability_function(key, y):
