@@ -96,6 +96,7 @@ def _draw(self: bpy.types.Panel, context: bpy.types.Context) -> None:
             continue  # armatures have no Physics tab
         header, body = layout.panel(f"CONJAC_{section.key}", default_closed=not section.open)
         if section.draw_header:
+            header.use_property_split = False  # else the checkbox stands in the middle
             section.draw_header(header, context)
         header.label(text=section.label)
         if body is not None:

@@ -113,6 +113,26 @@ def drawn(obj, place="view3d"):
     return log
 
 
+def test_a_checkbox_in_a_header_stands_at_its_left(soft_cube):
+    """Two columns would put it in the middle, beside an empty half."""
+    from conjac.conjac_addon.ui import panels as sections
+
+    seen = []
+
+    class Headers(FakeLayout):
+        own = frozenset({"log", "header"})
+
+        def panel(self, idname, default_closed=False):
+            seen.append((idname, FakeLayout(self.log)))
+            seen[-1][1].use_property_split = True  # as what is above
+            return seen[-1][1], None
+
+    sections._draw(type("Panel", (), {"layout": Headers([]), "bl_space_type": "VIEW_3D"})(), Context(soft_cube))
+    ticked = {f"CONJAC_{section.key}" for section in sections.SECTIONS if section.draw_header}
+    headers = [header for idname, header in seen if idname in ticked]
+    assert headers and not any(header.use_property_split for header in headers)
+
+
 def test_sidebar_and_physics_tab_show_the_same(soft_cube):
     assert {cls.bl_category for cls in panels() if cls.bl_space_type == "VIEW_3D"} == {"ConJac"}
     assert {cls.bl_context for cls in panels() if cls.bl_space_type == "PROPERTIES"} == {"physics"}

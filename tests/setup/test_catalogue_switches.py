@@ -1,4 +1,4 @@
-"""A parameter that needs a switch names one of its own entry's."""
+"""A parameter that needs a switch names one of its own entry's, and labels are told apart."""
 
 from solver import catalogue
 
@@ -9,3 +9,9 @@ def test_what_a_parameter_needs_is_a_switch_beside_it():
     for entry, param in needy:
         switches = [other.key for other in entry.params if isinstance(other.default, bool)]
         assert param.needs in switches, f"{entry.key}: {param.key}"
+
+
+def test_labels_that_stand_below_each_other_differ_before_a_narrow_sidebar_cuts_them():
+    for entry in catalogue.ENTRIES:
+        seen = [param.label[:12] for param in entry.params]
+        assert len(set(seen)) == len(seen), (entry.key, seen)
