@@ -13,6 +13,8 @@ its frames stay. A longer frame range goes on from what is there, and a shorter 
 
 Soft bodies that touch each other are baked together, whichever of them is named.
 
+SIGTERM, as a farm sends it, or Ctrl-C ends the step in hand and exits 75; the second signal kills.
+
 With --json every line of ours on stdout is one JSON object, as `python -m solver` prints them, with the object's name
 as "object", and where several are baked together the names of all as "objects"; Blender prints lines of its own
 between them. Stages are also "read", "begin" and "write". Of each object the last is "baked", of the command "end":
@@ -24,8 +26,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
+import threading
 import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import bpy
@@ -35,13 +41,14 @@ from ...solver.errors import (
     EXIT_BAD_INPUT,
     EXIT_COMPLETE,
     EXIT_ENVIRONMENT,
+    EXIT_STOPPED,
     BadInput,
     ConJacError,
     NoSuchThing,
     printable,
 )
 from .. import members, upgrade
-from . import foreground
+from . import foreground, session
 
 
 def run(argv: list[str]) -> int:
@@ -117,12 +124,16 @@ def _bake(arguments: argparse.Namespace, lines: Lines) -> tuple[int, str]:
     if arguments.save and not bpy.data.filepath:
         raise BadInput("there is no .blend to save", "Give a file before -c, or leave --save out")
     codes = []
-    for obj in objects:
-        together = [one.name for one in members.soft_bodies(obj, scene)]
-        said = {"object": obj.name, **({"objects": together} if len(together) > 1 else {})}
-        codes.append(foreground.bake(obj, scene, arguments.frames, arguments.format, lines.say,
-                                     lambda message, said=said: lines.event(message | said),
-                                     replaces=arguments.replace))
+    with _stops_on_signals() as stopped:
+        for obj in objects:
+            if stopped():
+                codes.append(EXIT_STOPPED)
+                continue
+            together = [one.name for one in members.soft_bodies(obj, scene)]
+            said = {"object": obj.name, **({"objects": together} if len(together) > 1 else {})}
+            codes.append(foreground.bake(obj, scene, arguments.frames, arguments.format, lines.say,
+                                         lambda message, said=said: lines.event(message | said),
+                                         replaces=arguments.replace))
     first_failure = next((code for code in codes if code != EXIT_COMPLETE), EXIT_COMPLETE)
     if not first_failure:
         if arguments.save:
@@ -133,6 +144,31 @@ def _bake(arguments: argparse.Namespace, lines: Lines) -> tuple[int, str]:
         text = f"{bpy.data.filepath} is not saved, as not every bake is complete"
         lines.say(text)
     return first_failure, text
+
+
+@contextmanager
+def _stops_on_signals() -> Iterator[Callable[[], bool]]:
+    """Inside, the first SIGTERM or Ctrl-C ends the step in hand: Blender itself dies of the one, unheard, and only
+    takes note of the other. Gives whether one came.
+    """
+    asked: list[int] = []
+    before: dict[int, Any] = {}
+
+    def stop(number: int, _frame: Any) -> None:
+        asked.append(number)
+        signal.signal(number, signal.SIG_DFL)  # the second one kills
+        for one in session.running.values():
+            one.pause()
+
+    if threading.current_thread() is threading.main_thread():
+        for name in ("SIGTERM", "SIGINT", "SIGBREAK"):
+            if number := getattr(signal, name, None):
+                before[number] = signal.signal(number, stop)
+    try:
+        yield lambda: bool(asked)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)  # None: not Python's
 
 
 def _named(scene: bpy.types.Scene, names: list[str]) -> list[bpy.types.Object]:

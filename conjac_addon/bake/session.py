@@ -323,7 +323,7 @@ class Bake:
     def _check_frames(self) -> None:
         """Complete means that every frame asked for is on disk, whatever the process said."""
         cache = place.cache_of(self.folder)
-        wanted = range(self.frames[0], self.frames[1] + 1) if self.frames else cache.frames
+        wanted = range(self.frames[0], self.frames[1] + 1) if self.frames else cache.asked()
         missing = sorted(set(wanted) - set(cache.frames_done()))
         if missing:
             raise Environment(f"{len(missing)} frames are missing from {self.folder}, the first is {missing[0]}",
@@ -385,8 +385,9 @@ def is_read(obj: bpy.types.Object) -> bool:
 
 def _finished_frames(cache: Cache) -> int:
     """How many frames a bake has where all of them are there, else 0: what was stopped half way is soon made again."""
-    done, wanted = set(cache.frames_done()), set(cache.frames)
-    return len(wanted) if wanted <= done else 0
+    done = set(cache.frames_done())
+    # a shorter range than the last bake's is one that the panel calls complete
+    return next((len(wanted) for wanted in (cache.asked(), cache.frames) if set(wanted) <= done), 0)
 
 
 def _found(collection: Any, uid: int, name: str) -> Any:

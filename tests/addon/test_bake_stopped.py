@@ -14,7 +14,7 @@ from matrix import some
 
 bpy = pytest.importorskip("bpy")
 
-from jelly import add_jelly, assert_plays, frames_of, run_until, scene, seen_at  # noqa: E402, F401
+from jelly import LAST, add_jelly, assert_plays, frames_of, run_until, scene, seen_at  # noqa: E402, F401
 
 import conjac  # noqa: E402
 from conjac.conjac_addon import bake as addon_bake  # noqa: E402
@@ -216,3 +216,19 @@ def test_free_says_how_many_frames_and_how_much_of_the_disk(scene, capfd):  # no
     assert not any(path.exists() for path in held)
     assert freeing.kept_on_disk(folder) == "0 frames, 0 kB"
     assert [freeing.size_in_words(size) for size in (850e3, 12.34e6, 1.2e9)] == ["850 kB", "12.3 MB", "1.2 GB"]
+
+
+def test_a_stopped_bake_whose_range_is_shortened_to_what_is_there_is_complete(scene):  # noqa: F811
+    obj = add_jelly()
+    assert obj.conjac.bake() == 0
+    scene.frame_end = 400
+    bake = session.Bake(obj, scene)
+    run_until(bake, lambda: (bake.progress.frame or 0) > LAST)
+    bake.cancel()
+    assert bake.wait() == 75 and addon_bake.status(obj).state == "partial"
+    scene.frame_end = LAST
+    assert addon_bake.status(obj).state == "complete" and obj.conjac.bake() == 0
+    obj.conjac.youngs_modulus *= 2.0
+    asked = session.Bake(obj, scene, replaces=False)  # the panel called it complete: it is asked before it is replaced
+    asked.wait()
+    assert f"All {LAST} frames" in asked.would_replace

@@ -1,8 +1,12 @@
 """Blender's command line, through the handler that is registered with it."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -12,7 +16,7 @@ bpy = pytest.importorskip("bpy")
 from jelly import LAST, add_jelly, assert_plays, frames_of, scene  # noqa: E402, F401
 
 import conjac  # noqa: E402
-from conjac.conjac_addon.bake import place  # noqa: E402
+from conjac.conjac_addon.bake import place, session  # noqa: E402
 
 
 @pytest.fixture()
@@ -105,6 +109,29 @@ def test_a_still_object_is_told_of_once_while_it_is_read(run, capfd):
     assert run(["bake", "--frames", "1-2"]) == 0
     told = capfd.readouterr().out.splitlines()
     assert sum("Reading" in line for line in told) == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows sends processes no SIGTERM")
+def test_a_farm_that_ends_the_job_gets_75_and_a_last_line_and_the_next_run_goes_on(run, capfd):
+    first, second = add_jelly("Jelly"), add_jelly("Second")
+    bpy.context.scene.frame_end = 400
+    before = signal.getsignal(signal.SIGTERM)
+
+    def end():
+        while not (there := list(session.running.values())) or (there[0].progress.frame or 0) < 3:
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    farm = threading.Thread(target=end)
+    farm.start()
+    assert run(["bake", "--json"]) == 75
+    farm.join()
+    told = [json.loads(line) for line in capfd.readouterr().out.splitlines() if line.startswith("{")]
+    assert [one["object"] for one in told if one["event"] == "baked"] == ["Jelly"]  # the other is not begun
+    assert (told[-1]["event"], told[-1]["code"]) == ("end", 75) and signal.getsignal(signal.SIGTERM) == before
+    assert 3 <= len(frames_of(first)) < 400 and frames_of(second) == {}
+    bpy.context.scene.frame_end = len(frames_of(first))
+    assert run(["bake", "--object", "Jelly"]) == 0
 
 
 def test_help_is_0(run, capfd):
