@@ -57,8 +57,8 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
             # what is left does not fall by itself from here on as Newton's method has it: it has to be far less
             direction = FAR_LESS * problem.system.linear.solve(-at.residual)
             ahead = problem.strain(direction) / FAR_LESS
-        if share == 1.0 and (ahead <= strain_left if by_strain else
-                             min(moved, ahead) <= strain_left and problem.is_balanced(at, direction)):
+        if share == 1.0 and (ahead if by_strain else min(moved, ahead)) <= strain_left and \
+                problem.is_balanced(at, direction):
             return problem, at.unknowns
         last = moved if share == 1.0 else 0.0
         if share == 1.0 and count < LAGGED:
