@@ -54,7 +54,7 @@ def stepped(part: Nodes, state: State, steps: int) -> tuple[State, dict[str, Any
     for law in laws:
         for name in TIMED:
             setattr(law, name, clocked(spent, getattr(law, name)))
-    factors = part.linear.factored
+    factors = part.factored
     began = time.thread_time()
     for _ in range(steps):
         state = advance(part, state, H, 1, halved=halved)
@@ -64,7 +64,7 @@ def stepped(part: Nodes, state: State, steps: int) -> tuple[State, dict[str, Any
             delattr(law, name)
     x = part.coordinates.place(state.q, state.time)
     told = {"ms": round(1e3 * whole / steps, 1), "contact_ms": round(1e3 * spent[0] / steps, 1),
-            "factors": round((part.linear.factored - factors) / steps, 2), "halved": len(halved),
+            "factors": round((part.factored - factors) / steps, 2), "halved": len(halved),
             "pairs": sum(len(law.touching(x).nodes) for law in laws), "nodes": len(part.coordinates.free)}
     print(told, file=sys.stderr, flush=True)
     return state, told

@@ -18,7 +18,7 @@ SUNK = 22  #: the frame at which it has sunk onto the table
 MIDDLE, RADII = Vector((0.0, -0.15, 0.28)), (0.17, 0.16, 0.15)  #: of the belly [m]
 TABLE = 0.12  #: height of its top [m]; the belly begins a little above and sinks by SINK
 SINK = 0.055
-SHOULDER, ELBOW, HAND = Vector((0.24, -0.08, 0.50)), Vector((0.16, -0.20, 0.56)), Vector((-0.12, -0.13, 0.53))
+SHOULDER, ELBOW, HAND = Vector((0.20, 0.0, 0.47)), Vector((0.25, -0.19, 0.50)), Vector((-0.05, -0.25, 0.51))
 THICK = 0.035  #: of the arm [m]
 
 
@@ -51,14 +51,14 @@ def armature(scene: bpy.types.Scene) -> bpy.types.Object:
     upper.head, upper.tail, upper.parent = SHOULDER, ELBOW, torso
     fore.head, fore.tail, fore.parent, fore.use_connect = ELBOW, HAND, upper, True
     for bone in (upper, fore):
-        bone.align_roll((0, 0, 1))  # its Z up: the elbow's hinge
+        bone.align_roll((0, 0, 1))  # its Z up: the hinge of an elbow that is held to the side
     bpy.ops.object.mode_set(mode="OBJECT")
     settings = rig.conjac
     settings.enabled, settings.mechanism.use_skin, settings.method = True, False, "vanilla"
     settings.integrator, settings.solver.stage_solver, settings.step = "sdirk2", "quick", 1.0 / 48.0
     settings.mechanism.contact_friction, settings.mechanism.touch_soft = 0.6, True
     rig.pose.bones["Torso"].conjac.role = "animated"
-    for name, kind, axis in (("Upper Arm", "spherical", "Z"), ("Forearm", "revolute", "X")):
+    for name, kind, axis in (("Upper Arm", "spherical", "Z"), ("Forearm", "revolute", "Z")):
         part = rig.pose.bones[name].conjac
         part.shape, part.radius, part.joint, part.axis, part.damping = "capsule", THICK, kind, axis, 0.05
     stage.key(rig.pose.bones["Torso"], "location", {1: (0.0, 0.0, 0.0), SUNK: (0.0, -SINK, 0.0)})

@@ -18,8 +18,8 @@ from . import addon
 
 FOLDER = Path(__file__).resolve().parent
 EXAMPLES = ("suzanne", "bar", "twist", "aniso", "hetero", "barcut", "drop", "ragdoll", "chain", "links", "muscle",
-            "muscle2d", "klann", "bowl", "wrung", "edge", "rollers", "key", "stack", "ducks", "belly", "wire", "nails",
-            "jaws", "push", "throw", "friction", "tablecloth")
+            "muscle2d", "klann", "bowl", "wrung", "edge", "rollers", "key", "stack", "ducks", "belly", "bunny",
+            "tumble", "wire", "nails", "jaws", "push", "throw", "friction", "tablecloth")
 
 
 def build(name: str, folder: Path = FOLDER) -> Path:

@@ -41,10 +41,10 @@ def build(scene: bpy.types.Scene) -> None:
     stage.camera(scene, (0.10, -0.62, 0.16), (0.0, 0.0, 0.065), 60.0)
 
 
-def rabbit(scene: bpy.types.Scene) -> bpy.types.Object:
-    """Balls joined by a voxel remesh and smoothed, painted where it should be lively."""
+def rabbit(scene: bpy.types.Scene, made_of: dict[str, tuple] = BALLS, fine: float = 0.0045) -> bpy.types.Object:
+    """Balls joined by a voxel remesh and smoothed, painted where it should be lively. fine: of the voxels [m]."""
     parts = []
-    for balls in BALLS.values():
+    for balls in made_of.values():
         for place, radius in balls:
             bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3, radius=radius, location=place)
             parts.append(bpy.context.object)
@@ -57,7 +57,7 @@ def rabbit(scene: bpy.types.Scene) -> bpy.types.Object:
                                    selected_editable_objects=[toy]):
         bpy.ops.object.origin_set(type="ORIGIN_CURSOR")
     remesh = toy.modifiers.new("Together", "REMESH")
-    remesh.mode, remesh.voxel_size = "VOXEL", 0.0045
+    remesh.mode, remesh.voxel_size = "VOXEL", fine
     bpy.ops.object.modifier_apply(modifier="Together")
     smooth = toy.modifiers.new("Smooth", "SMOOTH")
     smooth.factor, smooth.iterations = 0.5, 6

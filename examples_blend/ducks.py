@@ -14,7 +14,8 @@ from .grid_box import voxels
 END = 40
 SHEET = (1, 7, 10, 14, 18, 24, 32, 40)  #: frames of the contact sheet
 COUNT = 10
-HALF, HIGH, WALL = 0.19, 0.16, 0.02  #: of the box inside [m], and its walls
+HALF, HIGH, WALL = 0.19, 0.20, 0.02  #: of the box inside [m], and its walls
+DAMPING = 2.0e-3  #: of stiffness [s]: rubber that hardly bounces
 NEAR = 0.004  #: from where on surfaces push [m]
 
 #: (centre, radii) [m] of body and head, and what all vertices are seen from, inside of both
@@ -35,7 +36,7 @@ def build(scene: bpy.types.Scene, count: int = COUNT) -> None:
         turn = 0.5 * pi * place + 0.35 * layer
         at = (0.088 * cos(turn + 0.25 * pi), 0.088 * sin(turn + 0.25 * pi), 0.08 + 0.15 * layer)
         made = duck(scene, f"Duck {k + 1:02d}", at, (0.5 * sin(1.7 * k), 0.4 * cos(2.3 * k), turn), (yellow, orange))
-        jelly.soft(made, "tetgen", 0.08, 4.0e4, friction=0.3)
+        jelly.soft(made, "tetgen", 0.08, 4.0e4, friction=0.3, damping=DAMPING)
         made.conjac.contact.distance = NEAR
     box(scene, stage.surface("Crate", (0.30, 0.42, 0.50), 0.5))
     stage.backdrop(scene, 1.2, -WALL - 0.001, (0.16, 0.17, 0.19))

@@ -17,17 +17,18 @@ SQUARE = 16  #: column of what a barrier says of a pair: the square of its dista
 
 
 def soft(body: bpy.types.Object, mesher: str, edge: float, modulus: float, itself: bool = False,
-         friction: float = 0.5) -> None:
+         friction: float = 0.5, damping: float = 0.0) -> None:
     """A soft body that collides with all, by the settings of new ones: full FEM, SDIRK2, Quick.
 
     mesher: one whose skin is the object's own mesh, so that what is seen is what touches. edge: [m]. modulus: [Pa].
+    damping: of stiffness [s].
     """
     settings = body.conjac
     settings.kind, settings.method = "soft_body", "vanilla"
     settings.integrator, settings.solver.stage_solver = "sdirk2", "quick"
     settings.mesher, settings.edge_length = mesher, edge
     settings.youngs_modulus, settings.poisson_ratio, settings.density = modulus, 0.4, 1000.0
-    settings.step = 1.0 / 48.0
+    settings.step, settings.stiffness_damping = 1.0 / 48.0, damping
     settings.contact.collides_with, settings.contact.itself = "all", itself
     settings.contact.friction = friction
 

@@ -11,6 +11,7 @@ END = 60
 SHEET = (1, 12, 24, 30, 36, 42, 50, 60)  #: frames of the contact sheet
 COUNT, CELLS, EDGE, GAP = 10, (3, 3, 2), 0.03, 0.001
 MODULUS = 2.0e6  #: [Pa]: a column as high and as soft as jelly, 6e4, buckles under its own weight
+DAMPING = 1.0e-3  #: of stiffness [s]: blocks of hard rubber, which hardly bounce
 
 
 def build(scene: bpy.types.Scene) -> None:
@@ -24,7 +25,7 @@ def build(scene: bpy.types.Scene) -> None:
                          (-0.5 * CELLS[0] * EDGE + aside, -0.5 * CELLS[1] * EDGE, GAP + k * (height + GAP)), checker)
         block.data.materials.append(light)
         block.data.materials.append(dark)
-        jelly.soft(block, "grid", EDGE, MODULUS)
+        jelly.soft(block, "grid", EDGE, MODULUS, damping=DAMPING)
         block.conjac.contact.distance = GAP  # what starts nearer is thrown apart
     floor = grid_box(scene, "Floor", (8, 8, 1), 0.2, (-0.8, -0.8, -0.2), lambda axis, cell: 0)
     floor.data.materials.append(stage.surface("Slate", (0.16, 0.17, 0.19), 0.7))

@@ -41,14 +41,17 @@ class Elements:
         """Blocks of the tets alone, (e, 6, 9)."""
         return self._table[: len(self.tets)]
 
-    def fill(self, x: Vec, time: float, project: bool, force: Vec, besides: Sequence[StencilForce] = ()) -> None:
+    def fill(self, x: Vec, time: float, project: bool, force: Vec, besides: Sequence[StencilForce] = (),
+             bodies: Sequence[int] | None = None) -> None:
         """Write `blocks` and `others` at positions x (n, 3) [m] and add forces to `force`, (n, 3) [N].
 
-        K = ∂f/∂x is negative semi-definite if `project`. besides: forces of one stage.
+        K = ∂f/∂x is negative semi-definite if `project`. besides: forces of one stage. bodies: whose tets are asked,
+        those of the others stay as they were; None asks all.
         """
         self.activate(time)
-        for one, where in zip(self.elastic, self.slices):
-            one.fill(x, project, self._forces[where], self._table[where])
+        for k in range(len(self.elastic)) if bodies is None else bodies:
+            where = self.slices[k]
+            self.elastic[k].fill(x, project, self._forces[where], self._table[where])
         self._corners.gather(self._forces, force)
         tables = [law.fill(x, time, project) for law in (*self._between, *besides)]
         for table in tables:
@@ -85,14 +88,14 @@ class Elements:
         return out
 
     def measure(self, x: Vec, time: float, force: Vec, energy: float = 0.0,
-                besides: Sequence[StencilForce] = ()) -> float:
+                besides: Sequence[StencilForce] = (), bodies: Sequence[int] | None = None) -> float:
         """`energy` and that of all elements [J] at positions x (n, 3) [m]; adds forces to `force`, (n, 3) [N].
 
-        besides: forces of one stage.
+        besides: forces of one stage. bodies: whose tets are asked, None asks all.
         """
         self.activate(time)
-        for one, where in zip(self.elastic, self.slices):
-            energy += one.measure(x, self._forces[where])
+        for k in range(len(self.elastic)) if bodies is None else bodies:
+            energy += self.elastic[k].measure(x, self._forces[self.slices[k]])
         self._corners.gather(self._forces, force)
         for law in (*self._between, *besides):
             table = law.measure(x, time)

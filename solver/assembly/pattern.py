@@ -57,8 +57,8 @@ class _Sources:
     source: Index  #: 6 element + pair, (s,)
 
     @classmethod
-    def of(cls, nodes: Index, position: Index, size: int, first: int) -> _Sources:
-        """nodes: of elements, (e, 4), that are counted from `first` on. position: row of each node, or −1."""
+    def of(cls, nodes: Index, position: Index, size: int, numbers: Index) -> _Sources:
+        """nodes: of elements, (e, 4). position: row of each node, or −1. numbers: of the elements, (e,)."""
         # an element gives the column of each corner three blocks, towards its other corners. Those towards a node that
         # is eliminated earlier or has no rows count for the diagonal only: they are sources of the diagonal block
         corners = position[nodes]
@@ -68,7 +68,7 @@ class _Sources:
                 inside = np.flatnonzero(column >= 0)
                 row, column = row[inside], column[inside]
                 keys.append(2 * (column * size + np.maximum(row, column)) + turned)
-                sources.append(6 * (first + inside) + pair)
+                sources.append(6 * numbers[inside] + pair)
         key = np.concatenate(keys)
         by_block = np.argsort(key, kind="stable")
         return cls(key[by_block], np.concatenate(sources)[by_block].astype(np.int32))
@@ -93,7 +93,8 @@ class Pattern:
         self._others = NO_ELEMENTS  #: behind the tets
 
         size = len(order)
-        sources = _Sources.of(tets, position, size, 0)
+        has_rows = np.flatnonzero((position[tets] >= 0).any(axis=1))
+        sources = _Sources.of(tets[has_rows], position, size, has_rows)
         self.source = sources.source
         # the first block of a column is its diagonal one, also where it has no sources
         block = np.unique(np.concatenate([sources.key >> 1, np.arange(size) * (size + 1)]))
@@ -140,7 +141,7 @@ class Pattern:
         if self._alone is None:
             self._alone = (self._block, self.source_start, self.source)
         alone, start, source = self._alone
-        more = _Sources.of(others, self.position, size, len(self.tets))
+        more = _Sources.of(others, self.position, size, len(self.tets) + np.arange(len(others)))
 
         # where each of their blocks stands, or would, among those of the tets
         wanted, turned = more.key >> 1, more.key & 1

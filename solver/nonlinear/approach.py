@@ -33,7 +33,9 @@ def approach(problem: StageProblem, begun: Vec, guess: Vec) -> Vec:
         return guess
     x = begun + shares[:, None] * (end - begun)
     if problem.system.edges.largest_change(x - begun) > LARGEST_STEP:  # what flies on would crush what has met
-        x = begun + problem.physics.largest_step(begun, end) * (end - begun)
+        x = begun + problem.physics.largest_steps(begun, end, by_body=True)[:, None] * (end - begun)
+        if problem.system.edges.largest_change(x - begun) > LARGEST_STEP:
+            x = begun + problem.physics.largest_step(begun, end) * (end - begun)
     unknowns = problem.unknowns_at(x)
     left = problem.positions(problem.velocities(unknowns)) - x
     left[problem.order] = 0.0

@@ -46,8 +46,8 @@ class Physics(Protocol):
     def largest_step(self, start: Vec, end: Vec) -> float:
         """The largest share of a straight move of all nodes, (n, 3) [m] each, in [0, 1], in which nothing meets."""
 
-    def largest_steps(self, start: Vec, end: Vec) -> Vec:
-        """The same of each node, (n,): what meets nothing may go farther."""
+    def largest_steps(self, start: Vec, end: Vec, by_body: bool = False) -> Vec:
+        """The same of each node, (n,): what meets nothing may go farther. by_body: each body goes as one."""
 
     def body_of(self, node: int) -> str | None:
         """Name of the body that a node belongs to."""
@@ -116,6 +116,7 @@ class StageProblem:
         self._still = np.zeros_like(base)
         if stage.w is not None:
             self._still[prescribed] = stage.w
+        self._moving: Mask | None = None  #: which of the unknown nodes are, (p,); None: all
         self._inertia = stage.inertia * physics.mass[self.order, None]
         self._kept = stage.v_hat[self.order]
         # the weight of the heaviest node: what a residual is small against where nothing else sets a scale
@@ -128,7 +129,10 @@ class StageProblem:
     def velocities(self, unknowns: Vec) -> Vec:
         """Of all nodes, (n, 3) [m/s]."""
         v = self._still.copy()
-        v[self.order] = unknowns.reshape(-1, 3)
+        if self._moving is None:
+            v[self.order] = unknowns.reshape(-1, 3)
+        else:
+            v[self.order[self._moving]] = unknowns.reshape(-1, 3)[self._moving]
         return v
 
     def positions(self, v: Vec) -> Vec:
@@ -145,6 +149,20 @@ class StageProblem:
         """The same with other forces on the same masses."""
         other = copy.copy(self)
         other.physics = physics
+        return other
+
+    def among(self, physics: Physics, v: Vec, system: StageMatrix | None = None,
+              moving: Mask | None = None) -> StageProblem:
+        """The same of fewer nodes, with other forces, while the others keep velocities v (n, 3) [m/s].
+
+        system: whose nodes are the unknown ones. moving: or else which of those there are, (p,).
+        """
+        other = self.of(physics)
+        other._still, other._moving, other._last = v, moving, None
+        if system is not None:
+            other.system, other.order = system, system.pattern.order
+            other._inertia = self.stage.inertia * physics.mass[other.order, None]
+            other._kept = self.stage.v_hat[other.order]
         return other
 
     def lagging(self, moved: Vec) -> StageProblem:
@@ -178,7 +196,10 @@ class StageProblem:
         return self._last
 
     def _residual(self, momentum: Vec, force: Vec) -> Vec:
-        residual: Vec = (momentum - self.stage.a * self.stage.h * force[self.order]).ravel()
+        left = momentum - self.stage.a * self.stage.h * force[self.order]
+        if self._moving is not None:
+            left[~self._moving] = 0.0
+        residual: Vec = left.ravel()
         return residual if self.held is None else self.held.left(residual)
 
     def fill(self, unknowns: Vec, project: bool = True, share: float = 1.0) -> Linearised:
@@ -242,7 +263,10 @@ class StageProblem:
     def displacement(self, direction: Vec) -> Vec:
         """What a change of the unknowns moves, (n, 3) [m]."""
         moved = np.zeros_like(self._base)
-        moved[self.order] = self.stage.b * self.stage.h * direction.reshape(-1, 3)
+        if self._moving is None:
+            moved[self.order] = self.stage.b * self.stage.h * direction.reshape(-1, 3)
+        else:
+            moved[self.order[self._moving]] = self.stage.b * self.stage.h * direction.reshape(-1, 3)[self._moving]
         return moved
 
     def strain(self, direction: Vec) -> float:
@@ -251,8 +275,7 @@ class StageProblem:
 
     def moves(self, direction: Vec) -> bool:
         """Whether a change of the unknowns moves anything that doubles can tell."""
-        furthest = self.stage.b * self.stage.h * float(np.abs(direction).max(initial=0.0))
-        return furthest > self._same_place
+        return float(np.abs(self.displacement(direction)).max(initial=0.0)) > self._same_place
 
     def is_balanced(self, at: Evaluation, direction: Vec) -> bool:
         """Whether a step that ended there went as far as its forces wanted, but for energy that does not show.

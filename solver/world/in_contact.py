@@ -15,8 +15,10 @@ from ..nonlinear.landing import landing
 from ..nonlinear.problem import Physics, StageProblem
 from ..nonlinear.start import lower_start
 from ..state import Mask, Vec
+from .soft_bodies import ALL, Among
 
 if TYPE_CHECKING:
+    from .islands import Islands
     from .soft_bodies import SoftBodies
 
 ROUNDS = 2  #: of friction, each with the loads and normals that the one before ended with
@@ -30,22 +32,23 @@ class Rubbing:
     soft: SoftBodies
     mass: Vec  #: lumped [kg], (n,)
     besides: Sequence[StencilForce]
+    among: Among = ALL  #: whose forces are asked for
 
     def evaluate(self, x: Vec, v: Vec, time: float) -> tuple[Vec, float]:
         """Forces [N], (n, 3), and energy [J] at positions and velocities (n, 3)."""
-        return self.soft.evaluate(x, v, time, self.besides)
+        return self.soft.evaluate(x, v, time, self.besides, self.among)
 
     def linearise_at(self, x: Vec, v: Vec | None, time: float, project: bool = True) -> Linearised:
         """f and K there."""
-        return self.soft.linearise_at(x, v, time, project, self.besides)
+        return self.soft.linearise_at(x, v, time, project, self.besides, self.among)
 
     def largest_step(self, start: Vec, end: Vec) -> float:
         """The largest share of a straight move in which nothing meets."""
         return self.soft.largest_step(start, end)
 
-    def largest_steps(self, start: Vec, end: Vec) -> Vec:
-        """The same of each node, (n,): what meets nothing may go farther."""
-        return self.soft.largest_steps(start, end)
+    def largest_steps(self, start: Vec, end: Vec, by_body: bool = False) -> Vec:
+        """The same of each node, (n,): what meets nothing may go farther. by_body: each body goes as one."""
+        return self.soft.largest_steps(start, end, by_body)
 
     def body_of(self, node: int) -> str | None:
         """Name of the body that a node belongs to."""
@@ -63,20 +66,22 @@ def touches(soft: SoftBodies, start: Vec, end: Vec) -> bool:
 
 
 def solved(soft: SoftBodies, problem_of: Callable[[Physics], StageProblem], begun: Vec, guess: Vec,
-           solver: StageSolver, keeps_factors: bool = True) -> tuple[StageProblem, Vec]:
+           solver: StageSolver, keeps_factors: bool = True, islands: Islands | None = None
+           ) -> tuple[StageProblem, Vec]:
     """The stage as it was solved at last, and its unknowns (3 p,). Raises StepFailed.
 
     begun: positions of all nodes where the stage stands, (n, 3) [m], in which nothing crosses. guess: (3 p,).
-    keeps_factors: whether the solver may have one of another stage that serves this one.
+    keeps_factors: whether the solver may have one of another stage that serves this one. islands: who solves bodies
+    apart that do not touch each other; None where all are solved at once.
     """
     plain = problem_of(Rubbing(soft, soft.mass, ()))
     reach = plain.stage.b * plain.stage.h
     base = plain.positions(plain.velocities(guess)) - reach * plain.velocities(guess)
 
-    def rubbing(x: Vec) -> StageProblem:
-        """With friction's loads and normals as they are at positions (n, 3)."""
+    def rubbing(x: Vec, among: Among = ALL) -> StageProblem:
+        """With friction's loads and normals as they are at positions (n, 3), and the forces that are asked for."""
         slides = [one for law in soft.contacts if (one := law.sliding(x, base, reach)) is not None]
-        return problem_of(Rubbing(soft, soft.mass, slides)) if slides else plain
+        return problem_of(Rubbing(soft, soft.mass, slides, among)) if slides or among is not ALL else plain
 
     unknowns = approach(plain, begun, guess)
     if solver.limits.strain_left and not keeps_factors:
@@ -84,6 +89,8 @@ def solved(soft: SoftBodies, problem_of: Callable[[Physics], StageProblem], begu
         return landing(rubbing, begun, unknowns, BALANCED * solver.limits.strain_left,
                        accepts=solver.limits.accepts, by_strain=True)
     if solver.limits.strain_left:
+        if islands is not None and not solver.limits.accepts:
+            return islands.solved(plain, rubbing, begun, guess, unknowns, solver)
         return _quickly(soft, plain, rubbing, begun, unknowns, solver)
     at = begun
     for _ in range(ROUNDS):

@@ -75,11 +75,17 @@ class Nodes(SoftBodies):
         self._damping = None if damping.is_off and not laws else damping
         self.root = self.condensation.solved_by(Roots(self))
         self._rescued = self._calmed = 0
+        self.factored_apart = 0.0
 
     @property
     def unknowns(self) -> int:
         """Coordinates of the free nodes, and as many rates."""
         return 3 * len(self.coordinates.free)
+
+    @property
+    def factored(self) -> float:
+        """Factors so far, those of some bodies as their share of all nodes."""
+        return self.linear.factored + self.factored_apart
 
     @property
     def backend(self) -> str:

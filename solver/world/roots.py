@@ -34,6 +34,7 @@ from ..parts.interface import Condensation, NodeStage, PosedNodes, Reduced, Stag
 from ..parts.nodes.full import Full
 from ..state import Index, State, Vec
 from . import in_contact
+from .islands import Islands
 from .soft_bodies import SoftBodies
 
 if TYPE_CHECKING:
@@ -109,6 +110,10 @@ class InFull:
     def _flying(self) -> list[Index]:
         return free_parts(self._whole.floating)
 
+    @cached_property
+    def _islands(self) -> Islands:
+        return Islands(self._soft, self._whole)
+
     def reach(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None,
               held: GivenDirections | None = None) -> State:
         """The unknowns are the velocities of every free node."""
@@ -125,8 +130,9 @@ class InFull:
         if held is not None:
             guess = held.meet(guess)
         if soft.contacts:
+            islands = self._islands if held is None and len(soft.parts) > 1 else None
             problem, unknowns = in_contact.solved(soft, problem.of, coordinates.place(start.q, start.time), guess,
-                                                  solver)
+                                                  solver, islands=islands)
         else:
             if stage.inertia and solver.limits.strain_left and not solver.limits.accepts:
                 guess = lower_start(problem, guess, coordinates.place(start.q, start.time))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,15 @@ from .bodies import BodyInWorld
 if TYPE_CHECKING:
     from ..embedding.sheets import SheetTold
 
+@dataclass(frozen=True)
+class Among:
+    """What forces are asked for, where not all are."""
+
+    bodies: Sequence[int] | None = None  #: whose elements; None: of all
+    touch: bool = True  #: whether surfaces push each other
+
+
+ALL = Among()
 BLOW_UP = 1.0e3  #: a body this many times its rest size has blown up
 
 
@@ -42,6 +52,7 @@ class SoftBodies:
     between: Sequence[StencilForce]
     contacts: Sequence[ContactLaw]
     tets: Index
+    factored_apart: float  #: factors of groups of bodies, each as its share of all nodes
     _elements: Elements
     _damping: Damping | None
     _weight: Vec  #: (n, 3) [N]
@@ -69,13 +80,14 @@ class SoftBodies:
         return self._damping.at(self.coordinates.place(ahead, time, state.led), self.velocity(state), time)
 
     def linearise_at(self, x: Vec, v: Vec | None, time: float, project: bool = True,
-                     besides: Sequence[StencilForce] = ()) -> Linearised:
+                     besides: Sequence[StencilForce] = (), among: Among = ALL) -> Linearised:
         """The same at positions and velocities (n, 3), None at rest; K is negative semi-definite if `project`.
 
-        besides: forces of one stage.
+        besides: forces of one stage. among: what is asked for.
         """
         force = self._weight.copy()
-        self._elements.fill(x, time, project, force, besides)
+        elements = self._elements if among.touch else self._untouched_elements
+        elements.fill(x, time, project, force, besides, among.bodies)
         self._node_blocks[:] = 0.0
         for pull in self.pulls:
             pull.add_force(x, time, force)
@@ -87,8 +99,8 @@ class SoftBodies:
             law.add_force(contacts, force)
             law.add_stiffness(contacts, self._node_blocks)
         still = np.zeros_like(x) if v is None else v
-        return Linearised(x, still, self.mass, force, self._elements.blocks, self._node_blocks, contacts=contacts,
-                          others=self._elements.others)
+        return Linearised(x, still, self.mass, force, elements.blocks, self._node_blocks, contacts=contacts,
+                          others=elements.others)
 
     def linearise_alone(self, x: Vec, v: Vec, time: float) -> Linearised:
         """f and projected K as if surfaces touched nothing, nor nodes the ground, at positions and velocities (n, 3).
@@ -123,13 +135,15 @@ class SoftBodies:
         """Which elements' stiffness the projection changes at positions x (n, 3), (e,)."""
         return self._elements.clamped(x, time)
 
-    def evaluate(self, x: Vec, v: Vec, time: float, besides: Sequence[StencilForce] = ()) -> tuple[Vec, float]:
+    def evaluate(self, x: Vec, v: Vec, time: float, besides: Sequence[StencilForce] = (),
+                 among: Among = ALL) -> tuple[Vec, float]:
         """Forces [N], (n, 3), and elastic, gravitational and contact energy [J], at positions and velocities (n, 3).
 
-        besides: forces of one stage.
+        besides: forces of one stage. among: what is asked for.
         """
         force = self._weight.copy()
-        energy = self._elements.measure(x, time, force, -float(np.vdot(self._weight, x - self.rest)), besides)
+        elements = self._elements if among.touch else self._untouched_elements
+        energy = elements.measure(x, time, force, -float(np.vdot(self._weight, x - self.rest)), besides, among.bodies)
         energy += sum(pull.add_force(x, time, force) for pull in self.pulls)
         if self.ground is not None:
             finder, law = self.ground
@@ -142,9 +156,13 @@ class SoftBodies:
         """The largest share of a straight move of all nodes, (n, 3) [m] each, in [0, 1], in which nothing meets."""
         return min((law.largest_step(start, end) for law in self.contacts), default=1.0)
 
-    def largest_steps(self, start: Vec, end: Vec) -> Vec:
-        """The same of each node, (n,): what meets nothing may go farther. What is prescribed goes as one."""
-        steps = [law.largest_steps(start, end, self._alone) for law in self.contacts]
+    def largest_steps(self, start: Vec, end: Vec, by_body: bool = False) -> Vec:
+        """The same of each node, (n,): what meets nothing may go farther. What is prescribed goes as one.
+
+        by_body: whether each body goes as one, too.
+        """
+        alike = self._each_body if by_body else self._alone
+        steps = [law.largest_steps(start, end, alike) for law in self.contacts]
         least: Vec = np.min(steps, axis=0) if steps else np.ones(len(start))
         return least
 
@@ -153,6 +171,15 @@ class SoftBodies:
         """Of each node a number of its own, (n,), of those that are prescribed the same one."""
         own = np.arange(len(self.rest), dtype=np.int32)
         own[self.coordinates.prescribed] = len(own)
+        return own
+
+    @cached_property
+    def _each_body(self) -> Index:
+        """Of each node the number of its body, (n,), of those that are prescribed the same one."""
+        own = np.full(len(self.rest), len(self.parts), dtype=np.int32)
+        for number, body in enumerate(self.parts):
+            own[body.nodes] = number
+        own[self.coordinates.prescribed] = len(self.parts)
         return own
 
     def velocity(self, state: State) -> Vec:

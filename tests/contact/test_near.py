@@ -54,6 +54,22 @@ def test_they_come_in_one_order_wherever_the_surfaces_are():
     assert np.array_equal(before.nodes, turned.nodes)
 
 
+def test_where_some_nodes_moved_pairs_are_those_of_a_search_for_all():
+    x, faces, is_free = crumpled(5)
+    surfaces = Surfaces(x, faces, np.where(is_free, -1, 0))
+    before = surfaces.near(x, 0.1)
+    # one of the balls goes aside, and then comes near to the other one again
+    for way, distance in ((0.3, 0.1), (-0.2, 0.05)):
+        x = x + np.where(np.arange(len(x)) < 125, way, 0.0)[:, None] * np.array([1.0, 0.4, -0.2])
+        now, whole = surfaces.near(x, distance), Surfaces(x, faces, np.where(is_free, -1, 0)).near(x, distance)
+        square = np.empty(len(now.nodes))
+        squares(0, len(square), x, now.nodes, now.points, square)
+        within = square <= distance**2
+        assert np.array_equal(now.nodes[within], whole.nodes)
+        assert np.count_nonzero(within[: now.points]) == whole.points
+    assert len(whole.nodes) > 100 and len(before.nodes) > 100
+
+
 def test_sheets_that_bound_no_tets_are_surfaces_like_any_other():
     vertices, triangles = sheet(1.0, 4)
     x = np.concatenate([vertices, vertices + [0.01, 0.02, 0.05]])

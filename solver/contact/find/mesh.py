@@ -44,6 +44,16 @@ class Known:
 
 
 @dataclass(frozen=True)
+class Found:
+    """Rows that were found to be near each other."""
+
+    places: Vec  #: where nodes were then, (s, 3) [m]
+    distance: float  #: as far as all were found [m]
+    points: Index  #: of points and triangles, (k, 2)
+    edges: Index  #: of edges, (k, 2)
+
+
+@dataclass(frozen=True)
 class NearPairs:
     """Pairs that may be nearer than some distance, all that are among them; node numbers."""
 
@@ -87,6 +97,7 @@ class Surfaces:
             for strangers in _strangers(self._owner, meets):
                 self._mesh.can_collide = self._mesh.can_collide & strangers
         self._known: Known | None = None
+        self._found: Found | None = None
         self._tree = ipctk.LBVH()
         ipctk.set_num_threads(threads.count())
 
@@ -94,8 +105,13 @@ class Surfaces:
         """All pairs within a distance [m] at positions of all nodes (n, 3) [m], in one order."""
         here = np.ascontiguousarray(x[self.nodes])
         count = len(self.nodes)
-        points = self._near(here, self._points_and_triangles, count, distance)
-        edges = self._near(here, self.edges, 0, distance)
+        moved = None
+        if self._found is not None and self._found.distance >= distance:
+            # where some stand as they did, pairs of these are those that were found
+            moved = (here != self._found.places).any(axis=1)
+        points = self._near(here, self._points_and_triangles, count, distance, moved)
+        edges = self._near(here, self.edges, 0, distance, moved)
+        self._found = Found(here, distance, points, edges)
         first = np.column_stack([points[:, 0], self.triangles[points[:, 1] - count]])
         second = np.column_stack([self.edges[edges[:, 0]], self.edges[edges[:, 1]]])
         first, second = self._that_meet(first), self._that_meet(second)
@@ -111,11 +127,20 @@ class Surfaces:
         met: Index = pairs[self._meets[self._owner[pairs[:, 0]], self._owner[pairs[:, 3]]]]
         return met
 
-    def _near(self, x: Vec, corners: Index, points: int, distance: float) -> Index:
-        """Rows of corners that are within a distance of each other, (k, 2), in one order wherever they are."""
-        found = near_rows(x, corners, points, self._group, distance, self._room)
+    def _near(self, x: Vec, corners: Index, points: int, distance: float, moved: Mask | None) -> Index:
+        """Rows of corners that are within a distance of each other, (k, 2), in one order wherever they are.
+
+        moved: which nodes did since rows were found, (s,), of which some may be farther; None where none were.
+        """
+        found = near_rows(x, corners, points, self._group, distance, self._room, moved)
         self._room = max(self._room, 2 * len(found))
-        return found
+        if moved is None or self._found is None:
+            return found
+        before = self._found.points if points else self._found.edges
+        still = before[~moved[corners[before]].any(axis=(1, 2))]
+        both = np.concatenate([still, found])
+        ordered: Index = both[np.lexsort((both[:, 1], both[:, 0]))]
+        return ordered
 
     def nearest_to_itself(self, x: Vec, distance: float) -> float:
         """The least distance of a pair on one connected piece at positions (n, 3), as far as it is below a distance."""

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...state import Index, Vec
+from ...state import Index, Mask, Vec
 from .near_kernels import boxes, columns, near_pairs
 
 WIDE = 2.0  #: of a box's mean width: a column of the grid
 
 
-def near_rows(x: Vec, corners: Index, points: int, group: Index, distance: float, room: int = 1024) -> Index:
+def near_rows(x: Vec, corners: Index, points: int, group: Index, distance: float, room: int = 1024,
+              moved: Mask | None = None) -> Index:
     """Rows of corners that are within a distance of each other, (k, 2), in one order wherever they are.
 
     x: (n, 3) [m]. corners: nodes of each row, (m, c). points: that many rows are points, each its node thrice, and pair
     with the triangles of the other rows; 0 where all are edges. group: of each node, −1 is none; nodes of one do not
-    touch each other. distance: [m]. room: for so many pairs at first.
+    touch each other. distance: [m]. room: for so many pairs at first. moved: nodes of which a row has one in each pair
+    that is asked for, (n,); None: any pair.
     """
     box = np.empty((len(corners), 6))
     boxes(x, x, corners, 0.5 * distance, box)
-    found = _overlapping(box, x, corners, points, group, distance, room)
+    found = _of_moved(box, x, corners, points, group, distance, room, moved)
     ordered: Index = found[np.lexsort((found[:, 1], found[:, 0]))]
     return ordered
 
@@ -28,7 +30,25 @@ def crossing_rows(x: Vec, end: Vec, corners: Index, points: int, group: Index, r
     """Rows whose boxes along straight ways to `end`, (n, 3) [m], overlap, (k, 2); the rest as above."""
     box = np.empty((len(corners), 6))
     boxes(x, end, corners, 0.0, box)
-    return _overlapping(box, x, corners, points, group, np.inf, room)
+    return _of_moved(box, x, corners, points, group, np.inf, room, (x != end).any(axis=1))
+
+
+def _of_moved(box: Vec, x: Vec, corners: Index, points: int, group: Index, distance: float, room: int,
+              moved: Mask | None) -> Index:
+    """Pairs of rows whose boxes, (m, 6), overlap, one of which has a node that moved, (n,); of any where that is None.
+    """
+    if moved is None or moved.all():
+        return _overlapping(box, x, corners, points, group, distance, room)
+    has_moved = moved[corners].any(axis=1)
+    if not has_moved.any():
+        return np.empty((0, 2), dtype=np.int32)
+    low, high = box[has_moved, :3].min(axis=0), box[has_moved, 3:].max(axis=0)
+    beside = np.flatnonzero((box[:, :3] <= high).all(axis=1) & (box[:, 3:] >= low).all(axis=1))
+    found = _overlapping(box[beside], x, np.ascontiguousarray(corners[beside]), int(np.searchsorted(beside, points)),
+                         group, distance, room) if len(beside) else np.empty((0, 2), dtype=np.int32)
+    rows = beside[found].astype(np.int32)
+    moving: Index = rows[has_moved[rows].any(axis=1)]
+    return moving
 
 
 def _overlapping(box: Vec, x: Vec, corners: Index, points: int, group: Index, distance: float, room: int) -> Index:

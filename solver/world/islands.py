@@ -1,0 +1,152 @@
+"""Bodies that do not touch each other, solved apart: those of one group take iterations and factors of their own.
+
+What flies is solved on the factor that is kept, each group that touches something by Newton's method on a matrix of its
+nodes alone, while all others stand where they will. Nothing meets on the way, whoever moves; and where two groups push
+each other in the end, they were one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from ..assembly.edges import Edges
+from ..assembly.linearised import Linearised
+from ..assembly.pattern import Pattern
+from ..nonlinear.calm import GaveUp
+from ..nonlinear.interface import StageSolver
+from ..nonlinear.landing import landing
+from ..nonlinear.problem import StageMatrix, StageProblem
+from ..nonlinear.start import lower_start
+from ..parts.interface import Whole
+from ..state import Index, Mask, Vec
+from .in_contact import Rubbing
+from .soft_bodies import ALL, Among
+
+if TYPE_CHECKING:
+    from .soft_bodies import SoftBodies
+
+#: a stage with friction's loads and normals as they are at positions (n, 3), and with the forces that are asked for
+RubbingAt = Callable[[Vec, Among], StageProblem]
+KEPT = 8  #: matrices of groups; older ones are made anew
+NONE = np.zeros((0, 2), dtype=np.int64)
+SAME = 1.0e-9  #: of an edge: who was held up by less was not
+
+
+class Islands:
+    """Those of some soft bodies."""
+
+    def __init__(self, soft: SoftBodies, whole: Whole) -> None:
+        self._soft, self._whole = soft, whole
+        self._body: Index = np.full(len(soft.mass), -1)
+        for number, body in enumerate(soft.parts):
+            self._body[body.nodes] = number
+        self._systems: dict[tuple[int, ...], StageMatrix] = {}
+
+    def solved(self, plain: StageProblem, rubbing: RubbingAt, begun: Vec, guess: Vec, unknowns: Vec,
+               solver: StageSolver) -> tuple[StageProblem, Vec]:
+        """A stage and its unknowns (3 p,), to which Quick leaves nothing that shows. Raises StepFailed.
+
+        plain: without friction. rubbing: with it, its loads as they are at positions (n, 3). begun: where the stage
+        stands, (n, 3) [m]. guess: velocities with which it flies on, (3 p,). unknowns: as far as nothing meets.
+        """
+        x = plain.positions(plain.velocities(unknowns))
+        far = np.abs(plain.positions(plain.velocities(guess)) - x).max(axis=1)
+        held_up = self._body[far > SAME * min(law.edge for law in self._soft.contacts)]
+        links, touched = self._links(plain, (begun, x))
+        groups = self._joined(links, np.union1d(held_up[held_up >= 0], touched))
+        flying = sorted(set(range(len(self._soft.parts))).difference(*groups))
+        if len(groups) == 1 and not flying:
+            return landing(lambda at: rubbing(at, ALL), begun, unknowns, solver.limits.strain_left)
+        v = plain.velocities(unknowns)
+        if flying:
+            try:
+                v = self._flown(plain, v, begun, flying, solver)
+            except GaveUp:  # it may have met something
+                groups += self._joined(links, np.array(flying))
+        for group in groups:
+            v = self._landed(rubbing, v, begun, group, solver)
+        while True:
+            merged = self._merged(plain, v, groups)
+            news = [group for group in merged if group not in groups]
+            if not news:
+                break
+            groups = merged
+            for group in news:
+                v = self._landed(rubbing, v, begun, group, solver)
+        # a factor of some bodies, or of all as if nothing touched, is none of the whole
+        plain.system.factored.stamp = -1
+        return plain, v[plain.order].ravel()
+
+    def _flown(self, plain: StageProblem, v: Vec, begun: Vec, bodies: list[int], solver: StageSolver) -> Vec:
+        """Velocities (n, 3) with those of bodies that nothing touches, on the kept factor. Raises GaveUp."""
+        moving: Mask = np.isin(self._body[plain.order], bodies)
+        physics = Flying(self._soft, self._soft.mass, (), Among(bodies, touch=False))
+        problem = plain.among(physics, v, moving=moving)
+        return problem.velocities(solver.solve(problem, lower_start(problem, v[plain.order].ravel(), begun)))
+
+    def _landed(self, rubbing: RubbingAt, v: Vec, begun: Vec, bodies: list[int],
+                solver: StageSolver) -> Vec:
+        """Velocities (n, 3) with those of one group. Raises GaveUp."""
+        system = self._system(tuple(bodies))
+
+        def problem_at(x: Vec) -> StageProblem:
+            problem = rubbing(x, Among(bodies))
+            return problem.among(problem.physics, v, system)
+
+        before = system.linear.factored
+        problem, unknowns = landing(problem_at, begun, v[system.pattern.order].ravel(), solver.limits.strain_left)
+        share = len(system.pattern.order) / len(self._whole.pattern.order)
+        self._soft.factored_apart += share * (system.linear.factored - before)
+        return problem.velocities(unknowns)
+
+    def _links(self, problem: StageProblem, places: Iterable[Vec]) -> tuple[Index, Index]:
+        """Pairs of bodies that touch or are joined at any of these positions (n, 3), and bodies that touch something.
+        """
+        time, places = problem.stage.time, tuple(places)
+        touching = [self._body[law.fill(x, time, True).nodes] for law in self._soft.contacts for x in places]
+        joined = [self._body[law.measure(x, time).nodes] for law in self._soft.between for x in places]
+        pairs = [bodies[:, [a, b]] for bodies in (*touching, *joined) for a in range(bodies.shape[1]) for b in range(a)]
+        linked = np.unique(np.concatenate([NONE, *pairs]), axis=0)
+        touched = np.unique(np.concatenate([bodies.ravel() for bodies in touching]))
+        return linked[(linked >= 0).all(axis=1)], touched[touched >= 0]
+
+    def _joined(self, links: Index, wanted: Index) -> list[list[int]]:
+        """Bodies that pairs of them, (k, 2), make one group, those groups that have a wanted one; all rise."""
+        count = len(self._soft.parts)
+        graph = sp.coo_matrix((np.ones(len(links)), tuple(links.T)), shape=(count, count))
+        labels = connected_components(graph, directed=False)[1]
+        return [np.flatnonzero(labels == label).tolist() for label in np.unique(labels[wanted])]
+
+    def _merged(self, problem: StageProblem, v: Vec, groups: list[list[int]]) -> list[list[int]]:
+        """Groups with what they push where nodes have velocities v (n, 3), and those that only now touch something."""
+        links, touched = self._links(problem, [problem.positions(v)])
+        own = [np.column_stack([group, np.roll(group, 1)]) for group in groups]
+        return self._joined(np.concatenate([links, *own]), np.concatenate([touched, *groups]))
+
+    def _system(self, bodies: tuple[int, ...]) -> StageMatrix:
+        """The unknowns' side of a group, in the order that its nodes have in the whole."""
+        if bodies not in self._systems:
+            if len(self._systems) == KEPT:
+                self._systems.pop(next(iter(self._systems)))
+            whole = self._whole.pattern
+            pattern = Pattern(whole.tets, whole.order[np.isin(self._body[whole.order], bodies)], len(self._body))
+            linear = type(self._whole.linear)()
+            linear.analyse(pattern.matrix(), 0)
+            own = np.isin(self._body[whole.tets[:, 0]], bodies)
+            self._systems[bodies] = StageMatrix(pattern, pattern.matrix(), linear,
+                                                Edges(whole.tets[own], self._soft.rest))
+        self._systems[bodies] = self._systems.pop(bodies)  # the last ones are those that were asked for last
+        return self._systems[bodies]
+
+
+class Flying(Rubbing):
+    """Bodies that nothing touches."""
+
+    def linearise_at(self, x: Vec, v: Vec | None, time: float, project: bool = True) -> Linearised:
+        """f and K of all, as if nothing touched: the factor serves whoever flies later."""
+        return self.soft.linearise_at(x, v, time, project, (), Among(touch=False))

@@ -1,0 +1,66 @@
+"""Bodies that do not touch each other are solved apart, and move as if all had been solved at once."""
+
+import numpy as np
+import pytest
+from touching import box, contact_job, crosses, distance, obstacle, sheet, soft
+from worlds import nodes_of
+
+from solver.job.load import load
+
+H = 1 / 48
+
+
+def scene(folder, places, strain_left=1e-5, **more):
+    """Boxes of 10 cm, their least corners at these places [m], above a sheet."""
+    arrays = {}
+    bodies = [soft(f"Box{k}", *box(at=at), arrays, modulus=5e4) for k, at in enumerate(places)]
+    job = contact_job(folder, bodies, [obstacle("Floor", *sheet(2.0, 3), arrays)], arrays, step=H,
+                      integrator={"kind": "sdirk2"},
+                      stage_solver={"kind": "quick", "params": {"strain_left": strain_left, "tries": 32}}, **more)
+    return nodes_of(load(job))
+
+
+def ended(part, steps, speed=-1.0):
+    """The state after so many steps of boxes that fall, in none of which anything meets."""
+    state = part.initial_state()
+    state.u.reshape(-1, 3)[:, 2] = speed
+    for _ in range(steps):
+        state = part.step(state, H)
+        assert distance(part, state) > 0.0 and not crosses(part, state)
+    return state
+
+
+#: one that lands, one that flies on, two that land on each other
+PLACES = [(0.0, 0.0, 0.02), (0.4, 0.0, 0.6), (-0.5, 0.0, 0.012), (-0.48, 0.02, 0.13)]
+
+
+def test_they_move_as_if_all_were_solved_at_once(tmp_path):
+    apart, whole = scene(tmp_path / "apart", PLACES), scene(tmp_path / "whole", PLACES)
+    whole.root.__dict__["_islands"] = None
+    ends = [ended(part, 5) for part in (apart, whole)]
+    assert ends[0].q == pytest.approx(ends[1].q, abs=2e-5)
+    assert apart.factored_apart > 0.0 == whole.factored_apart
+    # what flies needs no factor, what lands no other one's
+    assert apart.factored < 0.8 * whole.factored
+
+
+def test_what_flies_into_another_joins_it(tmp_path):
+    """Two boxes, the lower one so near the floor that it is thrown up against the other within a step."""
+    part = scene(tmp_path / "job", [(0.0, 0.0, 0.004), (0.01, 0.01, 0.13)], 1e-3)
+    islands, groups = part.root._islands, []
+    landed = islands._landed
+    islands._landed = lambda *given: groups.append(given[3]) or landed(*given)
+    state = ended(part, 6)
+    x = part.coordinates.place(state.q, state.time)
+    assert [0] in groups and [0, 1] in groups
+    assert x[27:54, 2].mean() > x[:27, 2].mean() + 0.05
+
+
+def test_a_run_that_goes_on_gives_the_same_bytes(tmp_path):
+    part = scene(tmp_path / "job", PLACES, 1e-3)
+    state = ended(part, 3)
+    part.forget_past()
+    other = scene(tmp_path / "other", PLACES, 1e-3)
+    for _ in range(2):
+        state, again = part.step(state, H), other.step(state, H)
+        assert np.array_equal(state.q, again.q) and np.array_equal(state.u, again.u)
