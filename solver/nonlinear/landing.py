@@ -58,7 +58,7 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
             direction = FAR_LESS * problem.system.linear.solve(-at.residual)
             ahead = problem.strain(direction) / FAR_LESS
         if share == 1.0 and (ahead if by_strain else min(moved, ahead)) <= strain_left and \
-                problem.is_balanced(at, direction):
+                (accepts or problem.is_balanced(at, direction)):
             return problem, at.unknowns
         last = moved if share == 1.0 else 0.0
         if share == 1.0 and count < LAGGED:
