@@ -18,9 +18,12 @@ from ..state import Mask, Vec
 from .soft_bodies import ALL, Among
 
 if TYPE_CHECKING:
-    from .islands import Islands
     from .soft_bodies import SoftBodies
 
+#: a stage with friction's loads and normals as they are at positions (n, 3), and with the forces that are asked for
+RubbingAt = Callable[[Vec, Among], StageProblem]
+#: of a stage without friction and with it, where it stands, velocities with which it flies on, as far as nothing meets
+SolvedApart = Callable[[StageProblem, RubbingAt, Vec, Vec, Vec, StageSolver], tuple[StageProblem, Vec]]
 ROUNDS = 2  #: of friction, each with the loads and normals that the one before ended with
 BALANCED = 0.1  #: of what Quick may leave where nodes have inertia: what it may where they balance
 
@@ -66,13 +69,13 @@ def touches(soft: SoftBodies, start: Vec, end: Vec) -> bool:
 
 
 def solved(soft: SoftBodies, problem_of: Callable[[Physics], StageProblem], begun: Vec, guess: Vec,
-           solver: StageSolver, keeps_factors: bool = True, islands: Islands | None = None
+           solver: StageSolver, keeps_factors: bool = True, apart: SolvedApart | None = None
            ) -> tuple[StageProblem, Vec]:
     """The stage as it was solved at last, and its unknowns (3 p,). Raises StepFailed.
 
     begun: positions of all nodes where the stage stands, (n, 3) [m], in which nothing crosses. guess: (3 p,).
-    keeps_factors: whether the solver may have one of another stage that serves this one. islands: who solves bodies
-    apart that do not touch each other; None where all are solved at once.
+    keeps_factors: whether the solver may have one of another stage that serves this one. apart: solves bodies
+    that do not touch each other apart; None where all are solved at once.
     """
     plain = problem_of(Rubbing(soft, soft.mass, ()))
     reach = plain.stage.b * plain.stage.h
@@ -89,8 +92,8 @@ def solved(soft: SoftBodies, problem_of: Callable[[Physics], StageProblem], begu
         return landing(rubbing, begun, unknowns, BALANCED * solver.limits.strain_left,
                        accepts=solver.limits.accepts, by_strain=True)
     if solver.limits.strain_left:
-        if islands is not None and not solver.limits.accepts:
-            return islands.solved(plain, rubbing, begun, guess, unknowns, solver)
+        if apart is not None and not solver.limits.accepts:
+            return apart(plain, rubbing, begun, guess, unknowns, solver)
         return _quickly(soft, plain, rubbing, begun, unknowns, solver)
     at = begun
     for _ in range(ROUNDS):

@@ -7,7 +7,7 @@ each other in the end, they were one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,14 +24,12 @@ from ..nonlinear.problem import StageMatrix, StageProblem
 from ..nonlinear.start import lower_start
 from ..parts.interface import Whole
 from ..state import Index, Mask, Vec
-from .in_contact import Rubbing
+from .in_contact import Rubbing, RubbingAt
 from .soft_bodies import ALL, Among
 
 if TYPE_CHECKING:
     from .soft_bodies import SoftBodies
 
-#: a stage with friction's loads and normals as they are at positions (n, 3), and with the forces that are asked for
-RubbingAt = Callable[[Vec, Among], StageProblem]
 KEPT = 8  #: matrices of groups; older ones are made anew
 NONE = np.zeros((0, 2), dtype=np.int64)
 SAME = 1.0e-9  #: of an edge: who was held up by less was not

@@ -130,9 +130,9 @@ class InFull:
         if held is not None:
             guess = held.meet(guess)
         if soft.contacts:
-            islands = self._islands if held is None and len(soft.parts) > 1 else None
+            apart = self._islands if held is None and len(soft.parts) > 1 else None
             problem, unknowns = in_contact.solved(soft, problem.of, coordinates.place(start.q, start.time), guess,
-                                                  solver, islands=islands)
+                                                  solver, apart=None if apart is None else apart.solved)
         else:
             if stage.inertia and solver.limits.strain_left and not solver.limits.accepts:
                 guess = lower_start(problem, guess, coordinates.place(start.q, start.time))
