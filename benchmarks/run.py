@@ -33,6 +33,7 @@ PARTS = {
     "contact": ("self", "share", "ducks", "bowl"),
     "contact_laws": ("mat", "balls"),
     "mechanism_scenes": ("chain", "biped"),
+    "sharp_variants": ("edge", "wire", "strand"),
 }
 
 

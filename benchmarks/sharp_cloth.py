@@ -35,7 +35,9 @@ from solver.parts.eol.touching import Look
 from solver.sheet.limits import Limits
 from solver.sheet.sheet_mesh import SheetMesh
 from solver.sheet.sizing import Sizing
+from solver.state import Index, Vec
 
+CORNERS = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)])  #: of a unit box
 H, WARM, STEPS, EDGE, OUT = 1 / 96, 24, 12, 0.07, 0.004
 STRETCH = {"stretch_warp": 1000.0, "stretch_weft": 1000.0, "shear": 300.0, "poisson_ratio": 0.2}
 #: of the dissertation: faces and milliseconds of a step
@@ -43,15 +45,25 @@ PAPER = {"EDGE (EOL)": (2971, 1101.0), "LO-RES (EOL)": (133, 16.3), "LO-RES (reg
 SCENES = {"EDGE (EOL)": (28, True), "LO-RES (EOL)": (7, True), "LO-RES (reg.)": (11, False)}
 
 
-def scene(cells: int, sharp: bool) -> tuple[SlidingCloth, Cloth]:
-    """A cloth of so many cells a side at rest over the box."""
+def solid(name: str, x: Vec, sides: Index) -> Things:
+    """One closed surface that cloth without thickness touches without friction. x: (n, 3) [m], sides: (t, 3)."""
+    return Things([Thing(name, Still(x), sides, True, sharp_surface(x, sides), 0.0, 0.0, 0.0)])
+
+
+def box() -> Things:
+    """What the cloth lies on: its top is z = 0."""
+    low, high = np.array([-1.0, -1.0, -1.0]), np.array([EDGE, 1.0, 0.0])
+    return solid("Box", low + CORNERS * (high - low), np.array(SIDES, np.int32))
+
+
+def scene(cells: int, sharp: bool, things: Things, wide: float = 1.0) -> tuple[SlidingCloth, Cloth]:
+    """A cloth of so many cells a side at rest over what it touches; wide: what of it is left along the edge [m]."""
     vertices, triangles = square(cells)
+    triangles = triangles[(np.abs(vertices[triangles, 1]) < 0.5 * wide + 1e-9).all(axis=1)]
+    kept, flat = np.unique(triangles, return_inverse=True)
+    vertices, triangles = vertices[kept], flat.reshape(-1, 3).astype(np.int32)
     x = vertices + [0.0, 0.0, OUT]
     mesh = SheetMesh.at_rest(x, vertices[:, :2], triangles)
-    low, high = np.array([-1.0, -1.0, -1.0]), np.array([EDGE, 1.0, 0.0])
-    box = low + np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)]) * (high - low)
-    sides = np.array(SIDES, np.int32)
-    things = Things([Thing("Box", Still(box), sides, True, sharp_surface(box, sides), 0.0, 0.0, 0.0)])
     cotton = Fabric(lambda sheet: CorotatedMembrane(sheet, STRETCH),
                     lambda sheet: QuadraticBending(sheet, {"bending_stiffness": 2e-5}), 0.2, 2e-3)
     longest = 1.5 / cells
@@ -81,7 +93,7 @@ def stages_clocked(steps: SlidingCloth, spent: dict[str, float]) -> Iterator[Non
 
 def measured(cells: int, sharp: bool) -> dict[str, Any]:
     """A row of the table."""
-    steps, cloth = scene(cells, sharp)
+    steps, cloth = scene(cells, sharp, box())
     spent = dict.fromkeys(("detect", "remesh", "fill", "program"), 0.0)
     times, faces, share, gap = list[float](), 0, 0.0, 0.0
     with stages_clocked(steps, spent):

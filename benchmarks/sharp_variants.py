@@ -1,13 +1,15 @@
-"""EDGE of Table 2.1 in all of its variants: what each makes of a cloth that slides over the edge of a box.
+"""EDGE and WIRE of Table 2.1 in all of their variants, and the strand of Fig. 2.2: who lets cloth slide, who stops it.
 
-    python -m benchmarks.sharp_variants [--cells 20] [--picture FILE]
+    python -m benchmarks.sharp_variants [edge | wire | strand] [--cells 20] [--picture FILE]
 
-The same square metre of cotton as in `benchmarks.sharp_cloth`, pulled over the edge by what hangs there, without
-friction. Lagrangian variants have the regular mesh, an irregular one, one remeshed to its bends (non-conformal), and
-one that gets a vertex wherever it passes the edge at each step (conformal). On the edge they push along the mean of the
-box' normals (Fig. 2.3e), the conformal one along both as well (the cone of Fig. 2.3d, which holds it back); EOL has the
-cone and lets the cloth slide through its vertices. Printed: columns of the table, the largest gap between edge and
-cloth, how deep the cloth is in the box, and how far it has run over the edge.
+The square metre of cotton of `benchmarks.sharp_cloth`, pulled over an edge by what hangs there, without friction: that
+of a box (EDGE), with 43 cm beyond it; the sharp one of a blade whose sides stand 10 degrees from upright (WIRE, which a
+mesh that does not conform could not feel if it were a mere line), with 70 cm; and a strip of two cells' width on
+the box. Lagrangian variants have the regular mesh, an irregular one, one remeshed to its bends (non-conformal), and one
+that gets a vertex wherever it passes the edge at each step (conformal). On the edge they push along the mean of the
+normals of both sides (Fig. 2.3e); the last conformal one along both, and its vertices stay (the cone of
+Fig. 2.3d: it locks). EOL has the cone and lets cloth slide through its vertices. Printed: columns of the table, the
+largest gap between edge and cloth, how deep the cloth is inside, and how far it runs over the edge, all since it hangs.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from __future__ import annotations
 import argparse
 import statistics
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,23 +28,61 @@ import numpy as np
 
 import solver.parts.eol.sliding_cloth as stepping
 from benchmarks.report import claim, emit
-from benchmarks.sharp_cloth import EDGE, PAPER, H, scene, stages_clocked
+from benchmarks.sharp_cloth import EDGE, PAPER, H, box, scene, solid, stages_clocked
 from solver.contact.find.features import Features
 from solver.linear.constrained.rows import MOST, VertexRows
 from solver.parts.eol.cone import ROWS, Cone, Standing, cone
 from solver.parts.eol.sliding_cloth import Cloth, SlidingCloth
-from solver.parts.eol.things import Moment
+from solver.parts.eol.things import Moment, Things
 from solver.sheet.adapt import adapt
 from solver.sheet.runs import Runs
 from solver.sheet.sheet_mesh import SheetMesh
 from solver.sheet.transfer import world_velocities_at
 from solver.state import Index, Mask, Vec
 
-WARM, STEPS, SAMPLES, WOBBLE = 12, 24, 41, 0.3
-MARGIN = 0.1  #: of the edge at each end of the cloth, which gets narrower there and runs along it [m]
-#: of the dissertation: faces and milliseconds of a step
-ROWS_OF_PAPER = {"reg.": (2116, 436.2), "irreg.": (2000, 589.2), "non-conf.": (2521, 638.9), "conf.": (2622, 729.6),
-                 "conf., cone": (None, None), "EOL": PAPER["EDGE (EOL)"]}
+SAMPLES, WOBBLE, YMID = 41, 0.3, 0.0131
+BLADE, BLADE_AT = np.deg2rad(10.0), -0.2  #: of its sides from upright [rad], and its edge along X [m]
+NAMES = ("reg.", "irreg.", "non-conf.", "conf.", "conf., cone", "EOL")
+
+
+def blade() -> Things:
+    """A prism with one sharp edge along Y, at the origin, and sides that go down steeply from it."""
+    half, deep = 1.2 * np.tan(BLADE), 1.2
+    x = np.array([[a, y, z] for y in (-1.0, 1.0) for a, z in ((-half, -deep), (half, -deep), (0.0, 0.0))])
+    return solid("Blade", x + [BLADE_AT, 0.0, 0.0], np.array(
+        [[0, 1, 2], [5, 4, 3], [1, 0, 3], [1, 3, 4], [2, 1, 4], [2, 4, 5], [0, 2, 5], [0, 5, 3]], np.int32))
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A cloth over one edge along Y at height 0."""
+
+    things: Callable[[], Things]
+    at: float  #: the edge's place along X [m]
+    sides: Vec  #: outward normals of both sides, (2, 3)
+    across: int | None  #: cells of the cloth along the edge, None for as many as the other way
+    margin: float  #: of it at either end, where it gets narrower and runs along the edge, as a share
+    warm: int  #: steps before anything is measured
+    steps: int  #: that are
+    paper: dict[str, tuple[int, float]]  #: faces and milliseconds of a step in the dissertation
+    lies: tuple[float, float]  #: what of it is drawn on the left of the edge, and above it [m]
+
+    def wide(self, cells: int) -> float:
+        """The cloth [m]."""
+        return 1.0 if self.across is None else self.across / cells
+
+
+UP, OUT = np.array([0.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0])
+STEEP = np.cos(BLADE) * np.stack([OUT, -OUT]) + np.sin(BLADE) * UP
+SCENES = {
+    "edge": Scene(box, EDGE, np.stack([UP, OUT]), None, 0.1, 20, 16,
+                  {"reg.": (2116, 436.2), "irreg.": (2000, 589.2), "non-conf.": (2521, 638.9), "conf.": (2622, 729.6),
+                   "EOL": PAPER["EDGE (EOL)"]}, (0.17, 0.06)),
+    "wire": Scene(blade, BLADE_AT, STEEP, None, 0.1, 24, 16,
+                  {"reg.": (1936, 827.2), "irreg.": (2055, 896.5), "non-conf.": (2048, 1028.7), "conf.": (2022, 728.3),
+                   "EOL": (2048, 1058.7)}, (0.14, 0.09)),
+    "strand": Scene(box, EDGE, np.stack([UP, OUT]), 2, 0.1, 20, 16, {}, (0.17, 0.06)),
+}
 
 
 @dataclass
@@ -49,10 +90,11 @@ class Lagrangian(SlidingCloth):
     """Steps of cloth whose vertices keep their material."""
 
     conforms: bool = False
+    stays: bool = False  #: vertices on the edge stay its own until they lift off, else they are found anew
 
     def _remeshed(self, cloth: Cloth, now: Moment, h: float) -> Cloth:
         if self.conforms:
-            cloth = super()._remeshed(replace(cloth, mesh=_let_go(cloth.mesh)), now, h)
+            cloth = super()._remeshed(cloth if self.stays else replace(cloth, mesh=_let_go(cloth.mesh)), now, h)
             mesh = cloth.mesh
             v, at = mesh.v.copy(), np.flatnonzero(mesh.on >= 0)
             v[at] = world_velocities_at(mesh, at)
@@ -79,7 +121,7 @@ def lagrangian_cone(averaged: bool) -> Any:
     def rows_of(mesh: SheetMesh, features: Features, was_flat: Mask, h: float) -> Cone:
         found = cone(mesh, features, was_flat, h)
         at, x = found.vertices, mesh.x[found.vertices]
-        normals = Standing.of(x, mesh.on[at], features, np.zeros_like(x)).normals
+        normals = Standing.of(x, mesh.on[at], features, np.zeros_like(x)).normals  # of sides: nothing is thin
         if averaged:
             mean = normals.sum(axis=1, keepdims=True)
             normals = mean / np.linalg.norm(mean, axis=2, keepdims=True)
@@ -98,9 +140,9 @@ def lagrangian_cone(averaged: bool) -> Any:
     return rows_of
 
 
-def variant(name: str, cells: int) -> tuple[SlidingCloth, Cloth]:
+def variant(name: str, cells: int, which: Scene) -> tuple[SlidingCloth, Cloth]:
     """Steps and start of one row."""
-    steps, cloth = scene(cells, True)
+    steps, cloth = scene(cells, True, which.things(), which.wide(cells))
     if name == "EOL":
         return steps, cloth
     mesh = cloth.mesh
@@ -110,15 +152,17 @@ def variant(name: str, cells: int) -> tuple[SlidingCloth, Cloth]:
         mesh = SheetMesh.at_rest(mesh.x + np.pad(wobble, ((0, 0), (0, 1))), mesh.material + wobble, mesh.faces)
     conforms = name.startswith("conf.")
     made = Lagrangian(steps.fabric, steps.gravity, steps.things, steps.limits,
-                      steps.sizing if conforms or name == "non-conf." else None, steps.pins, conforms=conforms)
+                      steps.sizing if conforms or name == "non-conf." else None, steps.pins, conforms=conforms,
+                      stays=name == "conf., cone")
     return made, Cloth.at_rest(mesh, np.zeros(0, int))
 
 
-def gap_at_edge(mesh: SheetMesh) -> float:
-    """The largest distance of the box' edge to the cloth that lies over it [m]."""
-    points = np.stack([np.full(SAMPLES, EDGE), np.linspace(MARGIN - 0.5, 0.5 - MARGIN, SAMPLES), np.zeros(SAMPLES)], 1)
+def gap_at_edge(mesh: SheetMesh, which: Scene) -> float:
+    """The largest distance of the edge to the cloth that lies over it [m]."""
+    half = (0.5 - which.margin) * float(np.ptp(mesh.material[:, 1]))
+    points = np.stack([np.full(SAMPLES, which.at), np.linspace(-half, half, SAMPLES), np.zeros(SAMPLES)], 1)
     corners = mesh.x[mesh.faces]
-    near = np.flatnonzero(np.abs(corners - [EDGE, 0.0, 0.0])[..., [0, 2]].max(axis=2).min(axis=1) < 0.15)
+    near = np.flatnonzero(np.abs(corners - [which.at, 0.0, 0.0])[..., [0, 2]].max(axis=2).min(axis=1) < 0.15)
     least = np.full(SAMPLES, np.inf)
     for a, b, c in corners[near]:
         n = np.cross(b - a, c - a)
@@ -132,12 +176,19 @@ def gap_at_edge(mesh: SheetMesh) -> float:
     return float(least.max())
 
 
-def deepest(mesh: SheetMesh) -> float:
-    """How deep the middles of edges and faces and the vertices are in the box [m]."""
+def deepest(mesh: SheetMesh, which: Scene) -> float:
+    """How deep the middles of edges and faces and the vertices are between both sides of the edge [m]."""
     corners = mesh.x[mesh.faces]
     points = np.concatenate([mesh.x, corners.mean(axis=1), *(0.5 * (corners[:, k] + corners[:, k - 1])
                                                              for k in range(3))])
-    return float(np.minimum(EDGE - points[:, 0], -points[:, 2]).max(initial=0.0))
+    return float(((np.array([which.at, 0.0, 0.0]) - points) @ which.sides.T).min(axis=1).max(initial=0.0))
+
+
+def run_over(mesh: SheetMesh, which: Scene) -> float:
+    """How much of the cloth, in its middle, is to the right of the edge [m]."""
+    pieces = profile(mesh, YMID)
+    over = pieces[pieces[..., 0].mean(axis=1) > which.at]
+    return float(np.linalg.norm(over[:, 1] - over[:, 0], axis=1).sum())
 
 
 def profile(mesh: SheetMesh, y: float) -> Vec:
@@ -155,68 +206,78 @@ def profile(mesh: SheetMesh, y: float) -> Vec:
     return np.array(pieces).reshape(-1, 2, 2)
 
 
-def measured(name: str, cells: int, spent: dict[str, float]) -> dict[str, Any]:
+def measured(name: str, cells: int, which: Scene, spent: dict[str, float]) -> dict[str, Any]:
     """A row, and the profile at its end."""
-    steps, cloth = variant(name, cells)
+    steps, cloth = variant(name, cells, which)
     kept = stepping.cone
     if name != "EOL":
         stepping.cone = lagrangian_cone(name != "conf., cone")
-    times, gaps, faces, share, deep = list[float](), list[float](), 0, 0.0, 0.0
+    times, gaps, faces, share, deep, began_at = list[float](), list[float](), 0, 0.0, 0.0, 0.0
     try:
         with stages_clocked(steps, spent):
-            for k in range(WARM + STEPS):
-                if k == WARM:
+            for k in range(which.warm + which.steps):
+                if k == which.warm:
                     spent.update(dict.fromkeys(spent, 0.0))
+                    began_at = run_over(cloth.mesh, which)
                 began = time.thread_time()
                 cloth = steps.step(cloth, k * H, H)
-                if k >= WARM:
+                if k >= which.warm:
                     times.append(time.thread_time() - began)
-                    gaps.append(gap_at_edge(cloth.mesh))
-                    deep = max(deep, deepest(cloth.mesh))
+                    gaps.append(gap_at_edge(cloth.mesh, which))
+                    deep = max(deep, deepest(cloth.mesh, which))
                     faces = max(faces, len(cloth.mesh.faces))
                     share = max(share, float(((cloth.mesh.on >= 0) & ~cloth.free).mean()))
     finally:
         stepping.cone = kept
-    whole, (paper_faces, paper_ms) = sum(times), ROWS_OF_PAPER[name]
+    whole, (paper_faces, paper_ms) = sum(times), which.paper.get(name, (None, None))
     return {"faces": faces, "sliding_%": round(100 * share, 1) if name == "EOL" else None,
             "ms": round(1e3 * statistics.median(times), 2),
             **{f"{key}_%": round(100 * value / whole, 1) for key, value in spent.items()}, "gap_m": max(gaps),
-            "deep_m": deep, "runs_m": -float(cloth.mesh.x[:, 2].min()), "paper_faces": paper_faces,
-            "paper_ms": paper_ms, "profile": profile(cloth.mesh, 0.0131)}
+            "deep_m": deep, "runs_m": run_over(cloth.mesh, which) - began_at, "paper_faces": paper_faces,
+            "paper_ms": paper_ms, "profile": profile(cloth.mesh, YMID)}
 
 
-def draw(rows: dict[str, dict[str, Any]], path: Path) -> None:
+def draw(rows: dict[str, dict[str, Any]], which: Scene, path: Path) -> None:
     """Cross-sections of all variants at the same time, and the gap under each."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11.0, 6.6), layout="constrained")
     axes = figure.subplots(2, 3)
+    left, above = which.lies
+    down = np.stack([which.sides[:, 2], -which.sides[:, 0]], axis=1)  # along the sides, away from the edge
+    down *= np.where(down @ which.sides.mean(axis=0)[[0, 2]] > 0.0, -1.0, 1.0)[:, None]
+    solid_part = np.array([which.at, 0.0]) + np.stack([down[0], np.zeros(2), down[1], down.sum(axis=0)])
     for axis, (name, row) in zip(axes.ravel(), rows.items()):
-        axis.fill([-0.16, EDGE, EDGE, -0.16], [-0.2, -0.2, 0.0, 0.0], color="#d8cfc0")
+        axis.fill(*solid_part.T, color="#d8cfc0")
         for piece in row["profile"]:
             axis.plot(piece[:, 0], piece[:, 1], "-", color="#a01828", linewidth=1.6)
         axis.plot(row["profile"][..., 0].ravel(), row["profile"][..., 1].ravel(), ".", color="#501018", markersize=4)
-        axis.set(xlim=(-0.1, 0.2), ylim=(-0.16, 0.06), aspect="equal", xticks=[], yticks=[],
-                 title=f"{name}: gap {1e3 * row['gap_m']:.2g} mm, {1e3 * row['deep_m']:.2g} mm deep\n"
-                       f"{100 * row['runs_m']:.0f} cm over the edge")
+        axis.set(xlim=(which.at - left, which.at + 0.3 - left), ylim=(above - 0.22, above), aspect="equal", xticks=[],
+                 yticks=[], title=f"{name}: gap {1e3 * row['gap_m']:.2g} mm, {1e3 * row['deep_m']:.2g} mm deep\n"
+                                  f"has run {100 * row['runs_m']:.1f} cm")
         axis.title.set_fontsize(10)
     figure.savefig(path, dpi=80)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("scene", nargs="?", choices=SCENES, default="edge")
     parser.add_argument("--cells", type=int, default=20)
     parser.add_argument("--picture", type=Path)
     chosen = parser.parse_args()
     threads.configure(1)
-    rows = {name: measured(name, chosen.cells, dict.fromkeys(("detect", "remesh", "fill", "program"), 0.0))
-            for name in ROWS_OF_PAPER}
+    which = SCENES[chosen.scene]
+    rows = {name: measured(name, chosen.cells, which, dict.fromkeys(("detect", "remesh", "fill", "program"), 0.0))
+            for name in NAMES}
     if chosen.picture:
-        draw(rows, chosen.picture)
+        draw(rows, which, chosen.picture)
     for row in rows.values():
         del row["profile"]
-    emit("sharp_variants", [claim("edge_gap_eol", rows["EOL"]["gap_m"], "m", "<= 1e-6"),
-                            claim("edge_gap_conformal", rows["conf."]["gap_m"], "m", "> 1e-4", "lifts off")],
+    ran = {name: row["runs_m"] for name, row in rows.items()}
+    emit(f"sharp_variants.{chosen.scene}",
+         [claim("edge_gap_eol", rows["EOL"]["gap_m"], "m", "<= 1e-6"),
+          claim("edge_gap_conformal", rows["conf."]["gap_m"], "m", "> 1e-4", "lifts off"),
+          claim("cone_runs", ran["conf., cone"] / ran["EOL"], "of what EOL runs", "<= 0.1", "locks")],
          {"steps": rows, "step": H, "cells": chosen.cells})
 
 

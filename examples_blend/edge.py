@@ -40,6 +40,7 @@ def silk(scene: bpy.types.Scene) -> bpy.types.Object:
     cloth.location = (BEGIN[0], BEGIN[1], TABLE[2] + ROOM)
     cloth.rotation_euler = (0.0, 0.0, radians(TURN))
     cloth.data.materials.append(stage.surface("Silk", (0.55, 0.06, 0.08), 0.35))
+    cloth.data.polygons.foreach_set("use_smooth", [True] * len(cloth.data.polygons))
     return cloth
 
 

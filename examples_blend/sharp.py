@@ -21,6 +21,7 @@ def sheet(scene: bpy.types.Scene, name: str, size: tuple[float, float], cells: t
     places = [made.data.vertices[loop.vertex_index].co for loop in made.data.loops]
     layer.data.foreach_set("uv", [value for at in places for value in (at.x / largest + 0.5, at.y / largest + 0.5)])
     made.data.materials.append(stage.surface(name, colour, 0.35))
+    made.data.polygons.foreach_set("use_smooth", [True] * len(made.data.polygons))
     return made
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from . import modifier
 
 PLACE = "conjac_place"  #: UV map of a corner's place in the cloth [m]
+CREASE = np.deg2rad(40.0)  #: cloth that is shaded smooth is so up to this angle between faces
 NAME, SIGN = "ConJac Data", "conjac_carries"  #: of the modifier and its node group; custom property of the group
 
 
@@ -78,6 +79,8 @@ def _nodes(holder: bpy.types.Object, groups: list[str], maps: Mapping[str, str])
         made.attribute(one.name, "FLOAT_COLOR", one.data_type, "CORNER")
     if any(not polygon.use_smooth for polygon in mesh.polygons):
         made.add("GeometryNodeSetShadeSmooth")["Shade Smooth"].default_value = False
+    else:
+        made.creased(CREASE)
     made.end()
     return tree
 
@@ -118,6 +121,18 @@ class _Made:
         """A UV map under another name."""
         self._store(name, "FLOAT2", "CORNER", self._named(called, "FLOAT_VECTOR"))
         self.add("GeometryNodeRemoveAttribute")["Name"].default_value = called
+
+    def creased(self, angle: float) -> None:
+        """Shading that breaks at edges whose faces turn by more than an angle [rad]."""
+        turns = self._tree.nodes.new("FunctionNodeCompare")
+        turns.data_type, turns.operation = "FLOAT", "GREATER_THAN"
+        turns.inputs[1].default_value = angle
+        between = self._tree.nodes.new("GeometryNodeInputMeshEdgeAngle").outputs["Unsigned Angle"]
+        self._tree.links.new(between, turns.inputs[0])
+        inputs = self.add("GeometryNodeSetShadeSmooth")
+        inputs["Geometry"].node.domain = "EDGE"
+        inputs["Shade Smooth"].default_value = False
+        self._tree.links.new(turns.outputs[0], inputs["Selection"])
 
     def end(self) -> None:
         """Give the geometry out."""

@@ -90,9 +90,9 @@ def colours(mesh, name):
     return values.reshape(-1, 4)
 
 
-def bake_by_hand(obj, flat=True):
+def bake_by_hand(obj, flat=True, fold=0.0):
     """A cache as the solver would write it, of a cloth that is remeshed at every frame. flat: whether the cloth at rest
-    is the unit square of the world, else that of the object."""
+    is the unit square of the world, else that of the object. fold: how steeply half of it goes up."""
     present = bpy.context.scene
     present.frame_start, present.frame_end = FRAMES[0], FRAMES[-1]
     folder = place.job_folder(obj)
@@ -108,7 +108,9 @@ def bake_by_hand(obj, flat=True):
     made = []
     for frame in FRAMES:
         material, faces = ragged(40 * frame, frame)
-        mesh = SheetMesh.at_rest(surface_at(frame, material), material, faces)
+        x = surface_at(frame, material)
+        x[:, 2] += fold * np.maximum(material[:, 0] - 0.5, 0.0)
+        mesh = SheetMesh.at_rest(x, material, faces)
         on, slide = mesh.on.copy(), mesh.slide.copy()
         on[35], slide[35] = 0, [0.3, 0.0]
         mesh = replace(mesh, on=on, slide=slide)
@@ -152,6 +154,18 @@ def judge(obj, meshes):
         assert np.abs(tint[:, :2] - X[corners]).max() < 1e-4
 
 
+def creases(mesh):
+    """Edges whose faces turn by more than 40 degrees, as pairs of vertices."""
+    normals, found = {}, set()
+    for polygon in mesh.polygons:
+        for pair in polygon.edge_keys:
+            normals.setdefault(tuple(sorted(pair)), []).append(polygon.normal)
+    for pair, (one, *other) in normals.items():
+        if other and one.angle(other[0]) > np.deg2rad(40.0):
+            found.add(pair)
+    return found
+
+
 def test_alembic_has_the_faces_of_each_frame_with_all_that_the_artist_painted(scene):  # noqa: F811
     obj = add_sheet()
     assert obj.conjac.export == "abc"
@@ -168,6 +182,15 @@ def test_alembic_has_the_faces_of_each_frame_with_all_that_the_artist_painted(sc
     # the artist's mesh is untouched, and nothing is left behind
     assert len(obj.data.vertices) == 81 and [one.name for one in obj.data.uv_layers] == ["UVMap", "Second.one two"]
     assert len(bpy.data.scenes) == 1 and [one.name for one in bpy.data.objects] == ["Sheet", "Sheet Rest"]
+
+
+def test_cloth_that_is_shaded_smooth_has_creases_where_it_folds(scene):  # noqa: F811
+    obj = add_sheet()
+    bake_by_hand(obj, fold=4.0)
+    assert bpy.ops.conjac.export(format="abc") == {"FINISHED"}
+    mesh = evaluated(obj, 2)
+    assert 0 < len(creases(mesh)) < 0.5 * len(mesh.edges)
+    assert creases(mesh) == {tuple(sorted(one.vertices)) for one in mesh.edges if one.use_edge_sharp}
 
 
 def test_it_plays_from_the_saved_file_without_the_extension(scene, tmp_path):  # noqa: F811

@@ -1,0 +1,92 @@
+"""NAILS, JAWS, PUSH, THROW and FRICTION of Table 2.1, as an artist has them: what a step costs, and where it goes.
+
+    python -m benchmarks.sharp_scenes [NAME …]
+
+The scenes of `examples_blend`, built in Blender and gathered by the extension, stepped here on one thread. Columns as
+the dissertation's table has them: most faces, largest share of vertices that slide, median and longest step in thread
+milliseconds, shares of collision detection, remeshing, filling of matrices and the program; what remains is mostly
+what keeps cloth out of itself, which the dissertation leaves to the program. Where a step is cut, its parts count as
+one. FRICTION is both cloths. EDGE, WIRE and LO-RES are in `sharp_variants` and `sharp_cloth`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from solver import threads  # isort: skip  # first: it sets what numba and BLAS read
+
+import bpy
+
+from benchmarks.report import emit
+from benchmarks.sharp_cloth import stages_clocked
+from examples_blend import addon, build
+from solver.build.world import build as build_world
+from solver.job.load import load
+from solver.simulate import Timeline
+from solver.world.sharp_cloth import SharpCloth
+
+#: faces and milliseconds of a step in the dissertation
+PAPER: dict[str, tuple[int, float] | None] = {
+    "nails": (2012, 804.2), "jaws": (3380, 503.9), "push": (2110, 454.9), "throw": (1913, 568.4),
+    "friction": (2927, 451.5), "tablecloth": None}
+
+
+def parts_of(name: str, folder: Path) -> tuple[list[SharpCloth], Timeline]:
+    """The cloths of an example, and its timeline."""
+    build.build(name, folder)
+    gather = importlib.import_module("conjac.conjac_addon.gather")
+    members = importlib.import_module("conjac.conjac_addon.members")
+    first = next(one for one in bpy.context.scene.objects if one.type == "MESH" and one.conjac.sharp_edges)
+    gather.write_job(members.owner(first), bpy.context.scene, folder / name)
+    job = load(folder / name)
+    world, _ = build_world(job, lambda *_: None)
+    return [part for part in world.parts if isinstance(part, SharpCloth)], Timeline.of(job.scene.time)
+
+
+def measured(part: SharpCloth, timeline: Timeline) -> dict[str, Any]:
+    """A row of the table."""
+    spent = dict.fromkeys(("detect", "remesh", "fill", "program"), 0.0)
+    times, faces, share, state = list[float](), 0, 0.0, part.initial_state()
+    count = round((timeline.end - timeline.start) / timeline.fps / timeline.step)
+    with stages_clocked(part.steps, spent):
+        for _ in range(count):
+            began = time.thread_time()
+            state = part.step(state, timeline.step)
+            times.append(time.thread_time() - began)
+            cloth = part.cloth(state)
+            faces = max(faces, len(cloth.mesh.faces))
+            share = max(share, float(((cloth.mesh.on >= 0) & ~cloth.free).mean()))
+    whole = sum(times)
+    return {"faces": faces, "sliding_%": round(100 * share, 1), "ms": round(1e3 * statistics.median(times), 1),
+            "longest_ms": round(1e3 * max(times)), **{f"{key}_%": round(100 * value / whole, 1)
+                                                      for key, value in spent.items()}, "steps": count,
+            "substeps": part.steps.told.substeps, "factorizations": part.steps.told.factored}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("names", nargs="*", choices=[*PAPER, []], default=[])
+    chosen = parser.parse_args()
+    extension = addon.load()
+    extension.register()
+    rows = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name in chosen.names or PAPER:
+            cloths, timeline = parts_of(name, Path(folder))
+            threads.configure(1)
+            for part in cloths:
+                row, paper = measured(part, timeline), PAPER[name]
+                called = name.upper() if len(cloths) == 1 else f"{name.upper()}, {part.name.split()[0].lower()}"
+                rows[called] = {**row, "paper_faces": paper and paper[0], "paper_ms": paper and paper[1]}
+    extension.unregister()
+    emit("sharp_scenes", [], {"steps": rows})
+
+
+if __name__ == "__main__":
+    main()

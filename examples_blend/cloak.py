@@ -1,0 +1,166 @@
+"""cloak.blend: a figure runs in a cloak: cloth on its bones, and a soft belly that bounces under it.
+
+Torso and legs follow keyframes; head and feet hang on joints with springs, the belly is grown on the torso, and the
+cloak hangs from the torso by its upper edge, around all of them. All of it is one simulation.
+"""
+
+from __future__ import annotations
+
+from math import cos, pi, radians, sin
+
+import bpy
+import numpy as np
+from mathutils import Vector
+
+from . import jelly, ragdoll, stage
+
+END = 40
+SHEET = (1, 7, 12, 17, 22, 27, 33, 40)  #: frames of the contact sheet
+STRIDE, PERIOD, SWING, BOB = 0.55, 10, 0.55, 0.035  #: of two steps [m, frames], of a leg [rad], of the body [m]
+NECK, HIPS, FLOOR = 0.70, 0.36, 0.04  #: heights [m]
+BELLY, RADII = Vector((0.0, -0.09, 0.44)), (0.12, 0.11, 0.13)  #: its middle and size [m]
+THICK = {"Torso": 0.09, "Left Leg": 0.035, "Right Leg": 0.035, "Head": 0.09, "Left Foot": 0.028,
+         "Right Foot": 0.028}  #: of limbs [m]
+SPRINGS = {"Head": (8.0, 0.3), "Left Foot": (2.0, 0.03), "Right Foot": (2.0, 0.03)}  #: [N m/rad], [N m s/rad]
+EYE, LOOKS = (-2.3, -1.15, 0.75), (0.0, -0.02, 0.46)  #: the camera, which goes along [m]
+OPEN, TURNS, ROWS = radians(50.0), 36, 18  #: half of what is open in front, and quads of the cloak around and down
+TOP, HEM = (0.15, 0.69), (0.31, 0.14)  #: radius and height of its upper and lower edge [m]
+
+
+def build(scene: bpy.types.Scene) -> None:
+    """The whole scene, ready to bake."""
+    stage.prepare(scene, END, 440, 420)
+    rig = armature(scene)
+    skin = stage.surface("Skin", (0.72, 0.42, 0.30), 0.45, 0.01)
+    body = belly(scene, rig, skin)
+    for name, bone in ((one.name, one) for one in rig.data.bones):
+        limb(scene, rig, name, bone.head_local, bone.tail_local, THICK[name], skin)
+    cloak(scene, rig)
+    for thing in (body, bpy.data.objects["Cloak"]):
+        thing.conjac.step = rig.conjac.step
+    stage.backdrop(scene, 1.6, 0.0, (0.13, 0.14, 0.17))
+    bpy.data.objects["Backdrop"].rotation_euler.z = -pi / 2  # behind the figure as it is seen
+    stage.light(scene, "Key", (-2.4, -2.6, 2.6), (0.0, -0.9, 0.4), 190.0, 1.2, (1.0, 0.93, 0.84))
+    stage.light(scene, "Rim", (1.8, 0.6, 1.8), (0.0, -0.9, 0.4), 120.0, 0.8, (0.80, 0.90, 1.0))
+    stage.camera(scene, EYE, LOOKS, 62.0)
+    stage.key(scene.camera, "location", {frame: (EYE[0], EYE[1] - way, EYE[2]) for frame, way in ways().items()})
+
+
+def armature(scene: bpy.types.Scene) -> bpy.types.Object:
+    """A torso and two legs that run by keyframes, and a head and feet that nod as they like."""
+    data = bpy.data.armatures.new("Figure")
+    rig = bpy.data.objects.new("Figure", data)
+    scene.collection.objects.link(rig)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = {"Torso": ((0.0, 0.03, HIPS - 0.06), (0.0, 0.03, NECK), None),
+             "Left Leg": ((0.07, 0.03, HIPS), (0.07, 0.03, FLOOR + 0.04), "Torso"),
+             "Right Leg": ((-0.07, 0.03, HIPS), (-0.07, 0.03, FLOOR + 0.04), "Torso"),
+             "Head": ((0.0, 0.02, NECK + 0.02), (0.0, 0.0, NECK + 0.24), "Torso"),
+             "Left Foot": ((0.07, 0.03, FLOOR + 0.04), (0.07, -0.08, FLOOR + 0.02), "Left Leg"),
+             "Right Foot": ((-0.07, 0.03, FLOOR + 0.04), (-0.07, -0.08, FLOOR + 0.02), "Right Leg")}
+    for name, (head, tail, parent) in bones.items():
+        bone = data.edit_bones.new(name)
+        bone.head, bone.tail = head, tail
+        bone.parent = data.edit_bones[parent] if parent else None
+    bpy.ops.object.mode_set(mode="OBJECT")
+    settings = rig.conjac
+    settings.enabled, settings.mechanism.use_skin, settings.method = True, False, "vanilla"
+    settings.integrator, settings.solver.stage_solver, settings.step = "backward_euler", "newton_d", 1.0 / 96.0
+    settings.mechanism.contact_friction, settings.mechanism.touch_soft = 0.3, True
+    for name in ("Torso", "Left Leg", "Right Leg"):
+        rig.pose.bones[name].conjac.role = "animated"
+        rig.pose.bones[name].rotation_mode = "XYZ"
+    for name, radius in THICK.items():
+        rig.pose.bones[name].conjac.shape, rig.pose.bones[name].conjac.radius = "capsule", radius
+    for name, (stiffness, damping) in SPRINGS.items():
+        loose = rig.pose.bones[name].conjac
+        loose.joint, loose.stiffness, loose.damping = "spherical", stiffness, damping
+    run(rig)
+    rig.hide_render = True
+    return rig
+
+
+def ways() -> dict[int, float]:
+    """How far it has run at each frame [m]: strides get longer over the first of them."""
+    way, found = 0.0, {}
+    for frame in range(1, END + 1):
+        found[frame] = way
+        way += share_of(frame) * STRIDE / PERIOD
+    return found
+
+
+def share_of(frame: int) -> float:
+    """Of a whole stride."""
+    return min(1.0, (frame - 1) / PERIOD)
+
+
+def run(rig: bpy.types.Object) -> None:
+    """From a stand to full strides, towards −Y."""
+    torso, legs = rig.pose.bones["Torso"], (rig.pose.bones["Left Leg"], rig.pose.bones["Right Leg"])
+    front = torso.bone.matrix_local.to_3x3().inverted() @ Vector((0.0, -1.0, 0.0))
+    up = torso.bone.matrix_local.to_3x3().inverted() @ Vector((0.0, 0.0, 1.0))
+    places, swings = {}, {}
+    for frame, way in ways().items():
+        turn = 2.0 * pi * (frame - 1) / PERIOD
+        places[frame] = tuple(way * front + share_of(frame) * BOB * (0.5 - 0.5 * cos(2.0 * turn)) * up)
+        swings[frame] = share_of(frame) * SWING * sin(turn)
+    stage.key(torso, "location", places)
+    for leg, side in zip(legs, (1.0, -1.0)):
+        stage.key(leg, "rotation_euler", {frame: (side * swing, 0.0, 0.0) for frame, swing in swings.items()})
+
+
+def belly(scene: bpy.types.Scene, rig: bpy.types.Object, look: bpy.types.Material) -> bpy.types.Object:
+    """A soft ellipsoid whose back is grown on the torso."""
+    made = jelly.ball(scene, "Belly", 1.0, (0.0, 0.0, 0.0), look)
+    places = np.array([vertex.co for vertex in made.data.vertices]) * RADII + np.array(BELLY)
+    made.data.vertices.foreach_set("co", places.ravel())
+    made.data.update()
+    jelly.soft(made, "tetgen", 0.08, 1.0e4, friction=0.3)
+    made.conjac.integrator = "backward_euler"
+    grow(made, rig, (places[:, 1] > BELLY.y + 0.3 * RADII[1]).astype(float).tolist())
+    return made
+
+
+def grow(body: bpy.types.Object, rig: bpy.types.Object, weights: list[float]) -> None:
+    """*Attach to Bone*: what is painted goes with the torso."""
+    stage.paint(body, "Torso", weights)
+    one = body.conjac.attachments.add()
+    one.object, one.part, one.group = rig, "Torso", "Torso"
+
+
+def cloak(scene: bpy.types.Scene, rig: bpy.types.Object) -> bpy.types.Object:
+    """A part of a cone around the figure, open in front, that hangs from its upper edge."""
+    vertices, faces = [], []
+    for j in range(ROWS + 1):
+        radius, height = (a + (b - a) * j / ROWS for a, b in zip(TOP, HEM))
+        for i in range(TURNS + 1):
+            turn = -pi / 2 + OPEN + (2.0 * pi - 2.0 * OPEN) * i / TURNS
+            vertices.append((radius * cos(turn), 0.02 + radius * sin(turn), height))
+    for j in range(ROWS):
+        for i in range(TURNS):
+            a = j * (TURNS + 1) + i
+            faces.append((a, a + 1, a + TURNS + 2, a + TURNS + 1))
+    made = stage.mesh_object(scene, "Cloak", vertices, faces)
+    made.data.materials.append(stage.surface("Cloak", (0.30, 0.03, 0.05), 0.6))
+    made.data.polygons.foreach_set("use_smooth", [True] * len(faces))
+    with bpy.context.temp_override(active_object=made, object=made, selected_objects=[made]):
+        bpy.ops.conjac.add_cloth()
+    soft = made.conjac
+    soft.area_density, soft.bending_stiffness, soft.cloth_thickness = 0.25, 2.0e-5, 0.003
+    grow(made, rig, [1.0 if k <= TURNS else 0.0 for k in range(len(vertices))])
+    return made
+
+
+def limb(scene: bpy.types.Scene, rig: bpy.types.Object, name: str, head: Vector, tail: Vector, radius: float,
+         look: bpy.types.Material) -> bpy.types.Object:
+    """A capsule that a bone moves, no longer than it, as the one that touches."""
+    end = (tail - head).normalized() * radius
+    vertices, faces = ragdoll.capsule(head + end, tail - end, radius)
+    made = stage.mesh_object(scene, f"{name} Skin", [tuple(vertex) for vertex in vertices], faces)
+    made.data.polygons.foreach_set("use_smooth", [True] * len(faces))
+    made.data.materials.append(look)
+    stage.paint(made, name, [1.0] * len(vertices))
+    made.parent = rig
+    made.modifiers.new("Armature", "ARMATURE").object = rig
+    return made

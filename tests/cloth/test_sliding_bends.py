@@ -1,0 +1,56 @@
+"""Bending where cloth is on something sharp: a clamped strip on a prop is Euler's beam; and a cone of normals locks."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sheets import lattice
+from sliding_strips import DENSITY, fabric, run, start, steps_of
+
+from benchmarks.sharp_variants import SCENES, measured
+from solver.contact.find.sharp import wires
+from solver.coordinates.prescribed import Still
+from solver.parts.eol.things import Thing, Things
+from solver.sheet.sheet_mesh import SheetMesh
+
+LENGTH, WIDTH, PROP, STIFF = 0.6, 0.16, 0.35, 0.1  #: [m], [m], [m], [N m]
+CELLS, PULL, END = 20, 0.5, 48  #: along it, gravity [m/s²], steps
+NONE = np.zeros((0, 3), np.int32)
+
+
+def tip_of(propped):
+    """How far the free end of a strip sinks, by its own weight, to rest [m]."""
+    rest, faces = lattice(CELLS, LENGTH, WIDTH)
+    mesh = SheetMesh.at_rest(rest + [0.0, -WIDTH / 2, 0.0], rest[:, :2], faces)
+    line = np.array([[PROP, -1.0, 0.0], [PROP, 1.0, 0.0]])
+    things = Things([Thing("Wire", Still(line), NONE, False, wires(line, np.array([[0, 1]])), 0.0, 0.0, 0.0)]
+                    if propped else [])
+    clamped = np.flatnonzero(rest[:, 0] < LENGTH / CELLS + 1e-9)
+    stiff = replace(fabric(bending=STIFF), mass_damping=8.0)
+    steps = steps_of(mesh, things, stiff, gravity=(0.0, 0.0, -PULL), pins=mesh.x[clamped])
+    mesh = run(steps, start(mesh, clamped), 1 / 24, END).mesh
+    assert (mesh.on >= 0).any() == propped
+    assert np.abs(mesh.v).max() < 5e-4
+    return -mesh.x[mesh.material[:, 0] > LENGTH - 1e-9, 2].mean()
+
+
+@pytest.mark.long
+def test_a_clamped_strip_on_a_wire_bends_as_eulers_beam():
+    """Without the wire its tip sinks by w L⁴/8 B. The wire's force R a³/3 = w a² (6 L² − 4 L a + a²)/24 makes up for
+    what it would sag there, and takes R a² (3 L − a)/6 B of that: all but 6 %."""
+    # the clamp is midway between the columns that are held
+    weight, long, at = PULL * DENSITY, LENGTH - 0.5 * LENGTH / CELLS, PROP - 0.5 * LENGTH / CELLS
+    push = weight * (6 * long**2 - 4 * long * at + at**2) / (8 * at)
+    sinks = weight * long**4 / 8 / STIFF
+    freely, held = tip_of(False), tip_of(True)
+    assert freely == pytest.approx(sinks, rel=0.12)  # no hinge is at the strip's borders, so it is softer there
+    assert held / freely == pytest.approx(1.0 - push * at**2 * (3 * long - at) / 6 / STIFF / sinks, rel=0.03)
+
+
+def test_the_cone_locks_vertices_that_keep_their_material_and_not_those_that_slide():
+    """A strip over a blade, 70 cm of 100 on one side."""
+    which = replace(SCENES["wire"], across=2)
+    runs = {name: measured(name, 8, which, dict.fromkeys(("detect", "remesh", "fill", "program"), 0.0))["runs_m"]
+            for name in ("conf., cone", "EOL")}
+    assert runs["EOL"] > 0.08
+    assert abs(runs["conf., cone"]) < 0.1 * runs["EOL"]
