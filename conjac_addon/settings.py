@@ -62,10 +62,14 @@ def painted_params() -> dict[str, Param]:
     return {param.key: param for entry in catalogue.maps().values() for param in entry.params}
 
 
-def painted_default(param: Param) -> float:
-    """Where a map is painted 1, if the artist has not said: ten times what has a unit, else the slider's end."""
+def painted_default(param: Param, unpainted: float | None = None) -> float:
+    """Where a map is painted 1, if the artist has not said: ten times what has a unit, else the slider's end.
+
+    unpainted: what the number is where nothing is painted; its default where it is left out.
+    """
     if param.unit:
-        return min(param.default * STIFF_RATIO, param.high) if param.high is not None else param.default * STIFF_RATIO
+        times = STIFF_RATIO * (param.default if unpainted is None else unpainted)
+        return min(times, param.high) if param.high is not None else times
     ends = (param.soft_high, param.high, param.default)
     return float(next(end for end in ends if end is not None))
 

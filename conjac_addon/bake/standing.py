@@ -85,7 +85,9 @@ def status(obj: bpy.types.Object) -> Status:
         found = _in_range(found, *frame_range(obj.conjac, bpy.context.scene))
         said = home.read(folder)
         if not at.own and said is not None:
-            found = replace(found, text=f'{found.text}, of "{said.object}": its first bake makes its own')
+            # of the same name it is the one of another file
+            whose = Path(said.blend).name if said.blend and said.object == obj.name else said.object
+            found = replace(found, text=f'{found.text}, of "{whose}": its first bake makes its own')
         if found.state == "complete":
             return replace(found, text=". ".join(filter(None, (found.text, found.wrong, NOT_COMPARED))))
     return found
@@ -116,9 +118,9 @@ def _in_range(found: Status, first: int, last: int) -> Status:
     return replace(found, state="complete", done=done, total=total, text=f"All {total} frames are baked")
 
 
-def _listed(names: list[str]) -> str:
-    """The first of them, for one line."""
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+def _listed(names: list[str], most: int = 3) -> str:
+    """The first of them, for a line or two."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def of_running(bake: Bake) -> Status:
@@ -141,7 +143,7 @@ def _stamp(folder: Path) -> tuple[int, ...]:
 
 
 def _stale(changed: list[str]) -> str:
-    return f"Baked before {', '.join(changed)} changed; bake again"
+    return f"Baked before {_listed(changed, 5)} changed; bake again"
 
 
 def _of_folder(folder: Path) -> Status:

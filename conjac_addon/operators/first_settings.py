@@ -9,8 +9,9 @@ from typing import Any
 import bpy
 from mathutils import Vector
 
+from ...solver import catalogue
 from .. import contact, members
-from ..settings import unit_scale
+from ..settings import painted_default, unit_scale
 from .remedies import lowest
 
 #: docs/integrators.md, "Which settings keep the motion": each step costs about as much as one linear solve
@@ -53,7 +54,10 @@ def suit(obj: bpy.types.Object, scene: bpy.types.Scene, held: Sequence[float] | 
         settings.spot = SPOT
     density, sizes = settings.density, [size * unit for size in held or obj.dimensions]
     if max(sizes) > 0.0 and not settings.is_property_set("youngs_modulus"):
-        settings.youngs_modulus = density * max((WOBBLE * max(sizes) / SLOWEST) ** 2, GRAVITY * sizes[2] / SAG)
+        stiffness = density * max((WOBBLE * max(sizes) / SLOWEST) ** 2, GRAVITY * sizes[2] / SAG)
+        settings.youngs_modulus = float(f"{stiffness:.3g}")  # more digits would say more than is known
+        if not settings.is_property_set("youngs_modulus_high"):
+            settings.youngs_modulus_high = painted_default(catalogue.YOUNGS_MODULUS, settings.youngs_modulus)
     if not held and not settings.contact.is_property_set("collides_with"):
         settings.contact.collides_with = contact.ALL
     if not settings.is_property_set("wobble_half_life"):

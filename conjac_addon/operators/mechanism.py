@@ -34,7 +34,8 @@ class CONJAC_OT_ragdoll(Behaviour):
             damp(armature, context.scene)
         except ConJacError as error:
             self.report({"WARNING"}, str(error))
-        self.report({"INFO"}, f'"{armature.name}": {len(armature.pose.bones) - len(left_out)} bones are simulated'
+        count = len(armature.pose.bones) - len(left_out)
+        self.report({"INFO"}, f'"{armature.name}": {count} bone{" is" if count == 1 else "s are"} simulated'
                     + (f", {len(left_out)} are left out" if left_out else ""))
         redraw_panels()
         return {"FINISHED"}

@@ -9,6 +9,7 @@ from mathutils import Vector
 from ...solver import catalogue
 from .. import kinds, members, playback
 from ..redraw import redraw_panels
+from ..settings import painted_default
 from . import chosen
 from .entries import AddEntry, RemoveEntry
 from .first_settings import suit
@@ -129,7 +130,13 @@ class CONJAC_OT_add_group(Behaviour):
             context.view_layer.objects.active = obj
         if obj.mode != "OBJECT":
             bpy.ops.object.mode_set(mode="OBJECT")
-        group = obj.vertex_groups.get(name) or obj.vertex_groups.new(name=name)
+        group: bpy.types.VertexGroup | None = obj.vertex_groups.get(name)
+        if group is None:
+            group = obj.vertex_groups.new(name=name)
+            for param in catalogue.maps()[self.map].params:
+                low, high = getattr(settings, param.key), f"{param.key}_high"
+                if param.unit and getattr(settings, high) <= low:  # paint is for more of it
+                    setattr(settings, high, painted_default(param, low))
         setattr(settings, f"{self.map}_group", group.name)  # Blender cuts names that are too long
         obj.vertex_groups.active = group
         bpy.ops.object.mode_set(mode="WEIGHT_PAINT")

@@ -296,9 +296,9 @@ def draw_nails(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         row.alert = nail.object is None or not start <= nail.frame < end
         row.prop(nail, "object", text="")
         row.operator("conjac.remove_nail", text="", icon="REMOVE").index = index
-        row = column.row(align=True)
-        row.prop(nail, "frame")
-        row.prop(nail, "radius")
+        # a number beside another one would have no label
+        column.prop(nail, "frame")
+        column.prop(nail, "radius")
         row = column.row(align=True)
         row.prop(nail, "is_drawn")
         held = row.row(align=True)
@@ -316,9 +316,8 @@ def draw_pulls(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         row.alert = pull.object is None
         row.prop(pull, "object", text="")
         row.operator("conjac.remove_pull", text="", icon="REMOVE").index = index
-        row = column.row(align=True)
-        row.prop(pull, "radius")
-        row.prop(pull, "stiffness")
+        column.prop(pull, "radius")
+        column.prop(pull, "stiffness")
         column.prop(pull, "strength", slider=True)
     layout.operator("conjac.add_pull", icon="EMPTY_ARROWS")
 

@@ -72,6 +72,15 @@ def test_the_grounds_height_the_frame_rate_and_a_range_that_ends_before_it_begin
     assert (status.state, status.text) == ("stale", "The last frame, 0, is before the first, 1")
 
 
+def test_of_many_changes_the_first_are_named(scene):  # noqa: F811
+    obj = add_jelly()
+    assert obj.conjac.bake() == 0
+    obj.conjac.density, obj.conjac.youngs_modulus, obj.conjac.poisson_ratio = 900.0, 6.0e3, 0.3
+    obj.conjac.step, obj.conjac.beta, obj.conjac.wobble_half_life, obj.conjac.gamma = 1 / 96, 0.7, 0.5, 0.1
+    assert addon_bake.status(obj).text == (
+        "Baked before Damping, Density, Poisson Ratio, Relaxation, Time Step and 2 more changed; bake again")
+
+
 def test_free_deletes_what_was_baked_and_nothing_else(scene, tmp_path):  # noqa: F811
     obj = add_jelly()
     assert not bpy.ops.conjac.free_bake.poll() and not bpy.ops.conjac.export.poll()

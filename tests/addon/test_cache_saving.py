@@ -157,6 +157,8 @@ def test_save_as_shares_until_the_first_bake_or_does_what_is_chosen(scene, tmp_p
         np.testing.assert_allclose(seen_at(obj, LAST), rest_of(obj), atol=1e-6)
     else:
         assert addon_bake.status(obj).state == "complete"
+        # both files call it Jelly
+        assert ('of "scene.blend": its first' in addon_bake.status(obj).text) == (choice != "COPY")
         assert place.of(obj).own == (choice == "COPY") and (place.job_folder(obj) == folder) == (choice != "COPY")
         assert_plays(obj, (1, LAST))
     # saved and loaded again it is the same, and its own bake touches nothing of the first file's

@@ -23,11 +23,17 @@ def test_stiffness_and_ground_fit_the_size(addon):
         assert settings.use_ground and settings.friction == "coulomb"
         assert settings.ground_height == 0.0
     # they would sag by their weight if they wobbled as slowly as larger ones, such as one of four metres
-    assert small.youngs_modulus == pytest.approx(1000 * 9.81 * 0.2 / 0.06, rel=1e-3)
-    assert large.youngs_modulus == pytest.approx(1000 * 9.81 * 2.0 / 0.06, rel=1e-3)
-    assert add(4.0).conjac.youngs_modulus == pytest.approx(1000 * (2.5 * 4.0 / 0.3) ** 2, rel=1e-3)
+    assert small.youngs_modulus == pytest.approx(1000 * 9.81 * 0.2 / 0.06, rel=5e-3)
+    assert large.youngs_modulus == pytest.approx(1000 * 9.81 * 2.0 / 0.06, rel=5e-3)
+    assert add(4.0).conjac.youngs_modulus == pytest.approx(1000 * (2.5 * 4.0 / 0.3) ** 2, rel=5e-3)
     assert large.ground_stiffness_per_area == small.ground_stiffness_per_area == pytest.approx(1000 * 9.81 / 0.0012)
     assert large.wobble_half_life == small.wobble_half_life == 0.75
+
+
+def test_a_stiffness_has_few_digits_and_ten_times_of_it_where_it_is_painted(addon):
+    settings = add(0.37).conjac
+    assert settings.youngs_modulus == float(f"{settings.youngs_modulus:.3g}")
+    assert settings.youngs_modulus_high == pytest.approx(10.0 * settings.youngs_modulus)
 
 
 def test_units_count(addon):

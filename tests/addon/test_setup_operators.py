@@ -88,6 +88,16 @@ def test_each_map_is_created_made_active_and_painted(soft_cube, key, label):
     assert soft_cube.vertex_groups.keys() == ["Other", label]
 
 
+def test_what_is_painted_is_stiffer_however_stiff_the_body_is(soft_cube):
+    settings = soft_cube.conjac
+    settings.youngs_modulus = 1.0e7  # beyond what paint stands for until somebody says otherwise
+    bpy.ops.conjac.add_group(map="stiffness")
+    assert settings.youngs_modulus_high == pytest.approx(1.0e8)
+    settings.youngs_modulus_high = 1.0e3  # softer on purpose
+    bpy.ops.conjac.add_group(map="stiffness")
+    assert settings.youngs_modulus_high == pytest.approx(1.0e3)
+
+
 def test_a_map_keeps_the_name_the_artist_gave_it(soft_cube):
     soft_cube.conjac.pin_group = "Nœud"
     bpy.ops.conjac.add_group(map="pin")
