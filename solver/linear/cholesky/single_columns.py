@@ -49,12 +49,7 @@ class SingleColumns:
     def solve(self, y: Vec, count: int) -> Vec:
         """In place of y, (strips, m, LANES) in single precision, of which `count` columns are not zero."""
         inside, trees, strips = self._inside, len(self._inside.trees) // 2, len(y)
-        pieces = strips * max(trees, GROUPS)
-        if len(self._said) != strips:
-            self._said = np.zeros((strips, len(self._above), LANES), dtype=np.float32)
-            self._works = np.zeros((pieces, inside.longest * LANES), dtype=np.float32)
-            self._ints = np.zeros((pieces, 8), dtype=np.int32)
-        works = (self._blas, self._ints, self._works)
+        works = self._room(strips)
         arrays = (self._single.values, inside.first, inside.rows_start, inside.values_start)
         share(_forward_trees, strips * trees, y, self._said, count, *arrays, self._target, inside.trees, self._begins,
               *works)
@@ -62,6 +57,24 @@ class SingleColumns:
               *works)
         share(_backward_trees, strips * trees, y, count, *arrays, self._place, inside.trees, *works)
         return y
+
+    def backward(self, y: Vec, count: int) -> Vec:
+        """L⁻ᵀ alone in place of y, as in `solve`."""
+        inside, strips = self._inside, len(y)
+        works = self._room(strips)
+        arrays = (self._single.values, inside.first, inside.rows_start, inside.values_start)
+        share(_backward_top, strips * GROUPS, y, count, *arrays, self._place, inside.top, *works)
+        share(_backward_trees, strips * len(inside.trees) // 2, y, count, *arrays, self._place, inside.trees, *works)
+        return y
+
+    def _room(self, strips: int) -> tuple[Vec, Index, Vec]:
+        """What kernels work with on so many strips."""
+        if len(self._said) != strips:
+            pieces = strips * max(len(self._inside.trees) // 2, GROUPS)
+            self._said = np.zeros((strips, len(self._above), LANES), dtype=np.float32)
+            self._works = np.zeros((pieces, self._inside.longest * LANES), dtype=np.float32)
+            self._ints = np.zeros((pieces, 8), dtype=np.int32)
+        return self._blas, self._ints, self._works
 
 
 INSIDE = "f4[::1], i4[::1], i4[::1], i4[::1], i4[::1]"  # L's values, first, rows_start, values_start; places of rows
@@ -113,6 +126,25 @@ def _forward_trees(  # type: ignore[no-untyped-def]
             _put(y[strip], said[strip], 0, width, ints[2], rows_start, target, s, work)
 
 
+@kernel(f"void(i8, i8, f4[:,:,::1], i8, {INSIDE}, i4[::1], i4[::1], {WORKS})")
+def _backward_top(  # type: ignore[no-untyped-def]
+    start, stop, y, count, values, first, rows_start, values_start, place, top, blas, all_ints, works,
+):
+    """L⁻ᵀ Y of the supernodes above all subtrees, for pieces start to stop: strips and GROUPS of their columns."""
+    for piece in range(start, stop):
+        strip, group = piece // GROUPS, piece % GROUPS
+        width = min(LANES, count - strip * LANES)
+        left, right = group * width // GROUPS, (group + 1) * width // GROUPS
+        if left == right:
+            continue
+        own, ints, work = y[strip], all_ints[piece], works[piece]
+        for k in range(top.shape[0] - 1, -1, -1):
+            s = top[k]
+            _take(own, own, left, right, first, rows_start, place, s, ints, work)
+            backward_rows(blas, at(values, values_start[s]), at(work, 0), ints)
+            _put(own, own, left, right, ints[0], rows_start, place, s, work)
+
+
 @kernel(f"void(i8, i8, f4[:,:,::1], f4[:,:,::1], i8, {INSIDE}, i4[::1], i4[::1], {WORKS})")
 def _through_top(  # type: ignore[no-untyped-def]
     start, stop, y, said, count, values, first, rows_start, values_start, place, top, above, blas, all_ints, works,
@@ -134,11 +166,8 @@ def _through_top(  # type: ignore[no-untyped-def]
             _take(own, own, left, right, first, rows_start, place, s, ints, work)
             forward_rows(blas, at(values, values_start[s]), at(work, 0), ints)
             _put(own, own, left, right, ints[2], rows_start, place, s, work)
-        for k in range(top.shape[0] - 1, -1, -1):
-            s = top[k]
-            _take(own, own, left, right, first, rows_start, place, s, ints, work)
-            backward_rows(blas, at(values, values_start[s]), at(work, 0), ints)
-            _put(own, own, left, right, ints[0], rows_start, place, s, work)
+        _backward_top(piece, piece + 1, y, count, values, first, rows_start, values_start, place, top, blas, all_ints,
+                      works)
 
 
 @kernel(f"void(i8, i8, f4[:,:,::1], i8, {INSIDE}, i4[::1], {WORKS})")
