@@ -12,6 +12,7 @@ from ...state import Index, Vec
 from ...threads import inlined, kernel, share
 from ..blocks import LANES
 from .blas import addresses, at, backward_rows, forward_rows
+from .multifrontal import Long, Single
 from .single import SingleFactor
 from .supernodal import Supernodes
 
@@ -58,7 +59,7 @@ class SingleColumns:
         share(_backward_trees, strips * trees, y, count, *arrays, self._place, inside.trees, *works)
         return y
 
-    def backward(self, y: Vec, count: int) -> Vec:
+    def backward(self, y: Single, count: int) -> Single:
         """L⁻ᵀ alone in place of y, as in `solve`."""
         inside, strips = self._inside, len(y)
         works = self._room(strips)
@@ -67,7 +68,7 @@ class SingleColumns:
         share(_backward_trees, strips * len(inside.trees) // 2, y, count, *arrays, self._place, inside.trees, *works)
         return y
 
-    def _room(self, strips: int) -> tuple[Vec, Index, Vec]:
+    def _room(self, strips: int) -> tuple[Long, Index, Single]:
         """What kernels work with on so many strips."""
         if len(self._said) != strips:
             pieces = strips * max(len(self._inside.trees) // 2, GROUPS)
@@ -126,7 +127,7 @@ def _forward_trees(  # type: ignore[no-untyped-def]
             _put(y[strip], said[strip], 0, width, ints[2], rows_start, target, s, work)
 
 
-@kernel(f"void(i8, i8, f4[:,:,::1], i8, {INSIDE}, i4[::1], i4[::1], {WORKS})")
+@kernel(f"void(i8, i8, f4[:,:,::1], i8, {INSIDE}, i4[::1], {WORKS})")
 def _backward_top(  # type: ignore[no-untyped-def]
     start, stop, y, count, values, first, rows_start, values_start, place, top, blas, all_ints, works,
 ):

@@ -39,8 +39,8 @@ from .sleep import Sleep
 from .untouched import follow_untouched
 
 if TYPE_CHECKING:
-    from ...linear.cholesky.single import SingleFactor
     from ...linear.cholesky.single_few import SingleFew
+    from .rough import Rough
 
 #: one correction changes no edge by more than this share of its length. A Newton step from far away would: a soft body
 #: that stands on its feet falls over in one step, out of reach of the linearisation that asked for it
@@ -86,7 +86,7 @@ class ConJac:
 
         self.inner = self.pattern.order[: len(quasistatic)]
         self._mass_rows = np.repeat(mesh.mass[self.pattern.order], 3)
-        self._rough: SingleFactor | None = None
+        self._rough: Rough | None = None
         self._too_soft = False  #: whether −K could not be factored in single precision
         self._single: SingleFew | None = None
         self._untouched: SingleFew | None = None  #: of K without contacts
@@ -203,30 +203,27 @@ class ConJac:
         # who sleeps lies on a factor for long, what holds patches takes most of its digits back, and what nothing holds
         # keeps its momentum to the last one by rigid motions that J has exactly
         few_do = roughly and self.sleep is None and not self.patches.unknowns and not self.frames.columns
-        if not (few_do and self._factored_in_single()):
-            self.linear.factor(self._matrix, lin.x[self.pattern.order])
+        rough = self._condensed_roughly() if few_do else None
+        if rough is not None:
+            return rough
+        self.linear.factor(self._matrix, lin.x[self.pattern.order])
         return self.linear.condense()
 
-    def _factored_in_single(self) -> bool:
-        """Put a factor made in single precision in the place of the linear solver's; whether that could be done."""
-        from ...linear.cholesky.single import SingleFactor
+    def _condensed_roughly(self) -> Vec | None:
+        """The same by a factor in single precision, which the linear solver then has; None where there is none."""
         from ...linear.cholesky.supernodal import inside_of, shown
+        from .rough import Rough  # compiled for stages that are iterated
 
         showing, inside = shown(self.linear), inside_of(self.linear)
         if showing is None or inside is None or not inside.stands or self._too_soft:
-            return False
+            return None
         if self._rough is None or not self._rough.of(inside):
-            self._rough = SingleFactor(inside)
-        if not self._rough.can_factor(self._matrix):
-            return False
+            self._rough = Rough(inside, self.pattern.size - 3 * len(self.inner))
         try:
-            self._rough.factor(self._matrix)
+            return self._rough.condense(self._matrix, showing)
         except NotPositiveDefinite:
             self._too_soft = True
-            return False
-        np.multiply(self._rough.values, self._rough.unit ** -0.5, out=inside.values, casting="unsafe", dtype=np.float64)
-        showing.factored += 1
-        return True
+            return None
 
     def _inertia(self, lin: Linearised, stage: NodeStage, velocities: Vec) -> Vec:
         """Vᵀ (M − a h D) V, (r, r) [kg]; velocities: V of the reduced unknowns, (3 (q + k), r)."""

@@ -1,0 +1,48 @@
+"""−K factored in single precision, in the place of the linear solver's factor, and J from it: for directions alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...linear.blocks import LANES
+from ...linear.cholesky.single import SingleFactor
+from ...linear.cholesky.single_columns import SingleColumns
+from ...linear.cholesky.supernodal import Shown, Supernodes
+from ...state import Vec
+
+
+class Rough:
+    """Where the linear solver shows its factor: on its pattern, in half the bytes."""
+
+    def __init__(self, inside: Supernodes, kept: int) -> None:
+        """inside: of the linear solver's factor. kept: the last unknowns."""
+        self.single, self._inside, self._kept = SingleFactor(inside), inside, kept
+        self._columns: SingleColumns | None = None  # none before BLAS is known to be within reach
+        self._strips = np.zeros((-(-kept // LANES), len(inside.permutation), LANES), dtype=np.float32)
+
+    def of(self, inside: Supernodes) -> bool:
+        """Whether it stands on the pattern of this factor."""
+        return inside is self._inside
+
+    def condense(self, lower: sp.csc_matrix, showing: Shown) -> Vec | None:
+        """Factor, and J of one backward solve, (m − kept, kept); None where it cannot be factored so.
+
+        The linear solver's factor is this one then. Raises NotPositiveDefinite, also where a pivot is lost in rounding.
+        [ConJac 6]
+        """
+        if not self.single.can_factor(lower):
+            return None
+        self.single.factor(lower)
+        np.multiply(self.single.values, self.single.unit ** -0.5, out=self._inside.values, casting="unsafe",
+                    dtype=np.float64)
+        showing.factored += 1
+        if self._columns is None:
+            self._columns = SingleColumns(self._inside, self.single)
+        strips, kept = self._strips, self._kept
+        strips[:] = 0.0
+        column = np.arange(kept)
+        strips[column // LANES, strips.shape[1] - kept + column, column % LANES] = 1.0
+        answer = np.concatenate(list(self._columns.backward(strips, kept)), axis=1)[:, :kept].astype(float)
+        jacobian: Vec = answer[:-kept] @ np.linalg.inv(answer[-kept:])
+        return jacobian
