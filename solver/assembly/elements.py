@@ -73,11 +73,11 @@ class Elements:
     def multiply(self, x: Vec, time: float, columns: Vec, force: Vec) -> Vec:
         """The true K times fields, both (c, n, 3), at positions x (n, 3) [m]; adds forces to `force`, (n, 3) [N]."""
         self.activate(time)
-        out = np.zeros(columns.shape)
+        gathered = np.zeros((1 + len(columns), *x.shape))
         for one, sum_of in zip(self.elastic, self._corners_of):
-            corners = one.multiply(x, columns)
-            for field, into in zip(corners, (force, *out)):
-                sum_of.gather(field, into)
+            sum_of.gather_fields(one.multiply(x, columns), gathered)
+        force += gathered[0]
+        out = gathered[1:]
         tables = [law.fill(x, time, False) for law in self._between]
         for table in tables:
             table.add_forces(force)

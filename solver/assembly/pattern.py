@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from ..state import Index, Vec
 from ..threads import share
-from .kernels import CHUNKS, gather_matrix, gather_nodes, lay_out
+from .kernels import CHUNKS, TOGETHER, gather_fields, gather_matrix, gather_nodes, lay_out
 
 PAIR_ROWS = (1, 2, 2, 3, 3, 3)
 PAIR_COLUMNS = (0, 0, 1, 0, 1, 2)
@@ -46,6 +46,14 @@ class NodeSum:
     def gather(self, corners: Vec, out: Vec) -> None:
         """Add corner values (e, 4, 3) to nodes `out` (n, 3)."""
         share(gather_nodes, CHUNKS, corners.reshape(-1, 3), self.start, self.source, out)
+
+    def gather_fields(self, corners: Vec, out: Vec) -> None:
+        """The same of several fields, (c, e, 4, 3), to (c, n, 3): three are read together."""
+        if len(out) == TOGETHER:
+            share(gather_fields, CHUNKS, corners.reshape(TOGETHER, -1, 3), self.start, self.source, out)
+            return
+        for field, into in zip(corners, out):
+            self.gather(field, into)
 
 
 @dataclass(frozen=True)

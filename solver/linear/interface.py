@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 import scipy.sparse as sp
 
@@ -37,15 +37,6 @@ class Factoring(Protocol):
         """A⁻¹ right, (m,) or (m, c)."""
 
 
-@runtime_checkable
-class OrdersQuickly(Protocol):
-    """A LinearSolver with an order that is found quickly, for patterns that do not last."""
-
-    @staticmethod
-    def order_quickly(graph: sp.csc_matrix) -> Index:
-        """As `LinearSolver.order`."""
-
-
 class LinearSolver(Factoring, Protocol):
     """A symmetric positive definite matrix on a kept pattern, lower triangle, whose last rows are eliminated last.
 
@@ -55,8 +46,11 @@ class LinearSolver(Factoring, Protocol):
     remarks: list[str]  #: sentences for the log about what happened since; whoever says them takes them out
 
     @staticmethod
-    def order(graph: sp.csc_matrix) -> Index:
-        """A fill-reducing elimination order of a symmetric graph of nodes (no diagonal): (n,) node indices."""
+    def order(graph: sp.csc_matrix, lasts: bool = True) -> Index:
+        """A fill-reducing elimination order of a symmetric graph of nodes (no diagonal): (n,) node indices.
+
+        lasts: whether the pattern does; where not, one that is found quickly is worth more.
+        """
 
     def analyse(self, lower: sp.csc_matrix, kept: int) -> None:
         """Take the pattern (values are ignored); the last `kept` unknowns are asked for by `condense`.

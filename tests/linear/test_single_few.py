@@ -10,6 +10,7 @@ from solver.assembly.pattern import node_graph
 from solver.linear.cholesky.single_few import SingleFew
 from solver.linear.cholesky.supernodal import inside_of
 from solver.meshing.grid import box_tets
+from solver.parts.conjac.rough import Rough
 
 KEPT = 12
 
@@ -30,12 +31,13 @@ def held(request):
     linear = installed(request.param)()
     linear.analyse(lower, KEPT)
     linear.factor(lower)
-    return linear, whole[:-KEPT][:, :-KEPT].toarray()
+    return linear, lower, whole.toarray()
 
 
 @pytest.mark.parametrize("width", [1, 2, 3])
 def test_it_solves_with_the_last_rows_held(held, width):
-    linear, block = held
+    linear, _, whole = held
+    block = whole[:-KEPT, :-KEPT]
     few = SingleFew(inside_of(linear), KEPT)
     few.single.copy()
     sides = np.random.default_rng(0).normal(size=(len(block), 3)) * [1.0, 1e-60, 1e60]
@@ -47,12 +49,28 @@ def test_it_solves_with_the_last_rows_held(held, width):
 
 
 def test_the_bytes_do_not_depend_on_the_threads(held):
-    linear, block = held
+    linear, _, whole = held
     few = SingleFew(inside_of(linear), KEPT)
     few.single.copy()
-    sides, answers = np.random.default_rng(1).normal(size=(len(block), 3)), []
+    sides, answers = np.random.default_rng(1).normal(size=(len(whole) - KEPT, 3)), []
     for count in (1, 2):
         threads.configure(count)
         answers.append(few.solve(sides).tobytes())
     threads.configure(None)
     assert answers[0] == answers[1]
+
+
+def test_j_of_a_rough_factor_is_that_of_a_dense_solve(held):
+    """And the linear solver then solves with that factor: to as many digits, in its own unit."""
+    linear, lower, whole = held
+    inner = len(whole) - KEPT
+    rough, before, answers = Rough(inside_of(linear), KEPT), linear.factored, []
+    for count in (1, 2):
+        threads.configure(count)
+        answers.append(rough.condense(1e3 * lower, linear))
+    threads.configure(None)
+    known = -np.linalg.solve(whole[:inner, :inner], whole[:inner, inner:])
+    assert np.abs(answers[0] - known).max() <= 1e-5 * np.abs(known).max()
+    assert answers[0].tobytes() == answers[1].tobytes() and linear.factored == before + 2
+    side = np.random.default_rng(2).normal(size=len(whole))
+    assert linear.solve(side) == pytest.approx(np.linalg.solve(1e3 * whole, side), abs=1e-5)

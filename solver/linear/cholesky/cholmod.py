@@ -31,14 +31,10 @@ class Cholmod:
         self._kept = 0
 
     @staticmethod
-    def order(graph: sp.csc_matrix) -> Index:
-        """METIS, or AMD where this CHOLMOD was built without it."""
-        return _ordered(graph, "metis", "amd")
-
-    @staticmethod
-    def order_quickly(graph: sp.csc_matrix) -> Index:
-        """AMD: on sheets of a thousand nodes a quarter of METIS' time, for a factor as sparse."""
-        return _ordered(graph, "amd")
+    def order(graph: sp.csc_matrix, lasts: bool = True) -> Index:
+        """METIS, or AMD where this CHOLMOD was built without it, and where the pattern does not last: on sheets of a
+        thousand nodes that takes a quarter of METIS' time, for a factor as sparse."""
+        return _ordered(graph, *(("metis", "amd") if lasts else ("amd",)))
 
     def analyse(self, lower: sp.csc_matrix, kept: int) -> None:
         # the pattern is in elimination order already; CHOLMOD adds its postorder

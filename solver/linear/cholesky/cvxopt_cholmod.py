@@ -37,7 +37,7 @@ class CvxoptCholmod:
         self._kept = 0
 
     @staticmethod
-    def order(graph: sp.csc_matrix) -> Index:
+    def order(graph: sp.csc_matrix, lasts: bool = True) -> Index:
         """AMD on the graph of nodes."""
         count = graph.shape[0]
         if count == 0:

@@ -50,9 +50,9 @@ class Mixed(Bordered):
         self.tolerance, self.tolerance_of_j = TOLERANCE, TOLERANCE_J
 
     @staticmethod
-    def order(graph: sp.csc_matrix) -> Index:
+    def order(graph: sp.csc_matrix, lasts: bool = True) -> Index:
         """CHOLMOD's."""
-        return LIBRARY.order(graph)  # type: ignore[no-any-return]
+        return LIBRARY.order(graph, lasts)  # type: ignore[no-any-return]
 
     def analyse(self, lower: sp.csc_matrix, kept: int) -> None:
         self._analysed = Analysed(lower)

@@ -28,7 +28,7 @@ class SuperLU:
         self._kept = 0
 
     @staticmethod
-    def order(graph: sp.csc_matrix) -> Index:
+    def order(graph: sp.csc_matrix, lasts: bool = True) -> Index:
         """A banded order to gather in; SuperLU finds its own fill-reducing one."""
         return banded_order(graph)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,7 +11,7 @@ import scipy.sparse as sp
 from ...errors import StepFailed
 from ...state import Index, Mask, Vec
 from ..choose import choose
-from ..interface import LinearSolver, OrdersQuickly, available
+from ..interface import LinearSolver, available
 from .reduced import IMPLIED, Reduced
 from .rows import Answer, Infeasible, Keys, SpreadRows, VertexRows, WarmStart, no_spread_rows
 from .vertex_pattern import VertexPattern
@@ -77,8 +78,7 @@ class SparseProgram:
 
     def _reduced_for(self, matrix: sp.csc_matrix, unknowns: Index) -> Reduced:
         if self._reduced is None or self._pattern is None or not self._pattern.is_of(matrix, unknowns):
-            self._pattern = VertexPattern(matrix, unknowns, self._linear.order_quickly if isinstance(
-                self._linear, OrdersQuickly) else self._linear.order)
+            self._pattern = VertexPattern(matrix, unknowns, partial(self._linear.order, lasts=False))
             self._linear.analyse(self._pattern.lower, 0)
             self._reduced = Reduced(self._pattern, self._linear)
         return self._reduced

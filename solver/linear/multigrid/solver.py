@@ -54,7 +54,7 @@ class Multigrid(Bordered):
         return self._columns.taken
 
     @staticmethod
-    def order(graph: sp.csc_matrix) -> Index:
+    def order(graph: sp.csc_matrix, lasts: bool = True) -> Index:
         """A banded order: neighbours stand near each other in memory."""
         return banded_order(graph)
 
