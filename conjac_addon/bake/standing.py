@@ -115,7 +115,8 @@ def _in_range(found: Status, first: int, last: int) -> Status:
     total, done = last - first + 1, sum(first <= frame <= last for frame in found.frames)
     if done < total:
         return replace(found, state="partial", done=done, total=total, text=f"{done} of {total} frames are baked")
-    return replace(found, state="complete", done=done, total=total, text=f"All {total} frames are baked")
+    text = f"All {total} frames are baked" if total > 1 else "Its one frame is baked"
+    return replace(found, state="complete", done=done, total=total, text=text)
 
 
 def _listed(names: list[str], most: int = 3) -> str:

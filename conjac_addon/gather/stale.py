@@ -180,6 +180,8 @@ _WORDS = {"low": "Limits", "high": "Limits", "mu": "Joint Friction", "joints": "
 
 def _label(path: str) -> str:
     """One of them. The cache names arrays by their file, and settings of a body as `density of "Cube"`."""
+    if path == "scene.json":  # it cannot be read
+        return path
     if path.endswith(".npy"):
         return path.rpartition("/")[2].removesuffix(".npy").replace("_", " ").title()
     keys = [key for key in path.partition(' of "')[0].split(".") if key != "kind" and not key.isdigit()]

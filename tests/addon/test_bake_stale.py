@@ -70,6 +70,10 @@ def test_the_grounds_height_the_frame_rate_and_a_range_that_ends_before_it_begin
     obj.conjac.use_scene_range, obj.conjac.frame_start, obj.conjac.frame_end = False, 1, 0
     status = addon_bake.status(obj)
     assert (status.state, status.text) == ("stale", "The last frame, 0, is before the first, 1")
+    obj.conjac.frame_end = 1
+    assert addon_bake.status(obj).text.startswith("Its one frame is baked")
+    (place.job_folder(obj) / "scene.json").write_text("{")
+    assert addon_bake.status(obj).text == "Baked before scene.json changed; bake again"
 
 
 def test_of_many_changes_the_first_are_named(scene):  # noqa: F811
