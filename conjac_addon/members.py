@@ -8,6 +8,9 @@ redraw.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import bpy
 
 from ..solver import catalogue
@@ -147,13 +150,36 @@ def _scene_of(obj: bpy.types.Object) -> bpy.types.Scene | None:
 _seen: dict[int, tuple[tuple[int, int], frozenset[int]]] = {}
 
 
+#: the same while nothing can change: the objects themselves
+_moment: dict[int, list[bpy.types.Object]] | None = None
+
+
+@contextmanager
+def at_one_moment() -> Iterator[None]:
+    """Inside, nothing changes: what is asked for once is what it is. For drawing a panel."""
+    global _moment
+    before, _moment = _moment, {}
+    try:
+        yield
+    finally:
+        _moment = before
+
+
 def _that_touch(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     """The soft bodies that collide, the colliders of a scene and the mechanisms that push soft bodies, in its order,
     and perhaps what was one of them.
 
     Their settings are looked up where something has changed: panels ask many times a redraw, and a look at each of
-    thousands of objects takes long.
+    thousands of objects takes long. `at_one_moment` spares going through them as well.
     """
+    if _moment is None:
+        return _look_up(scene)
+    if scene.session_uid not in _moment:
+        _moment[scene.session_uid] = _look_up(scene)
+    return _moment[scene.session_uid]
+
+
+def _look_up(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     objects = scene.objects
     change = changes.count(), len(objects)
     known = _seen.get(scene.session_uid)

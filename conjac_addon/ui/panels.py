@@ -87,6 +87,11 @@ def _may_have_any(_cls: type, context: bpy.types.Context) -> bool:
 
 def _draw(self: bpy.types.Panel, context: bpy.types.Context) -> None:
     """What the object is, and below it the sections that it has."""
+    with members.at_one_moment():
+        _draw_all(self, context)
+
+
+def _draw_all(self: bpy.types.Panel, context: bpy.types.Context) -> None:
     layout, kinds = self.layout, _kinds(context.object)
     _two_columns(layout)
     sections.draw_body(layout, context)

@@ -133,6 +133,21 @@ def test_a_checkbox_in_a_header_stands_at_its_left(soft_cube):
     assert headers and not any(header.use_property_split for header in headers)
 
 
+def test_drawing_goes_once_through_the_objects_of_a_scene(soft_cube, monkeypatch):
+    from conjac.conjac_addon import members
+
+    looks, look_up = [], members._look_up
+    monkeypatch.setattr(members, "_look_up", lambda scene: looks.append(scene) or look_up(scene))
+    soft_cube.conjac.contact.collides_with = "all"
+    drawn(soft_cube)
+    assert looks == [bpy.context.scene]
+    # another draw sees what has come since
+    bpy.ops.mesh.primitive_cube_add(location=(9, 0, 0))
+    bpy.context.object.conjac.kind, bpy.context.object.name = "collider", "Table"
+    assert any("Table" in str(text) for kind, text in drawn(soft_cube) if kind == "label")
+    assert members._moment is None
+
+
 def test_sidebar_and_physics_tab_show_the_same(soft_cube):
     assert {cls.bl_category for cls in panels() if cls.bl_space_type == "VIEW_3D"} == {"ConJac"}
     assert {cls.bl_context for cls in panels() if cls.bl_space_type == "PROPERTIES"} == {"physics"}
