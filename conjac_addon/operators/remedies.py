@@ -1,13 +1,20 @@
-"""What the status box offers where a bake would show nothing: a ground to fall on, a mesh fine enough to bend."""
+"""What the status box offers where a bake would show nothing: a ground or what lies below to fall on, a mesh fine
+enough to bend.
+"""
+
+import math
 
 import bmesh
 import bpy
 from mathutils import Vector
 
-from .. import members
+from .. import contact, kinds, members, playback
 from ..redraw import redraw_panels
 from .light import Behaviour
-from .poll import active_mesh, baked, in_object_mode, unless
+from .poll import active_mesh, active_soft_body, baked, in_object_mode, unless
+
+#: what lies no higher above the ground is reached with it [Blender units]
+GAP = 1.0e-3
 
 
 class CONJAC_OT_add_ground(Behaviour):
@@ -40,6 +47,50 @@ def lowest(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
         shown += [one for one in obj.conjac.mechanism.collection.all_objects if one.type == "MESH"]
     corners = [one.matrix_world @ Vector(corner) for one in shown for corner in one.bound_box]
     return min((corner.z for corner in corners), default=0.0)
+
+
+class CONJAC_OT_land(Behaviour):
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return unless(cls, active_soft_body(cls, context), lambda obj: not unnoticed(obj, context.scene),
+                      "No plain mesh lies below it") is not None
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        obj = context.object
+        floor = unnoticed(obj, context.scene)[0]
+        floor.conjac.kind = kinds.COLLIDER
+        if obj.conjac.contact.collides_with == contact.NONE:
+            obj.conjac.contact.collides_with = contact.ALL
+        self.report({"INFO"}, f'"{floor.name}" is a collider now, and "{obj.name}" lands on it')
+        redraw_panels()
+        return {"FINISHED"}
+
+
+def unnoticed(obj: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """Meshes that mean nothing to ConJac and lie below a soft body, above its ground, so that it falls through them;
+    the highest first. By their boxes: what reaches above its middle, as a room or a sky does, is none.
+    """
+    low, high = box(obj)
+    middle, settings = (low + high) / 2, members.shared_settings(obj)
+    least = settings.ground_height if settings.use_ground else -math.inf
+    if settings.use_ground and settings.ground_object is not None:
+        return []
+    found = []
+    for one in scene.objects:
+        if (one.type != "MESH" or one.conjac.kind != kinds.NONE or one.hide_render or not one.is_editable
+                or one.display_type in {"WIRE", "BOUNDS"} or not one.visible_get() or playback.shows_cut(one)):
+            continue
+        bottom, top = box(one)
+        if least + GAP < top.z <= middle.z and all(bottom[axis] <= middle[axis] <= top[axis] for axis in range(2)):
+            found.append((top.z, one))
+    return [one for _, one in sorted(found, key=lambda each: -each[0])]
+
+
+def box(obj: bpy.types.Object) -> tuple[Vector, Vector]:
+    """The lowest and the highest corner of an object's box in the world, in Blender units."""
+    corners = [obj.matrix_world @ Vector(corner) for corner in obj.bound_box]
+    return (Vector(tuple(min(corner[axis] for corner in corners) for axis in range(3))),
+            Vector(tuple(max(corner[axis] for corner in corners) for axis in range(3))))
 
 
 class CONJAC_OT_subdivide(Behaviour):

@@ -146,6 +146,9 @@ classes = (
         "add_ground", remedies, "Add Ground",
         "Let the active object fall on a plane at height 0, or at its lowest point where that is below"),
     operator(
+        "land", remedies, "Land on What Is Below",
+        "Make the mesh that lies below the active soft body a collider, so that it does not fall through"),
+    operator(
         "subdivide", remedies, "Subdivide to Bend",
         "Cut the faces of the active mesh finer, in the shape they have: between its vertices a mesh cannot bend",
         cuts=IntProperty(

@@ -18,6 +18,8 @@ from ..gather import count_at_mark, sources
 from ..gather.maps import PAINTED
 from ..gather.stack import above
 from ..handles import counts
+from ..operators.first_settings import has_floor
+from ..operators.remedies import unnoticed
 from ..redraw import redraw_panels
 from ..settings import is_chosen
 
@@ -93,6 +95,10 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
         falls = members.mechanism_of(obj) is None and is_pulled(scene) and not members.shared_settings(obj).use_ground
         if falls and not members.colliders(obj, scene) and is_held(obj) is False:
             yield Advice("falls", "It falls for ever: nothing holds it", "conjac.add_ground", "Add Ground")
+        if members.mechanism_of(obj) is None and is_pulled(scene) and is_held(obj) is False \
+                and not has_floor(obj, scene) and (floor := unnoticed(obj, scene)):
+            yield Advice("through", f'It falls through "{floor[0].name}", which is no collider', "conjac.land",
+                         "Make It a Collider")
         count = count_at_mark(obj)
         if count is not None and count < FEW:
             yield Advice("coarse", f"Only {count} vertices: too few to be seen bending", "conjac.subdivide",

@@ -84,6 +84,37 @@ def test_what_is_held_or_lies_on_a_ground_does_not_fall(soft_cube):
     assert "falls" not in keys(soft_cube)
 
 
+def test_a_mesh_below_that_is_no_collider_is_made_one(soft_cube):
+    soft_cube.location.z = 3.0
+    bpy.ops.mesh.primitive_cube_add(location=(0.5, 0, 0))
+    floor = bpy.context.object
+    floor.name = "Table"
+    bpy.ops.mesh.primitive_uv_sphere_add(radius=50.0)  # a sky
+    bpy.context.view_layer.objects.active = soft_cube
+    bpy.context.view_layer.update()
+    assert "through" in keys(soft_cube) and 'It falls through "Table"' in told(soft_cube)
+    assert bpy.ops.conjac.land() == {"FINISHED"}
+    assert floor.conjac.kind == "collider" and soft_cube.conjac.contact.collides_with == "all"
+    assert "through" not in keys(soft_cube) and not bpy.ops.conjac.land.poll()
+
+
+@pytest.mark.parametrize("change", [
+    lambda cube, floor: setattr(floor, "hide_render", True), lambda cube, floor: setattr(floor, "display_type", "WIRE"),
+    lambda cube, floor: setattr(floor.location, "x", 9.0), lambda cube, floor: setattr(floor.location, "z", 5.0),
+    lambda cube, floor: (setattr(cube.conjac, "use_ground", True), setattr(cube.conjac, "ground_height", 1.0)),
+    lambda cube, floor: cube.vertex_groups.new(name="Pin").add([0], 1.0, "REPLACE"),
+], ids=["a helper", "a wire", "beside", "above", "at the ground", "held"])
+def test_what_it_does_not_fall_through_is_not_told_of(soft_cube, change):
+    soft_cube.location.z = 3.0
+    bpy.ops.mesh.primitive_cube_add()
+    floor = bpy.context.object
+    bpy.context.view_layer.update()
+    assert "through" in keys(soft_cube)
+    change(soft_cube, floor)
+    bpy.context.view_layer.update()
+    assert "through" not in keys(soft_cube)
+
+
 @pytest.mark.parametrize("height, plane", [(0.0, -1.0), (5.0, 0.0)])
 def test_a_ground_is_added_below_the_body(soft_cube, height, plane):
     soft_cube.location.z = height
