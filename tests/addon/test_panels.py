@@ -320,6 +320,8 @@ def test_every_operator_has_a_button(soft_cube):
     soft_cube.conjac.enabled = True
     buttons |= {name for kind, name in advised(soft_cube) if kind == "operator"}
     soft_cube.conjac.attachments.clear()
+    soft_cube.conjac.nails.clear()
+    bpy.ops.mesh.primitive_plane_add(size=9, location=(0, 0, -3))  # it falls through that
     bpy.ops.mesh.primitive_cube_add()
     bpy.context.object.conjac.enabled = True
     buttons |= {name for kind, name in advised(soft_cube) if kind == "operator"}
