@@ -26,12 +26,16 @@ from .gone_through import WITHIN, gone_through, inside
 from .pushing import Pushes, Pushing
 from .rubbing import Rubbed, along_surface, over_features
 from .things import Moment, Things
+from .told import Told, place_of
 from .touching import Look, Touching, renumbered, together
 from .unknowns import Unknowns
 
 T = TypeVar("T", bound=np.generic)
 
 OFF = 0.25  #: of the thickness: a vertex that is further off its feature after a step has lifted off
+#: [rad], [m/s], of the shortest edges: where cloth folds further, and slides slower than its tension, at least what it
+#: weighs over so much, would let go of, only slack lifts it that comes and goes, no faster than this
+FOLDED, LIFTS, HANGS = 0.5, 0.5, 5.0
 LEAP = 3.0  #: of the thickness and a step's move: what is further through an edge is pushed out before it sits there
 NOWHERE = 1.0e-9  #: [m]: what is nearer to its feature is on it
 SHORTER = 0.5  #: of a step in which a face would be pulled through an edge
@@ -77,24 +81,6 @@ class Cloth:
 
 
 @dataclass
-class Told:
-    """What steps did since it was last asked."""
-
-    substeps: int = 0
-    factored: int = 0
-    one_by_one: int = 0
-    rounds: int = 0  #: of what pushes
-    sentences: list[str] = field(default_factory=list)
-    _said: set[str] = field(default_factory=set)
-
-    def once(self, what: str, sentence: str) -> None:
-        """Say something of which it is enough to know that it happened, and where first."""
-        if what not in self._said:
-            self._said.add(what)
-            self.sentences.append(sentence)
-
-
-@dataclass
 class Rows:
     """All that a step has to keep to."""
 
@@ -115,7 +101,7 @@ class Rows:
         over = np.searchsorted(unknowns.first, numbers, side="right") - 1
         pinned = self.held.vertex[np.isin(self.held.key, keys)]
         where = pinned if len(pinned) else np.concatenate([alone.vertex[np.isin(alone.key, keys)], over])
-        place = _place(self.x[where].mean(axis=0))
+        place = place_of(self.x[where].mean(axis=0))
         if len(pinned):
             return StepFailed(f"pins lead the cloth into what it is kept out of, near {place}",
                               remedy="Keep pinned vertices outside of colliders, and a thickness away from them")
@@ -197,7 +183,7 @@ class SlidingCloth:
             pushes = None if pushes is None else replace(pushes, now=now)
         self._warm = solved.answer.warm
         way = self._off(cone_rows, moved, h)
-        off = np.linalg.norm(way, axis=1) > OFF * self.limits.thickness
+        off = np.linalg.norm(way, axis=1) > self._stays(cone_rows, moved, h)
         # what all but stays there stays there
         back = moved.x.copy()
         back[cone_rows.vertices[~off]] -= way[~off]
@@ -221,7 +207,7 @@ class SlidingCloth:
         if conformed.unjoined:
             place = cloth.mesh.x[list(conformed.unjoined[0])].mean(axis=0)
             self.told.once("unjoined", f"{len(conformed.unjoined)} pairs of its vertices on one edge could not be "
-                           f"joined, the first near {_place(place)}: it does not fold sharply there")
+                           f"joined, the first near {place_of(place)}: it does not fold sharply there")
         if self.sizing is None:
             return cloth
         runs, kept = Runs(now.features), cloth.mesh.kept
@@ -273,8 +259,8 @@ class SlidingCloth:
             return self.pushing.of(mesh, now)
         one, other, place = crossing
         what = "itself" if one == other else f'"{other if one == self.pushing.names[0] else one}"'
-        self.told.once("crossing", f"it was pushed through {what} near {_place(place)}: until it is out again nothing "
-                       "keeps it apart")
+        self.told.once("crossing", f"it was pushed through {what} near {place_of(place)}: until it is out again "
+                       "nothing keeps it apart")
         return None
 
     def _solved(self, cloth: Cloth, now: Moment, pushes: Pushes | None, time: float, h: float) -> Solved | None:
@@ -362,6 +348,13 @@ class SlidingCloth:
         off: Vec = way - along
         return off
 
+    def _stays(self, cone_rows: Cone, moved: SheetMesh, h: float) -> Vec:
+        """How far vertices may be off their features after a step and be put back, (k,) [m]."""
+        least = OFF * self.limits.thickness
+        slow = HANGS * self.limits.shortest * np.linalg.norm(self.gravity)
+        speed = np.linalg.norm(moved.slide[cone_rows.vertices], axis=1)
+        return np.where((cone_rows.fold > FOLDED) & (speed**2 < slow), max(least, LIFTS * h), least)
+
     def _rubbed(self, mesh: SheetMesh, rows: Rows, now: Moment) -> Rubbed | None:
         """What touches with friction; None for nothing. A vertex that touches several rubs on the first."""
         on_features, touched = rows.on_features, rows.touched
@@ -411,8 +404,3 @@ def _close(mesh: SheetMesh, places: Vec) -> Mask:
     for place in places:
         near |= np.linalg.norm(mesh.x - place, axis=1) < CLOSE * longest
     return near
-
-
-def _place(x: Vec) -> str:
-    """For messages."""
-    return "(" + ", ".join(f"{c:.4g}" for c in x) + ") m"
