@@ -1,7 +1,7 @@
 """cloak.blend: a figure runs in a cloak: cloth on its bones, and a soft belly that bounces under it.
 
-Torso and legs follow keyframes; head and feet hang on joints with springs, the belly is grown on the torso, and the
-cloak hangs from the torso by its upper edge, around all of them. All of it is one simulation.
+Torso and legs follow keyframes, the head sits on a joint with a spring, the belly is grown on the torso, and the cloak
+hangs from the torso by its upper edge, around all of them. All of it is one simulation; legs are colliders in it.
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ from . import jelly, ragdoll, stage
 
 END = 40
 SHEET = (1, 7, 12, 17, 22, 27, 33, 40)  #: frames of the contact sheet
-STRIDE, PERIOD, SWING, BOB = 0.55, 10, 0.55, 0.035  #: of two steps [m, frames], of a leg [rad], of the body [m]
+STRIDE, PERIOD, SWING, BOB = 0.55, 10, 0.5, 0.035  #: of two steps [m, frames], of a leg [rad], of the body [m]
 NECK, HIPS, FLOOR = 0.70, 0.36, 0.04  #: heights [m]
-BELLY, RADII = Vector((0.0, -0.09, 0.44)), (0.12, 0.11, 0.13)  #: its middle and size [m]
-THICK = {"Torso": 0.09, "Left Leg": 0.035, "Right Leg": 0.035, "Head": 0.09, "Left Foot": 0.028,
-         "Right Foot": 0.028}  #: of limbs [m]
-SPRINGS = {"Head": (8.0, 0.3), "Left Foot": (2.0, 0.03), "Right Foot": (2.0, 0.03)}  #: [N m/rad], [N m s/rad]
+BELLY, RADII = Vector((0.0, -0.09, 0.51)), (0.12, 0.11, 0.12)  #: its middle and size [m]
+THICK = {"Torso": 0.09, "Left Leg": 0.035, "Right Leg": 0.035, "Head": 0.09}  #: of limbs [m]
+SPRING = (8.0, 0.3)  #: of the head [N m/rad], [N m s/rad]
 EYE, LOOKS = (-2.3, -1.15, 0.75), (0.0, -0.02, 0.46)  #: the camera, which goes along [m]
 OPEN, TURNS, ROWS = radians(50.0), 36, 18  #: half of what is open in front, and quads of the cloak around and down
 TOP, HEM = (0.15, 0.69), (0.31, 0.14)  #: radius and height of its upper and lower edge [m]
@@ -34,7 +33,9 @@ def build(scene: bpy.types.Scene) -> None:
     skin = stage.surface("Skin", (0.72, 0.42, 0.30), 0.45, 0.01)
     body = belly(scene, rig, skin)
     for name, bone in ((one.name, one) for one in rig.data.bones):
-        limb(scene, rig, name, bone.head_local, bone.tail_local, THICK[name], skin)
+        made = limb(scene, rig, name, bone.head_local, bone.tail_local, THICK[name], skin)
+        if name.endswith("Leg"):
+            jelly.collider(made, 0.3)
     cloak(scene, rig)
     for thing in (body, bpy.data.objects["Cloak"]):
         thing.conjac.step = rig.conjac.step
@@ -47,18 +48,16 @@ def build(scene: bpy.types.Scene) -> None:
 
 
 def armature(scene: bpy.types.Scene) -> bpy.types.Object:
-    """A torso and two legs that run by keyframes, and a head and feet that nod as they like."""
+    """A torso and two legs that run by keyframes, and a head that nods as it likes."""
     data = bpy.data.armatures.new("Figure")
     rig = bpy.data.objects.new("Figure", data)
     scene.collection.objects.link(rig)
     bpy.context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="EDIT")
     bones = {"Torso": ((0.0, 0.03, HIPS - 0.06), (0.0, 0.03, NECK), None),
-             "Left Leg": ((0.07, 0.03, HIPS), (0.07, 0.03, FLOOR + 0.04), "Torso"),
-             "Right Leg": ((-0.07, 0.03, HIPS), (-0.07, 0.03, FLOOR + 0.04), "Torso"),
-             "Head": ((0.0, 0.02, NECK + 0.02), (0.0, 0.0, NECK + 0.24), "Torso"),
-             "Left Foot": ((0.07, 0.03, FLOOR + 0.04), (0.07, -0.08, FLOOR + 0.02), "Left Leg"),
-             "Right Foot": ((-0.07, 0.03, FLOOR + 0.04), (-0.07, -0.08, FLOOR + 0.02), "Right Leg")}
+             "Left Leg": ((0.07, 0.05, HIPS - 0.04), (0.07, 0.05, FLOOR), "Torso"),
+             "Right Leg": ((-0.07, 0.05, HIPS - 0.04), (-0.07, 0.05, FLOOR), "Torso"),
+             "Head": ((0.0, 0.02, NECK + 0.02), (0.0, 0.0, NECK + 0.24), "Torso")}
     for name, (head, tail, parent) in bones.items():
         bone = data.edit_bones.new(name)
         bone.head, bone.tail = head, tail
@@ -73,9 +72,8 @@ def armature(scene: bpy.types.Scene) -> bpy.types.Object:
         rig.pose.bones[name].rotation_mode = "XYZ"
     for name, radius in THICK.items():
         rig.pose.bones[name].conjac.shape, rig.pose.bones[name].conjac.radius = "capsule", radius
-    for name, (stiffness, damping) in SPRINGS.items():
-        loose = rig.pose.bones[name].conjac
-        loose.joint, loose.stiffness, loose.damping = "spherical", stiffness, damping
+    loose = rig.pose.bones["Head"].conjac
+    loose.joint, (loose.stiffness, loose.damping) = "spherical", SPRING
     run(rig)
     rig.hide_render = True
     return rig
