@@ -1,6 +1,6 @@
 """belly.blend: a figure sinks onto a table with its belly and an arm falls on that: flesh, bones and a collider.
 
-The torso is an animated bone with the belly grown on it, the arm two simulated ones that fall on the belly.
+The torso is an animated bone with the belly grown on it, the arm two simulated ones that fall across the belly.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ TABLE = 0.12  #: height of its top [m]; the belly begins a little above and sink
 SINK = 0.055
 SHOULDER, ELBOW, HAND = Vector((0.20, 0.0, 0.47)), Vector((0.25, -0.19, 0.50)), Vector((-0.05, -0.25, 0.51))
 THICK = 0.035  #: of the arm [m]
+GIVES = 0.2  #: by which the elbow bends either way [rad]
 
 
 def build(scene: bpy.types.Scene) -> None:
@@ -51,16 +52,19 @@ def armature(scene: bpy.types.Scene) -> bpy.types.Object:
     upper.head, upper.tail, upper.parent = SHOULDER, ELBOW, torso
     fore.head, fore.tail, fore.parent, fore.use_connect = ELBOW, HAND, upper, True
     for bone in (upper, fore):
-        bone.align_roll((0, 0, 1))  # its Z up: the hinge of an elbow that is held to the side
+        bone.align_roll((0, 0, 1))  # its Z up
     bpy.ops.object.mode_set(mode="OBJECT")
     settings = rig.conjac
     settings.enabled, settings.mechanism.use_skin, settings.method = True, False, "vanilla"
     settings.integrator, settings.solver.stage_solver, settings.step = "sdirk2", "quick", 1.0 / 48.0
     settings.mechanism.contact_friction, settings.mechanism.touch_soft = 0.6, True
     rig.pose.bones["Torso"].conjac.role = "animated"
-    for name, kind, axis in (("Upper Arm", "spherical", "Z"), ("Forearm", "revolute", "Z")):
+    # the shoulder swings down; the elbow, held to the side, is a hinge that stands upright
+    for name, kind, axis in (("Upper Arm", "revolute", "X"), ("Forearm", "revolute", "Z")):
         part = rig.pose.bones[name].conjac
         part.shape, part.radius, part.joint, part.axis, part.damping = "capsule", THICK, kind, axis, 0.05
+    elbow = rig.pose.bones["Forearm"]
+    elbow.use_ik_limit_z, elbow.ik_min_z, elbow.ik_max_z = True, -GIVES, GIVES
     stage.key(rig.pose.bones["Torso"], "location", {1: (0.0, 0.0, 0.0), SUNK: (0.0, -SINK, 0.0)})
     rig.hide_render = True
     return rig

@@ -18,13 +18,7 @@ HALF, HIGH, WALL = 0.19, 0.20, 0.02  #: of the box inside [m], and its walls
 DAMPING = 2.0e-3  #: of stiffness [s]: rubber that hardly bounces
 NEAR = 0.004  #: from where on surfaces push [m]
 
-#: (centre, radii) [m] of body and head, and what all vertices are seen from, inside of both
-ROUND = (((0.0, 0.0, 0.0), (0.085, 0.062, 0.052)), ((0.050, 0.0, 0.072), (0.043, 0.041, 0.041)))
-EYE = (0.038, 0.0, 0.040)
-#: (direction, how far out [m], how wide [rad]) of beak and tail
-BUMPS = (((1.0, 0.0, 0.30), 0.036, 0.30), ((-1.0, 0.0, 0.10), 0.020, 0.25))
-SMOOTH = 8.0  #: the larger, the sharper the neck
-SIZE = 0.85  #: times all of it
+BEAK = 0.28  #: where the beak sticks out by more than this share it is orange
 
 
 def build(scene: bpy.types.Scene, count: int = COUNT) -> None:
@@ -48,28 +42,16 @@ def build(scene: bpy.types.Scene, count: int = COUNT) -> None:
 def duck(scene: bpy.types.Scene, name: str, at: tuple[float, float, float], turned: tuple[float, float, float],
          looks: tuple[bpy.types.Material, bpy.types.Material]) -> bpy.types.Object:
     """A body with head, beak and tail of 320 triangles that all look at one point inside."""
+    from benchmarks.scenes.ducks import duck_shape
+
     made = jelly.ball(scene, name, 1.0, (0.0, 0.0, 0.0), looks[0])
     made.data.materials.append(looks[1])
     way = np.array([vertex.co for vertex in made.data.vertices])
-    way /= np.linalg.norm(way, axis=1)[:, None]
-    outward = np.zeros(len(way))
-    for centre, radii in ROUND:
-        # where a ray from EYE leaves the ellipsoid
-        start, along = (np.array(EYE) - centre) / radii, way / radii
-        a, b, c = (along**2).sum(axis=1), along @ start, float(start @ start) - 1.0
-        outward += ((-b + np.sqrt(b * b - a * c)) / a) ** SMOOTH
-    outward **= 1.0 / SMOOTH
-    beak = np.zeros(len(way))
-    for k, (direction, far, wide) in enumerate(BUMPS):
-        angle = np.arccos(np.clip(way @ direction / np.linalg.norm(direction), -1.0, 1.0))
-        bump = np.exp(-((angle / wide) ** 2))
-        outward += far * bump
-        beak = bump if k == 0 else beak
-    places = SIZE * (np.array(EYE) + outward[:, None] * way)
+    places, beak = duck_shape(way)
     places = places @ np.array(Euler(turned).to_matrix()).T + at
     made.data.vertices.foreach_set("co", places.ravel())
     for face in made.data.polygons:
-        face.material_index = int(np.mean(beak[list(face.vertices)]) > 0.28)
+        face.material_index = int(np.mean(beak[list(face.vertices)]) > BEAK)
     made.data.update()
     return made
 

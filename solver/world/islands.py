@@ -1,6 +1,6 @@
 """Bodies that do not touch each other, solved apart: those of one group take iterations and factors of their own.
 
-What flies is solved on the factor that is kept, each group that touches something by Newton's method on a matrix of its
+What flies is solved on the factor that is kept, a group that touches something by Newton's method on a matrix of its
 nodes alone, while all others stand where they will. Nothing meets on the way, whoever moves; and where two groups push
 each other in the end, they were one.
 """
@@ -17,6 +17,7 @@ from scipy.sparse.csgraph import connected_components
 from ..assembly.edges import Edges
 from ..assembly.linearised import Linearised
 from ..assembly.pattern import Pattern
+from ..contact.laws.interface import ContactLaw
 from ..nonlinear.calm import GaveUp
 from ..nonlinear.interface import StageSolver
 from ..nonlinear.landing import landing
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 
 KEPT = 8  #: matrices of groups; older ones are made anew
 NONE = np.zeros((0, 2), dtype=np.int64)
+#: groups that are solved one after the other: each looks for pairs among all surfaces, so more are solved as one
+MANY = 3
+WORTH = 4000  #: nodes: a factor of fewer costs less than looking for pairs once more
 SAME = 1.0e-9  #: of an edge: who was held up by less was not
 
 
@@ -58,6 +62,8 @@ class Islands:
         links, touched = self._links(plain, (begun, x))
         groups = self._joined(links, np.union1d(held_up[held_up >= 0], touched))
         flying = sorted(set(range(len(self._soft.parts))).difference(*groups))
+        if len(groups) > MANY:
+            groups = [sorted(sum(groups, []))]
         if len(groups) == 1 and not flying:
             return landing(lambda at: rubbing(at, ALL), begun, unknowns, solver.limits.strain_left)
         v = plain.velocities(unknowns)
@@ -106,7 +112,7 @@ class Islands:
         """Pairs of bodies that touch or are joined at any of these positions (n, 3), and bodies that touch something.
         """
         time, places = problem.stage.time, tuple(places)
-        touching = [self._body[law.fill(x, time, True).nodes] for law in self._soft.contacts for x in places]
+        touching = [self._body[_joining(law, x, time)] for law in self._soft.contacts for x in places]
         joined = [self._body[law.measure(x, time).nodes] for law in self._soft.between for x in places]
         pairs = [bodies[:, [a, b]] for bodies in (*touching, *joined) for a in range(bodies.shape[1]) for b in range(a)]
         linked = np.unique(np.concatenate([NONE, *pairs]), axis=0)
@@ -140,6 +146,13 @@ class Islands:
                                                 Edges(whole.tets[own], self._soft.rest))
         self._systems[bodies] = self._systems.pop(bodies)  # the last ones are those that were asked for last
         return self._systems[bodies]
+
+
+def _joining(law: ContactLaw, x: Vec, time: float) -> Index:
+    """Nodes of each element that pushes, (k, c)."""
+    alone = law.measure(x, time).nodes
+    # forces of carried vertices stand at single nodes: what they join says their stiffness
+    return alone if alone.shape[1] > 2 else law.fill(x, time, True).nodes
 
 
 class Flying(Rubbing):

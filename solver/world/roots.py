@@ -34,7 +34,7 @@ from ..parts.interface import Condensation, NodeStage, PosedNodes, Reduced, Stag
 from ..parts.nodes.full import Full
 from ..state import Index, State, Vec
 from . import in_contact
-from .islands import Islands
+from .islands import WORTH, Islands
 from .soft_bodies import SoftBodies
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class InFull:
         if held is not None:
             guess = held.meet(guess)
         if soft.contacts:
-            apart = self._islands if held is None and len(soft.parts) > 1 else None
+            apart = self._islands if held is None and len(soft.parts) > 1 and len(coordinates.free) > WORTH else None
             problem, unknowns = in_contact.solved(soft, problem.of, coordinates.place(start.q, start.time), guess,
                                                   solver, apart=None if apart is None else apart.solved)
         else:

@@ -10,6 +10,12 @@ from solver.job.load import load
 H = 1 / 48
 
 
+@pytest.fixture(autouse=True)
+def worth_it(monkeypatch):
+    """However few nodes there are."""
+    monkeypatch.setattr("solver.world.roots.WORTH", 0)
+
+
 def scene(folder, places, strain_left=1e-5, **more):
     """Boxes of 10 cm, their least corners at these places [m], above a sheet."""
     arrays = {}

@@ -87,10 +87,10 @@ def test_a_bowl_of_balls_takes_few_iterations(tmp_path):
 
 def test_what_quick_gives_up_is_calmed_and_meets_nothing(tmp_path, monkeypatch):
     """Iterations that are too few for an impact: the step is linearised, and no longer halved till the bake ends."""
-    import solver.world.islands as islands
+    import solver.world.in_contact as in_contact
 
-    whole = islands.landing
-    monkeypatch.setattr(islands, "landing", lambda *given: whole(*given, tries=4))
+    whole = in_contact.landing
+    monkeypatch.setattr(in_contact, "landing", lambda *given: whole(*given, tries=4))
     part, state = two_balls(tmp_path / "job", 2.0)
     followed(part, state, 8)
     assert part._calmed > 0
@@ -98,11 +98,9 @@ def test_what_quick_gives_up_is_calmed_and_meets_nothing(tmp_path, monkeypatch):
 
 def test_what_does_not_settle_says_where_and_what_helps(tmp_path, monkeypatch):
     import solver.world.in_contact as in_contact
-    import solver.world.islands as islands
 
-    whole = islands.landing
-    for module in (in_contact, islands):
-        monkeypatch.setattr(module, "landing", lambda *given: whole(*given, tries=2))
+    whole = in_contact.landing
+    monkeypatch.setattr(in_contact, "landing", lambda *given: whole(*given, tries=2))
     part, state = two_balls(tmp_path / "job", 2.0)
     with pytest.raises(StepFailed, match=r"did not settle in 2 iterations near \(") as caught:
         followed(part, state, 8)
