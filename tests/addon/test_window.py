@@ -135,6 +135,8 @@ def artist():
     while session.running:
         yield
     assert bake.status(cube).state == "partial"
+    with override():
+        assert bpy.ops.conjac.free_bake() == {{"FINISHED"}}  # all of the six frames are there, so it would ask
     scene.frame_end, soft.step, soft.export = 6, 1 / 24, "abc"
     scene.frame_set(4)
     assert press(bpy.ops.conjac.bake) == {{"RUNNING_MODAL"}}
