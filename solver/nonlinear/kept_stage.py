@@ -17,11 +17,14 @@ from .problem import SAME_PLACE
 
 DEPTH = 8  #: differences that the acceleration keeps
 PASSES = 14  #: on one factor in one stage
-FACTORS = 3  #: in one stage
+FACTORS = 5  #: in one stage
 SOON = 2  #: of them where a stage may be given up: what two do not solve a third seldom does
 LOST = 20.0  #: times the smallest change so far: a pass that changes so much leads nowhere
 #: a pass changes no edge by more than this share of its length; one that would goes so far in its direction
 LONGEST = 0.5
+#: passes that end while they still change an edge by more than this share of its length lead nowhere near: the true K,
+#: definite or not far from where it is not, sends them too far, and the projected one is factored next
+ASTRAY = 0.02
 CUT = 4  #: passes on one factor that may be cut: then one that is made further on leads on sooner
 
 
@@ -62,7 +65,7 @@ class KeptStage:
             if self._passes is None or not self._passes.serves(at.x, stage, start):
                 self._drop()
                 try:
-                    self._passes = _first(passes_at, at)
+                    self._passes = _first(passes_at, at) if at.strain <= ASTRAY else passes_at(at.x, at.v, True)
                 except (NotPositiveDefinite, np.linalg.LinAlgError):
                     break
             if self._iterate(at, products_at, stage, limits, extent):
@@ -96,7 +99,7 @@ class KeptStage:
             sizes.append(size)
             if not np.isfinite(size) or size > LOST * min(sizes):
                 return False
-            strain = self._passes.strain(change)
+            at.strain = strain = self._passes.strain(change)
             if strain > LONGEST:
                 last, before, cut, at.is_worth_more = 0.0, 0.0, cut + 1, True
                 self._anderson.start()
@@ -130,6 +133,7 @@ class Iterate:
         self.z, self._base, self._reached = z, base, reached
         self.goal = 0.0  #: the largest change of the last pass [m], from the first one's
         self.passes = 0  #: that it took
+        self.strain = 0.0  #: the largest share of its length by which the last pass would have changed an edge
         self.is_worth_more = False  #: whether another factor, made here, may lead to the root
 
     @classmethod

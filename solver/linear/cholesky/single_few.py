@@ -17,9 +17,10 @@ APART = 8208
 class SingleFew:
     """A_qq⁻¹ for a few columns, q all unknowns but the last ones, to about six digits of L."""
 
-    def __init__(self, inside: Supernodes, kept: int) -> None:
-        """inside: of the factor to copy. kept: the last unknowns, which no other one is eliminated after."""
-        self.single = SingleFactor(inside)  #: the copy, which answers for all unknowns
+    def __init__(self, inside: Supernodes, kept: int, single: SingleFactor | None = None) -> None:
+        """inside: of the factor to copy. kept: the last unknowns, which no other one is eliminated after. single: the
+        factor itself, where it was made in single precision."""
+        self.single = SingleFactor(inside) if single is None else single  #: the copy, which answers for all unknowns
         self._inside = inside
         size = len(inside.permutation)
         place = np.empty(size, dtype=np.int32)

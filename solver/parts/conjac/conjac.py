@@ -281,8 +281,10 @@ class ConJac:
     def in_single(self) -> Callable[[Vec], Vec] | None:
         """−K_qq⁻¹ of up to three columns of loads on the quasistatic rows, (3 q, c), by a copy of the factor that is
         there now in single precision; None where the linear solver does not show it."""
-        self._single = self._copied(self._single)
-        return None if self._single is None else self._single.solve
+        few = None if self._rough is None else self._rough.solves(self.linear.factored)
+        if few is None:
+            few = self._single = self._copied(self._single)
+        return None if few is None else few.solve
 
     def _copied(self, last: SingleFew | None) -> SingleFew | None:
         """The factor that is there now in single precision, in the room of the last copy if that is of its pattern."""

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from ...linear.blocks import LANES
 from ...linear.cholesky.single import SingleFactor
 from ...linear.cholesky.single_columns import SingleColumns
+from ...linear.cholesky.single_few import SingleFew
 from ...linear.cholesky.supernodal import Shown, Supernodes
 from ...state import Vec
 
@@ -18,12 +19,17 @@ class Rough:
     def __init__(self, inside: Supernodes, kept: int) -> None:
         """inside: of the linear solver's factor. kept: the last unknowns."""
         self.single, self._inside, self._kept = SingleFactor(inside), inside, kept
+        self._few, self._stamp = SingleFew(inside, kept, self.single), -1
         self._columns: SingleColumns | None = None  # none before BLAS is known to be within reach
         self._strips = np.zeros((-(-kept // LANES), len(inside.permutation), LANES), dtype=np.float32)
 
     def of(self, inside: Supernodes) -> bool:
         """Whether it stands on the pattern of this factor."""
         return inside is self._inside
+
+    def solves(self, factored: int) -> SingleFew | None:
+        """Solves with this factor, where it is the last of so many; None where another was made since."""
+        return self._few if self._stamp == factored else None
 
     def condense(self, lower: sp.csc_matrix, showing: Shown) -> Vec | None:
         """Factor, and J of one backward solve, (m − kept, kept); None where it cannot be factored so.
@@ -37,6 +43,7 @@ class Rough:
         np.multiply(self.single.values, self.single.unit ** -0.5, out=self._inside.values, casting="unsafe",
                     dtype=np.float64)
         showing.factored += 1
+        self._stamp = showing.factored
         if self._columns is None:
             self._columns = SingleColumns(self._inside, self.single)
         strips, kept = self._strips, self._kept
