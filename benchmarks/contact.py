@@ -6,7 +6,10 @@
 `share`: a block that rests on a sheet with some 2,000 pairs, how much of a step goes into pairs, distances and bounds.
 `ducks`: balls in a box, 10 and 100 of them, all of which touch: the exponent of what a step costs in their number.
 `bowl`: ten jellies of 2,197 nodes that fall into a bowl, seconds for the frame at 24 a second in which most of them
-hit, at h = 1/96 s. All times are the thread's own; steps that had to be halved or calmed are counted.
+hit, at h = 1/96 s.
+`fifty` and `hundred`: so many ducks that fall into a crate, in which Quick has heaped them up: steps of 1/100 s with
+NEWTON-D, HYBRID-L1, QLB and Quick from there on, and the share of NEWTON-D's time that HYBRID-L1 saves.
+All times are the thread's own; steps that had to be halved or calmed are counted.
 """
 
 from __future__ import annotations
@@ -23,16 +26,18 @@ from solver import threads  # isort: skip  # first: it sets what numba and BLAS 
 import numpy as np
 
 from benchmarks.report import Claim, claim, emit
-from benchmarks.scenes import touching
+from benchmarks.scenes import ducks, touching
 from solver.contact.laws.barrier import Barrier
 from solver.simulate import Halved, advance
 from solver.state import State
 from solver.world.nodes import Nodes
 
 H = 1 / 96
-STEPS = {"self": 3, "share": 6, "ducks": 4, "bowl": 4}
+STEPS = {"self": 3, "share": 6, "ducks": 4, "bowl": 4, "fifty": 4, "hundred": 4}
 FALLEN, SPEED = 6, 1.5  #: steps until the jellies hit, which are not counted; [m/s] at which they begin
 DUCKS = (10, 100)
+HEAPED = {"fifty": 36, "hundred": 48}  #: steps of 1/100 s after which most ducks lie on each other
+SOLVERS = ("newton_d", "hybrid_l1", "qlb", "quick")
 TIMED = ("measure", "fill", "largest_step", "largest_steps", "sliding")  #: of a law: what contact costs
 
 
@@ -47,7 +52,7 @@ def clocked(spent: list[float], function: Callable[..., Any]) -> Callable[..., A
     return call
 
 
-def stepped(part: Nodes, state: State, steps: int) -> tuple[State, dict[str, Any]]:
+def stepped(part: Nodes, state: State, steps: int, h: float = H) -> tuple[State, dict[str, Any]]:
     """Thread milliseconds a step, of these in contact, factors a step, and pairs that push at the end."""
     spent, halved = [0.0], Halved()
     laws = [law for law in part.contacts if isinstance(law, Barrier)]
@@ -57,7 +62,7 @@ def stepped(part: Nodes, state: State, steps: int) -> tuple[State, dict[str, Any
     factors = part.factored
     began = time.thread_time()
     for _ in range(steps):
-        state = advance(part, state, H, 1, halved=halved)
+        state = advance(part, state, h, 1, halved=halved)
     whole = time.thread_time() - began
     for law in laws:
         for name in TIMED:
@@ -111,7 +116,23 @@ def ten_in_a_bowl(folder: Path) -> tuple[list[Claim], dict[str, Any]]:
     return [claim("bowl_frame_s", 1e-3 * told["ms"] * STEPS["bowl"], "s", "<= 4")], told
 
 
-PARTS = {"self": against_itself, "share": at_rest, "ducks": many, "bowl": ten_in_a_bowl}
+def heaped(name: str, count: int) -> Callable[[Path], tuple[list[Claim], dict[str, Any]]]:
+    """So many ducks in a crate."""
+    def ran(folder: Path) -> tuple[list[Claim], dict[str, Any]]:
+        part = ducks.falling(folder / "heap", count, 0.01)
+        state, _ = stepped(part, part.initial_state(), HEAPED[name], 0.01)
+        rows = {}
+        for kind in SOLVERS:
+            part = ducks.falling(folder / kind, count, 0.01, stage_solver={"kind": kind})
+            rows[kind] = stepped(part, state, STEPS[name], 0.01)[1]
+        saved = 1.0 - rows["hybrid_l1"]["ms"] / rows["newton_d"]["ms"]
+        return [claim(f"ducks_{count}_hybrid_saves", saved, "", ">= 0.29", 0.29)], rows
+
+    return ran
+
+
+PARTS = {"self": against_itself, "share": at_rest, "ducks": many, "bowl": ten_in_a_bowl,
+         "fifty": heaped("fifty", 50), "hundred": heaped("hundred", 100)}
 
 
 def main() -> None:

@@ -30,7 +30,7 @@ NOT_BENCHMARKS = {"armadillo", "chains", "lively_picture", "lively_scenes", "rep
 PARTS = {
     "conjac_scenes": ("twist", "hetero", "aniso", "barcut", "dragon", "dragon_nodes", "dragon_even", "bunny",
                       "armadillo", "refactor", "muscle"),
-    "contact": ("self", "share", "ducks", "bowl"),
+    "contact": ("self", "share", "ducks", "bowl", "fifty", "hundred"),
     "contact_laws": ("mat", "balls"),
     "mechanism_scenes": ("chain", "biped"),
     "sharp_variants": ("edge", "wire", "strand"),

@@ -91,7 +91,12 @@ class Islands:
         moving: Mask = np.isin(self._body[plain.order], bodies)
         physics = Flying(self._soft, self._soft.mass, (), Among(bodies, touch=False))
         problem = plain.among(physics, v, moving=moving)
-        return problem.velocities(solver.solve(problem, lower_start(problem, v[plain.order].ravel(), begun)))
+        unknowns = v[plain.order].ravel()
+        lower = problem.velocities(lower_start(problem, unknowns, begun))
+        # they may not go back to where others came since
+        if self._soft.largest_step(problem.positions(v), problem.positions(lower)) == 1.0:
+            unknowns = lower[plain.order].ravel()
+        return problem.velocities(solver.solve(problem, unknowns))
 
     def _landed(self, rubbing: RubbingAt, v: Vec, begun: Vec, bodies: list[int],
                 solver: StageSolver) -> Vec:

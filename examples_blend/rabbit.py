@@ -1,4 +1,4 @@
-"""bunny.blend: a rabbit of our own with long soft ears falls on the floor; ears fold onto themselves and its back.
+"""rabbit.blend: a rabbit of our own with long soft ears falls on the floor; ears fold onto themselves and its back.
 
 In place of the dissertation's BUNNY, whose mesh is not ours to ship.
 """
