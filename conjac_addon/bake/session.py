@@ -55,6 +55,8 @@ class Bake:
     def __init__(self, obj: bpy.types.Object, scene: bpy.types.Scene, frames: tuple[int, int] | None = None,
                  key: str | None = None, replaces: bool = True) -> None:
         obj = members.owner(obj)
+        if not (members.is_soft_body(obj) or members.is_mechanism(obj)):
+            raise BadInput("it is not a ConJac soft body or mechanism", "Add one to it in the ConJac tab", obj.name)
         self.name, self.frames, self.key = members.title(obj, scene), frames, key or ""
         self._replaces, self.would_replace = replaces, ""
         self.progress = Progress()

@@ -104,7 +104,8 @@ class Reshape:
                 source = self._separate(i, separation)
                 x, v = (_copied(values, nodes, source) for values in (x, v))
                 made.separations.append((i, separation))
-                notes.append(_said(body.name, frame, whole, self._bodies[i]))
+                follows = bool(catalogue.find("method", self._job.scene.method_of(body).kind).follows)
+                notes.append(_said(body.name, frame, whole, self._bodies[i], follows))
             for number, nail in enumerate(body.nails):
                 if nail.frame != frame:
                     continue
@@ -184,8 +185,8 @@ def _triangles(job: Job, one: Prepared) -> Index:
     return triangles
 
 
-def _said(name: str, frame: int, before: Whole, after: Whole) -> str:
-    """One sentence about a cut that was made."""
+def _said(name: str, frame: int, before: Whole, after: Whole, follows: bool) -> str:
+    """One sentence about a cut that was made. follows: whether what is not dynamic follows in balance."""
     fields, tets = after.prepared.fields, after.prepared.volume.tets
     pieces, part = face_parts(tets)
     came = pieces - face_parts(before.prepared.volume.tets)[0]
@@ -197,6 +198,6 @@ def _said(name: str, frame: int, before: Whole, after: Whole) -> str:
     for nodes in (fields.dynamic, *(patch.nodes for patch in fields.patches)):
         lively[part_of_node[nodes]] = True
     asleep = int(pieces - lively.sum())
-    if asleep and came:
+    if asleep and came and follows:
         text += f"; {asleep} without a dynamic node of {'their' if asleep > 1 else 'its'} own, in balance from now on"
     return text

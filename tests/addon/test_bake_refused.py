@@ -124,3 +124,9 @@ def test_every_operator_that_fails_leaves_a_usable_panel(scene):  # noqa: F811
     first.write_bytes(whole)
     assert bpy.ops.conjac.bake() == {"FINISHED"}
     assert_plays(obj, (1, 3))
+
+
+def test_a_script_that_bakes_what_is_no_body_is_refused(scene):  # noqa: F811
+    obj = add_jelly()
+    obj.conjac.kind = "collider"
+    assert obj.conjac.bake() == 2 and addon_bake.status(obj).state == "none" and session.running == {}

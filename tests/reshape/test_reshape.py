@@ -202,6 +202,12 @@ def test_what_a_cut_did_is_said(tmp_path):
         '"Bar": cut at frame 4; it still hangs together']
 
 
+def test_pieces_of_full_fem_need_no_dynamic_node(tmp_path):
+    job = bar_job(tmp_path, {"frame": 3, **PLANE}, end=4)
+    change(job, "method", {"kind": "vanilla"})
+    assert logs(job) == ['"Bar": cut at frame 3, into 2 pieces']
+
+
 def test_a_stop_before_the_cut_leaves_it_undone(tmp_path):
     job = bar_job(tmp_path, CUT)
     with pytest.raises(Stopped):
