@@ -83,9 +83,9 @@ class Joints:
         """The same by leapfrog."""
         return LeapStep(self.condensation)
 
-    @property
+    @cached_property
     def _momentum(self) -> Momentum:
-        """How bodies bring it to linearised steps."""
+        """How bodies bring it to linearised steps; asked at each, which are short where joints are few."""
         asked = getattr(self.integrator, "momentum", Momentum.PROJECTED)
         # inertia that laws give to rates is no body's
         reflects = self.reflects and not self.condensation.on_rates.laws
