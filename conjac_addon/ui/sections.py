@@ -204,26 +204,32 @@ def draw_fibers(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 def draw_maps(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """The paintable groups and the dynamic handles."""
     obj, settings = context.object, context.object.conjac
+    follows = members.moves_dynamic_nodes(obj)
+    counted = {"dynamic": follows, "fibers": settings.fiber_material != "none", "friction": members.collides(obj)}
     for entry in catalogue.maps().values():
         if not entry.params:
-            draw_map(layout, obj, entry)
-    column = layout.column(align=True)
+            column = layout.column()
+            column.active = counted.get(entry.key, True)  # grey where it means nothing with the present choices
+            draw_map(column, obj, entry)
+    handles = layout.column()
+    handles.active = follows
+    column = handles.column(align=True)
     for index, handle in enumerate(settings.handles):
         row = column.row(align=True)
         row.active = counts(handle.object, bpy.context.view_layer)
         row.prop(handle, "object", text="Handle")
         row.operator("conjac.remove_handle", text="", icon="REMOVE").index = index
-    layout.operator("conjac.add_handle", icon="EMPTY_DATA")
-    row = layout.row(align=True)
+    handles.operator("conjac.add_handle", icon="EMPTY_DATA")
+    row = handles.row(align=True)
     row.operator("conjac.suggest_handles", text="Suggest", icon="LIGHT").count = settings.suggestions
     row.prop(settings, "suggestions", text="Nodes")
-    if members.moves_dynamic_nodes(obj):
+    if follows:
         layout.prop(settings, "spot")
         if settings.spot != "none":
             draw_params(layout, settings, "spot")
     if advice.is_quasistatic(obj):
         hint(layout, "No dynamic node: quasistatic, in balance, without swinging")
-    elif not members.moves_dynamic_nodes(obj) and advice.has_dynamic_node(obj):
+    elif not follows and advice.has_dynamic_node(obj):
         method = catalogue.find("method", settings.solver.method)
         hint(layout, f"{method.label} moves every node: dynamic nodes count where the method is ConJac")
 

@@ -54,6 +54,8 @@ class FakeLayout:
         properties = getattr(getattr(bpy.ops, module), name).get_rna_type().properties
         self._icon(words)
         self.log.append(("operator", idname))
+        if not self.__dict__.get("active", True):
+            self.log.append(("grey", idname))
 
         class Properties:
             def __setattr__(self, name, value):
@@ -222,6 +224,17 @@ def test_an_integrator_that_knows_no_friction_is_told_of(soft_cube):
     assert told()
     soft_cube.conjac.integrator = "ssdirk2"
     assert not told()
+
+
+def test_what_means_nothing_with_the_present_method_is_grey(soft_cube):
+    soft_cube.conjac.method = "conjac"
+    assert ("grey", "conjac.add_handle") not in drawn(soft_cube)
+    soft_cube.conjac.method = "vanilla"
+    log = drawn(soft_cube)
+    assert ("grey", "conjac.add_handle") in log
+    # Dynamic, Fibers of a body without any, Friction of one that collides with nothing; never Pin
+    assert log.count(("operator", "conjac.add_group")) - log.count(("grey", "conjac.add_group")) >= 1
+    assert log.count(("grey", "conjac.add_group")) == 3
 
 
 def test_a_map_begins_with_a_button_and_then_has_a_group_to_choose(soft_cube):
