@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from ..meshing.volume import EDGES, unique_edges
 from ..state import Index, Vec
-from .kernels import largest_edge_change
+from .kernels import edge_changes
+from .turning import Turning
 
 
 class Edges:
@@ -18,7 +21,17 @@ class Edges:
         self._pairs = pairs = pairs[pairs[:, 0] != pairs[:, 1]]  # a triangle has its last node twice
         lengths = np.linalg.norm(rest[pairs[:, 0]] - rest[pairs[:, 1]], axis=1)
         self._inverse_square = 1.0 / lengths**2
+        self._rest = rest
 
     def largest_change(self, displacement: Vec) -> float:
         """Largest |d_i − d_j| over the edge's rest length, for displacements (n, 3) [m]."""
-        return float(np.sqrt(largest_edge_change(displacement, self._pairs, self._inverse_square)))
+        return float(np.sqrt(edge_changes(displacement, self._pairs, self._inverse_square)[0]))
+
+    def usual_change(self, displacement: Vec) -> float:
+        """The same of all edges, root mean square."""
+        return float(np.sqrt(edge_changes(displacement, self._pairs, self._inverse_square)[1]))
+
+    @cached_property
+    def turning(self) -> Turning:
+        """How far nodes have turned with their edges; what it found last is where it looks from next."""
+        return Turning(self._pairs, self._rest)

@@ -191,12 +191,15 @@ def multiply_one(blocks, tets, column, out):  # type: ignore[no-untyped-def]
                 out[i, r] = sums[a, r]
 
 
-@kernel("f8(f8[:,::1], i4[:,::1], f8[::1])")
-def largest_edge_change(displacement, pairs, inverse_square):  # type: ignore[no-untyped-def]
-    """Largest |d_i − d_j|² / length² over the edges. displacement: (n, 3), pairs: (k, 2), inverse_square: (k,)."""
-    largest = 0.0
+@kernel("UniTuple(f8, 2)(f8[:,::1], i4[:,::1], f8[::1])")
+def edge_changes(displacement, pairs, inverse_square):  # type: ignore[no-untyped-def]
+    """The largest |d_i − d_j|² / length² over the edges, and their mean. displacement: (n, 3), pairs: (k, 2),
+    inverse_square: (k,)."""
+    largest, total = 0.0, 0.0
     for k in range(pairs.shape[0]):
         a, b = displacement[pairs[k, 0]], displacement[pairs[k, 1]]
         x, y, z = a[0] - b[0], a[1] - b[1], a[2] - b[2]
-        largest = max(largest, (x * x + y * y + z * z) * inverse_square[k])
-    return largest
+        change = (x * x + y * y + z * z) * inverse_square[k]
+        largest = max(largest, change)
+        total += change
+    return largest, total / max(pairs.shape[0], 1)

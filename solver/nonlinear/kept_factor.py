@@ -138,6 +138,10 @@ class KeptFactor:
         spent = self._spent
         return bool(spent) and spent[-1] * len(spent) > self.patience + sum(spent)
 
+    def is_single_for(self, problem: StageProblem) -> bool:
+        """Whether one in single precision is kept that serves this stage."""
+        return self._single is not None and self._serves(problem)
+
     def _serves(self, problem: StageProblem) -> bool:
         linear, stage = problem.system.linear, problem.stage
         if linear is not self._linear or stage.inertia != self._inertia:

@@ -37,6 +37,10 @@ class Physics(Protocol):
 
     mass: Vec  #: lumped [kg], (n,)
 
+    @property
+    def rest(self) -> Vec:
+        """Positions of all nodes in the rest shape, (n, 3) [m]."""
+
     def evaluate(self, x: Vec, v: Vec, time: float) -> tuple[Vec, float | None]:
         """Forces [N], (n, 3), and the energy that they derive from [J], None where there is none such.
 
@@ -102,6 +106,8 @@ class StageProblem:
     semi-definite when projected.
     """
 
+    is_violent = False  #: whether flying on would wreck elements that nothing touches
+
     def __init__(self, physics: Physics, system: StageMatrix, stage: NodeStage, base: Vec, prescribed: Index,
                  damped: Damped | None = None, held: GivenDirections | None = None) -> None:
         """base: positions of all nodes at v = 0, (n, 3) [m]: where prescribed ones stand less b h w.
@@ -163,6 +169,12 @@ class StageProblem:
             other.system, other.order = system, system.pattern.order
             other._inertia = self.stage.inertia * physics.mass[other.order, None]
             other._kept = self.stage.v_hat[other.order]
+        return other
+
+    def at_rest(self) -> StageProblem:
+        """The same where velocities of zero leave all nodes in the rest shape."""
+        other = copy.copy(self)
+        other._base, other._still = self.physics.rest, np.zeros_like(self._still)
         return other
 
     def lagging(self, moved: Vec) -> StageProblem:
@@ -272,6 +284,10 @@ class StageProblem:
     def strain(self, direction: Vec) -> float:
         """The largest share of its length by which a change of the unknowns changes an edge, turning included."""
         return self.system.edges.largest_change(self.displacement(direction))
+
+    def usual_strain(self, direction: Vec) -> float:
+        """The same of all edges, root mean square."""
+        return self.system.edges.usual_change(self.displacement(direction))
 
     def moves(self, direction: Vec) -> bool:
         """Whether a change of the unknowns moves anything that doubles can tell."""

@@ -10,25 +10,31 @@ from .kept_factor import KeptFactor
 from .limits import StopRule, left
 from .pairs import Pairs
 from .problem import LARGEST_STEP, Evaluation, StageProblem
+from .turned_factor import TurnedFactor
 
 WORTH = 30.0  #: iterations that a new factor costs
 PATIENCE = 6  #: iterations of a stage on one factor; most stages take two or three
+ON_TURNED = 8  #: the same on that of the rest shape, turned
+CUT = 0.2  #: of an iteration on that: where less of it can be taken the body is too far from its rest shape
 MEMORY = 8
-#: of an edge's length: an iteration of a violent stage that moves more has left the place that its factor knows
+#: of an edge's length: an iteration that was cut and moves more has left the place that its factor knows
 FAR = 0.15
+USUAL = 0.3  #: of what may be left of the worst edge: the same of all edges of what is violent, root mean square
 
 
 class Quick:
     """Each iteration moves less than the last. What all that would follow move changes no edge by more than a share of
     its length: the rest would not be seen, and does no harm in the next step, which removes it. [Witemeyer 2021]
 
-    Who stops at a share of the first force instead leaves what is stiff unsolved wherever that was large.
+    Who stops at a share of the first force instead leaves what is stiff unsolved wherever that was large. Where flying
+    on would wreck elements a few of these are not at rest for long after all others are: there the usual edge counts.
     """
 
     def __init__(self, params: dict[str, float]) -> None:
         """params: strain_left, the share; tries, iterations after which a step is linearised instead."""
         self.limits = StopRule(CONDENSED, int(params["tries"]), 0.0, params["strain_left"])
         self._factor = KeptFactor(WORTH)
+        self._turned = TurnedFactor()
         self._pairs = Pairs(MEMORY)
 
     def solve(self, problem: StageProblem, guess: Vec) -> Vec:
@@ -42,41 +48,49 @@ class Quick:
 
     def _solve(self, problem: StageProblem, guess: Vec) -> Vec:
         at = problem.evaluated(guess)
-        aged = not self._factor.ready(problem, guess)
+        violent = problem.is_violent and self._turned.ready(problem, guess)
+        factor: KeptFactor | TurnedFactor = self._turned if violent else self._factor
+        aged = not violent and not self._factor.ready(problem, guess)
         if not aged:
             self._pairs.clear(len(guess))
-        last, fresh, since, violent, astray = 0.0, True, 0, False, False
+        last, usually, fresh, since, cut, astray = 0.0, 0.0, True, 0, False, False
         for count in range(self.limits.iterations):
-            if astray or since == PATIENCE:
+            if astray or since == (PATIENCE if factor is self._factor else ON_TURNED):
                 self._renew(problem, at)
-                last, fresh, since, aged, astray = 0.0, True, 0, False, False
-            direction = self._pairs.direction(at.residual, self._factor.solve)
+                factor, last, usually, fresh, since, aged, astray = self._factor, 0.0, 0.0, True, 0, False, False
+            direction = self._pairs.direction(at.residual, factor.solve)
             if not problem.moves(direction):
                 return at.unknowns  # what is left is rounding, which no search could lower
             strain = problem.strain(direction)
             if aged and strain > LARGEST_STEP:
                 # the body has left the place that the factor knows: there each of its steps gains little
                 self._renew(problem, at)
-                last, fresh, since, aged = 0.0, True, 0, False
-                direction = self._pairs.direction(at.residual, self._factor.solve)
+                last, usually, fresh, since, aged = 0.0, 0.0, True, 0, False
+                direction = self._pairs.direction(at.residual, factor.solve)
                 strain = problem.strain(direction)
             try:
                 after, share = problem.search(at, direction, strain)
             except StepFailed:
-                if fresh and not len(self._pairs):
+                if fresh and factor is self._factor and not len(self._pairs):
                     raise
                 astray = True
                 continue
-            moved = share * strain
-            self._pairs.add(after.unknowns - at.unknowns, after.residual - at.residual)
+            moved, step = share * strain, after.unknowns - at.unknowns
+            self._pairs.add(step, after.residual - at.residual)
+            usual = problem.usual_strain(step) if violent else moved
             at, fresh, since = after, False, since + 1
-            if share == 1.0 and left(moved, last) <= self.limits.strain_left:
-                self._factor.spent(count + 1)
+            if share == 1.0 and (left(moved, last) <= self.limits.strain_left
+                                 or left(usual, usually) <= USUAL * self.limits.strain_left):
+                if not violent:
+                    self._factor.spent(count + 1)
                 return at.unknowns
-            astray = share < 1.0 or moved > last > 0.0
-            violent |= astray
-            astray |= violent and moved > FAR
-            last = moved
+            if factor is self._turned:
+                astray = share < CUT
+            elif not violent:
+                astray = share < 1.0 or moved > last > 0.0
+                cut |= astray
+                astray |= cut and moved > FAR
+            last, usually = moved, usual if share == 1.0 else 0.0
         raise self.limits.failure(problem, at)
 
     def _renew(self, problem: StageProblem, at: Evaluation) -> None:
@@ -91,4 +105,5 @@ class Quick:
     def forget_past(self) -> None:
         """Drop the factor and the pairs."""
         self._factor.forget()
+        self._turned.forget()
         self._pairs.clear(0)

@@ -10,6 +10,12 @@ from ..state import Vec
 from .problem import Evaluation, StageProblem
 
 BRISK = 0.25  #: of an edge's length, by which flying on changes the worst one: less wrecks nothing
+WILD = 0.35  #: the same where what a factor made there would know is out of date an iteration later
+
+
+def is_wild(problem: StageProblem, guess: Vec, begun: Vec) -> bool:
+    """Whether flying on strains an edge so much that it wrecks many elements; arguments as for `lower_start`."""
+    return problem.strain(problem.unknowns_at(begun) - guess) > WILD
 
 
 def lower_start(problem: StageProblem, guess: Vec, begun: Vec) -> Vec:

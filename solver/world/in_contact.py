@@ -37,6 +37,11 @@ class Rubbing:
     besides: Sequence[StencilForce]
     among: Among = ALL  #: whose forces are asked for
 
+    @property
+    def rest(self) -> Vec:
+        """(n, 3) [m]."""
+        return self.soft.rest
+
     def evaluate(self, x: Vec, v: Vec, time: float) -> tuple[Vec, float]:
         """Forces [N], (n, 3), and energy [J] at positions and velocities (n, 3)."""
         return self.soft.evaluate(x, v, time, self.besides, self.among)

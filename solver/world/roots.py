@@ -29,7 +29,7 @@ from ..nonlinear.kept_stage import KeptStage
 from ..nonlinear.momentum import with_momentum
 from ..nonlinear.newton import NewtonDirect
 from ..nonlinear.problem import StageMatrix, StageProblem
-from ..nonlinear.start import lower_start
+from ..nonlinear.start import is_wild, lower_start
 from ..parts.interface import Condensation, NodeStage, PosedNodes, Reduced, Stage, StagePasses, Whole
 from ..parts.nodes.full import Full
 from ..state import Index, State, Vec
@@ -135,7 +135,10 @@ class InFull:
                                                   solver, apart=None if apart is None else apart.solved)
         else:
             if stage.inertia and solver.limits.strain_left and not solver.limits.accepts:
-                guess = lower_start(problem, guess, coordinates.place(start.q, start.time))
+                begun = coordinates.place(start.q, start.time)
+                problem.is_violent = held is None and is_wild(problem, guess, begun) and not len(
+                    soft.touching_at(begun, start.time))
+                guess = lower_start(problem, guess, begun)
             unknowns = solver.solve(problem, guess)
         if stage.inertia and solver.limits.strain_left:
             unknowns = with_momentum(problem, unknowns, flying_at(soft, self._flying, problem, unknowns))

@@ -1,0 +1,42 @@
+"""How far each node's surroundings have turned since the body was at rest."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..state import Index, Vec
+from .turning_kernels import follow_frames, spread_frames, turn
+
+
+class Turning:
+    """A frame a node: the rotation that fits the edges around it best, found from the last one on. [Müller 2016]"""
+
+    def __init__(self, pairs: Index, rest: Vec) -> None:
+        """pairs: edges, (k, 2). rest: (n, 3) [m]."""
+        self._pairs, self._along = pairs, rest[pairs[:, 0]] - rest[pairs[:, 1]]
+        self._along /= (self._along**2).sum(axis=1)[:, None]
+        self._spread = np.empty((len(rest), 3, 3))
+        self.frames = np.empty((len(rest), 3, 3))  #: (n, 3, 3)
+        self.forget()
+
+    def forget(self) -> None:
+        """Look from the rest shape on next."""
+        self.frames[:] = np.eye(3)
+
+    def follow(self, x: Vec) -> None:
+        """Bring the frames to positions x (n, 3) [m]."""
+        spread_frames(x, self._pairs, self._along, self._spread)
+        follow_frames(self._spread, self.frames)
+
+    def to_rest(self, vectors: Vec, order: Index) -> Vec:
+        """Vectors (3 p,) of the nodes `order` (p,) as they were before these turned."""
+        return self._turned(vectors, order, True)
+
+    def from_rest(self, vectors: Vec, order: Index) -> Vec:
+        """The way back."""
+        return self._turned(vectors, order, False)
+
+    def _turned(self, vectors: Vec, order: Index, is_back: bool) -> Vec:
+        out = np.empty_like(vectors)
+        turn(self.frames, order, vectors, is_back, out)
+        return out
