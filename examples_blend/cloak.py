@@ -22,7 +22,7 @@ BELLY, RADII = Vector((0.0, -0.09, 0.51)), (0.12, 0.11, 0.12)  #: its middle and
 THICK = {"Torso": 0.09, "Left Leg": 0.035, "Right Leg": 0.035, "Head": 0.09}  #: of limbs [m]
 SPRING = (8.0, 0.3)  #: of the head [N m/rad], [N m s/rad]
 EYE, LOOKS = (-2.3, -1.15, 0.75), (0.0, -0.02, 0.46)  #: the camera, which goes along [m]
-OPEN, TURNS, ROWS = radians(50.0), 36, 18  #: half of what is open in front, and quads of the cloak around and down
+OPEN, TURNS, ROWS = radians(60.0), 36, 18  #: half of what is open in front, and quads of the cloak around and down
 TOP, HEM = (0.15, 0.69), (0.31, 0.14)  #: radius and height of its upper and lower edge [m]
 
 
@@ -54,9 +54,9 @@ def armature(scene: bpy.types.Scene) -> bpy.types.Object:
     scene.collection.objects.link(rig)
     bpy.context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="EDIT")
-    bones = {"Torso": ((0.0, 0.03, HIPS - 0.06), (0.0, 0.03, NECK), None),
-             "Left Leg": ((0.07, 0.05, HIPS - 0.04), (0.07, 0.05, FLOOR), "Torso"),
-             "Right Leg": ((-0.07, 0.05, HIPS - 0.04), (-0.07, 0.05, FLOOR), "Torso"),
+    bones = {"Torso": ((0.0, 0.03, HIPS), (0.0, 0.03, NECK), None),
+             "Left Leg": ((0.07, 0.05, HIPS - 0.10), (0.07, 0.05, FLOOR), "Torso"),
+             "Right Leg": ((-0.07, 0.05, HIPS - 0.10), (-0.07, 0.05, FLOOR), "Torso"),
              "Head": ((0.0, 0.02, NECK + 0.02), (0.0, 0.0, NECK + 0.24), "Torso")}
     for name, (head, tail, parent) in bones.items():
         bone = data.edit_bones.new(name)
@@ -145,7 +145,7 @@ def cloak(scene: bpy.types.Scene, rig: bpy.types.Object) -> bpy.types.Object:
     with bpy.context.temp_override(active_object=made, object=made, selected_objects=[made]):
         bpy.ops.conjac.add_cloth()
     soft = made.conjac
-    soft.area_density, soft.bending_stiffness, soft.cloth_thickness = 0.25, 2.0e-5, 0.003
+    soft.area_density, soft.bending_stiffness, soft.thickness = 0.25, 2.0e-5, 0.002
     grow(made, rig, [1.0 if k <= TURNS else 0.0 for k in range(len(vertices))])
     return made
 
