@@ -152,9 +152,9 @@ def cloak(scene: bpy.types.Scene, rig: bpy.types.Object) -> bpy.types.Object:
 
 def limb(scene: bpy.types.Scene, rig: bpy.types.Object, name: str, head: Vector, tail: Vector, radius: float,
          look: bpy.types.Material) -> bpy.types.Object:
-    """A capsule that a bone moves, no longer than it, as the one that touches."""
+    """A capsule that a bone moves, no longer than it and a little within the one that touches, which has few faces."""
     end = (tail - head).normalized() * radius
-    vertices, faces = ragdoll.capsule(head + end, tail - end, radius)
+    vertices, faces = ragdoll.capsule(head + end, tail - end, radius if name.endswith("Leg") else 0.92 * radius)
     made = stage.mesh_object(scene, f"{name} Skin", [tuple(vertex) for vertex in vertices], faces)
     made.data.polygons.foreach_set("use_smooth", [True] * len(faces))
     made.data.materials.append(look)

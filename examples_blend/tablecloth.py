@@ -12,7 +12,7 @@ END = 30
 SHEET = (1, 8, 13, 16, 18, 20, 23, 27)  #: frames of the contact sheet
 SIZE, CELLS = (1.3, 1.0), (26, 20)  #: of the cloth [m]
 TABLE = (0.9, 0.7, 0.05)  #: its top [m]
-HEIGHT, ROOM = 0.72, 0.006  #: of the table's top, and between it and what stands there [m]
+HEIGHT, ROOM, THICK = 0.72, 0.002, 0.0005  #: of the table's top, between it and what stands there, and of the cloth [m]
 PULL = {1: 0.0, 10: 0.0, 32: 1.35}  #: of the cloth's edge, along X [m]
 
 
@@ -22,7 +22,7 @@ def build(scene: bpy.types.Scene) -> None:
     cloth = sharp.sheet(scene, "Tablecloth", SIZE, CELLS, (0.75, 0.73, 0.68))
     stage.paint(cloth, "Pin", [1.0 if vertex.co.x > 0.499 * SIZE[0] else 0.0 for vertex in cloth.data.vertices])
     for frame, x in PULL.items():
-        stage.key(cloth, "location", {frame: (0.03 + x, 0.0, HEIGHT + 0.003 - (0.0 if frame == 1 else 0.04))})
+        stage.key(cloth, "location", {frame: (0.03 + x, 0.0, HEIGHT + 0.5 * ROOM - (0.0 if frame == 1 else 0.04))})
     table = sharp.block(scene, "Table", TABLE, (0.30, 0.18, 0.09))
     table.location.z = HEIGHT
     things = [sharp.block(scene, "Book", (0.20, 0.14, 0.05), (0.08, 0.20, 0.36)),
@@ -34,7 +34,7 @@ def build(scene: bpy.types.Scene) -> None:
     legs = [sharp.block(scene, "Leg", (0.05, 0.05, HEIGHT - TABLE[2]), (0.26, 0.15, 0.07)) for _ in range(4)]
     for k, leg in enumerate(legs):
         leg.location = ((k % 2 - 0.5) * 0.82, (k // 2 - 0.5) * 0.62, HEIGHT - TABLE[2])
-    sharp.cloth(cloth, area_density=0.12)
+    sharp.cloth(cloth, area_density=0.12, thickness=THICK)
     sharp.collider(table, 0.1)
     for thing in things:
         sharp.collider(thing, 0.05)

@@ -6,8 +6,8 @@ import bpy
 
 from . import sharp, stage
 
-END = 18
-SHEET = (1, 4, 7, 10, 12, 14, 16, 18)  #: frames of the contact sheet
+END = 16
+SHEET = (1, 3, 5, 7, 9, 11, 13, 16)  #: frames of the contact sheet
 SIDE, CELLS = 1.0, 20  #: of the cloth [m]
 HEIGHT, RADIUS = 1.1, 0.002  #: of the wire [m]
 #: where the pulled edge goes [m]: by frame, along X and Z
