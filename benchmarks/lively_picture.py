@@ -14,6 +14,7 @@ BEGIN, END = "<!-- written by benchmarks.lively -->", "<!-- up to here -->"
 MORE = 1.0  #: nothing counts as better than all that there was
 HIGHEST = 1.6  #: share kept that a picture shows
 MARKERS = {24: "o", 48: "s", 96: "^", 120: "P", 192: "D"}  #: of steps a second
+TOLD = 48  #: steps a second of the table, those of new soft bodies
 Point = tuple[float, float, str, int]  #: cost, share kept, setting, steps a second
 
 
@@ -38,8 +39,28 @@ def written(page: str, scenes: dict[str, str], found: dict[str, dict[str, Any]])
     _, _, after = rest.partition(END)
     lines = [BEGIN, "", *(line for name, told in scenes.items()
                           if points([*found.get(name, {}).values()])
-                          for line in (*_shown(name, told, found[name]), "")), END]
+                          for line in (*_shown(name, told, found[name]), "")),
+             *at_one_step({name: rows for name, rows in found.items() if name in scenes}), "", END]
     return before + "\n".join(lines) + after
+
+
+def at_one_step(found: dict[str, dict[str, Any]], steps: int = TOLD) -> list[str]:
+    """A table of what is kept and for how much at one step, of the first scene and those that its settings were tried
+    on."""
+    rows = {name: {row["setting"]: row for row in mine.values() if row["steps_a_second"] == steps}
+            for name, mine in found.items()}
+    shown = [name for name, mine in rows.items() if mine.keys() & next(iter(rows.values())).keys()]
+    settings = list(dict.fromkeys(setting for name in shown for setting in rows[name]))
+    lines = [f"At 1/{steps} s, share kept and processor seconds for a second:", "",
+             "| | " + " | ".join(shown) + " |", "| --- |" + " --- |" * len(shown)]
+    return lines + [f"| {setting} | " + " | ".join(_cell(rows[name].get(setting)) for name in shown) + " |"
+                    for setting in settings]
+
+
+def _cell(row: dict[str, Any] | None) -> str:
+    if row is None:
+        return ""
+    return f"{row['kept']:.2f}, {row['cpu_s_s']:.2g}" if "kept" in row else "did not come to its end"
 
 
 def _shown(name: str, told: str, rows: dict[str, Any]) -> list[str]:

@@ -1,6 +1,9 @@
 """Which settings benchmarks.lively puts on a front, and what it writes of them into the manual."""
 
-from benchmarks.lively_picture import BEGIN, DOCS, END, front, points, written
+import json
+
+from benchmarks.lively import SCENES
+from benchmarks.lively_picture import BEGIN, DOCS, END, at_one_step, front, points, written
 
 
 def row(setting, steps, kept=None, cost=None):
@@ -37,3 +40,17 @@ def test_the_manual_says_who_stands_on_it_and_nothing_else_of_it_changes():
 def test_the_manual_has_the_place():
     page = (DOCS / "integrators.md").read_text(encoding="utf-8")
     assert page.count(BEGIN) == page.count(END) == 1
+
+
+def test_the_manual_says_what_the_kept_rows_say():
+    """Fronts and table, letter by letter."""
+    page = (DOCS / "integrators.md").read_text(encoding="utf-8")
+    kept = json.loads((DOCS.parent / "benchmarks" / "results" / "lively.json").read_text(encoding="utf-8"))["details"]
+    assert written(page, SCENES, {name: kept[name] for name in SCENES}) == page
+
+
+def test_the_table_has_scenes_that_one_can_compare():
+    others = {"0": row("swing", 48, 0.9, 0.1)}
+    said = at_one_step({"bar": ROWS, "pendulum": others})
+    assert "| | bar |" in said and "| calm | 0.40, 1 |" in said and "| wild | did not come to its end |" in said
+    assert not any("swing" in line for line in said)
