@@ -17,7 +17,7 @@ from ..state import Index, Vec
 from .matter import Matter
 from .volumes import Stage
 
-QUASISTATIC = "It has no dynamic node, so it moves quasistatically: it follows its pins without swinging"
+QUASISTATIC = "it has no dynamic node, so it moves quasistatically: it follows its pins without swinging"
 
 
 @dataclass(frozen=True)

@@ -267,7 +267,7 @@ class SoftBodies:
             x = self.coordinates.place(state.q, state.time, state.led)
             growth = [float(np.linalg.norm(np.ptp(x[body.nodes], axis=0))) / body.size for body in self.parts]
             name = self.parts[int(np.argmax(growth))].name
-        remedy = failure.remedy or "Lower the step, raise Damping (beta) or raise Young's Modulus"
+        remedy = failure.remedy or "Lower the step or raise Young's Modulus, with Semi-Implicit Euler also Damping"
         return Diverged(f"the motion could not be solved: {failure}", f"{remedy}; earlier frames are kept", name, frame)
 
     def output(self, state: State, frame: int) -> Vec:

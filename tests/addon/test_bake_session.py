@@ -46,7 +46,7 @@ def test_a_body_without_dynamic_nodes_is_called_quasistatic_once(scene):  # noqa
     obj.vertex_groups.remove(obj.vertex_groups["Dynamic"])
     assert addon_bake.bake_object(obj, report=said.append) == 0
     assert [text for text in said if "quasistatic" in text] == [
-        '"Jelly": It has no dynamic node, so it moves quasistatically: it follows its pins without swinging']
+        '"Jelly": it has no dynamic node, so it moves quasistatically: it follows its pins without swinging']
 
 
 @pytest.mark.parametrize("key", some(["abc", "shapekeys", "pc2"], "abc"))
