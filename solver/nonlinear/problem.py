@@ -117,6 +117,8 @@ class StageProblem:
         self.physics, self.system, self.stage, self.damped = physics, system, stage, damped
         self.order, self.mass = system.pattern.order, physics.mass
         self._base = base
+        #: where nodes stand as the stage begins, (n, 3) [m]: not `base` where what is prescribed moves unevenly
+        self.begun = base
         self.tets = system.pattern.tets
         self._last: Evaluation | None = None
         self._still = np.zeros_like(base)
@@ -144,6 +146,14 @@ class StageProblem:
     def positions(self, v: Vec) -> Vec:
         """Of all nodes at velocities v, (n, 3) [m]."""
         x: Vec = self._base + self.stage.b * self.stage.h * v
+        return x
+
+    def on_the_way(self, v: Vec, share: float) -> Vec:
+        """Of all nodes a share of the way to where velocities v bring them, (n, 3) [m]."""
+        end = self.positions(v)
+        if share == 1.0:
+            return end
+        x: Vec = self.begun + share * (end - self.begun)
         return x
 
     def unknowns_at(self, x: Vec) -> Vec:
@@ -180,7 +190,7 @@ class StageProblem:
     def lagging(self, moved: Vec) -> StageProblem:
         """The same where nodes stand so much, (n, 3) [m], from where they will at the same velocities."""
         other = copy.copy(self)
-        other._base = self._base + moved
+        other._base, other.begun = self._base + moved, self.begun + moved
         return other
 
     def evaluated(self, unknowns: Vec) -> Evaluation:
@@ -217,13 +227,13 @@ class StageProblem:
     def fill(self, unknowns: Vec, project: bool = True, share: float = 1.0) -> Linearised:
         """Write M − a h D − a b h² K at this point, or a share of the way to it, into the pattern's matrix."""
         v = self.velocities(unknowns)
-        lin = self.physics.linearise_at(self.positions(share * v), v, self.stage.time, project)
+        lin = self.physics.linearise_at(self.on_the_way(v, share), v, self.stage.time, project)
         self.stage.fill(self.system.pattern, lin if self.damped is None else replace(lin, damped=self.damped))
         return lin
 
     def clamped(self, unknowns: Vec, share: float = 1.0) -> Mask:
         """Which elements' stiffness the projection changes there, (e,)."""
-        return self.physics.clamped(self.positions(share * self.velocities(unknowns)), self.stage.time)
+        return self.physics.clamped(self.on_the_way(self.velocities(unknowns), share), self.stage.time)
 
     def factor(self, unknowns: Vec, try_true: bool, true_at: float = 1.0,
                factor: Callable[[sp.csc_matrix], None] | None = None, blends: Sequence[float] = ()) -> bool:

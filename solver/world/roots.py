@@ -126,6 +126,10 @@ class InFull:
         if stage.w is not None:
             base[coordinates.prescribed] -= stage.b * stage.h * stage.w
         problem = StageProblem(soft, system, stage, base, coordinates.prescribed, damped, held)
+        if stage.w is not None:
+            begun = coordinates.place(start.q, stage.time - stage.b * stage.h)
+            problem.begun = base.copy()
+            problem.begun[coordinates.prescribed] = begun[coordinates.prescribed]
         guess = coordinates.spread(start.u, None)[system.pattern.order].ravel()
         if held is not None:
             guess = held.meet(guess)

@@ -275,3 +275,26 @@ def test_the_smallest_tolerance_that_is_allowed_is_reached(key):
     for i in range(3):
         state = world.step(State(i * h, state.q, state.u, state.memory), h)
         assert np.abs(positions(world, state) - known[i]).max() <= 1e-6 * np.abs(np.diff(known, axis=0)).max()
+
+
+def test_a_factor_of_where_a_step_starts_stands_there():
+    """Also where what is prescribed gains speed: its rate at the step's end would lead back to somewhere else."""
+    nodes, tets, held, _ = moved_end(1.2, 1.0)
+    moved = nodes[held][None] + np.linspace(0.0, 1.0, 5)[:, None, None] ** 2 * (nodes[held, :1] > 0.1) * 0.02
+    world = make(nodes, tets, pinned=held, motion=Motion(moved, H), method="vanilla", integrator="quasistatic")
+    seen = []
+
+    class Watching(type(solver("newton_d"))):
+        def solve(self, problem, guess):
+            seen.append((problem, guess))
+            return super().solve(problem, guess)
+
+    world.stage_solver = Watching({"tolerance": 1e-6, "iterations": 100})
+    state = world.initial_state()
+    world.step(world.step(state, H), H)
+    problem, guess = seen[1]
+    v = problem.velocities(guess)
+    assert np.abs(problem.on_the_way(v, 0.0)[held] - moved[1]).max() <= 1e-12
+    assert np.abs(problem.on_the_way(v, 1.0)[held] - moved[2]).max() <= 1e-12
+    middle = 0.5 * (problem.on_the_way(v, 0.0) + problem.on_the_way(v, 1.0))
+    assert np.abs(problem.on_the_way(v, 0.5) - middle).max() <= 1e-12
