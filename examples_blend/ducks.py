@@ -17,6 +17,7 @@ COUNT = 10
 HALF, HIGH, WALL = 0.19, 0.20, 0.02  #: of the box inside [m], and its walls
 DAMPING = 2.0e-3  #: of stiffness [s]: rubber that hardly bounces
 NEAR = 0.004  #: from where on surfaces push [m]
+THICK = 0.001  #: how far ducks are kept from each other's skin [m]: TetGen gives it corners that the mesh has not
 
 BEAK = 0.28  #: where the beak sticks out by more than this share it is orange
 
@@ -31,7 +32,7 @@ def build(scene: bpy.types.Scene, count: int = COUNT) -> None:
         at = (0.088 * cos(turn + 0.25 * pi), 0.088 * sin(turn + 0.25 * pi), 0.08 + 0.15 * layer)
         made = duck(scene, f"Duck {k + 1:02d}", at, (0.5 * sin(1.7 * k), 0.4 * cos(2.3 * k), turn), (yellow, orange))
         jelly.soft(made, "tetgen", 0.08, 4.0e4, friction=0.3, damping=DAMPING)
-        made.conjac.contact.distance = NEAR
+        made.conjac.contact.distance, made.conjac.contact.thickness = NEAR, THICK
     box(scene, stage.surface("Crate", (0.30, 0.42, 0.50), 0.5))
     stage.backdrop(scene, 1.2, -WALL - 0.001, (0.16, 0.17, 0.19))
     stage.light(scene, "Key", (-0.7, -1.1, 1.5), (0.0, 0.0, 0.1), 42.0, 0.6, (1.0, 0.93, 0.84))

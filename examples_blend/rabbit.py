@@ -27,7 +27,7 @@ def build(scene: bpy.types.Scene) -> None:
     stage.prepare(scene, END, 480, 380)
     toy = drop.rabbit(scene, drop.BALLS | EARS, FINE)
     toy.location, toy.rotation_euler = (0.0, 0.0, HEIGHT), tuple(radians(angle) for angle in TURN)
-    jelly.soft(toy, "tetgen", 0.012, MODULUS, itself=True, friction=0.5, damping=DAMPING)
+    jelly.soft(toy, "tetgen", 0.03, MODULUS, itself=True, friction=0.5, damping=DAMPING)
     floor = grid_box(scene, "Floor", (8, 8, 1), 0.1, (-0.4, -0.4, -0.1), lambda axis, cell: 0)
     floor.data.materials.append(stage.surface("Slate", (0.16, 0.17, 0.19), 0.7))
     jelly.collider(floor, friction=0.5)
