@@ -88,7 +88,7 @@ def suggested(count: int) -> np.ndarray:
     world = Scene(nodes, tets, NONE, lambda _: NONE, (0,), *MATERIAL).world("vanilla")
     modes = 3 * count + MODES[0]
     tangent = world.tangent(world.initial_state(), 0.0)
-    basis = lowest(world, tangent, modes, STEP, None)[:, :modes]
+    basis = lowest(tangent, modes, STEP, None)[:, :modes]
     stiffness = -np.einsum("ij,ij->j", basis, tangent.stiffness(basis))
     return farthest_nodes(nodes, tets, world.mass, swings(basis.reshape(-1, 3, modes), stiffness), count, NONE, NONE)
 
