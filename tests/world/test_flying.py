@@ -8,6 +8,8 @@ from matrix import some
 from small_jobs import change
 from test_joined_jobs import arm_job, world_of
 
+from solver import catalogue
+
 H = 1 / 48
 DOWN = np.array([0.0, 0.0, -9.81])
 TIGHT = {"kind": "newton_d", "params": {"tolerance": 1e-11}}
@@ -73,6 +75,18 @@ def test_keep_spin_keeps_both_momenta_of_flesh_on_bones(tmp_path, method):
         assert np.abs(angular_then - angular).max() <= 1e-11 * np.abs(angular).max()
         # what the two bones have against each other is braked, what they have together is not
         assert 0.95 <= kinetic(world, after) / energy <= 1.0
+
+
+KEEPING = [key for key, entry in catalogue.family("integrator").items()
+           if any(param.key == "keep_spin" for param in entry.params)]
+
+
+@pytest.mark.parametrize("kind", KEEPING)
+def test_every_integrator_that_may_keep_spin_does(tmp_path, kind):
+    world, state = thrown(tmp_path, kind, keep=True)
+    before, after = momenta(world, state)[:2], momenta(world, run(world, state, 24))[:2]
+    for now, then in zip(before, after):
+        assert np.abs(then - now).max() <= 1e-12 * np.abs(now).max()
 
 
 def test_it_falls_as_a_point_does_and_mass_damping_brakes_both(tmp_path):
