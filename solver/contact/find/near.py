@@ -39,11 +39,15 @@ def _of_moved(box: Vec, x: Vec, corners: Index, points: int, group: Index, dista
     """
     if moved is None or moved.all():
         return _overlapping(box, x, corners, points, group, distance, room)
-    has_moved = moved[corners].any(axis=1)
+    has_moved = moved[corners[:, 0]]  # column by column: numpy is slow along short rows
+    for c in range(1, corners.shape[1]):
+        has_moved = has_moved | moved[corners[:, c]]
     if not has_moved.any():
         return np.empty((0, 2), dtype=np.int32)
-    low, high = box[has_moved, :3].min(axis=0), box[has_moved, 3:].max(axis=0)
-    beside = np.flatnonzero((box[:, :3] <= high).all(axis=1) & (box[:, 3:] >= low).all(axis=1))
+    of_moved, overlaps = box[has_moved], np.ones(len(box), dtype=bool)
+    for a in range(3):
+        overlaps &= (box[:, a] <= of_moved[:, 3 + a].max()) & (box[:, 3 + a] >= of_moved[:, a].min())
+    beside = np.flatnonzero(overlaps)
     found = _overlapping(box[beside], x, np.ascontiguousarray(corners[beside]), int(np.searchsorted(beside, points)),
                          group, distance, room) if len(beside) else np.empty((0, 2), dtype=np.int32)
     rows = beside[found].astype(np.int32)
@@ -53,7 +57,8 @@ def _of_moved(box: Vec, x: Vec, corners: Index, points: int, group: Index, dista
 
 def _overlapping(box: Vec, x: Vec, corners: Index, points: int, group: Index, distance: float, room: int) -> Index:
     """Pairs of rows whose boxes, (m, 6), overlap, and that are within a distance of each other."""
-    low, size = box[:, :3].min(axis=0), np.ptp(box.reshape(-1, 3), axis=0)
+    low = np.array([box[:, a].min() for a in range(3)])
+    size = np.array([max(float(box[:, a].max()), float(box[:, a + 3].max())) for a in range(3)]) - low
     axis = int(np.argmax(size))
     order = np.argsort(box[:, axis], kind="stable")
     box = box[order]
