@@ -120,9 +120,12 @@ class Islands:
         touching = [self._body[_joining(law, x, time)] for law in self._soft.contacts for x in places]
         joined = [self._body[law.measure(x, time).nodes] for law in self._soft.between for x in places]
         pairs = [bodies[:, [a, b]] for bodies in (*touching, *joined) for a in range(bodies.shape[1]) for b in range(a)]
-        linked = np.unique(np.concatenate([NONE, *pairs]), axis=0)
+        first, second = np.concatenate([NONE, *pairs]).T
+        are_both, count = (first >= 0) & (second >= 0), len(self._soft.parts)
+        # each pair as one number: rows of two are slow to sort
+        linked = np.unique(first[are_both] * count + second[are_both])
         touched = np.unique(np.concatenate([bodies.ravel() for bodies in touching]))
-        return linked[(linked >= 0).all(axis=1)], touched[touched >= 0]
+        return np.column_stack(np.divmod(linked, count)), touched[touched >= 0]
 
     def _joined(self, links: Index, wanted: Index) -> list[list[int]]:
         """Bodies that pairs of them, (k, 2), make one group, those groups that have a wanted one; all rise."""
