@@ -36,6 +36,7 @@ NONE = np.zeros((0, 2), dtype=np.int64)
 #: groups that are solved one after the other: each looks for pairs among all surfaces, so more are solved as one
 MANY = 3
 WORTH = 4000  #: nodes: a factor of fewer costs less than looking for pairs once more
+MOST = 0.6  #: of the nodes in what touches: solving the rest apart saves less than looking for pairs once more costs
 SAME = 1.0e-9  #: of an edge: who was held up by less was not
 
 
@@ -64,7 +65,8 @@ class Islands:
         flying = sorted(set(range(len(self._soft.parts))).difference(*groups))
         if len(groups) > MANY:
             groups = [sorted(sum(groups, []))]
-        if len(groups) == 1 and not flying:
+        alone = np.isin(self._body[plain.order], flying)
+        if len(groups) == 1 and np.mean(alone) <= 1.0 - MOST:
             return landing(lambda at: rubbing(at, ALL), begun, unknowns, solver.limits.strain_left)
         v = plain.velocities(unknowns)
         if flying:
