@@ -101,7 +101,9 @@ def plan(armature: bpy.types.Object) -> RigPlan:
                          f'stiff with "{above}"')
     now_called = part_identity.renamed(armature)
     ends = {now_called(name) for spring in armature.conjac.mechanism.springs for name in (spring.first, spring.second)}
-    useful = _needed(found, holding | ends)
+    # what soft bodies touch is needed wherever it hangs
+    touched = set(found) if armature.conjac.mechanism.touch_soft else set()
+    useful = _needed(found, holding | ends | touched)
     loose = [one.name for one in useful if one.parent is None and not one.animated]
     if len(loose) > 1:
         names = ", ".join(f'"{name}"' for name in loose[:4]) + (" and others" if len(loose) > 4 else "")
@@ -132,7 +134,7 @@ def ancestors(bone: bpy.types.PoseBone) -> Iterator[bpy.types.PoseBone]:
 def _needed(found: dict[str, BonePlan], holding: set[str]) -> list[BonePlan]:
     """Without animated bones that take nothing along: these go where their animation goes anyway.
 
-    holding: those that soft bodies and springs hang on.
+    holding: those that soft bodies and springs hang on, or that soft bodies touch.
     """
     held = {one.parent for one in found.values() if not one.animated} | holding
     kept: dict[str, BonePlan] = {}

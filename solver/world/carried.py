@@ -17,8 +17,9 @@ from ..errors import BadScene, StepFailed
 from ..forces.stencils import StencilForce
 from ..linear.interface import NotPositiveDefinite
 from ..linear.woodbury import WoodburyUpdate
+from ..nonlinear.approach import GIVE_WAY
 from ..nonlinear.balanced import reach_balanced
-from ..nonlinear.bounded import Surroundings, reach_bounded
+from ..nonlinear.bounded import Surroundings, nearest, reach_bounded
 from ..nonlinear.coupled import reach
 from ..nonlinear.held import GivenDirections
 from ..nonlinear.limits import StopRule
@@ -38,6 +39,7 @@ from .world import World
 if TYPE_CHECKING:
     from ..assembly.tangent import Tangent
 
+AIMS = 4  #: times that a step is solved whose end has something before it
 JOINTS = "joints/"  #: what keys of the joints' memory begin with
 HISTORIES = [key for pair in PAIRS for key in pair]  #: keys of the memory that have as many values as q
 
@@ -213,15 +215,50 @@ class FleshOnBones(World):
         """The state after h seconds. Raises StepFailed; the old state is still good."""
         for law in self.soft.contacts:
             law.begin(self.positions(state), state.time)
+        soft, joints = self._finished(state, h)
+        self.soft.refuse_blow_up(soft)
+        self.soft.note_remarks(soft)
+        self._gather_notes()
+        return self.joined([soft, joints])
+
+    def _finished(self, state: State, h: float) -> tuple[State, State]:
+        """Both states at the end of a step, what must hold exactly held. Raises StepFailed.
+
+        Rates that a drive tells lead past where it wants its body at the end, by half of what they change in the step
+        or so, and that is mended once the step is solved. Where something is before that bit of way the step is solved
+        anew with rates that lead there, so that what is soft gives way.
+        """
+        constraints, ahead = self.jointed.constraints, np.zeros(self.jointed.unknowns)
+        for _ in range(AIMS):
+            soft, joints = self._integrated(state, h, ahead)
+            posed = self.jointed.condensation.last
+            behind = np.zeros_like(ahead) if constraints is None or posed is None else constraints.behind(joints, posed)
+            solved = self._flesh.place(soft.q, soft.time, soft.led)
+            joints = self.jointed.finish(joints, alone=False)
+            soft = replace(soft, led=self._led(joints))
+            finished = self._flesh.place(soft.q, soft.time, soft.led)
+            if self.soft.largest_step(solved, finished) == 1.0:
+                return soft, joints
+            if not behind.any():
+                break
+            ahead += behind / h
+        by = float(np.abs(finished - solved).max())
+        raise StepFailed(f"what joints bring to its place by {by:.3g} m at the end of a step has something before "
+                         f"it{nearest(self.soft.touched_at(solved))}", None, GIVE_WAY)
+
+    def _integrated(self, state: State, h: float, ahead: Vec) -> tuple[State, State]:
+        """Both states as the integrator leaves them. ahead: how much faster than told drives go, (m,)."""
+        constraints = self.jointed.constraints
         try:
+            if constraints is not None:
+                constraints.hasten(ahead if ahead.any() else None)
             soft, joints = self.parted(self.jointed.integrated(self, state, h, self.soft.integrator))
         except np.linalg.LinAlgError as failure:
             raise StepFailed("the step's system of equations is singular") from failure
-        joints = self.jointed.finish(joints, alone=False)
-        self.soft.refuse_blow_up(soft)
-        self.soft.note_remarks(replace(soft, led=self._led(joints)))
-        self._gather_notes()
-        return self.joined([soft, joints])
+        finally:
+            if constraints is not None:
+                constraints.hasten(None)
+        return soft, joints
 
     def rescue(self, state: State, h: float, failure: StepFailed) -> State:
         """There is no other way."""

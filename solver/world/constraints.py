@@ -106,6 +106,7 @@ class Constraints:
         self._posture = self.tree.blank()
         self._table: ContactSet | None = None  #: of the step that was begun
         self.pushing: Index = NOTHING  #: which contacts and limits pushed in the last stage, (k, 3)
+        self._ahead: Vec | None = None  #: see `hasten`
 
     def at_work(self, time: float) -> list[bool]:
         return [] if self.drives is None else self.drives.at_work(time)
@@ -141,6 +142,8 @@ class Constraints:
         if self.drives is not None:
             centres = lin.memory.get(CENTRES, tree.fresh)
             drives = self.drives.rows(stage.time, stage.inside, centres, False)[0]
+            if self._ahead is not None:
+                drives = replace(drives, target=drives.target + self._ahead[drives.rate])
             limited, _, most = self.drives.rows(stage.time, stage.inside, centres, True)
         held = BilateralRows(self._jacobian(at, loops, drives), _joined(loops.target, drives.target),
                     _joined(loops.compliance, drives.compliance))
@@ -204,6 +207,19 @@ class Constraints:
             return state
         q, u = closed(state.q, state.u, lambda q: self._place(q, state, posed.stage.inside), posed.respond)
         return replace(state, q=q, u=u)
+
+    def hasten(self, ahead: Vec | None) -> None:
+        """From now on drives go through stages so much faster than they are told, of all rates (m,)."""
+        self._ahead = ahead
+
+    def behind(self, state: State, posed: PosedTree) -> Vec:
+        """By how much coordinates lack what their drives want at a state's time, (m,); 0 where nothing does."""
+        out = np.zeros(self.tree.rates)
+        if self.drives is not None:
+            centres = state.memory.get(CENTRES, self.tree.fresh)
+            drives, wanted, _ = self.drives.rows(state.time, posed.stage.inside, centres, False)
+            out[drives.rate] = wanted - state.q[drives.rate]
+        return out
 
     def open_by(self, posture: Posture) -> Vec:
         """How far the points of each loop are apart, or its axes from where they should be [m, rad], (l,)."""

@@ -185,6 +185,15 @@ class RubbingJoints:
         """The state with loops closed and drives where they are told to be. Raises StepFailed."""
         return state if self.outside is None else self.outside.close(state, posed)
 
+    def hasten(self, ahead: Vec | None) -> None:
+        """From now on drives go through stages so much faster than they are told, of all rates (m,)."""
+        if self.outside is not None:
+            self.outside.hasten(ahead)
+
+    def behind(self, state: State, posed: PosedTree) -> Vec:
+        """By how much coordinates lack what their drives want at a state's time, (m,); 0 where nothing does."""
+        return np.zeros(self.tree.rates) if self.outside is None else self.outside.behind(state, posed)
+
     def open_by(self, posture: Posture) -> Vec:
         """What each loop is off by [m, rad], (l,)."""
         return np.zeros(0) if self.outside is None else self.outside.open_by(posture)

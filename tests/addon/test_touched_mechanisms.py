@@ -105,6 +105,22 @@ def test_who_is_in_the_job_and_what_each_touches(arm, scene, tmp_path):  # noqa:
     assert "contact" not in document
 
 
+def test_animated_bones_that_take_nothing_along_touch_too(scene, tmp_path):  # noqa: F811
+    """They were left out of the bake, and everything went through them."""
+    rig = add_chain(3)
+    for bone in rig.pose.bones:
+        bone.conjac.role = "animated"
+    add_flesh(rig, groups=("B0",))
+    settings = rig.conjac.mechanism
+    settings.use_skin = False
+    for touches, expected in ((False, ["B0"]), (True, ["B0", "B1", "B2"])):
+        settings.touch_soft = touches
+        document, _ = job_of(rig, tmp_path / str(touches))
+        bodies, joints = (document["mechanisms"][0][key] for key in ("bodies", "joints"))
+        assert [body["name"] for body in bodies] == [joint["child"] for joint in joints] == expected
+        assert {(joint["kind"], joint["motor"]["mode"]["kind"]) for joint in joints} == {("free", "drive")}
+
+
 def test_a_job_that_touches_what_there_is_not_is_refused(arm, tmp_path):
     free_jelly()
     document, _ = job_of(arm, tmp_path / "job")

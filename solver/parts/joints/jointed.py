@@ -101,6 +101,12 @@ class Constraints(Protocol):
     def close(self, state: State, posed: PosedTree) -> State:
         """The state at the end of a step, its positions on what must hold exactly. posed: the step's last stage."""
 
+    def hasten(self, ahead: Vec | None) -> None:
+        """From now on drives go through stages so much faster than they are told, of all rates (m,)."""
+
+    def behind(self, state: State, posed: PosedTree) -> Vec:
+        """By how much coordinates lack what their drives want at a state's time, (m,); 0 where nothing does."""
+
     def open_by(self, posture: Posture) -> Vec:
         """What each loop is off by at a posture [m], (l,)."""
 
