@@ -1,7 +1,7 @@
 """cloak.blend: a figure runs in a cloak: cloth on its bones, and a soft belly that bounces under it.
 
 Torso and legs follow keyframes, the head sits on a joint with a spring, the belly is grown on the torso, and the cloak
-hangs from the torso by its upper edge, around all of them. All of it is one simulation; legs are colliders in it.
+hangs from the torso by its upper edge, around all of them. All of it is one simulation.
 """
 
 from __future__ import annotations
@@ -33,9 +33,7 @@ def build(scene: bpy.types.Scene) -> None:
     skin = stage.surface("Skin", (0.72, 0.42, 0.30), 0.45, 0.01)
     body = belly(scene, rig, skin)
     for name, bone in ((one.name, one) for one in rig.data.bones):
-        made = limb(scene, rig, name, bone.head_local, bone.tail_local, THICK[name], skin)
-        if name.endswith("Leg"):
-            jelly.collider(made, 0.3)
+        limb(scene, rig, name, bone.head_local, bone.tail_local, THICK[name], skin)
     cloak(scene, rig)
     for thing in (body, bpy.data.objects["Cloak"]):
         thing.conjac.step = rig.conjac.step
@@ -154,7 +152,7 @@ def limb(scene: bpy.types.Scene, rig: bpy.types.Object, name: str, head: Vector,
          look: bpy.types.Material) -> bpy.types.Object:
     """A capsule that a bone moves, no longer than it and a little within the one that touches, which has few faces."""
     end = (tail - head).normalized() * radius
-    vertices, faces = ragdoll.capsule(head + end, tail - end, radius if name.endswith("Leg") else 0.92 * radius)
+    vertices, faces = ragdoll.capsule(head + end, tail - end, 0.92 * radius)
     made = stage.mesh_object(scene, f"{name} Skin", [tuple(vertex) for vertex in vertices], faces)
     made.data.polygons.foreach_set("use_smooth", [True] * len(faces))
     made.data.materials.append(look)
