@@ -16,6 +16,8 @@ from .working import STRAIGHT, Working
 
 THINNEST = float(np.tan(np.deg2rad(1.0)))  # tan of the angle that moving a vertex may leave to be mended
 
+#: of its move in a step: what is nearer in material space to what lies on a run may be brought there by sliding
+SLIDES = 2.0
 OTHER_LAYER = 4.0  #: of the way along a run: what is further in material space is another layer of the cloth
 
 
@@ -228,9 +230,10 @@ def insert_edges(now: Conforming) -> int:
         key = (a, b, int(run[k]))
         if key in now.refused or a in moved or b in moved:
             continue
+        X = _material_at(working, a, b, float(found.share[k]))
         if (_leaps(now, a, b, float(found.share[k]), found.places[k])
-                or (limits.one_layer and _is_covered(now, int(run[k]), found.places[k], _material_at(
-                    working, a, b, float(found.share[k]))))):
+                or (limits.one_layer and _is_covered(now, int(run[k]), found.places[k], X))
+                or _slides_there(now, a, b, int(run[k]), found.places[k], X)):
             now.refused.add(key)
             continue
         here = _on_edge(now, a, b, float(found.share[k]), int(run[k]), found.places[k])
@@ -261,20 +264,50 @@ def _leaps(now: Conforming, a: int, b: int, share: float, place: Vec) -> bool:
 def _is_covered(now: Conforming, run: int, place: Vec, X: Vec) -> bool:
     """Whether another layer of the cloth than that of the material X (2,) lies on a run at a place of it: an edge of it
     does, or a vertex close by from which it is far in material space."""
-    working, runs = now.working, now.runs
-    n = int(working.counts[0])
-    here = np.flatnonzero(working.alive & (working.on[:n] == runs.points + run))
+    working = now.working
+    here, along, at = _along(now, run, place)
     if not len(here):
         return False
-    along, at = runs.along(run, working.x[here]), float(runs.along(run, place[None])[0])
-    order = np.argsort(along, kind="stable")
-    here, along = here[order], along[order]
-    k = int(np.searchsorted(along, at))
-    if 0 < k < len(here) and working.faces_of(int(here[k - 1]), int(here[k]))[0] >= 0:
+    if _between(now, here, along, at) is not None:
         return True
     nearest = int(np.abs(along - at).argmin())
     between = float(np.linalg.norm(working.material[here[nearest]] - X))
     return between > OTHER_LAYER * (abs(float(along[nearest]) - at) + now.limits.shortest)
+
+
+def _slides_there(now: Conforming, a: int, b: int, run: int, place: Vec, X: Vec) -> bool:
+    """Whether the edge of the cloth that lies on a run at a place slides to the material X (2,) in the step ahead: fast
+    cloth brings its next vertices there, and needs none besides."""
+    working = now.working
+    here, along, at = _along(now, run, place)
+    pair = _between(now, here, along, at)
+    if pair is None:
+        return False
+    first, way = working.material[pair[0]], working.material[pair[1]] - working.material[pair[0]]
+    t = float(np.clip((X - first) @ way / (way @ way), 0.0, 1.0))
+    move = now.h * max(float(np.linalg.norm(working.v[i])) for i in (a, b))
+    return float(np.linalg.norm(first + t * way - X)) <= SLIDES * move + now.limits.shortest
+
+
+def _along(now: Conforming, run: int, place: Vec) -> tuple[Index, Vec, float]:
+    """Vertices on a run in their order, where they are along it [m], and where a place of it is."""
+    working, runs = now.working, now.runs
+    n = int(working.counts[0])
+    here = np.flatnonzero(working.alive & (working.on[:n] == runs.points + run))
+    if not len(here):
+        return here, np.zeros(0), 0.0
+    along = runs.along(run, working.x[here])
+    order = np.argsort(along, kind="stable")
+    return here[order], along[order], float(runs.along(run, place[None])[0])
+
+
+def _between(now: Conforming, here: Index, along: Vec, at: float) -> tuple[int, int] | None:
+    """The ends of the edge that lies over a place of a run, as `_along` tells of both; None where none does."""
+    k = int(np.searchsorted(along, at))
+    if not 0 < k < len(here):
+        return None
+    ends = int(here[k - 1]), int(here[k])
+    return ends if now.working.faces_of(*ends)[0] >= 0 else None
 
 
 def _beside_a_corner(now: Conforming, ends: Index, places: Vec) -> Mask:

@@ -8,6 +8,7 @@ from sheets import grid
 from sliding_strips import DENSITY, STRETCH, block, fabric, folded_strip, run, start, steps_of
 from sound_sheets import distances
 
+from benchmarks import sharp_variants
 from solver.linear.constrained.program import SparseProgram
 from solver.linear.constrained.rows import VertexRows
 from solver.parts.eol.fabric import Assembler
@@ -105,6 +106,20 @@ def test_nothing_drives_it_along_the_edge():
     ends = mesh.x[mesh.on >= 0, 1]
     assert abs(middle) < 1e-3
     assert (ends.min(), ends.max()) == pytest.approx((-0.5, 0.5), abs=2e-3)
+
+
+def test_fast_cloth_gets_no_second_row_onto_an_edge():
+    """A square over a box's edge whose next column comes over it within the step: it does so through the vertices that
+    sit there. Two rows at one place tear the cloth off."""
+    scene = sharp_variants.SCENES["edge"]
+    steps, cloth = sharp_variants.variant("EOL", 20, scene)
+    for k in range(35):
+        cloth = steps.step(cloth, k * sharp_variants.H, sharp_variants.H)
+        sits = cloth.mesh.on >= 0
+        if k >= scene.warm:
+            assert sharp_variants.gap_at_edge(cloth.mesh, scene) <= 1e-6
+            assert np.ptp(cloth.mesh.material[sits, 0]) < 0.005
+    assert np.linalg.norm(cloth.mesh.slide[sits], axis=1).min() * sharp_variants.H > 0.015
 
 
 def test_sliding_along_itself_costs_nothing():
