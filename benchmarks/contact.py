@@ -35,7 +35,7 @@ from solver.world.nodes import Nodes
 H = 1 / 96
 STEPS = {"self": 3, "share": 6, "ducks": 4, "bowl": 4, "fifty": 4, "hundred": 4}
 FALLEN, SPEED = 6, 1.5  #: steps until a jelly hits, which are not counted; [m/s] at which they begin
-HEAPED = 30  #: more steps until they lie on each other
+PILED = 30  #: more steps until they lie on each other
 DUCKS = (10, 100)
 HEAPED = {"fifty": 36, "hundred": 48}  #: steps of 1/100 s after which most ducks lie on each other
 SOLVERS = ("newton_d", "hybrid_l1", "qlb", "quick")
@@ -114,7 +114,7 @@ def ten_in_a_bowl(folder: Path) -> tuple[list[Claim], dict[str, Any]]:
     state.u.reshape(-1, 3)[:, 2] = -SPEED
     state, _ = stepped(part, state, FALLEN)
     state, first = stepped(part, state, STEPS["bowl"])
-    state, _ = stepped(part, state, HEAPED)
+    state, _ = stepped(part, state, PILED)
     _, heap = stepped(part, state, STEPS["bowl"])
     claims = [claim(name, 1e-3 * told["ms"] * STEPS["bowl"], "s", "<= 4")
               for name, told in (("bowl_frame_s", first), ("bowl_heap_frame_s", heap))]

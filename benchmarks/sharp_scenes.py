@@ -5,8 +5,8 @@
 The scenes of `examples_blend`, built in Blender and gathered by the extension, stepped here on one thread. Columns as
 the dissertation's table has them: most faces, largest share of vertices that slide, median and longest step in thread
 milliseconds, shares of collision detection, remeshing, filling of matrices and the program; what remains is mostly
-what keeps cloth out of itself, which the dissertation leaves to the program. Where a step is cut, its parts count as
-one. FRICTION is both cloths. EDGE, WIRE and LO-RES are in `sharp_variants` and `sharp_cloth`.
+what keeps cloth out of itself, which the dissertation leaves to the program. Where a step is cut or halved, its parts
+count as one. FRICTION is both cloths. EDGE, WIRE and LO-RES are in `sharp_variants` and `sharp_cloth`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from benchmarks.sharp_cloth import stages_clocked
 from examples_blend import addon, build
 from solver.build.world import build as build_world
 from solver.job.load import load
-from solver.simulate import Timeline
+from solver.simulate import Halved, Timeline, advance
 from solver.world.sharp_cloth import SharpCloth
 
 #: faces and milliseconds of a step in the dissertation
@@ -53,11 +53,12 @@ def measured(part: SharpCloth, timeline: Timeline) -> dict[str, Any]:
     """A row of the table."""
     spent = dict.fromkeys(("detect", "remesh", "fill", "program"), 0.0)
     times, faces, share, state = list[float](), 0, 0.0, part.initial_state()
+    halved = Halved()
     count = round((timeline.end - timeline.start) / timeline.fps / timeline.step)
     with stages_clocked(part.steps, spent):
         for _ in range(count):
             began = time.thread_time()
-            state = part.step(state, timeline.step)
+            state = advance(part, state, timeline.step, 1, halved=halved)
             times.append(time.thread_time() - began)
             cloth = part.cloth(state)
             faces = max(faces, len(cloth.mesh.faces))
@@ -66,7 +67,7 @@ def measured(part: SharpCloth, timeline: Timeline) -> dict[str, Any]:
     return {"faces": faces, "sliding_%": round(100 * share, 1), "ms": round(1e3 * statistics.median(times), 1),
             "longest_ms": round(1e3 * max(times)), **{f"{key}_%": round(100 * value / whole, 1)
                                                       for key, value in spent.items()}, "steps": count,
-            "substeps": part.steps.told.substeps, "factorizations": part.steps.told.factored}
+            "halved": len(halved), "substeps": part.steps.told.substeps, "factorizations": part.steps.told.factored}
 
 
 def main() -> None:
