@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...errors import StepFailed
 from ...linear.constrained.program import SparseProgram
-from ...linear.constrained.rows import MOST, Answer, Infeasible, Keys, VertexRows, WarmStart
+from ...linear.constrained.rows import MOST, Answer, Infeasible, Keys, Singular, VertexRows, WarmStart
 from ...sheet.adapt import adapt
 from ...sheet.conform import conform
 from ...sheet.limits import Limits
@@ -286,9 +286,14 @@ class SlidingCloth:
             rows.touched = rows.touched.with_more(more)
             return True
 
-        if pushes is not None:
-            answer = self._kept_apart(posed, pushes, answer_of, asked_more, h)
-        else:
+        try:
+            answer = None if pushes is None else self._kept_apart(posed, pushes, answer_of, asked_more, h)
+        except Singular:
+            # layers so near that beside their barrier no digit is left of all else; no shorter step helps
+            self.told.once("pressed", "its layers were pressed together more than can be computed: for a moment "
+                           "nothing kept them apart")
+            return self._solved(cloth, now, None, time, h)
+        if pushes is None:
             answer = answer_of(posed, self._warm)
             for _ in range(ROUNDS):
                 if not asked_more(answer):
