@@ -237,6 +237,11 @@ def measured(name: str, cells: int, which: Scene, spent: dict[str, float]) -> di
             "paper_ms": paper_ms, "profile": profile(cloth.mesh, YMID)}
 
 
+def _mm(length: float) -> str:
+    """Millimetres of a length [m]; less than a micrometre is none."""
+    return f"{round(1e3 * length, 3):.2g} mm"
+
+
 def draw(rows: dict[str, dict[str, Any]], which: Scene, path: Path) -> None:
     """Cross-sections of all variants at the same time, and the gap under each."""
     from matplotlib.figure import Figure
@@ -253,7 +258,7 @@ def draw(rows: dict[str, dict[str, Any]], which: Scene, path: Path) -> None:
             axis.plot(piece[:, 0], piece[:, 1], "-", color="#a01828", linewidth=1.6)
         axis.plot(row["profile"][..., 0].ravel(), row["profile"][..., 1].ravel(), ".", color="#501018", markersize=4)
         axis.set(xlim=(which.at - left, which.at + 0.3 - left), ylim=(above - 0.22, above), aspect="equal", xticks=[],
-                 yticks=[], title=f"{name}: gap {1e3 * row['gap_m']:.2g} mm, {1e3 * row['deep_m']:.2g} mm deep\n"
+                 yticks=[], title=f"{name}: gap {_mm(row['gap_m'])}, {_mm(row['deep_m'])} deep\n"
                                   f"has run {100 * row['runs_m']:.1f} cm")
         axis.title.set_fontsize(10)
     figure.savefig(path, dpi=80)

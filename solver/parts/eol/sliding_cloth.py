@@ -290,9 +290,10 @@ class SlidingCloth:
             answer = None if pushes is None else self._kept_apart(posed, pushes, answer_of, asked_more, h)
         except Singular:
             # layers so near that beside their barrier no digit is left of all else; no shorter step helps
+            solved = self._solved(cloth, now, None, time, h)
             self.told.once("pressed", "its layers were pressed together more than can be computed: for a moment "
                            "nothing kept them apart")
-            return self._solved(cloth, now, None, time, h)
+            return solved
         if pushes is None:
             answer = answer_of(posed, self._warm)
             for _ in range(ROUNDS):
