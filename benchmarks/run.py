@@ -2,7 +2,8 @@
 
     python -m benchmarks.run NAME      prints its JSON line
     python -m benchmarks.run --all     all of them, and writes docs/benchmarks.md
-    python -m benchmarks.run --write NAME …     these, and writes docs/benchmarks.md with what the others said last
+    python -m benchmarks.run --write NAME …     these, and writes docs/benchmarks.md and the README's table,
+                                                with what the others said last
     python -m benchmarks.run --list    which have a row, of what commit, and which have none
 
 What each said last is kept in benchmarks/results, so a quiet hour may go to those that need it; of code that is in no
@@ -20,12 +21,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks import report, tables
+from benchmarks import front_page, report, tables
 
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "benchmarks" / "results"
-NOT_BENCHMARKS = {"armadillo", "chains", "lively_picture", "lively_scenes", "report", "run", "tables", "timed_solver",
-                  "vanilla"}
+NOT_BENCHMARKS = {"armadillo", "chains", "front_page", "lively_picture", "lively_scenes", "report", "run", "tables",
+                  "timed_solver", "vanilla"}
 #: of benchmarks that take their part as an argument
 PARTS = {
     "conjac_scenes": ("twist", "hetero", "aniso", "barcut", "dragon", "dragon_nodes", "dragon_even", "bunny",
@@ -122,7 +123,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("name", nargs="*", help=f"of {', '.join(names())}")
     parser.add_argument("--all", action="store_true")
-    parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
+    parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md and the README's table")
     parser.add_argument("--list", action="store_true", help="say which have a row")
     chosen = parser.parse_args()
     if chosen.list:
@@ -143,6 +144,7 @@ def main() -> int:
             failed.append(name)
     if chosen.all or chosen.write:
         (ROOT / "docs" / "benchmarks.md").write_text(table(kept()), encoding="utf-8")
+        front_page.write({answer["benchmark"]: answer for answer in kept()})
     return 1 if failed else 0
 
 

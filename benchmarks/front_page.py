@@ -1,0 +1,102 @@
+"""The README's table of numbers, from the rows that benchmarks wrote last.
+
+`benchmarks.run --write` puts it there beside docs/benchmarks.md. A claim without a row that can be traced to a commit
+and a machine is named below the table and has no number in it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from scripts import marked
+
+README = Path(__file__).resolve().parent.parent / "README.md"
+MARKS = "<!-- numbers: written by benchmarks/front_page.py -->", "<!-- end of numbers -->"
+HEAD = ["| | here | goal | paper |", "| --- | --- | --- | --- |"]
+
+
+class Line(NamedTuple):
+    """A row of the table: what a reader calls it, and the claim that says it."""
+
+    words: str
+    benchmark: str  #: as `benchmarks.run` calls it, with its part
+    claim: str
+    unit: str = ""  #: behind the number
+
+
+LINES = (
+    Line("What a new soft body keeps of the wobble that one sees, worst scene", "lively", "visible_default"),
+    Line("Its price over the cheapest setting of each scene", "lively", "default_over_cheapest", "times"),
+    Line("What ConJac keeps of what its nodes can tell", "lively", "conjac_over_exact"),
+    Line("*Wobble Half-Life*, off by at most", "half_life", "half_life_error"),
+    Line("Longest edge of what is dropped, over solved stages", "impacts", "drop_stretch", "times"),
+    Line("A dropped body at rest, sunk by a share of its height", "impacts", "drop_sink"),
+    Line("Drop that a hinge loses in 4 s", "swing", "hinge_loss"),
+    Line("Contact's share of a step, 2,000 pairs", "contact.share", "contact_share"),
+    Line("A mat of 20,000 faces that folds onto itself, over one without", "contact.self", "self_contact",
+         "times"),
+    Line("10 to 100 bodies in a box, exponent of the price", "contact.ducks", "ducks_exponent"),
+    Line("A frame of ten jellies in a bowl", "contact.bowl", "bowl_frame_s", "s"),
+    Line("Cloth with *Sharp Edges*, 1,700 faces, a step", "sharp_cloth", "edge_ms", "ms"),
+    Line("Such cloth, 200 faces", "sharp_cloth", "lo_res_ms", "ms"),
+    Line("Gap between such cloth and its edge", "sharp_variants.edge", "edge_gap_eol", "m"),
+    Line("A step of full FEM", "step", "vanilla_ms", "ms"),
+    Line("ConJac's step over it, 4 dynamic nodes", "step", "conjac_over_vanilla_nd4", "times"),
+    Line("ConJac's step over it, 10 dynamic nodes", "step", "conjac_over_vanilla_nd10", "times"),
+    Line("Forces and stiffness, of that step", "step", "fill_ms", "ms"),
+    Line("Factor of an 18×18×32 grid, share of dgemm's speed", "step", "grid_factor_over_dgemm"),
+    Line("Peak memory of the worker", "step", "peak_memory_mb", "MB"),
+    Line("ConJac over full FEM, both with solved SDIRK2", "coupled", "conjac_over_vanilla_sdirk2", "times"),
+    Line("NEWTON-D over our best stage solver, bar of 51,744 tetrahedra", "newton", "newton_d_over_best", "times"),
+    Line("1 to 16 bodies of 2,000 nodes, exponent of the price", "bodies", "bodies_exponent"),
+    Line("A step of 1.03 million tetrahedra, full FEM", "scale", "vanilla_s_1m", "s"),
+    Line("Such a step with ConJac", "scale", "conjac_s_1m", "s"),
+    Line("SIERE's cost at E = 1e9 over that at 1e4", "stiff", "siere_cost_growth", "times"),
+    Line("Blender opened to first step, 250 frames", "bake_overhead", "first_step_s", "s"),
+    Line("Everything but stepping, per frame", "bake_overhead", "per_frame_ms", "ms"),
+    Line("The extension switched on in Blender", "register", "register_ms", "ms"),
+    Line("A chain of 100 to 10,000 hinges with stiff springs, exponent of the price", "articulated", "exponent"),
+    Line("Such a chain beside MuJoCo, 10 hinges", "articulated", "mujoco_ratio_10", "times as fast"),
+    Line("Such a chain beside MuJoCo, 100 hinges", "articulated", "mujoco_ratio_100", "times as fast"),
+    Line("Such a chain beside MuJoCo, 1000 hinges", "articulated", "mujoco_ratio_1000", "times as fast"),
+    Line("Friction in joints, BISP over Staggered Projections, both at one answer", "articulated", "bisp_over_sp",
+         "times as fast"),
+    Line("KLANN walker with friction in all bearings", "articulated", "klann_realtime", "times real time"),
+)
+
+
+def table(answers: dict[str, dict[str, Any]]) -> str:
+    """The table, and a sentence with what has no row. answers: by name and part of a benchmark."""
+    rows, without = [*HEAD], []
+    for line in LINES:
+        found = [one for one in answers.get(line.benchmark, {"claims": []})["claims"] if one["claim"] == line.claim]
+        if found:
+            rows.append(_row(line, found[0]))
+        else:
+            without.append(f"`{line.claim}` of `{line.benchmark}`")
+    if without:
+        rows += ["", "Not measured on a commit that is kept: " + ", ".join(without) + "."]
+    return "\n".join(rows)
+
+
+def write(answers: dict[str, dict[str, Any]]) -> None:
+    """Into the README. Raises ValueError where it lacks the place."""
+    marked.put(README, MARKS, table(answers))
+
+
+def _row(line: Line, claim: dict[str, Any]) -> str:
+    here = f"{_number(claim['value'])} {line.unit}".strip()
+    if not claim["holds"]:
+        here += ", **missed**"
+    paper = "" if claim["paper"] is None else claim["paper"]
+    return f"| {line.words} | {here} | {_goal(claim['goal'])} | {paper} |"
+
+
+def _number(value: float) -> str:
+    """Three figures; what is zero but for rounding is 0."""
+    return "0" if abs(value) < 1e-12 else f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
+
+
+def _goal(said: str) -> str:
+    return said.replace("<=", "≤").replace(">=", "≥")

@@ -1,0 +1,37 @@
+"""The README's numbers are those of the rows that benchmarks wrote, and each claim it names is one that code makes."""
+
+from pathlib import Path
+
+from benchmarks import front_page, run
+from scripts import marked
+
+
+def answer(**changed):
+    claim = {"claim": "vanilla_ms", "value": 93.25, "unit": "ms", "goal": "<= 90", "paper": 120, "holds": False}
+    return {"step": {"benchmark": "step", "claims": [claim | changed]}}
+
+
+def test_the_readme_says_what_the_kept_rows_say():
+    kept = {one["benchmark"]: one for one in run.kept()}
+    assert marked.read(front_page.README, front_page.MARKS) == front_page.table(kept)
+
+
+def test_a_missed_goal_is_said_and_what_has_no_row_has_no_number():
+    said = front_page.table(answer())
+    assert "| A step of full FEM | 93.2 ms, **missed** | ≤ 90 | 120 |" in said
+    assert "Not measured on a commit that is kept: " in said and "`edge_ms` of `sharp_cloth`" in said
+    assert said.count("\n|") == 2  # the rule below the heads, and this one
+
+
+def test_what_holds_is_said_without_a_word_and_rounding_is_zero():
+    said = front_page.table(answer(holds=True, value=7e-49, paper=None))
+    assert "| A step of full FEM | 0 ms | ≤ 90 |  |" in said
+
+
+def test_each_line_names_a_benchmark_and_a_claim_that_its_code_makes():
+    code = Path(run.ROOT, "benchmarks")
+    texts = "\n".join(path.read_text(encoding="utf-8") for path in code.rglob("*.py") if path.name != "front_page.py")
+    for line in front_page.LINES:
+        assert line.benchmark in run.names(), line
+        family = line.claim.rstrip("0123456789")  # a claim for each of several numbers has its number put in
+        assert f'"{line.claim}"' in texts or f'"{family}{{' in texts, line
