@@ -3,11 +3,13 @@
 The chain of `chains`, at every size from the same posture and for the same few steps, which is a whole step each time:
 posture, forces, matrix, factor, solve, advance. Both programs in one process, taking turns, medians. Dense is what the
 same system costs when Jᵀ B J is formed and factored as a dense matrix, which is what stiffness between bodies asked for
-before the recursion took it in.
+before the recursion took it in. Rows of their own, by `python -m benchmarks.articulated NAME`: `growth`, `mujoco`,
+`klann` (benchmarks/scenes/klann.py) and `bisp` (benchmarks/scenes/chain.py).
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 import tempfile
@@ -23,6 +25,7 @@ import scipy.linalg
 
 from benchmarks.chains import Ours, Theirs
 from benchmarks.report import Claim, claim, emit
+from benchmarks.run import PARTS
 from benchmarks.scenes import klann
 from benchmarks.scenes.chain import bisp_over_sp
 
@@ -141,17 +144,16 @@ def blows_up(integrator: str) -> bool:
     return chain.has_blown_up
 
 
-PARTS: tuple[Callable[[], Part], ...] = (growth, beside_mujoco, klann.realtime, bisp_over_sp)
+MEASURED: dict[str, Callable[[], Part]] = {"growth": growth, "mujoco": beside_mujoco, "klann": klann.realtime,
+                                           "bisp": bisp_over_sp}
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("name", choices=PARTS["articulated"])
+    name = parser.parse_args().name
     threads.configure(None)
-    claims, details = [], {}
-    for part in PARTS:
-        found, seen = part()
-        claims += found
-        details |= seen
-    emit("articulated", claims, details)
+    emit(f"articulated.{name}", *MEASURED[name]())
 
 
 if __name__ == "__main__":

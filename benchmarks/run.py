@@ -29,11 +29,13 @@ NOT_BENCHMARKS = {"armadillo", "chains", "front_page", "lively_picture", "lively
                   "timed_solver", "vanilla"}
 #: of benchmarks that take their part as an argument
 PARTS = {
-    "conjac_scenes": ("twist", "hetero", "aniso", "barcut", "dragon", "dragon_nodes", "dragon_even", "bunny",
-                      "armadillo", "refactor", "muscle"),
+    "articulated": ("growth", "mujoco", "klann", "bisp"),
+    "conjac_scenes": ("twist", "hetero", "aniso", "barcut", "dragon", "dragon_coarse", "dragon_fine", "dragon_nodes",
+                      "dragon_even", "bunny", "armadillo", "refactor", "muscle"),
     "contact": ("self", "share", "ducks", "bowl", "fifty", "hundred"),
     "contact_laws": ("mat", "balls"),
     "mechanism_scenes": ("chain", "biped"),
+    "scale": ("multigrid", "direct", "poisson"),
     "sharp_variants": ("edge", "wire", "strand"),
 }
 
