@@ -16,9 +16,11 @@ from .limits import StopRule, left
 from .problem import SAME_PLACE
 
 DEPTH = 8  #: differences that the acceleration keeps
-PASSES = 14  #: on one factor in one stage
+#: on one factor in one stage: who needs a few more than the first is nearly there, and another costs six
+PASSES = 20
 FACTORS = 5  #: in one stage
-SOON = 2  #: of them where a stage may be given up: what two do not solve a third seldom does
+#: of both where a stage may be given up: what so many do not solve a few more seldom do
+SOON_PASSES, SOON = 14, 2
 LOST = 20.0  #: times the smallest change so far: a pass that changes so much leads nowhere
 #: a pass changes no edge by more than this share of its length; one that would goes so far in its direction
 LONGEST = 0.5
@@ -59,8 +61,10 @@ class KeptStage:
 
         base: coordinates at zero rates, (3 f,). extent: of the body [m].
         """
-        v = coordinates.spread(self._foreseen(stage, start, coordinates), stage.w)
+        foreseen = self._foreseen(stage, start, coordinates)
+        v = coordinates.spread(foreseen, stage.w)
         at = Iterate.at(stage, coordinates.place(base, stage.time), coordinates.prescribed, v, self._p)
+        at.foreseen = stage.b * stage.h * float(np.abs(foreseen - start.u).max(initial=0.0))
         for _ in range(SOON if limits.strain_left else FACTORS):
             if self._passes is None or not self._passes.serves(at.x, stage, start):
                 self._drop()
@@ -86,7 +90,8 @@ class KeptStage:
         self._anderson.start()
         sizes: list[float] = []
         last, before, cut = 0.0, 0.0, 0
-        for _ in range(min(PASSES, limits.iterations - at.passes)):
+        most = SOON_PASSES if limits.strain_left else PASSES
+        for _ in range(min(most, limits.iterations - at.passes)):
             at.passes += 1
             here = products_at(at.x, at.v, np.stack([at.v, at.p]))
             if here.contacts is not None and len(here.contacts.nodes) and not self._passes.serves_contacts:
@@ -95,7 +100,9 @@ class KeptStage:
             change = self._passes.change(here, stage)
             size = max(float(np.abs(change[0] + change[1]).max()), float(np.abs(change[1]).max()))
             if not at.goal:
-                at.goal = max(limits.tolerance * (size + 1.0e-3 * extent), SAME_PLACE * extent)
+                # a share of what the stage changes: what is foreseen of that makes less of the first pass, not of it
+                first = max(size, at.foreseen)
+                at.goal = max(limits.tolerance * (first + 1.0e-3 * extent), SAME_PLACE * extent)
             sizes.append(size)
             if not np.isfinite(size) or size > LOST * min(sizes):
                 return False
@@ -131,6 +138,7 @@ class Iterate:
 
     def __init__(self, base: Vec, z: Vec, reached: float) -> None:
         self.z, self._base, self._reached = z, base, reached
+        self.foreseen = 0.0  #: how far it began from where the rates of the stage's start lead [m]
         self.goal = 0.0  #: the largest change of the last pass [m], from the first one's
         self.passes = 0  #: that it took
         self.strain = 0.0  #: the largest share of its length by which the last pass would have changed an edge

@@ -294,16 +294,23 @@ class ConJac:
         inside = inside_of(self.linear)
         if inside is None or not SingleFew.can_copy(inside):
             return None
+        self._show()
         if last is None or not last.of(inside):
             last = SingleFew(inside, self.pattern.size - 3 * len(self.inner))
         last.single.copy()
         return last
+
+    def _show(self) -> None:
+        """Before the linear solver's factor is read: it may have been made elsewhere."""
+        if self._rough is not None:
+            self._rough.show(self.linear.factored)
 
     def relax(self, posed: PosedConJac, loads: Vec, solve: Callable[[Vec], Vec] | None = None) -> Vec:
         """−K_qq⁻¹ of loads on the quasistatic rows, (3 q, c) [m], the kept nodes held, on the last factor, or
         by a `solve` of `in_single`."""
         if solve is not None:
             return solve(loads)
+        self._show()
         right = np.zeros((self.pattern.size, *loads.shape[1:]))
         right[: len(loads)] = loads
         solved = self.linear.solve(right)

@@ -19,7 +19,7 @@ class Rough:
     def __init__(self, inside: Supernodes, kept: int) -> None:
         """inside: of the linear solver's factor. kept: the last unknowns."""
         self.single, self._inside, self._kept = SingleFactor(inside), inside, kept
-        self._few, self._stamp = SingleFew(inside, kept, self.single), -1
+        self._few, self._stamp, self._is_shown = SingleFew(inside, kept, self.single), -1, False
         self._columns: SingleColumns | None = None  # none before BLAS is known to be within reach
         self._strips = np.zeros((-(-kept // LANES), len(inside.permutation), LANES), dtype=np.float32)
 
@@ -31,19 +31,26 @@ class Rough:
         """Solves with this factor, where it is the last of so many; None where another was made since."""
         return self._few if self._stamp == factored else None
 
+    def show(self, factored: int) -> None:
+        """Write this factor in the place of the linear solver's, where it is the last of so many: few who ask for
+        directions solve with that one, and writing it takes a tenth of a factor."""
+        if self._stamp == factored and not self._is_shown:
+            np.multiply(self.single.values, self.single.unit ** -0.5, out=self._inside.values, casting="unsafe",
+                        dtype=np.float64)
+            self._is_shown = True
+
     def condense(self, lower: sp.csc_matrix, showing: Shown) -> Vec | None:
         """Factor, and J of one backward solve, (m − kept, kept); None where it cannot be factored so.
 
-        The linear solver's factor is this one then. Raises NotPositiveDefinite, also where a pivot is lost in rounding.
-        [ConJac 6]
+        The linear solver's factor counts as this one then, and is this one once it is shown. Raises
+        NotPositiveDefinite, also where a pivot is lost in rounding. [ConJac 6]
         """
         if not self.single.can_factor(lower):
             return None
+        self._stamp = -1
         self.single.factor(lower)
-        np.multiply(self.single.values, self.single.unit ** -0.5, out=self._inside.values, casting="unsafe",
-                    dtype=np.float64)
         showing.factored += 1
-        self._stamp = showing.factored
+        self._stamp, self._is_shown = showing.factored, False
         if self._columns is None:
             self._columns = SingleColumns(self._inside, self.single)
         strips, kept = self._strips, self._kept
