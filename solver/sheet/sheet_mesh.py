@@ -17,6 +17,7 @@ from ..state import Index, Mask, Vec
 from .around_kernels import build_tables
 from .overlap import overlapping_faces
 from .polar_kernels import average, take_apart
+from .sheet_mesh_kernels import areas_of, border_edges_of, edges_of, gradients_of, mean_around, tangents_of
 
 #: corners after and before each corner of a face: the ends of the edge opposite to it
 NEXT, LAST = (1, 2, 0), (2, 0, 1)
@@ -59,34 +60,33 @@ class SheetMesh:
         build_tables(len(self.x), len(self.faces), np.ascontiguousarray(self.faces), beyond, at)
         return beyond
 
-    @cached_property
+    @property
     def edges(self) -> Index:
         """Ends of each edge once, (e, 2), as the first face that has it goes round."""
-        face, corner = self.edge_faces[:, 0], self.edge_corners
-        return np.stack([self.faces[face, (corner + 1) % 3], self.faces[face, (corner + 2) % 3]], axis=1)
+        return self._edges[0]
 
-    @cached_property
+    @property
     def edge_faces(self) -> Index:
         """The faces of each edge, (e, 2), the second -1 at the border."""
-        face, corner = self._first
-        both: Index = np.stack([face, self.across[face, corner]], axis=1).astype(np.int32)
-        return both
+        return self._edges[1]
 
-    @cached_property
+    @property
     def edge_corners(self) -> Index:
         """Which corner of its first face stands opposite to each edge, (e,)."""
-        return self._first[1].astype(np.int32)
+        return self._edges[2]
 
     @cached_property
-    def _first(self) -> tuple[Index, Index]:
-        face, corner = np.nonzero((self.across < 0) | (np.arange(len(self.faces))[:, None] < self.across))
-        return face, corner
+    def _edges(self) -> tuple[Index, Index, Index]:
+        room = self.faces.size
+        ends, beside, corner = np.empty((room, 2), np.int32), np.empty((room, 2), np.int32), np.empty(room, np.int32)
+        count = edges_of(np.ascontiguousarray(self.faces), self.across, ends, beside, corner)
+        return ends[:count], beside[:count], corner[:count]
 
     @cached_property
     def border_edges(self) -> Index:
         """Edges of one face, (b, 2), the cloth to their left in material space."""
-        face, corner = np.nonzero(self.across < 0)
-        return np.stack([self.faces[face, (corner + 1) % 3], self.faces[face, (corner + 2) % 3]], axis=1)
+        ends = np.empty((self.faces.size, 2), np.int32)
+        return ends[:border_edges_of(np.ascontiguousarray(self.faces), self.across, ends)]
 
     @cached_property
     def border(self) -> Mask:
@@ -101,13 +101,9 @@ class SheetMesh:
 
         From the vertex before to the one behind: sliding so leaves the cloth as large as it is, and a border straight.
         """
-        way = self.material[self.border_edges[:, 1]] - self.material[self.border_edges[:, 0]]
-        tangent = np.zeros_like(self.material)
-        for end in (0, 1):
-            np.add.at(tangent, self.border_edges[:, end], way)
-        size = np.linalg.norm(tangent, axis=1)
-        unit: Vec = tangent / np.where(size > 0.0, size, 1.0)[:, None]
-        return unit
+        tangents: Vec = np.zeros((len(self.x), 2))
+        tangents_of(np.ascontiguousarray(self.material), self.border_edges, tangents)
+        return tangents
 
     @cached_property
     def border_turns(self) -> Vec:
@@ -125,16 +121,10 @@ class SheetMesh:
         return unit
 
     @cached_property
-    def material_edges(self) -> Vec:
-        """D_X of each face, columns X_b − X_a and X_c − X_a [m], (m, 2, 2). [Thesis 2.3]"""
-        corners = self.material[self.faces]
-        return np.stack([corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]], axis=2)
-
-    @cached_property
     def areas(self) -> Vec:
         """Of the faces in material space [m²], (m,)."""
-        d = self.material_edges
-        areas: Vec = 0.5 * (d[:, 0, 0] * d[:, 1, 1] - d[:, 0, 1] * d[:, 1, 0])
+        areas: Vec = np.empty(len(self.faces))
+        areas_of(np.ascontiguousarray(self.material), np.ascontiguousarray(self.faces), areas)
         return areas
 
     @cached_property
@@ -149,19 +139,17 @@ class SheetMesh:
 
     def face_gradients(self, values: Vec) -> Vec:
         """How (n, d) values at the vertices grow along material space in each face, (m, d, 2)."""
-        d, twice = self.material_edges, 2.0 * self.areas
-        inverse = np.empty_like(d)
-        inverse[:, 0, 0], inverse[:, 0, 1] = d[:, 1, 1] / twice, -d[:, 0, 1] / twice
-        inverse[:, 1, 0], inverse[:, 1, 1] = -d[:, 1, 0] / twice, d[:, 0, 0] / twice
-        corners = values[self.faces]
-        along = np.stack([corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]], axis=2)
-        grown: Vec = along @ inverse
+        grown: Vec = np.empty((len(self.faces), values.shape[1], 2))
+        gradients_of(np.ascontiguousarray(values), np.ascontiguousarray(self.material),
+                     np.ascontiguousarray(self.faces), grown)
         return grown
 
     @cached_property
     def mean_gradients(self) -> Vec:
         """F at the vertices as the mean of the faces around, by area, (n, 3, 2). Where the cloth folds it shrinks."""
-        return self._mean(self.gradients)
+        mean: Vec = np.empty((len(self.x), 3, 2))
+        mean_around(np.ascontiguousarray(self.faces), self.areas, self.gradients, mean)
+        return mean
 
     @cached_property
     def polar_gradients(self) -> Vec:
@@ -173,14 +161,6 @@ class SheetMesh:
         take_apart(np.ascontiguousarray(self.gradients), apart)
         average(np.ascontiguousarray(self.faces), self.areas, apart, averaged)
         return averaged
-
-    def _mean(self, of_faces: Vec) -> Vec:
-        """By area over the faces around each vertex, (n, …)."""
-        flat = of_faces.reshape(len(self.faces), -1) * self.areas[:, None]
-        around = self.faces.ravel()
-        summed = np.stack([np.bincount(around, np.repeat(column, 3), len(self.x)) for column in flat.T], axis=1)
-        mean: Vec = summed / (3.0 * np.maximum(self.vertex_areas, 1e-300))[:, None]
-        return mean.reshape(len(self.x), *of_faces.shape[1:])
 
     @cached_property
     def world_velocities(self) -> Vec:

@@ -10,6 +10,7 @@ from ..state import Index, Mask, Vec
 from .limits import Limits
 from .runs import Runs
 from .sheet_mesh import SheetMesh
+from .tracking_kernels import nearest_segment, share_with_area, up_to_border
 
 
 @dataclass(frozen=True)
@@ -75,49 +76,21 @@ def _is_off(way: Vec, outward: Vec, thickness: float) -> Mask:
 
 def _at_the_border(mesh: SheetMesh, vertices: Index, limits: Limits, h: float) -> Mask:
     """Which of the vertices run up to the border within the step, or along it up to a corner of it."""
-    # none but those of faces at the border are so near
-    close = np.zeros(len(mesh.x), dtype=bool)
-    close[mesh.faces[mesh.border[mesh.faces].any(axis=1)]] = True
-    at: Mask = close[vertices]
-    asked = vertices[at]
-    if not len(asked):
-        return at
-    border, segments = mesh.border[asked], mesh.material[mesh.border_edges]
-    corners, near = mesh.material[mesh.kept & mesh.border], np.zeros(len(asked), dtype=bool)
-    for share in (0.0, 0.5, 1.0) if mesh.slide[asked].any() else (0.0,):
-        X = mesh.material[asked] + share * h * mesh.slide[asked]
-        to_corner = np.linalg.norm(X[:, None] - corners, axis=2).min(axis=1, initial=np.inf)
-        near |= np.where(border, to_corner, border_distance(segments, X)) < 0.5 * limits.shortest
-    at[at] = near
+    at: Mask = np.empty(len(vertices), dtype=bool)
+    up_to_border(np.ascontiguousarray(mesh.material), np.ascontiguousarray(mesh.slide),
+                 np.ascontiguousarray(mesh.faces), mesh.border, mesh.border_edges, mesh.kept,
+                 vertices.astype(np.int32), h, 0.5 * limits.shortest, at)
     return at
 
 
 def border_distance(segments: Vec, X: Vec) -> Vec:
     """Of places X (k, 2) in material space to the border's edges, (b, 2, 2), (k,) [m]."""
-    first, way = segments[:, 0], segments[:, 1] - segments[:, 0]
-    t = np.einsum("kbi,bi->kb", X[:, None] - first, way) / np.einsum("bi,bi->b", way, way)
-    off = X[:, None] - first - np.clip(t, 0.0, 1.0)[..., None] * way
-    nearest: Vec = np.sqrt(np.einsum("kbi,kbi->kb", off, off).min(axis=1, initial=np.inf))
+    nearest: Vec = np.empty(len(X))
+    nearest_segment(np.ascontiguousarray(segments), np.ascontiguousarray(X), nearest)
     return nearest
 
 
 def material_reach(mesh: SheetMesh, h: float, left: float = 0.2) -> float:
     """The largest share of a step of h [s], in [0, 1], in which sliding leaves every face this share of its area."""
-    moving = np.flatnonzero(np.any(mesh.slide[mesh.faces] != 0.0, axis=(1, 2)))
-    if not len(moving):
-        return 1.0
-    X, S = mesh.material[mesh.faces[moving]], h * mesh.slide[mesh.faces[moving]]
-
-    def across(one: Vec, two: Vec) -> Vec:
-        b, c = one[:, 1] - one[:, 0], two[:, 2] - two[:, 0]
-        twice: Vec = b[:, 0] * c[:, 1] - b[:, 1] * c[:, 0]
-        return twice
-
-    # area a t² + b t + c: the first t at which it is what shall be left
-    a, b, c = across(S, S), across(X, S) + across(S, X), (1.0 - left) * across(X, X)
-    root = b * b - 4.0 * a * c
-    # the smallest positive root, written so that a = 0 does no harm
-    down = -b + np.sqrt(np.maximum(root, 0.0))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        first = np.where((root >= 0.0) & (down > 0.0), 2.0 * c / down, np.inf)
-    return float(min(1.0, first.min()))
+    return float(share_with_area(np.ascontiguousarray(mesh.material), np.ascontiguousarray(mesh.slide),
+                                 np.ascontiguousarray(mesh.faces), h, left))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...state import Index, Mask, Vec
-from .near_kernels import boxes, columns, near_pairs
+from .near_kernels import all_pairs, boxes, columns, near_pairs
 
+BRUTE = 400  #: rows: for fewer of them a grid takes longer to set up
 WIDE = 2.0  #: of a box's mean width: a column of the grid
 
 
@@ -21,9 +22,21 @@ def near_rows(x: Vec, corners: Index, points: int, group: Index, distance: float
     """
     box = np.empty((len(corners), 6))
     boxes(x, x, corners, 0.5 * distance, box)
+    if moved is None and len(corners) <= BRUTE:
+        return _all_found(box, x, corners, points, group, distance, room)
     found = _of_moved(box, x, corners, points, group, distance, room, moved)
     ordered: Index = found[np.lexsort((found[:, 1], found[:, 0]))]
     return ordered
+
+
+def _all_found(box: Vec, x: Vec, corners: Index, points: int, group: Index, distance: float, room: int) -> Index:
+    """The same of few rows, each with each."""
+    while True:
+        found = np.empty((room, 2), dtype=np.int32)
+        count = int(all_pairs(box, points, x, corners, group, distance, found))
+        if count <= room:
+            return found[:count]
+        room = count
 
 
 def crossing_rows(x: Vec, end: Vec, corners: Index, points: int, group: Index, room: int = 1024) -> Index:

@@ -56,6 +56,46 @@ def columns(box, first, second, low, inverse, shape, start, entry):  # type: ign
                     start[column + 1] += 1
 
 
+@inlined
+def _is_near(p, q, points, x, corners, group, square, nodes, work):  # type: ignore[no-untyped-def]
+    """Whether two rows, the first of them a point where there are points, may touch and are near each other."""
+    if points > 0:
+        nodes[0], nodes[1], nodes[2], nodes[3] = corners[p, 0], corners[q, 0], corners[q, 1], corners[q, 2]
+        joined = nodes[0] == nodes[1] or nodes[0] == nodes[2] or nodes[0] == nodes[3]
+    else:
+        nodes[0], nodes[1], nodes[2], nodes[3] = corners[p, 0], corners[p, 1], corners[q, 0], corners[q, 1]
+        joined = nodes[0] == nodes[2] or nodes[0] == nodes[3] or nodes[1] == nodes[2] or nodes[1] == nodes[3]
+    own = group[nodes[0]]
+    if joined or (own >= 0 and group[nodes[1]] == own and group[nodes[2]] == own and group[nodes[3]] == own):
+        return False
+    if square < np.inf:
+        if points > 0:
+            nearest_in_triangle(x, nodes, work)
+        else:
+            nearest_on_edges(x, nodes, work)
+        if work[SQUARE] > square:
+            return False
+    return True
+
+
+@kernel("i8(f8[:,::1], i8, f8[:,::1], i4[:,::1], i4[::1], f8, i4[:,::1])")
+def all_pairs(box, points, x, corners, group, distance, out):  # type: ignore[no-untyped-def]
+    """As `near_pairs`, of boxes in the order of the rows and without a grid: each row with each, sorted."""
+    square, count, many = distance * distance, 0, box.shape[0]
+    work, nodes = np.empty(WORK), np.empty(4, dtype=np.int32)
+    for p in range(points if points > 0 else many):
+        for q in range(points if points > 0 else p + 1, many):
+            if (box[p, 0] > box[q, 3] or box[q, 0] > box[p, 3] or box[p, 1] > box[q, 4] or box[q, 1] > box[p, 4]
+                    or box[p, 2] > box[q, 5] or box[q, 2] > box[p, 5]):
+                continue
+            if not _is_near(p, q, points, x, corners, group, square, nodes, work):
+                continue
+            if count < out.shape[0]:
+                out[count, 0], out[count, 1] = p, q
+            count += 1
+    return count
+
+
 @kernel("i8(f8[:,::1], i8[::1], i8, f8[::1], f8[::1], i8[::1], i8[::1], i4[::1], i8, f8[:,::1], i4[:,::1], i4[::1], f8,"
         " i4[:,::1])")
 def near_pairs(box, order, axis, low, inverse, shape, start, entry, points, x, corners, group, distance, out):  # type: ignore[no-untyped-def]
@@ -91,24 +131,8 @@ def near_pairs(box, order, axis, low, inverse, shape, start, entry, points, x, c
                         or _cell(max(low2, box[j, second]), low[1], inverse[1], shape[1]) != own_second):
                     continue
                 p, q = min(s, t), max(s, t)
-                if points > 0:
-                    nodes[0], nodes[1], nodes[2], nodes[3] = corners[p, 0], corners[q, 0], corners[q, 1], corners[q, 2]
-                    joined = nodes[0] == nodes[1] or nodes[0] == nodes[2] or nodes[0] == nodes[3]
-                else:
-                    nodes[0], nodes[1], nodes[2], nodes[3] = corners[p, 0], corners[p, 1], corners[q, 0], corners[q, 1]
-                    joined = (nodes[0] == nodes[2] or nodes[0] == nodes[3] or nodes[1] == nodes[2]
-                              or nodes[1] == nodes[3])
-                own = group[nodes[0]]
-                if joined or (own >= 0 and group[nodes[1]] == own and group[nodes[2]] == own
-                              and group[nodes[3]] == own):
+                if not _is_near(p, q, points, x, corners, group, square, nodes, work):
                     continue
-                if square < np.inf:
-                    if points > 0:
-                        nearest_in_triangle(x, nodes, work)
-                    else:
-                        nearest_on_edges(x, nodes, work)
-                    if work[SQUARE] > square:
-                        continue
                 if count < out.shape[0]:
                     out[count, 0], out[count, 1] = p, q
                 count += 1

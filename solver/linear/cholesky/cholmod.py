@@ -101,10 +101,12 @@ def _ordered(graph: sp.csc_matrix, *methods: str) -> Index:
     """By the first method that this CHOLMOD knows."""
     if graph.shape[0] == 0:
         return np.zeros(0, dtype=np.int32)
-    shifted = (graph + sp.identity(graph.shape[0], format="csc")).tocsc()
+    # the diagonal counts nothing; to add one takes as long as to order a small graph
+    tidy = graph.dtype == float and graph.has_canonical_format
+    pattern = graph if tidy else (graph + sp.identity(graph.shape[0], format="csc")).tocsc()
     for method in methods:
         try:
-            return analyze(shifted, mode="simplicial", ordering_method=method).P().astype(np.int32)  # type: ignore[no-any-return]
+            return analyze(pattern, mode="simplicial", ordering_method=method).P().astype(np.int32)  # type: ignore[no-any-return]
         except CholmodError:
             continue
     return np.arange(graph.shape[0], dtype=np.int32)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +30,11 @@ class VertexRows:
     def __len__(self) -> int:
         return len(self.target)
 
+    def first(self, count: int) -> VertexRows:
+        """So many of them."""
+        return VertexRows(self.vertex[:count], self.factor[:count], self.target[:count], self.equal[:count],
+                          self.key[:count])
+
 
 @dataclass(frozen=True)
 class SpreadRows:
@@ -49,8 +55,9 @@ def no_vertex_rows() -> VertexRows:
     return VertexRows(np.zeros(0, np.int32), np.zeros((0, MOST)), none, np.zeros(0, bool), np.zeros(0, np.int64))
 
 
+@lru_cache(maxsize=4)
 def no_spread_rows(unknowns: int) -> SpreadRows:
-    """A table without rows."""
+    """A table without rows; the very same each time, as scipy takes long to make one."""
     return SpreadRows(sp.csr_matrix((0, unknowns)), np.zeros(0), np.zeros(0, bool), np.zeros(0, np.int64))
 
 

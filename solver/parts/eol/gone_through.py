@@ -4,12 +4,14 @@ keep it out: a vertex beside a sharp edge that comes in over it, cloth that forc
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ...linear.constrained.rows import MOST, Keys, VertexRows
 from ...meshing.normals import unit_normals
 from ...state import Index, Mask, Vec
-from .touching import PUSH, Look, Pairs, Touching, row_key, spread_rows
+from .touching import PUSH, Look, Pairs, Touching, Whose, no_pairs, row_key, spread_rows
 from .touching_kernels import INSIDE
 from .unknowns import Unknowns
 
@@ -33,21 +35,27 @@ def gone_through(look: Look, unknowns: Unknowns, v: Vec, tolerance: float) -> tu
 def inside(look: Look, tolerance: float) -> tuple[Vec, float]:
     """Places of the cloth (k, 3) that are in a closed thing by more than a tolerance [m] where a step starts, and how
     deep the deepest is [m]."""
-    step, things = _Step(look, look.v, tolerance), look.things
+    step = _Step(look, look.v, tolerance)
+    places, deepest = [np.zeros((0, 3))], 0.0
+
+    def look_at(whose: Callable[[Index], Whose], gap: Vec, keep: Mask) -> None:
+        nonlocal deepest
+        k = np.flatnonzero(keep & (gap < -tolerance))
+        if len(k):
+            where = whose(k)
+            found = look.is_in(where, gap[k])
+            places.append(where.places[found, 0])
+            deepest = max(deepest, float(-gap[k[found]].min(initial=0.0)))
+
     pairs = look.vertex_pairs
     _, _, gap, keep = look.at_faces(pairs, look.x)
-    tables = [(look.x[pairs[:, 0], None], pairs[:, 0].astype(np.int64), things.of_triangle[pairs[:, 1]], gap, keep)]
+    look_at(lambda k: look.whose_vertices(pairs[k], look.x), gap, keep)
     nodes, of = look.edge_pairs
     rows = np.flatnonzero(~step.sits(nodes, of))
-    nodes, weights, _, gap, keep = look.over_edges(nodes[rows], of[rows], look.x)
-    tables.append((*look.whose(nodes, weights, look.x), gap, keep))
-    nodes, weights, _, gap, keep = look.through_faces(np.concatenate([look.blunt_pairs, look.corner_pairs]), look.x)
-    tables.append((*look.whose(nodes, weights, look.x), gap, keep))
-    places, deepest = [np.zeros((0, 3))], 0.0
-    for place, one, thing, gap, keep in tables:
-        found = look.is_in(one, thing, place, gap, keep & (gap < -tolerance))
-        places.append(place[found, 0])
-        deepest = max(deepest, float(-gap[found].min(initial=0.0)))
+    over, weights, _, gap, keep = look.over_edges(nodes[rows], of[rows], look.x)
+    look_at(lambda k: look.whose(over[k], weights[k], look.x), gap, keep)
+    through, shares, _, gap, keep = look.through_faces(np.concatenate([look.blunt_pairs, look.corner_pairs]), look.x)
+    look_at(lambda k: look.whose(through[k], shares[k], look.x), gap, keep)
     return np.concatenate(places), deepest
 
 
@@ -72,8 +80,7 @@ class _Step:
         direction[turned] *= -1.0
         gap = np.where(turned, -gap - 2.0 * things.thickness[face], gap)
         before = np.where(things.closed[face], side, np.abs(side)) - things.thickness[face]
-        whose = self.x[vertex, None], vertex.astype(np.int64), things.of_triangle[face]
-        k, deepest, ask = self._in(whose, before, gap, keep)
+        k, deepest, ask = self._in(lambda k: look.whose_vertices(pairs[k], self.x), before, gap, keep)
         vertex, n = vertex[k], direction[k]
         hit = -np.einsum("ka,kai->ki", weights[k, 1:], self.v[look.faces[face[k]]])
         rows = VertexRows(vertex, np.concatenate([n, np.zeros((len(k), MOST - 3))], axis=1),
@@ -95,7 +102,7 @@ class _Step:
         turned = ~things.closed[face] & (before < 0.0)
         direction[turned] *= -1.0
         gap, before = np.where(turned, -gap - 2.0 * thickness, gap), np.where(turned, -before, before) - thickness
-        found = self._in(look.whose(nodes, weights, self.x), before, gap, keep)
+        found = self._in(lambda k: look.whose(nodes[k], weights[k], self.x), before, gap, keep)
         return self._pairs(nodes, weights, direction, found,
                            row_key(nodes[:, 0], of, RENEWED))
 
@@ -119,37 +126,42 @@ class _Step:
         pairs = np.concatenate([look.blunt_pairs, look.corner_pairs])
         nodes, weights, direction, gap, keep = look.through_faces(pairs, self.x)
         before = np.einsum("ki,ka,kai->k", direction, weights, look.x[nodes])
-        found = self._in(look.whose(nodes, weights, self.x), before, gap, keep)
+        found = self._in(lambda k: look.whose(nodes[k], weights[k], self.x), before, gap, keep)
         return self._pairs(nodes, weights, direction, found,
                            row_key(nodes[:, 0], pairs[:, 1], RENEWED + 1))
 
-    def _in(self, whose: tuple[Vec, Keys, Index], before: Vec, gap: Vec, keep: Mask) -> tuple[Index, float, Vec]:
+    def _in(self, whose: Callable[[Index], Whose], before: Vec, gap: Vec, keep: Mask) -> tuple[Index, float, Vec]:
         """Of pairs those that are gone through in the step, for each of the cloth the last; how deep the deepest is
-        [m]; and how much faster they have to part [m/s]. whose: as `Look.whose`, at the end. before, gap: distances at
+        [m]; and how much faster they have to part [m/s]. whose: of some of them, at the end. before, gap: distances at
         the start and the end [m], (k,)."""
         look = self.look
-        place, one, thing = whose
         # what was inside already comes out as fast as it may
         least = np.minimum(before + look.h * PUSH, 0.0)
         came = before > -look.deep
         least[~came] = 0.0
-        asked = keep & (gap < least - self.tolerance)
+        k = np.flatnonzero(keep & (gap < least - self.tolerance))
+        if not len(k):
+            return k, 0.0, np.zeros(0)
+        where = whose(k)
         # what is hardly below a lid is far from the edges below it, over which it did not come in
-        within = look.within(thing, place, asked, self.x, self.tolerance)
-        k = np.flatnonzero(asked & (within | (came & ~look.things.is_closed[thing])))
+        within = look.within(where, self.x, self.tolerance) | (came[k] & ~look.things.is_closed[where.thing])
+        k, one = k[within], where.one[within]
         # a vertex came through the last one; an edge, and what came through none as they are at the end, leaves by the
         # nearest
-        share = np.where(came & (place.shape[1] == 1), -before / np.maximum(before - gap, 1e-300), -gap)[k]
-        order = k[np.lexsort((gap[k], share, ~came[k], one[k]))]
-        first = np.ones(len(order), dtype=bool)
-        first[1:] = one[order[1:]] != one[order[:-1]]
-        k = order[first]
+        share = np.where(came & (where.places.shape[1] == 1), -before / np.maximum(before - gap, 1e-300), -gap)[k]
+        order = np.lexsort((gap[k], share, ~came[k], one))
+        k, one = k[order], one[order]
+        first = np.ones(len(k), dtype=bool)
+        first[1:] = one[1:] != one[:-1]
+        k = k[first]
         return k, float((least - gap)[k].max(initial=0.0)), (least - gap)[k] / look.h
 
     def _pairs(self, nodes: Index, weights: Vec, direction: Vec, found: tuple[Index, float, Vec], key: Keys
                ) -> tuple[Pairs, float]:
         """Rows of those found."""
         k, deepest, ask = found
+        if not len(k):
+            return no_pairs(), 0.0
         most = np.sort(np.argsort(-ask, kind="stable")[:MOST_AT_ONCE])
         k, ask = k[most], ask[most]
         soft = np.where(nodes[k] < len(self.look.mesh.x), weights[k], 0.0)

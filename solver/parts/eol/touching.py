@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -58,6 +59,21 @@ class Pairs:
     direction: Vec  #: (k, 3)
     target: Vec  #: (k,)
     key: Keys  #: (k,)
+
+
+def no_pairs() -> Pairs:
+    """A table without rows."""
+    none = np.zeros(0)
+    return Pairs(np.zeros((0, 4), np.int32), np.zeros((0, 4)), np.zeros((0, 3)), none, none.astype(np.int64))
+
+
+@dataclass(frozen=True)
+class Whose:
+    """Which of the cloth and of the things some pairs are of."""
+
+    places: Vec  #: of the cloth, the nearest and those along its edge [m], (k, p, 3)
+    one: Keys  #: a name of the cloth's vertex or edge, or of the thing's vertex, (k,)
+    thing: Index  #: (k,)
 
 
 @dataclass(frozen=True)
@@ -144,10 +160,8 @@ class Look:
         weights, direction, gap, keep = self.at_faces(pairs, self.x)
         hit = -np.einsum("ka,kai->ki", weights[:, 1:], self.v[self.faces[pairs[:, 1]]])
         k = np.flatnonzero(keep)
-        vertex, face = pairs[k].T
-        keep[k] = self._comes(gap[k], direction[k], (self.v[pairs[:, 0]] - hit)[k], SWAY, self.x[vertex, None],
-                              vertex.astype(np.int64), self.things.of_triangle[face])
-        k = np.flatnonzero(keep)
+        k = k[self._comes(gap[k], direction[k], (self.v[pairs[:, 0]] - hit)[k], SWAY,
+                          lambda some, of=k: self.whose_vertices(pairs[of[some]], self.x))]
         k = k[_distinct(pairs[k, 0], direction[k], gap[k])]
         vertex, n = pairs[k, 0], direction[k]
         rows = VertexRows(vertex, np.concatenate([n, np.zeros((len(k), MOST - 3))], axis=1),
@@ -214,39 +228,43 @@ class Look:
     def _pairs(self, nodes: Index, weights: Vec, direction: Vec, gap: Vec, keep: Mask, key: Keys) -> Pairs:
         """Those that may close in the step, with what things do on the other side."""
         k = np.flatnonzero(keep)
-        place, one, thing = self.whose(nodes[k], weights[k], self.x)
-        k = k[self._comes(gap[k], direction[k], np.einsum("ka,kai->ki", weights[k], self.v[nodes[k]]), 0.0, place, one,
-                          thing)]
+        if not len(k):
+            return no_pairs()
+        k = k[self._comes(gap[k], direction[k], np.einsum("ka,kai->ki", weights[k], self.v[nodes[k]]), 0.0,
+                          lambda some, of=k: self.whose(nodes[of[some]], weights[of[some]], self.x))]
         nodes, weights, direction = nodes[k], weights[k], direction[k]
         hard = np.where(nodes >= len(self.mesh.x), weights, 0.0)
         target = self._closing(gap[k]) - np.einsum("ki,ka,kai->k", direction, hard, self.v[nodes])
         return Pairs(nodes, weights - hard, direction, target, key[k])
 
-    def whose(self, nodes: Index, weights: Vec, x: Vec) -> tuple[Vec, Keys, Index]:
-        """Of pairs (k, 4): places of the cloth (k, p, 3) where nodes are at x, the nearest and those along its edge; a
-        name of the cloth's edge or of the thing's vertex, (k,), and which thing it is, (k,)."""
+    def whose_vertices(self, pairs: Index, x: Vec) -> Whose:
+        """Of vertices of the cloth and numbers of things' faces, (k, 2), where nodes are at x."""
+        return Whose(x[pairs[:, 0], None], pairs[:, 0].astype(np.int64), self.things.of_triangle[pairs[:, 1]])
+
+    def whose(self, nodes: Index, weights: Vec, x: Vec) -> Whose:
+        """Of pairs (k, 4), at least one, where nodes are at x."""
         hard = nodes >= len(self.mesh.x)
         soft = np.where(hard, 0.0, weights)
         place = np.einsum("ka,kai->ki", soft, x[nodes]) / np.maximum(np.abs(soft.sum(axis=1)), 1e-300)[:, None]
         one = np.where(hard[:, 0], nodes[:, 0].astype(np.int64), nodes[:, 0].astype(np.int64) << 32 | nodes[:, 1])
         thing = self.things.of_vertex[np.take_along_axis(nodes, hard.argmax(axis=1)[:, None], 1)[:, 0]
-                                      - len(self.mesh.x)] if len(nodes) else np.zeros(0, np.int32)
+                                      - len(self.mesh.x)]
         places = place[:, None]
-        if len(nodes) and not hard[0, 0]:
+        if not hard[0, 0]:
             along = x[nodes[:, 0], None] + ALONG[:, None] * (x[nodes[:, 1]] - x[nodes[:, 0]])[:, None]
             places = np.concatenate([places, along], axis=1)
-        return places, one, thing
+        return Whose(places, one, thing)
 
-    def within(self, thing: Index, place: Vec, asked: Mask, x: Vec, deeper: float = ON_IT) -> Mask:
-        """Whether any of the places asked, (k, p, 3), is inside closed things by more than so much [m], (k,), where
+    def within(self, where: Whose, x: Vec, deeper: float = ON_IT) -> Mask:
+        """Whether any place of a pair is inside its thing, where that is closed, by more than so much [m], (k,), where
         nodes are at x; on the surface is not."""
-        found = np.zeros(place.shape[:2], dtype=bool)
-        asked = asked & self.things.is_closed[thing]
+        found = np.zeros(where.places.shape[:2], dtype=bool)
+        asked = self.things.is_closed[where.thing]
         behind = x[len(self.mesh.x):]
-        for which in np.unique(thing[asked]).tolist():
-            rows = np.flatnonzero(asked & (thing == which))
+        for which in np.unique(where.thing[asked]).tolist():
+            rows = np.flatnonzero(where.thing == which)
             triangles = self.things.triangles[self.things.of_triangle == which]
-            at = place[rows].reshape(-1, 3)
+            at = where.places[rows].reshape(-1, 3)
             depth = np.empty(len(at))
             distances(np.concatenate([at, behind]), len(at), triangles + np.int32(len(at)), depth)
             inner = depth > max(deeper, ON_IT)
@@ -255,10 +273,10 @@ class Look:
         any_of: Mask = found.any(axis=1)
         return any_of
 
-    def is_in(self, one: Keys, thing: Index, place: Vec, gap: Vec, asked: Mask) -> Mask:
-        """Of pairs those asked, one of whose places (k, p, 3) is inside a closed thing, (k,); for each `one` and thing
-        the nearest alone: further ones are on its other side."""
-        k = np.flatnonzero(self.within(thing, place, asked, self.x))
+    def is_in(self, where: Whose, gap: Vec) -> Mask:
+        """Which pairs, (k,), have a place inside a closed thing; for each of the cloth and thing the nearest alone:
+        further ones are on its other side."""
+        k, (one, thing) = np.flatnonzero(self.within(where, self.x)), (where.one, where.thing)
         order = k[np.lexsort((-gap[k], thing[k], one[k]))]
         first = np.ones(len(order), dtype=bool)
         first[1:] = (one[order[1:]] != one[order[:-1]]) | (thing[order[1:]] != thing[order[:-1]])
@@ -266,13 +284,15 @@ class Look:
         found[order[first]] = True
         return found
 
-    def _comes(self, gap: Vec, direction: Vec, relative: Vec, sway: float, place: Vec, one: Keys, thing: Index) -> Mask:
+    def _comes(self, gap: Vec, direction: Vec, relative: Vec, sway: float, whose: Callable[[Index], Whose]) -> Mask:
         """Whether a pair may close within the step, with room for what forces change and a share of what it moves any
-        way, (k,), and is not too deep for being on the other side; place: of the cloth, (k, p, 3), as `is_in`."""
+        way, (k,), and is not too deep for being on the other side; whose: of some of them."""
         closing = -np.einsum("ki,ki->k", direction, relative)
         may = self.h * (np.maximum(closing, 0.0) + sway * np.linalg.norm(relative, axis=1)) + self.fall
         near: Mask = (gap < may) & (gap > -self.deep)
-        near |= self.is_in(one, thing, place, gap, gap <= -self.deep)
+        k = np.flatnonzero(gap <= -self.deep)
+        if len(k):
+            near[k] = self.is_in(whose(k), gap[k])
         return near
 
     def _closing(self, gap: Vec) -> Vec:
@@ -329,18 +349,15 @@ def _room(count: int) -> tuple[Vec, Vec, Vec, Mask]:
 
 def spread_rows(unknowns: Unknowns, tables: list[Pairs]) -> SpreadRows:
     """Rows on the ẋ of several vertices."""
-    if not any(len(one.nodes) for one in tables):
+    tables = [one for one in tables if len(one.nodes)]
+    if not tables:
         return no_spread_rows(unknowns.count)
-    nodes = np.concatenate([np.zeros((0, 4), np.int32), *(one.nodes for one in tables)])
-    weights = np.concatenate([np.zeros((0, 4)), *(one.weights for one in tables)])
-    direction = np.concatenate([np.zeros((0, 3)), *(one.direction for one in tables)])
+    nodes, weights, direction, target, key = (np.concatenate([getattr(one, name) for one in tables])
+                                              for name in ("nodes", "weights", "direction", "target", "key"))
     r, a = np.nonzero(weights)
     first = unknowns.first[nodes[r, a]]
     row = np.repeat(r, 3)
     column = (first[:, None] + np.arange(3)).ravel()
     value = (weights[r, a][:, None] * direction[r]).ravel()
     matrix = sp.csr_matrix((value, (row, column)), shape=(len(nodes), unknowns.count))
-    none = np.zeros(0)
-    return SpreadRows(matrix, np.concatenate([none, *(one.target for one in tables)]),
-                      np.zeros(len(nodes), bool), np.concatenate([none.astype(np.int64),
-                                                                  *(one.key for one in tables)]))
+    return SpreadRows(matrix, target, np.zeros(len(nodes), bool), key)

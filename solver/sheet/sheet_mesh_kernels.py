@@ -1,0 +1,90 @@
+"""Kernels: areas, gradients, edges and border of a sheet of triangles."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..threads import kernel
+
+
+@kernel("void(f8[:,::1], i4[:,::1], f8[::1])")
+def areas_of(material, faces, out):  # type: ignore[no-untyped-def]
+    """Of faces (m, 3) in material space, (m,)."""
+    for f in range(faces.shape[0]):
+        a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
+        out[f] = 0.5 * ((material[b, 0] - material[a, 0]) * (material[c, 1] - material[a, 1])
+                        - (material[c, 0] - material[a, 0]) * (material[b, 1] - material[a, 1]))
+
+
+@kernel("void(f8[:,::1], f8[:,::1], i4[:,::1], f8[:,:,::1])")
+def gradients_of(values, material, faces, out):  # type: ignore[no-untyped-def]
+    """How values (n, d) at the vertices grow along material space in each face, (m, d, 2)."""
+    for f in range(faces.shape[0]):
+        a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
+        p0, p1 = material[b, 0] - material[a, 0], material[b, 1] - material[a, 1]
+        q0, q1 = material[c, 0] - material[a, 0], material[c, 1] - material[a, 1]
+        twice = p0 * q1 - q0 * p1
+        for i in range(values.shape[1]):
+            p, q = values[b, i] - values[a, i], values[c, i] - values[a, i]
+            out[f, i, 0] = p * (q1 / twice) + q * (-p1 / twice)
+            out[f, i, 1] = p * (-q0 / twice) + q * (p0 / twice)
+
+
+@kernel("void(i4[:,::1], f8[::1], f8[:,:,::1], f8[:,:,::1])")
+def mean_around(faces, areas, of_faces, out):  # type: ignore[no-untyped-def]
+    """The mean of what faces have, (m, a, b), by area, over those around each vertex, (n, a, b); zero where none is."""
+    whole = np.zeros(out.shape[0])
+    out[:] = 0.0
+    for f in range(faces.shape[0]):
+        for k in range(3):
+            v = faces[f, k]
+            whole[v] += areas[f]
+            for i in range(out.shape[1]):
+                for j in range(out.shape[2]):
+                    out[v, i, j] += areas[f] * of_faces[f, i, j]
+    for v in range(out.shape[0]):
+        for i in range(out.shape[1]):
+            for j in range(out.shape[2]):
+                out[v, i, j] /= max(whole[v], 1e-300)
+
+
+@kernel("i8(i4[:,::1], i4[:,::1], i4[:,::1], i4[:,::1], i4[::1])")
+def edges_of(faces, across, ends, beside, corner):  # type: ignore[no-untyped-def]
+    """Each edge once, as the first face that has it goes round: ends (e, 2), its faces (e, 2), −1 beyond the border,
+    and the corner of the first one that is opposite, (e,); how many there are."""
+    count = 0
+    for f in range(faces.shape[0]):
+        for k in range(3):
+            if across[f, k] < 0 or f < across[f, k]:
+                ends[count, 0], ends[count, 1] = faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]
+                beside[count, 0], beside[count, 1] = f, across[f, k]
+                corner[count] = k
+                count += 1
+    return count
+
+
+@kernel("i8(i4[:,::1], i4[:,::1], i4[:,::1])")
+def border_edges_of(faces, across, ends):  # type: ignore[no-untyped-def]
+    """Edges of one face, (b, 2); how many there are."""
+    count = 0
+    for f in range(faces.shape[0]):
+        for k in range(3):
+            if across[f, k] < 0:
+                ends[count, 0], ends[count, 1] = faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]
+                count += 1
+    return count
+
+
+@kernel("void(f8[:,::1], i4[:,::1], f8[:,::1])")
+def tangents_of(material, border, out):  # type: ignore[no-untyped-def]
+    """Unit vectors along the border at its vertices, the mean of both edges, into (n, 2), which is zero."""
+    for side in range(2):
+        for e in range(border.shape[0]):
+            a, b = border[e, 0], border[e, 1]
+            for i in range(2):
+                out[border[e, side], i] += material[b, i] - material[a, i]
+    for v in range(out.shape[0]):
+        size = np.sqrt(out[v, 0] * out[v, 0] + out[v, 1] * out[v, 1])
+        if size > 0.0:
+            out[v, 0] /= size
+            out[v, 1] /= size

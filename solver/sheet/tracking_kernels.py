@@ -1,0 +1,80 @@
+"""Kernels: how near vertices that slide are to the cloth's border, and how far they may slide."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..threads import inlined, kernel
+
+
+@inlined
+def _square_to(a0, a1, b0, b1, X0, X1):  # type: ignore[no-untyped-def]
+    """The square of the distance from a place to a segment in material space."""
+    w0, w1 = b0 - a0, b1 - a1
+    t = min(max(((X0 - a0) * w0 + (X1 - a1) * w1) / (w0 * w0 + w1 * w1), 0.0), 1.0)
+    d0, d1 = X0 - a0 - t * w0, X1 - a1 - t * w1
+    return d0 * d0 + d1 * d1
+
+
+@kernel("void(f8[:,:,::1], f8[:,::1], f8[::1])")
+def nearest_segment(segments, X, out):  # type: ignore[no-untyped-def]
+    """From places X (k, 2) in material space to the nearest of segments (b, 2, 2), (k,) [m]."""
+    for k in range(X.shape[0]):
+        least = np.inf
+        for s in range(segments.shape[0]):
+            least = min(least, _square_to(segments[s, 0, 0], segments[s, 0, 1], segments[s, 1, 0], segments[s, 1, 1],
+                                          X[k, 0], X[k, 1]))
+        out[k] = np.sqrt(least)
+
+
+@kernel("void(f8[:,::1], f8[:,::1], i4[:,::1], b1[::1], i4[:,::1], b1[::1], i4[::1], f8, f8, b1[::1])")
+def up_to_border(material, slide, faces, border, ends, kept, vertices, h, near, out):  # type: ignore[no-untyped-def]
+    """Which of some vertices come nearer than `near` [m] to the border, or where they are on it to a vertex of it that
+    is kept, now, halfway and at the end of a step of h [s] in which they slide, (k,)."""
+    # none but those of faces at the border are so near
+    close = np.zeros(material.shape[0], np.bool_)
+    for f in range(faces.shape[0]):
+        a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
+        if border[a] or border[b] or border[c]:
+            close[a] = close[b] = close[c] = True
+    for k in range(vertices.shape[0]):
+        out[k] = False
+        v = vertices[k]
+        if not close[v]:
+            continue
+        slides = slide[v, 0] != 0.0 or slide[v, 1] != 0.0
+        for turn in range(3 if slides else 1):
+            X0 = material[v, 0] + 0.5 * turn * h * slide[v, 0]
+            X1 = material[v, 1] + 0.5 * turn * h * slide[v, 1]
+            least = np.inf
+            for e in range(ends.shape[0]):
+                a, b = ends[e, 0], ends[e, 1]
+                if not border[v]:
+                    least = min(least, _square_to(material[a, 0], material[a, 1], material[b, 0], material[b, 1],
+                                                  X0, X1))
+                elif kept[a]:
+                    least = min(least, (X0 - material[a, 0]) ** 2 + (X1 - material[a, 1]) ** 2)
+            out[k] = out[k] or np.sqrt(least) < near
+
+
+@kernel("f8(f8[:,::1], f8[:,::1], i4[:,::1], f8, f8)")
+def share_with_area(material, slide, faces, h, left):  # type: ignore[no-untyped-def]
+    """The largest share of a step of h [s], up to 1, in which sliding leaves every face this share of its area."""
+    least = 1.0
+    for f in range(faces.shape[0]):
+        i, j, k = faces[f, 0], faces[f, 1], faces[f, 2]
+        b0, b1 = material[j, 0] - material[i, 0], material[j, 1] - material[i, 1]
+        c0, c1 = material[k, 0] - material[i, 0], material[k, 1] - material[i, 1]
+        p0, p1 = h * (slide[j, 0] - slide[i, 0]), h * (slide[j, 1] - slide[i, 1])
+        q0, q1 = h * (slide[k, 0] - slide[i, 0]), h * (slide[k, 1] - slide[i, 1])
+        if p0 == 0.0 and p1 == 0.0 and q0 == 0.0 and q1 == 0.0:
+            continue
+        # area a t² + b t + c: the first t at which it is what shall be left
+        a, b = p0 * q1 - p1 * q0, b0 * q1 - b1 * q0 + p0 * c1 - p1 * c0
+        c = (1.0 - left) * (b0 * c1 - b1 * c0)
+        root = b * b - 4.0 * a * c
+        # the smallest positive root, written so that a = 0 does no harm
+        down = -b + np.sqrt(max(root, 0.0))
+        if root >= 0.0 and down > 0.0:
+            least = min(least, 2.0 * c / down)
+    return least
