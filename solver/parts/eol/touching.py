@@ -160,8 +160,8 @@ class Look:
         weights, direction, gap, keep = self.at_faces(pairs, self.x)
         hit = -np.einsum("ka,kai->ki", weights[:, 1:], self.v[self.faces[pairs[:, 1]]])
         k = np.flatnonzero(keep)
-        k = k[self._comes(gap[k], direction[k], (self.v[pairs[:, 0]] - hit)[k], SWAY,
-                          lambda some, of=k: self.whose_vertices(pairs[of[some]], self.x))]
+        k = self._coming(k, gap, direction, self.v[pairs[:, 0]] - hit, SWAY,
+                         lambda some: self.whose_vertices(pairs[some], self.x))
         k = k[_distinct(pairs[k, 0], direction[k], gap[k])]
         vertex, n = pairs[k, 0], direction[k]
         rows = VertexRows(vertex, np.concatenate([n, np.zeros((len(k), MOST - 3))], axis=1),
@@ -230,8 +230,9 @@ class Look:
         k = np.flatnonzero(keep)
         if not len(k):
             return no_pairs()
-        k = k[self._comes(gap[k], direction[k], np.einsum("ka,kai->ki", weights[k], self.v[nodes[k]]), 0.0,
-                          lambda some, of=k: self.whose(nodes[of[some]], weights[of[some]], self.x))]
+        found = nodes, weights
+        k = self._coming(k, gap, direction, np.einsum("ka,kai->ki", weights, self.v[nodes]), 0.0,
+                         lambda some: self.whose(found[0][some], found[1][some], self.x))
         nodes, weights, direction = nodes[k], weights[k], direction[k]
         hard = np.where(nodes >= len(self.mesh.x), weights, 0.0)
         target = self._closing(gap[k]) - np.einsum("ki,ka,kai->k", direction, hard, self.v[nodes])
@@ -284,16 +285,18 @@ class Look:
         found[order[first]] = True
         return found
 
-    def _comes(self, gap: Vec, direction: Vec, relative: Vec, sway: float, whose: Callable[[Index], Whose]) -> Mask:
-        """Whether a pair may close within the step, with room for what forces change and a share of what it moves any
-        way, (k,), and is not too deep for being on the other side; whose: of some of them."""
-        closing = -np.einsum("ki,ki->k", direction, relative)
+    def _coming(self, k: Index, gap: Vec, direction: Vec, relative: Vec, sway: float, whose: Callable[[Index], Whose]
+                ) -> Index:
+        """Those of pairs k that may close within the step, with room for what forces change and a share of what they
+        move any way, and are not too deep for being on the other side; whose: of some of them."""
+        gap, relative = gap[k], relative[k]
+        closing = -np.einsum("ki,ki->k", direction[k], relative)
         may = self.h * (np.maximum(closing, 0.0) + sway * np.linalg.norm(relative, axis=1)) + self.fall
         near: Mask = (gap < may) & (gap > -self.deep)
-        k = np.flatnonzero(gap <= -self.deep)
-        if len(k):
-            near[k] = self.is_in(whose(k), gap[k])
-        return near
+        deep = np.flatnonzero(gap <= -self.deep)
+        if len(deep):
+            near[deep] = self.is_in(whose(k[deep]), gap[deep])
+        return k[near]
 
     def _closing(self, gap: Vec) -> Vec:
         """How fast a pair has to part at least, (k,) [m/s]: what is apart may close its gap, what is inside comes out.
