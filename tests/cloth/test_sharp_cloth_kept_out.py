@@ -7,6 +7,7 @@ import pytest
 from sheets import grid
 from sliding_strips import block, fabric, start, steps_of
 
+from benchmarks.sharp_cloth import solid
 from solver.errors import StepFailed
 from solver.parts.eol.fabric import Assembler
 from solver.parts.eol.gone_through import gone_through, inside
@@ -104,3 +105,18 @@ def test_what_is_inside_is_told_for_faces_edges_and_corners():
     two = np.array([1, 1, -2]) / np.sqrt(6)
     on_corner = told(lambda a, b: (0.0, 1.0, 0.0) - 0.002 * out + (a - 0.03) * one + (b - 0.05) * two, 1)
     assert on_corner[1] == pytest.approx(0.002)
+
+
+@pytest.mark.parametrize("turned", [0.02, 0.006, 0.001])
+def test_a_border_that_comes_in_nearly_along_an_edge_is_asked_out(turned):
+    """Half of it is on either side of a blade, so no vertex comes in: what is between them does."""
+    steep, y = np.tan(np.deg2rad(10.0)), np.array([-1.0, -1.0, -1.0, 1.0, 1.0, 1.0])
+    x = np.stack([np.tile([-0.2 * steep, 0.2 * steep, 0.0], 2), y, np.tile([-0.2, -0.2, 0.0], 2)], 1)
+    blade = solid("Blade", x, np.array(
+        [[0, 1, 2], [5, 4, 3], [1, 0, 3], [1, 3, 4], [2, 1, 4], [2, 4, 5], [0, 2, 5], [0, 5, 3]], np.int32))
+    deep = 0.5 * turned * 0.06 / steep  # twice as low both ends would be on a side
+    mesh = sheet(lambda a, b: (turned * (a - 0.06), a - 0.06, 1e-4 + b), (0.0, 0.0, -(deep + 1e-4) / H), cells=1)
+    look = Look.around(mesh, blade, blade.at(0.0, H), np.zeros(3), H)
+    unknowns = Assembler(fabric(1e-5), np.zeros(3)).assemble(mesh, H).unknowns
+    more, deepest = gone_through(look, unknowns, mesh.v, 1e-5)
+    assert deepest == pytest.approx(deep, rel=1e-3) and len(more.spread) == 1 and not len(more.rows)

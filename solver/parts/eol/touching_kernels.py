@@ -9,7 +9,7 @@ from ...threads import kernel
 
 INSIDE = 1.0e-9  #: weight of a corner above which a nearest point lies within a face
 STRAIGHT = 1.0e-9  #: [m]: a way from an edge that leans less stands upright on the face
-PARALLEL = 1.0e-4  #: of |u|² |v|²: edges that run alongside each other are their ends' matter
+PARALLEL = 1.0e-8  #: of |u|² |v|²: edges that run alongside each other are their ends' matter
 
 
 @kernel("void(f8[:,::1], i4[:,::1], i8, i4[:,::1], f8[:,::1], b1[:,::1], b1[:,::1], b1[::1], f8[:,::1], f8[:,::1],"
