@@ -3,9 +3,10 @@
 import numpy as np
 
 from solver.state import State
+from solver.world.stepping import Stepping
 
 
-class Pendulum:
+class Pendulum(Stepping):
     """θ̈ = −g/l sin θ by leapfrog; a bob and its string are its output."""
 
     unknowns, mechanisms, backend = 1, [], "none"
@@ -20,7 +21,7 @@ class Pendulum:
     def initial_state(self):
         return State(0.0, np.array([0.5]), np.zeros(1), {"swings": np.zeros(1)})
 
-    def step(self, state, h):
+    def attempt(self, state, h):
         u = state.u - h * 9.81 / self.length * np.sin(state.q)
         crossed = np.sign(state.q + h * u) != np.sign(state.q)
         return State(state.time + h, state.q + h * u, u, {"swings": state.memory["swings"] + crossed})
@@ -50,9 +51,6 @@ class Pendulum:
 
     def deformation(self, before, after):
         return 0.0
-
-    def rescue(self, state, h, failure):
-        raise failure
 
     def refuse_haste(self, after, h):
         pass

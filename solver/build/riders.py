@@ -11,8 +11,8 @@ from ..coordinates.attached import Attached
 from ..coordinates.free_nodes import FreeNodes
 from ..coordinates.prescribed import Carried, OverTime, SideBySide, Still
 from ..state import Index, Vec
-from ..world.carried import rates_that_move
 from ..world.joints import Joints
+from ..world.skeleton import rates_that_move
 from .fields import Prepared
 
 

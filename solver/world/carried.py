@@ -11,12 +11,10 @@ import numpy as np
 
 from ..assembly.damping import Damped
 from ..assembly.linearised import Linearised
-from ..coordinates.attached import Bodies
-from ..coordinates.tree import PAIRS, Tree
+from ..coordinates.tree import PAIRS
 from ..errors import BadScene, StepFailed
 from ..forces.stencils import StencilForce
 from ..linear.interface import NotPositiveDefinite
-from ..linear.woodbury import WoodburyUpdate
 from ..nonlinear.approach import GIVE_WAY
 from ..nonlinear.balanced import reach_balanced
 from ..nonlinear.bounded import Surroundings, nearest, reach_bounded
@@ -24,117 +22,26 @@ from ..nonlinear.coupled import reach
 from ..nonlinear.held import GivenDirections
 from ..nonlinear.limits import StopRule
 from ..parts.conjac.balanced_together import BalancedTogether, Standing
-from ..parts.interface import Condensation, Momentum, NodeStage, OnRates, Reduced, Stage, Whole
-from ..parts.joints.jointed import OnBodies, flown_since, stepped
+from ..parts.interface import Condensation, Momentum, NodeStage, Reduced, Stage, Whole
+from ..parts.joints.jointed import flown_since, stepped
 from ..parts.nodes.full import Full
 from ..parts.together import Together
 from ..state import Index, Led, State, Vec
+from .aiming import Aim
 from .flying import FlyingBones
 from .ground_friction import landed, remember, rubbed
 from .in_contact import touches
 from .joints import Joints
 from .nodes import Nodes
+from .skeleton import Skeleton
+from .stepping import Stepping
 from .world import World
 
 if TYPE_CHECKING:
     from ..assembly.tangent import Tangent
 
-AIMS = 4  #: times that a step is solved whose end has something before it
 JOINTS = "joints/"  #: what keys of the joints' memory begin with
 HISTORIES = [key for pair in PAIRS for key in pair]  #: keys of the memory that have as many values as q
-
-
-def rates_that_move(tree: Tree, bodies: Index) -> Index:
-    """Rates of the joints on the way from the world to these bodies, ascending."""
-    on_the_way: set[int] = set()
-    for body in {*bodies.tolist()}:
-        while body >= 0 and body not in on_the_way:
-            on_the_way.add(body)
-            body = int(tree.parent[body])
-    return np.array([rate for body in sorted(on_the_way) for rate in range(tree.dof[body], tree.dof[body + 1])],
-                    dtype=np.int32)
-
-
-class Skeleton:
-    """A mechanism as the soft bodies on it see it.
-
-    What is condensed for them is one column for each rate that moves attached nodes. Friction inside joints has to know
-    what they do to each body, not to rates alone: then it is six columns a body, and the rates come after.
-    """
-
-    def __init__(self, world: Joints, bodies: Index, by_body: bool) -> None:
-        """bodies: those that carry nodes. From now on the world's steps have soft bodies in them."""
-        self.world, tree = world, world.tree
-        self._bodies, self._by_body = np.unique(bodies).astype(np.int32), by_body
-        self._rates = rates = rates_that_move(tree, self._bodies)
-        self._factor = WoodburyUpdate(world.condensation.factor)
-        world.condensation.factor = self._factor
-        self._unit = np.zeros((tree.rates, len(rates)))
-        self._unit[rates, np.arange(len(rates))] = 1.0
-        self._twists = np.zeros((tree.count, 6, 6 * len(self._bodies)))
-        for k, body in enumerate(self._bodies):
-            self._twists[body, :, 6 * k : 6 * k + 6] = np.eye(6)
-        self._map = np.eye(len(rates))  #: columns' rates from those of the joints
-        self._posture = tree.blank()
-
-    def bodies(self, state: State) -> Bodies:
-        """Where the bodies are; written anew by the next call."""
-        tree = self.world.tree
-        at = tree.posture(state.q, state.u, state.memory, self._posture)
-        moved = tree.spread(at, self._unit)
-        if self._by_body:
-            self._map = moved[self._bodies].reshape(6 * len(self._bodies), -1)
-            moved = self._twists
-        return Bodies(at.E, moved, at.twist, at.drift)
-
-    def earlier(self, state: State, h: float) -> Bodies:
-        """Where their momentum flies on from, h seconds ago, with the velocities that it has there.
-
-        Written anew by the next call of `bodies`.
-        """
-        at = self.world.tree.posture(state.q - h * state.u, state.u, state.memory, self._posture)
-        return Bodies(at.E, self._twists, at.twist, at.drift)
-
-    def carrying(self, u: Vec) -> Vec:
-        """Rates that move attached nodes, (c,), of all rates (m,), where `bodies` was asked last."""
-        out: Vec = self._map @ u[self._rates]
-        return out
-
-    def solve(self, state: State, stage: Stage, joined: OnRates) -> Vec:
-        """Rates (m,) at the end of a stage linearised at a state, with G and g of the soft bodies in its equations.
-
-        `bodies` was asked of that state last. Raises StepFailed. [Thesis 3.6]
-        """
-        lifted = self._factor.add(self._rates, self._map.T @ joined.matrix @ self._map)
-        condensation = self.world.condensation
-        if self._by_body:
-            condensation.on_bodies = OnBodies(self._bodies, joined.matrix, joined.impulse)
-        posed = condensation.pose(self.world.linearise(state), stage)
-        if not self._by_body:
-            posed.right[self._rates] += self._map.T @ joined.impulse
-        # what makes G positive does nothing at the rates where all is linearised, so a stage keeps its root
-        posed.right[self._rates] += lifted @ state.u[self._rates]
-        return posed.solve()
-
-    def respond(self, impulses: Vec) -> Vec:
-        """What impulses on all rates change in them, both (m, c), soft bodies included."""
-        return self._factor.solve(impulses)
-
-    def onto(self, impulses: Vec) -> Vec:
-        """Impulses on all rates, (m, c), of those on the rates that move attached nodes."""
-        out: Vec = self._unit @ (self._map.T @ impulses)
-        return out
-
-    def correction(self, u: Vec) -> Vec:
-        """What coordinates owe at the rates that the last `solve` found, as a rate, (m,)."""
-        posed = self.world.condensation.last
-        assert posed is not None
-        return posed.correction(u)
-
-    def give(self) -> Vec:
-        """What impulses on the rates that move attached nodes change in them, (c, c), as `solve` found it last."""
-        give: Vec = self._factor.solve(self._unit)[self._rates]
-        return self._map @ give @ self._map.T
 
 
 class _WhoBalance:
@@ -147,7 +54,7 @@ class _WhoBalance:
         return at_once
 
 
-class FleshOnBones(World):
+class FleshOnBones(Stepping, World):
     """Soft bodies of which some hang on bones, and all mechanisms, in one system: a part of two parts.
 
     To an integrator it is one system whose coordinates are those of both, q̇ = u.
@@ -160,6 +67,7 @@ class FleshOnBones(World):
         self._skeleton = Skeleton(jointed, attached.bodies, by_body)
         self._cut = 3 * len(self._flesh.free)
         self._reduced = soft.condensation.solved_by(_WhoBalance())
+        self._aim = Aim(jointed.constraints, jointed.unknowns)
         self._whole: Full | None = None  #: all free nodes as unknowns, once bodies that balance touch something
         on = "ride on" if soft.mass[attached.nodes].all() else "or corners of rigid surfaces ride on"
         super().__init__([soft, jointed], notes=[
@@ -211,58 +119,35 @@ class FleshOnBones(World):
         memory = flesh | {JOINTS + key: value for key, value in bones.items()}
         return State(soft.time, np.concatenate([soft.q, jointed.q]), np.concatenate([soft.u, jointed.u]), memory)
 
-    def step(self, state: State, h: float) -> State:
-        """The state after h seconds. Raises StepFailed; the old state is still good."""
+    def begin(self, state: State, h: float) -> None:
+        """What touches may be told once a step where it stands; drives go as they are told."""
         for law in self.soft.contacts:
             law.begin(self.positions(state), state.time)
-        soft, joints = self._finished(state, h)
+        self._aim.begin()
+
+    def attempt(self, state: State, h: float) -> State:
+        """Both states as the integrator leaves them, joints not yet closed."""
+        with self._aim.taken():
+            return self.jointed.integrated(self, state, h, self.soft.integrator)
+
+    def judge(self, before: State, after: State, h: float) -> tuple[State, bool]:
+        """Both with what must hold exactly held; where something is before that bit of way drives are aimed anew."""
+        soft, joints = self.parted(after)
+        behind = self._aim.behind(joints, self.jointed.condensation.last)
+        solved = self._flesh.place(soft.q, soft.time, soft.led)
+        joints = self.jointed.finish(joints, alone=False)
+        soft = replace(soft, led=self._led(joints))
+        finished = self._flesh.place(soft.q, soft.time, soft.led)
+        if self.soft.largest_step(solved, finished) < 1.0:
+            if self._aim.leads_on(behind, h):
+                return before, False
+            by = float(np.abs(finished - solved).max())
+            raise StepFailed(f"what joints bring to its place by {by:.3g} m at the end of a step has something before "
+                             f"it{nearest(self.soft.touched_at(solved))}", None, GIVE_WAY)
         self.soft.refuse_blow_up(soft)
         self.soft.note_remarks(soft)
         self._gather_notes()
-        return self.joined([soft, joints])
-
-    def _finished(self, state: State, h: float) -> tuple[State, State]:
-        """Both states at the end of a step, what must hold exactly held. Raises StepFailed.
-
-        Rates that a drive tells lead past where it wants its body at the end, by half of what they change in the step
-        or so, and that is mended once the step is solved. Where something is before that bit of way the step is solved
-        anew with rates that lead there, so that what is soft gives way.
-        """
-        constraints, ahead = self.jointed.constraints, np.zeros(self.jointed.unknowns)
-        for _ in range(AIMS):
-            soft, joints = self._integrated(state, h, ahead)
-            posed = self.jointed.condensation.last
-            behind = np.zeros_like(ahead) if constraints is None or posed is None else constraints.behind(joints, posed)
-            solved = self._flesh.place(soft.q, soft.time, soft.led)
-            joints = self.jointed.finish(joints, alone=False)
-            soft = replace(soft, led=self._led(joints))
-            finished = self._flesh.place(soft.q, soft.time, soft.led)
-            if self.soft.largest_step(solved, finished) == 1.0:
-                return soft, joints
-            if not behind.any():
-                break
-            ahead += behind / h
-        by = float(np.abs(finished - solved).max())
-        raise StepFailed(f"what joints bring to its place by {by:.3g} m at the end of a step has something before "
-                         f"it{nearest(self.soft.touched_at(solved))}", None, GIVE_WAY)
-
-    def _integrated(self, state: State, h: float, ahead: Vec) -> tuple[State, State]:
-        """Both states as the integrator leaves them. ahead: how much faster than told drives go, (m,)."""
-        constraints = self.jointed.constraints
-        try:
-            if constraints is not None:
-                constraints.hasten(ahead if ahead.any() else None)
-            soft, joints = self.parted(self.jointed.integrated(self, state, h, self.soft.integrator))
-        except np.linalg.LinAlgError as failure:
-            raise StepFailed("the step's system of equations is singular") from failure
-        finally:
-            if constraints is not None:
-                constraints.hasten(None)
-        return soft, joints
-
-    def rescue(self, state: State, h: float, failure: StepFailed) -> State:
-        """There is no other way."""
-        raise failure
+        return self.joined([soft, joints]), True
 
     # what integrators ask
 

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 class Part(Protocol):
-    """Nodes, joints, or both where some hang on others. Steps are pure: they take a State and return a new one."""
+    """Nodes, joints, or both where some hang on others. Steps are pure: they take a State and return a new one.
+
+    How a step goes is `Stepping`'s: a part is one of those.
+    """
 
     @property
     def unknowns(self) -> int:

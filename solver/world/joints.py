@@ -26,6 +26,7 @@ from ..parts.joints.leapfrog import led
 from ..parts.joints.tree_step import TreeStep
 from ..state import Index, State, Vec
 from .mechanisms import MechanismInWorld, Shown
+from .stepping import Stepping
 
 if TYPE_CHECKING:
     from ..assembly.tangent import Tangent
@@ -43,7 +44,7 @@ TELLING = 0.01  #: of the energy of motion a second: what is told
 
 
 @dataclass
-class Joints:
+class Joints(Stepping):
     """All mechanisms of a scene in one tree. Steps are pure: they take a State and return a new one."""
 
     parts: Sequence[MechanismInWorld]
@@ -211,10 +212,13 @@ class Joints:
 
     # what the loop asks
 
-    def step(self, state: State, h: float) -> State:
-        """The state after h seconds. Raises StepFailed; the old state is still good."""
+    def begin(self, state: State, h: float) -> None:
+        """In some steps, what being linearised takes of the motion."""
         if self.recentres:
             self._look(state, h)
+
+    def attempt(self, state: State, h: float) -> State:
+        """The integrator's step with what must hold exactly held, in one kernel where nothing but forces acts."""
         momentum, plain = self._momentum, self.integrator.linear_euler and TreeStep.serves(self.condensation)
         if plain and momentum is Momentum.REFLECTED:
             after, calm = self._leap.solve(state, h)
@@ -226,10 +230,7 @@ class Joints:
             if calm:
                 return self.tree.home(after)
         else:
-            try:
-                after = self.integrated(self, state, h)
-            except np.linalg.LinAlgError as failure:
-                raise StepFailed("the step's system of equations is singular") from failure
+            after = self.integrated(self, state, h)
         return self.finish(after)
 
     def _look(self, state: State, h: float) -> None:
@@ -359,10 +360,6 @@ class Joints:
                   if self.condensation.explicit is None else
                   "Lower the step, or make explicit springs, joints and motors implicit")
         return Diverged(f"the motion could not be solved: {failure}", f"{remedy}; earlier frames are kept", name, frame)
-
-    def rescue(self, state: State, h: float, failure: StepFailed) -> State:
-        """There is no other way."""
-        raise failure
 
     def output(self, state: State, frame: int) -> Vec:
         """Vertices: none, (0, 3)."""

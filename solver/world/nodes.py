@@ -34,13 +34,14 @@ from .bodies import BodyInWorld
 from .ground_friction import landed, remember, rubbed
 from .roots import Roots
 from .soft_bodies import SoftBodies
+from .stepping import Stepping
 
 if TYPE_CHECKING:
     from ..assembly.tangent import Tangent
 
 
 @dataclass
-class Nodes(SoftBodies):
+class Nodes(Stepping, SoftBodies):
     """Bodies, forces and prescribed motion. Steps are pure: they take a State and return a new one."""
 
     parts: Sequence[BodyInWorld]
@@ -223,27 +224,21 @@ class Nodes(SoftBodies):
         """D through a whole stage, held fixed where the start will be by then: where that is would cost an order."""
         return self._damped(start, stage.time) if stage.inertia else None
 
-    def step(self, state: State, h: float) -> State:
-        """The state after h seconds. Raises StepFailed; the old state is still good."""
-        done, sleep = False, self.condensation.sleep
+    def begin(self, state: State, h: float) -> None:
+        """What touches may be told once a step where it stands."""
         for law in self.contacts:
             law.begin(self.coordinates.place(state.q, state.time, state.led), state.time)
-        while not done:
-            try:
-                after = self._stepped(state, h)
-            except np.linalg.LinAlgError as failure:
-                raise StepFailed("the step's system of equations is singular") from failure
-            except NotPositiveDefinite as failure:
-                raise StepFailed("the system matrix is not positive definite") from failure
-            self.refuse_blow_up(after)
-            self.note_remarks(after)
-            if sleep is None:
-                return after
-            # nodes that this step awakens are awake from its start
-            state, done = sleep.judge(state, after, h, self.stretching, self.integrator.remembers)
-        return state
 
-    def _stepped(self, state: State, h: float) -> State:
+    def judge(self, before: State, after: State, h: float) -> tuple[State, bool]:
+        """Nodes that a step awakens are awake from its start, so it is taken anew from there."""
+        self.refuse_blow_up(after)
+        self.note_remarks(after)
+        sleep = self.condensation.sleep
+        if sleep is None:
+            return after, True
+        return sleep.judge(before, after, h, self.stretching, self.integrator.remembers)
+
+    def attempt(self, state: State, h: float) -> State:
         """The integrator's step, or a linearised one of Euler where stages may be given up and one was."""
         try:
             return self.integrator.step(self, state, h)

@@ -14,6 +14,7 @@ from ..integrators.control import Controller
 from ..parts.eol.sliding_cloth import Cloth, SlidingCloth
 from ..sheet.sheet_mesh import SheetMesh
 from ..state import State, Vec
+from .stepping import Stepping
 
 BLOW_UP = 1.0e3  #: a cloth this many times its size has blown up
 OF_MESH = ("x", "material", "faces", "v", "slide", "on", "kept")
@@ -21,7 +22,7 @@ OF_CLOTH = ("pin", "flat", "free")
 
 
 @dataclass
-class SharpCloth:
+class SharpCloth(Stepping):
     """Its vertices come and go, so all that it is stands in the state's memory, under these names; it has no
     coordinates that a world could count."""
 
@@ -78,17 +79,13 @@ class SharpCloth:
         memory: Mapping[str, Any] = state.memory
         return Cloth(SheetMesh(**{name: memory[name] for name in OF_MESH}), **{name: memory[name] for name in OF_CLOTH})
 
-    def step(self, state: State, h: float) -> State:
-        """The state after h seconds. Raises StepFailed."""
+    def attempt(self, state: State, h: float) -> State:
+        """A row of shorter ones, each on a mesh of its own; why they are no stages says `stepping`."""
         after = self.steps.step(self.cloth(state), state.time, h)
         self._refuse_blow_up(after.mesh)
         self.notes += [f'"{self.name}": {one}' for one in self.steps.told.sentences]
         self.steps.told.sentences.clear()
         return State(state.time + h, state.q, state.u, self._memory(after))
-
-    def rescue(self, state: State, h: float, failure: StepFailed) -> State:
-        """There is no other way. Raises the failure."""
-        raise failure
 
     def _refuse_blow_up(self, mesh: SheetMesh) -> None:
         extent, size = float(np.abs(mesh.x - mesh.x[0]).max()), float(np.ptp(mesh.material, axis=0).max())

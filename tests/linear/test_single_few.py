@@ -61,7 +61,7 @@ def test_the_bytes_do_not_depend_on_the_threads(held):
 
 
 def test_j_of_a_rough_factor_is_that_of_a_dense_solve(held):
-    """And the linear solver then solves with that factor: to as many digits, in its own unit."""
+    """And the linear solver, once it is shown that factor, solves with it: to as many digits, in its own unit."""
     linear, lower, whole = held
     inner = len(whole) - KEPT
     rough, before, answers = Rough(inside_of(linear), KEPT), linear.factored, []
@@ -73,4 +73,7 @@ def test_j_of_a_rough_factor_is_that_of_a_dense_solve(held):
     assert np.abs(answers[0] - known).max() <= 1e-5 * np.abs(known).max()
     assert answers[0].tobytes() == answers[1].tobytes() and linear.factored == before + 2
     side = np.random.default_rng(2).normal(size=len(whole))
+    rough.show(before)  # it is not the factor of so many
+    assert linear.solve(side) == pytest.approx(np.linalg.solve(whole, side), abs=1e-8)
+    rough.show(linear.factored)
     assert linear.solve(side) == pytest.approx(np.linalg.solve(1e3 * whole, side), abs=1e-5)

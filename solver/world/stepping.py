@@ -1,0 +1,57 @@
+"""The one step of every part: begun, tried on posed stages, judged, and tried anew where it is not taken.
+
+A try is an integrator's step, which poses stages of the part, asks the posed ones for rates and lands. Two parts have
+more to say of it than that:
+
+- The tree alone takes the step of semi-implicit Euler and of leapfrog in one kernel where nothing but forces acts. It
+  is the same step; posing it would cost more than solving it.
+- Cloth that slides over what is sharp has vertices that come and go *within* a step: what it is remeshed on is where
+  things stand then, and how far it may go is known once its rows are solved. A stage has a û of fixed length, and poses
+  what does not change while it is solved; so a try of such a cloth is a row of shorter ones, each remeshed, assembled,
+  solved with its rows and advanced: A u = b + Gᵀ μ + Cᵀ λ as any stage with constraints, but none that an integrator
+  could pose, combine with an earlier one or take from another base.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from ..errors import StepFailed
+from ..linear.interface import NotPositiveDefinite
+from ..state import State
+
+
+class Stepping(ABC):
+    """A part is one of these; it says what a try is."""
+
+    def step(self, state: State, h: float) -> State:
+        """The state after h seconds. Raises StepFailed; the old state is still good."""
+        self.begin(state, h)
+        done = False
+        while not done:
+            try:
+                after = self.attempt(state, h)
+            except np.linalg.LinAlgError as failure:
+                raise StepFailed("the step's system of equations is singular") from failure
+            except NotPositiveDefinite as failure:
+                raise StepFailed("the system matrix is not positive definite") from failure
+            state, done = self.judge(state, after, h)
+        return state
+
+    def begin(self, state: State, h: float) -> None:
+        """Look at what is looked at once, before the first try."""
+        return  # most look at nothing
+
+    @abstractmethod
+    def attempt(self, state: State, h: float) -> State:
+        """The state at the end of one try. Raises StepFailed, LinAlgError, NotPositiveDefinite."""
+
+    def judge(self, before: State, after: State, h: float) -> tuple[State, bool]:
+        """The state to go on from and True; or the one to try the step from anew, and False. Raises StepFailed."""
+        return after, True
+
+    def rescue(self, state: State, h: float, failure: StepFailed) -> State:
+        """The step in a way that asks less, after the shortest one failed. Raises the failure where there is none."""
+        raise failure
