@@ -1,4 +1,4 @@
-"""BLAS and LAPACK in single precision for kernels, on scipy's library: one thread, no lock held.
+"""BLAS and LAPACK in single and double precision for kernels, on scipy's library: one thread, no lock held.
 
 Fortran takes addresses alone. They travel as 64 bit integers, which every 64 bit system passes as it passes pointers.
 """
@@ -13,20 +13,23 @@ import numpy.typing as npt
 
 from ...threads import inlined
 
-#: name, library of scipy, what its arguments have to be
+#: name, library of scipy, what its arguments have to be; x stands for s and d
 ROUTINES = (
-    ("spotrf", "cython_lapack", "char int s int int"),
-    ("strsm", "cython_blas", "char char char char int int s s int s int"),
-    ("ssyrk", "cython_blas", "char char int int s s int s s int"),
-    ("sgemm", "cython_blas", "char char int int int s s int s int s s int"),
+    ("xpotrf", "cython_lapack", "char int x int int"),
+    ("xtrsm", "cython_blas", "char char char char int int x x int x int"),
+    ("xsyrk", "cython_blas", "char char int int x x int x x int"),
+    ("xgemm", "cython_blas", "char char int int int x x int x int x x int"),
 )
 #: what stands at these addresses is never written
 LETTERS = np.frombuffer(b"LRTN", dtype=np.uint8).copy()
-SIGNS = np.array([-1.0, 1.0], dtype=np.float32)
+SIGNS = {"s": np.array([-1.0, 1.0], dtype=np.float32), "d": np.array([-1.0, 1.0])}
 
 
-def addresses() -> npt.NDArray[np.int64] | None:
-    """Of ROUTINES, then of the letters L, R, T, N and of −1 and 1, (10,); None where scipy's are not as expected."""
+def addresses(kind: str = "s") -> npt.NDArray[np.int64] | None:
+    """Of ROUTINES, then of the letters L, R, T, N and of −1 and 1, (10,); None where scipy's are not as expected.
+
+    kind: s for single precision, d for double.
+    """
     import importlib
 
     found: list[int] = []
@@ -35,20 +38,22 @@ def addresses() -> npt.NDArray[np.int64] | None:
     api.PyCapsule_GetPointer.restype = ctypes.c_void_p
     api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
     for name, library, arguments in ROUTINES:
-        capsule = importlib.import_module(f"scipy.linalg.{library}").__pyx_capi__.get(name)
+        capsule = importlib.import_module(f"scipy.linalg.{library}").__pyx_capi__.get(name.replace("x", kind, 1))
         said = api.PyCapsule_GetName(capsule) if capsule is not None else b""
-        if not _is(said.decode(), arguments.split()):
+        if not _is(said.decode(), arguments.replace("x", kind).split()):
             return None
         found.append(api.PyCapsule_GetPointer(capsule, said))
-    letters, signs = LETTERS.ctypes.data, SIGNS.ctypes.data
-    return np.array([*found, *(letters + k for k in range(4)), signs, signs + 4], dtype=np.int64)
+    letters, signs = LETTERS.ctypes.data, SIGNS[kind]
+    least = signs.ctypes.data
+    return np.array([*found, *(letters + k for k in range(4)), least, least + signs.itemsize], dtype=np.int64)
 
 
 def _is(said: str, arguments: list[str]) -> bool:
-    """Whether a declaration in C, "void (char *, int *, …)", takes pointers to these. s: Cython's name of a float."""
+    """Whether a declaration in C, "void (char *, int *, …)", takes pointers to these. s, d: Cython's names."""
     inside = said.partition("(")[2].rpartition(")")[0].split(",")
     words = [word.replace("*", "").strip() for word in inside]
-    kinds = ["s" if word == "float" or word.endswith("_s") else word for word in words]
+    kinds = ["s" if word == "float" or word.endswith("_s") else "d" if word == "double" or word.endswith("_d") else word
+             for word in words]
     return kinds == arguments
 
 
@@ -77,9 +82,15 @@ call = _intrinsic()
 
 
 @inlined
+def bytes_of(array):  # type: ignore[no-untyped-def]
+    """Of one entry."""
+    return np.int64(array.itemsize)
+
+
+@inlined
 def at(array, place):  # type: ignore[no-untyped-def]
-    """The address of an entry of four bytes."""
-    return np.int64(array.ctypes.data) + 4 * np.int64(place)
+    """The address of an entry."""
+    return np.int64(array.ctypes.data) + bytes_of(array) * np.int64(place)
 
 
 @inlined

@@ -13,9 +13,8 @@ from ...state import Index, Vec
 from ..analysed import Analysed
 from ..interface import NotPositiveDefinite
 from .backward import Backward
-from .supernodal import Supernodes, supernodes, work_of
-
-GROWN = 1.5  #: times the first pattern's work: from there on a new order is worth its price
+from .fronts import Following, Fronts
+from .supernodal import Supernodes, supernodes
 
 
 class Cholmod:
@@ -28,6 +27,8 @@ class Cholmod:
         self.remarks: list[str] = []
         self.factored = 0
         self._factor: Any = None
+        self._fronts: Fronts | None = None  #: of a pattern that came later
+        self._backward: Backward | None = None
         self._kept = 0
 
     @staticmethod
@@ -37,33 +38,33 @@ class Cholmod:
         return _ordered(graph, *(("metis", "amd") if lasts else ("amd",)))
 
     def analyse(self, lower: sp.csc_matrix, kept: int) -> None:
+        self._following, self._kept = Following(lower, kept, self.order), kept
+        self._take(lower)
+
+    def _take(self, lower: sp.csc_matrix) -> None:
         # the pattern is in elimination order already; CHOLMOD adds its postorder
-        factor = analyze(lower, mode="supernodal", ordering_method="natural")
-        self._work = work_of(_address(factor))
-        self._take(factor, lower, kept)
-
-    def follow(self, lower: sp.csc_matrix) -> None:
-        """Analyse another pattern of the same unknowns, in the order that it has or, where what came since makes that
-        a factor of much more work than the first one, in one of its own, those that are kept last again."""
-        factor = analyze(lower, mode="supernodal", ordering_method="natural")
-        if work_of(_address(factor)) > GROWN * self._work:
-            whole = with_dense_rows(lower, self._kept)
-            own = analyze(whole, mode="supernodal", ordering_method="amd")
-            inner = lower.shape[0] - self._kept
-            if (own.P()[inner:] >= inner).all():
-                factor = own
-        self._take(factor, lower, self._kept)
-
-    def _take(self, factor: Any, lower: sp.csc_matrix, kept: int) -> None:
-        self._factor, self._analysed, self._kept = factor, Analysed(lower), kept
-        self._backward = Backward(self._factor.P(), kept)
+        self._factor = analyze(lower, mode="supernodal", ordering_method="natural")
+        self._own = self._analysed = Analysed(lower)
+        self._fronts, self._backward = None, None
         self._supernodes: Supernodes | None = None
         self._looked_inside = self._stands = False
+
+    def follow(self, lower: sp.csc_matrix) -> None:
+        """Take another pattern of the same unknowns: CHOLMOD the first one, which it has analysed already."""
+        own = self._own.is_of(lower)
+        self._fronts, self._backward = None if own else self._following.follow(lower), None
+        if own or self._fronts is not None:
+            self._analysed = self._own if own else Analysed(lower)
+        else:
+            self._take(lower)
 
     def factor(self, lower: sp.csc_matrix, places: Vec | None = None) -> None:
         self.factored += 1
         if not self._analysed.is_of(lower):
             self.follow(lower)
+        if self._fronts is not None:
+            self._fronts.factor(lower)
+            return
         self._stands = False
         try:
             self._factor.cholesky_inplace(lower)
@@ -72,6 +73,8 @@ class Cholmod:
         self._stands = True
 
     def solve(self, right: Vec) -> Vec:
+        if self._fronts is not None:
+            return self._fronts.solve(right.reshape(len(right), -1)).reshape(right.shape)
         return self._factor(right)  # type: ignore[no-any-return]
 
     def forget_past(self) -> None:
@@ -80,6 +83,9 @@ class Cholmod:
     def condense(self) -> Vec:
         """One backward solve, on all threads where the factor's inside is as expected."""
         inside = self.supernodes()
+        if self._backward is None:
+            order = self._factor.P() if self._fronts is None else self._fronts.permutation
+            self._backward = Backward(order, self._kept)
         return self._backward.solve(self._solve_lt if inside is None else inside.solve_lt)
 
     def left_of_condense(self) -> Vec | None:
@@ -88,6 +94,8 @@ class Cholmod:
 
     def supernodes(self) -> Supernodes | None:
         """The inside of the factor, once there is one; None where it is not as expected."""
+        if self._fronts is not None:
+            return self._fronts if self._fronts.stands else None
         if not self._looked_inside and self._stands:
             size = len(self._factor.P())
             self._supernodes, self._looked_inside = supernodes(_address(self._factor), size, self._solve_lt), True
@@ -110,21 +118,6 @@ def _ordered(graph: sp.csc_matrix, *methods: str) -> Index:
         except CholmodError:
             continue
     return np.arange(graph.shape[0], dtype=np.int32)
-
-
-def with_dense_rows(lower: sp.csc_matrix, kept: int) -> sp.csc_matrix:
-    """The pattern with its last rows full, which AMD leaves where they are: (m, m), whatever its values."""
-    if not kept:
-        return lower
-    size = lower.shape[0]
-    inner = size - kept
-    column = np.repeat(np.arange(size), np.diff(lower.indptr))
-    own = (lower.indices < inner) & (column < inner)
-    row, column = np.tril_indices(kept)
-    rows = np.concatenate([lower.indices[own], np.tile(np.arange(inner, size), inner), inner + row])
-    columns = np.concatenate([np.repeat(np.arange(size), np.diff(lower.indptr))[own],
-                              np.repeat(np.arange(inner), kept), inner + column])
-    return sp.csc_matrix((np.ones(len(rows)), (rows, columns)), shape=(size, size))
 
 
 def _address(factor: Any) -> int | None:

@@ -13,6 +13,7 @@ from ...state import Index, Vec
 from ..analysed import Analysed
 from ..interface import NotPositiveDefinite
 from .backward import Backward
+from .fronts import Following, Fronts
 from .supernodal import Supernodes, supernodes
 
 _CAPSULE = b"CHOLMOD FACTOR D L"  # double, lower
@@ -34,6 +35,8 @@ class CvxoptCholmod:
         self.why = "CHOLMOD through cvxopt, which factors and solves as fast as scikit-sparse's would"
         self.remarks: list[str] = []
         self.factored = 0
+        self._fronts: Fronts | None = None  #: of a pattern that came later
+        self._backward: Backward | None = None
         self._kept = 0
 
     @staticmethod
@@ -51,7 +54,12 @@ class CvxoptCholmod:
         return np.array(numbers).ravel().astype(np.int32)
 
     def analyse(self, lower: sp.csc_matrix, kept: int) -> None:
-        self._analysed, self._kept = Analysed(lower), kept
+        self._following, self._kept = Following(lower, kept, self.order), kept
+        self._take(lower)
+
+    def _take(self, lower: sp.csc_matrix) -> None:
+        self._own = self._analysed = Analysed(lower)
+        self._fronts, self._backward = None, None
         self._matrix = _sparse(lower)
         size = lower.shape[0]
         # 1: the order given and no other; else CHOLMOD takes AMD's where that has less fill
@@ -59,12 +67,23 @@ class CvxoptCholmod:
         self._factor = cholmod.symbolic(self._matrix, p=matrix(np.arange(size, dtype=np.int64)))
         self._supernodes: Supernodes | None = None
         self._looked_inside = self._stands = False
-        self._backward: Any = None  # the permutation is known only once there is a factor
+
+    def follow(self, lower: sp.csc_matrix) -> None:
+        """Take another pattern of the same unknowns: CHOLMOD the first one, which it has analysed already."""
+        own = self._own.is_of(lower)
+        self._fronts, self._backward = None if own else self._following.follow(lower), None
+        if own or self._fronts is not None:
+            self._analysed = self._own if own else Analysed(lower)
+        else:
+            self._take(lower)
 
     def factor(self, lower: sp.csc_matrix, places: Vec | None = None) -> None:
         self.factored += 1
         if not self._analysed.is_of(lower):
-            self.analyse(lower, self._kept)
+            self.follow(lower)
+        if self._fronts is not None:
+            self._fronts.factor(lower)
+            return
         self._stands = False
         self._matrix.V = matrix(lower.data)
         try:
@@ -72,9 +91,6 @@ class CvxoptCholmod:
         except ArithmeticError as failure:
             raise NotPositiveDefinite(str(failure)) from None
         self._stands = True
-        if self._backward is None:
-            numbers = np.arange(lower.shape[0], dtype=float)[:, None]
-            self._backward = Backward(self._apply(numbers, _PERMUTE).ravel().astype(np.int64), self._kept)
 
     def _apply(self, right: Vec, system: int) -> Vec:
         columns = matrix(right)
@@ -82,6 +98,8 @@ class CvxoptCholmod:
         return np.array(columns)
 
     def solve(self, right: Vec) -> Vec:
+        if self._fronts is not None:
+            return self._fronts.solve(right.reshape(len(right), -1)).reshape(right.shape)
         if right.ndim == 2 and right.shape[1] > 1:  # cvxopt takes one after the other, and reads L for each
             inside = self.supernodes()
             if inside is not None:
@@ -94,8 +112,16 @@ class CvxoptCholmod:
     def condense(self) -> Vec:
         """One backward solve, on all threads where the factor's inside is as expected."""
         inside = self.supernodes()
+        if self._backward is None:
+            self._backward = Backward(self._permutation(), self._kept)
         jacobian: Vec = self._backward.solve(self._solve_lt if inside is None else inside.solve_lt)
         return jacobian
+
+    def _permutation(self) -> Index:
+        if self._fronts is not None:
+            return self._fronts.permutation
+        numbers = np.arange(self._matrix.size[0], dtype=float)[:, None]
+        return self._apply(numbers, _PERMUTE).ravel().astype(np.int64)
 
     def left_of_condense(self) -> Vec | None:
         """Nothing."""
@@ -103,6 +129,8 @@ class CvxoptCholmod:
 
     def supernodes(self) -> Supernodes | None:
         """The inside of the factor, once there is one; None where it is not as expected."""
+        if self._fronts is not None:
+            return self._fronts if self._fronts.stands else None
         if not self._looked_inside and self._stands:
             size = self._matrix.size[0]
             self._supernodes, self._looked_inside = supernodes(_address(self._factor), size, self._solve_lt), True

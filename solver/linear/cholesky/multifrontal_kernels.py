@@ -10,9 +10,17 @@ from __future__ import annotations
 import numpy as np
 
 from ...threads import inlined, kernel
-from .blas import at, cholesky, less_product, less_square, solve_right
+from .blas import at, bytes_of, cholesky, less_product, less_square, solve_right
 
-PLAN = "f4[::1], f4[::1], i4[::1], i4[::1], i4[::1], i8[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1]"
+KINDS = ("f4", "f8")  #: single and double precision; `blas` holds the addresses for the same
+PLAN = ("{0}[::1], {0}[::1], i4[::1], i4[::1], i4[::1], i8[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1], "
+        "i4[::1]")
+
+
+def both(signature: str) -> list[str]:
+    """A kernel's signature in single and in double precision."""
+    return [signature.format(kind) for kind in KINDS]
+
 
 
 @inlined
@@ -26,11 +34,11 @@ def _assemble(  # type: ignore[no-untyped-def]
     base, own = np.int64(values_start[s]), update_start[s]
     for j in range(begin, min(end, columns)):
         column = values[base + j * length : base + (j + 1) * length]
-        column[:] = np.float32(0.0)
+        column[:] = 0.0
         for e in range(column_start[first[s] + j], column_start[first[s] + j + 1]):
-            column[row_of[e]] = np.float32(data[source[e]] * scale)
+            column[row_of[e]] = data[source[e]] * scale
     for j in range(max(begin, columns) - columns, end - columns):
-        updates[own + j * below + j : own + (j + 1) * below] = np.float32(0.0)
+        updates[own + j * below + j : own + (j + 1) * below] = 0.0
     for c in range(children_start[s], children_start[s + 1]):
         child = children[c]
         skipped = first[child + 1] - first[child]
@@ -50,7 +58,7 @@ def _assemble(  # type: ignore[no-untyped-def]
                     target[rows[i] - columns] += said[i]
 
 
-@kernel(f"void(i8, i8, i4[::1], i8[::1], i4[:,::1], i4[::1], f8[::1], f4, {PLAN})")
+@kernel(both(f"void(i8, i8, i4[::1], i8[::1], i4[:,::1], i4[::1], f8[::1], {{0}}, {PLAN})"))
 def factor_trees(  # type: ignore[no-untyped-def]
     start, stop, trees, blas, all_ints, failed, data, scale, values, updates, first, rows_start, values_start,
     update_start, children_start, children, relative, column_start, source, row_of,
@@ -69,11 +77,11 @@ def factor_trees(  # type: ignore[no-untyped-def]
                 failed[tree] = 1
                 return
             if length > columns:
-                solve_right(blas, block, block + 4 * columns, ints)
-                less_square(blas, block + 4 * columns, at(updates, update_start[s]), ints)
+                solve_right(blas, block, block + bytes_of(values) * columns, ints)
+                less_square(blas, block + bytes_of(values) * columns, at(updates, update_start[s]), ints)
 
 
-@kernel(f"void(i8, i8, i8, i8, f8[::1], f4, {PLAN})")
+@kernel(both(f"void(i8, i8, i8, i8, f8[::1], {{0}}, {PLAN})"))
 def assemble_tiles(  # type: ignore[no-untyped-def]
     start, stop, s, tile, data, scale, values, updates, first, rows_start, values_start, update_start, children_start,
     children, relative, column_start, source, row_of,
@@ -84,7 +92,7 @@ def assemble_tiles(  # type: ignore[no-untyped-def]
               update_start, children_start, children, relative, column_start, source, row_of)
 
 
-TILES = "void(i8, i8, i8, i8, i8, i8, i8[::1], i4[:,::1], f4[::1], i4[::1], i4[::1])"
+TILES = both("void(i8, i8, i8, i8, i8, i8, i8[::1], i4[:,::1], {0}[::1], i4[::1], i4[::1])")
 
 
 @kernel(TILES)
@@ -93,21 +101,21 @@ def panel_tiles(  # type: ignore[no-untyped-def]
 ):
     """What the columns before say of the columns left to right, `tile` rows from `left` on a piece."""
     length = rows_start[s + 1] - rows_start[s]
-    block = at(values, values_start[s])
+    block, each = at(values, values_start[s]), bytes_of(values)
     for k in range(start, stop):
         row, ints = left + k * tile, all_ints[k]
         ints[0], ints[1], ints[2], ints[3], ints[4] = left, min(tile, length - row), length, right - left, length
-        less_product(blas, block + 4 * row, block + 4 * left, block + 4 * (left * length + row), ints)
+        less_product(blas, block + each * row, block + each * left, block + each * (left * length + row), ints)
 
 
-@kernel("void(i8, i8, i8, i8[::1], i4[:,::1], i4[::1], f4[::1], i4[::1], i4[::1])")
+@kernel(both("void(i8, i8, i8, i8[::1], i4[:,::1], i4[::1], {0}[::1], i4[::1], i4[::1])"))
 def start_panel(  # type: ignore[no-untyped-def]
     s, left, right, blas, all_ints, failed, values, rows_start, values_start,
 ):
     """The triangle of the columns left to right."""
     length, ints = rows_start[s + 1] - rows_start[s], all_ints[0]
     ints[0], ints[2], ints[3] = right - left, length, 0
-    cholesky(blas, at(values, values_start[s]) + 4 * (left * length + left), ints)
+    cholesky(blas, at(values, values_start[s]) + bytes_of(values) * (left * length + left), ints)
     if ints[3] != 0:
         failed[-1] = 1
 
@@ -118,21 +126,21 @@ def solve_tiles(  # type: ignore[no-untyped-def]
 ):
     """The columns left to right below their triangle, `tile` rows a piece."""
     length = rows_start[s + 1] - rows_start[s]
-    panel = at(values, values_start[s]) + 4 * left * length
+    panel = at(values, values_start[s]) + bytes_of(values) * left * length
     for k in range(start, stop):
         row, ints = right + k * tile, all_ints[k]
         ints[0], ints[1], ints[2] = right - left, min(tile, length - row), length
-        solve_right(blas, panel + 4 * left, panel + 4 * row, ints)
+        solve_right(blas, panel + bytes_of(values) * left, panel + bytes_of(values) * row, ints)
 
 
-@kernel("void(i8, i8, i8, i8, i8[::1], i4[:,::1], f4[::1], f4[::1], i4[::1], i4[::1], i4[::1], i8[::1])")
+@kernel(both("void(i8, i8, i8, i8, i8[::1], i4[:,::1], {0}[::1], {0}[::1], i4[::1], i4[::1], i4[::1], i8[::1])"))
 def update_tiles(  # type: ignore[no-untyped-def]
     start, stop, s, tile, blas, all_ints, values, updates, first, rows_start, values_start, update_start,
 ):
     """What the front says of the rows below it, square tiles of the lower triangle row by row."""
     columns, length = first[s + 1] - first[s], rows_start[s + 1] - rows_start[s]
     below = length - columns
-    rows, update = at(values, values_start[s]) + 4 * columns, at(updates, update_start[s])
+    rows, update = at(values, values_start[s]) + bytes_of(values) * columns, at(updates, update_start[s])
     for k in range(start, stop):
         i = 0
         while (i + 1) * (i + 2) // 2 <= k:
@@ -140,9 +148,9 @@ def update_tiles(  # type: ignore[no-untyped-def]
         j, ints = k - i * (i + 1) // 2, all_ints[k]
         down, across = i * tile, j * tile
         ints[0], ints[1], ints[2], ints[4] = columns, min(tile, below - down), length, below
-        target = update + 4 * (across * below + down)
+        target = update + bytes_of(values) * (across * below + down)
         if i == j:
-            less_square(blas, rows + 4 * down, target, ints)
+            less_square(blas, rows + bytes_of(values) * down, target, ints)
         else:
             ints[3] = min(tile, below - across)
-            less_product(blas, rows + 4 * down, rows + 4 * across, target, ints)
+            less_product(blas, rows + bytes_of(values) * down, rows + bytes_of(values) * across, target, ints)

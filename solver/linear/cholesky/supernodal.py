@@ -16,6 +16,7 @@ import numpy as np
 from ...state import Index, Vec
 from ...threads import kernel, share
 from ..interface import Factoring
+from .plan_kernels import find_parents, gather_subtrees
 
 GROUP = 16  #: most right-hand sides that are taken through a supernode together
 MOST_GROUPS = 8  #: of right-hand sides, side by side at the top of the tree
@@ -41,33 +42,31 @@ INTEGERS = {0: ctypes.c_int32, 2: ctypes.c_int64}  #: CHOLMOD_INT and CHOLMOD_LO
 
 
 class Supernodes:
-    """Views of a supernodal factor's arrays."""
+    """A supernodal factor's arrays."""
 
-    def __init__(self, raw: CholmodFactor) -> None:
-        """raw: lives as long as the library's own object, which the caller keeps."""
-        self._raw = raw
-        self.first = self._integers(raw.super, raw.nsuper + 1)  #: first column of each supernode
-        self.rows_start = self._integers(raw.pi, raw.nsuper + 1)
-        self.values_start = self._integers(raw.px, raw.nsuper + 1)
-        self.rows = self._integers(raw.s, raw.ssize)
-        self.permutation = self._integers(raw.Perm, raw.n)  #: row i of L is unknown permutation[i]
-        self.top, self.trees = _parts(self.first, self.rows_start, self.rows)  #: supernodes, borders of subtrees
-        self.longest = int(np.diff(self.rows_start).max())  #: most rows of a supernode
+    nodes = 0  #: whose unknowns come first, in whole 3 x 3 blocks, together in L too; 0 where nobody says so
+
+    def __init__(self, first: Index, rows_start: Index, values_start: Index, rows: Index, permutation: Index) -> None:
+        """first: column of each supernode, (s + 1,). rows_start, values_start: where its rows begin and its values,
+        in full columns. rows: rising, its own columns first. permutation: row i of L is unknown permutation[i]."""
+        self.first, self.rows_start, self.values_start = first, rows_start, values_start
+        self.rows, self.permutation = rows, permutation
+        self.parent = np.empty(len(first) - 1, dtype=np.int32)  #: who owns the first row below each one, −1 for roots
+        self.relative = np.zeros(len(rows), dtype=np.int32)  #: place of each row below a supernode among its parent's
+        find_parents(first, rows_start, rows, np.empty(len(permutation), dtype=np.int32), self.parent, self.relative)
+        self.top, self.trees = _parts(first, rows_start, self.parent)  #: supernodes, borders of subtrees
+        self.longest = int(np.diff(rows_start).max())  #: most rows of a supernode
         self._works = np.zeros((max(len(self.trees) // 2, MOST_GROUPS), self.longest * GROUP))
-
-    def _integers(self, address: int, count: int) -> Index:
-        kind = INTEGERS[self._raw.itype]
-        return np.ctypeslib.as_array(ctypes.cast(address, ctypes.POINTER(kind)), (count,)).astype(np.int32)
 
     @property
     def values(self) -> Vec:
-        """Those of L, supernode by supernode in full columns; writing them changes what the library solves with."""
-        return np.ctypeslib.as_array(ctypes.cast(self._raw.x, ctypes.POINTER(ctypes.c_double)), (self._raw.xsize,))
+        """Those of L, supernode by supernode in full columns; writing them changes what is solved with."""
+        raise NotImplementedError
 
     @property
     def stands(self) -> bool:
         """Whether there are values: a matrix that could not be factored leaves none, or some."""
-        return bool(self._raw.x) and self._raw.xtype == 1 and self._raw.minor == self._raw.n
+        raise NotImplementedError
 
     def solve(self, right: Vec) -> Vec:
         """The factored matrix's inverse times right, (n, c): in the unknowns' own order, and of new memory."""
@@ -97,25 +96,51 @@ class Supernodes:
         return right
 
 
-def _parts(first: Index, rows_start: Index, rows: Index) -> tuple[Index, Index]:
+class OfCholmod(Supernodes):
+    """Views of a factor that is CHOLMOD's."""
+
+    def __init__(self, raw: CholmodFactor) -> None:
+        """raw: lives as long as the library's own object, which the caller keeps."""
+        self._raw = raw
+        super().__init__(*(_integers(raw, address, count) for address, count in (
+            (raw.super, raw.nsuper + 1), (raw.pi, raw.nsuper + 1), (raw.px, raw.nsuper + 1), (raw.s, raw.ssize),
+            (raw.Perm, raw.n))))
+
+    @property
+    def values(self) -> Vec:
+        return np.ctypeslib.as_array(ctypes.cast(self._raw.x, ctypes.POINTER(ctypes.c_double)), (self._raw.xsize,))
+
+    @property
+    def stands(self) -> bool:
+        return bool(self._raw.x) and self._raw.xtype == 1 and self._raw.minor == self._raw.n
+
+
+def _integers(raw: CholmodFactor, address: int, count: int) -> Index:
+    kind = INTEGERS[raw.itype]
+    return np.ctypeslib.as_array(ctypes.cast(address, ctypes.POINTER(kind)), (count,)).astype(np.int32)
+
+
+def _nested(raw: CholmodFactor) -> bool:
+    """Whether its columns and rows are within their bounds, so that kernels may go through them."""
+    first, starts = (_integers(raw, address, raw.nsuper + 1) for address in (raw.super, raw.pi))
+    rows = _integers(raw, raw.s, raw.ssize)
+    return bool(first[0] == 0 and first[-1] == raw.n and (np.diff(first) > 0).all() and starts[0] == 0
+                and starts[-1] == raw.ssize and (np.diff(starts) >= np.diff(first)).all()
+                and rows.min() >= 0 and rows.max() < raw.n)
+
+
+def _parts(first: Index, rows_start: Index, parent: Index) -> tuple[Index, Index]:
     """Supernodes at the top of the elimination tree, rising, and borders of the subtrees below.
 
     Subtree k is the supernodes trees[2k] to trees[2k + 1], consecutive since CHOLMOD's order is a postorder; none costs
     more than a share of the whole.
     """
-    count = len(first) - 1
-    columns, lengths = np.diff(first), np.diff(rows_start)
+    count = len(parent)
     # reading it and setting it up, in values
-    cost = columns * lengths + SETUP
-    owner = np.repeat(np.arange(count), columns)
-    below = rows_start[:-1] + columns
-    parent = np.where(columns < lengths, owner[rows[np.minimum(below, len(rows) - 1)]], count)
-    whole, start = cost.astype(np.int64), np.arange(count)
-    for s in range(count):
-        if parent[s] < count:
-            whole[parent[s]] += whole[s]
-            start[parent[s]] = min(start[parent[s]], start[s])
-    small = whole <= whole[parent == count].sum() / SUBTREES
+    cost = np.diff(first).astype(np.int64) * np.diff(rows_start) + SETUP
+    whole, start = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int32)
+    gather_subtrees(parent, cost, whole, start)
+    small = whole <= whole[parent < 0].sum() / SUBTREES
     roots = np.flatnonzero(small & ~np.append(small, False)[parent])
     # the largest first, so that no thread is left alone with it
     roots = roots[np.argsort(-whole[roots], kind="stable")]
@@ -135,20 +160,6 @@ class Shown(Factoring, Protocol):
 def shown(linear: Factoring) -> Shown | None:
     """The same solver where it shows its factor."""
     return cast(Shown, linear) if hasattr(linear, "supernodes") else None
-
-
-def work_of(address: int | None) -> float:
-    """What factoring will cost after an analysis, the squares of L's columns summed; 0 where it does not show.
-
-    address: as for `supernodes`.
-    """
-    if not address:
-        return 0.0
-    raw = CholmodFactor.from_address(address)
-    if raw.itype not in INTEGERS or not raw.ColCount:
-        return 0.0
-    counts = np.ctypeslib.as_array(ctypes.cast(raw.ColCount, ctypes.POINTER(INTEGERS[raw.itype])), (raw.n,))
-    return float(np.square(counts.astype(float)).sum())
 
 
 def inside_of(linear: Factoring) -> Supernodes | None:
@@ -171,9 +182,9 @@ def supernodes(address: int | None, size: int, solve_lt: Callable[[Vec], Vec]) -
         return None
     if raw.itype not in INTEGERS or raw.xsize >= 2**31:
         return None
-    found = Supernodes(raw)
-    if found.first[0] != 0 or found.first[-1] != size or (np.diff(found.first) <= 0).any():
+    if not _nested(raw):
         return None
+    found = OfCholmod(raw)
     probe = np.cos(np.arange(3.0 * size)).reshape(size, 3)
     theirs = solve_lt(probe.copy())
     ours = found.solve_lt(probe)

@@ -1,0 +1,107 @@
+"""Patterns that change: analysed and factored by ourselves in double precision, since CHOLMOD's analysis of all scalar
+rows is a third of what a step costs whose elements come and go with each iteration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...state import Index, Vec
+from ..interface import NotPositiveDefinite
+from .multifrontal import Multifrontal, multifrontal
+from .supernodal import Supernodes
+from .symbolic import NodeGraph, Symbolic
+
+GROWN = 1.5  #: times the first pattern's work: from there on a new order is worth its price
+
+
+class Fronts(Supernodes):
+    """A factor with values of its own."""
+
+    def __init__(self, found: Symbolic, lower: sp.csc_matrix, room: Room) -> None:
+        """found: of the pattern of lower. Look at `usable` first."""
+        self.nodes = found.nodes
+        super().__init__(found.first, found.rows_start, found.values_start, found.rows, found.permutation)
+        self._stands = False
+        self._fronts: Multifrontal | None = multifrontal(self, lower, np.float64, room.updates)
+        self._values = room.values(int(self.values_start[-1])) if self.usable else np.empty(0)
+
+    @property
+    def usable(self) -> bool:
+        """Whether it can factor: BLAS is as expected and there is room."""
+        return self._fronts is not None
+
+    @property
+    def values(self) -> Vec:
+        return self._values
+
+    @property
+    def stands(self) -> bool:
+        return self._stands
+
+    def forget(self) -> None:
+        """What it factored is not to be used any more."""
+        self._stands = False
+
+    def factor(self, lower: sp.csc_matrix) -> None:
+        """Raises NotPositiveDefinite."""
+        assert self._fronts is not None
+        self._stands = self._fronts.factor(lower.data, 1.0, self._values)
+        if not self._stands:
+            raise NotPositiveDefinite("a front has a pivot that is not positive")
+
+
+class Room:
+    """Memory that one pattern after the other writes anew."""
+
+    def __init__(self) -> None:
+        self._values, self._updates = np.empty(0), np.empty(0)
+
+    def values(self, count: int) -> Vec:
+        if len(self._values) < count:
+            self._values = np.empty(count + count // 4)
+        return self._values[:count]
+
+    def updates(self, count: int) -> Vec:
+        if len(self._updates) < count:
+            self._updates = np.empty(count + count // 4)
+        return self._updates[:count]
+
+
+class Following:
+    """Factors of the patterns that come after a first one of the same unknowns, in the order that this has or, where
+    what came since makes that a factor of much more work, in one of their own, those that are kept last again."""
+
+    def __init__(self, first: sp.csc_matrix, kept: int, order: Callable[[sp.csc_matrix, bool], Index]) -> None:
+        """order: that of a library, as LinearSolver has it."""
+        self._first, self._kept, self._order = (first.indptr, first.indices), kept, order
+        self._work: float | None = None
+        self._room = Room()
+        self._last: Fronts | None = None
+
+    def follow(self, lower: sp.csc_matrix) -> Fronts | None:
+        """Of another pattern; what it made before stands no more. None for the first one, so that what is factored
+        after others came and went is what was before, and where we cannot: the matrix is not over nodes, memory is
+        short or BLAS out of reach."""
+        if self._last is not None:
+            self._last.forget()
+        if all(map(np.array_equal, self._first, (lower.indptr, lower.indices))):
+            return None
+        try:
+            found = Fronts(self._symbolic(lower), lower, self._room)
+        except (ValueError, OverflowError):
+            return None
+        self._last = found
+        return found if found.usable else None
+
+    def _symbolic(self, lower: sp.csc_matrix) -> Symbolic:
+        graph = NodeGraph(lower.indptr, lower.indices, self._kept)
+        tree = graph.tree()
+        if self._work is None:
+            self._work = NodeGraph(*self._first, self._kept).tree().work
+        if tree.work > GROWN * self._work:
+            own = graph.tree(self._order(graph.symmetric(), False))
+            tree = own if own.work < tree.work else tree
+        return tree.symbolic()

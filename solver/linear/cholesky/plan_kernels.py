@@ -1,0 +1,173 @@
+"""Kernels that find where everything goes in a multifrontal factorization. The arrays are those of Supernodes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...threads import kernel
+
+
+@kernel("void(i4[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1])")
+def find_parents(first, rows_start, rows, owner, parent, relative):  # type: ignore[no-untyped-def]
+    """The supernode that owns the first row below each one, -1 for roots; of each row its place among the parent's.
+
+    owner: of each column, for work.
+    """
+    count = parent.shape[0]
+    for s in range(count):
+        for j in range(first[s], first[s + 1]):
+            owner[j] = s
+    for s in range(count):
+        below = rows_start[s] + first[s + 1] - first[s]
+        parent[s] = owner[rows[below]] if below < rows_start[s + 1] else -1
+        if parent[s] < 0:
+            continue
+        at = rows_start[parent[s]]
+        for e in range(below, rows_start[s + 1]):
+            while rows[at] != rows[e]:  # both rise
+                at += 1
+            relative[e] = at - rows_start[parent[s]]
+
+
+@kernel("void(i4[::1], i8[::1], i8[::1], i4[::1])")
+def gather_subtrees(parent, cost, whole, start):  # type: ignore[no-untyped-def]
+    """What each supernode costs with all below it, and the first one of these: its subtree is consecutive."""
+    for s in range(parent.shape[0]):
+        whole[s], start[s] = cost[s], s
+    for s in range(parent.shape[0]):
+        if parent[s] >= 0:
+            whole[parent[s]] += whole[s]
+            start[parent[s]] = min(start[parent[s]], start[s])
+
+
+@kernel("i8(i4[::1], i8[::1], i4[::1], i4[::1], i1[::1], i8[::1], i8[::1])")
+def place_updates(parent, sizes, trees, top, depth, said, start):  # type: ignore[no-untyped-def]
+    """Where the update of each supernode stands; the room of all.
+
+    Each subtree has two stacks, one for even and one for odd depths: where a front is made its children lie on top of
+    the one, and what it says goes onto the other. depth, said: zeros, (s,), for work.
+    """
+    for s in range(parent.shape[0]):
+        if parent[s] >= 0:
+            said[parent[s]] += sizes[s]
+    room = 0
+    for k in range(trees.shape[0] // 2):
+        begin, end = trees[2 * k], trees[2 * k + 1]
+        for s in range(end - 2, begin - 1, -1):
+            depth[s] = 1 - depth[parent[s]]
+        even, odd, most_even, most_odd = 0, 0, 0, 0
+        for s in range(begin, end):
+            if depth[s] == 0:
+                odd -= said[s]
+                start[s] = even
+                even += sizes[s]
+                most_even = max(most_even, even)
+            else:
+                even -= said[s]
+                start[s] = odd
+                odd += sizes[s]
+                most_odd = max(most_odd, odd)
+        for s in range(begin, end):
+            start[s] += room + (most_even if depth[s] == 1 else 0)
+        room += most_even + most_odd
+    for k in range(top.shape[0]):
+        start[top[k]] = room
+        room += sizes[top[k]]
+    return room
+
+
+@kernel("void(i4[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1])")
+def place_entries(  # type: ignore[no-untyped-def]
+    indptr, indices, place, first, rows_start, rows, within, column_start, source, row_of,
+):
+    """Of each column of L where its entries of A start; of each entry its place in A's data, its row in the front.
+
+    place: row of L of each unknown. within: for work, (m,).
+    """
+    size = place.shape[0]
+    for j in range(size + 1):
+        column_start[j] = 0
+    for j in range(size):
+        for e in range(indptr[j], indptr[j + 1]):
+            column_start[min(place[j], place[indices[e]]) + 1] += 1
+    for j in range(size):
+        column_start[j + 1] += column_start[j]
+        within[j] = column_start[j]
+    for j in range(size):
+        for e in range(indptr[j], indptr[j + 1]):
+            i = place[indices[e]]
+            column = min(place[j], i)
+            source[within[column]] = e
+            row_of[within[column]] = max(place[j], i)
+            within[column] += 1
+    for s in range(first.shape[0] - 1):
+        for e in range(rows_start[s], rows_start[s + 1]):
+            within[rows[e]] = e - rows_start[s]
+        for e in range(column_start[first[s]], column_start[first[s + 1]]):
+            row_of[e] = within[row_of[e]]
+
+
+@kernel("void(i4[::1], i4[::1], i8, i4[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1])")
+def place_node_entries(  # type: ignore[no-untyped-def]
+    indptr, indices, nodes, permutation, place, first, rows_start, rows, column_start, source, row_of,
+):
+    """The same where the first unknowns are those of nodes, three each, in whole 3 x 3 blocks, together in L too.
+
+    permutation: unknown of each row of L; place: its inverse.
+    """
+    size = column_start.shape[0] - 1
+    fill = np.zeros(nodes + 1, np.int32)
+    for j in range(nodes):
+        for e in range(indptr[3 * j] + 3, indptr[3 * j + 1], 3):
+            i = indices[e]
+            if i >= 3 * nodes:
+                break
+            fill[(j if place[3 * j] < place[i] else i // 3) + 1] += 1
+    for j in range(nodes):
+        fill[j + 1] += fill[j]
+    begins = fill.copy()
+    # of the blocks in a node's columns of L: the node in whose column of A they stand, and where in its first column
+    whose, where = np.empty(begins[nodes], np.int32), np.empty(begins[nodes], np.int32)
+    for j in range(nodes):
+        for e in range(indptr[3 * j] + 3, indptr[3 * j + 1], 3):
+            i = indices[e]
+            if i >= 3 * nodes:
+                break
+            k = j if place[3 * j] < place[i] else i // 3
+            whose[fill[k]], where[fill[k]] = j, e - indptr[3 * j]
+            fill[k] += 1
+    within = np.empty(size, np.int32)
+    at = 0
+    for s in range(first.shape[0] - 1):
+        for e in range(rows_start[s], rows_start[s + 1]):
+            within[rows[e]] = e - rows_start[s]
+        for column in range(first[s], first[s + 1]):
+            column_start[column] = at
+            u = permutation[column]
+            if u >= 3 * nodes:
+                for e in range(indptr[u], indptr[u + 1]):
+                    source[at], row_of[at] = e, within[place[indices[e]]]
+                    at += 1
+                continue
+            j, c = u // 3, u % 3
+            for r in range(c, 3):
+                source[at], row_of[at] = indptr[u] + r - c, within[place[3 * j]] + r
+                at += 1
+            for k in range(begins[j], begins[j + 1]):
+                if whose[k] == j:
+                    begin = indptr[u] + where[k] - c
+                    other = within[place[indices[indptr[3 * j] + where[k]]]]
+                    for r in range(3):
+                        source[at], row_of[at] = begin + r, other + r
+                        at += 1
+                else:  # it stands there as its transpose
+                    other = within[place[3 * whose[k]]]
+                    for r in range(3):
+                        source[at], row_of[at] = indptr[3 * whose[k] + r] + where[k] - r + c, other + r
+                        at += 1
+            e = indptr[u + 1] - 1
+            while indices[e] >= 3 * nodes:
+                source[at], row_of[at] = e, within[place[indices[e]]]
+                at += 1
+                e -= 1
+    column_start[size] = at

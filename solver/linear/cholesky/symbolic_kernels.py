@@ -1,0 +1,290 @@
+"""Kernels of the symbolic factorization of a graph, given in the order of elimination.
+
+A graph stands column by column: start (n + 1,), rows (entries,), rows of column j after j, in any order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...threads import kernel
+
+#: two supernodes that follow each other are one up to so many columns, or up to so many with so few zeros
+FEW, SOME, MANY = 2, 6, 16
+ZEROS_OF_SOME, ZEROS_OF_MANY, ZEROS = 0.8, 0.1, 0.05
+
+
+@kernel("i8(i4[::1], i4[::1], i8, i4[::1], i4[::1])")
+def graph_of_nodes(indptr, indices, nodes, start, rows):  # type: ignore[no-untyped-def]
+    """The graph of nodes of three rows each and of the single rows behind them; its entries, -1 if it is not of such.
+
+    indptr, indices: the lower triangle by columns, rows rising.
+    """
+    found = 0
+    for j in range(nodes):
+        start[j] = found
+        e, end = indptr[3 * j], indptr[3 * j + 1]
+        length = end - e
+        if (length < 3 or indptr[3 * j + 2] - end != length - 1 or indptr[3 * j + 3] - end != 2 * length - 3
+                or indices[e + 2] != 3 * j + 2):
+            return -1
+        e += 3
+        while e < end and indices[e] < 3 * nodes:
+            if e + 2 >= end or indices[e] % 3 != 0 or indices[e + 2] != indices[e] + 2:
+                return -1
+            rows[found] = indices[e] // 3
+            found += 1
+            e += 3
+        while e < end:
+            rows[found] = indices[e] - 2 * nodes
+            found += 1
+            e += 1
+    for j in range(nodes, start.shape[0] - 1):
+        start[j] = found
+        for e in range(indptr[j + 2 * nodes] + 1, indptr[j + 2 * nodes + 1]):
+            rows[found] = indices[e] - 2 * nodes
+            found += 1
+    start[start.shape[0] - 1] = found
+    return found
+
+
+@kernel("void(i4[::1], i4[::1], i4[::1], i4[::1])")
+def elimination_tree(start, rows, parent, post):  # type: ignore[no-untyped-def]
+    """The parent of each column, -1 for roots, and a postorder: post[k] is the column that comes k-th. [Liu 1990]"""
+    n = parent.shape[0]
+    entries = start[n]
+    across_start, across = np.zeros(n + 1, np.int32), np.empty(entries, np.int32)
+    for e in range(entries):
+        across_start[rows[e] + 1] += 1
+    for i in range(n):
+        across_start[i + 1] += across_start[i]
+    fill = across_start[:-1].copy()
+    for j in range(n):
+        for e in range(start[j], start[j + 1]):
+            across[fill[rows[e]]] = j
+            fill[rows[e]] += 1
+    ancestor = np.empty(n, np.int32)
+    for k in range(n):
+        parent[k], ancestor[k] = -1, -1
+        for e in range(across_start[k], across_start[k + 1]):
+            i = across[e]
+            while i != -1 and i < k:  # up to the root of what is joined, which k becomes
+                above = ancestor[i]
+                ancestor[i] = k
+                if above == -1:
+                    parent[i] = k
+                i = above
+    head, following = np.full(n, -1, np.int32), np.empty(n, np.int32)
+    for j in range(n - 1, -1, -1):  # so that children come in their order
+        if parent[j] != -1:
+            following[j] = head[parent[j]]
+            head[parent[j]] = j
+    stack, count = np.empty(n, np.int32), 0
+    for root in range(n):
+        if parent[root] != -1:
+            continue
+        top = 0
+        stack[0] = root
+        while top >= 0:
+            j = stack[top]
+            child = head[j]
+            if child == -1:
+                post[count] = j
+                count += 1
+                top -= 1
+            else:
+                head[j] = following[child]
+                top += 1
+                stack[top] = child
+
+
+@kernel("void(i4[::1], i4[::1], i4[::1], i4[::1], i4[::1])")
+def renumbered(start, rows, order, new_start, new_rows):  # type: ignore[no-untyped-def]
+    """The same graph with column k for order[k]."""
+    n = order.shape[0]
+    place, fill = np.empty(n, np.int32), np.zeros(n + 1, np.int32)
+    for k in range(n):
+        place[order[k]] = k
+    for j in range(n):
+        for e in range(start[j], start[j + 1]):
+            fill[min(place[j], place[rows[e]]) + 1] += 1
+    for j in range(n):
+        fill[j + 1] += fill[j]
+    new_start[:] = fill
+    for j in range(n):
+        for e in range(start[j], start[j + 1]):
+            a, b = place[j], place[rows[e]]
+            column = min(a, b)
+            new_rows[fill[column]] = max(a, b)
+            fill[column] += 1
+
+
+@kernel("void(i4[::1], i4[::1])")
+def in_postorder(parent, post):  # type: ignore[no-untyped-def]
+    """The tree with column k for post[k], in place."""
+    n = parent.shape[0]
+    place, old = np.empty(n, np.int32), parent.copy()
+    for k in range(n):
+        place[post[k]] = k
+    for k in range(n):
+        above = old[post[k]]
+        parent[k] = -1 if above == -1 else place[above]
+
+
+@kernel("void(i4[::1], i4[::1], i4[::1], i4[::1])")
+def column_counts(start, rows, parent, counts):  # type: ignore[no-untyped-def]
+    """Entries of each column of L, the diagonal's among them, of a postordered graph. [Gilbert 1994]"""
+    n = parent.shape[0]
+    first, most, last = np.full(n, -1, np.int32), np.full(n, -1, np.int32), np.full(n, -1, np.int32)
+    ancestor = np.arange(n).astype(np.int32)
+    for k in range(n):  # the first descendant, and 1 for leaves
+        counts[k] = 1 if first[k] == -1 else 0
+        j = k
+        while j != -1 and first[j] == -1:
+            first[j] = k
+            j = parent[j]
+    for j in range(n):
+        if parent[j] != -1:
+            counts[parent[j]] -= 1
+        for e in range(start[j], start[j + 1]):
+            i = rows[e]
+            if first[j] > most[i]:  # j is a leaf of row i's subtree
+                counts[j] += 1
+                most[i] = first[j]
+                before = last[i]
+                last[i] = j
+                if before != -1:  # the least common ancestor of two leaves is counted once too often
+                    q = before
+                    while q != ancestor[q]:
+                        q = ancestor[q]
+                    while before != q:
+                        above = ancestor[before]
+                        ancestor[before] = q
+                        before = above
+                    counts[q] -= 1
+        if parent[j] != -1:
+            ancestor[j] = parent[j]
+    for j in range(n):
+        if parent[j] != -1:
+            counts[parent[j]] += counts[j]
+
+
+@kernel("i8(i4[::1], i4[::1], i4[::1], i4[::1])")
+def join_columns(parent, counts, first, lengths):  # type: ignore[no-untyped-def]
+    """Supernodes: their first columns and how many rows they have; how many there are.
+
+    Columns of one structure belong together; then one that follows its last child takes it in where that leaves few
+    zeros. [Ashcraft 1989]
+    """
+    n = parent.shape[0]
+    children = np.zeros(n, np.int32)
+    for j in range(n):
+        if parent[j] != -1:
+            children[parent[j]] += 1
+    begins = np.empty(n + 1, np.int32)
+    owner = np.empty(n, np.int32)
+    count = 0
+    for j in range(n):
+        if j == 0 or parent[j - 1] != j or counts[j - 1] != counts[j] + 1 or children[j] > 1:
+            begins[count] = j
+            count += 1
+        owner[j] = count - 1
+    begins[count] = n
+    width, length, zeros = np.empty(count, np.int64), np.empty(count, np.int64), np.zeros(count, np.float64)
+    leader = np.arange(count)
+    for s in range(count):
+        width[s] = begins[s + 1] - begins[s]
+        length[s] = counts[begins[s]]
+    for s in range(count - 2, -1, -1):
+        above = parent[begins[s + 1] - 1]
+        if above == -1:
+            continue
+        p = owner[above]
+        while leader[p] != p:
+            leader[p] = leader[leader[p]]
+            p = leader[p]
+        if begins[p] != begins[s + 1]:
+            continue  # something else stands between
+        columns = width[s] + width[p]
+        new = width[s] * (length[p] + width[s] - length[s])
+        total = zeros[s] + zeros[p] + new
+        size = columns * (columns + 1) / 2 + columns * (length[p] - width[p])
+        part = total / size
+        if (columns <= FEW or new == 0 or columns <= SOME and part < ZEROS_OF_SOME
+                or columns <= MANY and part < ZEROS_OF_MANY or part < ZEROS):
+            leader[p] = s
+            zeros[s], width[s], length[s] = total, columns, width[s] + length[p]
+    made = 0
+    for s in range(count):
+        if leader[s] == s:
+            first[made], lengths[made] = begins[s], length[s]
+            made += 1
+    first[made] = n
+    return made
+
+
+@kernel("void(i4[::1], i4[::1], i4[::1], i4[::1], i4[::1])")
+def supernode_rows(start, rows, first, row_start, out):  # type: ignore[no-untyped-def]
+    """Rows of each supernode, rising, its own columns first. row_start: where those of each one begin."""
+    count = first.shape[0] - 1
+    n = first[count]
+    owner, seen = np.empty(n, np.int32), np.full(n, -1, np.int32)
+    for s in range(count):
+        for j in range(first[s], first[s + 1]):
+            owner[j] = s
+    head, following = np.full(count, -1, np.int32), np.empty(count, np.int32)
+    total = row_start[count]
+    mixed, of_row = np.empty(total, np.int32), np.zeros(n + 1, np.int32)
+    for s in range(count):
+        at, last = row_start[s], first[s + 1]
+        for j in range(first[s], last):
+            mixed[at] = j
+            seen[j] = s
+            at += 1
+        for j in range(first[s], last):
+            for e in range(start[j], start[j + 1]):
+                if seen[rows[e]] != s:
+                    seen[rows[e]] = s
+                    mixed[at] = rows[e]
+                    at += 1
+        child = head[s]
+        while child != -1:
+            for e in range(row_start[child], row_start[child + 1]):
+                i = mixed[e]
+                if i >= last and seen[i] != s:
+                    seen[i] = s
+                    mixed[at] = i
+                    at += 1
+            child = following[child]
+        least = n
+        for e in range(row_start[s] + last - first[s], at):
+            least = min(least, mixed[e])
+        if least < n:
+            following[s] = head[owner[least]]
+            head[owner[least]] = s
+        for e in range(row_start[s], row_start[s + 1]):
+            of_row[mixed[e] + 1] += 1
+    # sorted by being dealt out twice: to rows, then back
+    for i in range(n):
+        of_row[i + 1] += of_row[i]
+    dealt, fill = np.empty(total, np.int32), of_row[:-1].copy()
+    for s in range(count):
+        for e in range(row_start[s], row_start[s + 1]):
+            dealt[fill[mixed[e]]] = s
+            fill[mixed[e]] += 1
+    at_of = row_start[:-1].copy()
+    for i in range(n):
+        for e in range(of_row[i], of_row[i + 1]):
+            out[at_of[dealt[e]]] = i
+            at_of[dealt[e]] += 1
+
+
+@kernel("void(i4[::1], i4[::1], i4[::1], i4[::1])")
+def spread_rows(node_rows, begins, widths, rows):  # type: ignore[no-untyped-def]
+    """So many rows as each node has. begins: the first one of each, in L; widths: how many."""
+    at = 0
+    for e in range(node_rows.shape[0]):
+        i = node_rows[e]
+        for k in range(widths[i]):
+            rows[at] = begins[i] + k
+            at += 1

@@ -1,0 +1,135 @@
+"""Our own symbolic factorization has the rows that elimination fills, and a factor on it is Cholesky's."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from solver import threads
+from solver.linear.cholesky import multifrontal
+from solver.linear.cholesky.fronts import Following, Fronts, Room
+from solver.linear.cholesky.symbolic import NodeGraph
+from solver.linear.interface import NotPositiveDefinite
+
+
+def over_nodes(seed, nodes, joined, kept):
+    """Lower triangle of a positive definite matrix of 3 x 3 blocks, the last `kept` rows apart; and the whole of it."""
+    rng = np.random.default_rng(seed)
+    size = 3 * nodes + kept
+    whole = np.zeros((size, size))
+    for a, b in rng.integers(0, nodes, (joined, 2)):
+        if a != b:
+            whole[3 * a : 3 * a + 3, 3 * b : 3 * b + 3] += rng.normal(size=(3, 3))
+    for k in range(3 * nodes, size):  # each is joined to a few nodes, and to each other
+        for a in rng.integers(0, nodes, 3):
+            whole[k, 3 * a : 3 * a + 3] = rng.normal(size=3)
+        whole[k, 3 * nodes : k] = rng.normal(size=k - 3 * nodes)
+    whole += whole.T
+    for a in range(nodes):
+        whole[3 * a : 3 * a + 3, 3 * a : 3 * a + 3] += 0.1
+    whole += np.diag(np.abs(whole).sum(axis=1) + 1.0)
+    return sp.csc_matrix(np.tril(whole)), whole
+
+
+def filled(whole, nodes, order):
+    """Of each column of L the nodes that elimination in this order leaves in it, by joining neighbours."""
+    joined = np.zeros((len(order), len(order)), dtype=bool)
+    of = np.concatenate([np.repeat(np.arange(nodes), 3), np.arange(nodes, len(order))])
+    rows, columns = np.nonzero(whole)
+    joined[of[rows], of[columns]] = True
+    joined = joined[np.ix_(order, order)]
+    for j in range(len(order)):
+        below = np.flatnonzero(joined[j + 1 :, j]) + j + 1
+        joined[np.ix_(below, below)] = True
+    return np.tril(joined)
+
+
+SHAPES = [(0, 40, 60, 0), (1, 40, 30, 4), (2, 60, 0, 0), (3, 25, 200, 7), (4, 1, 0, 0), (5, 30, 40, 1)]
+
+
+@pytest.mark.parametrize("seed, nodes, joined, kept", SHAPES)
+def test_counts_and_rows_are_those_that_elimination_fills(seed, nodes, joined, kept):
+    lower, whole = over_nodes(seed, nodes, joined, kept)
+    graph = NodeGraph(lower.indptr, lower.indices, kept)
+    for order in (None, np.random.default_rng(seed).permutation(nodes).astype(np.int32)):
+        tree = graph.tree(order)
+        assert sorted(tree.order) == list(range(nodes + kept))
+        wanted = filled(whole, nodes, tree.order)
+        assert (tree.counts == wanted.sum(axis=0)).all()
+        found = tree.symbolic()
+        widths = np.where(tree.order < nodes, 3, 1)
+        scalar = np.repeat(np.repeat(wanted, widths, axis=0), widths, axis=1)
+        for s in range(len(found.first) - 1):
+            rows = found.rows[found.rows_start[s] : found.rows_start[s + 1]]
+            own = np.arange(found.first[s], found.first[s + 1])
+            assert (np.diff(rows) > 0).all() and (rows[: len(own)] == own).all()
+            needed = np.flatnonzero(scalar[:, own].any(axis=1))
+            assert np.isin(needed, rows).all()
+        assert sorted(found.permutation) == list(range(3 * nodes + kept))
+
+
+@pytest.mark.parametrize("seed, nodes, joined, kept", SHAPES)
+def test_a_factor_solves_and_what_is_kept_is_eliminated_last(seed, nodes, joined, kept):
+    lower, whole = over_nodes(seed, nodes, joined, kept)
+    right = np.random.default_rng(9).normal(size=(len(whole), 5))
+    for order in (None, np.random.default_rng(seed).permutation(nodes).astype(np.int32)):
+        found = NodeGraph(lower.indptr, lower.indices, kept).tree(order).symbolic()
+        fronts = Fronts(found, lower, Room())
+        fronts.factor(lower)
+        assert np.abs(whole @ fronts.solve(right) - right).max() <= 1e-12
+        dense = np.zeros_like(whole)
+        for s in range(len(found.first) - 1):
+            rows = found.rows[found.rows_start[s] : found.rows_start[s + 1]]
+            columns = np.arange(found.first[s], found.first[s + 1])
+            values = fronts.values[found.values_start[s] : found.values_start[s + 1]]
+            dense[np.ix_(rows, columns)] = np.tril(values.reshape(len(columns), len(rows)).T)
+        turned = whole[np.ix_(found.permutation, found.permutation)]
+        assert np.abs(dense @ dense.T - turned).max() <= 1e-12 * np.abs(turned).max()
+
+
+def test_the_same_bytes_with_one_thread_and_two(monkeypatch):
+    monkeypatch.setattr(multifrontal, "PANEL", 8)  # so that a small matrix has fronts of several tiles
+    monkeypatch.setattr(multifrontal, "TILE", 8)
+    lower, _ = over_nodes(3, 60, 400, 6)
+    said, before = [], threads.count()
+    try:
+        for many in (1, 2):
+            threads.configure(many)
+            fronts = Fronts(NodeGraph(lower.indptr, lower.indices, 6).tree().symbolic(), lower, Room())
+            fronts.factor(lower)
+            said.append(fronts.values.copy())
+    finally:
+        threads.configure(before)
+    assert np.array_equal(*said)
+
+
+def test_what_is_not_definite_is_refused_and_does_not_stand():
+    lower, _ = over_nodes(0, 40, 60, 0)
+    fronts = Fronts(NodeGraph(lower.indptr, lower.indices, 0).tree().symbolic(), lower, Room())
+    lower.data[lower.indptr[60]] = -1.0
+    with pytest.raises(NotPositiveDefinite):
+        fronts.factor(lower)
+    assert not fronts.stands
+
+
+def test_a_matrix_that_is_not_over_nodes_is_left_to_others():
+    lower, whole = over_nodes(0, 40, 60, 0)
+    broken = whole.copy()
+    broken[60, :3] = broken[:3, 60] = 1.0  # one row of a block alone
+    with pytest.raises(ValueError, match="not a matrix over nodes"):
+        odd = sp.csc_matrix(np.tril(broken))
+        NodeGraph(odd.indptr, odd.indices, 0)
+    following = Following(lower, 0, lambda graph, lasts: np.arange(40, dtype=np.int32))
+    assert following.follow(odd) is None
+    assert following.follow(lower) is None  # the first one is the library's
+
+
+def test_what_followed_before_stands_no_more():
+    lower, _ = over_nodes(0, 40, 60, 0)
+    following = Following(lower, 0, lambda graph, lasts: np.arange(40, dtype=np.int32))
+    first, second = over_nodes(1, 40, 90, 0)[0], over_nodes(2, 40, 90, 0)[0]
+    before = following.follow(first)
+    before.factor(first)
+    assert before.stands
+    after = following.follow(second)
+    after.factor(second)
+    assert after.stands and not before.stands
