@@ -9,10 +9,9 @@ from __future__ import annotations
 from math import cos, pi, radians, sin
 
 import bpy
-import numpy as np
 from mathutils import Vector
 
-from . import jelly, ragdoll, stage
+from . import figure, stage
 
 END = 40
 SHEET = (1, 7, 12, 17, 22, 27, 33, 40)  #: frames of the contact sheet
@@ -20,6 +19,7 @@ STRIDE, PERIOD, SWING, BOB = 0.55, 10, 0.5, 0.035  #: of two steps [m, frames], 
 NECK, HIPS, FLOOR = 0.70, 0.36, 0.04  #: heights [m]
 BELLY, RADII = Vector((0.0, -0.09, 0.51)), (0.12, 0.11, 0.12)  #: its middle and size [m]
 THICK = {"Torso": 0.09, "Left Leg": 0.035, "Right Leg": 0.035, "Head": 0.09}  #: of limbs [m]
+NAPE = (Vector((0.0, 0.03, 0.64)), Vector((0.0, 0.015, 0.74)), 0.045)  #: what is seen of the neck: ends, radius [m]
 SPRING = (8.0, 0.3)  #: of the head [N m/rad], [N m s/rad]
 EYE, LOOKS = (-2.3, -1.15, 0.75), (0.0, -0.02, 0.46)  #: the camera, which goes along [m]
 OPEN, TURNS, ROWS = radians(60.0), 36, 18  #: half of what is open in front, and quads of the cloak around and down
@@ -32,12 +32,15 @@ def build(scene: bpy.types.Scene) -> None:
     rig = armature(scene)
     skin = stage.surface("Skin", (0.72, 0.42, 0.30), 0.45, 0.01)
     body = belly(scene, rig, skin)
-    for name, bone in ((one.name, one) for one in rig.data.bones):
-        limb(scene, rig, name, bone.head_local, bone.tail_local, THICK[name], skin)
+    for bone in rig.data.bones:  # no longer than it and a little within what touches, which has few faces
+        end = (bone.tail_local - bone.head_local).normalized() * THICK[bone.name]
+        figure.limb(scene, rig, bone.name, bone.name, bone.head_local + end, bone.tail_local - end,
+                    0.92 * THICK[bone.name], skin)
+    figure.limb(scene, rig, "Neck", "Torso", *NAPE, skin)
     cloak(scene, rig)
     for thing in (body, bpy.data.objects["Cloak"]):
         thing.conjac.step = rig.conjac.step
-    stage.backdrop(scene, 1.6, 0.0, (0.13, 0.14, 0.17))
+    stage.backdrop(scene, 1.6, FLOOR, (0.13, 0.14, 0.17))
     bpy.data.objects["Backdrop"].rotation_euler.z = -pi / 2  # behind the figure as it is seen
     stage.light(scene, "Key", (-2.4, -2.6, 2.6), (0.0, -0.9, 0.4), 190.0, 1.2, (1.0, 0.93, 0.84))
     stage.light(scene, "Rim", (1.8, 0.6, 1.8), (0.0, -0.9, 0.4), 120.0, 0.8, (0.80, 0.90, 1.0))
@@ -47,24 +50,12 @@ def build(scene: bpy.types.Scene) -> None:
 
 def armature(scene: bpy.types.Scene) -> bpy.types.Object:
     """A torso and two legs that run by keyframes, and a head that nods as it likes."""
-    data = bpy.data.armatures.new("Figure")
-    rig = bpy.data.objects.new("Figure", data)
-    scene.collection.objects.link(rig)
-    bpy.context.view_layer.objects.active = rig
-    bpy.ops.object.mode_set(mode="EDIT")
-    bones = {"Torso": ((0.0, 0.03, HIPS), (0.0, 0.03, NECK), None),
-             "Left Leg": ((0.07, 0.05, HIPS - 0.10), (0.07, 0.05, FLOOR), "Torso"),
-             "Right Leg": ((-0.07, 0.05, HIPS - 0.10), (-0.07, 0.05, FLOOR), "Torso"),
-             "Head": ((0.0, 0.02, NECK + 0.02), (0.0, 0.0, NECK + 0.24), "Torso")}
-    for name, (head, tail, parent) in bones.items():
-        bone = data.edit_bones.new(name)
-        bone.head, bone.tail = head, tail
-        bone.parent = data.edit_bones[parent] if parent else None
-    bpy.ops.object.mode_set(mode="OBJECT")
+    rig = figure.armature(scene, {"Torso": ((0.0, 0.03, HIPS), (0.0, 0.03, NECK), None),
+                                  "Left Leg": ((0.07, 0.05, HIPS - 0.10), (0.07, 0.05, FLOOR), "Torso"),
+                                  "Right Leg": ((-0.07, 0.05, HIPS - 0.10), (-0.07, 0.05, FLOOR), "Torso"),
+                                  "Head": ((0.0, 0.02, NECK + 0.02), (0.0, 0.0, NECK + 0.24), "Torso")}, 0.3)
     settings = rig.conjac
-    settings.enabled, settings.mechanism.use_skin, settings.method = True, False, "vanilla"
     settings.integrator, settings.solver.stage_solver, settings.step = "backward_euler", "newton_d", 1.0 / 96.0
-    settings.mechanism.contact_friction, settings.mechanism.touch_soft = 0.3, True
     for name in ("Torso", "Left Leg", "Right Leg"):
         rig.pose.bones[name].conjac.role = "animated"
         rig.pose.bones[name].rotation_mode = "XYZ"
@@ -73,7 +64,6 @@ def armature(scene: bpy.types.Scene) -> bpy.types.Object:
     loose = rig.pose.bones["Head"].conjac
     loose.joint, (loose.stiffness, loose.damping) = "spherical", SPRING
     run(rig)
-    rig.hide_render = True
     return rig
 
 
@@ -108,21 +98,10 @@ def run(rig: bpy.types.Object) -> None:
 
 def belly(scene: bpy.types.Scene, rig: bpy.types.Object, look: bpy.types.Material) -> bpy.types.Object:
     """A soft ellipsoid whose back is grown on the torso."""
-    made = jelly.ball(scene, "Belly", 1.0, (0.0, 0.0, 0.0), look)
-    places = np.array([vertex.co for vertex in made.data.vertices]) * RADII + np.array(BELLY)
-    made.data.vertices.foreach_set("co", places.ravel())
-    made.data.update()
-    jelly.soft(made, "tetgen", 0.08, 1.0e4, friction=0.3)
+    made, places = figure.flesh(scene, BELLY, RADII, look, 0.08, 1.0e4, 0.3)
     made.conjac.integrator = "backward_euler"
-    grow(made, rig, (places[:, 1] > BELLY.y + 0.3 * RADII[1]).astype(float).tolist())
+    figure.grow(made, rig, (places[:, 1] > BELLY.y + 0.3 * RADII[1]).astype(float).tolist())
     return made
-
-
-def grow(body: bpy.types.Object, rig: bpy.types.Object, weights: list[float]) -> None:
-    """*Attach to Bone*: what is painted goes with the torso."""
-    stage.paint(body, "Torso", weights)
-    one = body.conjac.attachments.add()
-    one.object, one.part, one.group = rig, "Torso", "Torso"
 
 
 def cloak(scene: bpy.types.Scene, rig: bpy.types.Object) -> bpy.types.Object:
@@ -144,19 +123,5 @@ def cloak(scene: bpy.types.Scene, rig: bpy.types.Object) -> bpy.types.Object:
         bpy.ops.conjac.add_cloth()
     soft = made.conjac
     soft.area_density, soft.bending_stiffness, soft.thickness = 0.25, 2.0e-5, 0.002
-    grow(made, rig, [1.0 if k <= TURNS else 0.0 for k in range(len(vertices))])
-    return made
-
-
-def limb(scene: bpy.types.Scene, rig: bpy.types.Object, name: str, head: Vector, tail: Vector, radius: float,
-         look: bpy.types.Material) -> bpy.types.Object:
-    """A capsule that a bone moves, no longer than it and a little within the one that touches, which has few faces."""
-    end = (tail - head).normalized() * radius
-    vertices, faces = ragdoll.capsule(head + end, tail - end, 0.92 * radius)
-    made = stage.mesh_object(scene, f"{name} Skin", [tuple(vertex) for vertex in vertices], faces)
-    made.data.polygons.foreach_set("use_smooth", [True] * len(faces))
-    made.data.materials.append(look)
-    stage.paint(made, name, [1.0] * len(vertices))
-    made.parent = rig
-    made.modifiers.new("Armature", "ARMATURE").object = rig
+    figure.grow(made, rig, [1.0 if k <= TURNS else 0.0 for k in range(len(vertices))])
     return made

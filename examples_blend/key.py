@@ -13,6 +13,7 @@ END = 60
 SHEET = (1, 10, 16, 24, 30, 40, 48, 58)  #: frames of the contact sheet
 EDGE, LONG, DEEP, JAW = 0.02, 10, 4, 3  #: cells of the lock [m], along, across with its back wall, and up a jaw
 KEY, BLADE, TOOTH = (24, 4, 1), 0.006, 0.010  #: cells of the key; half of what is thin of it, how far teeth stand out
+THICK = 0.0003  #: how far they are kept from each other's skin [m]: TetGen gives it corners that the mesh has not
 IN, STAY, OUT = 26, 32, 58  #: frames: all the way in, and out again
 WAY = 0.24  #: that it is pushed [m]
 
@@ -29,7 +30,7 @@ def build(scene: bpy.types.Scene) -> None:
     jelly.soft(key, "tetgen", 0.03, 2.0e6, friction=0.1)
     key.conjac.pin_group = "Pin"
     for body in (lock, key):
-        body.conjac.contact.distance = 0.001
+        body.conjac.contact.distance, body.conjac.contact.thickness = 0.001, THICK
     stage.backdrop(scene, 0.9, -JAW * EDGE - 0.5 * EDGE - 0.002, (0.16, 0.17, 0.19))
     stage.light(scene, "Key", (-0.4, -0.9, 0.7), (0.0, 0.0, 0.0), 16.0, 0.3, (1.0, 0.93, 0.84))
     stage.light(scene, "Rim", (0.7, 0.4, 0.5), (0.0, 0.0, 0.0), 12.0, 0.3, (0.80, 0.90, 1.0))

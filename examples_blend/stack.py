@@ -16,7 +16,7 @@ DAMPING = 1.0e-3  #: of stiffness [s]: blocks of hard rubber, which hardly bounc
 
 def build(scene: bpy.types.Scene) -> None:
     """The whole scene, ready to bake."""
-    stage.prepare(scene, END, 360, 420)
+    stage.prepare(scene, END, 480, 400)
     light, dark = stage.surface("Light", (0.80, 0.62, 0.35), 0.5), stage.surface("Dark", (0.50, 0.20, 0.10), 0.5)
     height = CELLS[2] * EDGE
     for k in range(COUNT):
@@ -27,7 +27,7 @@ def build(scene: bpy.types.Scene) -> None:
         block.data.materials.append(dark)
         jelly.soft(block, "grid", EDGE, MODULUS, damping=DAMPING)
         block.conjac.contact.distance = GAP  # what starts nearer is thrown apart
-    floor = grid_box(scene, "Floor", (8, 8, 1), 0.2, (-0.8, -0.8, -0.2), lambda axis, cell: 0)
+    floor = grid_box(scene, "Floor", (12, 8, 1), 0.2, (-0.8, -0.8, -0.2), lambda axis, cell: 0)
     floor.data.materials.append(stage.surface("Slate", (0.16, 0.17, 0.19), 0.7))
     jelly.collider(floor)
     arm = grid_box(scene, "Arm", (6, 1, 1), 0.06, (-0.36, -0.03, -0.03), lambda axis, cell: 0)
@@ -37,4 +37,4 @@ def build(scene: bpy.types.Scene) -> None:
     jelly.collider(arm, friction=0.2)
     stage.light(scene, "Key", (-0.9, -1.3, 1.6), (0.0, 0.0, 0.3), 45.0, 0.6, (1.0, 0.93, 0.84))
     stage.light(scene, "Rim", (1.1, 0.8, 1.1), (0.0, 0.0, 0.3), 40.0, 0.5, (0.80, 0.90, 1.0))
-    stage.camera(scene, (0.55, -1.95, 0.75), (0.06, 0.0, 0.27), 62.0)
+    stage.camera(scene, (0.60, -2.05, 0.85), (0.20, 0.0, 0.25), 52.0)

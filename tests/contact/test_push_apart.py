@@ -50,6 +50,28 @@ def test_what_crosses_is_pushed_apart_and_not_thrown(tmp_path, method, integrato
     assert now == pytest.approx(rest, rel=0.4)
 
 
+def test_what_comes_apart_leaves_slowly(tmp_path):
+    """Two free blocks, 6 cm in each other: they carry no speed of the pushing, 24 cm/s on average, when they part."""
+    arrays = {}
+    bodies = [soft(name, *box((2, 2, 2), (0.2, 0.2, 0.2), (0.01 * up, 0.02 * up, 0.14 * up)), arrays, modulus=3e4)
+              for up, name in enumerate(("Lower", "Upper"))]
+    job = contact_job(tmp_path / "job", bodies, [], arrays, gravity=[0.0, 0.0, 0.0],
+                      contact={"law": {"kind": "barrier", "params": {"push_apart": WHILE}}},
+                      stage_solver={"kind": "quick"})
+    part = nodes_of(load(job))
+    state, fastest = part.initial_state(), 0.0
+    while part.contacts[0]._springs is not None and state.time < 2.0 * WHILE:
+        state = part.step(state, H)
+        up = [part.velocity(state)[one.nodes].mean(axis=0)[2] for one in part.parts]
+        fastest = max(fastest, up[1] - up[0])
+    assert 0.24 < fastest < 0.6
+    for _ in range(5):
+        state = part.step(state, H)
+    up = [part.velocity(state)[one.nodes].mean(axis=0)[2] for one in part.parts]
+    assert 0.0 <= up[1] - up[0] < 0.05
+    assert part.contacts[0]._springs is None
+
+
 def test_its_springs_are_the_slope_of_their_energy_and_cancel(tmp_path):
     part = nodes_of(load(crossing(tmp_path / "job")))
     law = part.contacts[0]

@@ -16,6 +16,8 @@ from .interface import ContactLaw
 
 FIRM = 30.0  #: of what a contact resists with: so springs move what they hold most of the way in a step
 LATE = 2.0  #: of the while: what is not apart by then does not come apart
+OUT = 0.75  #: of the while: by then all is out, and the rest is for slowing down
+LAGS = 0.05  #: of the while: by how much what is pushed comes after where its springs lead, damped all the way
 AGREED = 0.3  #: of what points are deep: where their ways out have so much in common it is the way of all
 ALONG = 0.7  #: cosine to that way: faces that look otherwise are no way out
 MARGIN = 1.5  #: of the largest depth: faces so far away are looked at
@@ -48,12 +50,19 @@ class _Springs:
     pair: Index  #: which bodies, (k, 2)
     stiffness: Vec  #: [N/m], (k,)
 
+    def out(self, x: Vec) -> Vec:
+        """How far each point is out of its triangle [m], (k,)."""
+        far: Vec = np.einsum("kc,kci,ki->k", self.weights, x[self.nodes], self.normal)
+        return far
+
 
 class PushedApart:
     """Springs between bodies that cross, and the barrier between all others; once nothing crosses, that between all.
 
     A point in another body, or nearer to it than it is to be, is drawn out of it along the way to the nearest face. How
-    deep it may still be falls evenly from the largest depth at the start, so nothing is thrown.
+    deep it may still be falls from the largest depth at the start, and slower towards the end of the while. Dashpots
+    along the same ways, stiff against the masses, take what the springs give, so bodies leave about as slowly as they
+    came out last and nothing is thrown.
     """
 
     def __init__(self, others: ContactLaw, everything: ContactLaw, crossing: Crossing) -> None:
@@ -79,6 +88,7 @@ class PushedApart:
         np.maximum.at(self._deepest, tuple(springs.pair.T), -gap)
         self._deepest = np.maximum(self._deepest, self._deepest.T)
         self._depth = MARGIN * float((self._deepest + crossing.gap).max())
+        self._began, self._out_then = 0.0, np.zeros(0)
         self.begin(crossing.from_now, 0.0)
 
     @property
@@ -99,7 +109,7 @@ class PushedApart:
         one = self._crossing
         meets = one.surfaces.crossing(x)
         near = self._everything.nearest(x) if meets is None else None
-        if meets is None and near is None:
+        if meets is None and near is None and time >= one.seconds:  # before that it may still be too fast
             self._apart_since, self._springs = time, None
             return
         if time > LATE * one.seconds:
@@ -109,6 +119,7 @@ class PushedApart:
                              f"({place}) m", one.names[one.owner[first]],
                              "Give it more frames, move them apart by hand, or let them not touch each other")
         self._springs = self._found(x)[0]
+        self._began, self._out_then = time, self._springs.out(x)
 
     def measure(self, x: Vec, time: float) -> Stencils:
         """Forces and energy at positions (n, 3) [m]; no blocks."""
@@ -154,16 +165,25 @@ class PushedApart:
         springs, one = self._springs, self._crossing
         if springs is None:
             return table
-        gone = time / one.seconds  # and on, where weight holds up what comes out
-        goal = gone * one.gap[tuple(springs.pair.T)] - (1.0 - gone) * self._deepest[tuple(springs.pair.T)]
-        out = np.einsum("kc,kci,ki->k", springs.weights, x[springs.nodes], springs.normal)
-        push = springs.stiffness * np.maximum(goal - out, 0.0)
+        gone = time / one.seconds
+        # without a jerk at either end; and on after the while, where weight holds up what comes out
+        share = min(gone / OUT, 1.0)
+        eased = share * share * (3.0 - 2.0 * share) + max(gone - 1.0, 0.0) ** 2
+        goal = gone * one.gap[tuple(springs.pair.T)] - (1.0 - eased) * self._deepest[tuple(springs.pair.T)]
+        out = springs.out(x)
+        lacks = np.maximum(goal - out, 0.0)
+        # a dashpot of LAGS · while · k where it is not apart, whose force is even over what of the step is gone
+        late = time - self._began
+        is_damped = (self._out_then < one.gap[tuple(springs.pair.T)]) & (late > 0.0)
+        dashpot = np.where(is_damped, springs.stiffness * LAGS * one.seconds / max(late, ROUNDING), 0.0)
+        moved = out - self._out_then
+        push = springs.stiffness * lacks - dashpot * moved
         forces = (springs.weights * push[:, None])[:, :, None] * springs.normal[:, None, :]
-        energy = 0.5 * float(push @ np.maximum(goal - out, 0.0))
+        energy = 0.5 * float(springs.stiffness @ lacks**2 + dashpot @ moved**2)
         blocks = np.zeros((0, 6, 9))
         if with_blocks:
             rows, columns = np.tril_indices(4, -1)
-            curved = np.where(push > 0.0, -springs.stiffness, 0.0)
+            curved = np.where(lacks > 0.0, -springs.stiffness, 0.0) - dashpot
             pairs = springs.weights[:, rows] * springs.weights[:, columns] * curved[:, None]
             across = np.einsum("ki,kj->kij", springs.normal, springs.normal).reshape(-1, 1, 9)
             blocks = np.concatenate([table.blocks, pairs[:, :, None] * across])
