@@ -25,12 +25,8 @@ from benchmarks import front_page, report, tables
 
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "benchmarks" / "results"
-<<<<<<< HEAD
-NOT_BENCHMARKS = {"armadillo", "chains", "front_page", "lively_picture", "lively_scenes", "report", "run", "tables",
-=======
-NOT_BENCHMARKS = {"armadillo", "chains", "lively_picture", "lively_scenes", "peer_programs", "report", "run", "tables",
->>>>>>> 735e224 (Fifty ducks are measured beside Newton's VBD and MuJoCo's flexes: a step's price, how far it is solved, how deep bodies are (benchmarks/peers.py))
-                  "timed_solver", "vanilla"}
+NOT_BENCHMARKS = {"armadillo", "chains", "front_page", "lively_picture", "lively_scenes", "peer_programs", "report",
+                  "run", "tables", "timed_solver", "vanilla"}
 #: of benchmarks that take their part as an argument
 PARTS = {
     "articulated": ("growth", "mujoco", "klann", "bisp"),

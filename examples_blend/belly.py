@@ -22,6 +22,7 @@ THICK = 0.035  #: of the arm [m]
 #: what of the torso is only seen: name, ends, radius [m]; no arm rubs on it
 SEEN = (("Torso", Vector((0.0, 0.06, 0.20)), Vector((0.0, 0.06, 0.46)), 0.13),
         ("Shoulders", Vector((-0.20, 0.02, 0.475)), Vector((0.20, 0.02, 0.475)), 0.050),
+        ("Right Arm", Vector((-0.20, 0.02, 0.475)), Vector((-0.24, 0.06, 0.25)), 0.036),
         ("Neck", Vector((0.0, 0.05, 0.55)), Vector((0.0, 0.04, 0.66)), 0.050),
         ("Head", Vector((0.0, 0.02, 0.73)), Vector((0.0, 0.03, 0.77)), 0.10))
 GIVES = 0.2  #: by which the elbow bends either way [rad]

@@ -37,4 +37,4 @@ def build(scene: bpy.types.Scene) -> None:
     jelly.collider(arm, friction=0.2)
     stage.light(scene, "Key", (-0.9, -1.3, 1.6), (0.0, 0.0, 0.3), 45.0, 0.6, (1.0, 0.93, 0.84))
     stage.light(scene, "Rim", (1.1, 0.8, 1.1), (0.0, 0.0, 0.3), 40.0, 0.5, (0.80, 0.90, 1.0))
-    stage.camera(scene, (0.60, -2.05, 0.85), (0.20, 0.0, 0.25), 52.0)
+    stage.camera(scene, (0.66, -2.05, 0.85), (0.27, 0.0, 0.25), 51.0)
