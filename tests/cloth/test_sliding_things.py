@@ -11,7 +11,7 @@ from solver.contact.find.sharp import nails, wires
 from solver.coordinates.prescribed import Still
 from solver.parts.eol.cone import ROWS
 from solver.parts.eol.things import Thing, Things
-from solver.parts.eol.touching import Look, renumbered, row_key
+from solver.parts.eol.touching import OVER, Look, edge_key, renumbered, row_key
 from solver.parts.eol.unknowns import Unknowns
 from solver.sheet.sheet_mesh import SheetMesh
 from solver.sheet.sizing import Sizing
@@ -30,8 +30,9 @@ def falling(places, sharp):
 def test_rows_are_found_by_their_new_names_after_remeshing():
     """Vertex 2 of 6 is now 1, and 5 is 2; 1, 3 and 4 are gone, with pairs of things' vertices."""
     keys = np.concatenate([ROWS * np.array([2, 1, 0]) + [3, 0, 7], row_key(np.array([5]), np.array([7]), 62),
-                           row_key(np.array([1, 2]), np.array([4, 9]), 60), row_key(np.array([8]), np.array([3]), 61)])
-    wanted = np.concatenate([[7, ROWS + 3], row_key(np.array([1]), np.array([9]), 60),
+                           edge_key(np.array([[1, 5], [5, 2]]), np.array([4, 9]), OVER),
+                           row_key(np.array([8]), np.array([3]), 61)])
+    wanted = np.concatenate([[7, ROWS + 3], edge_key(np.array([[1, 2]]), np.array([9]), OVER),
                              row_key(np.array([2]), np.array([7]), 62)])
     assert renumbered(keys, np.array([0, 2, 5, -1]), 6).tolist() == wanted.tolist()
 

@@ -11,7 +11,7 @@ import numpy as np
 from ...linear.constrained.rows import MOST, Keys, VertexRows
 from ...meshing.normals import unit_normals
 from ...state import Index, Mask, Vec
-from .touching import PUSH, Look, Pairs, Touching, Whose, no_pairs, row_key, spread_rows
+from .touching import OVER_ANEW, PUSH, Look, Pairs, Touching, Whose, edge_key, no_pairs, row_key, spread_rows
 from .touching_kernels import INSIDE
 from .unknowns import Unknowns
 
@@ -103,8 +103,7 @@ class _Step:
         direction[turned] *= -1.0
         gap, before = np.where(turned, -gap - 2.0 * thickness, gap), np.where(turned, -before, before) - thickness
         found = self._in(lambda k: look.whose(nodes[k], weights[k], self.x), before, gap, keep)
-        return self._pairs(nodes, weights, direction, found,
-                           row_key(nodes[:, 0], of, RENEWED))
+        return self._pairs(nodes, weights, direction, found, edge_key(nodes[:, :2], of, OVER_ANEW))
 
     def sits(self, nodes: Index, of: Index) -> Mask:
         """Whether an end of the cloth's edge of a pair (k, 4) sits on the other, or on what it runs on in."""

@@ -89,6 +89,7 @@ class Rows:
     touched: Touching  #: with what rounds of the step found besides
     held: VertexRows
     deepest: float = 0.0  #: how deep in a thing the last answer was [m]
+    resistance: Vec | None = None  #: of friction in the last answer, of all vertices [kg], (n, 5, 5)
 
     @property
     def on_vertices(self) -> VertexRows:
@@ -272,10 +273,11 @@ class SlidingCloth:
         rows = Rows(mesh.x, cone(mesh, now.features, cloth.flat, h), look.rows(posed.unknowns),
                     self._held(cloth, time, h))
 
-        def answer_of(one: Assembled, warm: WarmStart | None) -> Answer:
-            answer = self._ask(one, rows, warm)
+        def answer_of(one: Assembled, warm: WarmStart | None, renewals: int = RENEWALS) -> tuple[Answer, bool]:
+            """Also whether friction is what the pressing gives."""
             rubbed = self._rubbed(mesh, rows, now)
-            return answer if rubbed is None else self._rub(one, rows, rubbed, answer)
+            return (self._ask(one, rows, warm), True) if rubbed is None else self._rub(one, rows, rubbed, warm,
+                                                                                      renewals)
 
         def asked_more(answer: Answer) -> bool:
             """Whether the answer takes cloth through something that it shall be kept out of now."""
@@ -295,27 +297,31 @@ class SlidingCloth:
                            "nothing kept them apart")
             return solved
         if pushes is None:
-            answer = answer_of(posed, self._warm)
+            answer, _ = answer_of(posed, self._warm)
             for _ in range(ROUNDS):
                 if not asked_more(answer):
                     break
-                answer = answer_of(posed, answer.warm)
+                answer, _ = answer_of(posed, answer.warm)
         return None if answer is None else Solved(mesh, rows.on_features, answer, rows.deepest)
 
-    def _kept_apart(self, posed: Assembled, pushes: Pushes, answer_of: Callable[[Assembled, WarmStart | None], Answer],
+    def _kept_apart(self, posed: Assembled, pushes: Pushes,
+                    answer_of: Callable[[Assembled, WarmStart | None, int], tuple[Answer, bool]],
                     asked_more: Callable[[Answer], bool], h: float) -> Answer | None:
         """Where what pushes is at rest with all else: Newton's rounds, none of which goes through anything."""
         at, warm, near, last = pushes.start, self._warm, pushes.is_near(pushes.start), None
         for k in range(ROUNDS):
             self.told.rounds += 1
-            answer = answer_of(pushes.added(posed, at, h) if near else posed, warm)
+            # where rounds go on friction is renewed with them: by itself it would be so at places that are not the last
+            renewals = RENEWALS if not near else 0 if k else 1
+            answer, rubs = answer_of(pushes.added(posed, at, h) if near else posed, warm, renewals)
             warm = answer.warm
             x = pushes.mesh.x + h * posed.unknowns.parted(answer.u)[0]
             moved, was_near = float(np.abs(x - at.x).max(initial=0.0)), near
             at, share = pushes.go(at, x, h)
             near = pushes.is_near(at)
             last = None
-            if share == 1.0 and (moved <= SETTLED * pushes.reach or k >= ENOUGH or not (near or was_near)):
+            settled = k >= ENOUGH or not (near or was_near) or (rubs and moved <= SETTLED * pushes.reach)
+            if share == 1.0 and settled:
                 last = answer
                 if not asked_more(answer):
                     break
@@ -379,25 +385,33 @@ class SlidingCloth:
                       np.concatenate([over_features(on_features.along), along_surface(touched.normal[first])]),
                       np.concatenate([still, other]), mu)
 
-    def _rub(self, posed: Assembled, asked: Rows, rubbed: Rubbed, answer: Answer) -> Answer:
-        """The same with friction."""
+    def _rub(self, posed: Assembled, asked: Rows, rubbed: Rubbed, warm: WarmStart | None, renewals: int
+             ) -> tuple[Answer, bool]:
+        """With friction, whose resistance begins with that of the step's last answer and is renewed so often at most;
+        and whether that was enough."""
         contact, rows = len(asked.on_features.rows) + len(asked.touched.rows), asked.on_vertices
         pushes = (rows.factor[:, 3:] == 0.0).all(axis=1) & (np.arange(len(rows)) < contact)
         place = np.full(len(posed.impulse), -1)
         place[rubbed.vertices] = np.arange(len(rubbed.vertices))
-        before = None
-        for _ in range(RENEWALS):
+        before = None if asked.resistance is None else asked.resistance[rubbed.vertices]
+        answer = self._ask(posed if before is None else posed.with_resistance(rubbed.vertices, before, rubbed.still),
+                           asked, warm)
+        for k in range(renewals + 1):
             pressing = np.zeros((len(rubbed.vertices), 3))
             np.add.at(pressing, place[rows.vertex[pushes]], (answer.on_vertex[:, None] * rows.factor[:, :3])[pushes])
             v, slide = posed.unknowns.parted(answer.u)
             rates = np.concatenate([v, slide], axis=1)[rubbed.vertices]
             blocks = rubbed.resistance(np.linalg.norm(pressing, axis=1), rates)
-            if before is not None and np.abs(blocks - before).max(initial=0.0) <= RENEWED * np.abs(before).max():
+            enough = before is not None and bool(
+                np.abs(blocks - before).max(initial=0.0) <= RENEWED * np.abs(before).max())
+            if enough:
                 break
             before = blocks
-            held = posed.with_resistance(rubbed.vertices, blocks, rubbed.still)
-            answer = self._ask(held, asked, answer.warm)
-        return answer
+            if k < renewals:
+                answer = self._ask(posed.with_resistance(rubbed.vertices, blocks, rubbed.still), asked, answer.warm)
+        asked.resistance = np.zeros((len(posed.impulse), MOST, MOST))
+        asked.resistance[rubbed.vertices] = before
+        return answer, enough
 
 
 def _close(mesh: SheetMesh, places: Vec) -> Mask:

@@ -27,7 +27,8 @@ PUSH = 0.5  #: [m/s]: what is inside comes out no faster
 SWAY = 0.5  #: of its move: by how much a vertex may come nearer than its velocity says
 ALONG = np.arange(1, 8) / 8.0  #: places of an edge of the cloth that may be in a thing
 ON_IT = 2.0e-6  #: [m]: what is nearer to a surface is neither inside nor outside of it
-KINDS = (57, 58, 60, 61, 62)  #: bits of the names of rows of pairs
+OVER, OVER_ANEW = 60, 56  #: bits of the names of rows of two edges, and of those that the step's end asks for
+KINDS = (OVER_ANEW, 57, 58, OVER, 61, 62)  #: of all rows of pairs
 LIKE = 0.98  #: cosine between two directions at one vertex that are one
 
 
@@ -214,7 +215,7 @@ class Look:
         # what sits on something sharp has rows of its own
         sits = np.append(self.mesh.on, np.full(len(self.now.x), -1))[nodes[:, :2]] >= 0
         rows = np.flatnonzero(~(self.things.edges[2][of] & sits.any(axis=1)))
-        return self._pairs(*self.over_edges(nodes[rows], of[rows], self.x), row_key(nodes[rows, 0], of[rows], 60))
+        return self._pairs(*self.over_edges(nodes[rows], of[rows], self.x), edge_key(nodes[rows, :2], of[rows], OVER))
 
     def _points_and_faces(self, points: Index, faces: Index) -> Index:
         """Nodes and numbers of faces that are near each other, (k, 2)."""
@@ -311,6 +312,13 @@ def row_key(first: Index, second: Index, kind: int) -> Keys:
     return key
 
 
+def edge_key(ends: Index, of: Index, kind: int) -> Keys:
+    """Names of rows of edges of the cloth, (k, 2), and of things, (k,)."""
+    low, high = ends.min(axis=1).astype(np.int64), ends.max(axis=1).astype(np.int64)
+    key: Keys = (low << 39 | high << 22 | of) + (1 << kind)
+    return key
+
+
 def renumbered(keys: Keys, was: Index, before: int) -> Keys:
     """Names of rows, (k,), after remeshing; `was`: which of `before` vertices each vertex is, −1 of new ones. Those of
     vertices that are gone are left out, and of pairs those of the cloth's faces."""
@@ -320,11 +328,17 @@ def renumbered(keys: Keys, was: Index, before: int) -> Keys:
     for bit in KINDS:
         kind[keys >= 1 << bit] = 1 << bit
     pair, rest = kind > 0, keys - kind
+    edge = (kind == 1 << OVER) | (kind == 1 << OVER_ANEW)
     vertex = np.where(pair, rest >> 32, rest // ROWS)
+    vertex[edge] = rest[edge] >> 39
     own = vertex < before
     vertex[own], vertex[~own] = now[vertex[own]], -1
-    kept: Keys = np.where(pair, kind + (vertex << 32 | (rest & 0xFFFFFFFF)), ROWS * vertex + rest % ROWS)[vertex >= 0]
-    return np.sort(kept)
+    renamed: Keys = np.where(pair, kind + (vertex << 32 | (rest & 0xFFFFFFFF)), ROWS * vertex + rest % ROWS)
+    if edge.any():
+        other = now[np.minimum(rest[edge] >> 22 & 0x1FFFF, before - 1)]
+        renamed[edge] = edge_key(np.column_stack([vertex[edge], other]), rest[edge] & 0x3FFFFF, 0) - 1 + kind[edge]
+        vertex[edge] = np.minimum(vertex[edge], other)
+    return np.sort(renamed[vertex >= 0])
 
 
 def _distinct(vertex: Index, direction: Vec, gap: Vec) -> Index:
