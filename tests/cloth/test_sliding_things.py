@@ -67,6 +67,20 @@ def test_a_vertex_that_lies_on_the_line_between_two_faces_in_one_plane_is_kept_o
     assert rows.factor[:, :3] == pytest.approx(np.tile([0.0, 0.0, 1.0], (len(rows), 1)), abs=1e-12)
 
 
+def test_no_two_rows_of_edges_have_one_name():
+    """Five edges that begin in one vertex cross an edge of a box: by their names the next step knows which of them
+    held."""
+    turn = np.linspace(-1.2, 1.2, 5)
+    x = np.concatenate([[[-0.05, 0.0, 1e-4]], np.stack([0.2 * np.cos(turn), 0.2 * np.sin(turn), 0.0 * turn], axis=1)])
+    faces = np.array([[0, k, k + 1] for k in (4, 3, 2, 1)], np.int32)
+    mesh = SheetMesh.at_rest(x, x[:, :2], faces)
+    assert np.count_nonzero(mesh.edges[:, 0] == 0) >= 4
+    things = Things([block((-1.0, -1.0, -1.0), (0.0, 1.0, 0.0))])
+    look = Look.around(mesh, things, things.at(0.0, 0.01), np.array([0.0, 0.0, -9.81]), 0.01)
+    spread = look.rows(Unknowns(np.zeros(len(x), bool), faces[:, [0, 1, 2, 2]])).spread
+    assert len(np.unique(spread.key)) == len(spread) >= 5
+
+
 @pytest.mark.parametrize("height", [0.0, 5e-4])
 def test_cloth_slides_over_the_line_between_two_faces_in_one_plane_as_over_any_other_place(height):
     """The line is no wall: what lies on a lid, or just above it, keeps its velocity in all of its steps."""
