@@ -176,7 +176,7 @@ class Working:
 
 
 def _longer(array: Any, rows: int) -> Any:
-    """The same with room for so many rows."""
-    longer = np.zeros((rows, *array.shape[1:]), dtype=array.dtype)
+    """The same with room for so many rows, or for those that it has."""
+    longer = np.zeros((max(rows, len(array)), *array.shape[1:]), dtype=array.dtype)
     longer[: len(array)] = array
     return longer

@@ -195,3 +195,15 @@ def test_the_same_operations_give_the_same_bytes():
         sheet, was = working.sheet()
         made.append(b"".join(a.tobytes() for a in (sheet.x, sheet.material, sheet.faces, sheet.v, sheet.on, was)))
     assert made[0] == made[1]
+
+
+def test_room_for_vertices_is_made_where_there_is_more_than_enough_for_faces():
+    """Splits at the border bring one face each, where two are made room for."""
+    mesh = flat(7)
+    working = Working(mesh)
+    working.room(100)
+    for a, b in mesh.border_edges[:10].tolist():
+        assert working.split_edge(a, b) >= 0
+    working.room(91)
+    assert len(working.at) >= int(working.counts[0]) + 91 and len(working.faces) >= int(working.counts[1]) + 182
+    assert len(working.sheet()[0].faces) == len(mesh.faces) + 10
