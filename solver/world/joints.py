@@ -39,7 +39,8 @@ UNSETTLED = ((BEARINGS, "Friction inside joints", "raise Passes of the joint fri
              (CONTACTS, "Contact and friction of what touches", "lower the step"))
 CHART_ENDS = 6.0  #: [rad] from the centre of a chart of rotations, which is singular at 2π
 FARTHEST = 0.45  #: [rad] a body and its path may turn by in a semi-implicit step
-LOOKS = 15  #: linearised steps between two of which it is measured what they take of the motion
+FIRST_LOOK = 15  #: linearised steps before the first of which it is measured what they take of the motion
+LOOKS = 60  #: steps between two of these: one costs two steps of ten joints
 TELLING = 0.01  #: of the energy of motion a second: what is told
 
 
@@ -71,7 +72,7 @@ class Joints(Stepping):
         self.iterations = 0  #: of all stages that were solved to their root
         self.steps, self.unsettled = 0, Counter[str]()  #: with constraints; of these, by what did not settle
         self._taken, self._brought = 0.0, 0.0  #: in steps that are looked at: energy of motion [J] that each took, was
-        self._until_look = LOOKS  #: linearised steps: the first has not turned anything round
+        self._until_look = FIRST_LOOK  #: linearised steps: the first has not turned anything round
         self.impacts = 0  #: stages solved to their root in which something struck or came off
 
     @cached_property
@@ -91,6 +92,12 @@ class Joints(Stepping):
         # inertia that laws give to rates is no body's
         reflects = self.reflects and not self.condensation.on_rates.laws
         return Momentum.PROJECTED if asked is Momentum.REFLECTED and not reflects else asked
+
+    @cached_property
+    def _in_one_kernel(self) -> bool:
+        """Whether nothing but forces acts, and steps ask for no more than kernels know; short ones feel the asking."""
+        fits = self.integrator.linear_euler and TreeStep.serves(self.condensation)
+        return fits and self._momentum in (Momentum.PROJECTED, Momentum.REFLECTED)
 
     @property
     def constraints(self) -> Constraints | None:
@@ -214,31 +221,27 @@ class Joints(Stepping):
 
     def begin(self, state: State, h: float) -> None:
         """In some steps, what being linearised takes of the motion."""
-        if self.recentres:
+        self._until_look -= 1
+        if self._until_look < 0 and self.recentres:
             self._look(state, h)
 
     def attempt(self, state: State, h: float) -> State:
         """The integrator's step with what must hold exactly held, in one kernel where nothing but forces acts."""
-        momentum, plain = self._momentum, self.integrator.linear_euler and TreeStep.serves(self.condensation)
-        if plain and momentum is Momentum.REFLECTED:
+        if not self._in_one_kernel:
+            return self.finish(self.integrated(self, state, h))
+        if self._momentum is Momentum.REFLECTED:
             after, calm = self._leap.solve(state, h)
             if not calm:
                 self._refuse_blow_up(after)
             return self._leap.finish(self.tree.home(after), h)
-        if plain and momentum is Momentum.PROJECTED:
-            after, calm = self._plain.step(state, h)
-            if calm:
-                return self.tree.home(after)
-        else:
-            after = self.integrated(self, state, h)
-        return self.finish(after)
+        after, calm = self._plain.step(state, h)
+        return self.tree.home(after) if calm else self.finish(after)
 
     def _look(self, state: State, h: float) -> None:
         """Measure in a few of the steps what being linearised takes of the motion."""
-        self._until_look -= 1
-        if self._until_look >= 0 or self._momentum is Momentum.PRINTED or not np.isfinite(state.u).all():
-            return
         self._until_look = LOOKS
+        if self._momentum is Momentum.PRINTED or not np.isfinite(state.u).all():
+            return
         try:
             taken, brought = self.condensation.braked(self.linearise(state), h, self._momentum)
         except StepFailed:

@@ -39,7 +39,8 @@ def flown_since(memory: Mapping[str, Vec], h: float) -> float:
 def stepped(memory: Mapping[str, Vec], h: float, prefix: str = "") -> Mapping[str, Vec]:
     """The memory after a linearised step of h seconds. prefix: of keys that stand among those of other parts."""
     key = prefix + STEP
-    return memory if key in memory and memory[key][0] == h else {**memory, key: np.array([h])}
+    last = memory.get(key)
+    return memory if last is not None and last[0] == h else {**memory, key: np.array([h])}
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from ...forces.spring_kernels import springs
 from ...linear.tree.kernels import TREE, eliminate, substitute
 from ...state import State
 from ...threads import kernel
-from .jointed import UNRESISTED, Jointed, flown_since, stepped
+from .jointed import STEP, UNRESISTED, Jointed, stepped
 
 CALM, LIVELY = -1, -2  #: what a step says about itself
 CALM_RATE = 1.0e4  #: [rad/s or m/s]
@@ -118,6 +118,9 @@ class TreeStep:
         self._earlier = earlier.place, earlier.subspace, earlier.bend
         tree, rates, held = jointed.tree, jointed.on_rates, jointed.springs
         joints = rates.joints
+        # looked up once: the kernel takes less than the looking up would
+        self._tree, self._joints = tree, joints
+        self._fills = [(batch.kind.fill, batch.bodies) for batch in tree.batches]
         n, m = tree.count, tree.rates
         self._arrays = (
             tree.parent, tree.dof, tree.in_parent, tree.in_child, tree.from_child, at.place, at.subspace, at.bend,
@@ -138,18 +141,19 @@ class TreeStep:
 
         Raises StepFailed that names the body.
         """
-        jointed, q, u, time = self._jointed, state.q, state.u, state.time + h
-        tree = jointed.tree
-        centres = state.memory.get(CENTRES, tree.fresh)
-        flown = flown_since(state.memory, h)
+        q, u, memory, time, tree = state.q, state.u, state.memory, state.time + h, self._tree
+        centres, last = memory.get(CENTRES, tree.fresh), memory.get(STEP)
+        flown = h if last is None else float(last[0])
         before = q - flown * u
-        for batch in tree.batches:
-            batch.kind.fill(batch.bodies, tree.dof, before, u, tree.start, centres, *self._earlier)
-            batch.kind.fill(batch.bodies, tree.dof, q, u, tree.start, centres, *self._places)
-        if jointed.on_rates.joints.motors:
-            jointed.on_rates.joints.at(time, time - 0.5 * h)
+        for fill, bodies in self._fills:
+            fill(bodies, tree.dof, before, u, tree.start, centres, *self._earlier)
+            fill(bodies, tree.dof, q, u, tree.start, centres, *self._places)
+        if self._joints.motors:
+            self._joints.at(time, time - 0.5 * h)
         next_q, next_u = np.empty(len(q)), np.empty((len(q), 1))
-        said = step_tree(*self._arrays, flown, h, jointed.beta * h * h, centres, q, u, next_q, next_u)
+        said = step_tree(*self._arrays, flown, h, self._jointed.beta * h * h, centres, q, u, next_q, next_u)
         if said >= 0:
             raise StepFailed(UNRESISTED, tree.bodies[said])
-        return State(time, next_q, next_u[:, 0], stepped(state.memory, h)), said == CALM
+        if last is None or flown != h:
+            memory = stepped(memory, h)
+        return State(time, next_q, next_u[:, 0], memory), said == CALM
