@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 
@@ -38,8 +37,7 @@ class Drives:
         for drive in self._drives:
             batch, place = next((batch, int(np.flatnonzero(batch.bodies == drive.body)[0]))
                                 for batch in tree.batches if drive.body in batch.bodies)
-            charted = batch.centres.shape[1] > 0
-            self._charts.append((cast(Charted, batch.kind), batch.centres[place]) if charted else None)
+            self._charts.append(None if batch.chart is None else (batch.chart, batch.centres[place]))
 
     def __len__(self) -> int:
         return len(self._drives)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import cast
 
 import numpy as np
 
@@ -29,6 +28,11 @@ class Batch:
     bodies: Index  #: (k,), below the joints
     entries: Index  #: their places in q and u, (k, d)
     centres: Index  #: places of their centres in the memory's array, (k, c)
+    chart: Charted | None  #: the same type where its charts move
+
+    def among(self, which: Index) -> Batch:
+        """Some of them, by their numbers here."""
+        return replace(self, bodies=self.bodies[which], entries=self.entries[which], centres=self.centres[which])
 
 
 @dataclass
@@ -125,9 +129,9 @@ class Tree:
             centres = centres.get(CENTRES, self.fresh)
         out = q.copy()
         for batch in self.batches:
-            if batch.centres.shape[1]:
+            if batch.chart is not None:
                 there = q[batch.entries]
-                out[batch.entries] = cast(Charted, batch.kind).carry(
+                out[batch.entries] = batch.chart.carry(
                     there, np.zeros_like(there), centres[batch.centres], self.fresh[batch.centres])[0]
         return out
 
@@ -143,12 +147,12 @@ class Tree:
         new = old.copy()
         moved = []
         for batch in self.batches:
-            if batch.centres.shape[1]:
-                kind = cast(Charted, batch.kind)
-                far = np.flatnonzero(kind.is_far(state.q[batch.entries]))
+            if batch.chart is not None:
+                far = np.flatnonzero(batch.chart.is_far(state.q[batch.entries]))
                 if len(far):
-                    new[batch.centres[far]] = kind.recentred(state.q[batch.entries[far]], old[batch.centres[far]])
-                    moved.append(Batch(kind, batch.bodies[far], batch.entries[far], batch.centres[far]))
+                    there = batch.among(far)
+                    new[there.centres] = batch.chart.recentred(state.q[there.entries], old[there.centres])
+                    moved.append(there)
         if not moved:
             return state
         q, u = _carry(moved, state.q, state.u, old, new)
@@ -164,8 +168,8 @@ class Tree:
             return state
         q, u, centres = state.q.copy(), state.u.copy(), state.memory.get(CENTRES, self.fresh).copy()
         for batch in self.batches:
-            if batch.centres.shape[1]:
-                cast(Charted, batch.kind).home(batch.entries, batch.centres, q, u, centres)
+            if batch.chart is not None:
+                batch.chart.home(batch.entries, batch.centres, q, u, centres)
         return replace(state, q=q, u=u, memory={**state.memory, CENTRES: centres})
 
 
@@ -173,6 +177,7 @@ def _carry(batches: Sequence[Batch], q: Vec, u: Vec, old: Vec, new: Vec) -> tupl
     """Coordinates and rates on the charts about the new centres."""
     q, u = q.copy(), u.copy()
     for batch in batches:
-        q[batch.entries], u[batch.entries] = cast(Charted, batch.kind).carry(
+        assert batch.chart is not None
+        q[batch.entries], u[batch.entries] = batch.chart.carry(
             q[batch.entries], u[batch.entries], old[batch.centres], new[batch.centres])
     return q, u

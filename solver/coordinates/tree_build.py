@@ -62,7 +62,8 @@ def build(bodies: Sequence[Body], joints: Sequence[Joint]) -> Tree:
     for kind, joint_type in types.items():
         of = np.array([k for k, joint in enumerate(chosen) if joint.kind == kind], dtype=np.int32)
         rates = len(catalogue.find("joint", kind).rates)
-        batches.append(Batch(joint_type, of, _runs(dof[of], rates), _runs(start[of], len(joint_type.centre))))
+        batches.append(Batch(joint_type, of, _runs(dof[of], rates), _runs(start[of], len(joint_type.centre)),
+                             joint_type if joint_type.centre else None))
     return Tree(
         parent=np.array([-1 if joint.parent is None else rank[place[joint.parent]] for joint in chosen], np.int32),
         dof=dof,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..nonlinear.held import GivenDirections
-from ..parts.interface import Posed, Stage
+from ..parts.interface import Momentum, Posed, Stage
 from ..state import State, Vec
 from .interface import P, System
 from .modes import Modes, exponential, lowest, shifted, wide
@@ -49,6 +49,7 @@ class Additive:
     order = 2
     remembers: tuple[str, ...] = (BASIS, AGE)
     linear_euler = False
+    momentum = Momentum.PROJECTED
     linearised = False  #: the stage is solved once, linearised where it starts
     printed = False
 

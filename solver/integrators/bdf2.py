@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..parts.interface import Stage
+from ..parts.interface import Momentum, Stage
 from ..state import State, Vec
 from .interface import Integrator, P, System
 from .sdirk import SDIRK2, SSDIRK2
@@ -25,6 +25,7 @@ class BDF2:
     equal_steps = True
     remembers: tuple[str, ...] = (POSITIONS, RATES, STEP, TOUCHING)
     linear_euler = False
+    momentum = Momentum.PROJECTED
 
     def __init__(self, params: dict[str, float]) -> None:
         """No parameters."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..parts.interface import Momentum
 from ..state import State
 from .arnoldi import damped_exponential
 from .interface import P, System
@@ -20,6 +21,7 @@ class ERE:
     order = 2
     remembers: tuple[str, ...] = ()
     linear_euler = False
+    momentum = Momentum.PROJECTED
 
     def __init__(self, params: dict[str, float]) -> None:
         """params: exponential_tolerance, the error of φ₁ that is left, as a share of the velocities."""

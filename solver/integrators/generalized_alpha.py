@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..parts.interface import Stage
+from ..parts.interface import Momentum, Stage
 from ..state import State, Vec
 from .interface import P, System
 
@@ -23,6 +23,7 @@ class GeneralizedAlpha:
     order = 2
     remembers: tuple[str, ...] = (ACCELERATION,)
     linear_euler = False
+    momentum = Momentum.PROJECTED
 
     def __init__(self, params: dict[str, float]) -> None:
         """params: spectral_radius, what a step leaves of an infinitely fast wobble: 1 all, 0 nothing."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ..nonlinear.held import GivenDirections
-from ..parts.interface import Posed, Stage
+from ..parts.interface import Momentum, Posed, Stage
 from ..state import Index, State, Vec
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ class Integrator(Protocol):
 
     order: int  #: of accuracy; a test measures it
     remembers: tuple[str, ...]  #: keys of the memory by which it goes on from earlier steps
+    momentum: Momentum  #: how jointed bodies bring theirs to its stages
     linear_euler: bool  #: (M − hD − βh²K) u = M u⁰ + h f and nothing besides: a world may have this step in one kernel
 
     def __init__(self, params: dict[str, float]) -> None: ...

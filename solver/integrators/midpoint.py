@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..parts.interface import Stage
+from ..parts.interface import Momentum, Stage
 from ..state import State
 from .interface import P, System
 
@@ -13,6 +13,7 @@ class Midpoint:
     order = 2
     remembers: tuple[str, ...] = ()
     linear_euler = False
+    momentum = Momentum.PROJECTED
 
     def __init__(self, params: dict[str, float]) -> None:
         """No parameters."""

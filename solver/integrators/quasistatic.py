@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..parts.interface import Stage
+from ..parts.interface import Momentum, Stage
 from ..state import State
 from .interface import P, System
 
@@ -18,6 +18,7 @@ class Quasistatic:
     order = 1
     remembers: tuple[str, ...] = ()
     linear_euler = False
+    momentum = Momentum.PROJECTED
 
     def __init__(self, params: dict[str, float]) -> None:
         """No parameters."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,16 +64,13 @@ class Reshape:
         made, notes = Made([], [], []), list[str]()
         states = world.parted(state)
         for k, members in self._parts(world).items():
-            part, mine = cast(Nodes, world.parts[k]), states[k]
-            x, v = part.coordinates.place(mine.q, mine.time, mine.led), part.velocity(mine)
+            x, v = world.parts[k].nodes_at(states[k])
             before = made.count
             x, v = self._change(frame, members, x, v, made, notes)
             if made.count == before:
                 continue
             part = self._assembled(members)
-            free = part.coordinates.free
-            # what an integrator remembers is of other nodes: it starts anew, as after a contact
-            states[k] = State(mine.time, x[free].ravel(), v[free].ravel())
+            states[k] = part.started_at(states[k].time, x, v)
             world = world.with_part(k, part)
         if not made.count:
             return Reshaped(world, state, {}, notes)

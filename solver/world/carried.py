@@ -340,6 +340,10 @@ class FleshOnBones(Stepping, World):
         soft = self.parted(state)[0]
         return self._flesh.place(soft.q, soft.time, soft.led)
 
+    def nodes_at(self, state: State) -> tuple[Vec, Vec]:
+        """Of the soft bodies."""
+        return self.soft.nodes_at(self.parted(state)[0])
+
     def deformation(self, before: State, after: State) -> float:
         """What a step's velocities change an edge by at most, as a share of its length."""
         return self.soft.deformation(self.parted(before)[0], self.parted(after)[0])

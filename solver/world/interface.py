@@ -54,6 +54,9 @@ class Part(Protocol):
     def rescue(self, state: State, h: float, failure: StepFailed) -> State:
         """The same in a way that asks less, after the shortest step failed. Raises StepFailed where there is none."""
 
+    def nodes_at(self, state: State) -> tuple[Vec, Vec]:
+        """Positions [m] and velocities [m/s] of its nodes, (n, 3): what a reshape carries over to others."""
+
     def output(self, state: State, frame: int) -> Vec:
         """Vertices of all bodies in object space at this frame, (v, 3) [m]."""
 

@@ -88,7 +88,7 @@ class Joints(Stepping):
     @cached_property
     def _momentum(self) -> Momentum:
         """How bodies bring it to linearised steps; asked at each, which are short where joints are few."""
-        asked = getattr(self.integrator, "momentum", Momentum.PROJECTED)
+        asked = self.integrator.momentum
         # inertia that laws give to rates is no body's
         reflects = self.reflects and not self.condensation.on_rates.laws
         return Momentum.PROJECTED if asked is Momentum.REFLECTED and not reflects else asked
@@ -363,6 +363,10 @@ class Joints(Stepping):
                   if self.condensation.explicit is None else
                   "Lower the step, or make explicit springs, joints and motors implicit")
         return Diverged(f"the motion could not be solved: {failure}", f"{remedy}; earlier frames are kept", name, frame)
+
+    def nodes_at(self, state: State) -> tuple[Vec, Vec]:
+        """There are none."""
+        return np.zeros((0, 3)), np.zeros((0, 3))
 
     def output(self, state: State, frame: int) -> Vec:
         """Vertices: none, (0, 3)."""

@@ -270,6 +270,16 @@ class SoftBodies:
         remedy = failure.remedy or "Lower the step or raise Young's Modulus, with Semi-Implicit Euler also Damping"
         return Diverged(f"the motion could not be solved: {failure}", f"{remedy}; earlier frames are kept", name, frame)
 
+    def nodes_at(self, state: State) -> tuple[Vec, Vec]:
+        """Positions [m] and velocities [m/s] of all nodes, (n, 3)."""
+        return self.coordinates.place(state.q, state.time, state.led), self.velocity(state)
+
+    def started_at(self, time: float, x: Vec, v: Vec) -> State:
+        """The state with nodes at positions and velocities (n, 3) that remembers nothing: what an integrator did is of
+        other nodes, and it starts anew as after a contact."""
+        free = self.coordinates.free
+        return State(time, x[free].ravel(), v[free].ravel())
+
     def output(self, state: State, frame: int) -> Vec:
         """Vertices of all bodies in object space at this frame, (v, 3)."""
         x = self.coordinates.place(state.q, state.time, state.led)
