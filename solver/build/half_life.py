@@ -26,6 +26,7 @@ from .wobble import slowest
 
 TABLE = 40  #: half-lives that are solved for where more of them are keyframed; those between are read between them
 CRITICAL = 2.0  #: d / ω of what comes back without a swing
+SLACK, LIVELY = 1.0, 2.5  #: [Hz] a wobble so slow sags more than it wobbles, and what a new body's is aimed at
 
 
 def law_of(job: Job, one: Prepared, made: Matter, rest: Vec, mass: Vec, free: Index, dynamic: Index,
@@ -71,6 +72,14 @@ def _seconds(value: float) -> str:
     return "more than 100 s" if value > 100.0 else f"{value:.2g} s"
 
 
+def _frequency(omega: float) -> str:
+    """Of a wobble, ω [rad/s]; of one so slow that what holds the body cannot keep its shape, what would."""
+    hertz = omega / (2.0 * math.pi)
+    if hertz >= SLACK:
+        return f"{hertz:.3g} Hz"
+    return f"{hertz:.3g} Hz ({LIVELY:g} Hz with {(LIVELY / hertz) ** 2:.2g} times its Young's Modulus)"
+
+
 def _table(strength: Callable[[float], float], samples: Vec) -> Vec:
     """The strength of each sample; between a few where there are many, along 1/T, in which it is nearly straight."""
     values = np.unique(samples)
@@ -95,7 +104,7 @@ class _Numerical:
         self._integrator, self._omega = integrator, omega
         self.alone = self.with_rate(0.0)  #: seconds in which it halves the wobble by itself
         label = catalogue.find("integrator", scene.integrator.kind).label
-        self.alone_said = (f"its slowest wobble has {omega / (2.0 * math.pi):.3g} Hz, which {label} at 1/"
+        self.alone_said = (f"its slowest wobble has {_frequency(omega)}, which {label} at 1/"
                            f"{1.0 / self.h:.4g} s alone halves in {_seconds(self.alone)}")
 
     def with_rate(self, rate: float) -> float:

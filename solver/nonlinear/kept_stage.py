@@ -49,11 +49,23 @@ class KeptStage:
         """The next stage factors anew, and knows nothing of those before."""
         self._drop()
         self._acceleration: Vec | None = None
+        self._bent = False  #: whether the true K was not definite where it was asked for last
 
     def _drop(self) -> None:
         self._anderson.clear()
         self._passes: StagePasses | None = None
         self._p: Vec | None = None
+
+    def _first(self, passes_at: PassesAt, at: Iterate) -> StagePasses:
+        """Passes on a factor of the true K, or of the projected one where that has none, or had none the last time:
+        to find that out costs as much as a factor."""
+        self._bent, was_bent = False, self._bent
+        if not was_bent:
+            try:
+                return passes_at(at.x, at.v, False)
+            except NotPositiveDefinite:
+                self._bent = True
+        return passes_at(at.x, at.v, True)
 
     def reach(self, passes_at: PassesAt, products_at: ProductsAt, stage: NodeStage, start: State, base: Vec,
               coordinates: FreeNodes, limits: StopRule, extent: float) -> State | None:
@@ -69,7 +81,7 @@ class KeptStage:
             if self._passes is None or not self._passes.serves(at.x, stage, start):
                 self._drop()
                 try:
-                    self._passes = _first(passes_at, at) if at.strain <= ASTRAY else passes_at(at.x, at.v, True)
+                    self._passes = self._first(passes_at, at) if at.strain <= ASTRAY else passes_at(at.x, at.v, True)
                 except (NotPositiveDefinite, np.linalg.LinAlgError):
                     break
             if self._iterate(at, products_at, stage, limits, extent):
@@ -178,10 +190,3 @@ def _ahead(size: float, last: float) -> float:
     """What further passes would change, where none makes less of it than the last two do, or a fifth."""
     return max(left(size, last), 0.25 * size)
 
-
-def _first(passes_at: PassesAt, at: Iterate) -> StagePasses:
-    """Passes on a factor of the true K, or of the projected one where that has none."""
-    try:
-        return passes_at(at.x, at.v, False)
-    except NotPositiveDefinite:
-        return passes_at(at.x, at.v, True)

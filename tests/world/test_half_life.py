@@ -63,6 +63,16 @@ def test_the_slowest_wobble_is_halved_in_time(tmp_path, integrator, method):
     assert any("Wobble Half-Life 0.4 s" in note and "does the rest" in note for note in world.notes)
 
 
+def test_the_log_says_how_much_stiffer_what_sags_would_have_to_be(tmp_path):
+    """So much, and its slowest wobble has the 2.5 Hz that a new body is aimed at."""
+    slack = {"kind": "stable_neo_hookean", "params": {"youngs_modulus": 0.01 * STIFFNESS}}
+    [said] = [note for note in bar(tmp_path, 0.4, material=slack).notes if "Wobble" in note]
+    share = float(said.partition("(2.5 Hz with ")[2].partition(" times its Young's Modulus)")[0])
+    slack["params"]["youngs_modulus"] *= share
+    [said] = [note for note in bar(tmp_path / "lively", 0.4, material=slack).notes if "Wobble" in note]
+    assert float(said.partition("slowest wobble has ")[2].partition(" Hz,")[0]) == pytest.approx(2.5, rel=0.03)
+
+
 def test_what_the_material_loses_already_counts(tmp_path):
     damping = {"kind": "rayleigh", "params": {"mass_damping": 1.0, "stiffness_damping": 1e-4}}
     world = bar(tmp_path, 0.4, damping=damping)

@@ -203,14 +203,22 @@ class ConJac:
         # who sleeps lies on a factor for long, what holds patches takes most of its digits back, and what nothing holds
         # keeps its momentum to the last one by rigid motions that J has exactly
         few_do = roughly and self.sleep is None and not self.patches.unknowns and not self.frames.columns
-        rough = self._condensed_roughly() if few_do else None
-        if rough is not None:
-            return rough
+        lost = False
+        if few_do:
+            try:
+                rough = self._condensed_roughly()
+            except NotPositiveDefinite:
+                lost = True
+            else:
+                if rough is not None:
+                    return rough
         self.linear.factor(self._matrix, lin.x[self.pattern.order])
+        self._too_soft |= lost  # what full precision cannot factor either says nothing of six digits
         return self.linear.condense()
 
     def _condensed_roughly(self) -> Vec | None:
-        """The same by a factor in single precision, which the linear solver then has; None where there is none."""
+        """The same by a factor in single precision, which the linear solver then has; None where there is none. Raises
+        NotPositiveDefinite, also where a pivot is lost in rounding."""
         from ...linear.cholesky.supernodal import inside_of, shown
         from .rough import Rough  # compiled for stages that are iterated
 
@@ -219,11 +227,7 @@ class ConJac:
             return None
         if self._rough is None or not self._rough.of(inside):
             self._rough = Rough(inside, self.pattern.size - 3 * len(self.inner))
-        try:
-            return self._rough.condense(self._matrix, showing)
-        except NotPositiveDefinite:
-            self._too_soft = True
-            return None
+        return self._rough.condense(self._matrix, showing)
 
     def _inertia(self, lin: Linearised, stage: NodeStage, velocities: Vec) -> Vec:
         """Vᵀ (M − a h D) V, (r, r) [kg]; velocities: V of the reduced unknowns, (3 (q + k), r)."""
