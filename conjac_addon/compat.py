@@ -101,3 +101,9 @@ def new_fcurve(owner: bpy.types.ID, path: str, index: int, group: str) -> bpy.ty
     curve = bag.fcurves.new(path, index=index)
     curve.group = bag.groups.get(group) or bag.groups.new(group)
     return curve
+
+
+def select_bones(armature: bpy.types.Object, names: set[str]) -> None:
+    """Select these bones and no others. From Blender 5.0 on that is kept by the pose."""
+    for bone in armature.pose.bones:
+        (bone if hasattr(bone, "select") else bone.bone).select = bone.name in names

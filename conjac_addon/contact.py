@@ -2,6 +2,7 @@
 
 import bpy
 
+from . import changes
 from .identity import OVERRIDABLE
 from .menus import item
 
@@ -47,6 +48,10 @@ class CONJAC_Contact(bpy.types.PropertyGroup):
     push_apart: bpy.props.IntProperty(
         name="Push Apart", description="In how many frames that which crosses at the start is pushed apart, about; 0 "
         "refuses to bake it", default=0, min=0, soft_max=48, override=OVERRIDABLE)
+    attributes_follow: bpy.props.BoolProperty(
+        name="Attributes Follow", description="At each frame write how hard it is pushed into its mesh, as "
+        "contact_force and contact_pressure. ConJac has to be there where it plays or renders", default=False,
+        update=changes.note, override=OVERRIDABLE)
 
 
 classes = (CONJAC_Contact,)

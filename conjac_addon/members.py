@@ -190,6 +190,22 @@ def _look_up(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     return [one for one in objects if one.session_uid in known[1]]
 
 
+#: by session_uid of a scene: when it was looked at, and the session_uids of those whose attributes follow its frames
+_follow: dict[int, tuple[tuple[int, int], frozenset[int]]] = {}
+
+
+def followers(scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """The soft bodies whose attributes of contact follow the frames. Looked up where something has changed, since it is
+    asked at every frame, of scenes without any too."""
+    moment = changes.count(), len(scene.objects)
+    known = _follow.get(scene.session_uid)
+    if known is None or known[0] != moment:
+        known = moment, frozenset(one.session_uid for one in scene.objects
+                                  if collides(one) and one.conjac.contact.attributes_follow)
+        _follow[scene.session_uid] = known
+    return [one for one in scene.objects if one.session_uid in known[1]] if known[1] else []
+
+
 def _touching(obj: bpy.types.Object, scene: bpy.types.Scene | None) -> list[bpy.types.Object]:
     """The soft bodies of a scene that touch one, or one that does, and so on, itself among them, in the scene's order.
     """

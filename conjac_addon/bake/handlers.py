@@ -8,7 +8,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from .. import later, members, playback, upgrade
-from . import moving, place, players, session, share
+from . import moving, place, players, pushed_frames, session, share
 
 
 @persistent
@@ -73,11 +73,18 @@ def _before_undo(*_: Any) -> None:
         session.before_undo()
 
 
+@persistent
+def _after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    """Attributes of what was asked to follow."""
+    if members.followers(scene):
+        pushed_frames.follow(scene, depsgraph)
+
+
 #: in their order. Appending tells of itself from Blender 4.3 on; before, what was appended waits for the next save
 _HANDLERS = (("load_pre", _before_load), ("load_post", _upgrade), ("load_post", _after_load),
              ("blend_import_post", _upgrade), ("save_pre", _upgrade), ("save_pre", _before_save),
              ("save_post", _after_save), ("save_post_fail", _after_failed_save), ("undo_pre", _before_undo),
-             ("redo_pre", _before_undo))
+             ("redo_pre", _before_undo), ("frame_change_post", _after_frame))
 
 
 def register() -> None:

@@ -7,12 +7,9 @@ import bpy
 from ...solver.errors import ConJacError
 from .. import members
 from .. import settings as properties
-from ..bake import place
-from ..playback import pushed
+from ..bake import pushed_frames
 from .light import Behaviour
 from .poll import active_soft_body, in_object_mode, unless
-
-FORCE, PRESSURE = "contact_force", "contact_pressure"
 
 
 class CONJAC_OT_contact_attributes(Behaviour):
@@ -23,20 +20,11 @@ class CONJAC_OT_contact_attributes(Behaviour):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj, scene = context.object, context.scene
-        frame = properties.present_frame(scene)
         try:
-            rows = place.cache_of(place.of(obj).folder).contacts(frame)
+            force = pushed_frames.write(obj, scene, context.evaluated_depsgraph_get())
         except ConJacError as error:
-            self.report({"ERROR"}, f"{obj.name}: {error}")
+            error.object = error.object or obj.name
+            self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        unit = properties.unit_scale(scene)
-        vertices, triangles = pushed.shown(obj, context)
-        if len(vertices) != len(obj.data.vertices):
-            self.report({"ERROR"}, f'"{obj.name}": its modifiers change the number of its vertices, so there is no '
-                        "vertex to write to. Switch them off")
-            return {"CANCELLED"}
-        force, pressure = pushed.at_vertices(vertices * unit, triangles, rows)
-        for name, values in ((FORCE, force), (PRESSURE, pressure)):
-            pushed.write(obj, name, values)
-        self.report({"INFO"}, f"Frame {frame}: {force.sum():.3g} N push \"{obj.name}\"")
+        self.report({"INFO"}, f"Frame {properties.present_frame(scene)}: {force:.3g} N push \"{obj.name}\"")
         return {"FINISHED"}

@@ -7,37 +7,49 @@ import itertools
 import bpy
 from mathutils.bvhtree import BVHTree
 
-from .. import members
+from ...solver.errors import ConJacError
+from .. import compat, members
 from ..redraw import redraw_panels
 from ..settings import frame_range, go_to
+from . import rigid_faces
 from .light import Behaviour
-from .poll import in_object_mode, soft_body_to_read, unless
+from .poll import in_object_mode, to_read, unless
 
 #: how many pairs are named
 NAMED = 3
 
 Pair = tuple[bpy.types.Object, bpy.types.Object, set[int], set[int]]
+#: a soft body, the mechanism, the name of its bone or object, and the faces of the soft body
+Pierced = tuple[bpy.types.Object, bpy.types.Object, str, set[int]]
 
 
 class CONJAC_OT_select_crossing(Behaviour):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        obj = in_object_mode(cls, soft_body_to_read(cls, context))
-        return unless(cls, obj, lambda one: not members.collides(one), "It collides with nothing") is not None
+        obj = in_object_mode(cls, to_read(cls, context))
+        return unless(cls, obj, lambda one: not (members.collides(one) or members.touches_soft(one)),
+                      "It collides with nothing") is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj, scene = context.object, context.scene
         start = frame_range(members.shared_settings(obj), scene)[0]
         go_to(scene, start)
         found = crossing(obj, context)
-        if not found:
+        try:
+            pierced = by_rigid(obj, context)
+        except ConJacError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        if not found and not pierced:
             self.report({"INFO"}, f"At frame {start} no face of what it is baked with goes through another one")
             return {"FINISHED"}
-        _select(found, context)
+        _select(found, pierced, context)
         said = [f'"{one.name}" and "{other.name}" cross with {len(of_one) + len(of_other)} faces'
-                for one, other, of_one, of_other in found[:NAMED]]
-        more = f", and {len(found) - NAMED} more pairs" if len(found) > NAMED else ""
-        self.report({"WARNING"}, f"Frame {start}: {', '.join(said)}{more}")
+                for one, other, of_one, of_other in found]
+        said += [f'"{part}" of "{mechanism.name}" crosses {len(faces)} faces of "{one.name}"'
+                 for one, mechanism, part, faces in pierced]
+        more = f", and {len(said) - NAMED} more pairs" if len(said) > NAMED else ""
+        self.report({"WARNING"}, f"Frame {start}: {', '.join(said[:NAMED])}{more}")
         redraw_panels()
         return {"FINISHED"}
 
@@ -56,6 +68,20 @@ def crossing(obj: bpy.types.Object, context: bpy.types.Context) -> list[Pair]:
     return found
 
 
+def by_rigid(obj: bpy.types.Object, context: bpy.types.Context) -> list[Pierced]:
+    """The soft bodies that bones or rigid bodies of their mechanism cross at the present frame. Raises ConJacError."""
+    mechanism = members.owner(obj)
+    if not members.touches_soft(mechanism):
+        return []
+    bodies = [one for one in members.soft_bodies(mechanism, context.scene)
+              if members.collides(one) and members.wants(one, mechanism)]
+    trees = {one: _tree(one, context) for one in bodies}
+    rigid = rigid_faces.trees(mechanism, context.scene) if bodies else {}
+    found = [(one, mechanism, part, {face for face, _ in tree.overlap(other)})
+             for one, tree in trees.items() for part, other in rigid.items()]
+    return [one for one in found if one[3]]
+
+
 def _tree(obj: bpy.types.Object, context: bpy.types.Context) -> BVHTree:
     """The faces of an object as they are seen, in the world."""
     evaluated = obj.evaluated_get(context.evaluated_depsgraph_get())
@@ -66,14 +92,21 @@ def _tree(obj: bpy.types.Object, context: bpy.types.Context) -> BVHTree:
     return tree
 
 
-def _select(found: list[Pair], context: bpy.types.Context) -> None:
-    """The objects, and in Edit Mode their faces, where modifiers make no others of them."""
+def _select(found: list[Pair], pierced: list[Pierced], context: bpy.types.Context) -> None:
+    """The objects, and in Edit Mode their faces, where modifiers make no others of them; and bones, alone."""
     faces: dict[bpy.types.Object, set[int]] = {}
+    parts: dict[bpy.types.Object, set[str]] = {}
+    for one, mechanism, part, of_one in pierced:
+        faces.setdefault(one, set()).update(of_one)
+        parts.setdefault(mechanism, set()).add(part)
     for one, other, of_one, of_other in found:
         faces.setdefault(one, set()).update(of_one)
         faces.setdefault(other, set()).update(of_other)
     for obj in context.view_layer.objects:
-        obj.select_set(obj in faces)
+        obj.select_set(obj in faces or any(_stands_for(obj, mechanism, names) for mechanism, names in parts.items()))
+    for mechanism, names in parts.items():
+        if mechanism.type == "ARMATURE":
+            compat.select_bones(mechanism, names)
     for obj, chosen in faces.items():
         mesh = obj.data
         seen = obj.evaluated_get(context.evaluated_depsgraph_get()).data
@@ -88,3 +121,8 @@ def _select(found: list[Pair], context: bpy.types.Context) -> None:
     context.view_layer.objects.active = next(iter(faces))
     context.tool_settings.mesh_select_mode = (False, False, True)
     bpy.ops.object.mode_set(mode="EDIT")
+
+
+def _stands_for(obj: bpy.types.Object, mechanism: bpy.types.Object, parts: set[str]) -> bool:
+    """Whether it is an armature with such bones, or a rigid body object of that name."""
+    return obj == mechanism if mechanism.type == "ARMATURE" else obj.name in parts

@@ -34,7 +34,7 @@ def of_mechanism(mechanism: dict[str, Any], arrays: Arrays) -> tuple[list[Array]
 
 def outline(body: dict[str, Any], arrays: Arrays) -> list[Array]:
     """Ends (2 s, 3) of the lines of a body's shape, in world [m]."""
-    place = _place(body)
+    place = placed(body)
     shape = body["shape"]
     return [ends @ place[:3, :3].T + place[:3, 3] for ends in _OUTLINES[shape["kind"]](shape.get("params", {}),
                                                                                       body, arrays)]
@@ -79,7 +79,7 @@ _OUTLINES = {"capsule": _capsule, "sphere": _capsule, "box": _box, "hull": _poin
 
 def axes(joint: dict[str, Any], mechanism: dict[str, Any]) -> list[Array]:
     """Ends (2 s, 3) of the lines that show a joint, in world [m]: its axes, and arcs as far as its limits reach."""
-    place = _place(joint)
+    place = placed(joint)
     body = next(body for body in mechanism["bodies"] if body["name"] == joint["child"])
     size = 0.25 * _size(body, mechanism)
     along = _AXES.get(joint["kind"], (0, 1, 2))
@@ -104,7 +104,8 @@ def _size(body: dict[str, Any], mechanism: dict[str, Any]) -> float:
     return float(found)
 
 
-def _place(thing: dict[str, Any]) -> Array:
+def placed(thing: dict[str, Any]) -> Array:
+    """Where scene.json says that a body or a joint stands, (4, 4) [m]."""
     matrix = np.eye(4)
     matrix[:3, :3] = np.array(Quaternion(thing["rotation"]).to_matrix())
     matrix[:3, 3] = thing["position"]

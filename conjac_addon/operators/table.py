@@ -165,7 +165,8 @@ classes = (
         "(newtons) and contact_pressure (pascals) of its vertices. They stay as they are at other frames"),
     operator(
         "select_crossing", crossing, "Select What Crosses",
-        "Go to the first frame and select the faces with which what touches goes through each other there"),
+        "Go to the first frame and select the faces with which what touches goes through each other there, and bones "
+        "that go through soft bodies"),
     operator(
         "simulate_after", simulate_after, "Simulate After",
         "Choose the modifier whose result is simulated; those below it are applied to what is baked", opens="after",

@@ -14,9 +14,9 @@ NEAR = 0.005  #: of a body's size: how far a shown face may be from where what t
 Array = NDArray[np.float64]
 
 
-def shown(obj: bpy.types.Object, context: bpy.types.Context) -> tuple[Array, NDArray[np.int32]]:
+def shown(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> tuple[Array, NDArray[np.int32]]:
     """Vertices in world, (n, 3), and triangles, (m, 3), as they are seen now."""
-    evaluated = obj.evaluated_get(context.evaluated_depsgraph_get())
+    evaluated = obj.evaluated_get(depsgraph)
     mesh = evaluated.to_mesh()
     try:
         places = np.empty(3 * len(mesh.vertices))
@@ -87,3 +87,9 @@ def write(obj: bpy.types.Object, name: str, values: Array) -> None:
     made = old or mesh.attributes.new(name, "FLOAT", "POINT")
     made.data.foreach_set("value", values.astype(np.float32))
     mesh.update()
+
+
+def clear(obj: bpy.types.Object, name: str) -> None:
+    """Zeros in an attribute, where the mesh has it."""
+    if name in obj.data.attributes:
+        write(obj, name, np.zeros(len(obj.data.vertices)))

@@ -50,6 +50,7 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         hint(layout, "Of soft bodies it touches those alone that hang on the same mechanism")
     layout.operator("conjac.select_crossing", icon="RESTRICT_SELECT_OFF")
     layout.operator("conjac.contact_attributes", icon="SPREADSHEET")
+    layout.prop(said, "attributes_follow")
     _draw_what_does_not_go(layout, obj)
 
 

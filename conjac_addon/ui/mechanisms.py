@@ -22,6 +22,8 @@ def draw_mechanism(layout: bpy.types.UILayout, context: bpy.types.Context) -> No
         layout.prop(settings, "pull_to")
     layout.prop(settings, "obstacles")
     layout.prop(settings, "touch_soft")
+    if settings.touch_soft:
+        layout.operator("conjac.select_crossing", icon="RESTRICT_SELECT_OFF")
     layout.prop(settings, "contact_friction")
     layout.prop(settings, "self_collisions")
     layout.prop(settings, "joint_friction")

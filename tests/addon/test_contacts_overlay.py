@@ -57,6 +57,14 @@ def test_contacts_of_a_bake_are_told_and_drawn(balls, scene, method, last):  # n
         assert sum(force) == pytest.approx(np.linalg.norm(rows[:, 3:6], axis=1).sum(), rel=1e-4)
         away = [value for value, vertex in zip(force, obj.data.vertices) if side * vertex.co.z < -0.05]
         assert max(away) == 0.0 < max(pressure)
+    # at other frames they stay as they are, or follow where that is asked
+    high.conjac.contact.attributes_follow = True
+    scene.frame_set(1)
+    whole = [sum(one.value for one in obj.data.attributes["contact_force"].data) for obj in balls]
+    assert whole[0] == pytest.approx(np.linalg.norm(rows[:, 3:6], axis=1).sum(), rel=1e-4) and whole[1] == 0.0
+    scene.frame_set(touch[-1])
+    shown = high.evaluated_get(bpy.context.evaluated_depsgraph_get()).data.attributes["contact_force"].data
+    assert sum(one.value for one in shown) == pytest.approx(whole[0], rel=1e-4)
     bpy.context.view_layer.objects.active = low
     folder = cache.folder
     assert bpy.ops.conjac.free_bake(together=True) == {"FINISHED"}

@@ -134,3 +134,21 @@ def test_a_body_that_begins_inside_a_bone_is_refused_by_name(arm):
     body, said = free_jelly(height=0.1), []
     assert bake.bake_object(body, report=said.append) == 2
     assert any('"Jelly"' in text and '"B1"' in text and "at the start" in text for text in said), said
+
+
+def test_bones_that_cross_a_soft_body_are_told_and_selected(arm, scene):  # noqa: F811
+    body = free_jelly(height=0.145)  # 14.5 cm up, 20 cm high: half a centimetre in the arm, which is 5 cm thick
+    arm.pose.bones["B0"].conjac.shape = "box"
+    bpy.context.view_layer.objects.active = arm
+    assert bpy.ops.conjac.select_crossing() == {"FINISHED"} and body.mode == "EDIT"
+    bpy.ops.object.mode_set(mode="OBJECT")
+    chosen = [face for face in body.data.polygons if face.select]
+    assert chosen and all(min(body.data.vertices[v].co.z for v in face.vertices) < -0.09 for face in chosen)
+    assert arm.select_get() and [bone.name for bone in arm.data.bones if bone.select] == ["B1"]
+    # what flesh hangs on has no surface of its own, and what does not collide crosses nothing
+    body.location.z = 0.2
+    bpy.context.view_layer.objects.active = body
+    assert bpy.ops.conjac.select_crossing() == {"FINISHED"} and body.mode == "OBJECT"
+    body.location.z = 0.145
+    arm.conjac.mechanism.touch_soft = False
+    assert bpy.ops.conjac.select_crossing() == {"FINISHED"} and body.mode == "OBJECT"

@@ -1,0 +1,38 @@
+"""Contact's forces of a frame as attributes of a mesh, at once or at every frame that is shown."""
+
+from __future__ import annotations
+
+import bpy
+
+from ...solver.errors import BadInput, ConJacError
+from .. import members
+from .. import settings as properties
+from ..playback import pushed
+from . import place
+
+FORCE, PRESSURE = "contact_force", "contact_pressure"
+
+def write(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> float:
+    """The forces at the present frame into the mesh; all of them together [N]. Raises ConJacError where none are baked,
+    or where the mesh that is seen has other vertices."""
+    rows = place.cache_of(place.of(obj).folder).contacts(properties.present_frame(scene))
+    vertices, triangles = pushed.shown(obj, depsgraph)
+    if len(vertices) != len(obj.data.vertices):
+        raise BadInput("its modifiers change the number of its vertices, so there is no vertex to write to",
+                       "Switch them off", obj.name)
+    force, pressure = pushed.at_vertices(vertices * properties.unit_scale(scene), triangles, rows)
+    for name, values in ((FORCE, force), (PRESSURE, pressure)):
+        pushed.write(obj, name, values)
+    return float(force.sum())
+
+
+def follow(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    """Write those of all that follow; zeros at frames that are not baked, so that none keeps those of another one."""
+    for obj in members.followers(scene):
+        if members.is_edited(obj):
+            continue
+        try:
+            write(obj, scene, depsgraph)
+        except ConJacError:
+            for name in (FORCE, PRESSURE):
+                pushed.clear(obj, name)
