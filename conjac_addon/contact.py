@@ -12,6 +12,8 @@ NONE, ALL, COLLECTION = "none", "all", "collection"
 class CONJAC_Contact(bpy.types.PropertyGroup):
     """What touches, whether soft body or collider."""
 
+    __slots__ = ()
+
     collides_with: bpy.props.EnumProperty(
         name="Collides With", description="What it does not go through. Soft bodies that touch each other are baked "
         "together", default=NONE, override=OVERRIDABLE,

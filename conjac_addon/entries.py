@@ -9,6 +9,8 @@ from .identity import OVERRIDABLE
 class CONJAC_Handle(bpy.types.PropertyGroup):
     """One Empty whose place picks a dynamic node."""
 
+    __slots__ = ()
+
     object: bpy.props.PointerProperty(
         name="Handle", description="Empty that picks the nearest node inside the body as a dynamic node",
         type=bpy.types.Object, poll=is_empty, override=OVERRIDABLE,
@@ -17,6 +19,8 @@ class CONJAC_Handle(bpy.types.PropertyGroup):
 
 class CONJAC_Cut(bpy.types.PropertyGroup):
     """One cut: what cuts the body, and when."""
+
+    __slots__ = ()
 
     frame: bpy.props.IntProperty(
         name="Frame", description="Last frame where the body is still whole", default=1, override=OVERRIDABLE)
@@ -27,6 +31,8 @@ class CONJAC_Cut(bpy.types.PropertyGroup):
 
 class CONJAC_Nail(bpy.types.PropertyGroup):
     """One nail: what holds a part of the body, and when."""
+
+    __slots__ = ()
 
     frame: bpy.props.IntProperty(
         name="Frame", description="Last frame where it holds nothing yet", default=1, override=OVERRIDABLE)
@@ -44,6 +50,8 @@ class CONJAC_Nail(bpy.types.PropertyGroup):
 
 class CONJAC_Pull(bpy.types.PropertyGroup):
     """One pull: what draws a spot of the body along, and how hard."""
+
+    __slots__ = ()
 
     object: bpy.props.PointerProperty(
         name="Pull", description="Empty that takes along what is near it at the first frame, as springs do",

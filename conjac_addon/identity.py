@@ -21,6 +21,8 @@ _first: dict[str, int] = {}
 class CONJAC_Cache(bpy.types.PropertyGroup):
     """Which bake an object plays. Written by the add-on alone; a copy of the object has the same."""
 
+    __slots__ = ()
+
     uuid: bpy.props.StringProperty(
         name="UUID", description="Tells this object's bake from all others, whatever it is called",
         options={"HIDDEN"}, override=OVERRIDABLE)

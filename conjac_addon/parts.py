@@ -37,6 +37,8 @@ def _menu(family: str, name: str, description: str, first: Item) -> Any:
 class CONJAC_Part(bpy.types.PropertyGroup):
     """One rigid body and the joint that holds it to its parent."""
 
+    __slots__ = ()
+
     role: bpy.props.EnumProperty(
         name="Role", description="What this bone is to the mechanism", default=SIMULATED, override=OVERRIDABLE,
         items=[item(SIMULATED, "Simulated", "A rigid body that falls, swings and is pushed", 0),
@@ -114,6 +116,8 @@ class CONJAC_Part(bpy.types.PropertyGroup):
 class CONJAC_Spring(bpy.types.PropertyGroup):
     """A damped spring between points of two parts. `name` says which, for the list."""
 
+    __slots__ = ()
+
     first: bpy.props.StringProperty(
         name="First", description="Bone or rigid body object at one end", override=OVERRIDABLE)
     first_point: bpy.props.FloatVectorProperty(
@@ -146,6 +150,8 @@ class CONJAC_Spring(bpy.types.PropertyGroup):
 class CONJAC_Attachment(bpy.types.PropertyGroup):
     """One part of a soft body that follows a bone or a rigid object."""
 
+    __slots__ = ()
+
     object: bpy.props.PointerProperty(
         name="Mechanism", description="Armature whose bone, or Empty of a mechanism whose object, holds the soft body",
         type=bpy.types.Object, poll=is_armature, override=OVERRIDABLE)
@@ -158,6 +164,8 @@ class CONJAC_Attachment(bpy.types.PropertyGroup):
 
 class CONJAC_Mechanism(bpy.types.PropertyGroup):
     """What a whole mechanism has in common."""
+
+    __slots__ = ()
 
     collection: bpy.props.PointerProperty(
         name="Objects", description="Collection with the rigid body objects of the mechanism and the Empties that join "

@@ -208,6 +208,8 @@ class CONJAC_Solver(bpy.types.PropertyGroup):
     from the catalogue, with their parameters.
     """
 
+    __slots__ = ()
+
     step: bpy.props.FloatProperty(
         name="Time Step", description="Longest step of the simulation; a frame holds a whole number of steps",
         default=1.0 / 120.0, min=1.0e-6, max=1.0, soft_min=1.0e-3, soft_max=0.1, precision=5, unit="TIME_ABSOLUTE",
@@ -230,6 +232,8 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
 
     The names of solver settings are here too, as scripts know them: each stands for that of `solver`.
     """
+
+    __slots__ = ()
 
     property_unset, is_property_set = renamed.property_unset, renamed.is_property_set
 

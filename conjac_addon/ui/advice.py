@@ -99,6 +99,9 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
                 and not has_floor(obj, scene) and (floor := unnoticed(obj, scene)):
             yield Advice("through", f'It falls through "{floor[0].name}", which is no collider', "conjac.land",
                          "Make It a Collider")
+        if unpinned := renamed_pin(obj):
+            yield Advice("unpinned", f'"{unpinned}" pins nothing: under Painted Maps, Pin is the group '
+                         f'"{obj.conjac.pin_group}", which is not there')
         count = count_at_mark(obj)
         if count is not None and count < FEW:
             yield Advice("coarse", f"Only {count} vertices: too few to be seen bending", "conjac.subdivide",
@@ -130,6 +133,19 @@ def is_held(obj: bpy.types.Object) -> bool | None:
     if any(one.object is not None for one in (*settings.nails, *settings.attachments)):
         return True
     return is_painted(obj, "pin")
+
+
+def renamed_pin(obj: bpy.types.Object) -> str | None:
+    """A group that looks like the one that pinned it but is called otherwise; None where the map has its own, and where
+    no group looks like it.
+    """
+    name = obj.conjac.pin_group
+    if not name or name in obj.vertex_groups or name in obj.data.attributes:
+        return None
+    used = {getattr(obj.conjac, f"{key}_group", "") for key in catalogue.maps()} | {
+        one.group for one in obj.conjac.attachments}
+    return next((group.name for group in obj.vertex_groups
+                 if name.casefold() in group.name.casefold() and group.name not in used), None)
 
 
 def is_painted(obj: bpy.types.Object, key: str) -> bool | None:

@@ -7,6 +7,7 @@ from typing import Any
 import bpy
 
 from .. import bake, members, upgrade
+from ..text import hint
 from . import cloth, contact, manual, mechanisms, sections
 
 Draw = Callable[[bpy.types.UILayout, bpy.types.Context], None]
@@ -81,6 +82,7 @@ def _kinds(obj: bpy.types.Object | None) -> set[str]:
 
 
 def _may_have_any(_cls: type, context: bpy.types.Context) -> bool:
+    """Whether ConJac is anything to the active object."""
     obj = context.object
     return obj is not None and (obj.type in {"MESH", "ARMATURE"} or bool(_kinds(obj) or upgrade.refusal(obj)))
 
@@ -93,6 +95,10 @@ def _draw(self: bpy.types.Panel, context: bpy.types.Context) -> None:
 
 def _draw_all(self: bpy.types.Panel, context: bpy.types.Context) -> None:
     layout, kinds = self.layout, _kinds(context.object)
+    if not _may_have_any(type(self), context):
+        # the tab stays where it is, also where nothing is selected that it is for
+        hint(layout, "Select a mesh, to make a soft body, cloth or a collider of it, or an armature, for a mechanism")
+        return
     _two_columns(layout)
     sections.draw_body(layout, context)
     is_read = bake.is_read(context.object)
@@ -121,12 +127,14 @@ def _draw_manual(self: bpy.types.Panel, _context: bpy.types.Context) -> None:
 
 def _panel(name: str, **members: Any) -> type[bpy.types.Panel]:
     return type(name, (bpy.types.Panel,), {
-        "__module__": __name__, "bl_idname": name, "bl_label": "ConJac", "poll": classmethod(_may_have_any),
+        "__module__": __name__, "bl_idname": name, "bl_label": "ConJac",
         "draw": _draw, "draw_header_preset": _draw_manual, **members})
 
 
 classes = (
-    _panel("CONJAC_PT_view3d", bl_space_type="VIEW_3D", bl_region_type="UI", bl_category="ConJac"),
+    # always there, so that the tab does not come and go with what is selected
+    _panel("CONJAC_PT_view3d", bl_space_type="VIEW_3D", bl_region_type="UI", bl_category="ConJac",
+           poll=classmethod(lambda _cls, _context: True)),
     _panel("CONJAC_PT_physics", bl_space_type="PROPERTIES", bl_region_type="WINDOW", bl_context="physics",
-           bl_options={"DEFAULT_CLOSED"}),
+           bl_options={"DEFAULT_CLOSED"}, poll=classmethod(_may_have_any)),
 )

@@ -40,6 +40,8 @@ from .yielding_pins import without_pins, yielding_pins
 #: coordinates from rest positions (n, 3), pinned nodes, their motion, and the first node of each body
 MakeCoordinates = Callable[[Vec, Index, SideBySide, Index], FreeNodes]
 
+DEEP = 0.05  #: of a body's size: what begins so deep in the ground is thrown
+
 
 def prepare_all(job: Job, report: Stage, volumes: list[Volume] | None = None) -> list[Prepared]:
     """Every body, meshed and painted.
@@ -121,6 +123,8 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
                 parameters("friction", scene.ground.friction))
     notes = [f"Linear solver: {linear.why}", *awake, *stage_solver.notes(linear)]
     notes += [] if friction is None else condensation.solved_by(_NotesOn(friction))
+    if ground is not None:
+        notes += _sunk(bodies, ground[0], rest, coordinates.free)
     for one, said in zip(prepared, damped):
         notes += [f'"{one.body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes, *said)]
     return Nodes(bodies, elastic, coordinates, condensation, integrator, stage_solver, linear, rest, mass,
@@ -129,6 +133,19 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
                  between=[*_between(job, prepared, rest, first), *air.laws(prepared, first, len(rest) - 1)],
                  pulls=[*_pulls(job, prepared, mass, first), *yielding_pins(job, prepared, mass, first)],
                  contacts=contacts)
+
+
+def _sunk(bodies: list[BodyInWorld], ground: HalfSpace, rest: Vec, free: Index) -> list[str]:
+    """What is said of bodies that begin deep in the ground, whose springs throw them out. free: nodes, ascending."""
+    notes, inside = [], ground.find(rest[free], 0.0)
+    nodes = free[inside.nodes]
+    for body in bodies:
+        own = (nodes >= body.nodes.start) & (nodes < body.nodes.stop)
+        deep = -float(inside.gap[own].min(initial=0.0))
+        if deep > DEEP * body.size:
+            notes.append(f'"{body.name}": it begins {deep:.3g} m deep in the ground, which throws it out. Lift it, or '
+                         "lower the ground")
+    return notes
 
 
 @dataclass(frozen=True)

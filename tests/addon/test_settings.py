@@ -82,3 +82,13 @@ def test_settings_of_a_linked_object_can_be_overridden(soft_cube, tmp_path):
     local.conjac.beta = 2.0
     local.override_library.operations_update()
     assert any(p.rna_path == "conjac.beta" for p in local.override_library.properties)
+
+
+def test_a_name_that_is_no_setting_is_refused(soft_cube):
+    """A slip in a script was taken and forgotten."""
+    settings = soft_cube.conjac
+    for group in (settings, settings.solver, settings.contact, settings.mechanism, settings.handles.add()):
+        with pytest.raises(AttributeError):
+            group.stifness = 1.0
+    settings.stiffness_damping = 0.5
+    assert settings.stiffness_damping == 0.5

@@ -119,6 +119,14 @@ def test_output_is_in_object_space_at_its_frame(tmp_path):
     assert np.abs(world.output(state, 2) - turned).max() <= 1e-14
 
 
+def test_what_begins_deep_in_the_ground_is_told(tmp_path):
+    """A ground that was moved up by half of a ball threw it 1.2 m up, and nothing was said."""
+    for height, told in ((0.05, True), (0.001, False)):
+        ground = {"point": [0, 0, height], "normal": [0, 0, 1], "stiffness": 300.0}
+        world = world_of(box_job(tmp_path / str(height), name="Ball", ground=ground))
+        assert any('"Ball": it begins 0.05 m deep in the ground' in note for note in world.notes) == told
+
+
 def test_a_moving_ground_carries_a_body_up(tmp_path):
     """It rises by 0.1 m a second; the box lies on it and rises as fast."""
     job = box_job(tmp_path / "job", end=49, motion=False, gravity=[0, 0, -1.0],
