@@ -54,7 +54,7 @@ def _hull(points: Array) -> tuple[Array, list[list[int]]]:
     mesh = bmesh.new()
     for point in points.tolist():
         mesh.verts.new(point)
-    outside = bmesh.ops.convex_hull(mesh, input=mesh.verts)
+    outside = bmesh.ops.convex_hull(mesh, input=list(mesh.verts))
     bmesh.ops.delete(mesh, geom=[one for one in outside["geom_interior"] if isinstance(one, bmesh.types.BMVert)],
                      context="VERTS")
     mesh.verts.index_update()
