@@ -1,4 +1,5 @@
-"""What may be wrong with frames of cloth with Sharp Edges: cloth inside of colliders, thin or inverted triangles.
+"""What may be wrong with frames of cloth with Sharp Edges: cloth inside of colliders or through itself, thin or
+inverted triangles.
 
     PYTHONPATH=.:tests python -m sound_sheets JOB
 """
@@ -8,6 +9,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import ipctk
 import numpy as np
 
 from solver.frames.read import Cache
@@ -55,8 +57,15 @@ def distances(points, corners):
     return least
 
 
+def crosses(x, faces):
+    """Whether triangles (m, 3) between vertices at x (n, 3) [m] go through each other."""
+    mesh = ipctk.CollisionMesh(x, ipctk.edges(faces), faces)
+    return bool(ipctk.has_intersections(mesh, x))
+
+
 def findings(folder):
-    """Of each frame and cloth: frame, name, faces, depth [m], smallest angle [degrees], speed of sliding [m/s]."""
+    """Of each frame and cloth: frame, name, faces, depth [m], smallest angle [degrees], speed of sliding [m/s], whether
+    it goes through itself."""
     job, cache = load(folder), Cache(Path(folder) / "cache")
     scene = job.scene
     solids = []
@@ -81,9 +90,11 @@ def findings(folder):
                     motion[(frame - scene.time.start) * scene.time.samples_per_frame])
                 deepest = max(deepest, depth(points, here, triangles))
             speed = float(np.linalg.norm(sheet.speed, axis=1).max(initial=0.0))
-            yield frame, name, len(sheet.faces), deepest, smallest_angle(sheet.material, sheet.faces), speed
+            yield (frame, name, len(sheet.faces), deepest, smallest_angle(sheet.material, sheet.faces), speed,
+                   crosses(x, sheet.faces))
 
 
 if __name__ == "__main__":
-    for frame, name, faces, deep, angle, speed in findings(Path(sys.argv[1])):
-        print(f"{name} frame {frame}: {faces} faces, {deep:.2e} m deep, {angle:.2f} degrees, slides {speed:.3f} m/s")
+    for frame, name, faces, deep, angle, speed, through in findings(Path(sys.argv[1])):
+        print(f"{name} frame {frame}: {faces} faces, {deep:.2e} m deep, {angle:.2f} degrees, slides {speed:.3f} m/s"
+              + ", through itself" * through)

@@ -44,11 +44,12 @@ class Conformed:
 
 
 def conform(mesh: SheetMesh, features: Features, limits: Limits, h: float = 0.0, free: Mask | None = None,
-            gravity: Vec | None = None) -> Conformed:
+            gravity: Vec | None = None, spared: Mask | None = None) -> Conformed:
     """The sheet on features as they are now, before a step of h [s] that begins with the velocities that it has.
 
     free: vertices whose constraints on a feature pulled nothing in the step before, which lift off, (n,). gravity:
-    what else the step does to velocities [m/s²], (3,): a wire that is passed has no side that could tell.
+    what else the step does to velocities [m/s²], (3,): a wire that is passed has no side that could tell. spared:
+    vertices whose triangles stay as they are, (n,), but for what leaves a feature.
     [Thesis 2.6]
     """
     runs = Runs(features)
@@ -56,7 +57,7 @@ def conform(mesh: SheetMesh, features: Features, limits: Limits, h: float = 0.0,
     here = replace(mesh, x=tracked.x, on=tracked.on)
     working = Working(here, runs.points, runs.ends)
     fall = np.zeros(3) if gravity is None or not features.thin.any() else h * h * gravity
-    now = Conforming(working, runs, limits, h, mesh.material[mesh.border_edges], fall)
+    now = Conforming(working, runs, limits, h, mesh.material[mesh.border_edges], fall, spared=spared)
     for vertex, corner in tracked.turned.tolist():
         _turn(now, here, vertex, corner)
     for vertex, corner in tracked.ended.tolist():

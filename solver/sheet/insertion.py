@@ -38,6 +38,11 @@ class Conforming:
     #: material that vertices stand for which could not move there yet, its velocity, and how far they are off [m]
     owed: dict[int, tuple[Vec, Vec, float]] = field(default_factory=dict)
     jump: float = 0.0  #: the furthest that a place of the cloth has moved in the world [m]
+    spared: Mask | None = None  #: vertices at which nothing is inserted, joined or mended, (n,) of those at the start
+
+    def spares(self, *vertices: int) -> bool:
+        """Whether any of these is to be left as it is."""
+        return self.spared is not None and any(i < len(self.spared) and self.spared[i] for i in vertices)
 
     def edges(self) -> Index:
         """All edges, (e, 2)."""
@@ -157,7 +162,8 @@ def insert_points(now: Conforming) -> int:
         point, face = int(found.feature[k]), int(rows[found.of[k]])
         corners = set(working.faces[face].tolist())
         key = (-1, point)
-        if not asked[point] or key in now.refused or used & corners or now.released & corners:
+        if (not asked[point] or key in now.refused or used & corners or now.released & corners
+                or now.spares(*corners)):
             continue
         vertex = _at_point(now, face, found.share[k], point)
         if vertex < 0:
@@ -228,7 +234,7 @@ def insert_edges(now: Conforming) -> int:
     both.sort(key=lambda one: working.faces_of(one[1], one[2])[1] >= 0)
     for k, a, b in both:
         key = (a, b, int(run[k]))
-        if key in now.refused or a in moved or b in moved:
+        if key in now.refused or a in moved or b in moved or now.spares(a, b):
             continue
         X = _material_at(working, a, b, float(found.share[k]))
         if (_leaps(now, a, b, float(found.share[k]), found.places[k])

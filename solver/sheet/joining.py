@@ -25,7 +25,7 @@ def join(now: Conforming) -> list[tuple[int, int]]:
                 if now.working.faces_of(a, b)[0] >= 0:
                     break
                 if _lies_along(now, a, b, along[j] - along[k]):
-                    if not _join(now, run, a, b):
+                    if not now.spares(a, b) and not _join(now, run, a, b):
                         left.append((a, b))
                     break
     return left

@@ -28,7 +28,7 @@ def mend(now: Conforming) -> None:
         changed = False
         for face in thin_faces(now).tolist():
             corners = now.working.faces[face]
-            if corners[0] < 0:
+            if corners[0] < 0 or now.spares(*corners.tolist()):
                 continue
             key = tuple(sorted(corners.tolist()))
             tried[key] = tried.get(key, 0) + 1

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from cloth_jobs import BOX, Quiet, cloth_body, cloth_job, obstacle
 from sheets import grid
-from sliding_strips import DENSITY, STRETCH, fabric, start, steps_of
+from sliding_strips import DENSITY, STRETCH, block, fabric, start, steps_of
 
 from solver.build.world import build
 from solver.contact.laws.barrier import Barrier
@@ -86,6 +86,21 @@ def test_layers_that_meet_keep_apart_and_nothing_comes_from_nowhere(friction, si
         assert np.abs(cloth.mesh.momentum - whole).max() < lost * 0.5 * 0.5 * mesh.areas.sum()
         assert energy(cloth.mesh) < had * (1.0 + 1e-9)
     assert touched and not any("pushed through" in said for said in steps.told.sentences)
+
+
+def test_a_layer_that_falls_on_one_over_an_edge_is_not_put_onto_that_edge_through_it():
+    """It would come to the edge within the step, but for the layer between: its vertices stay where they are."""
+    h, mesh, above = 1 / 96, folded(gap=0.008), 0.003
+    edge = Things([block((-1.0, -1.0, -1.0), (0.05, 1.0, -above))])
+    upper = mesh.x[:, 2] > 0.004
+    mesh = replace(mesh, v=np.where(upper[:, None], [0.0, 0.0, -1.5], [0.0, 0.0, 0.0]))
+    apart = barrier(h)
+    steps = steps_of(mesh, edge, fabric(bending=1e-5), gravity=(0.0, 0.0, 0.0), pushing=apart)
+    cloth, now = start(mesh), edge.at(0.0, h)
+    for k in range(4):
+        cloth = steps.step(cloth, k * h, h)
+        assert apart.crossing(cloth.mesh, now) is None
+    assert not steps.told.sentences and cloth.mesh.x[:, 2].min() < above
 
 
 def test_without_it_they_go_through_each_other():

@@ -48,17 +48,24 @@ class Pushing:
     _faces: Index = field(default_factory=lambda: np.zeros((0, 3), np.int32), init=False)
     _surfaces: Surfaces | None = field(default=None, init=False)
     _made: ContactLaw | None = field(default=None, init=False)
+    _asked: tuple[SheetMesh, Moment, tuple[str, str, Vec] | None] | None = field(default=None, init=False)
 
     def forget_past(self) -> None:
         """Drop what was made for the mesh of the last step."""
-        self._surfaces = self._made = None
+        self._surfaces = self._made = self._asked = None
 
     def of(self, mesh: SheetMesh, now: Moment) -> Pushes:
         """For a step from there on."""
         return Pushes(self._law_of(mesh, now), mesh, now)
 
     def crossing(self, mesh: SheetMesh, now: Moment) -> tuple[str, str, Vec] | None:
-        """What goes through what, and where (3,) [m]; None where nothing does."""
+        """What goes through what, and where (3,) [m]; None where nothing does. Looked for once."""
+        last = self._asked
+        if last is None or last[1] is not now or last[0].x is not mesh.x or last[0].faces is not mesh.faces:
+            last = self._asked = mesh, now, self._crossing(mesh, now)
+        return last[2]
+
+    def _crossing(self, mesh: SheetMesh, now: Moment) -> tuple[str, str, Vec] | None:
         self._law_of(mesh, now)
         assert self._surfaces is not None
         x, count = np.concatenate([mesh.x, now.round_x]), len(mesh.x)

@@ -199,16 +199,34 @@ class SlidingCloth:
         return Cloth(moved, cloth.pin, flat, free), h
 
     def _remeshed(self, cloth: Cloth, now: Moment, h: float) -> Cloth:
-        """On what is sharp now, and as fine as it bends."""
+        """On what is sharp now, and as fine as it bends. Where another layer is in the way it stays off what is sharp:
+        a vertex that comes onto an edge takes the faces around it through what lies between."""
         if not self.sharp:
             return cloth
+        warm, spared = self._warm, np.zeros(len(cloth.mesh.x), dtype=bool)
+        for left in range(TRIES, -1, -1):
+            made = self._adapted(self._conformed(cloth, now, h, spared), now, h)
+            crossing = None if self.pushing is None or not left else self.pushing.crossing(made.mesh, now)
+            if crossing is None:
+                break
+            if not spared.any() and self.pushing is not None and self.pushing.crossing(cloth.mesh, now) is not None:
+                break  # it was so before
+            spared = spared | _close(cloth.mesh, crossing[2][None]) | (left == 1)
+            self._warm = warm
+        return made
+
+    def _conformed(self, cloth: Cloth, now: Moment, h: float, spared: Mask) -> Cloth:
+        """On what is sharp now, but at spared vertices, (n,)."""
         limits = replace(self.limits, leap=LEAP, one_layer=self.pushing is not None and self.pushing.itself)
-        conformed = conform(cloth.mesh, now.features, limits, h, cloth.free, self.gravity)
-        cloth = self._moved(cloth, conformed.mesh, conformed.was)
+        conformed = conform(cloth.mesh, now.features, limits, h, cloth.free, self.gravity, spared)
         if conformed.unjoined:
-            place = cloth.mesh.x[list(conformed.unjoined[0])].mean(axis=0)
+            place = conformed.mesh.x[list(conformed.unjoined[0])].mean(axis=0)
             self.told.once("unjoined", f"{len(conformed.unjoined)} pairs of its vertices on one edge could not be "
                            f"joined, the first near {place_of(place)}: it does not fold sharply there")
+        return self._moved(cloth, conformed.mesh, conformed.was)
+
+    def _adapted(self, cloth: Cloth, now: Moment, h: float) -> Cloth:
+        """As fine as it bends, with triangles that lie in no thing and go through no other layer."""
         if self.sizing is None:
             return cloth
         runs, kept = Runs(now.features), cloth.mesh.kept
@@ -222,15 +240,13 @@ class SlidingCloth:
             made = replace(adapted.mesh, on=runs.to_edges(adapted.mesh.on, adapted.mesh.x))
             there, deepest = inside(self._look(made, now, h), self._tolerance)
             if not deepest or deepest <= inside(self._look(cloth.mesh, now, h), self._tolerance)[1]:
-                break
-            # other triangles would lie in a thing
+                crossing = None if self.pushing is None else self.pushing.crossing(made, now)
+                if crossing is None:
+                    return self._moved(cloth, replace(made, kept=np.where(
+                        adapted.was >= 0, cloth.mesh.kept[adapted.was], False)), adapted.was)
+                there = crossing[2][None]
             kept = kept | _close(cloth.mesh, there)
-        else:
-            return cloth
-        mesh = replace(made, kept=np.where(adapted.was >= 0, cloth.mesh.kept[adapted.was], False))
-        if self.pushing is not None and self.pushing.crossing(mesh, now) is not None:
-            return cloth  # layers lie too close for other triangles
-        return self._moved(cloth, mesh, adapted.was)
+        return cloth
 
     def _moved(self, cloth: Cloth, mesh: SheetMesh, was: Index) -> Cloth:
         """The same on another mesh, whose rows are found by their new names."""
