@@ -22,7 +22,7 @@ def test_no_cloth_is_in_a_collider_or_through_itself_and_no_triangle_is_thin(sce
     scene.frame_end = last
     assert cli.run(["bake"]) == 0
     seen = 0
-    for frame, name, _, deep, angle, _, through in findings(place.job_folder(scene.objects[cloth])):
-        seen += name == cloth
-        assert deep <= 1e-4 and angle > 2.0 and not through, (frame, name)
+    for frame, body, _, deep, angle, _, through in findings(place.job_folder(scene.objects[cloth])):
+        seen += body == cloth
+        assert deep <= 1e-4 and angle > 2.0 and not through, (frame, body)
     assert seen == last
