@@ -36,7 +36,7 @@ OFF = 0.25  #: of the thickness: a vertex that is further off its feature after 
 #: [rad], [m/s], of the shortest edges: where cloth folds further, and slides slower than its tension, at least what it
 #: weighs over so much, would let go of, only slack lifts it that comes and goes, no faster than this
 FOLDED, LIFTS, HANGS = 0.5, 0.5, 5.0
-LEAP = 3.0  #: of the thickness and a step's move: what is further through an edge is pushed out before it sits there
+LEAP = 1.0  #: of the thickness and a step's move: what is further through an edge is pushed out before it sits there
 NOWHERE = 1.0e-9  #: [m]: what is nearer to its feature is on it
 SHORTER = 0.5  #: of a step in which a face would be pulled through an edge
 SHORTEST = 1.0 / 64.0  #: of a step that is tried
