@@ -17,6 +17,7 @@ import json
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,8 @@ from solver.world.nodes import Nodes
 WIDTHS = (16, 20, 26, 35)  #: cubes across a bar: 98k, 192k, 422k and 1.03M tetrahedra
 DIRECT_WIDTHS = (16, 20, 26)
 H, STEPS, MODULUS, DYNAMIC = 1 / 96, 5, 3e4, 4
+
+Part = tuple[list[Claim], dict[str, Any]]
 
 
 def make(width: int, method: str, linear: str, poisson: float) -> tuple[Nodes, dict[str, float]]:
@@ -122,19 +125,23 @@ def main() -> None:
     parser.add_argument("name", choices=PARTS["scale"])
     parser.add_argument("--direct-1m", action="store_true", help="the direct factor of the largest mesh too")
     chosen = parser.parse_args()
-    name = chosen.name
-    if name == "multigrid":
-        emit("scale.multigrid", *multigrid())
-    elif name == "direct":
-        widths = (*DIRECT_WIDTHS, *((WIDTHS[-1],) if chosen.direct_1m else ()))
-        emit("scale.direct", [], {"direct": {f"vanilla {width}": in_own_process(
-            width, "vanilla", "cholmod", 0.45, 2 if width < 30 else 1) for width in widths}})
-    else:
-        emit("scale.poisson", [], {"poisson_049": {method: in_own_process(WIDTHS[1], method, "multigrid", 0.49, STEPS)
-                                                   for method in ("vanilla", "conjac")}})
+    emit(f"scale.{chosen.name}", *MEASURED[chosen.name](chosen))
 
 
-def multigrid() -> tuple[list[Claim], dict[str, Any]]:
+def direct(chosen: argparse.Namespace) -> Part:
+    """Rows of the direct factor."""
+    widths = (*DIRECT_WIDTHS, *((WIDTHS[-1],) if chosen.direct_1m else ()))
+    return [], {"direct": {f"vanilla {width}": in_own_process(width, "vanilla", "cholmod", 0.45, 2 if width < 30 else 1)
+                           for width in widths}}
+
+
+def poisson(_chosen: argparse.Namespace) -> Part:
+    """Rows of what hardly changes its volume."""
+    return [], {"poisson_049": {method: in_own_process(WIDTHS[1], method, "multigrid", 0.49, STEPS)
+                                for method in ("vanilla", "conjac")}}
+
+
+def multigrid(_chosen: argparse.Namespace) -> Part:
     """Rows of all sizes and how they grow."""
     rows = {f"{method} {width}": in_own_process(width, method, "multigrid", 0.45, STEPS)
             for width in WIDTHS for method in ("vanilla", "conjac")}
@@ -147,6 +154,10 @@ def multigrid() -> tuple[list[Claim], dict[str, Any]]:
             claim("conjac_s_1m", large[1]["step_s"], "s", "<= 30"),
             claim("memory_gb_1m", max(row["peak_gb"] for row in large), "GB", "<= 6"),
             ], {"multigrid": rows, "exponents": [round(g, 3) for g in grows]}
+
+
+MEASURED: dict[str, Callable[[argparse.Namespace], Part]] = {"multigrid": multigrid, "direct": direct,
+                                                             "poisson": poisson}
 
 
 if __name__ == "__main__":

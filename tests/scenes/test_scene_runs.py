@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks import mechanism_scenes
+from benchmarks import articulated, mechanism_scenes, scale
 from benchmarks.conjac_scenes import MORE, OTHERS, STEPS, Found, Search, equal_liveliness, step_ratio
 from benchmarks.run import PARTS, names
 from benchmarks.scenes.motion import Motion, TimeIsUp, rest_energy, run
@@ -25,7 +25,8 @@ def bar(**changed):
 
 def test_every_part_that_is_named_is_one_that_can_be_run():
     assert {*PARTS["conjac_scenes"]} == {*STEPS, *OTHERS, *MORE}
-    assert {*PARTS["mechanism_scenes"]} == {*mechanism_scenes.MEASURED}
+    for script in (articulated, mechanism_scenes, scale):
+        assert {*PARTS[script.__name__.rpartition(".")[2]]} == {*script.MEASURED}
     assert "conjac_scenes.dragon" in names() and "conjac_scenes" not in names()
 
 
