@@ -33,7 +33,7 @@ from solver.state import State
 from solver.world.nodes import Nodes
 
 H = 1 / 96
-STEPS = {"self": 3, "share": 6, "ducks": 4, "bowl": 4, "fifty": 4, "hundred": 4}
+STEPS = {"self": 3, "share": 6, "ducks": 4, "bowl": 4, "fifty": 1, "hundred": 1}
 FALLEN, SPEED = 6, 1.5  #: steps until a jelly hits, which are not counted; [m/s] at which they begin
 PILED = 30  #: more steps until they lie on each other
 DUCKS = (10, 100)

@@ -63,11 +63,11 @@ class Islands:
         links, touched = self._links(plain, (begun, x))
         groups = self._joined(links, np.union1d(held_up[held_up >= 0], touched))
         flying = sorted(set(range(len(self._soft.parts))).difference(*groups))
+        alone = np.isin(self._body[plain.order], flying)
+        if np.mean(alone) <= 1.0 - MOST:  # groups of a heap are one in the end, mostly
+            return landing(lambda at: rubbing(at, ALL), begun, unknowns, solver.limits.strain_left)
         if len(groups) > MANY:
             groups = [sorted(sum(groups, []))]
-        alone = np.isin(self._body[plain.order], flying)
-        if len(groups) == 1 and np.mean(alone) <= 1.0 - MOST:
-            return landing(lambda at: rubbing(at, ALL), begun, unknowns, solver.limits.strain_left)
         v = plain.velocities(unknowns)
         if flying:
             try:
@@ -87,6 +87,10 @@ class Islands:
         # a factor of some bodies, or of all as if nothing touched, is none of the whole
         plain.system.factored.stamp = -1
         return plain, v[plain.order].ravel()
+
+    def forget_past(self) -> None:
+        """Drop the matrices of groups."""
+        self._systems.clear()
 
     def _flown(self, plain: StageProblem, v: Vec, begun: Vec, bodies: list[int], solver: StageSolver) -> Vec:
         """Velocities (n, 3) with those of bodies that nothing touches, on the kept factor. Raises GaveUp."""

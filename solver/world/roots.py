@@ -175,7 +175,8 @@ class InFull:
         return self._whole.tangent(lin, w)
 
     def forget_past(self) -> None:
-        """What is kept is the stage solver's."""
+        """What groups of bodies keep; the rest is the stage solver's."""
+        self._islands.forget_past()
 
 
 class Condensed:
@@ -328,5 +329,7 @@ class AtOnce(Condensed):
         return super().reach(solver, stage, start, damped)
 
     def forget_past(self) -> None:
-        """Drop the factor."""
+        """Drop the factor, and the order of one of all nodes."""
         self.kept.forget()
+        if "_whole" in vars(self):
+            self._whole.forget_past()

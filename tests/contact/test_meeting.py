@@ -58,6 +58,23 @@ def test_only_what_meets_something_is_held_up():
     assert np.all(shares[:125][x[:125, 2] > 0.0] == 1.0)
 
 
+def test_two_that_go_side_by_side_stay_so_where_one_is_held_up():
+    """A point a micrometre above a triangle goes with it, and an edge of the triangle stops half way before a wall."""
+    triangle = np.array([[0.0, 0.0, 0.0], [0.1, 0.0, 0.0], [0.0, 0.1, 0.0]])
+    above = np.array([[0.03, 0.03, 1e-6], [0.13, 0.03, 0.1], [0.03, 0.13, 0.1]])
+    wall = np.array([[0.0, -0.1, -0.02], [0.0, 0.02, -0.02], [0.1, 0.0, -0.02]])  # below two corners, not the third
+    x = np.concatenate([triangle, above, wall])
+    surfaces = Surfaces(x, np.arange(9, dtype=np.int32).reshape(3, 3), np.repeat([-1, -1, 0], 3))
+    end = x.copy()
+    end[:6, 2] -= 0.04
+    shares = surfaces.largest_steps(x, end, np.arange(9))
+    reached = x + shares[:, None] * (end - x)
+    assert surfaces.largest_step(x, reached) == 1.0
+    # the point over the triangle goes as far as that does, and not the thousandth that it might alone
+    assert 0.3 < shares[:4].min() == shares[:4].max() < 0.6
+    assert np.all(shares[4:6] > 0.6)
+
+
 def test_what_is_prescribed_goes_as_one():
     """A sheet that is lifted into two balls stops as a whole."""
     x, faces, is_still = apart()

@@ -24,7 +24,8 @@ from .near import crossing_rows, near_rows
 from .near_kernels import meeting_times
 
 LEFT_OVER = 0.9  #: of its distance: by less no pair comes near enough to count as meeting, see LEFT
-ROUNDS = 4  #: in which nodes are held up by each other, before all are held up alike
+ROUNDS = 24  #: in which nodes are held up by each other, before all are held up alike
+GOING_ON = 4  #: of them, in which who meets one that is held up goes on until then
 
 
 @dataclass(frozen=True)
@@ -181,15 +182,22 @@ class Surfaces:
 
     def largest_steps(self, start: Vec, end: Vec, alike: Index) -> Vec:
         """The same of each node, (n,), those of one number `alike` (n,) the same: what meets does not hold up the rest.
+
+        Who is held up is where others did not expect it: these go on until they meet it, and in later rounds only as
+        far as it does. So two that were near and go side by side stay so.
         """
         steps = np.ones(int(alike.max(initial=0)) + 1)
-        for _ in range(ROUNDS):
+        for count in range(ROUNDS):
             nodes, when = self.meeting(start, start + steps[alike, None] * (end - start))
             if not len(when):
                 break
-            cut = np.ones(len(steps))
-            np.minimum.at(cut, alike[nodes], when[:, None])
-            steps *= cut
+            own = steps[alike[nodes]]
+            least = own.min(axis=1, keepdims=True)
+            # on until they meet, or as far as the one of the pair that is held up most: so far nothing met before
+            cut = own * when[:, None]
+            is_alike = (own == least).all(axis=1)
+            cut[~is_alike] = np.maximum(cut, least)[~is_alike] if count < GOING_ON else least[~is_alike]
+            np.minimum.at(steps, alike[nodes], cut)
         else:
             steps[:] = self.largest_step(start, end)
         each: Vec = steps[alike]
