@@ -200,13 +200,9 @@ def test_a_ball_on_a_finer_mesh_bounces_alike(tmp_path, meshes, step, near, alik
 # the same bytes
 
 @pytest.mark.parametrize("solver", some(["quick", "newton_d"], "quick"))
-def test_threads_and_what_was_before_change_no_byte(tmp_path, solver, monkeypatch):
+def test_threads_and_what_was_before_change_no_byte(tmp_path, solver):
     """SDIRK2: as many pairs as two threads share, and a new world from the state in mid-contact."""
     from solver.threads import configure
-
-    cholmod = pytest.importorskip("solver.linear.cholesky.cholmod")
-    monkeypatch.setattr(cholmod, "FEW", 0)  # as in large scenes rows are ordered for what has come to touch
-    monkeypatch.setattr(cholmod, "GROWN", 1.0)
 
     def made(folder):
         arrays = {}

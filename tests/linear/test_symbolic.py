@@ -133,3 +133,42 @@ def test_what_followed_before_stands_no_more():
     after = following.follow(second)
     after.factor(second)
     assert after.stands and not before.stands
+
+
+def test_an_order_serves_what_comes_after_until_it_is_forgotten(monkeypatch):
+    """What is folded together has one order for all its patterns, and then that of the first one again."""
+    cholmod = pytest.importorskip("solver.linear.cholesky.cholmod")
+    asked = []
+    monkeypatch.setattr(cholmod.Cholmod, "order", staticmethod(
+        lambda graph, lasts=True: asked.append(graph.nnz) or cholmod._ordered(graph, "amd")))
+    count = 300
+    chain = [(k, k - 1) for k in range(1, count)]
+    folded = [(a, count - 1 - a) for a in range(count // 2 + 1, count)]
+    plain, first, second = (joined([*chain, *pairs], count) for pairs in ([], folded, folded[1:]))
+    linear, fresh = cholmod.Cholmod(), cholmod.Cholmod()
+    for one in (linear, fresh):
+        one.analyse(plain, 0)
+    right = np.random.default_rng(2).normal(size=3 * count)
+    for lower in (plain, first, second):
+        linear.factor(lower)
+        whole = lower + sp.tril(lower, -1).T
+        assert np.abs(whole @ linear.solve(right) - right).max() <= 1e-12
+    assert len(asked) == 1
+    linear.forget_past()
+    assert linear.supernodes() is None
+    for one in (linear, fresh):
+        one.factor(second)
+    assert len(asked) == 3 and np.array_equal(linear.solve(right), fresh.solve(right))
+
+
+def joined(pairs, count):
+    """The lower triangle of a definite matrix of 3 x 3 blocks over nodes that pairs (k, 2) join."""
+    rng, whole = np.random.default_rng(0), np.zeros((3 * count, 3 * count))
+    for k in range(count):
+        whole[3 * k : 3 * k + 3, 3 * k : 3 * k + 3] = 1e-3
+    for a, b in pairs:
+        block = rng.normal(size=(3, 3))
+        whole[3 * a : 3 * a + 3, 3 * b : 3 * b + 3] = block
+        whole[3 * b : 3 * b + 3, 3 * a : 3 * a + 3] = block.T
+    whole += np.diag(np.abs(whole).sum(axis=1) + 1.0)
+    return sp.csc_matrix(np.tril(whole))

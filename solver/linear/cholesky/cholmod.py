@@ -38,7 +38,7 @@ class Cholmod:
         return _ordered(graph, *(("metis", "amd") if lasts else ("amd",)))
 
     def analyse(self, lower: sp.csc_matrix, kept: int) -> None:
-        self._following, self._kept = Following(lower, kept, self.order), kept
+        self._following, self._kept, self._is_past = Following(lower, kept, self.order), kept, False
         self._take(lower)
 
     def _take(self, lower: sp.csc_matrix) -> None:
@@ -51,7 +51,7 @@ class Cholmod:
 
     def follow(self, lower: sp.csc_matrix) -> None:
         """Take another pattern of the same unknowns: CHOLMOD the first one, which it has analysed already."""
-        own = self._own.is_of(lower)
+        own, self._is_past = self._own.is_of(lower), False
         self._fronts, self._backward = None if own else self._following.follow(lower), None
         if own or self._fronts is not None:
             self._analysed = self._own if own else Analysed(lower)
@@ -60,7 +60,7 @@ class Cholmod:
 
     def factor(self, lower: sp.csc_matrix, places: Vec | None = None) -> None:
         self.factored += 1
-        if not self._analysed.is_of(lower):
+        if self._is_past or not self._analysed.is_of(lower):
             self.follow(lower)
         if self._fronts is not None:
             self._fronts.factor(lower)
@@ -78,7 +78,9 @@ class Cholmod:
         return self._factor(right)  # type: ignore[no-any-return]
 
     def forget_past(self) -> None:
-        """Every factor is made anew."""
+        """The pattern that came last, and the order that earlier ones led to."""
+        self._is_past = True
+        self._following.forget_past()
 
     def condense(self) -> Vec:
         """One backward solve, on all threads where the factor's inside is as expected."""
@@ -94,6 +96,8 @@ class Cholmod:
 
     def supernodes(self) -> Supernodes | None:
         """The inside of the factor, once there is one; None where it is not as expected."""
+        if self._is_past:
+            return None
         if self._fronts is not None:
             return self._fronts if self._fronts.stands else None
         if not self._looked_inside and self._stands:

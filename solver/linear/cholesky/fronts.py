@@ -14,7 +14,8 @@ from .multifrontal import Multifrontal, multifrontal
 from .supernodal import Supernodes
 from .symbolic import NodeGraph, Symbolic
 
-GROWN = 1.5  #: times the first pattern's work: from there on a new order is worth its price
+GROWN = 1.5  #: times the work that an order was found with: from there on a new one is worth its price
+LARGE = 2000  #: nodes from which on an order is looked for as for one that lasts
 
 
 class Fronts(Supernodes):
@@ -72,12 +73,15 @@ class Room:
 
 class Following:
     """Factors of the patterns that come after a first one of the same unknowns, in the order that this has or, where
-    what came since makes that a factor of much more work, in one of their own, those that are kept last again."""
+    what came since makes that a factor of much more work, in one of their own, those that are kept last again.
+
+    That one serves what comes after it, until it is much more work again: what touches goes on touching."""
 
     def __init__(self, first: sp.csc_matrix, kept: int, order: Callable[[sp.csc_matrix, bool], Index]) -> None:
         """order: that of a library, as LinearSolver has it."""
         self._first, self._kept, self._order = (first.indptr, first.indices), kept, order
-        self._work: float | None = None
+        self._first_work = self._work = 0.0  #: of the first pattern, and of the one that an order was looked for last
+        self._own: Index | None = None  #: order of the nodes
         self._room = Room()
         self._last: Fronts | None = None
 
@@ -98,10 +102,17 @@ class Following:
 
     def _symbolic(self, lower: sp.csc_matrix) -> Symbolic:
         graph = NodeGraph(lower.indptr, lower.indices, self._kept)
-        tree = graph.tree()
-        if self._work is None:
-            self._work = NodeGraph(*self._first, self._kept).tree().work
-        if tree.work > GROWN * self._work:
-            own = graph.tree(self._order(graph.symmetric(), False))
-            tree = own if own.work < tree.work else tree
+        tree = graph.tree(self._own)
+        if not self._first_work:
+            self._first_work = NodeGraph(*self._first, self._kept).tree().work
+        if tree.work > GROWN * max(self._work, self._first_work):
+            order = self._order(graph.symmetric(), graph.nodes >= LARGE)
+            own = graph.tree(order)
+            self._work = min(own.work, tree.work)
+            if own.work < tree.work:
+                tree, self._own = own, order
         return tree.symbolic()
+
+    def forget_past(self) -> None:
+        """The order that earlier patterns led to."""
+        self._work, self._own = 0.0, None
