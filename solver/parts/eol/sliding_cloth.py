@@ -379,7 +379,10 @@ class SlidingCloth:
     def _stays(self, cone_rows: Cone, moved: SheetMesh, h: float) -> Vec:
         """How far vertices may be off their features after a step and be put back, (k,) [m]."""
         least = OFF * self.limits.thickness
-        slow = HANGS * self.limits.shortest * np.linalg.norm(self.gravity)
+        # nothing hangs across what stands upright
+        along = cone_rows.along
+        weighs = np.linalg.norm(self.gravity - (along @ self.gravity)[:, None] * along, axis=1)
+        slow = HANGS * self.limits.shortest * weighs
         speed = np.linalg.norm(moved.slide[cone_rows.vertices], axis=1)
         return np.where((cone_rows.fold > FOLDED) & (speed**2 < slow), max(least, LIFTS * h), least)
 
