@@ -42,7 +42,7 @@ class KeptStage:
     """The factor, how the passes on it converge, and the accelerations of the last stage."""
 
     def __init__(self) -> None:
-        self._anderson = Anderson(DEPTH)
+        self._anderson, self._columns = Anderson(DEPTH), np.zeros((2, 0, 3))
         self.forget()
 
     def forget(self) -> None:
@@ -73,10 +73,8 @@ class KeptStage:
 
         base: coordinates at zero rates, (3 f,). extent: of the body [m].
         """
-        foreseen = self._foreseen(stage, start, coordinates)
-        v = coordinates.spread(foreseen, stage.w)
+        v = coordinates.spread(self._foreseen(stage, start, coordinates), stage.w)
         at = Iterate.at(stage, coordinates.place(base, stage.time), coordinates.prescribed, v, self._p)
-        at.foreseen = stage.b * stage.h * float(np.abs(foreseen - start.u).max(initial=0.0))
         for _ in range(SOON if limits.strain_left else FACTORS):
             if self._passes is None or not self._passes.serves(at.x, stage, start):
                 self._drop()
@@ -105,16 +103,16 @@ class KeptStage:
         most = SOON_PASSES if limits.strain_left else PASSES
         for _ in range(min(most, limits.iterations - at.passes)):
             at.passes += 1
-            here = products_at(at.x, at.v, np.stack([at.v, at.p]))
+            v, columns = at.v, self._columns_of(at)
+            columns[0], columns[1] = v, at.p
+            here = products_at(at.x, v, columns)
             if here.contacts is not None and len(here.contacts.nodes) and not self._passes.serves_contacts:
                 at.is_worth_more = True  # a factor that knows of contacts
                 return False
             change = self._passes.change(here, stage)
             size = max(float(np.abs(change[0] + change[1]).max()), float(np.abs(change[1]).max()))
             if not at.goal:
-                # a share of what the stage changes: what is foreseen of that makes less of the first pass, not of it
-                first = max(size, at.foreseen)
-                at.goal = max(limits.tolerance * (first + 1.0e-3 * extent), SAME_PLACE * extent)
+                at.goal = max(limits.tolerance * (size + 1.0e-3 * extent), SAME_PLACE * extent)
             sizes.append(size)
             if not np.isfinite(size) or size > LOST * min(sizes):
                 return False
@@ -134,6 +132,12 @@ class KeptStage:
             last, before = strain, size
         return False
 
+    def _columns_of(self, at: Iterate) -> Vec:
+        """Room for two fields, (2, n, 3)."""
+        if self._columns.shape[1:] != at.z.shape[1:]:
+            self._columns = np.zeros((2, *at.z.shape[1:]))
+        return self._columns
+
     def _foreseen(self, stage: NodeStage, start: State, coordinates: FreeNodes) -> Vec:
         """Rates at the stage's end, (3 f,), should nodes accelerate as in the last one."""
         if self._acceleration is None:
@@ -150,7 +154,6 @@ class Iterate:
 
     def __init__(self, base: Vec, z: Vec, reached: float) -> None:
         self.z, self._base, self._reached = z, base, reached
-        self.foreseen = 0.0  #: how far it began from where the rates of the stage's start lead [m]
         self.goal = 0.0  #: the largest change of the last pass [m], from the first one's
         self.passes = 0  #: that it took
         self.strain = 0.0  #: the largest share of its length by which the last pass would have changed an edge

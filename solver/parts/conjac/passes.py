@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.linalg
+from scipy.linalg.lapack import dgetrs
 
 from ...assembly.products import Products
 from ...state import State, Vec
@@ -74,7 +75,7 @@ class Passes:
         ahead = self._velocities.T @ given
         if self._positions is not self._velocities:
             ahead += share * (self._velocities - self._positions).T @ loads[self._order, :, 2].ravel()
-        change = np.zeros(len(ahead)) if self._slope is None else -scipy.linalg.lu_solve(self._slope, ahead)
+        change = np.zeros(len(ahead)) if self._slope is None else -dgetrs(*self._slope, ahead)[0]
 
         in_v = in_x = self._velocities @ change
         if self._positions is not self._velocities:
