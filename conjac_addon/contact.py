@@ -27,8 +27,9 @@ class CONJAC_Contact(bpy.types.PropertyGroup):
         name="Self Collision", description="Its own parts do not go through each other: what folds needs it, and it "
         "costs time", default=False, override=OVERRIDABLE)
     pins_yield: bpy.props.BoolProperty(
-        name="Pins Yield", description="What is pinned is held by stiff springs, so that animation presses it against "
-        "what is before it and not through, which would end the bake", default=False, override=OVERRIDABLE)
+        name="Pins Yield", description="What is pinned or hangs on a bone is held by stiff springs, so that animation "
+        "presses it against what is before it and not through, which would end the bake", default=False,
+        override=OVERRIDABLE)
     by_mesh: bpy.props.BoolProperty(
         name="Collide by Mesh", description="The faces of this mesh touch, as they are seen, and not those of its "
         "tetrahedra, which are coarser: exact, and slower the more faces there are", default=False,

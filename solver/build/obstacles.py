@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ..job.folder import Job
 from ..state import Index, Vec
 from .inputs import places_over_time
 from .rigid_skins import RigidSkin
+from .yielding_pins import Anchors
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,8 @@ class Obstacles:
     painted: Vec  #: share of that which each node has, (o,)
     #: of surfaces of rigid bodies: place of the body among all that are shown, and their nodes among the obstacles'
     rides: list[tuple[int, slice]]
+    #: points of rigid bodies that hold flesh, without faces: they ride too, and stand last
+    anchored: list[tuple[Anchors, slice]] = field(default_factory=list)
 
     @property
     def own(self) -> int:
@@ -34,8 +37,9 @@ class Obstacles:
         return self.rides[0][1].start if self.rides else len(self.places)
 
 
-def obstacles_of(job: Job, skins: Sequence[RigidSkin] = ()) -> Obstacles:
-    """Those of the scene that have faces, and surfaces of rigid bodies; none where it has no contact."""
+def obstacles_of(job: Job, skins: Sequence[RigidSkin] = (), anchors: Sequence[Anchors] = ()) -> Obstacles:
+    """Those of the scene that have faces, and surfaces of rigid bodies; none where it has no contact. anchors: of flesh
+    that gives way."""
     scene = job.scene
     if scene.contact is None:
         return Obstacles([], [], np.zeros((0, 3)), [], [], [], np.zeros(0), [])
@@ -52,10 +56,17 @@ def obstacles_of(job: Job, skins: Sequence[RigidSkin] = ()) -> Obstacles:
         triangles.append(skin.triangles + np.int32(first))
         rides.append((skin.shown, slice(first, first + len(skin.vertices))))
         first += len(skin.vertices)
+    anchored = []
+    for held in anchors:
+        places.append(held.places)
+        anchored.append((held, slice(first, first + len(held.places))))
+        rides.append((held.shown, anchored[-1][1]))
+        first += len(held.places)
     names = [*(one.name for one, _ in with_faces), *(one.name for one in skins)]
     called = [*(one.name for one, _ in with_faces), *(one.mechanism for one in skins)]
     friction = [*(one.friction for one, _ in with_faces), *(one.friction for one in skins)]
     shares = [np.ones(len(one)) if path is None else np.asarray(job.array(path), dtype=float)
               for one, path in zip(places[1:], [one.friction_weights for one, _ in with_faces])]
-    painted = np.concatenate([*shares, *(np.ones(len(one.vertices)) for one in skins)]) if names else np.zeros(0)
-    return Obstacles(names, called, np.concatenate(places), triangles, motions, friction, painted, rides)
+    riding = [np.ones(of.stop - of.start) for _, of in rides]
+    painted = np.concatenate([*shares, *riding]) if shares or riding else np.zeros(0)
+    return Obstacles(names, called, np.concatenate(places), triangles, motions, friction, painted, rides, anchored)

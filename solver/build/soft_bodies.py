@@ -35,7 +35,7 @@ from .half_life import law_of
 from .inputs import activation_of, over_time, places_over_time
 from .obstacles import Obstacles, obstacles_of
 from .volumes import Stage, volumes_of
-from .yielding_pins import without_pins, yielding_pins
+from .yielding_pins import grips, without_pins, yielding_pins
 
 #: coordinates from rest positions (n, 3), pinned nodes, their motion, and the first node of each body
 MakeCoordinates = Callable[[Vec, Index, SideBySide, Index], FreeNodes]
@@ -127,12 +127,14 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
         notes += _sunk(bodies, ground[0], rest, coordinates.free)
     for one, said in zip(prepared, damped):
         notes += [f'"{one.body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes, *said)]
+    held_softly = grips(job, prepared, mass, first, obstacles.anchored)
     return Nodes(bodies, elastic, coordinates, condensation, integrator, stage_solver, linear, rest, mass,
                  np.array(scene.gravity), ground, scene.time.start, bool(params["quasistatic_start"]), notes=notes,
                  damping_laws=laws, friction=friction,
-                 between=[*_between(job, prepared, rest, first), *air.laws(prepared, first, len(rest) - 1)],
-                 pulls=[*_pulls(job, prepared, mass, first), *yielding_pins(job, prepared, mass, first)],
-                 contacts=contacts)
+                 between=[*_between(job, prepared, rest, first), *held_softly,
+                          *air.laws(prepared, first, len(rest) - 1)],
+                 pulls=[*_pulls(job, prepared, mass, first), *yielding_pins(job, prepared, mass, first),
+                        *held_softly], contacts=contacts)
 
 
 def _sunk(bodies: list[BodyInWorld], ground: HalfSpace, rest: Vec, free: Index) -> list[str]:

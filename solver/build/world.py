@@ -85,12 +85,15 @@ def _jointed(job: Job, carried: list[Prepared], rigid: Joints) -> list[Part]:
     from .obstacles import obstacles_of
     from .riders import Riding
     from .rigid_skins import skins_of
+    from .yielding_pins import anchors_of, without_pins
 
     bearings = [joint.friction for one in job.scene.mechanisms for joint in one.joints]
     bearings += [loop.friction for one in job.scene.mechanisms for loop in one.loops]
     law = catalogue.find("joint_friction", job.scene.joint_friction.kind).load()
     by_body = law.rubs != "nothing" and any(one is not None for one in bearings)
-    obstacles = obstacles_of(job, skins_of(job) if job.scene.contact is not None else ())
-    riding = Riding(carried, rigid, by_body, obstacles.rides)
+    touches = job.scene.contact is not None
+    obstacles = obstacles_of(job, skins_of(job) if touches else (), anchors_of(job, carried) if touches else ())
+    held = [without_pins(one) for one in carried] if touches else carried
+    riding = Riding(held, rigid, by_body, obstacles.rides)
     soft = assemble(job, carried, riding.coordinates, obstacles)
     return [FleshOnBones(soft, rigid, by_body)] if len(riding.riders) else [soft, rigid]

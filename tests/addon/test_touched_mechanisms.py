@@ -99,6 +99,9 @@ def test_who_is_in_the_job_and_what_each_touches(arm, scene, tmp_path):  # noqa:
     # flesh that collides touches the bones that it does not hang on, where the mechanism is told to
     flesh.conjac.contact.collides_with = "all"
     assert gather.changed_settings(arm, scene, tmp_path / "job") == ["Collides With"]
+    flesh.conjac.contact.pins_yield = True  # what hangs on bones gives way as pins do
+    document, _ = job_of(arm, tmp_path / "yields")
+    assert [body.get("pins_yield", False) for body in document["bodies"]] == [False, False, True]
     arm.conjac.mechanism.touch_soft = False
     assert members.owner(near) == near and members.soft_bodies(arm, scene) == [flesh]
     document, _ = job_of(arm, tmp_path / "alone")

@@ -6,6 +6,7 @@ from small_jobs import change
 from touching import box, contact_job, crosses, distance, obstacle, sheet, soft
 from worlds import nodes_of
 
+from solver.build.world import build
 from solver.errors import BadScene, StepFailed
 from solver.job.load import load
 
@@ -63,3 +64,63 @@ def test_a_number_is_no_answer(tmp_path):
     change(job, "bodies.0.pins_yield", 3)
     with pytest.raises(BadScene, match="pins_yield"):
         load(job)
+
+
+def on_a_bone(folder, bone, down=0.3, **scene):
+    """A block whose lower face hangs on a bone, over a sheet; told to go through it and up again as the block above."""
+    arrays = {}
+    nodes, tets = box((2, 2, 2), (0.2, 0.2, 0.2), (-0.1, -0.1, 0.1))
+    times = np.arange(49) / 48
+    arrays["way"] = np.tile(np.eye(4), (49, 1, 1))
+    arrays["way"][:, 2, 3] = 0.2 - down * np.minimum(1.0 - np.abs(2.0 * times - 1.0), 1.0)
+    arrays["held"] = np.flatnonzero(nodes[:, 2] < 0.101).astype(np.int32)
+    body = soft("Block", nodes, tets, arrays, modulus=3e4, pins_yield=True,
+                attach=[{"mechanism": "Rig", "body": "Bone", "nodes": "arrays/held.npy"}])
+    mechanism = {"name": "Rig", "bodies": [{"name": "Bone", "position": [0.0, 0.0, 0.2], **bone}]}
+    return contact_job(folder, [body], [obstacle("Table", *sheet(1.0, 3), arrays)], arrays, mechanisms=[mechanism],
+                       **{"stage_solver": {"kind": "quick"}, **scene})
+
+
+def test_flesh_gives_way_to_what_an_animated_bone_drives_it_through(tmp_path):
+    job = on_a_bone(tmp_path / "job", {"motion": "arrays/way.npy"})
+    world = build(load(job), lambda *_: None)[0]
+    state, part = world.initial_state(), world.parts[0]
+    deepest, held = np.inf, part.pulls[-1]
+    for k in range(96):
+        state = world.step(state, H)
+        mine = world.parted(state)[0]
+        x = part.coordinates.place(mine.q, mine.time, mine.led)
+        assert part.contacts[0].surfaces.crossing(x) is None
+        deepest = min(deepest, float(x[:27, 2].min()))
+        if k == 12:
+            assert np.linalg.norm(held._goals(x, 0.0) - x[held.nodes], axis=1).max() < 0.004
+    assert 0.0 < deepest < 0.01
+    assert x[held.nodes] == pytest.approx(part.rest[held.nodes], abs=0.01)
+    assert any('What bones hold of "Block" gave way by up to 0.2' in sentence for sentence in part.summary)
+    # as it was, it has no way through
+    change(job, "bodies.0.pins_yield", False)
+    world = build(load(job), lambda *_: None)[0]
+    state = world.initial_state()
+    with pytest.raises(StepFailed, match="near"):
+        for _ in range(48):
+            state = world.step(state, H)
+
+
+def test_a_bone_feels_the_flesh_that_its_grip_holds(tmp_path):
+    """Without weight: the flesh is thrown and takes the bone along, and together they keep their momentum."""
+    shape = {"kind": "box", "params": {"size_x": 0.1, "size_y": 0.1, "size_z": 0.1}}
+    job = on_a_bone(tmp_path / "job", {"shape": shape, "density": 500.0}, gravity=[0.0, 0.0, 0.0])
+    part = build(load(job), lambda *_: None)[0].parts[0]
+    state = part.initial_state()
+    soft, joints = part.parted(state)
+    soft.u.reshape(-1, 3)[:, 0] = 0.3
+    mass, bone = part.soft.mass, part.jointed.tree.inertia[0]
+    before = 0.3 * mass.sum()
+    for _ in range(24):
+        state = part.step(state, H)
+    soft, joints = part.parted(state)
+    at = part.jointed.tree.posture(joints.q, joints.u, joints.memory)
+    of_bone = at.E[0, :3, :3] @ (bone[3:, 3:] @ at.twist[0, 3:])
+    of_flesh = (mass[:, None] * part.soft.velocity(soft)).sum(axis=0)
+    assert of_bone[0] > 0.05 * before
+    assert (of_bone + of_flesh)[0] == pytest.approx(before, rel=1e-3)
