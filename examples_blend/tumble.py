@@ -44,7 +44,7 @@ def build(scene: bpy.types.Scene) -> None:
     stage.backdrop(scene, 5.0, 0.0, (0.16, 0.17, 0.19))
     stage.light(scene, "Key", (3.0, -3.6, 4.2), (0, -0.8, 0.8), 420.0, 1.6, (1.0, 0.93, 0.84))
     stage.light(scene, "Rim", (-5.0, 2.0, 5.0), (0, -1.2, 1.2), 600.0, 1.6, (0.80, 0.90, 1.0))
-    stage.camera(scene, (5.0, -8.0, 3.3), (0.0, -1.45, 1.50), 42.0)
+    stage.camera(scene, (5.0, -8.4, 3.3), (0.0, -1.95, 1.30), 40.0)
 
 
 def flesh(scene: bpy.types.Scene, rig: bpy.types.Object, name: str, middle: Vector, radii: Vector,
