@@ -4,7 +4,7 @@ The chain of `chains`, at every size from the same posture and for the same few 
 posture, forces, matrix, factor, solve, advance. Both programs in one process, taking turns, medians. Dense is what the
 same system costs when Jᵀ B J is formed and factored as a dense matrix, which is what stiffness between bodies asked for
 before the recursion took it in. Rows of their own, by `python -m benchmarks.articulated NAME`: `growth`, `mujoco`,
-`klann` (benchmarks/scenes/klann.py) and `bisp` (benchmarks/scenes/chain.py).
+`klann` (benchmarks/scenes/klann.py), `bisp` and `bisp_printed` (benchmarks/scenes/chain.py).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from benchmarks.chains import Ours, Theirs
 from benchmarks.report import Claim, claim, emit
 from benchmarks.run import PARTS
 from benchmarks.scenes import klann
-from benchmarks.scenes.chain import bisp_over_sp
+from benchmarks.scenes.chain import bisp_beside_printed, bisp_over_sp
 
 STEPS = 20  #: from the start, in which springs stay pressed and both programs stay together
 FEW = 5  #: of chains whose steps take long, and of balls, which pressed springs let buckle soon
@@ -145,7 +145,7 @@ def blows_up(integrator: str) -> bool:
 
 
 MEASURED: dict[str, Callable[[], Part]] = {"growth": growth, "mujoco": beside_mujoco, "klann": klann.realtime,
-                                           "bisp": bisp_over_sp}
+                                           "bisp": bisp_over_sp, "bisp_printed": bisp_beside_printed}
 
 
 def main() -> None:

@@ -29,7 +29,7 @@ NOT_BENCHMARKS = {"armadillo", "chains", "front_page", "lively_picture", "lively
                   "run", "tables", "timed_solver", "vanilla"}
 #: of benchmarks that take their part as an argument
 PARTS = {
-    "articulated": ("growth", "mujoco", "klann", "bisp"),
+    "articulated": ("growth", "mujoco", "klann", "bisp", "bisp_printed"),
     "conjac_scenes": ("twist", "hetero", "aniso", "barcut", "dragon", "dragon_coarse", "dragon_fine", "dragon_nodes",
                       "dragon_even", "bunny", "armadillo", "refactor", "muscle"),
     "contact": ("self", "share", "ducks", "bowl", "fifty", "hundred"),
