@@ -7,6 +7,7 @@ import bpy
 from . import stage
 
 SILK = {"area_density": 0.05, "bending_stiffness": 1.0e-6, "stiffness_damping": 2.0e-3, "step": 1.0 / 96.0}
+WEAVE, CHECKS = "Weave", 20.0  #: the UV map of a sheet, and how many squares of one shade or the other are along it
 
 
 def sheet(scene: bpy.types.Scene, name: str, size: tuple[float, float], cells: tuple[int, int],
@@ -17,11 +18,26 @@ def sheet(scene: bpy.types.Scene, name: str, size: tuple[float, float], cells: t
     faces = [(i * (n + 1) + j, (i + 1) * (n + 1) + j, (i + 1) * (n + 1) + j + 1, i * (n + 1) + j + 1)
              for i in range(m) for j in range(n)]
     made = stage.mesh_object(scene, name, vertices, faces)
-    layer, largest = made.data.uv_layers.new(name="Weave"), max(a, b)
+    layer, largest = made.data.uv_layers.new(name=WEAVE), max(a, b)
     places = [made.data.vertices[loop.vertex_index].co for loop in made.data.loops]
     layer.data.foreach_set("uv", [value for at in places for value in (at.x / largest + 0.5, at.y / largest + 0.5)])
-    made.data.materials.append(stage.surface(name, colour, 0.35))
+    made.data.materials.append(woven(name, colour))
     made.data.polygons.foreach_set("use_smooth", [True] * len(made.data.polygons))
+    return made
+
+
+def woven(name: str, colour: tuple[float, float, float]) -> bpy.types.Material:
+    """Cloth in squares of two shades along its UV map, which show how it slides; too dull to burn white."""
+    made = stage.surface(name, colour, 0.85)
+    shader, checks = made.node_tree.nodes["Principled BSDF"], made.node_tree.nodes.new("ShaderNodeTexChecker")
+    shader.inputs["Specular IOR Level"].default_value = 0.15
+    checks.inputs["Scale"].default_value = CHECKS
+    checks.inputs["Color1"].default_value = (*colour, 1.0)
+    checks.inputs["Color2"].default_value = (*(0.55 * one for one in colour), 1.0)
+    where = made.node_tree.nodes.new("ShaderNodeUVMap")
+    where.uv_map = WEAVE
+    made.node_tree.links.new(where.outputs["UV"], checks.inputs["Vector"])
+    made.node_tree.links.new(checks.outputs["Color"], shader.inputs["Base Color"])
     return made
 
 
