@@ -200,8 +200,9 @@ def followers(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     moment = changes.count(), len(scene.objects)
     known = _follow.get(scene.session_uid)
     if known is None or known[0] != moment:
-        known = moment, frozenset(one.session_uid for one in scene.objects
-                                  if collides(one) and one.conjac.contact.attributes_follow)
+        # a look at `conjac` would put its settings into objects that have none
+        known = moment, frozenset(one.session_uid for one in scene.objects if one.is_property_set("conjac")
+                                  and collides(one) and one.conjac.contact.attributes_follow)
         _follow[scene.session_uid] = known
     return [one for one in scene.objects if one.session_uid in known[1]] if known[1] else []
 
