@@ -5,10 +5,11 @@ keep it out: a vertex beside a sharp edge that comes in over it, cloth that forc
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from ...linear.constrained.rows import MOST, Keys, VertexRows
+from ...linear.constrained.rows import MOST, Keys, VertexRows, no_vertex_rows
 from ...meshing.normals import unit_normals
 from ...state import Index, Mask, Vec
 from .touching import OVER_ANEW, PUSH, Look, Pairs, Touching, Whose, edge_key, no_pairs, row_key, spread_rows
@@ -51,8 +52,9 @@ def inside(look: Look, tolerance: float) -> tuple[Vec, float]:
     _, _, gap, keep = look.at_faces(pairs, look.x)
     look_at(lambda k: look.whose_vertices(pairs[k], look.x), gap, keep)
     nodes, of = look.edge_pairs
-    rows = np.flatnonzero(~step.sits(nodes, of))
-    over, weights, _, gap, keep = look.over_edges(nodes[rows], of[rows], look.x)
+    over, weights, _, gap, keep = look.over_edges(nodes, of, look.x)
+    deep = np.flatnonzero(keep & (gap < -tolerance))
+    keep[deep] = ~step.sits(nodes[deep], of[deep])
     look_at(lambda k: look.whose(over[k], weights[k], look.x), gap, keep)
     through, shares, _, gap, keep = look.through_faces(np.concatenate([look.blunt_pairs, look.corner_pairs]), look.x)
     look_at(lambda k: look.whose(through[k], shares[k], look.x), gap, keep)
@@ -71,6 +73,11 @@ class _Step:
         look, things = self.look, self.look.things
         pairs = look.vertex_pairs
         weights, direction, gap, keep = look.at_faces(pairs, self.x)
+        pairs, weights, direction, gap, keep = self._deep(things.closed[pairs[:, 1]], gap, keep, pairs, weights,
+                                                          direction)
+        if not len(pairs):
+            none = np.zeros((0, 3))
+            return no_vertex_rows(), (np.zeros(0), none, none), 0.0
         vertex, face = pairs.T
         side = np.einsum("ki,ki->k", look.normals[face], look.x[vertex] - look.x[look.faces[face, 0]])
         # what has two sides has that on which the cloth was
@@ -93,9 +100,12 @@ class _Step:
         vertex is inside."""
         look, things = self.look, self.look.things
         nodes, of = look.edge_pairs
-        rows = np.flatnonzero(~inside[nodes[:, :2]].any(axis=1) & ~self.sits(nodes, of))
-        nodes, of = nodes[rows], of[rows]
         nodes, weights, direction, gap, keep = look.over_edges(nodes, of, self.x)
+        nodes, weights, direction, of, gap, keep = self._deep(things.closed[things.edges[1][of, 0]], gap, keep, nodes,
+                                                              weights, direction, of)
+        if not len(nodes):
+            return no_pairs(), 0.0
+        keep &= ~inside[nodes[:, :2]].any(axis=1) & ~self.sits(nodes, of)
         face = things.edges[1][of, 0]
         thickness = things.thickness[face]
         before = np.einsum("ki,ka,kai->k", direction, weights, look.x[nodes])
@@ -105,11 +115,17 @@ class _Step:
         found = self._in(lambda k: look.whose(nodes[k], weights[k], self.x), before, gap, keep)
         return self._pairs(nodes, weights, direction, found, edge_key(nodes[:, :2], of, OVER_ANEW))
 
+    def _deep(self, closed: Mask, gap: Vec, keep: Mask, *tables: Any) -> tuple[Any, ...]:
+        """Of pairs, (k,), with tables of them, those that may be gone through: `tables`, gap and keep. Of things with
+        two sides these are all."""
+        k = np.flatnonzero(keep & ((gap < -self.tolerance) | ~closed))
+        return *(one[k] for one in tables), gap[k], keep[k]
+
     def sits(self, nodes: Index, of: Index) -> Mask:
         """Whether an end of the cloth's edge of a pair (k, 4) sits on the other, or on what it runs on in."""
         features = self.look.now.features
         edge = self.look.things.feature_of_edge[of]
-        on = np.append(self.look.mesh.on, np.full(len(self.look.now.x), -1))[nodes[:, :2]]
+        on = self.look.mesh.on[nodes[:, :2]]
         at_point = (on >= 0) & (on < len(features.points))
         if not len(features.edges):
             return np.zeros(len(nodes), dtype=bool)
@@ -123,6 +139,8 @@ class _Step:
         """Vertices of things through faces of the cloth, also of corners where none of its vertices is."""
         look = self.look
         pairs = np.concatenate([look.blunt_pairs, look.corner_pairs])
+        if not len(pairs):
+            return no_pairs(), 0.0
         nodes, weights, direction, gap, keep = look.through_faces(pairs, self.x)
         before = np.einsum("ki,ka,kai->k", direction, weights, look.x[nodes])
         found = self._in(lambda k: look.whose(nodes[k], weights[k], self.x), before, gap, keep)

@@ -213,8 +213,7 @@ class Look:
         """Edges of the cloth over edges of things, where neither end sits on one already."""
         nodes, of = self.edge_pairs
         # what sits on something sharp has rows of its own
-        sits = np.append(self.mesh.on, np.full(len(self.now.x), -1))[nodes[:, :2]] >= 0
-        rows = np.flatnonzero(~(self.things.edges[2][of] & sits.any(axis=1)))
+        rows = np.flatnonzero(~(self.things.edges[2][of] & (self.mesh.on[nodes[:, :2]] >= 0).any(axis=1)))
         return self._pairs(*self.over_edges(nodes[rows], of[rows], self.x), edge_key(nodes[rows, :2], of[rows], OVER))
 
     def _points_and_faces(self, points: Index, faces: Index) -> Index:
