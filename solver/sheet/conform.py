@@ -44,15 +44,17 @@ class Conformed:
 
 
 def conform(mesh: SheetMesh, features: Features, limits: Limits, h: float = 0.0, free: Mask | None = None,
-            gravity: Vec | None = None, spared: Mask | None = None) -> Conformed:
+            gravity: Vec | None = None, spared: Mask | None = None, runs: Runs | None = None
+            ) -> Conformed:
     """The sheet on features as they are now, before a step of h [s] that begins with the velocities that it has.
 
     free: vertices whose constraints on a feature pulled nothing in the step before, which lift off, (n,). gravity:
     what else the step does to velocities [m/s²], (3,): a wire that is passed has no side that could tell. spared:
-    vertices whose triangles stay as they are, (n,), but for what leaves a feature.
+    vertices whose triangles stay as they are, (n,), but for what leaves a feature. runs: those of the features, where
+    they are known.
     [Thesis 2.6]
     """
-    runs = Runs(features)
+    runs = Runs(features) if runs is None else runs
     tracked = track(mesh, runs, limits, h, free)
     here = replace(mesh, x=tracked.x, on=tracked.on)
     working = Working(here, runs.points, runs.ends)

@@ -39,6 +39,8 @@ class Conforming:
     owed: dict[int, tuple[Vec, Vec, float]] = field(default_factory=dict)
     jump: float = 0.0  #: the furthest that a place of the cloth has moved in the world [m]
     spared: Mask | None = None  #: vertices at which nothing is inserted, joined or mended, (n,) of those at the start
+    #: vertices on runs in their order, and how far along they are, while nothing is changed
+    ordered: dict[int, tuple[Index, Vec]] = field(default_factory=dict)
 
     def spares(self, *vertices: int) -> bool:
         """Whether any of these is to be left as it is."""
@@ -228,6 +230,7 @@ def insert_edges(now: Conforming) -> int:
     left = np.isin(edges[found.of], list(now.released))
     has = has.any(axis=1) | left.any(axis=1) | _beside_a_corner(now, ends, found.places)
     done, moved = 0, set[int]()
+    now.ordered.clear()
     order = np.lexsort((found.of, found.when))
     both = [(k, int(edges[found.of[k], 0]), int(edges[found.of[k], 1])) for k in order.tolist() if not has[k]]
     # the border's edges first: a vertex inside does not stand in for one on it
@@ -242,12 +245,14 @@ def insert_edges(now: Conforming) -> int:
                 or _slides_there(now, a, b, int(run[k]), found.places[k], X)):
             now.refused.add(key)
             continue
+        now.ordered.clear()
         here = _on_edge(now, a, b, float(found.share[k]), int(run[k]), found.places[k])
         if here is None:
             now.refused.add(key)
             continue
         vertex, split = here
         now.sit(vertex, runs.points + int(run[k]), found.places[k])
+        now.ordered.clear()
         moved |= {vertex} if split else {vertex, *working.neighbours(vertex).tolist()}
         done += 1
     return done
@@ -298,13 +303,14 @@ def _slides_there(now: Conforming, a: int, b: int, run: int, place: Vec, X: Vec)
 def _along(now: Conforming, run: int, place: Vec) -> tuple[Index, Vec, float]:
     """Vertices on a run in their order, where they are along it [m], and where a place of it is."""
     working, runs = now.working, now.runs
-    n = int(working.counts[0])
-    here = np.flatnonzero(working.alive & (working.on[:n] == runs.points + run))
-    if not len(here):
-        return here, np.zeros(0), 0.0
-    along = runs.along(run, working.x[here])
-    order = np.argsort(along, kind="stable")
-    return here[order], along[order], float(runs.along(run, place[None])[0])
+    if run not in now.ordered:
+        n = int(working.counts[0])
+        here = np.flatnonzero(working.alive & (working.on[:n] == runs.points + run))
+        along = runs.along(run, working.x[here])
+        order = np.argsort(along, kind="stable")
+        now.ordered[run] = here[order], along[order]
+    here, along = now.ordered[run]
+    return here, along, float(runs.along(run, place[None])[0]) if len(here) else 0.0
 
 
 def _between(now: Conforming, here: Index, along: Vec, at: float) -> tuple[int, int] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -38,6 +39,19 @@ class Features:
         way = self.points[self.edges[:, 1]] - self.points[self.edges[:, 0]]
         unit: Vec = way / np.linalg.norm(way, axis=1)[:, None]
         return unit
+
+    @cached_property
+    def room(self) -> tuple[Vec, Vec]:
+        """How long the shortest run is that meets each point, (P,), and one that meets the run of each edge, (E,) [m].
+        """
+        ends, run = self.edges, self.run
+        length = np.linalg.norm(self.points[ends[:, 1]] - self.points[ends[:, 0]], axis=1)
+        whole = np.bincount(run, length)[run]
+        at_point = np.full(len(self.points), np.inf)
+        np.minimum.at(at_point, ends.ravel(), np.repeat(whole, 2))
+        of_run = np.full(int(run.max(initial=-1)) + 1, np.inf)
+        np.minimum.at(of_run, run, at_point[ends].min(axis=1))
+        return at_point, of_run[run]
 
     def on_edges(self, edge: Index, x: Vec) -> tuple[Vec, Vec]:
         """The places on edges (k,) that are nearest to points x (k, 3) [m], and how fast they go [m/s], (k, 3) each."""

@@ -36,7 +36,7 @@ def passing_edges(x: Vec, step: Vec, edges: Index, features: Features, h: float,
     """
     box, feature_box = np.empty((len(edges), 6)), np.empty((len(features.edges), 6))
     moves = h * features.velocity
-    deep = np.minimum(depth, SHALLOW * _room(features)[1])
+    deep = np.minimum(depth, SHALLOW * features.room[1])
     grown = max(thickness, depth)
     swept_boxes(x, step, edges, grown, box)
     swept_boxes(features.points, moves, features.edges, 0.0, feature_box)
@@ -53,7 +53,7 @@ def passing_points(x: Vec, step: Vec, faces: Index, features: Features, asked: M
     points = np.flatnonzero(asked).astype(np.int32)
     box, point_box = np.empty((len(faces), 6)), np.empty((len(points), 6))
     moves, outward = h * features.velocity, np.ascontiguousarray(features.point_normals.sum(axis=1)[points])
-    deep = np.minimum(depth, SHALLOW * _room(features)[0][points])
+    deep = np.minimum(depth, SHALLOW * features.room[0][points])
     grown = max(thickness, depth)
     swept_boxes(x, step, faces, grown, box)
     swept_boxes(features.points, moves, points[:, None], 0.0, point_box)
@@ -73,15 +73,3 @@ def _all_found(search: Callable[[Index, Vec], int], columns: int) -> tuple[Index
         if count <= room:
             return pair[:count], share[:count]
         room = count
-
-
-def _room(features: Features) -> tuple[Vec, Vec]:
-    """How long the shortest run is that meets each point, (P,), and one that meets the run of each edge, (E,) [m]."""
-    ends, run = features.edges, features.run
-    length = np.linalg.norm(features.points[ends[:, 1]] - features.points[ends[:, 0]], axis=1)
-    whole = np.bincount(run, length)[run]
-    at_point = np.full(len(features.points), np.inf)
-    np.minimum.at(at_point, ends.ravel(), np.repeat(whole, 2))
-    of_run = np.full(int(run.max(initial=-1)) + 1, np.inf)
-    np.minimum.at(of_run, run, at_point[ends].min(axis=1))
-    return at_point, of_run[run]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...errors import StepFailed
 from ...linear.constrained.program import SparseProgram
-from ...linear.constrained.rows import MOST, Answer, Infeasible, Keys, Singular, VertexRows, WarmStart
+from ...linear.constrained.rows import MOST, Answer, Infeasible, Singular, VertexRows, WarmStart
 from ...sheet.adapt import adapt
 from ...sheet.conform import conform
 from ...sheet.limits import Limits
@@ -24,11 +24,11 @@ from .cone import Cone, cone
 from .fabric import Assembled, Assembler, Breeze, Fabric
 from .gone_through import WITHIN, gone_through, inside
 from .pushing import Pushes, Pushing
+from .rows import Rows
 from .rubbing import Rubbed, along_surface, over_features
 from .things import Moment, Things
 from .told import Told, place_of
-from .touching import Look, Touching, renumbered, together
-from .unknowns import Unknowns
+from .touching import Look, renumbered
 
 T = TypeVar("T", bound=np.generic)
 
@@ -80,36 +80,6 @@ class Cloth:
         return Cloth(mesh, carried(self.pin, -1), carried(self.flat, True), carried(self.free, False))
 
 
-@dataclass
-class Rows:
-    """All that a step has to keep to."""
-
-    x: Vec  #: of vertices, where the step begins [m], (n, 3)
-    on_features: Cone
-    touched: Touching  #: with what rounds of the step found besides
-    held: VertexRows
-    deepest: float = 0.0  #: how deep in a thing the last answer was [m]
-    resistance: Vec | None = None  #: of friction in the last answer, of all vertices [kg], (n, 5, 5)
-
-    @property
-    def on_vertices(self) -> VertexRows:
-        return together(self.on_features.rows, self.touched.rows, self.held)
-
-    def contradiction(self, keys: Keys, unknowns: Unknowns) -> StepFailed:
-        """What is wrong where rows of these names contradict each other, and what helps."""
-        alone, spread = self.on_vertices, self.touched.spread
-        numbers = spread.matrix[np.isin(spread.key, keys)].indices
-        over = np.searchsorted(unknowns.first, numbers, side="right") - 1
-        pinned = self.held.vertex[np.isin(self.held.key, keys)]
-        where = pinned if len(pinned) else np.concatenate([alone.vertex[np.isin(alone.key, keys)], over])
-        place = place_of(self.x[where].mean(axis=0))
-        if len(pinned):
-            return StepFailed(f"pins lead the cloth into what it is kept out of, near {place}",
-                              remedy="Keep pinned vertices outside of colliders, and a thickness away from them")
-        return StepFailed(f"what the cloth is kept out of leaves it no room near {place}",
-                          remedy="Leave colliders further apart there, or make the cloth thinner")
-
-
 @dataclass(frozen=True)
 class Solved:
     """A step's answer on the mesh that it began with."""
@@ -141,6 +111,7 @@ class SlidingCloth:
         self._program = SparseProgram()
         self._warm: WarmStart | None = None
         self._looked: Look | None = None
+        self._runs: Runs | None = None
 
     @property
     def backend(self) -> str:
@@ -218,18 +189,25 @@ class SlidingCloth:
     def _conformed(self, cloth: Cloth, now: Moment, h: float, spared: Mask) -> Cloth:
         """On what is sharp now, but at spared vertices, (n,)."""
         limits = replace(self.limits, leap=LEAP, one_layer=self.pushing is not None and self.pushing.itself)
-        conformed = conform(cloth.mesh, now.features, limits, h, cloth.free, self.gravity, spared)
+        conformed = conform(cloth.mesh, now.features, limits, h, cloth.free, self.gravity, spared,
+                            self._runs_of(now))
         if conformed.unjoined:
             place = conformed.mesh.x[list(conformed.unjoined[0])].mean(axis=0)
             self.told.once("unjoined", f"{len(conformed.unjoined)} pairs of its vertices on one edge could not be "
                            f"joined, the first near {place_of(place)}: it does not fold sharply there")
         return self._moved(cloth, conformed.mesh, conformed.was)
 
+    def _runs_of(self, now: Moment) -> Runs:
+        """Of what is sharp now; made once while it stands still."""
+        if self._runs is None or self._runs.features is not now.features:
+            self._runs = Runs(now.features)
+        return self._runs
+
     def _adapted(self, cloth: Cloth, now: Moment, h: float) -> Cloth:
         """As fine as it bends, with triangles that lie in no thing and go through no other layer."""
         if self.sizing is None:
             return cloth
-        runs, kept = Runs(now.features), cloth.mesh.kept
+        runs, kept = self._runs_of(now), cloth.mesh.kept
         for _ in range(TRIES):
             adapted = adapt(replace(cloth.mesh, on=runs.from_edges(cloth.mesh.on), kept=kept), self.sizing, runs.points,
                             runs.ends)

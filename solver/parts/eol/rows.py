@@ -1,0 +1,45 @@
+"""All that a step of sliding cloth has to keep to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...errors import StepFailed
+from ...linear.constrained.rows import Keys, VertexRows
+from ...state import Vec
+from .cone import Cone
+from .told import place_of
+from .touching import Touching, together
+from .unknowns import Unknowns
+
+
+@dataclass
+class Rows:
+    """All that a step has to keep to."""
+
+    x: Vec  #: of vertices, where the step begins [m], (n, 3)
+    on_features: Cone
+    touched: Touching  #: with what rounds of the step found besides
+    held: VertexRows
+    deepest: float = 0.0  #: how deep in a thing the last answer was [m]
+    resistance: Vec | None = None  #: of friction in the last answer, of all vertices [kg], (n, 5, 5)
+
+    @property
+    def on_vertices(self) -> VertexRows:
+        return together(self.on_features.rows, self.touched.rows, self.held)
+
+    def contradiction(self, keys: Keys, unknowns: Unknowns) -> StepFailed:
+        """What is wrong where rows of these names contradict each other, and what helps."""
+        alone, spread = self.on_vertices, self.touched.spread
+        numbers = spread.matrix[np.isin(spread.key, keys)].indices
+        over = np.searchsorted(unknowns.first, numbers, side="right") - 1
+        pinned = self.held.vertex[np.isin(self.held.key, keys)]
+        where = pinned if len(pinned) else np.concatenate([alone.vertex[np.isin(alone.key, keys)], over])
+        place = place_of(self.x[where].mean(axis=0))
+        if len(pinned):
+            return StepFailed(f"pins lead the cloth into what it is kept out of, near {place}",
+                              remedy="Keep pinned vertices outside of colliders, and a thickness away from them")
+        return StepFailed(f"what the cloth is kept out of leaves it no room near {place}",
+                          remedy="Leave colliders further apart there, or make the cloth thinner")
