@@ -7,33 +7,37 @@ import numpy as np
 from ...state import Index, Mask, Vec
 from .near_kernels import all_pairs, boxes, columns, near_pairs
 
-BRUTE = 400  #: rows: for fewer of them a grid takes longer to set up
+BRUTE = 200_000  #: pairs of rows: fewer of them are all looked at sooner than a grid is set up
 WIDE = 2.0  #: of a box's mean width: a column of the grid
 
 
 def near_rows(x: Vec, corners: Index, points: int, group: Index, distance: float, room: int = 1024,
-              moved: Mask | None = None) -> Index:
+              moved: Mask | None = None, apart: int = 0) -> Index:
     """Rows of corners that are within a distance of each other, (k, 2), in one order wherever they are.
 
     x: (n, 3) [m]. corners: nodes of each row, (m, c). points: that many rows are points, each its node thrice, and pair
     with the triangles of the other rows; 0 where all are edges. group: of each node, −1 is none; nodes of one do not
     touch each other. distance: [m]. room: for so many pairs at first. moved: nodes of which a row has one in each pair
-    that is asked for, (n,); None: any pair.
+    that is asked for, (n,); None: any pair. apart: so many rows of edges are of one group and the others of another,
+    0 where nothing is known.
     """
     box = np.empty((len(corners), 6))
     boxes(x, x, corners, 0.5 * distance, box)
-    if moved is None and len(corners) <= BRUTE:
-        return _all_found(box, x, corners, points, group, distance, room)
+    first = points if points else apart
+    many = first * (len(corners) - first) if first else len(corners) ** 2 // 2
+    if moved is None and many <= BRUTE:
+        return _all_found(box, x, corners, points, first, group, distance, room)
     found = _of_moved(box, x, corners, points, group, distance, room, moved)
     ordered: Index = found[np.lexsort((found[:, 1], found[:, 0]))]
     return ordered
 
 
-def _all_found(box: Vec, x: Vec, corners: Index, points: int, group: Index, distance: float, room: int) -> Index:
-    """The same of few rows, each with each."""
+def _all_found(box: Vec, x: Vec, corners: Index, points: int, first: int, group: Index, distance: float, room: int
+               ) -> Index:
+    """The same of few rows: each with each, or the first ones with the others."""
     while True:
         found = np.empty((room, 2), dtype=np.int32)
-        count = int(all_pairs(box, points, x, corners, group, distance, found))
+        count = int(all_pairs(box, points, first, x, corners, group, distance, found))
         if count <= room:
             return found[:count]
         room = count

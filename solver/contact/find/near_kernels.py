@@ -78,13 +78,14 @@ def _is_near(p, q, points, x, corners, group, square, nodes, work):  # type: ign
     return True
 
 
-@kernel("i8(f8[:,::1], i8, f8[:,::1], i4[:,::1], i4[::1], f8, i4[:,::1])")
-def all_pairs(box, points, x, corners, group, distance, out):  # type: ignore[no-untyped-def]
-    """As `near_pairs`, of boxes in the order of the rows and without a grid: each row with each, sorted."""
+@kernel("i8(f8[:,::1], i8, i8, f8[:,::1], i4[:,::1], i4[::1], f8, i4[:,::1])")
+def all_pairs(box, points, first, x, corners, group, distance, out):  # type: ignore[no-untyped-def]
+    """As `near_pairs`, of boxes in the order of the rows and without a grid: the first rows with the others, or where
+    none are, each with each; sorted."""
     square, count, many = distance * distance, 0, box.shape[0]
     work, nodes = np.empty(WORK), np.empty(4, dtype=np.int32)
-    for p in range(points if points > 0 else many):
-        for q in range(points if points > 0 else p + 1, many):
+    for p in range(first if first > 0 else many):
+        for q in range(first if first > 0 else p + 1, many):
             if (box[p, 0] > box[q, 3] or box[q, 0] > box[p, 3] or box[p, 1] > box[q, 4] or box[q, 1] > box[p, 4]
                     or box[p, 2] > box[q, 5] or box[q, 2] > box[p, 5]):
                 continue
