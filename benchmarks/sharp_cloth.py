@@ -7,6 +7,11 @@ of 1/96 s, one thread. With Sharp Edges (EOL), and for LO-RES on the regular mes
 edges are. Medians of the steps after the first quarter of a second and before it flies off the edge, in thread
 milliseconds; columns as the dissertation's table has them: most faces, share of vertices that slide, shares of
 collision detection, remeshing, filling of matrices and the program. Its own times are another machine's of 2016.
+
+LO-RES is 3,300 small calls of numpy and kernels a step (5,400 before what is near, folds, borders and areas were
+kernels of one pass each, at four thirds of the time beside it in one process): the program makes 25 % of them,
+conforming 18 %, filling 10 %, adapting 9 %; kernels and the factor alone take about 1.5 ms. Its mesh changes at every
+step, so pattern, order and symbolic factor are made anew each time.
 """
 
 from __future__ import annotations
