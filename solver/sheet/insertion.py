@@ -229,6 +229,7 @@ def insert_edges(now: Conforming) -> int:
     # who left a feature just now is not put back by what is joined to it
     left = np.isin(edges[found.of], list(now.released))
     has = has.any(axis=1) | left.any(axis=1) | _beside_a_corner(now, ends, found.places)
+    speeds = runs.features.on_edges(found.feature, found.places)[1]
     done, moved = 0, set[int]()
     now.ordered.clear()
     order = np.lexsort((found.of, found.when))
@@ -240,7 +241,7 @@ def insert_edges(now: Conforming) -> int:
         if key in now.refused or a in moved or b in moved or now.spares(a, b):
             continue
         X = _material_at(working, a, b, float(found.share[k]))
-        if (_leaps(now, a, b, float(found.share[k]), found.places[k])
+        if (_leaps(now, a, b, float(found.share[k]), found.places[k], speeds[k])
                 or (limits.one_layer and _is_covered(now, int(run[k]), found.places[k], X))
                 or _slides_there(now, a, b, int(run[k]), found.places[k], X)):
             now.refused.add(key)
@@ -264,11 +265,13 @@ def _material_at(working: Working, a: int, b: int, share: float) -> Vec:
     return X
 
 
-def _leaps(now: Conforming, a: int, b: int, share: float, place: Vec) -> bool:
-    """Whether a place of an edge would be moved further than it comes by itself in a step: contact pushes it out."""
+def _leaps(now: Conforming, a: int, b: int, share: float, place: Vec, of_thing: Vec) -> bool:
+    """Whether a place of an edge would be moved further than it and what is sharp, at this velocity, come to each other
+    in a step, or it by itself: contact pushes it out."""
     x, v = now.working.x, now.working.v
     off = float(np.linalg.norm((1.0 - share) * x[a] + share * x[b] - place))
-    speed = float(np.linalg.norm((1.0 - share) * v[a] + share * v[b]))
+    own = (1.0 - share) * v[a] + share * v[b]
+    speed = max(float(np.linalg.norm(own)), float(np.linalg.norm(own - of_thing)))
     return off > now.limits.leap * (now.limits.thickness + now.h * speed)
 
 
