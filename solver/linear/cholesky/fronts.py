@@ -106,11 +106,15 @@ class Following:
         if not self._first_work:
             self._first_work = NodeGraph(*self._first, self._kept).tree().work
         if tree.work > GROWN * max(self._work, self._first_work):
-            order = self._order(graph.symmetric(), graph.nodes >= LARGE)
-            own = graph.tree(order)
-            self._work = min(own.work, tree.work)
-            if own.work < tree.work:
-                tree, self._own = own, order
+            # an order that is found slowly where one found quickly does not do
+            for lasts in (False, True) if graph.nodes >= LARGE else (False,):
+                order = self._order(graph.symmetric(), lasts)
+                own = graph.tree(order)
+                if own.work < tree.work:
+                    tree, self._own = own, order
+                if tree.work <= GROWN * self._first_work:
+                    break
+            self._work = tree.work
         return tree.symbolic()
 
     def forget_past(self) -> None:
