@@ -33,8 +33,9 @@ from benchmarks.report import claim, emit
 from benchmarks.sharp_cloth import EDGE, PAPER, H, box, scene, solid, stages_clocked
 from solver.contact.find.features import Features
 from solver.linear.constrained.rows import MOST, VertexRows
+from solver.parts.eol.cloth import Cloth
 from solver.parts.eol.cone import ROWS, Cone, Standing, cone
-from solver.parts.eol.sliding_cloth import Cloth, SlidingCloth
+from solver.parts.eol.sliding_cloth import SlidingCloth
 from solver.parts.eol.things import Moment, Things
 from solver.sheet.adapt import adapt
 from solver.sheet.runs import Runs

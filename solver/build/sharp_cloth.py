@@ -14,10 +14,11 @@ from ..errors import BadScene
 from ..forces.cloth.sheet import Sheet, SheetLaw
 from ..job import schema
 from ..job.folder import Job, blame, parameters
+from ..parts.eol.cloth import Cloth
 from ..parts.eol.fabric import Breeze, Fabric, Law
 from ..parts.eol.pushing import Pushing
 from ..parts.eol.rubbing import as_capstan
-from ..parts.eol.sliding_cloth import Cloth, SlidingCloth
+from ..parts.eol.sliding_cloth import SlidingCloth
 from ..parts.eol.swollen import Beside, FurtherAlong, Swollen, is_closed
 from ..parts.eol.things import Moment, Round, Thing, Things
 from ..sheet.chart import from_corners, of_flat

@@ -11,7 +11,8 @@ import numpy as np
 from ..embedding.sheets import SheetTold, ShownSheet
 from ..errors import Diverged, StepFailed
 from ..integrators.control import Controller
-from ..parts.eol.sliding_cloth import Cloth, SlidingCloth
+from ..parts.eol.cloth import Cloth
+from ..parts.eol.sliding_cloth import SlidingCloth
 from ..sheet.sheet_mesh import SheetMesh
 from ..state import State, Vec
 from .stepping import Stepping

@@ -15,7 +15,8 @@ from conjac.examples_blend import build  # noqa: E402
 @pytest.mark.long
 @pytest.mark.parametrize("name,cloth,last", [("nails", "Silk", 12), ("throw", "Silk", 20), ("push", "Curtain", 24),
                                              ("jaws", "Silk", 28), ("friction", "Rough Silk", 24),
-                                             ("tablecloth", "Tablecloth", 22)])
+                                             ("tablecloth", "Tablecloth", 22),
+                                             ("lo_res", "Sharp", 24)])
 def test_no_cloth_is_in_a_collider_or_through_itself_and_no_triangle_is_thin(scene, tmp_path, name, cloth, last):  # noqa: F811
     build.build(name, tmp_path)
     scene = bpy.context.scene

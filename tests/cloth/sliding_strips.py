@@ -8,8 +8,9 @@ from solver.contact.find.sharp import sharp_surface
 from solver.coordinates.prescribed import Still
 from solver.forces.cloth.corotated_membrane import CorotatedMembrane
 from solver.forces.cloth.quadratic_bending import QuadraticBending
+from solver.parts.eol.cloth import Cloth
 from solver.parts.eol.fabric import Fabric
-from solver.parts.eol.sliding_cloth import Cloth, SlidingCloth
+from solver.parts.eol.sliding_cloth import SlidingCloth
 from solver.parts.eol.things import Thing, Things
 from solver.sheet.limits import Limits
 from solver.sheet.sheet_mesh import SheetMesh

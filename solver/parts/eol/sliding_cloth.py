@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import StepFailed
 from ...linear.constrained.program import SparseProgram
@@ -20,6 +18,7 @@ from ...sheet.sheet_mesh import SheetMesh
 from ...sheet.sizing import Sizing
 from ...sheet.tracking import material_reach
 from ...state import Index, Mask, Vec
+from .cloth import Cloth
 from .cone import Cone, cone
 from .fabric import Assembled, Assembler, Breeze, Fabric
 from .gone_through import WITHIN, gone_through, inside
@@ -29,8 +28,6 @@ from .rubbing import Rubbed, along_surface, over_features
 from .things import Moment, Things
 from .told import Told, place_of
 from .touching import Look, renumbered
-
-T = TypeVar("T", bound=np.generic)
 
 OFF = 0.25  #: of the thickness: a vertex that is further off its feature after a step has lifted off
 #: [rad], [m/s], of the shortest edges: where cloth folds further, and slides slower than its tension, at least what it
@@ -50,34 +47,6 @@ RENEWED = 0.02  #: by which no resistance changes any more, as a share
 
 #: where pinned vertices are, (p, 3) [m], at a time [s]
 Pins = Callable[[float], Vec]
-
-
-@dataclass(frozen=True)
-class Cloth:
-    """Where it is and how it moves between two steps."""
-
-    mesh: SheetMesh
-    pin: Index  #: number of the pin that holds each vertex, −1 for none, (n,)
-    flat: Mask  #: vertices on features whose cloth did not fold, (n,)
-    free: Mask  #: vertices that came off a feature, (n,)
-
-    @classmethod
-    def at_rest(cls, mesh: SheetMesh, pinned: Index) -> Cloth:
-        """pinned: vertices, (p,)."""
-        pin = np.full(len(mesh.x), -1, dtype=np.int32)
-        pin[pinned] = np.arange(len(pinned))
-        return cls(mesh, pin, np.ones(len(mesh.x), dtype=bool), np.zeros(len(mesh.x), dtype=bool))
-
-    def moved(self, mesh: SheetMesh, was: Index) -> Cloth:
-        """The same on another mesh; was: the vertex that each of its is, −1 of new ones."""
-        old = was >= 0
-
-        def carried(values: NDArray[T], new: float) -> NDArray[T]:
-            out: NDArray[T] = np.full(len(was), new, dtype=values.dtype)
-            out[old] = values[was[old]]
-            return out
-
-        return Cloth(mesh, carried(self.pin, -1), carried(self.flat, True), carried(self.free, False))
 
 
 @dataclass(frozen=True)

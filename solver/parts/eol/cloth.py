@@ -1,0 +1,42 @@
+"""Where a cloth that slides is between two steps, on whatever mesh it has there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...sheet.sheet_mesh import SheetMesh
+from ...state import Index, Mask
+
+T = TypeVar("T", bound=np.generic)
+
+
+@dataclass(frozen=True)
+class Cloth:
+    """Where it is and how it moves between two steps."""
+
+    mesh: SheetMesh
+    pin: Index  #: number of the pin that holds each vertex, −1 for none, (n,)
+    flat: Mask  #: vertices on features whose cloth did not fold, (n,)
+    free: Mask  #: vertices that came off a feature, (n,)
+
+    @classmethod
+    def at_rest(cls, mesh: SheetMesh, pinned: Index) -> Cloth:
+        """pinned: vertices, (p,)."""
+        pin = np.full(len(mesh.x), -1, dtype=np.int32)
+        pin[pinned] = np.arange(len(pinned))
+        return cls(mesh, pin, np.ones(len(mesh.x), dtype=bool), np.zeros(len(mesh.x), dtype=bool))
+
+    def moved(self, mesh: SheetMesh, was: Index) -> Cloth:
+        """The same on another mesh; was: the vertex that each of its is, −1 of new ones."""
+        old = was >= 0
+
+        def carried(values: NDArray[T], new: float) -> NDArray[T]:
+            out: NDArray[T] = np.full(len(was), new, dtype=values.dtype)
+            out[old] = values[was[old]]
+            return out
+
+        return Cloth(mesh, carried(self.pin, -1), carried(self.flat, True), carried(self.free, False))
