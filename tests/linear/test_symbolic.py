@@ -172,3 +172,12 @@ def joined(pairs, count):
         whole[3 * b : 3 * b + 3, 3 * a : 3 * a + 3] = block.T
     whole += np.diag(np.abs(whole).sum(axis=1) + 1.0)
     return sp.csc_matrix(np.tril(whole))
+
+
+def test_what_needs_too_much_room_is_left_to_others(monkeypatch):
+    monkeypatch.setattr(multifrontal, "ALWAYS_ROOM", 0)
+    lower, _ = over_nodes(3, 60, 400, 6)
+    found = NodeGraph(lower.indptr, lower.indices, 6).tree().symbolic()
+    assert Fronts(found, lower, Room()).usable
+    monkeypatch.setattr("solver.linear.cholesky.fronts.MOST_ROOM", 10)
+    assert not Fronts(found, lower, Room()).usable

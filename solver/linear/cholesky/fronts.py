@@ -15,6 +15,7 @@ from .supernodal import Supernodes
 from .symbolic import NodeGraph, Symbolic
 
 GROWN = 1.5  #: times the work that an order was found with: from there on a new one is worth its price
+MOST_ROOM = 1 << 27  #: values, a gigabyte, besides those of L; CHOLMOD takes what would need more
 LARGE = 2000  #: nodes from which on an order is looked for as for one that lasts
 
 
@@ -26,7 +27,7 @@ class Fronts(Supernodes):
         self.nodes = found.nodes
         super().__init__(found.first, found.rows_start, found.values_start, found.rows, found.permutation)
         self._stands = False
-        self._fronts: Multifrontal | None = multifrontal(self, lower, np.float64, room.updates)
+        self._fronts: Multifrontal | None = multifrontal(self, lower, np.float64, room.updates, MOST_ROOM)
         self._values = room.values(int(self.values_start[-1])) if self.usable else np.empty(0)
 
     @property

@@ -31,14 +31,16 @@ PANEL = 192  #: columns of a front at the top that are factored together
 TILE = 192  #: rows or columns of a front at the top that a thread takes at once
 MOST_UPDATES = 2.0  #: of the room of L, for what fronts say of those above them
 ALWAYS_ROOM = 1 << 24  #: values; so many are no matter
+ANY_ROOM = 1 << 62
 
 
 class Multifrontal:
     """Where everything goes, found once for a pattern; `factor` writes L."""
 
-    def __init__(self, inside: Supernodes, lower: sp.csc_matrix, blas: Long, take: Take) -> None:
-        """lower: the pattern that `inside` factors. blas: of `addresses`. take: gives it memory, of its precision."""
-        self._inside, self._blas = inside, blas
+    def __init__(self, inside: Supernodes, lower: sp.csc_matrix, blas: Long, take: Take, most: int) -> None:
+        """lower: the pattern that `inside` factors. blas: of `addresses`. take: gives it memory, of its precision.
+        most: values that fronts may say of those above them."""
+        self._inside, self._blas, self._most = inside, blas, most
         self.is_of = Analysed(lower).is_of  #: whether it can factor this matrix
         first, rows_start, parent, relative = inside.first, inside.rows_start, inside.parent, inside.relative
         count = len(parent)
@@ -59,7 +61,7 @@ class Multifrontal:
     @property
     def fits(self) -> bool:
         """Whether it takes little more room than L itself; if not it must not be used."""
-        return self.room <= max(MOST_UPDATES * float(self._inside.values_start[-1]), ALWAYS_ROOM)
+        return self.room <= max(min(MOST_UPDATES * float(self._inside.values_start[-1]), self._most), ALWAYS_ROOM)
 
     def factor(self, data: Vec, scale: float, values: Single | Vec) -> bool:
         """Write L of scale × the matrix, whose lower triangle is `data`; False where it is not definite.
@@ -97,15 +99,15 @@ class Multifrontal:
 
 
 def multifrontal(inside: Supernodes, lower: sp.csc_matrix, kind: type = np.float32,
-                 take: Take | None = None) -> Multifrontal | None:
+                 take: Take | None = None, most: int = ANY_ROOM) -> Multifrontal | None:
     """That of this pattern, or None where scipy's BLAS is not as expected or memory would be short.
 
-    take: gives it so many values of this kind to work in, new ones where it is left out.
+    take: gives it so many values of this kind to work in, new ones where it is left out. most: of these.
     """
     blas = addresses("s" if kind is np.float32 else "d")
     if blas is None:
         return None
-    found = Multifrontal(inside, lower, blas, take or (lambda count: np.empty(count, dtype=kind)))
+    found = Multifrontal(inside, lower, blas, take or (lambda count: np.empty(count, dtype=kind)), most)
     return found if found.fits else None
 
 
