@@ -32,7 +32,7 @@ PARTS = {
     "articulated": ("growth", "mujoco", "klann", "bisp", "bisp_printed"),
     "conjac_scenes": ("twist", "hetero", "aniso", "barcut", "dragon", "dragon_coarse", "dragon_fine", "dragon_nodes",
                       "dragon_even", "bunny", "armadillo", "refactor", "muscle"),
-    "contact": ("self", "share", "ducks", "bowl", "fifty", "hundred"),
+    "contact": ("self", "share", "ducks", "bowl", "heap", "fifty", "hundred"),
     "contact_laws": ("mat", "balls"),
     "mechanism_scenes": ("chain", "biped"),
     "scale": ("multigrid", "direct", "poisson"),
