@@ -136,8 +136,8 @@ def heaped(name: str, count: int) -> Callable[[Path], tuple[list[Claim], dict[st
     return ran
 
 
-PARTS = {"self": against_itself, "share": at_rest, "ducks": many, "bowl": ten_in_a_bowl("bowl"), "heap": ten_in_a_bowl("heap"),
-         "fifty": heaped("fifty", 50), "hundred": heaped("hundred", 100)}
+PARTS = {"self": against_itself, "share": at_rest, "ducks": many, "bowl": ten_in_a_bowl("bowl"),
+         "heap": ten_in_a_bowl("heap"), "fifty": heaped("fifty", 50), "hundred": heaped("hundred", 100)}
 
 
 def main() -> None:
