@@ -181,3 +181,34 @@ def test_what_needs_too_much_room_is_left_to_others(monkeypatch):
     assert Fronts(found, lower, Room()).usable
     monkeypatch.setattr("solver.linear.cholesky.fronts.MOST_ROOM", 10)
     assert not Fronts(found, lower, Room()).usable
+
+
+def star(nodes, hub):
+    """A chain of nodes of which one is joined to all: dear where that goes first, as cheap as the chain where last."""
+    whole = np.zeros((3 * nodes, 3 * nodes))
+    for a, b in [*((k, k + 1) for k in range(nodes - 1)), *((hub, k) for k in range(nodes) if k != hub)]:
+        whole[3 * a : 3 * a + 3, 3 * b : 3 * b + 3] = whole[3 * b : 3 * b + 3, 3 * a : 3 * a + 3] = 0.1
+    return sp.csc_matrix(np.tril(np.where(np.eye(3 * nodes), 3.0 * nodes, whole) + 0.01 * np.kron(
+        np.eye(nodes), np.ones((3, 3)))))
+
+
+@pytest.mark.parametrize("quick_does", [True, False])
+def test_an_order_that_takes_long_is_asked_for_only_where_a_quick_one_does_not_do(monkeypatch, quick_does):
+    monkeypatch.setattr("solver.linear.cholesky.fronts.LARGE", 0)
+    asked, bad = [], np.arange(30, dtype=np.int32)
+    good = np.append(np.arange(1, 30), 0).astype(np.int32)
+
+    def order(graph, lasts):
+        asked.append(lasts)
+        return good if lasts or quick_does else bad
+
+    following, joined = Following(star(30, 29), 0, order), star(30, 0)
+    found = following.follow(joined)
+    assert asked == ([False] if quick_does else [False, True])
+    assert len(found.values) < 0.6 * 90 * 90 / 2  # the hub came last
+    found.factor(joined)
+    right = np.ones((90, 1))
+    whole = joined + sp.tril(joined, -1).T
+    assert np.abs(whole @ found.solve(right) - right).max() < 1e-12
+    following.follow(star(30, 0))
+    assert len(asked) == (1 if quick_does else 2)  # it is kept

@@ -8,6 +8,7 @@ largest cost after the factorization; rows of contact and joints ask for both.
 from __future__ import annotations
 
 import ctypes
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Protocol, cast
 
@@ -41,7 +42,7 @@ class CholmodFactor(ctypes.Structure):
 INTEGERS = {0: ctypes.c_int32, 2: ctypes.c_int64}  #: CHOLMOD_INT and CHOLMOD_LONG
 
 
-class Supernodes:
+class Supernodes(ABC):
     """A supernodal factor's arrays."""
 
     nodes = 0  #: whose unknowns come first, in whole 3 x 3 blocks, together in L too; 0 where nobody says so
@@ -59,14 +60,14 @@ class Supernodes:
         self._works = np.zeros((max(len(self.trees) // 2, MOST_GROUPS), self.longest * GROUP))
 
     @property
+    @abstractmethod
     def values(self) -> Vec:
         """Those of L, supernode by supernode in full columns; writing them changes what is solved with."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def stands(self) -> bool:
         """Whether there are values: a matrix that could not be factored leaves none, or some."""
-        raise NotImplementedError
 
     def solve(self, right: Vec) -> Vec:
         """The factored matrix's inverse times right, (n, c): in the unknowns' own order, and of new memory."""

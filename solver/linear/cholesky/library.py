@@ -1,0 +1,120 @@
+"""A CHOLMOD that somebody's wheel carries: it factors the pattern that it was given first, and we those that follow."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import scipy.sparse as sp
+
+from ...state import Index, Vec
+from ..analysed import Analysed
+from .backward import Backward
+from .fronts import Following, Fronts
+from .supernodal import Supernodes, supernodes
+
+
+class Library(ABC):
+    """LinearSolver on a library's supernodal factor."""
+
+    proves_definite = True
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+        self.remarks: list[str] = []
+        self.factored = 0
+        self._fronts: Fronts | None = None  #: of a pattern that came later
+        self._backward: Backward | None = None
+        self._kept = 0
+
+    @staticmethod
+    @abstractmethod
+    def order(graph: sp.csc_matrix, lasts: bool = True) -> Index:
+        """As LinearSolver has it."""
+
+    @abstractmethod
+    def _analyse(self, lower: sp.csc_matrix) -> None:
+        """In the order that it has; the library may add a postorder."""
+
+    @abstractmethod
+    def _factor(self, lower: sp.csc_matrix) -> None:
+        """Raises NotPositiveDefinite."""
+
+    @abstractmethod
+    def _solve(self, right: Vec) -> Vec:
+        """A⁻¹ right, (m,) or (m, c)."""
+
+    @abstractmethod
+    def _solve_lt(self, sides: Vec) -> Vec:
+        """L⁻ᵀ sides, (m, c)."""
+
+    @abstractmethod
+    def _permutation(self) -> Index:
+        """Row i of L is unknown permutation[i]; asked once there is a factor."""
+
+    @abstractmethod
+    def _address(self) -> int | None:
+        """Of the cholmod_factor; None where it cannot be told."""
+
+    def analyse(self, lower: sp.csc_matrix, kept: int) -> None:
+        self._following, self._kept, self._is_past = Following(lower, kept, self.order), kept, False
+        self._take(lower)
+
+    def _take(self, lower: sp.csc_matrix) -> None:
+        self._analyse(lower)
+        self._own = self._analysed = Analysed(lower)
+        self._fronts, self._backward = None, None
+        self._supernodes: Supernodes | None = None
+        self._looked_inside = self._stands = False
+
+    def follow(self, lower: sp.csc_matrix) -> None:
+        """Take another pattern of the same unknowns: the library the first one, which it has analysed already."""
+        own, self._is_past = self._own.is_of(lower), False
+        self._fronts, self._backward = None if own else self._following.follow(lower), None
+        if own or self._fronts is not None:
+            self._analysed = self._own if own else Analysed(lower)
+        else:
+            self._take(lower)
+
+    def factor(self, lower: sp.csc_matrix, places: Vec | None = None) -> None:
+        self.factored += 1
+        if self._is_past or not self._analysed.is_of(lower):
+            self.follow(lower)
+        if self._fronts is not None:
+            self._fronts.factor(lower)
+            return
+        self._stands = False
+        self._factor(lower)
+        self._stands = True
+
+    def solve(self, right: Vec) -> Vec:
+        if self._fronts is not None:
+            return self._fronts.solve(right.reshape(len(right), -1)).reshape(right.shape)
+        return self._solve(right)
+
+    def forget_past(self) -> None:
+        """The pattern that came last, and the order that earlier ones led to."""
+        self._is_past = True
+        self._following.forget_past()
+
+    def condense(self) -> Vec:
+        """One backward solve, on all threads where the factor's inside is as expected."""
+        inside = self.supernodes()
+        if self._backward is None:
+            order = self._permutation() if self._fronts is None else self._fronts.permutation
+            self._backward = Backward(order, self._kept)
+        return self._backward.solve(self._solve_lt if inside is None else inside.solve_lt)
+
+    def left_of_condense(self) -> Vec | None:
+        """Nothing."""
+        return None
+
+    def supernodes(self) -> Supernodes | None:
+        """The inside of the factor, once there is one; None where it is not as expected."""
+        if self._is_past:
+            return None
+        if self._fronts is not None:
+            return self._fronts if self._fronts.stands else None
+        if not self._looked_inside and self._stands:
+            found = supernodes(self._address(), len(self._permutation()), self._solve_lt)
+            self._supernodes, self._looked_inside = found, True
+        return self._supernodes
