@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from ..state import Index, Vec
+from ..threads import kernel
 
 WIDEST = 4  #: most nodes of a stencil
 
@@ -30,7 +31,16 @@ class Stencils:
 
     def add_forces(self, out: Vec) -> None:
         """Add to forces on all nodes, (n, 3) [N]."""
-        np.add.at(out, self.nodes, self.forces)
+        add_corners(np.ascontiguousarray(self.nodes, dtype=np.int32), np.ascontiguousarray(self.forces), out)
+
+
+@kernel("void(i4[:,::1], f8[:,:,::1], f8[:,::1])")
+def add_corners(nodes, corners, out):  # type: ignore[no-untyped-def]
+    """Add values at the nodes of elements, both (s, w), (s, w, 3), to those of all nodes, (n, 3)."""
+    for s in range(nodes.shape[0]):
+        for a in range(nodes.shape[1]):
+            for i in range(3):
+                out[nodes[s, a], i] += corners[s, a, i]
 
 
 def side_by_side(tables: Sequence[Stencils]) -> tuple[Index, Vec]:

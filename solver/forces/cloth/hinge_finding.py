@@ -1,4 +1,4 @@
-"""Kernel: edges of triangles that have one on either side."""
+"""Kernels: what triangles are in material space, and edges that have one on either side."""
 
 from __future__ import annotations
 
@@ -57,3 +57,18 @@ def find_hinges(triangles, material, nodes, faces, length, cotangents):  # type:
                 cotangents[count, 2 * side + 1] = cotangent(material, t, at_b, at_a, other)
             count += 1
     return count
+
+
+@kernel("void(f8[:,:,::1], f8[::1], f8[:,:,::1])", fastmath=frozenset())
+def measure_material(material, areas, gradients):  # type: ignore[no-untyped-def]
+    """Areas (e,) [m²] and ∇N of the corners, (e, 3, 2) [1/m], of triangles in material space, (e, 3, 2) [m]."""
+    for e in range(material.shape[0]):
+        b0, b1 = material[e, 1, 0] - material[e, 0, 0], material[e, 1, 1] - material[e, 0, 1]
+        c0, c1 = material[e, 2, 0] - material[e, 0, 0], material[e, 2, 1] - material[e, 0, 1]
+        twice = b0 * c1 - b1 * c0
+        inverse = 1.0 / twice
+        areas[e] = 0.5 * abs(twice)
+        gradients[e, 1, 0], gradients[e, 1, 1] = inverse * c1, inverse * -c0
+        gradients[e, 2, 0], gradients[e, 2, 1] = inverse * -b1, inverse * b0
+        for i in range(2):
+            gradients[e, 0, i] = -gradients[e, 1, i] - gradients[e, 2, i]

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from ...state import Index, Vec
-from .sheet import Sheet
+from .quadratic_kernels import measure, stiffen, weigh
+from .sheet import Sheet, over_elements
 
 
 class QuadraticBending:
@@ -20,23 +21,17 @@ class QuadraticBending:
     def __init__(self, sheet: Sheet, params: Mapping[str, float]) -> None:
         """params: bending_stiffness, k, what a sheet of a metre's width resists a curvature of 1/m with [N m]."""
         hinges = sheet.hinges
-        at_a, at_b, other_a, other_b = hinges.cotangents.T
         self.nodes: Index = hinges.nodes
-        self._weights = np.column_stack([at_b + other_b, at_a + other_a, -at_a - at_b, -other_a - other_b])
-        self._stiffness = params["bending_stiffness"] / hinges.areas.sum(axis=1)
-        pairs = [self._weights[:, a] * self._weights[:, b] for a in range(1, 4) for b in range(a)]
-        blocks = -self._stiffness[:, None] * np.column_stack(pairs)
+        self._weights, self._stiffness = np.empty((len(self.nodes), 4)), np.empty(len(self.nodes))
+        weigh(hinges.cotangents, hinges.areas, params["bending_stiffness"], self._weights, self._stiffness)
         self.energies = np.zeros(len(self.nodes))
-        self._blocks = (blocks[:, :, None] * np.eye(3).ravel()).reshape(-1, 6, 9)
 
     def measure(self, x: Vec, forces: Vec) -> float:
         """Energy [J] at positions (n, 3) [m]; writes forces (h, 4, 3) [N]."""
-        curvature = np.einsum("ha,haj->hj", self._weights, x[self.nodes])
-        np.multiply((-self._stiffness[:, None] * self._weights)[:, :, None], curvature[:, None], out=forces)
-        self.energies = 0.5 * self._stiffness * np.einsum("hj,hj->h", curvature, curvature)
+        over_elements(measure, len(self.nodes), x, self.nodes, self._weights, self._stiffness, forces, self.energies)
         return float(self.energies.sum())
 
     def fill(self, x: Vec, project: bool, forces: Vec, blocks: Vec) -> None:
         """Write forces (h, 4, 3) [N] and blocks of K = ∂f/∂x, (h, 6, 9) [N/m], negative semi-definite anyway."""
         self.measure(x, forces)
-        blocks[:] = self._blocks
+        over_elements(stiffen, len(self.nodes), self._weights, self._stiffness, blocks)

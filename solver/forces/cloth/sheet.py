@@ -11,7 +11,7 @@ import numpy as np
 
 from ...state import Index, Vec
 from ...threads import share
-from .hinge_finding import find_hinges
+from .hinge_finding import find_hinges, measure_material
 
 ALONE = 256  #: elements that are not worth sharing between threads
 
@@ -27,21 +27,22 @@ class Sheet:
     triangles: Index  #: (e, 3), numbers among those
     material: Vec  #: of the corners of each triangle [m], (e, 3, 2)
 
-    @cached_property
+    @property
     def areas(self) -> Vec:
         """In material space [m²], (e,)."""
-        b, c = (self.material[:, k] - self.material[:, 0] for k in (1, 2))
-        areas: Vec = 0.5 * np.abs(b[:, 0] * c[:, 1] - b[:, 1] * c[:, 0])
-        return areas
+        return self._measured[0]
 
-    @cached_property
+    @property
     def gradients(self) -> Vec:
         """∇N of the corners in material space [1/m], (e, 3, 2)."""
-        b, c = (self.material[:, k] - self.material[:, 0] for k in (1, 2))
-        # the inverse of (b; c), written out: a library's costs fifty times as much for so small a one
-        inverse = 1.0 / (b[:, 0] * c[:, 1] - b[:, 1] * c[:, 0])[:, None]
-        of_b, of_c = inverse * np.stack([c[:, 1], -c[:, 0]], axis=1), inverse * np.stack([-b[:, 1], b[:, 0]], axis=1)
-        return np.stack([-of_b - of_c, of_b, of_c], axis=1)
+        return self._measured[1]
+
+    @cached_property
+    def _measured(self) -> tuple[Vec, Vec]:
+        areas: Vec = np.empty(len(self.material))
+        gradients: Vec = np.empty((len(self.material), 3, 2))
+        measure_material(np.ascontiguousarray(self.material, dtype=float), areas, gradients)
+        return areas, gradients
 
     @cached_property
     def hinges(self) -> Hinges:
