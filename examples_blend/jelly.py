@@ -89,9 +89,8 @@ def clearance(bodies: Sequence[bpy.types.Object], frames: Iterable[int]) -> floa
     folder = place.job_folder(bodies[0])
     job, cache = load(folder), place.cache_of(folder)
     world = build(job, lambda *_: None)[0]
-    k = next(k for k, part in enumerate(world.parts) if getattr(part, "soft", part).contacts)
-    part, state = world.parts[k], world.parted(world.initial_state())[k]
-    soft, state = (part.soft, part.parted(state)[0]) if hasattr(part, "soft") else (part, state)
+    parts = zip(world.parts, world.parted(world.initial_state()))
+    soft, state = next((part, state) for part, state in parts if getattr(part, "contacts", ()))
     law, scene = soft.contacts[0], bpy.context.scene
     start, corners, nodes = soft.coordinates.place(state.q, 0.0, state.led), {}, {}
     for body in soft.parts:

@@ -25,7 +25,7 @@ from solver.build.world import build
 from solver.job.load import load
 from solver.meshing.grid import box_tets
 from solver.meshing.volume import boundary_faces, tet_volumes
-from solver.world.carried import FleshOnBones
+from solver.world.world import World
 
 FPS, SAMPLES = 25.0, 4
 YOUNG, POISSON, TENDON = 3.0e4, 0.49, 3.0e5  #: [Pa], -, [Pa]
@@ -106,13 +106,11 @@ class Arm:
         (folder / "scene.json").write_text(json.dumps(scene), encoding="utf-8")
         return folder
 
-    def world(self, method: str = "conjac", **choices: Any) -> FleshOnBones:
+    def world(self, method: str = "conjac", **choices: Any) -> World:
         """The job's world; choices as `write` has them."""
         with tempfile.TemporaryDirectory(prefix="conjac-muscle-") as name:
             job = load(self.write(Path(name), method, **choices))
-            [part] = build(job, lambda *_: None, volumes_of(job, lambda *_: None))[0].parts
-        assert isinstance(part, FleshOnBones)
-        return part
+            return build(job, lambda *_: None, volumes_of(job, lambda *_: None))[0]
 
 
 def belly_of(along: np.ndarray, tip: float, wide: float) -> np.ndarray:
@@ -244,7 +242,7 @@ def bend(arm: Arm, h: float, betas: dict[str, float]) -> dict[str, Bent]:
             ms[method].append(1e3 * (time.perf_counter() - began))
             soft, joints = world.parted(states[method])
             angles[method].append(joints.q)
-            speeds[method].append(world.soft.velocity(soft)[arm.muscle.middle])
+            speeds[method].append(world.parts[0].velocity(soft)[arm.muscle.middle])
     return {method: Bent(np.array(angles[method]), float(np.median(ms[method])), np.array(speeds[method]))
             for method in worlds}
 

@@ -8,7 +8,7 @@ from .. import catalogue
 from ..job.folder import Job, parameters
 from ..job.schema import Body
 from ..meshing.volume import Volume
-from ..world.interface import Part
+from ..world.interface import Part, Ride
 from ..world.world import World
 from .fields import Prepared
 from .soft_bodies import assemble, prepare_all
@@ -38,10 +38,12 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None) -> tupl
     parts: list[Part] = [assemble(job, group) for group in solved_at_once(job, [one for one in together
                                                                                  if one not in carried])]
     parts += [sharp_part(job, one) for one in sharp]
+    rides: list[Ride] = []
     if rigid is not None:
-        parts += _jointed(job, carried, rigid)
-    notes = [SIDE_BY_SIDE] if rigid is not None and len(parts) > 1 and job.scene.contact is None else []
-    return World(parts, [one.body.name for one in prepared], notes), prepared
+        jointed, rides = _jointed(job, carried, rigid)
+        parts += jointed
+    beside = rigid is not None and len(parts) - len(rides) > 1 and job.scene.contact is None
+    return World(parts, [one.body.name for one in prepared], [SIDE_BY_SIDE] if beside else [], rides), prepared
 
 
 def solved_at_once(job: Job, prepared: list[Prepared]) -> list[list[Prepared]]:
@@ -77,10 +79,10 @@ def _mechanisms(job: Job) -> Joints | None:
     return build_mechanisms(job)
 
 
-def _jointed(job: Job, carried: list[Prepared], rigid: Joints) -> list[Part]:
-    """The mechanisms, one part with the bodies that hang on them where joints move any of those."""
+def _jointed(job: Job, carried: list[Prepared], rigid: Joints) -> tuple[list[Part], list[Ride]]:
+    """The mechanisms with the bodies that hang on them, and their ride where joints move any of what they hang on."""
     if not carried:
-        return [rigid]
+        return [rigid], []
     from ..world.carried import FleshOnBones
     from .obstacles import obstacles_of
     from .riders import Riding
@@ -96,4 +98,4 @@ def _jointed(job: Job, carried: list[Prepared], rigid: Joints) -> list[Part]:
     held = [without_pins(one) for one in carried] if touches else carried
     riding = Riding(held, rigid, by_body, obstacles.rides)
     soft = assemble(job, carried, riding.coordinates, obstacles)
-    return [FleshOnBones(soft, rigid, by_body)] if len(riding.riders) else [soft, rigid]
+    return [soft, rigid], [FleshOnBones(soft, rigid, by_body)] if len(riding.riders) else []

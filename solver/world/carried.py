@@ -1,4 +1,4 @@
-"""Soft bodies that hang on bones: both worlds in one, their velocities solved at once."""
+"""Soft bodies that hang on bones: a ride of one part on another, their rates solved at once."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ from .flying import FlyingBones
 from .ground_friction import landed, remember, rubbed
 from .in_contact import touches
 from .joints import Joints
+from .layout import of_another_version
 from .nodes import Nodes
 from .skeleton import Skeleton
 from .stepping import Stepping
-from .world import World
 
 if TYPE_CHECKING:
     from ..assembly.tangent import Tangent
 
-JOINTS = "joints/"  #: what keys of the joints' memory begin with
+JOINTS = "joints/"  #: what keys of the joints' memory begin with within a step
 HISTORIES = [key for pair in PAIRS for key in pair]  #: keys of the memory that have as many values as q
 
 
@@ -54,10 +54,11 @@ class _WhoBalance:
         return at_once
 
 
-class FleshOnBones(Stepping, World):
-    """Soft bodies of which some hang on bones, and all mechanisms, in one system: a part of two parts.
+class FleshOnBones(Stepping):
+    """Soft bodies of which some hang on bones, and all mechanisms: two parts, stepped as one system.
 
-    To an integrator it is one system whose coordinates are those of both, q̇ = u.
+    To an integrator it is one system whose coordinates are those of both, q̇ = u. Its state is theirs joined: within a
+    step what the integrator remembers stands there whole, beside the memory of the flesh, and the joints' has a prefix.
     """
 
     def __init__(self, soft: Nodes, jointed: Joints, by_body: bool = False) -> None:
@@ -65,32 +66,25 @@ class FleshOnBones(Stepping, World):
         self.soft, self.jointed, self.by_body = soft, jointed, by_body
         self._flesh, attached = soft.coordinates, soft.coordinates.attached
         self._skeleton = Skeleton(jointed, attached.bodies, by_body)
-        self._cut = 3 * len(self._flesh.free)
+        self._cut = soft.unknowns
         self._reduced = soft.condensation.solved_by(_WhoBalance())
         self._aim = Aim(jointed.constraints, jointed.unknowns)
         self._whole: Full | None = None  #: all free nodes as unknowns, once bodies that balance touch something
         on = "ride on" if soft.mass[attached.nodes].all() else "or corners of rigid surfaces ride on"
-        super().__init__([soft, jointed], notes=[
-            f"{len(attached.nodes)} soft nodes {on} {len(np.unique(attached.bodies))} rigid bodies, "
-            "and both are solved at once"])
+        self.notes = [f"{len(attached.nodes)} soft nodes {on} {len(np.unique(attached.bodies))} rigid bodies, and "
+                      "both are solved at once"]
 
     @property
-    def unknowns(self) -> int:
-        """Coordinates of the free nodes and of all joints, and as many rates."""
-        return self.soft.unknowns + self.jointed.unknowns
+    def rider(self) -> Nodes:
+        return self.soft
 
-    def owns(self, name: str) -> bool:
-        """Whether a body of this name is among them."""
-        return self.soft.owns(name) or self.jointed.owns(name)
+    @property
+    def carrier(self) -> Joints:
+        return self.jointed
 
-    def initial_state(self) -> State:
-        """The state at the start frame, joints as they are told and soft bodies on them. Raises Diverged."""
-        joints = self.jointed.initial_state()
-        return self.joined([self.soft.initial_state(self._led(joints)), joints])
-
-    def _led(self, joints: State) -> Led:
+    def led(self, carrier: State) -> Led:
         """What a state of the joints has attached nodes do."""
-        return self._flesh.attached.led(self._skeleton.bodies(joints))
+        return self._flesh.attached.led(self._skeleton.bodies(carrier))
 
     def parted(self, state: State) -> list[State]:
         """The soft bodies' state, attached nodes where the joints have them, and the joints'."""
@@ -100,7 +94,7 @@ class FleshOnBones(Stepping, World):
             if key in flesh:
                 bones[key], flesh[key] = flesh[key][self._cut :], flesh[key][: self._cut]
         joints = replace(joints, memory=bones)
-        return [replace(soft, memory=flesh, led=self._led(joints)), joints]
+        return [replace(soft, memory=flesh, led=self.led(joints)), joints]
 
     def _apart(self, state: State) -> tuple[State, State]:
         """The same with histories left whole: what an integrator remembers of both stands among the soft bodies'."""
@@ -109,12 +103,14 @@ class FleshOnBones(Stepping, World):
         return (State(state.time, state.q[: self._cut], state.u[: self._cut], flesh),
                 State(state.time, state.q[self._cut :], state.u[self._cut :], bones))
 
-    def joined(self, states: Sequence[State], before: State | None = None) -> State:
-        """One state of both, and one history."""
+    def joined(self, states: Sequence[State]) -> State:
+        """One state of both, and one history. Raises BadInput where one lacks its own."""
         soft, jointed = states
         flesh, bones = dict(soft.memory), dict(jointed.memory)
         for key in HISTORIES:
-            if key in bones:
+            if key in flesh or key in bones:
+                if key not in bones or len(flesh[key]) != len(soft.q):
+                    raise of_another_version()
                 flesh[key] = np.concatenate([flesh[key], bones.pop(key)])
         memory = flesh | {JOINTS + key: value for key, value in bones.items()}
         return State(soft.time, np.concatenate([soft.q, jointed.q]), np.concatenate([soft.u, jointed.u]), memory)
@@ -136,7 +132,7 @@ class FleshOnBones(Stepping, World):
         behind = self._aim.behind(joints, self.jointed.condensation.last)
         solved = self._flesh.place(soft.q, soft.time, soft.led)
         joints = self.jointed.finish(joints, alone=False)
-        soft = replace(soft, led=self._led(joints))
+        soft = replace(soft, led=self.led(joints))
         finished = self._flesh.place(soft.q, soft.time, soft.led)
         if self.soft.largest_step(solved, finished) < 1.0:
             if self._aim.leads_on(behind, h):
@@ -146,7 +142,6 @@ class FleshOnBones(Stepping, World):
                              f"it{nearest(self.soft.touched_at(solved))}", None, GIVE_WAY)
         self.soft.refuse_blow_up(soft)
         self.soft.note_remarks(soft)
-        self._gather_notes()
         return self.joined([soft, joints]), True
 
     # what integrators ask
@@ -170,7 +165,7 @@ class FleshOnBones(Stepping, World):
         damped = posed.lin.damped
         start, end = self.parted(before), self.parted(after)
         soft, joints = self._flying.keep(start, end, h, damped)
-        return self.joined([self.soft.with_spin(start[0], replace(soft, led=self._led(joints)), h, damped), joints])
+        return self.joined([self.soft.with_spin(start[0], replace(soft, led=self.led(joints)), h, damped), joints])
 
     @cached_property
     def _flying(self) -> FlyingBones:
@@ -235,7 +230,7 @@ class FleshOnBones(Stepping, World):
 
         # damping is that of where both will be by then
         ahead = joints.q + (stage.time - start.time) * joints.u
-        damped = self.soft.damped_through(stage, replace(soft, led=self._led(replace(joints, q=ahead))))
+        damped = self.soft.damped_through(stage, replace(soft, led=self.led(replace(joints, q=ahead))))
 
         kept: Vec | None = None
         if stage.momentum is Momentum.STRAIGHT:
@@ -339,11 +334,3 @@ class FleshOnBones(Stepping, World):
         """Of all nodes, (n, 3) [m]."""
         soft = self.parted(state)[0]
         return self._flesh.place(soft.q, soft.time, soft.led)
-
-    def nodes_at(self, state: State) -> tuple[Vec, Vec]:
-        """Of the soft bodies."""
-        return self.soft.nodes_at(self.parted(state)[0])
-
-    def deformation(self, before: State, after: State) -> float:
-        """What a step's velocities change an edge by at most, as a share of its length."""
-        return self.soft.deformation(self.parted(before)[0], self.parted(after)[0])

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import Diverged, StepFailed
 from ..integrators.control import Controller
-from ..state import State, Vec
+from ..state import Led, State, Vec
 
 if TYPE_CHECKING:
     from ..embedding.sheets import SheetTold
 
 
 class Part(Protocol):
-    """Nodes, joints, or both where some hang on others. Steps are pure: they take a State and return a new one.
+    """Nodes, or joints. Steps are pure: they take a State and return a new one.
 
     How a step goes is `Stepping`'s: a part is one of those.
     """
@@ -97,3 +98,41 @@ class Part(Protocol):
 
     def explain(self, failure: StepFailed, state: State, frame: int) -> Diverged:
         """The error for the artist: which body, at which frame, and what helps."""
+
+
+class Rider(Part, Protocol):
+    """A part of which some nodes ride on what another one moves."""
+
+    def initial_state(self, led: Led | None = None) -> State:
+        """At the start frame, with what carries some nodes there. Raises Diverged."""
+
+
+class Ride(Protocol):
+    """Two parts of which one rides on the other, so that both are solved at once."""
+
+    @property
+    def rider(self) -> Rider:
+        """Whose nodes ride."""
+
+    @property
+    def carrier(self) -> Part:
+        """What moves them."""
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences for the user besides those of both."""
+
+    def led(self, carrier: State) -> Led:
+        """What a state of the carrier has the riding nodes do."""
+
+    def joined(self, states: Sequence[State]) -> State:
+        """One state of the rider's and the carrier's, as an integrator steps it."""
+
+    def parted(self, state: State) -> list[State]:
+        """Both again."""
+
+    def step(self, state: State, h: float) -> State:
+        """Both after h seconds. Raises StepFailed; the old state is still good."""
+
+    def rescue(self, state: State, h: float, failure: StepFailed) -> State:
+        """The same in a way that asks less, after the shortest step failed. Raises StepFailed where there is none."""

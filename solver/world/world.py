@@ -1,41 +1,52 @@
-"""The world: parts that are each solved by themselves, in one state; and what a bake asks of all of them."""
+"""The world: parts in one state, who rides on whom, and what a bake asks of all of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import BadScene, Diverged, StepFailed
 from ..integrators.control import Controller
 from ..state import State, Vec
-from .interface import Part
+from .interface import Part, Ride
+from .layout import Layout
 
 if TYPE_CHECKING:
     from ..embedding.sheets import SheetTold
 
-T = TypeVar("T")
-
 
 class World:
-    """All parts of a scene. Nothing of one part acts on another: what hangs together is one part.
-
-    The state's coordinates and rates are those of the parts, one after the other; their memory has keys `k/…`, k the
-    part's number. Keys without a number belong to nobody, as those of the controller of steps.
+    """All parts of a scene. Nothing of one part acts on another but on those that it rides on, with which it is solved.
     """
 
-    def __init__(self, parts: Sequence[Part], order: Sequence[str] = (), notes: Sequence[str] = ()) -> None:
+    def __init__(self, parts: Sequence[Part], order: Sequence[str] = (), notes: Sequence[str] = (),
+                 rides: Sequence[Ride] = ()) -> None:
         """order: names of bodies as their output stands in a frame; empty: as the parts have them.
-        notes: sentences besides those of the parts. Raises BadScene where two bodies have one name."""
-        self.parts, self._order = list(parts), list(order)
+        notes: sentences besides those of the parts. rides: who of them rides on whom.
+        Raises BadScene where two bodies have one name, or where a ride is on what is not there or in a circle."""
+        self.parts, self._order, self.rides = list(parts), list(order), list(rides)
         self.notes: list[str] = []
         self._told = [0] * len(self.parts)
         self._gather_notes()
+        self.notes += [note for ride in self.rides for note in ride.notes]
         self.notes += notes
-        ends = np.cumsum([0, *(part.unknowns for part in self.parts)]).tolist()
-        self._where = [slice(first, end) for first, end in zip(ends, ends[1:])]
+        self._layout = Layout([part.unknowns for part in self.parts])
+        self._rides = [(ride, self._number_of(ride.rider), self._number_of(ride.carrier)) for ride in self.rides]
+        carried, carry = ({on[k] for on in self._rides} for k in (1, 2))
+        if len(carried) < len(self._rides) or len(carry) < len(self._rides) or carried & carry:
+            raise BadScene("a part rides on what rides itself, or is in two rides",
+                           "Let each hang on one mechanism, and no mechanism on what hangs")
+        self._alone = [k for k in range(len(self.parts)) if k not in carried | carry]
         self._places = self._placed()
+
+    def _number_of(self, part: Part) -> int:
+        for k, one in enumerate(self.parts):
+            if one is part:
+                return k
+        raise BadScene("a part rides on one that is not in the scene", "Add what it rides on")
 
     def _gather_notes(self) -> None:
         """What parts had to say since it was asked last, each sentence once."""
@@ -78,59 +89,52 @@ class World:
         return [told for part in self.parts for told in part.mechanisms]
 
     def with_part(self, k: int, part: Part) -> World:
-        """The same world with another part in the place of the k-th, after that was reshaped."""
+        """The same world with another part in the place of the k-th, after that was reshaped; one in no ride."""
         parts = [part if i == k else one for i, one in enumerate(self.parts)]
-        other = World(parts, self._order)
+        other = World(parts, self._order, rides=self.rides)
         other.notes = [*self.notes, *(note for note in part.notes if note not in self.notes)]
         return other
 
     # one state
 
     def parted(self, state: State) -> list[State]:
-        """The states of the parts."""
-        memories: list[dict[str, Vec]] = [{} for _ in self.parts]
-        for key, value in state.memory.items():
-            number, slash, own = key.partition("/")
-            if slash:
-                memories[int(number)][own] = value
-        return [State(state.time, state.q[where], state.u[where], memory)
-                for where, memory in zip(self._where, memories)]
+        """The states of the parts, nodes that ride where what carries them is."""
+        states = self._layout.parted(state)
+        for ride, rider, carrier in self._rides:
+            states[rider] = replace(states[rider], led=ride.led(states[carrier]))
+        return states
 
     def joined(self, states: Sequence[State], before: State | None = None) -> State:
         """One state of all; `before` has the memory that is nobody's."""
-        memory = {} if before is None else {key: value for key, value in before.memory.items() if "/" not in key}
-        for k, state in enumerate(states):
-            memory |= {f"{k}/{key}": value for key, value in state.memory.items()}
-        return State(states[0].time, np.concatenate([state.q for state in states]),
-                     np.concatenate([state.u for state in states]), memory)
+        return self._layout.joined(states, before)
 
     def initial_state(self) -> State:
         """At the start frame. Raises Diverged."""
-        return self.joined([part.initial_state() for part in self.parts])
+        started = {k: self.parts[k].initial_state() for k in self._alone}
+        for ride, rider, carrier in self._rides:
+            started[carrier] = ride.carrier.initial_state()
+            started[rider] = ride.rider.initial_state(ride.led(started[carrier]))
+        return self.joined([started[k] for k in range(len(self.parts))])
 
     def step(self, state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
-        after = self._each(state, lambda k, part, mine: part.step(mine, h))
-        self._gather_notes()
-        return self.joined(after, state)
+        return self._advanced(state, lambda k, one, mine: one.step(mine, h))
 
     def rescue(self, state: State, h: float, failure: StepFailed) -> State:
         """The same, the part that failed stepped in another way that it knows of. Raises StepFailed."""
-        after = self._each(state, lambda k, part, mine: part.rescue(mine, h, failure) if failure.part in (k, None)
-                           else part.step(mine, h))
-        self._gather_notes()
-        return self.joined(after, state)
+        return self._advanced(state, lambda k, one, mine: one.rescue(mine, h, failure) if failure.part in (k, None)
+                              else one.step(mine, h))
 
-    def _each(self, state: State, ask: Callable[[int, Part, State], T]) -> list[T]:
-        """What each part answers of its own state; a StepFailed says whose it is."""
-        answers = []
-        for k, (part, mine) in enumerate(zip(self.parts, self.parted(state))):
-            try:
-                answers.append(ask(k, part, mine))
-            except StepFailed as failure:
-                failure.part = k
-                raise
-        return answers
+    def _advanced(self, state: State, ask: Callable[[int, Part | Ride, State], State]) -> State:
+        """What each part answers of its own state, those in a ride at once; a StepFailed says whose it is."""
+        states = self._layout.parted(state)
+        for k in self._alone:
+            states[k] = _blaming(k, ask, self.parts[k], states[k])
+        for ride, rider, carrier in self._rides:
+            after = _blaming(rider, ask, ride, ride.joined([states[rider], states[carrier]]))
+            states[rider], states[carrier] = ride.parted(after)
+        self._gather_notes()
+        return self.joined(states, state)
 
     # what the loop asks
 
@@ -201,12 +205,25 @@ class World:
 
     def refuse_haste(self, after: State, h: float) -> None:
         """Raises StepFailed where a part needs a shorter step."""
-        self._each(after, lambda k, part, mine: part.refuse_haste(mine, h))
+        for k, (part, mine) in enumerate(zip(self.parts, self.parted(after))):
+            try:
+                part.refuse_haste(mine, h)
+            except StepFailed as failure:
+                failure.part = k
+                raise
 
     def explain(self, failure: StepFailed, state: State, frame: int) -> Diverged:
         """The error for the artist, from the part that failed or whose body is named."""
         k = failure.part
-        if k is None:
-            k = next((k for k, part in enumerate(self.parts)
-                      if failure.object is not None and part.owns(failure.object)), 0)
+        among = (range(len(self.parts)) if k is None else
+                 [k, *(carrier for _, rider, carrier in self._rides if rider == k)])
+        k = next((k for k in among if failure.object is not None and self.parts[k].owns(failure.object)), among[0])
         return self.parts[k].explain(failure, self.parted(state)[k], frame)
+
+
+def _blaming(k: int, ask: Callable[[int, Part | Ride, State], State], one: Part | Ride, mine: State) -> State:
+    try:
+        return ask(k, one, mine)
+    except StepFailed as failure:
+        failure.part = k
+        raise

@@ -33,9 +33,9 @@ def made(job):
 
 def looked_at(world, state):
     """Positions of all nodes; asserts that nothing crosses."""
-    part = world.parts[0]
-    x = part.positions(world.parted(state)[0])
-    law = part.soft.contacts[0]
+    part, mine = world.parts[0], world.parted(state)[0]
+    x = part.coordinates.place(mine.q, mine.time, mine.led)
+    law = part.contacts[0]
     assert law.surfaces.crossing(x) is None
     assert (law.touching(x).work[:, 16] > 0.0).all()
     return x
@@ -48,7 +48,7 @@ def test_a_rigid_box_that_falls_on_jelly_lies_on_it(tmp_path, integrator, solver
     world = made(rigid_on_jelly(tmp_path / "job", integrator={"kind": integrator}, stage_solver={"kind": solver},
                                 step=h))
     state = world.initial_state()
-    riders, jelly = world.parts[0].soft.coordinates.attached.nodes, world.parts[0].soft.parts[0].nodes
+    riders, jelly = world.parts[0].coordinates.attached.nodes, world.parts[0].parts[0].nodes
     pressed, top = np.inf, np.inf
     for _ in range(round(0.4 / h)):
         state = world.step(state, h)
@@ -63,11 +63,11 @@ def test_a_rigid_box_that_falls_on_jelly_lies_on_it(tmp_path, integrator, solver
 
 def momenta(world, state):
     """Linear [N s] and about the origin [N m s], of the soft body and of the rigid one, (2, 2, 3)."""
-    part = world.parts[0]
-    (flesh, bones), x = part.parted(world.parted(state)[0]), looked_at(world, state)
-    v = part.soft.velocity(flesh)
-    p = part.soft.mass[:, None] * v
-    tree = part.jointed.tree
+    [part, jointed] = world.parts
+    (flesh, bones), x = world.parted(state), looked_at(world, state)
+    v = part.velocity(flesh)
+    p = part.mass[:, None] * v
+    tree = jointed.tree
     at = tree.posture(bones.q, bones.u, bones.memory)
     turn, place, twist = at.E[0, :3, :3], at.E[0, :3, 3], at.twist[0]
     inertia = tree.inertia[0]
@@ -99,11 +99,11 @@ def test_what_one_gains_the_other_loses(tmp_path, friction, method):
 
 
 def energy(world, state):
-    part = world.parts[0]
-    (flesh, bones), x = part.parted(world.parted(state)[0]), looked_at(world, state)
-    v = part.soft.velocity(flesh)
-    return (part.soft.evaluate(x, v, state.time)[1] + part.jointed.energy(bones)
-            + 0.5 * float(part.soft.mass @ np.einsum("ni,ni->n", v, v)))
+    [part, jointed] = world.parts
+    (flesh, bones), x = world.parted(state), looked_at(world, state)
+    v = part.velocity(flesh)
+    return (part.evaluate(x, v, state.time)[1] + jointed.energy(bones)
+            + 0.5 * float(part.mass @ np.einsum("ni,ni->n", v, v)))
 
 
 @pytest.mark.long
@@ -113,9 +113,9 @@ def test_a_rigid_box_bounces_on_jelly_that_follows_dynamic_nodes(tmp_path):
                          stage_solver={"kind": "quick"}, step=1 / 48)
     world = made(job)
     state = world.initial_state()
-    riders, jelly = world.parts[0].soft.coordinates.attached.nodes, world.parts[0].soft.parts[0].nodes
+    riders, jelly = world.parts[0].coordinates.attached.nodes, world.parts[0].parts[0].nodes
     last, heights = energy(world, state), []
-    start, mass = last, float(world.parts[0].soft.mass.sum())
+    start, mass = last, float(world.parts[0].mass.sum())
     for _ in range(20):
         state = world.step(state, 1 / 48)
         now, x = energy(world, state), looked_at(world, state)
@@ -165,7 +165,7 @@ def test_with_all_nodes_dynamic_conjac_is_vanilla_beside_joints(tmp_path, hangs)
         state = State(state.time, state.q, u, state.memory)
         for _ in range(8):
             state = world.step(state, 1 / 96)
-        touching = world.parts[0].soft.contacts[0].touching(looked_at(world, state)).nodes
+        touching = world.parts[0].contacts[0].touching(looked_at(world, state)).nodes
         assert len(touching)
         ends.append(state)
     assert ends[1].q == pytest.approx(ends[0].q, abs=1e-8)
@@ -177,8 +177,8 @@ def test_forces_on_both_sides_cancel(tmp_path):
     state, part = world.initial_state(), world.parts[0]
     for _ in range(24):
         state = world.step(state, 1 / 96)
-        found = part.soft.contacts[0].touching(looked_at(world, state))
-        rides = np.isin(found.nodes, part.soft.coordinates.attached.nodes)
+        found = part.contacts[0].touching(looked_at(world, state))
+        rides = np.isin(found.nodes, part.coordinates.attached.nodes)
         if rides.any():
             break
     x, forces = looked_at(world, state), found.forces
@@ -197,7 +197,7 @@ def test_a_hinged_rod_falls_on_jelly_and_stays_above_it(tmp_path):
     world = made(rigid_on_jelly(tmp_path / "job", mechanism=rod, integrator={"kind": "sdirk2"},
                                 stage_solver={"kind": "quick"}, step=1 / 48))
     state = world.initial_state()
-    riders = world.parts[0].soft.coordinates.attached.nodes
+    riders = world.parts[0].coordinates.attached.nodes
     for _ in range(24):
         state = world.step(state, 1 / 48)
         x = looked_at(world, state)
@@ -294,7 +294,7 @@ def test_a_bone_that_drives_flesh_into_the_floor_is_told_with_the_place(tmp_path
         for _ in range(24):
             state = world.step(state, 1 / 48)
             looked_at(world, state)
-    assert 0.0 < world.parts[0].positions(world.parted(state)[0])[arrays["held"], 2].min() < 0.021
+    assert 0.0 < looked_at(world, state)[arrays["held"], 2].min() < 0.021
 
 
 @pytest.mark.parametrize("kind,params,volume", [("box", (0.2, 0.3, 0.4), 0.024), ("sphere", (0.5,), 0.5236),

@@ -110,17 +110,17 @@ def test_a_bone_feels_the_flesh_that_its_grip_holds(tmp_path):
     """Without weight: the flesh is thrown and takes the bone along, and together they keep their momentum."""
     shape = {"kind": "box", "params": {"size_x": 0.1, "size_y": 0.1, "size_z": 0.1}}
     job = on_a_bone(tmp_path / "job", {"shape": shape, "density": 500.0}, gravity=[0.0, 0.0, 0.0])
-    part = build(load(job), lambda *_: None)[0].parts[0]
-    state = part.initial_state()
-    soft, joints = part.parted(state)
+    world = build(load(job), lambda *_: None)[0]
+    state, [flesh, bones] = world.initial_state(), world.parts
+    soft, joints = world.parted(state)
     soft.u.reshape(-1, 3)[:, 0] = 0.3
-    mass, bone = part.soft.mass, part.jointed.tree.inertia[0]
+    mass, bone = flesh.mass, bones.tree.inertia[0]
     before = 0.3 * mass.sum()
     for _ in range(24):
-        state = part.step(state, H)
-    soft, joints = part.parted(state)
-    at = part.jointed.tree.posture(joints.q, joints.u, joints.memory)
+        state = world.step(state, H)
+    soft, joints = world.parted(state)
+    at = bones.tree.posture(joints.q, joints.u, joints.memory)
     of_bone = at.E[0, :3, :3] @ (bone[3:, 3:] @ at.twist[0, 3:])
-    of_flesh = (mass[:, None] * part.soft.velocity(soft)).sum(axis=0)
+    of_flesh = (mass[:, None] * flesh.velocity(soft)).sum(axis=0)
     assert of_bone[0] > 0.05 * before
     assert (of_bone + of_flesh)[0] == pytest.approx(before, rel=1e-3)

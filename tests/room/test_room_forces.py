@@ -164,8 +164,8 @@ def test_what_a_force_joins_to_flesh_on_bones_is_solved_with_it(room, tmp_path):
     change(job, "bodies.1.pin", {})
     change(job, "bodies.1.attach", [{"mechanism": "Robot", "body": "Arm", "nodes": "arrays/pinned.npy"}])
     world = world_of(load(job))
-    assert [sorted(name for name, _, _ in part.bodies) for part in world.parts] == [["Apart"], ["Ear", "Lamp"]]
-    assert isinstance(world.parts[1].soft.condensation, ConJac)  # one, as their rows meet
+    assert [sorted(name for name, _, _ in part.bodies) for part in world.parts] == [["Apart"], ["Ear", "Lamp"], []]
+    assert isinstance(world.parts[1].condensation, ConJac)  # one, as their rows meet
     state = bake(world, 1 / 192, 48)
     place = {name: (first, count) for name, first, count in world.bodies}
     first, count = place["Lamp"]

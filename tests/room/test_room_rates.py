@@ -75,15 +75,16 @@ def test_a_law_on_rates_acts_on_bones_with_flesh(room, tmp_path):
     np.save(job / "arrays" / "held.npy", np.arange(len(nodes) - 4, dtype=np.int32))
     change(job, "bodies.0.attach", [{"mechanism": "Robot", "body": "Wheel 1", "nodes": "arrays/held.npy"}])
     change(job, "mechanisms", [{"name": "Robot", "bodies": bodies, "joints": hinges, "rate_forces": [force]}])
-    [part] = world_of(load(job)).parts
-    state = part.initial_state()
-    moment = part.jointed.tree.inertia[:, 2, 2]
-    soft = part.parted(state)[0]
-    x = part.soft.coordinates.place(soft.q, 0.0, soft.led) - [0.4, 0.0, 0.0]
-    heavier = moment[1] + part.soft.mass @ (x[:, 0]**2 + x[:, 1]**2)
+    world = world_of(load(job))
+    [part, jointed] = world.parts
+    state = world.initial_state()
+    moment = jointed.tree.inertia[:, 2, 2]
+    soft = world.parted(state)[0]
+    x = part.coordinates.place(soft.q, 0.0, soft.led) - [0.4, 0.0, 0.0]
+    heavier = moment[1] + part.mass @ (x[:, 0]**2 + x[:, 1]**2)
     for _ in range(100):
-        state = part.step(state, 1e-3)
-    joints = part.parted(state)[1]
+        state = world.step(state, 1e-3)
+    joints = world.parted(state)[1]
     way = np.array([1.0, -2.0])
     frequency = np.sqrt(30.0 * (way**2 @ (1.0 / np.array([moment[0], heavier]))))
     # apart they swing at this frequency, and the mean of both, weighed with what they are worth, goes on as it was

@@ -29,7 +29,7 @@ def test_the_sheet_has_the_counts_of_the_paper():
     middle = np.abs(flat.nodes[:, 1]) < 1e-12
     assert middle.sum() == 262 and len(flat.nodes) == 3 * 262 and len(flat.tets) == 2 * 3 * 438
     assert middle[flat.middle] and abs(flat.along[flat.middle] - 0.5) < 1e-12
-    fibers = muscle.flat().world().soft.elastic[0].fibers._directions
+    fibers = muscle.flat().world().parts[0].elastic[0].fibers._directions
     axis = flat.nodes[flat.along == 1.0].mean(axis=0) - flat.nodes[flat.along == 0.0].mean(axis=0)
     assert (fibers @ axis).min() > 0.7 * np.linalg.norm(axis)
     assert muscle.tet_volumes(flat.nodes, flat.tets).min() > 0.0
@@ -37,13 +37,13 @@ def test_the_sheet_has_the_counts_of_the_paper():
 
 def test_four_unknowns_of_the_flat_arm_move_and_the_fifth_does_not():
     world = muscle.flat().world(beta=0.5)
-    assert world.soft.condensation._all_awake.unknowns == 3 and world.jointed.tree.rates == 2
-    assert world.soft.mass.sum() > world.jointed.tree.inertia[:, 5, 5].sum()  # the muscle outweighs the bones
+    assert world.parts[0].condensation._all_awake.unknowns == 3 and world.parts[1].tree.rates == 2
+    assert world.parts[0].mass.sum() > world.parts[1].tree.inertia[:, 5, 5].sum()  # the muscle outweighs the bones
     angles, state = bent(world, 0.8)
     soft = world.parted(state)[0]
-    x = world.soft.coordinates.place(soft.q, soft.time, soft.led)
-    middle = np.abs(world.soft.rest[:, 1]) < 1e-12
-    assert np.abs(x[middle, 1]).max() < 1e-13 and np.abs(x - world.soft.rest).max() > 0.01
+    x = world.parts[0].coordinates.place(soft.q, soft.time, soft.led)
+    middle = np.abs(world.parts[0].rest[:, 1]) < 1e-12
+    assert np.abs(x[middle, 1]).max() < 1e-13 and np.abs(x - world.parts[0].rest).max() > 0.01
     assert angles[-1, 1] > 0.8
 
 

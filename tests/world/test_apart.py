@@ -30,7 +30,7 @@ def fleshy_job(folder, count=2, **scene):
 
 
 def bodies_of(world):
-    return [one.condensation.kept for one in world.soft.condensation.members]
+    return [one.condensation.kept for one in world.parts[0].condensation.members]
 
 
 @pytest.mark.parametrize("integrator, ground", some(
@@ -40,15 +40,15 @@ def test_each_by_itself_moves_as_all_in_one_matrix(tmp_path, monkeypatch, integr
     job = fleshy_job(tmp_path / "job", 3, integrator={"kind": integrator}, ground=ground,
                      stage_solver={"kind": "newton_d", "params": {"tolerance": 1e-10}})
     apart = world_of(job)
-    assert isinstance(apart.soft.condensation, Apart) and len(bodies_of(apart)) == 3
+    assert isinstance(apart.parts[0].condensation, Apart) and len(bodies_of(apart)) == 3
     monkeypatch.setattr(soft_bodies, "_apart", lambda job, prepared: [list(range(len(prepared)))])
     whole = world_of(job)
-    assert not isinstance(whole.soft.condensation, Apart)
+    assert not isinstance(whole.parts[0].condensation, Apart)
     ours, wanted = apart.initial_state(), whole.initial_state()
     touched = 0
     for _ in range(8):
         ours, wanted = apart.step(ours, H), whole.step(wanted, H)
-        touched += len(whole.soft.touching(whole.parted(wanted)[0]))
+        touched += len(whole.parts[0].touching(whole.parted(wanted)[0]))
     assert bool(touched) == (ground is not None)
     near = 1e-9 if integrator == "semi_implicit" else 1e-6
     assert np.abs(ours.q - wanted.q).max() <= near * np.abs(wanted.q - whole.initial_state().q).max()
@@ -60,12 +60,12 @@ def test_what_each_holds_does_not_grow_with_their_number(tmp_path):
     sizes = {}
     for count in (2, 4):
         world = world_of(fleshy_job(tmp_path / str(count), count))
-        members = [one.condensation for one in world.soft.condensation.members]
+        members = [one.condensation for one in world.parts[0].condensation.members]
         sizes[count] = {(len(one.inner), len(one.kept)) for one in members[1:]}
         assert len({id(one.linear) for one in members}) == count
         world.step(world.initial_state(), H)
         factored = [one.linear.factored for one in members]
         assert min(factored) == max(factored) > 0
-        world.soft.forget_past()
+        world.parts[0].forget_past()
     # the second has no free rigid motion, the others hang on one box
     assert len(sizes[2]) == 1 and sizes[2] <= sizes[4] and len(sizes[4]) == 2

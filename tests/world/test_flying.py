@@ -26,19 +26,19 @@ def thrown(folder, kind="semi_implicit", method="vanilla", *, keep=None, gravity
         change(job, key.replace("__", "."), value)
     world = world_of(job)
     soft, bones = world.parted(world.initial_state())
-    at = world.jointed.tree.posture(bones.q, bones.u, bones.memory)
+    at = world.parts[1].tree.posture(bones.q, bones.u, bones.memory)
     turn, twist = at.E[0, :3, :3], at.twist[0]
-    rigid = np.cross(turn @ twist[:3], world.soft.rest - at.E[0, :3, 3]) + turn @ twist[3:]
-    soft = replace(soft, u=rigid[world.soft.coordinates.free].ravel())
+    rigid = np.cross(turn @ twist[:3], world.parts[0].rest - at.E[0, :3, 3]) + turn @ twist[3:]
+    soft = replace(soft, u=rigid[world.parts[0].coordinates.free].ravel())
     return world, world.joined([soft, bones])
 
 
 def momenta(world, state):
     """Linear, and angular about the centre of mass, (3,) each; and the whole mass."""
     soft, bones = world.parted(state)
-    tree = world.jointed.tree
-    at, mass = tree.posture(bones.q, bones.u, bones.memory), world.soft.mass
-    x, p = world.soft.coordinates.place(soft.q, soft.time, soft.led), mass[:, None] * world.soft.velocity(soft)
+    tree = world.parts[1].tree
+    at, mass = tree.posture(bones.q, bones.u, bones.memory), world.parts[0].mass
+    x, p = world.parts[0].coordinates.place(soft.q, soft.time, soft.led), mass[:, None] * world.parts[0].velocity(soft)
     linear, angular, moment, total = p.sum(axis=0), np.cross(x, p).sum(axis=0), mass @ x, mass.sum()
     for E, twist, inertia in zip(at.E, at.twist, tree.inertia):
         own = inertia @ twist
@@ -50,8 +50,8 @@ def momenta(world, state):
 
 def kinetic(world, state):
     soft, bones = world.parted(state)
-    return (0.5 * world.soft.mass @ np.square(world.soft.velocity(soft)).sum(axis=1)
-            + replace(world.jointed, notes=[]).energy(bones))
+    return (0.5 * world.parts[0].mass @ np.square(world.parts[0].velocity(soft)).sum(axis=1)
+            + replace(world.parts[1], notes=[]).energy(bones))
 
 
 def run(world, state, steps, h=H):
@@ -94,7 +94,7 @@ def test_it_falls_as_a_point_does_and_mass_damping_brakes_both(tmp_path):
     for name, scene in (("free", {}), ("damped", {"bodies__0__damping": damping})):
         world, state = thrown(tmp_path / name, keep=True, gravity=DOWN, **scene)
         linear, angular, total = momenta(world, state)
-        kept = 1.0 if name == "free" else 1.0 / (1.0 + H * world.soft.mass.sum() / total)
+        kept = 1.0 if name == "free" else 1.0 / (1.0 + H * world.parts[0].mass.sum() / total)
         linear_then, angular_then, _ = momenta(world, run(world, state, 24))
         for _ in range(24):
             linear = kept * (linear + H * total * DOWN)
@@ -122,7 +122,7 @@ def test_a_stop_that_is_struck_in_flight_takes_no_linear_momentum(tmp_path, kind
                           mechanisms__0__joints__1__high=[0.005])
     linear, angular, _ = momenta(world, state)
     after = world.step(state, H)
-    assert world.jointed.impacts and world.parted(after)[1].q[-1] == pytest.approx(0.005, abs=1e-6)
+    assert world.parts[1].impacts and world.parted(after)[1].q[-1] == pytest.approx(0.005, abs=1e-6)
     linear_then, angular_then, _ = momenta(world, after)
     assert np.abs(linear_then - linear).max() <= 1e-9 * np.abs(linear).max()
     assert np.abs(angular_then - angular).max() <= 0.05 * np.abs(angular).max()
@@ -154,9 +154,9 @@ def test_what_bones_carry_flies_on_with_them_where_steps_change_their_length(tmp
     for h in (0.02, 0.02, 0.005, 0.03, 0.01, 0.002):
         state = world.step(state, h)
         soft, bones = world.parted(state)
-        at = world.jointed.tree.posture(bones.q - h * bones.u, bones.u, bones.memory)
-        attached, v = world.soft.coordinates.attached, world.soft.velocity(soft)
+        at = world.parts[1].tree.posture(bones.q - h * bones.u, bones.u, bones.memory)
+        attached, v = world.parts[0].coordinates.attached, world.parts[0].velocity(soft)
         v[attached.nodes] = attached.velocities(at.E, at.twist)
-        momentum = np.einsum("nab,nb->na", world.jointed.tree.inertia, at.twist)[:, 3:]
-        totals.append(np.einsum("nab,nb->a", at.E[:, :3, :3], momentum) + world.soft.mass @ v)
+        momentum = np.einsum("nab,nb->na", world.parts[1].tree.inertia, at.twist)[:, 3:]
+        totals.append(np.einsum("nab,nb->a", at.E[:, :3, :3], momentum) + world.parts[0].mass @ v)
     assert np.abs(np.array(totals) - totals[0]).max() <= 1e-11 * np.abs(totals[0]).max()

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,11 +16,11 @@ from worlds import world_of as scene_world
 from solver.build.volumes import volumes_of
 from solver.cli import main
 from solver.coordinates.attached import Attached
-from solver.errors import BadScene, Diverged, StepFailed
+from solver.errors import BadInput, BadScene, Diverged, StepFailed
 from solver.frames.read import Cache
 from solver.job.load import load
 from solver.simulate import Timeline, advance_frame
-from solver.world.carried import FleshOnBones
+from solver.world.world import World
 
 BOX = {"kind": "box", "params": {"size_x": 0.2, "size_y": 0.05, "size_z": 0.05}}
 CELLS = (4, 2, 2)
@@ -52,9 +53,9 @@ def arm_job(folder, *, end=4, method="conjac", rate=(0.0, 0.0), kind="revolute",
     return job
 
 
-def world_of(job) -> FleshOnBones:
+def world_of(job) -> World:
     read = load(job)
-    return scene_world(read, volumes=volumes_of(read, lambda *_: None)).parts[0]
+    return scene_world(read, volumes=volumes_of(read, lambda *_: None))
 
 
 @pytest.mark.parametrize("method", ["vanilla", "conjac"])
@@ -82,7 +83,7 @@ def test_a_job_steps_as_the_arrays_do(tmp_path, method):
         soft, joints = carried_step(arrays, chain, soft, joints, h)
     mine, others = world.parted(state)
     assert np.abs(others.q - joints.q).max() <= 1e-9 and np.abs(joints.q).min() > 0.05
-    x = world.soft.coordinates.place(mine.q, mine.time, mine.led)
+    x = world.parts[0].coordinates.place(mine.q, mine.time, mine.led)
     assert np.abs(x - arrays.coordinates.place(soft.q, soft.time, soft.led)).max() <= 1e-9
 
 
@@ -94,14 +95,14 @@ def test_what_is_asked_of_one_state_is_no_answer_to_another(tmp_path):
     for _ in range(6):
         late = world.step(late, 1 / 48)
     soft = world.parted(early)[0]
-    at_once = world.soft.velocity(soft), world.soft.evaluate(
-        world.soft.coordinates.place(soft.q, soft.time, soft.led), None, soft.time)[0]
+    at_once = world.parts[0].velocity(soft), world.parts[0].evaluate(
+        world.parts[0].coordinates.place(soft.q, soft.time, soft.led), None, soft.time)[0]
     world.parted(late)
     world.step(late, 1 / 48)
-    again = world.soft.velocity(soft), world.soft.evaluate(
-        world.soft.coordinates.place(soft.q, soft.time, soft.led), None, soft.time)[0]
+    again = world.parts[0].velocity(soft), world.parts[0].evaluate(
+        world.parts[0].coordinates.place(soft.q, soft.time, soft.led), None, soft.time)[0]
     assert all(np.array_equal(a, b) for a, b in zip(at_once, again))
-    assert np.abs(world.soft.velocity(world.parted(late)[0]) - at_once[0]).max() > 0.1
+    assert np.abs(world.parts[0].velocity(world.parted(late)[0]) - at_once[0]).max() > 0.1
 
 
 @pytest.mark.parametrize("integrator", some(["semi_implicit", "bdf2"], "bdf2"))
@@ -133,23 +134,23 @@ def test_a_free_fall_and_a_long_spin_keep_what_they_should(tmp_path):
     """A spinning ragdoll of two boxes and flesh: charts move along, the centre flies as a stone, the spin stays."""
     job = arm_job(tmp_path, kind="free", gravity=[0, 0, -9.81], rate=(0.0, 0.0))
     world = world_of(job)
-    tree, state = world.jointed.tree, world.initial_state()
+    tree, state = world.parts[1].tree, world.initial_state()
     soft, joints = world.parted(state)
     # all of it turns about its common centre at 6 rad/s
     spin = np.array([1.0, 2.0, 6.0])
     E = tree.posture(joints.q, joints.u, joints.memory).E
-    mass, mine = tree.inertia[:, 5, 5], world.soft.mass
-    x = world.soft.coordinates.place(soft.q, 0.0, soft.led)
+    mass, mine = tree.inertia[:, 5, 5], world.parts[0].mass
+    x = world.parts[0].coordinates.place(soft.q, 0.0, soft.led)
     centre = (mass @ E[:, :3, 3] + mine @ x) / (mass.sum() + mine.sum())
     u = np.zeros_like(joints.u)
     u[:6] = [*spin, *np.cross(spin, -centre)]  # the joint's frame stands in the origin
-    free = world.soft.coordinates.free
+    free = world.parts[0].coordinates.free
     state = world.joined([replace(soft, u=np.cross(spin, x - centre)[free].ravel()), replace(joints, u=u)])
 
     def momentum(state):
         soft, joints = world.parted(state)
         at = tree.posture(joints.q, joints.u, joints.memory)
-        x, v = world.soft.coordinates.place(soft.q, soft.time, soft.led), world.soft.velocity(soft)
+        x, v = world.parts[0].coordinates.place(soft.q, soft.time, soft.led), world.parts[0].velocity(soft)
         p, total = mine[:, None] * v, np.zeros(6)
         heart = mine @ x
         for R, t, I, phi in zip(at.E[:, :3, :3], at.E[:, :3, 3], tree.inertia, at.twist):
@@ -199,11 +200,13 @@ def test_nodes_on_a_body_that_moves_as_told_move_as_it_does(tmp_path):
     change(job, "mechanisms.0.joints", [{"name": "Shoulder", "child": "Upper", "kind": "fixed"}])
     change(job, "mechanisms.0.bodies.1.motion", "arrays/told.npy")
     world = world_of(job)
-    assert not isinstance(world, FleshOnBones) and world.coordinates.carriers == 0
+    soft = world.parts[0]
+    assert not world.rides and soft.coordinates.carriers == 0
     state = world.initial_state()
     for _ in range(6):
         state = world.step(state, 1 / 48)
-    x = world.coordinates.place(state.q, state.time)
+    mine = world.parted(state)[0]
+    x = soft.coordinates.place(mine.q, mine.time)
     nodes, _ = box_tets(CELLS)
     left, right = (np.load(job / "arrays" / f"{name}.npy") for name in ("left", "right"))
     end = frames[-1, :3, :3] @ (nodes[right] - frames[0, :3, 3])[:, :, None]
@@ -213,9 +216,9 @@ def test_nodes_on_a_body_that_moves_as_told_move_as_it_does(tmp_path):
     # with a hinge again both are there
     change(job, "mechanisms.0.joints", [{"name": "Shoulder", "child": "Upper", "rotation": HINGE_ALONG_Y}])
     world = world_of(job)
-    assert isinstance(world, FleshOnBones) and world.soft.coordinates.carriers == 1
+    assert len(world.rides) == 1 and world.parts[0].coordinates.carriers == 1
     state = world.step(world.initial_state(), 1 / 48)
-    assert len(world.soft.coordinates.prescribed) == len(left) + len(right) and np.abs(state.u[-1]) > 1e-3
+    assert len(world.parts[0].coordinates.prescribed) == len(left) + len(right) and np.abs(state.u[-1]) > 1e-3
 
 
 @pytest.mark.parametrize("method", ["vanilla", "conjac"])
@@ -226,7 +229,7 @@ def test_joints_feel_what_flesh_pulls_at_their_bodies(tmp_path, method):
     change(jobs[1], "joint_friction", {"kind": "bisp"})
     change(jobs[1], "mechanisms.0.joints.1.friction", {"mu": 0.0, "radius": 0.02, "length": 0.04})
     worlds = [world_of(job) for job in jobs]
-    assert [world.soft.coordinates.carriers for world in worlds] == [2, 12]
+    assert [world.parts[0].coordinates.carriers for world in worlds] == [2, 12]
     ends = []
     for world in worlds:
         state = world.initial_state()
@@ -236,7 +239,8 @@ def test_joints_feel_what_flesh_pulls_at_their_bodies(tmp_path, method):
     assert np.abs(ends[0].q - ends[1].q).max() <= 1e-9 and np.abs(ends[0].q[-2:]).min() > 0.02
 
     # what joints carry pushes no hinge along its axis, and holds bones and flesh up against their weight
-    world, posed = worlds[1].jointed, worlds[1].jointed.condensation.last
+    world = worlds[1].parts[1]
+    posed = world.condensation.last
     u = ends[1].u[-2:]
     reaction = posed.reaction(u)
     scale = np.abs(reaction).max()
@@ -275,6 +279,38 @@ def test_a_step_that_fails_is_halved_and_names_the_body(tmp_path):
 
 def test_flesh_on_bones_says_why_it_has_no_acceleration_of_its_own(tmp_path):
     """Asked for by integrators that the loader does not know of, as those that come from outside."""
-    [part] = scene_world(load(arm_job(tmp_path))).parts
+    world = scene_world(load(arm_job(tmp_path)))
+    [ride] = world.rides
     with pytest.raises(BadScene, match="has its weight on them.*Use an integrator that begins with no accelerations"):
-        part.acceleration(part.initial_state())
+        ride.acceleration(ride.joined(world.parted(world.initial_state())))
+
+
+def test_what_flesh_and_bones_remember_stands_in_one_layout(tmp_path):
+    """Each part has its own keys and its own share of a history; a snapshot of another layout is refused."""
+    world = world_of(arm_job(tmp_path, kind="free", rate=(0.3, 0.2), integrator={"kind": "bdf2"}))
+    state = world.initial_state()
+    for k in range(3):
+        state = world.step(replace(state, time=k / 48), 1 / 48)
+    flesh, bones = world.parted(state)
+    assert {key.partition("/")[0] for key in state.memory} == {"0", "1"}
+    assert len(flesh.memory["bdf2.q"]) == len(flesh.q) and len(bones.memory["bdf2.q"]) == len(bones.q) == 7
+    again = world.joined(world.parted(state), state)
+    assert again.memory.keys() == state.memory.keys() and np.array_equal(again.q, state.q)
+    # one part of both, as it was before: joints with keys of their own, or the whole history with the flesh
+    whole = np.concatenate([flesh.memory["bdf2.q"], bones.memory["bdf2.q"]])
+    for key, value in (("0/joints/joints.h", np.ones(1)), ("2/bdf2.h", np.ones(1)), ("0/bdf2.q", whole)):
+        with pytest.raises(BadInput, match="kept what parts remember elsewhere") as refused:
+            world.step(replace(state, memory={**state.memory, key: value}), 1 / 48)
+        assert "Free the cache" in str(refused.value)
+
+
+def test_rides_that_make_no_sense_are_told(tmp_path):
+    world = world_of(arm_job(tmp_path))
+    [soft, bones], [ride] = world.parts, world.rides
+    with pytest.raises(BadScene, match="rides on one that is not in the scene"):
+        World([soft], rides=[ride])
+    with pytest.raises(BadScene, match="rides on what rides itself, or is in two rides"):
+        World([soft, bones], rides=[ride, ride])
+    back = SimpleNamespace(rider=bones, carrier=soft, notes=[])
+    with pytest.raises(BadScene, match="rides on what rides itself"):
+        World([soft, bones], rides=[ride, back])

@@ -1,0 +1,49 @@
+"""Where each part's coordinates, rates and memory stand in the one State of a world."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..errors import BadInput
+from ..state import State, Vec
+
+
+def of_another_version() -> BadInput:
+    """A snapshot whose memory stands elsewhere."""
+    return BadInput("the snapshot was written by a version of ConJac that kept what parts remember elsewhere",
+                    "Free the cache and bake again")
+
+
+class Layout:
+    """Coordinates and rates of the parts stand one after the other; their memory has keys `k/key`, k the part's number.
+
+    Keys without a number belong to nobody, as those of the controller of steps.
+    """
+
+    def __init__(self, unknowns: Sequence[int]) -> None:
+        """unknowns: how many coordinates each part has, and as many rates."""
+        ends = np.cumsum([0, *unknowns]).tolist()
+        self._where = [slice(first, end) for first, end in zip(ends, ends[1:])]
+        self._numbers = {str(k): k for k in range(len(self._where))}
+
+    def parted(self, state: State) -> list[State]:
+        """The states of the parts. Raises BadInput where memory is that of other parts."""
+        memories: list[dict[str, Vec]] = [{} for _ in self._where]
+        for key, value in state.memory.items():
+            number, slash, own = key.partition("/")
+            if slash:
+                if number not in self._numbers or "/" in own:
+                    raise of_another_version()
+                memories[self._numbers[number]][own] = value
+        return [State(state.time, state.q[where], state.u[where], memory)
+                for where, memory in zip(self._where, memories)]
+
+    def joined(self, states: Sequence[State], before: State | None = None) -> State:
+        """One state of all; `before` has the memory that is nobody's."""
+        memory = {} if before is None else {key: value for key, value in before.memory.items() if "/" not in key}
+        for k, state in enumerate(states):
+            memory |= {f"{k}/{key}": value for key, value in state.memory.items()}
+        return State(states[0].time, np.concatenate([state.q for state in states]),
+                     np.concatenate([state.u for state in states]), memory)
