@@ -2,9 +2,10 @@
 
 import bpy
 
+from ..solver import catalogue
 from . import changes
 from .identity import OVERRIDABLE
-from .menus import item
+from .menus import default, item, items
 
 NONE, ALL, COLLECTION = "none", "all", "collection"
 
@@ -48,6 +49,9 @@ class CONJAC_Contact(bpy.types.PropertyGroup):
         name="Contact Distance", description="How near surfaces come before they push each other; 0 for what suits the "
         "tetrahedra. Larger is faster, and shows a gap", default=0.0, min=0.0, soft_max=0.1, precision=4,
         unit="LENGTH", override=OVERRIDABLE)
+    law: bpy.props.EnumProperty(
+        name="Law", description="What keeps surfaces apart; of all that is baked together", default=default("contact"),
+        override=OVERRIDABLE, items=items(catalogue.menu("contact").values()))
     push_apart: bpy.props.IntProperty(
         name="Push Apart", description="In how many frames that which crosses at the start is pushed apart, about; 0 "
         "refuses to bake it", default=0, min=0, soft_max=48, override=OVERRIDABLE)

@@ -22,9 +22,9 @@ NEW: dict[str, Any] = {"integrator": {"kind": "sdirk2"}, "stage_solver": {"kind"
 
 def made(folder: Path, bodies: dict[str, tuple[np.ndarray, np.ndarray, float]],
          obstacles: dict[str, tuple[np.ndarray, np.ndarray]], step: float, contact: dict[str, Any] | None,
-         **scene: Any) -> Nodes:
+         law: str = "barrier", **scene: Any) -> Nodes:
     """bodies: nodes (n, 3), tets (e, 4) and Young's modulus [Pa] of each. obstacles: vertices and triangles of each.
-    contact: the law's parameters, None for a scene without. scene: other fields of the job."""
+    contact: the law's parameters, None for a scene without. law: which. scene: other fields of the job."""
     arrays: dict[str, np.ndarray] = {}
     whole: dict[str, Any] = {"version": 1, "name": "touching", "bodies": [], "method": {"kind": "vanilla"}, **NEW,
                              "time": {"start": 1, "end": 25, "fps": 24, "step": step}, **scene}
@@ -36,7 +36,7 @@ def made(folder: Path, bodies: dict[str, tuple[np.ndarray, np.ndarray, float]],
                                                        "tets": f"arrays/{name}_tets.npy"},
                                 "material": {"kind": "stable_neo_hookean", "params": {"youngs_modulus": modulus}}})
     if contact is not None:
-        whole["contact"] = {"law": {"kind": "barrier", "params": contact}}
+        whole["contact"] = {"law": {"kind": law, "params": contact}}
         whole["obstacles"] = []
         for name, (vertices, triangles) in obstacles.items():
             arrays[f"{name}_vertices"], arrays[f"{name}_triangles"] = vertices, triangles.astype(np.int32)

@@ -6,11 +6,10 @@ from typing import Any
 
 import bpy
 
+from ...solver import catalogue
 from .. import members
 from .. import settings as properties
 from . import obstacles
-
-LAW = "barrier"
 
 
 def touched(obj: bpy.types.Object, bodies: list[bpy.types.Object], colliders: list[bpy.types.Object]
@@ -20,6 +19,11 @@ def touched(obj: bpy.types.Object, bodies: list[bpy.types.Object], colliders: li
         return []
     return [*(one for one in bodies if (obj.conjac.contact.itself if one == obj else members.touch(obj, one))),
             *(one for one in colliders if members.wants(obj, one))]
+
+
+def pushes_apart(of: bpy.types.Object) -> bool:
+    """Whether the law of a simulation can push apart what crosses at the start. of: whose bake it is."""
+    return any(param.key == "push_apart" for param in catalogue.find("contact", of.conjac.contact.law).params)
 
 
 def say(document: dict[str, Any], of: bpy.types.Object, scene: bpy.types.Scene) -> None:
@@ -36,8 +40,8 @@ def say(document: dict[str, Any], of: bpy.types.Object, scene: bpy.types.Scene) 
     if not any(found):
         return
     distance = properties.si(of.conjac.contact, "distance", scene)
-    document["contact"] = {"law": {"kind": LAW, "params": {"distance": distance}}}
-    if of.conjac.contact.push_apart:
+    document["contact"] = {"law": {"kind": of.conjac.contact.law, "params": {"distance": distance}}}
+    if of.conjac.contact.push_apart and pushes_apart(of):
         document["contact"]["law"]["params"]["push_apart"] = of.conjac.contact.push_apart / document["time"]["fps"]
     for obj, body, others in zip(bodies, document["bodies"], found):
         body["touches"] = others

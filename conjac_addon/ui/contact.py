@@ -36,13 +36,18 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         layout.prop(said, "pins_yield")
         if said.pins_yield and not said.itself:
             hint(layout, "Pressed flat it goes through itself: Self Collision keeps it from that")
-    layout.prop(said, "friction")
+    shared = members.owner(obj).conjac.contact
+    law = catalogue.find("contact", shared.law)
+    rubs = layout.column()
+    rubs.active = not law.constrains
+    rubs.prop(said, "friction")
     if not members.is_cloth(obj):
         layout.prop(said, "thickness")
         layout.prop(said, "by_mesh")
-    shared = members.owner(obj).conjac.contact
     layout.prop(shared, "distance")
-    layout.prop(shared, "push_apart")
+    layout.prop(shared, "law")
+    if contacts.pushes_apart(members.owner(obj)):
+        layout.prop(shared, "push_apart")
     hint(layout, _sentence(obj, context.scene))
     if members.shared_settings(obj).use_ground and members.colliders(obj, context.scene):
         hint(layout, "The Ground below holds it too: colliders under that plane are not reached")
@@ -90,6 +95,11 @@ def _draw_what_does_not_go(layout: bpy.types.UILayout, obj: bpy.types.Object) ->
     if not integrator.bounded:
         hint(layout, f"{integrator.label} does not stop where surfaces meet: choose Semi-Implicit Euler, Backward "
              "Euler, BDF2 or SDIRK2")
+    law = catalogue.find("contact", holder.conjac.contact.law)
+    if law.constrains:
+        hint(layout, f"{law.label}: what touches slides without friction")
+        if catalogue.find("method", obj.conjac.method).follows or members.is_mechanism(holder) or members.is_sharp(obj):
+            hint(layout, f"{law.label} go with Vanilla FEM alone, without bones and Sharp Edges: choose Barrier")
     if shared.accuracy:
         hint(layout, "Contact goes with steps of one length: set Accuracy to 0")
     if len(obj.conjac.cuts) or len(obj.conjac.nails):

@@ -64,7 +64,7 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
         return Surfaces(rest, triangles, group, of_node, None if some.all() else some)
 
     params = parameters("contact", contact.law)
-    seconds = params.pop("push_apart")
+    seconds = params.pop("push_apart", 0.0)
     surfaces, everything, crossing = between(meets), meets, np.zeros_like(meets)
     edges = [_mean_edge(rest, skin) for skin in skins]
     if len(riding.corners):
@@ -88,7 +88,7 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     stands_out = np.array([one.body.thickness or 0.0 for one in prepared] + [0.0] * len(obstacles.names))[of_node]
     reach = params.pop("distance") or _reaches(
         surfaces, rest, now, stands_out, max(thick, default=REACH * min(edges)), min(edges), len(names))
-    usual = params.pop("friction_coefficient")
+    usual = params.pop("friction_coefficient", 0.0)
     given = [one.body.friction for one in prepared] + obstacles.friction
     friction = np.array([usual if mu is None else mu for mu in given])[of_node]
     painted = np.ones(nodes)
@@ -116,6 +116,18 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
         between(crossing), names, of_node, crossing, faces, [is_closed(one) for one in faces], seconds,
         apart + thickness[:, None] + thickness[None, :], stiffness, now))
     return [Embedded(apart_first, riding) if len(riding.corners) else apart_first]
+
+
+def unfelt(job: Job) -> list[str]:
+    """A sentence where the law between surfaces does not do what bodies and obstacles ask for."""
+    scene = job.scene
+    if scene.contact is None:
+        return []
+    law = catalogue.find("contact", scene.contact.law.kind)
+    asked = [*(body.friction for body in scene.bodies), *(obstacle.friction for obstacle in scene.obstacles)]
+    if not law.constrains or not any(asked):
+        return []
+    return [f"{law.label}: what touches slides without friction, whatever Friction says"]
 
 
 def _skins(job: Job, prepared: list[Prepared], first: Index, nodes: int) -> tuple[list[Index], Riding]:

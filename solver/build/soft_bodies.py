@@ -107,10 +107,12 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
         damped.append(said)
 
     contacts: list[ContactLaw] = []
+    said_of_contact: list[str] = []
     if scene.contact is not None:
-        from .contact import contacts_of  # its kernels are compiled where something touches
+        from .contact import contacts_of, unfelt  # its kernels are compiled where something touches
 
         contacts = contacts_of(job, prepared, rest, mass, first, coordinates, obstacles)
+        said_of_contact = unfelt(job)
     ground = friction = None
     if scene.ground is not None:
         moving = None if scene.ground.motion is None else over_time(job, scene.ground.motion)
@@ -121,7 +123,7 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
         if scene.ground.friction is not None:
             friction = catalogue.find("friction", scene.ground.friction.kind).load()(
                 parameters("friction", scene.ground.friction))
-    notes = [f"Linear solver: {linear.why}", *awake, *stage_solver.notes(linear)]
+    notes = [f"Linear solver: {linear.why}", *awake, *stage_solver.notes(linear), *said_of_contact]
     notes += [] if friction is None else condensation.solved_by(_NotesOn(friction))
     if ground is not None:
         notes += _sunk(bodies, ground[0], rest, coordinates.free)

@@ -79,6 +79,7 @@ class Entry(Record):
     weighs: bool = False  #: of an integrator: the method's Damping (β) means something to it
     iterates: bool = False  #: of an integrator: it solves its stages to a tolerance
     bounded: bool = False  #: of an integrator: its stages end where nothing has gone through anything
+    constrains: bool = False  #: of a contact law: stages keep gaps open for it in place of forces, and nothing rubs
     unrubbed: str = ""  #: of an integrator: why it knows no friction of the ground, a clause; "" where it does
     unfleshed: str = ""  #: of friction inside joints: why it does not go with flesh on bones, a clause
     for_large: bool = False  #: of a linear solver: what `auto` takes for meshes that are too large to factor

@@ -316,6 +316,13 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("contact", "barrier", "contact.laws.barrier:Barrier", "Barrier",
           "Surfaces push each other the harder the nearer they are, and never meet",
           (CONTACT_DISTANCE, FRICTION_COEFFICIENT, CREEP_SPEED, PUSH_APART), number=0),
+    Entry("contact", "gap", "contact.laws.gap:Gap", "Gap Constraints",
+          "Surfaces keep a gap by pushes as hard as that takes and not before; for comparison, nothing rubs",
+          (CONTACT_DISTANCE,), constrains=True, number=1),
+    Entry("contact", "gap_velocity", "contact.laws.gap_velocity:GapVelocity", "Gap Velocities",
+          "What touches may not come nearer along the normal that it had where a step began; for comparison: in large "
+          "steps it holds up what goes over an edge, and nothing rubs",
+          (CONTACT_DISTANCE,), constrains=True, number=2),
     Entry("mesher", "tetwild", "meshing.tetwild:TetWild", "fTetWild",
           "Meshes open, self-intersecting and dirty surfaces", (EDGE_LENGTH, SHEET_THICKNESS), number=0),
     Entry("mesher", "tetgen", "meshing.tetgen:TetGen", "TetGen",

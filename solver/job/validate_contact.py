@@ -35,6 +35,7 @@ def check_contact(job: Job) -> None:
                      f"Use {', '.join(works[:-1])} or {works[-1]}, or leave the contact out")
     if scene.time.tolerance:
         raise refuse("contact of surfaces goes with steps of one length", "$.time.tolerance", "Set the accuracy to 0")
+    _check_law(scene)
     for i, body in enumerate(scene.bodies):
         for field, what in (("cuts", "cuts"), ("nails", "nails")):
             if getattr(body, field):
@@ -66,6 +67,26 @@ def check_contact(job: Job) -> None:
             raise refuse(f'"{body.name}" touches "{met}", which has wires or nails, and only cloth with Sharp Edges '
                          "feels those", f"$.bodies[{i}].touches", f'Leave "{met}" out of what it touches, or give that '
                          "faces instead")
+
+
+def _check_law(scene: schema.Scene) -> None:
+    """A law that keeps gaps open as constraints does so for nodes that all move on their own."""
+    assert scene.contact is not None
+    law = catalogue.find("contact", scene.contact.law.kind)
+    if not law.constrains:
+        return
+    barrier = "Use Barrier"
+    for body in scene.bodies:
+        method = catalogue.find("method", scene.method_of(body).kind)
+        if method.follows:
+            raise refuse(f'{law.label} go with Vanilla FEM alone, and "{body.name}" has {method.label}',
+                         "$.contact.law", f"{barrier}, or Vanilla FEM")
+        if body.cloth is not None and body.cloth.eulerian is not None:
+            raise refuse(f'{law.label} do not know cloth with Sharp Edges, which "{body.name}" is', "$.contact.law",
+                         barrier)
+    if scene.mechanisms:
+        raise refuse(f"{law.label} do not know bones and rigid bodies, and the scene has "
+                     f'"{scene.mechanisms[0].name}"', "$.contact.law", f"{barrier}, or leave the mechanism out")
 
 
 def _check_obstacle(job: Job, obstacle: schema.Obstacle, where: str) -> None:

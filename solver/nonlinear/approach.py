@@ -51,7 +51,7 @@ def approach(problem: StageProblem, begun: Vec, guess: Vec) -> Vec:
             break
         # the residual once they have gone all their way, to first order
         residual = behind.evaluate(unknowns).residual
-        residual -= problem.stage.a * problem.stage.h * _pulled(lin, problem.tets, left)[problem.order].ravel()
+        residual -= problem.stage.a * problem.stage.h * pulled(lin, problem.tets, left)[problem.order].ravel()
         direction = problem.system.linear.solve(-residual)
         moved = problem.displacement(direction) + left
         share = behind.longest(unknowns, moved)
@@ -68,7 +68,7 @@ def approach(problem: StageProblem, begun: Vec, guess: Vec) -> Vec:
                      "something is before it", problem.physics.body_of(furthest), LET_YIELD)
 
 
-def _pulled(lin: Linearised, tets: Index, moved: Vec) -> Vec:
+def pulled(lin: Linearised, tets: Index, moved: Vec) -> Vec:
     """K of a displacement, both (n, 3)."""
     out = np.zeros(moved.shape)
     for elements, blocks in ((tets, lin.blocks[: len(tets)]), (lin.others, lin.blocks[len(tets) :])):

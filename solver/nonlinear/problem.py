@@ -341,7 +341,11 @@ class StageProblem:
     def _searched(self, at: Evaluation, direction: Vec, first: float, least: float) -> tuple[Evaluation, float] | None:
         slope = float(np.vdot(at.residual, direction))
         return search(at, lambda step: self.evaluate(at.unknowns + step * direction), first, least, slope,
-                      ROUNDING * abs(at.merit or 0.0) + self._noise)
+                      self.noise(at))
+
+    def noise(self, at: Evaluation) -> float:
+        """Changes of the merit from there that may be rounding [J]."""
+        return ROUNDING * abs(at.merit or 0.0) + self._noise
 
     def _bounds(self, unknowns: Vec, moved: Vec, strain: float | None) -> tuple[float, Vec]:
         """The largest share of a displacement for what it strains, and of that the largest of each node, (n,)."""

@@ -11,6 +11,7 @@ from ..forces.stencils import StencilForce
 from ..nonlinear.approach import approach
 from ..nonlinear.calm import GaveUp
 from ..nonlinear.interface import StageSolver
+from ..nonlinear.kept_open import KeptOpen
 from ..nonlinear.landing import landing
 from ..nonlinear.problem import Physics, StageProblem
 from ..nonlinear.start import lower_start
@@ -83,6 +84,10 @@ def solved(soft: SoftBodies, problem_of: Callable[[Physics], StageProblem], begu
     that do not touch each other apart; None where all are solved at once.
     """
     plain = problem_of(Rubbing(soft, soft.mass, ()))
+    bounds = [one for law in soft.contacts if (one := law.bounds(begun)) is not None]
+    if bounds:
+        kept = KeptOpen(plain, bounds, solver, min(law.reach for law in soft.contacts))
+        return plain, kept.solve(begun, guess)
     reach = plain.stage.b * plain.stage.h
     base = plain.positions(plain.velocities(guess)) - reach * plain.velocities(guess)
 

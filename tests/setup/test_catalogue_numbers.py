@@ -25,7 +25,7 @@ FROZEN = {
     "carry": {"smooth": 0, "straight": 1},
     "spot": {"mean": 1, "turn": 2, "affine": 3},
     "damping": {"rayleigh": 0, "green": 1},
-    "contact": {"barrier": 0},
+    "contact": {"barrier": 0, "gap": 1, "gap_velocity": 2},
     "membrane": {"corotated_membrane": 0},
     "bending": {"quadratic_bending": 0, "hinge_bending": 1},
     "friction": {"coulomb": 1, "filter": 2},

@@ -106,6 +106,9 @@ class Barrier:
     def damp(self, x: Vec, v: Vec, time: float) -> None:
         """It does not."""
 
+    def bounds(self, begun: Vec) -> None:
+        """None: it pushes by forces."""
+
     @property
     def is_rough(self) -> bool:
         """Whether there is friction anywhere."""

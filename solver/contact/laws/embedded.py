@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from ...forces.stencils import StencilForce, Stencils
 from ...state import Index, Vec
-from .interface import ContactLaw
+from .interface import Bounds, ContactLaw, Gaps
 
 ROUNDS = 4  #: in which nodes are held up by what they carry, before all are held up alike
 PAIRS = np.array([[1, 0], [2, 0], [2, 1], [3, 0], [3, 1], [3, 2]])  #: of a stencil's nodes, as its blocks stand
@@ -92,6 +92,26 @@ class EmbeddedForce:
         return carriers
 
 
+class EmbeddedBounds:
+    """Gaps between surfaces of which some are made of carried vertices: N W."""
+
+    def __init__(self, inner: Bounds, riding: Riding) -> None:
+        self._bounds, self._riding = inner, riding
+
+    def look(self, x: Vec) -> None:
+        """What is near at positions (n, 3) [m] is among the gaps from now on."""
+        self._bounds.look(self._riding.places(x))
+
+    def gaps(self, x: Vec) -> Gaps:
+        """About positions (n, 3) [m]."""
+        found = self._bounds.gaps(self._riding.places(x))
+        return Gaps(found.normals @ self._riding.by_axis, found.gap)
+
+    def pushed(self, x: Vec, forces: Vec) -> None:
+        """Call at the stage's end, with what holds each of them, (k,) [N]."""
+        self._bounds.pushed(self._riding.places(x), forces)
+
+
 class Embedded(EmbeddedForce):
     """A law between surfaces of which some are made of carried vertices."""
 
@@ -111,6 +131,11 @@ class Embedded(EmbeddedForce):
     def told(self, x: Vec) -> Vec:
         """Of each pair that pushes: middle, force and distance, (k, 7) [m, N, m]."""
         return self.inner.told(self._riding.places(x))
+
+    def bounds(self, begun: Vec) -> EmbeddedBounds | None:
+        """What a stage has to keep open, of nodes alone; None where forces do."""
+        inner = self.inner.bounds(self._riding.places(begun))
+        return None if inner is None else EmbeddedBounds(inner, self._riding)
 
     @property
     def is_rough(self) -> bool:

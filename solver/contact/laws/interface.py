@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+import scipy.sparse as sp
 
 from ...forces.stencils import StencilForce
 from ...state import Index, Vec
@@ -53,8 +54,30 @@ class Friction(Protocol):
         """On the touching nodes, along the obstacle, (k, 3) [N s]."""
 
 
+@dataclass(frozen=True)
+class Gaps:
+    """What a stage has to keep open, linear where it was asked: gap + N (x' − x) ≥ 0 at other positions x'."""
+
+    normals: sp.csr_matrix  #: N, (k, 3 n)
+    gap: Vec  #: less what is kept open [m], (k,)
+
+
+class Bounds(Protocol):
+    """Gaps of one stage, held by pushes as hard as that takes."""
+
+    def look(self, x: Vec) -> None:
+        """What is near at positions (n, 3) [m] is among the gaps from now on."""
+
+    def gaps(self, x: Vec) -> Gaps:
+        """Of what is near at positions (n, 3) [m], and of what was where it was looked before."""
+
+    def pushed(self, x: Vec, forces: Vec) -> None:
+        """Call at the stage's end, with what holds each of the gaps that were asked for last, (k,) [N]."""
+
+
 class ContactLaw(StencilForce, Protocol):
-    """A force between surfaces that knows how far they may move. Entries of the family "contact"."""
+    """A force between surfaces that knows how far they may move, or what keeps them apart besides forces. Entries of
+    the family "contact"."""
 
     def __init__(self, surfaces: Surfaces, rest: Vec, stiffness: Vec, friction: Vec,  # type: ignore[override]
                  reach: float | Vec, params: Mapping[str, float], thickness: Vec) -> None:
@@ -82,6 +105,9 @@ class ContactLaw(StencilForce, Protocol):
     def largest_steps(self, start: Vec, end: Vec, alike: Index) -> Vec:
         """The same of each node, (n,), those of one number `alike` (n,) the same: what meets does not hold up the rest.
         """
+
+    def bounds(self, begun: Vec) -> Bounds | None:
+        """What a stage that stands at positions (n, 3) [m] has to keep open; None where forces do."""
 
     @property
     def is_rough(self) -> bool:

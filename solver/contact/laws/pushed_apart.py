@@ -12,7 +12,7 @@ from ...meshing.winding import winding_numbers
 from ...state import Index, Mask, Vec
 from ..find.distance_kernels import SQUARE, WORK, nearest_in_triangle, squares
 from ..find.mesh import Surfaces
-from .interface import ContactLaw
+from .interface import Bounds, ContactLaw
 
 FIRM = 30.0  #: of what a contact resists with: so springs move what they hold most of the way in a step
 LATE = 2.0  #: of the while: what is not apart by then does not come apart
@@ -147,6 +147,10 @@ class PushedApart:
     def largest_steps(self, start: Vec, end: Vec, alike: Index) -> Vec:
         """As of what keeps apart now, (n,)."""
         return self._now.largest_steps(start, end, alike)
+
+    def bounds(self, begun: Vec) -> Bounds | None:
+        """As of what keeps apart now."""
+        return self._now.bounds(begun)
 
     @property
     def is_rough(self) -> bool:
