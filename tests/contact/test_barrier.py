@@ -6,7 +6,7 @@ import pytest
 from touching import box, sheet
 
 from solver.contact.find.distance_kernels import SQUARE
-from solver.contact.find.mesh import Surfaces
+from solver.contact.find.mesh import NearPairs, Surfaces
 from solver.contact.laws.barrier import Barrier
 from solver.meshing.volume import boundary_faces
 
@@ -126,14 +126,13 @@ def test_projection_is_that_of_ipctk_pair_by_pair():
         triangles = np.array([[1, 2, 3]] if face else [[0, 1, 2], [1, 2, 3]], np.int32)
         law = Barrier(Surfaces(x, triangles, np.where(is_free, -1, 0)), x, np.full(4, 3.0), np.zeros(4), reach, SMOOTH,
                       np.zeros(4))
-        law._near = type(law._found_near(x))(np.arange(4, dtype=np.int32)[None], int(face),
-                                              np.array([[0, 1]], dtype=np.int32))
-        law._apart, law._delta, law._kappa, law._parallel = np.zeros(1), np.full(1, reach), np.full(1, 3.0), np.array([
-            ipctk.edge_edge_mollifier_threshold(*x)])
+        alone = NearPairs(np.arange(4, dtype=np.int32)[None], int(face), np.array([[0, 1]]), np.array([square]))
+        law._found_near = lambda x, alone=alone: alone
+        threshold = ipctk.edge_edge_mollifier_threshold(*x)
         if face:
             pair = ipctk.FaceVertexNormalCollision(0, 0)
         else:
-            pair = ipctk.EdgeEdgeNormalCollision(0, 1, law._parallel[0], ipctk.EdgeEdgeDistanceType.AUTO)
+            pair = ipctk.EdgeEdgeNormalCollision(0, 1, threshold, ipctk.EdgeEdgeDistanceType.AUTO)
         pair.weight = 1.0
         potential = ipctk.BarrierPotential(reach, 3.0)
         for project, method in ((False, "NONE"), (True, "CLAMP")):

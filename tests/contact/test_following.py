@@ -150,7 +150,7 @@ def test_balls_that_pile_up_in_a_bowl_halve_no_step(tmp_path, count, cells, step
         assert now <= last + 1e-3 * float(part.mass.sum())
         last = now
     assert not crosses(part, state)
-    assert now < -0.3 * 9.81 * float(part.mass.sum())
+    assert now < -0.25 * 9.81 * float(part.mass.sum())  # what rests in the bowl, or rolls there
 
 
 def test_nobody_sleeps_where_surfaces_touch(tmp_path):

@@ -117,7 +117,8 @@ def test_what_is_known_of_near_pairs_says_the_same_as_a_sweep(shaken, speed):
         end = x + shaken * rng.normal(size=x.shape)
         end[:125] += speed * rng.normal(size=3)
         end[is_still] = x[is_still]
-        known += kept._known.has_all(x[kept.nodes], end[kept.nodes])
+        strays = kept._lists[0].may_meet(x[kept.nodes], np.linalg.norm((end - x)[kept.nodes], axis=1))[1]
+        known += not strays.any()
         ours, theirs = (sorted(zip(*(part.tolist() for part in one.meeting(x, end))))
                         for one in (kept, Surfaces(x, faces, group)))
         assert ours == theirs
@@ -132,5 +133,5 @@ def test_a_short_move_of_what_was_looked_at_nearby_is_not_swept(monkeypatch):
     x, faces, is_still = apart()
     surfaces = Surfaces(x, faces, np.where(is_still, 0, -1))
     surfaces.near(x, 0.06)
-    monkeypatch.setattr(surfaces, "_crossing", lambda *_: pytest.fail("it was swept"))
+    monkeypatch.setattr(surfaces, "_swept_by", lambda *_: pytest.fail("it was swept"))
     assert surfaces.largest_step(x, x + 0.01 * (~is_still[:, None])) == 1.0

@@ -54,20 +54,24 @@ def test_they_come_in_one_order_wherever_the_surfaces_are():
     assert np.array_equal(before.nodes, turned.nodes)
 
 
-def test_where_some_nodes_moved_pairs_are_those_of_a_search_for_all():
+@pytest.mark.parametrize("shaken,gone", [(0.002, 0.0), (0.01, 0.0), (0.002, 0.1), (0.2, 0.0)])
+def test_what_is_listed_says_the_same_as_a_search_anew(shaken, gone, monkeypatch):
+    """Where nodes wander, a few of them far, or a ball goes aside and comes back; to the bit and in the same order."""
     x, faces, is_free = crumpled(5)
-    surfaces = Surfaces(x, faces, np.where(is_free, -1, 0))
-    before = surfaces.near(x, 0.1)
-    # one of the balls goes aside, and then comes near to the other one again
-    for way, distance in ((0.3, 0.1), (-0.2, 0.05)):
-        x = x + np.where(np.arange(len(x)) < 125, way, 0.0)[:, None] * np.array([1.0, 0.4, -0.2])
-        now, whole = surfaces.near(x, distance), Surfaces(x, faces, np.where(is_free, -1, 0)).near(x, distance)
-        square = np.empty(len(now.nodes))
-        squares(0, len(square), x, now.nodes, now.points, square)
-        within = square <= distance**2
-        assert np.array_equal(now.nodes[within], whole.nodes)
-        assert np.count_nonzero(within[: now.points]) == whole.points
-    assert len(whole.nodes) > 100 and len(before.nodes) > 100
+    group, owner = np.where(is_free, -1, 0), np.arange(len(x)) // 125
+    meets = np.array([[True, True, True], [True, True, False], [True, False, False]])
+    surfaces, rng, lists = Surfaces(x, faces, group, owner, meets), np.random.default_rng(6), []
+    monkeypatch.setattr(surfaces, "_list", lambda *of: lists.append(Surfaces._list(surfaces, *of)) or lists[-1])
+    for count in range(12):
+        x = x + shaken * rng.normal(size=x.shape)
+        x[rng.choice(250)] += 0.1 * rng.normal(size=3)
+        x[:125, 0] += gone * np.cos(count)
+        for distance in (0.1, 0.06):
+            now, anew = surfaces.near(x, distance, 0.04), Surfaces(x, faces, group, owner, meets).near(x, distance)
+            assert np.array_equal(now.nodes, anew.nodes) and np.array_equal(now.square, anew.square)
+            assert now.points == anew.points > 10 and np.array_equal(now.bodies, anew.bodies)
+    # one list serves all that wanders little, none what is shaken apart
+    assert len(lists) == 1 if shaken + gone < 0.01 else 3 <= len(lists) <= 24
 
 
 def test_sheets_that_bound_no_tets_are_surfaces_like_any_other():

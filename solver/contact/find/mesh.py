@@ -22,45 +22,22 @@ from ...state import Index, Mask, Vec
 from .distance_kernels import squares
 from .near import crossing_rows, near_rows
 from .near_kernels import meeting_times
+from .neighbours import Neighbours, lengths
 
-LEFT_OVER = 0.9  #: of its distance: by less no pair comes near enough to count as meeting, see LEFT
+STRAYED = 0.1  #: of the nodes: where more have strayed further than a list serves it is made anew
+LISTS = 2  #: that are kept: where a stage stands and where it flies to
 ROUNDS = 24  #: in which nodes are held up by each other, before all are held up alike
 GOING_ON = 4  #: of them, in which who meets one that is held up goes on until then
 
 
 @dataclass(frozen=True)
-class Known:
-    """Pairs that were found, outside of which none was nearer than a distance; numbers among a surface's nodes."""
-
-    places: Vec  #: where nodes were then, (s, 3) [m]
-    distance: float  #: [m]
-    points: Index  #: of a point and a triangle, (k, 4)
-    edges: Index  #: of two edges, (k, 4)
-
-    def has_all(self, here: Vec, there: Vec) -> bool:
-        """Whether all pairs are among them that may meet on straight ways between positions (s, 3) [m]."""
-        since, way = (float(np.sqrt(np.einsum("ni,ni->n", move, move).max(initial=0.0)))
-                      for move in (here - self.places, there - here))
-        return LEFT_OVER * (self.distance - 2.0 * since) > 2.0 * way
-
-
-@dataclass(frozen=True)
-class Found:
-    """Rows that were found to be near each other."""
-
-    places: Vec  #: where nodes were then, (s, 3) [m]
-    distance: float  #: as far as all were found [m]
-    points: Index  #: of points and triangles, (k, 2)
-    edges: Index  #: of edges, (k, 2)
-
-
-@dataclass(frozen=True)
 class NearPairs:
-    """Pairs that may be nearer than some distance, all that are among them; node numbers."""
+    """All pairs that are within some distance; node numbers."""
 
     nodes: Index  #: (k, 4): a point and a triangle, or two ends of an edge and two of another one
     points: int  #: that many pairs of a point and a triangle stand first
     bodies: Index  #: of both sides, (k, 2)
+    square: Vec  #: of how far apart both sides are [m²], (k,)
 
     @property
     def is_self(self) -> Mask:
@@ -97,76 +74,106 @@ class Surfaces:
         if self._owner is not None and meets is not None:
             for strangers in _strangers(self._owner, meets):
                 self._mesh.can_collide = self._mesh.can_collide & strangers
-        self._known: Known | None = None
-        self._found: Found | None = None
+        self._lists: list[Neighbours] = []  #: the last ones that served, that which did last first
+        self._spare = 0.0  #: [m] that nodes may go before what is listed does not serve them
         self._tree = ipctk.LBVH()
         ipctk.set_num_threads(threads.count())
 
-    def near(self, x: Vec, distance: float) -> NearPairs:
-        """All pairs within a distance [m] at positions of all nodes (n, 3) [m], in one order."""
-        here = np.ascontiguousarray(x[self.nodes])
-        count = len(self.nodes)
-        moved = None
-        if self._found is not None and self._found.distance >= distance:
-            # where some stand as they did, pairs of these are those that were found
-            moved = (here != self._found.places).any(axis=1)
-        points = self._near(here, self._points_and_triangles, count, distance, moved)
-        edges = self._near(here, self.edges, 0, distance, moved)
-        self._found = Found(here, distance, points, edges)
-        first = np.column_stack([points[:, 0], self.triangles[points[:, 1] - count]])
-        second = np.column_stack([self.edges[edges[:, 0]], self.edges[edges[:, 1]]])
-        first, second = self._that_meet(first), self._that_meet(second)
-        self._known = Known(here, distance, first, second)
-        pairs = np.concatenate([first, second])
-        owner = np.zeros(count, dtype=np.int32) if self._owner is None else self._owner
-        return NearPairs(self.nodes[pairs], len(first), owner[pairs[:, [0, 3]]])
+    def near(self, x: Vec, distance: float, spare: float = 0.0) -> NearPairs:
+        """All pairs within a distance [m] at positions of all nodes (n, 3) [m], in one order.
 
-    def _that_meet(self, pairs: Index) -> Index:
-        """Those of pairs (k, 4) whose bodies touch each other."""
-        if self._owner is None or self._meets is None:
-            return pairs
-        met: Index = pairs[self._meets[self._owner[pairs[:, 0]], self._owner[pairs[:, 3]]]]
-        return met
-
-    def _near(self, x: Vec, corners: Index, points: int, distance: float, moved: Mask | None) -> Index:
-        """Rows of corners that are within a distance of each other, (k, 2), in one order wherever they are.
-
-        moved: which nodes did since rows were found, (s,), of which some may be farther; None where none were.
+        spare: how far nodes may go from here before what is found does not help to find those elsewhere [m].
         """
-        found = near_rows(x, corners, points, self._group, distance, self._room, moved)
-        self._room = max(self._room, 2 * len(found))
-        if moved is None or self._found is None:
-            return found
-        before = self._found.points if points else self._found.edges
-        still = before[~moved[corners[before]].any(axis=(1, 2))]
-        both = np.concatenate([still, found])
-        ordered: Index = both[np.lexsort((both[:, 1], both[:, 0]))]
-        return ordered
+        here = np.ascontiguousarray(x[self.nodes])
+        self._spare = max(self._spare, spare)
+        listed, moved, strays = self._listed(here, distance)
+        kept, square = listed.near(here, moved, strays, distance)
+        pairs, points, square = listed.pairs[kept], int(np.searchsorted(kept, listed.points)), square[kept]
+        if strays.any():
+            more, points_more, keys, square_more = self._within(here, distance, strays)
+            of_points = np.argsort(np.concatenate([listed.keys[kept[:points]], keys[:points_more]]))
+            of_edges = np.argsort(np.concatenate([listed.keys[kept[points:]], keys[points_more:]]))
+            pairs = np.concatenate([np.concatenate([pairs[:points], more[:points_more]])[of_points],
+                                    np.concatenate([pairs[points:], more[points_more:]])[of_edges]])
+            square = np.concatenate([np.concatenate([square[:points], square_more[:points_more]])[of_points],
+                                     np.concatenate([square[points:], square_more[points_more:]])[of_edges]])
+            points += points_more
+        owner = np.zeros(len(here), dtype=np.int32) if self._owner is None else self._owner
+        return NearPairs(self.nodes[pairs], points, owner[pairs[:, [0, 3]]], square)
+
+    def _listed(self, here: Vec, distance: float) -> tuple[Neighbours, Vec, Mask]:
+        """The list that serves best where nodes are at (s, 3) [m], how far they are from where it was made, (s,) [m],
+        and which of them have strayed, (s,)."""
+        best, fewest = None, STRAYED * len(here)
+        for listed in self._lists:
+            moved = listed.moved(here)
+            strays = listed.strays(moved, distance)
+            if (count := np.count_nonzero(strays)) <= fewest:
+                best, fewest = (listed, moved, strays), count
+        if best is None:
+            listed = self._list(here, distance + 2.0 * self._spare)
+            best = listed, np.zeros(len(here)), np.zeros(len(here), dtype=bool)
+        others = [listed for listed in self._lists if listed is not best[0]]
+        self._lists = [best[0], *others[: LISTS - 1]]
+        return best
+
+    def _list(self, here: Vec, distance: float) -> Neighbours:
+        """All pairs within a distance [m] where nodes are at (s, 3) [m]."""
+        pairs, points, keys, square = self._within(here, distance, None)
+        return Neighbours(here, distance, pairs, points, keys, np.sqrt(square))
+
+    def _within(self, here: Vec, distance: float, moved: Mask | None) -> tuple[Index, int, Index, Vec]:
+        """Pairs, (k, 4), within a distance [m], so many of them of a point and a triangle; a number of each, which
+        rises among those of a kind; and squares of how far apart they are [m²]. moved: (s,), see `near_rows`."""
+        count = len(self.nodes)
+        found, keys = [], []
+        for corners, points in ((self._points_and_triangles, count), (self.edges, 0)):
+            rows = near_rows(here, corners, points, self._group, distance, self._room, moved)
+            self._room = max(self._room, 2 * len(rows))
+            pairs = self._nodes_of(rows, points)
+            meets = self._that_meet(pairs)
+            found.append(pairs[meets])
+            keys.append((rows[:, 0].astype(np.int64) * len(corners) + rows[:, 1])[meets])
+        pairs = np.concatenate(found)
+        square = np.empty(len(pairs))
+        threads.share(squares, len(square), here, pairs, len(found[0]), square)
+        return pairs, len(found[0]), np.concatenate(keys), square
+
+    def _nodes_of(self, rows: Index, points: int) -> Index:
+        """Nodes of both rows of pairs (k, 2), the first a point where there are points, (k, 4)."""
+        if points:
+            return np.column_stack([rows[:, 0], self.triangles[rows[:, 1] - points]])
+        return np.column_stack([self.edges[rows[:, 0]], self.edges[rows[:, 1]]])
+
+    def _that_meet(self, pairs: Index) -> Mask | slice:
+        """Which of pairs (k, 4) are of bodies that touch each other."""
+        if self._owner is None or self._meets is None:
+            return slice(None)
+        met: Mask = self._meets[self._owner[pairs[:, 0]], self._owner[pairs[:, 3]]]
+        return met
 
     def nearest_to_itself(self, x: Vec, distance: float) -> float:
         """The least distance of a pair on one connected piece at positions (n, 3), as far as it is below a distance."""
-        _, square, same = self._measured(x, distance)
-        return float(np.sqrt(square[same].min(initial=distance**2)))
+        near, same = self._measured(x, distance)
+        return float(np.sqrt(near.square[same].min(initial=distance**2)))
 
     def nearest_of_pieces(self, x: Vec, distance: float, thickness: Vec, bodies: int) -> Vec:
         """The least gap of two connected pieces of each two bodies, (b, b) [m], as far as it is below a distance.
 
         x: positions, (n, 3) [m]. thickness: of each node, by which a gap to another body is less, (n,) [m].
         """
-        near, square, same = self._measured(x, distance + 2.0 * float(thickness.max(initial=0.0)))
+        near, same = self._measured(x, distance + 2.0 * float(thickness.max(initial=0.0)))
         thick = np.where(near.is_self, 0.0, thickness[near.nodes[:, 0]] + thickness[near.nodes[:, 3]])
         least = np.full((bodies, bodies), distance)
-        np.minimum.at(least, tuple(near.bodies[~same].T), (np.sqrt(square) - thick)[~same])
+        np.minimum.at(least, tuple(near.bodies[~same].T), (np.sqrt(near.square) - thick)[~same])
         return np.minimum(least, least.T)
 
-    def _measured(self, x: Vec, distance: float) -> tuple[NearPairs, Vec, Mask]:
-        """Near pairs, the squares of their distances [m²], and whether both sides are on one connected piece."""
+    def _measured(self, x: Vec, distance: float) -> tuple[NearPairs, Mask]:
+        """Near pairs, and whether both sides of each are on one connected piece."""
         near = self.near(x, distance)
         piece = np.full(len(x), -1)
         piece[self.nodes] = self._pieces
-        square = np.empty(len(near.nodes))
-        squares(0, len(square), x, near.nodes, near.points, square)
-        return near, square, piece[near.nodes[:, 0]] == piece[near.nodes[:, 3]]
+        return near, piece[near.nodes[:, 0]] == piece[near.nodes[:, 3]]
 
     @cached_property
     def _pieces(self) -> Index:
@@ -187,17 +194,27 @@ class Surfaces:
         far as it does. So two that were near and go side by side stay so.
         """
         steps = np.ones(int(alike.max(initial=0)) + 1)
+        number, here, way = alike[self.nodes], start[self.nodes], (end - start)[self.nodes]
+        pairs, points = self._that_may_meet(here, here + way)
+        when = np.empty(len(pairs))
+        asked = np.arange(len(pairs))
         for count in range(ROUNDS):
-            nodes, when = self.meeting(start, start + steps[alike, None] * (end - start))
-            if not len(when):
+            # ways get shorter from round to round: no other pairs meet, and those whose nodes go as before as before
+            when[asked] = self._times(here, here + steps[number, None] * way, pairs[asked],
+                                      int(np.searchsorted(asked, points)))
+            met = np.flatnonzero(when <= 1.0)
+            if not len(met):
                 break
-            own = steps[alike[nodes]]
+            meeting = number[pairs[met]]
+            own = steps[meeting]
             least = own.min(axis=1, keepdims=True)
             # on until they meet, or as far as the one of the pair that is held up most: so far nothing met before
-            cut = own * when[:, None]
+            cut = own * when[met, None]
             is_alike = (own == least).all(axis=1)
             cut[~is_alike] = np.maximum(cut, least)[~is_alike] if count < GOING_ON else least[~is_alike]
-            np.minimum.at(steps, alike[nodes], cut)
+            before = steps.copy()
+            np.minimum.at(steps, meeting, cut)
+            asked = np.flatnonzero((steps < before)[number][pairs].any(axis=1))
         else:
             steps[:] = self.largest_step(start, end)
         each: Vec = steps[alike]
@@ -207,27 +224,41 @@ class Surfaces:
         """Pairs that meet on straight ways between positions (n, 3), nodes (k, 4), and shares of the ways, (k,), after
         which a tenth of their distance is left."""
         here, there = start[self.nodes], end[self.nodes]
-        if self._known is not None and self._known.has_all(here, there):
-            first, second = self._known.points, self._known.edges
-        else:
-            first, second = self._swept_by(here, there)
-        nodes, when = np.concatenate([first, second]), np.empty(len(first) + len(second))
-        threads.share(meeting_times, len(when), here, there, nodes, len(first), when)
-        meets = np.flatnonzero(when <= 1.0)
-        return self.nodes[nodes[meets]], when[meets]
+        pairs, points = self._that_may_meet(here, there)
+        when = self._times(here, there, pairs, points)
+        met = np.flatnonzero(when <= 1.0)
+        return self.nodes[pairs[met]], when[met]
 
-    def _swept_by(self, here: Vec, there: Vec) -> tuple[Index, Index]:
-        """Pairs whose boxes along straight ways overlap, (k, 4): of a point and a triangle, and of two edges."""
-        count = len(self.nodes)
-        points = self._crossing(here, there, self._points_and_triangles, count)
-        edges = self._crossing(here, there, self.edges, 0)
-        return (self._that_meet(np.column_stack([points[:, 0], self.triangles[points[:, 1] - count]])),
-                self._that_meet(np.column_stack([self.edges[edges[:, 0]], self.edges[edges[:, 1]]])))
+    def _times(self, here: Vec, there: Vec, pairs: Index, points: int) -> Vec:
+        """When pairs (k, 4), so many of them of a point and a triangle, meet between places (s, 3), see
+        `meeting_times`."""
+        when = np.empty(len(pairs))
+        threads.share(meeting_times, len(when), here, there, pairs, points, when)
+        return when
 
-    def _crossing(self, here: Vec, there: Vec, corners: Index, points: int) -> Index:
-        found = crossing_rows(here, there, corners, points, self._group, self._swept)
-        self._swept = max(self._swept, 2 * len(found))
-        return found
+    def _that_may_meet(self, here: Vec, there: Vec) -> tuple[Index, int]:
+        """Pairs that may meet on straight ways between places (s, 3), (k, 4), and so many of a point and a triangle."""
+        if not self._lists:
+            return self._swept_by(here, there, None)
+        listed = self._lists[0]
+        may, strays = listed.may_meet(here, lengths(there - here))
+        points = int(np.searchsorted(may, listed.points))
+        if not strays.any():
+            return listed.pairs[may], points
+        more, points_more = self._swept_by(here, there, strays)
+        known = listed.pairs[may]
+        return (np.concatenate([known[:points], more[:points_more], known[points:], more[points_more:]]),
+                points + points_more)
+
+    def _swept_by(self, here: Vec, there: Vec, moved: Mask | None) -> tuple[Index, int]:
+        """The same by boxes along the ways. moved: nodes of which one is in each pair, (s,); None: any that go."""
+        found = []
+        for corners, points in ((self._points_and_triangles, len(self.nodes)), (self.edges, 0)):
+            rows = crossing_rows(here, there, corners, points, self._group, self._swept, moved)
+            self._swept = max(self._swept, 2 * len(rows))
+            pairs = self._nodes_of(rows, points)
+            found.append(pairs[self._that_meet(pairs)])
+        return np.concatenate(found), len(found[0])
 
     def crossing(self, x: Vec) -> tuple[Index, Index] | None:
         """Nodes of an edge (2,) and of a triangle (3,) that it goes through at positions (n, 3), None where none does.

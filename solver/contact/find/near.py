@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ...state import Index, Mask, Vec
-from .near_kernels import all_pairs, boxes, columns, near_pairs
+from .near_kernels import LEFT, all_pairs, beside_moved, boxes, columns, near_pairs
 
 BRUTE = 200_000  #: pairs of rows: fewer of them are all looked at sooner than a grid is set up
 WIDE = 2.0  #: of a box's mean width: a column of the grid
+NEARER = 1.01 * LEFT / (1.0 - LEFT)  #: of their ways: who comes so near has nearly met, wherever they were
 
 
 def near_rows(x: Vec, corners: Index, points: int, group: Index, distance: float, room: int = 1024,
@@ -22,14 +23,15 @@ def near_rows(x: Vec, corners: Index, points: int, group: Index, distance: float
     0 where nothing is known.
     """
     box = np.empty((len(corners), 6))
-    boxes(x, x, corners, 0.5 * distance, box)
+    boxes(x, x, corners, 0.5 * distance, 0.0, box)
     first = points if points else apart
     many = first * (len(corners) - first) if first else len(corners) ** 2 // 2
     if moved is None and many <= BRUTE:
         return _all_found(box, x, corners, points, first, group, distance, room)
     found = _of_moved(box, x, corners, points, group, distance, room, moved)
-    ordered: Index = found[np.lexsort((found[:, 1], found[:, 0]))]
-    return ordered
+    # as one number each: rows of two are slow to sort
+    first_row, second_row = np.divmod(np.sort(found[:, 0] * np.int64(len(corners)) + found[:, 1]), len(corners))
+    return np.column_stack([first_row, second_row]).astype(np.int32)
 
 
 def _all_found(box: Vec, x: Vec, corners: Index, points: int, first: int, group: Index, distance: float, room: int
@@ -43,11 +45,12 @@ def _all_found(box: Vec, x: Vec, corners: Index, points: int, first: int, group:
         room = count
 
 
-def crossing_rows(x: Vec, end: Vec, corners: Index, points: int, group: Index, room: int = 1024) -> Index:
-    """Rows whose boxes along straight ways to `end`, (n, 3) [m], overlap, (k, 2); the rest as above."""
+def crossing_rows(x: Vec, end: Vec, corners: Index, points: int, group: Index, room: int = 1024,
+                  moved: Mask | None = None) -> Index:
+    """Rows that may nearly meet on straight ways to `end`, (n, 3) [m], (k, 2); the rest as above."""
     box = np.empty((len(corners), 6))
-    boxes(x, end, corners, 0.0, box)
-    return _of_moved(box, x, corners, points, group, np.inf, room, (x != end).any(axis=1))
+    boxes(x, end, corners, 0.0, NEARER, box)
+    return _of_moved(box, x, corners, points, group, np.inf, room, (x != end).any(axis=1) if moved is None else moved)
 
 
 def _of_moved(box: Vec, x: Vec, corners: Index, points: int, group: Index, distance: float, room: int,
@@ -55,30 +58,27 @@ def _of_moved(box: Vec, x: Vec, corners: Index, points: int, group: Index, dista
     """Pairs of rows whose boxes, (m, 6), overlap, one of which has a node that moved, (n,); of any where that is None.
     """
     if moved is None or moved.all():
-        return _overlapping(box, x, corners, points, group, distance, room)
-    has_moved = moved[corners[:, 0]]  # column by column: numpy is slow along short rows
-    for c in range(1, corners.shape[1]):
-        has_moved = has_moved | moved[corners[:, c]]
-    if not has_moved.any():
+        return _overlapping(box, np.ones(len(box), dtype=bool), x, corners, points, group, distance, room)
+    has_moved, beside = np.empty(len(box), dtype=bool), np.empty(len(box), dtype=bool)
+    beside_moved(box, corners, moved, has_moved, beside)
+    rows = np.flatnonzero(beside)
+    if not len(rows):
         return np.empty((0, 2), dtype=np.int32)
-    of_moved, overlaps = box[has_moved], np.ones(len(box), dtype=bool)
-    for a in range(3):
-        overlaps &= (box[:, a] <= of_moved[:, 3 + a].max()) & (box[:, 3 + a] >= of_moved[:, a].min())
-    beside = np.flatnonzero(overlaps)
-    found = _overlapping(box[beside], x, np.ascontiguousarray(corners[beside]), int(np.searchsorted(beside, points)),
-                         group, distance, room) if len(beside) else np.empty((0, 2), dtype=np.int32)
-    rows = beside[found].astype(np.int32)
-    moving: Index = rows[has_moved[rows].any(axis=1)]
-    return moving
+    found = _overlapping(box[rows], has_moved[rows], x, np.ascontiguousarray(corners[rows]),
+                         int(np.searchsorted(rows, points)), group, distance, room)
+    of_all: Index = rows[found].astype(np.int32)
+    return of_all
 
 
-def _overlapping(box: Vec, x: Vec, corners: Index, points: int, group: Index, distance: float, room: int) -> Index:
-    """Pairs of rows whose boxes, (m, 6), overlap, and that are within a distance of each other."""
+def _overlapping(box: Vec, asked: Mask, x: Vec, corners: Index, points: int, group: Index, distance: float, room: int
+                 ) -> Index:
+    """Pairs of rows whose boxes, (m, 6), overlap, that are within a distance of each other, and of which one is asked
+    for, (m,)."""
     low = np.array([box[:, a].min() for a in range(3)])
     size = np.array([max(float(box[:, a].max()), float(box[:, a + 3].max())) for a in range(3)]) - low
     axis = int(np.argmax(size))
     order = np.argsort(box[:, axis], kind="stable")
-    box = box[order]
+    box, asked = box[order], asked[order]
     across = (axis + 1) % 3, (axis + 2) % 3
     most = int(np.sqrt(len(box))) + 1
     width = [max(WIDE * float((box[:, a + 3] - box[:, a]).mean()), float(size[a]) / most) for a in across]
@@ -93,7 +93,8 @@ def _overlapping(box: Vec, x: Vec, corners: Index, points: int, group: Index, di
         columns(box, *across, *grid, start, entry)
     while True:
         found = np.empty((room, 2), dtype=np.int32)
-        count = int(near_pairs(box, order, axis, *grid, start, entry, points, x, corners, group, distance, found))
+        count = int(near_pairs(box, asked, order, axis, *grid, start, entry, points, x, corners, group, distance,
+                               found))
         if count <= room:
             return found[:count]
         room = 2 * count

@@ -12,26 +12,79 @@ from ...threads import inlined, kernel
 from .distance_kernels import SQUARE, WORK, nearest_in_triangle, nearest_on_edges
 
 LEFT = 0.1  #: of their distance at first: so near they may come before they count as meeting
+CELLS = 32  #: of a coarse grid along each axis
 MOST = 100_000  #: steps of what meets at last
 
 
-@kernel("void(f8[:,::1], f8[:,::1], i4[:,::1], f8, f8[:,::1])")
-def boxes(x, end, corners, grown, out):  # type: ignore[no-untyped-def]
+@kernel("void(f8[:,::1], f8[:,::1], i4[:,::1], f8, f8, f8[:,::1])")
+def boxes(x, end, corners, grown, share, out):  # type: ignore[no-untyped-def]
     """out (k, 6): lower and upper corner of the box around each row of nodes (k, c) at x and at the end of straight
-    ways, both (n, 3), grown by some metres."""
+    ways, both (n, 3), grown by some metres and a share of the longest way."""
     for k in range(corners.shape[0]):
+        longest = 0.0
+        for c in range(corners.shape[1]):
+            node, square = corners[k, c], 0.0
+            for a in range(3):
+                square += (end[node, a] - x[node, a]) ** 2
+            longest = max(longest, square)
+        more = grown + share * np.sqrt(longest)
         for a in range(3):
             low = high = x[corners[k, 0], a]
             for c in range(corners.shape[1]):
                 node = corners[k, c]
                 low, high = min(low, x[node, a], end[node, a]), max(high, x[node, a], end[node, a])
-            out[k, a], out[k, 3 + a] = low - grown, high + grown
+            out[k, a], out[k, 3 + a] = low - more, high + more
 
 
 @inlined
 def _cell(value, low, inverse, count):  # type: ignore[no-untyped-def]
     """Number of the column, along one axis, in which a coordinate lies."""
     return min(max(int((value - low) * inverse), 0), count - 1)
+
+
+@kernel("void(f8[:,::1], i4[:,::1], b1[::1], b1[::1], b1[::1])")
+def beside_moved(box, corners, moved, has_moved, out):  # type: ignore[no-untyped-def]
+    """Which rows (m,) have a node that moved, (n,), and which of all, out (m,), have boxes (m, 6) in a cell of a coarse
+    grid with one of these."""
+    low, high = np.full(3, np.inf), np.full(3, -np.inf)
+    for k in range(corners.shape[0]):
+        has_moved[k] = False
+        for c in range(corners.shape[1]):
+            has_moved[k] |= moved[corners[k, c]]
+        if has_moved[k]:
+            for a in range(3):
+                low[a], high[a] = min(low[a], box[k, a]), max(high[a], box[k, 3 + a])
+    marked = np.zeros((CELLS, CELLS, CELLS), dtype=np.bool_)
+    inverse = np.zeros(3)
+    for a in range(3):
+        if 0.0 < high[a] - low[a] < np.inf:
+            inverse[a] = CELLS / (high[a] - low[a])
+    start, stop = np.empty(3, dtype=np.int64), np.empty(3, dtype=np.int64)
+    for marks in (True, False):
+        for k in range(corners.shape[0]):
+            if marks and not has_moved[k]:
+                continue
+            out[k] = has_moved[k]
+            if has_moved[k] and not marks:
+                continue
+            is_outside = False
+            for a in range(3):
+                is_outside |= box[k, a] > high[a] or box[k, 3 + a] < low[a]
+                start[a] = _cell(box[k, a], low[a], inverse[a], CELLS)
+                stop[a] = _cell(box[k, 3 + a], low[a], inverse[a], CELLS) + 1
+            if is_outside:
+                continue
+            for i in range(start[0], stop[0]):
+                for j in range(start[1], stop[1]):
+                    for m in range(start[2], stop[2]):
+                        if marks:
+                            marked[i, j, m] = True
+                        elif marked[i, j, m]:
+                            out[k] = True
+                    if out[k] and not marks:
+                        break
+                if out[k] and not marks:
+                    break
 
 
 @kernel("void(f8[:,::1], i8, i8, f8[::1], f8[::1], i8[::1], i8[::1], i4[::1])")
@@ -97,15 +150,15 @@ def all_pairs(box, points, first, x, corners, group, distance, out):  # type: ig
     return count
 
 
-@kernel("i8(f8[:,::1], i8[::1], i8, f8[::1], f8[::1], i8[::1], i8[::1], i4[::1], i8, f8[:,::1], i4[:,::1], i4[::1], f8,"
-        " i4[:,::1])")
-def near_pairs(box, order, axis, low, inverse, shape, start, entry, points, x, corners, group, distance, out):  # type: ignore[no-untyped-def]
+@kernel("i8(f8[:,::1], b1[::1], i8[::1], i8, f8[::1], f8[::1], i8[::1], i8[::1], i4[::1], i8, f8[:,::1], i4[:,::1], "
+        "i4[::1], f8, i4[:,::1])")
+def near_pairs(box, asked, order, axis, low, inverse, shape, start, entry, points, x, corners, group, distance, out):  # type: ignore[no-untyped-def]
     """Pairs of rows nearer than a distance, as far as out (k, 2) has room; says how many there are.
 
-    box: (m, 6), by their lower ends along `axis`. order: row of each. low … entry: of `columns`. points: that many rows
-    of corners (m, 3) are points, each its node thrice, the others are triangles, and points pair with these; where
-    there are none rows are edges, (m, 2). group: of each node, −1 is none; nodes of one do not touch each other.
-    distance: infinite where it is enough that boxes overlap.
+    box: (m, 6), by their lower ends along `axis`. asked: of which one is in each pair, (m,). order: row of each. low …
+    entry: of `columns`. points: that many rows of corners (m, 3) are points, each its node thrice, the others are
+    triangles, and points pair with these; where there are none rows are edges, (m, 2). group: of each node, −1 is none;
+    nodes of one do not touch each other. distance: infinite where it is enough that boxes overlap.
     """
     square = distance * distance
     work, nodes = np.empty(WORK), np.empty(4, dtype=np.int32)
@@ -121,6 +174,8 @@ def near_pairs(box, order, axis, low, inverse, shape, start, entry, points, x, c
                 j = entry[f]
                 if box[j, axis] > end:
                     break
+                if not (asked[i] or asked[j]):
+                    continue
                 if (box[j, first] > high1 or low1 > box[j, first + 3] or box[j, second] > high2
                         or low2 > box[j, second + 3]):
                     continue
@@ -138,6 +193,46 @@ def near_pairs(box, order, axis, low, inverse, shape, start, entry, points, x, c
                     out[count, 0], out[count, 1] = p, q
                 count += 1
     return count
+
+
+@inlined
+def _of_sides(each, nodes, k, points):  # type: ignore[no-untyped-def]
+    """The largest of a pair's first side and of its second one, by node."""
+    a, b, c, d = each[nodes[k, 0]], each[nodes[k, 1]], each[nodes[k, 2]], each[nodes[k, 3]]
+    if k < points:
+        return a, max(b, c, d)
+    return max(a, b), max(c, d)
+
+
+@kernel("void(i8, i8, f8[:,::1], f8[::1], i4[:,::1], i8, f8[::1], f8, f8[::1])")
+def still_near(start, stop, x, moved, nodes, points, apart, distance, out):  # type: ignore[no-untyped-def]
+    """Squares of how far apart pairs start to stop are where that is no more than a distance, else infinite, out (k,).
+
+    x: (n, 3). moved: how far each node is from where pairs were `apart` (k,), infinite where it does not count, (n,).
+    nodes: (k, 4), of which `points` pairs are of a point and a triangle.
+    """
+    work = np.empty(WORK)
+    square = distance * distance
+    for k in range(start, stop):
+        first, second = _of_sides(moved, nodes, k, points)
+        out[k] = np.inf
+        if first + second == np.inf or apart[k] - first - second > distance:
+            continue
+        if k < points:
+            nearest_in_triangle(x, nodes[k], work)
+        else:
+            nearest_on_edges(x, nodes[k], work)
+        if work[SQUARE] <= square:
+            out[k] = work[SQUARE]
+
+
+@kernel("void(f8[::1], i4[:,::1], i8, f8[::1], b1[::1])")
+def may_meet(reach, nodes, points, apart, out):  # type: ignore[no-untyped-def]
+    """Whether sides of pairs (k, 4) reach each other, out (k,), by how far each node does, infinite where it does not
+    count, (n,), and how far apart they are (k,)."""
+    for k in range(nodes.shape[0]):
+        first, second = _of_sides(reach, nodes, k, points)
+        out[k] = apart[k] <= first + second < np.inf
 
 
 @kernel("void(i8, i8, f8[:,::1], f8[:,::1], i4[:,::1], i8, f8[::1])")

@@ -10,13 +10,14 @@ import numpy as np
 from ...forces.stencils import Stencils
 from ...state import Index, Vec
 from ...threads import share
-from ..find.distance_kernels import SQUARE, WAY, WORK, squares
+from ..find.distance_kernels import SQUARE, WAY, WORK
 from ..find.mesh import NearPairs, Surfaces
 from .barrier_kernels import PARALLEL, push, stiffen
 from .sliding import Sliding
 
-ROOM = 0.5  #: of the reach: how far nodes move at least before near pairs are looked for again
-FARTHEST = 0.2  #: of a mean edge: and at most
+#: of a mean edge: how far nodes may go before near pairs are looked for again; farther than an edge is long nearly all
+#: that is found is a surface's own neighbourhood
+ROOM = 0.2
 CHUNK = 64  #: pairs that a thread takes at once
 
 
@@ -56,9 +57,7 @@ class Barrier:
         ends = rest[surfaces.nodes[surfaces.edges]]
         is_body = np.isfinite(stiffness[surfaces.nodes[surfaces.edges]]).all(axis=1)
         self.edge = float(np.linalg.norm(ends[is_body, 0] - ends[is_body, 1], axis=1).mean())
-        self._near: NearPairs | None = None
         self._last: tuple[Vec, Touching] | None = None
-        self._from, self._room = rest, 0.0
 
     def begin(self, x: Vec, time: float) -> None:
         """It is the same in all steps."""
@@ -86,8 +85,8 @@ class Barrier:
     def nearest(self, x: Vec) -> Index | None:
         """The pair, (4,) nodes, that is nearest of those nearer to each other than they are thick; None where none is.
         """
-        near, square = self._squares(x)
-        inside = square - self._apart**2
+        near = self._found_near(x)
+        inside = near.square - self._apart(near) ** 2
         return near.nodes[int(inside.argmin())] if inside.min(initial=np.inf) <= 0.0 else None
 
     def measure(self, x: Vec, time: float) -> Stencils:
@@ -136,10 +135,14 @@ class Barrier:
         """Pairs nearer than δ at positions (n, 3) [m], always in the same order."""
         if self._last is not None and np.array_equal(x, self._last[0]):
             return self._last[1]
-        near, square = self._squares(x)
-        active = np.flatnonzero(square < (self._delta + self._apart) ** 2)
+        near = self._found_near(x)
+        apart = self._apart(near)
+        of_bodies = self._reaches if not self._reaches.ndim else self._reaches[tuple(near.bodies.T)]
+        reach = np.broadcast_to(of_bodies, len(apart))
+        active = np.flatnonzero(near.square < (reach + apart) ** 2)
         nodes, points = near.nodes[active], int(np.searchsorted(active, near.points))
-        stiffness, rest, apart, reach = (of[active] for of in (self._kappa, self._parallel, self._apart, self._delta))
+        stiffness, rest = self._resisting(nodes, points)
+        apart, reach = apart[active], reach[active]
         forces, energy, work = np.empty((len(nodes), 4, 3)), np.empty(len(nodes)), np.empty((len(nodes), WORK))
         _share(push, len(nodes), x, nodes, points, stiffness, rest, apart, reach, forces, energy, work)
         found = Touching(nodes, points, stiffness, rest, apart, reach, work, forces, float(energy.sum()))
@@ -153,37 +156,27 @@ class Barrier:
         middle = 0.5 * np.einsum("kc,kci->ki", np.abs(found.work[:, :4]), x[found.nodes])
         return np.column_stack([middle, _on_first_side(found), np.sqrt(found.work[:, SQUARE])])
 
-    def _squares(self, x: Vec) -> tuple[NearPairs, Vec]:
-        """Near pairs, and the squares of their distances [m²]."""
-        near = self._found_near(x)
-        square = np.empty(len(near.nodes))
-        _share(squares, len(square), x, near.nodes, near.points, square)
-        return near, square
-
     def _found_near(self, x: Vec) -> NearPairs:
-        """Pairs among which all are that push at x; looked for anew where nodes moved too far since they were."""
-        there = x[self.surfaces.nodes]
-        moved = np.inf if self._near is None else float(np.abs(there - self._from).max(initial=0.0)) * 3.0**0.5
-        if self._near is not None and moved <= self._room:
-            return self._near
-        # as far again as they went, so that a body that falls is not looked at anew at each evaluation; but farther
-        # than an edge is long nearly all that is found is a surface's own neighbourhood
-        far = min(max(moved, ROOM * self.reach), FARTHEST * self.edge)
-        self._room = ROOM * self.reach if self._near is None else max(far, 0.1 * self.reach)
-        self._near, self._from = self.surfaces.near(x, self.reach + self._thickest + 2.0 * self._room), there
-        nodes, points = self._near.nodes, self._near.points
+        """Pairs among which all are that push at positions (n, 3)."""
+        return self.surfaces.near(x, self.reach + self._thickest, ROOM * self.edge)
+
+    def _apart(self, near: NearPairs) -> Vec:
+        """How thick both sides of pairs are together, (k,) [m]."""
+        thick: Vec = np.where(near.is_self, 0.0, self._thickness[near.nodes[:, 0]] + self._thickness[near.nodes[:, 3]])
+        return thick
+
+    def _resisting(self, nodes: Index, points: int) -> tuple[Vec, Vec]:
+        """κ of pairs (k, 4), of which so many are of a point and a triangle, (k,) [N/m]; and below which |u × v|² edges
+        push less, (k,) [m⁴]."""
         each = self._stiffness[nodes]
         # a point against a triangle's mean, an edge's mean against the other's
-        self._kappa = np.where(np.arange(len(nodes)) < points, np.minimum(each[:, 0], each[:, 1:].mean(axis=1)),
-                               np.minimum(each[:, :2].mean(axis=1), each[:, 2:].mean(axis=1)))
-        self._apart = np.where(self._near.is_self, 0.0, self._thickness[nodes[:, 0]] + self._thickness[nodes[:, 3]])
-        of_bodies = self._reaches if not self._reaches.ndim else self._reaches[tuple(self._near.bodies.T)]
-        self._delta = np.broadcast_to(of_bodies, len(nodes))
+        kappa = np.where(np.arange(len(nodes)) < points, np.minimum(each[:, 0], each[:, 1:].mean(axis=1)),
+                         np.minimum(each[:, :2].mean(axis=1), each[:, 2:].mean(axis=1)))
         ends = self._rest[nodes[points:]]
         u, v = ends[:, 1] - ends[:, 0], ends[:, 3] - ends[:, 2]
-        self._parallel = np.zeros(len(nodes))
-        self._parallel[points:] = PARALLEL * np.einsum("ki,ki->k", u, u) * np.einsum("ki,ki->k", v, v)
-        return self._near
+        parallel = np.zeros(len(nodes))
+        parallel[points:] = PARALLEL * np.einsum("ki,ki->k", u, u) * np.einsum("ki,ki->k", v, v)
+        return kappa, parallel
 
 
 def _on_first_side(found: Touching) -> Vec:

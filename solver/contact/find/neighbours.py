@@ -1,0 +1,72 @@
+"""A Verlet list: pairs of a surface's pieces that were near each other, which says what is near or may meet nearby.
+
+Found once with some room, it serves all places that nodes go to within that room. What it says is what a search there
+would find, whenever it was made: pairs are looked at by their true distance where they are, and those of nodes that
+have strayed further are looked for anew.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ... import threads
+from ...state import Index, Mask, Vec
+from .near_kernels import LEFT, may_meet, still_near
+
+SAFE = 1.0 + 1.0e-9  #: rounding of distances, many times
+FEW = 256  #: pairs that are not worth a second thread
+LEFT_OVER = (1.0 - LEFT) / SAFE  #: of its distance: by less no pair comes near enough to count as meeting
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """All pairs that were within a distance of each other; numbers among a surface's nodes."""
+
+    places: Vec  #: where nodes were then, (s, 3) [m]
+    distance: float  #: [m]
+    pairs: Index  #: a point and a triangle, or two ends of an edge and two of another one, (k, 4)
+    points: int  #: that many pairs of a point and a triangle stand first
+    keys: Index  #: a number of each pair's own, which rises among those of each kind, (k,)
+    apart: Vec  #: how far from each other they were, (k,) [m]
+
+    def moved(self, here: Vec) -> Vec:
+        """How far nodes at places (s, 3) are from where they were, (s,) [m]."""
+        return lengths(here - self.places)
+
+    def strays(self, moved: Vec, distance: float) -> Mask:
+        """Nodes, (s,), without which no pair that is not listed can have come within a distance [m]."""
+        far: Mask = moved * SAFE > 0.5 * (self.distance - distance)
+        return far
+
+    def near(self, here: Vec, moved: Vec, strays: Mask, distance: float) -> tuple[Index, Vec]:
+        """Which listed pairs are within a distance [m] at places (s, 3), (m,), and the squares of how far apart all
+        are, (k,), infinite where that is more; none with a stray."""
+        square = np.empty(len(self.pairs))
+        count = len(square)
+        arguments = (here, np.where(strays, np.inf, moved * SAFE), self.pairs, self.points, self.apart, distance,
+                     square)
+        if count <= FEW:
+            still_near(0, count, *arguments)
+        else:
+            threads.share(still_near, count, *arguments)
+        return np.flatnonzero(square < np.inf), square
+
+    def may_meet(self, here: Vec, way: Vec) -> tuple[Index, Mask]:
+        """Which listed pairs may meet on ways of these lengths (s,) [m] from places (s, 3), (m,), none with a stray;
+        and the strays (s,), of which pairs may that are not listed.
+
+        Two sides that go so far that .9 of their distance is left over do not count as meeting, see `meeting_times`.
+        """
+        range_of = (self.moved(here) + way / LEFT_OVER) * SAFE
+        strays = range_of > 0.5 * self.distance
+        may = np.empty(len(self.pairs), dtype=bool)
+        may_meet(np.where(strays, np.inf, range_of), self.pairs, self.points, self.apart, may)
+        return np.flatnonzero(may), strays
+
+
+def lengths(vectors: Vec) -> Vec:
+    """Of rows (n, 3), (n,)."""
+    length: Vec = np.sqrt(np.einsum("ni,ni->n", vectors, vectors))
+    return length
