@@ -111,7 +111,8 @@ def world_of(nodes: np.ndarray, tets: np.ndarray, *, young: float, integrator: s
     method = entry.load()({param.key: param.default for param in entry.params})
     law = catalogue.find("damping", "green").load()
     laws = [law(nodes, elastic, moduli, {"stiffness_damping": damping, "mass_damping": 0.0})] if damping else []
-    ground = None if on_base else (HalfSpace(np.zeros(3), np.array([0.0, 0.0, 1.0])), Penalty(FLOOR))
+    floor = HalfSpace(np.zeros(3), np.array([0.0, 0.0, 1.0])), Penalty(np.full(len(nodes), FLOOR))
+    ground = None if on_base else floor
     body = BodyInWorld("body", slice(0, len(nodes)), float(np.linalg.norm(np.ptp(nodes, axis=0))), None, None)
     return Nodes([body], [elastic], coordinates, full, method, stage_solver("newton_d"), linear, nodes, mass,
                  np.array([0.0, 0.0, -9.81]), ground, 1, damping_laws=laws)

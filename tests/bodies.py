@@ -55,12 +55,14 @@ def make(nodes, tets, *, young=3e4, poisson=0.4, density=1000.0, dynamic=NONE, p
               "adaptive": adaptive, "liveliness_threshold": threshold, "liveliness_window": window}
     condensation = catalogue.find("method", method).load()(mesh, solver, choice)
     plane = None if ground is None else (HalfSpace(np.array([0, 0, ground[0]]), np.array([0, 0, 1.0])),
-                                         Penalty(*ground[1:]))
+                                         Penalty(np.full(len(nodes), float(ground[1])), *ground[2:]))
     law = friction and catalogue.find("friction", friction[0]).load()({"friction_coefficient": friction[1]})
     body = BodyInWorld("box", slice(0, len(nodes)), float(np.linalg.norm(np.ptp(nodes, axis=0))), None, None)
-    return Nodes([body], elastic, coordinates, condensation, find_integrator(integrator, params),
+    chosen = find_integrator(integrator, params)
+    return Nodes([body], elastic, coordinates, condensation, chosen,
                  NewtonDirect({"tolerance": tolerance, "iterations": 100}), solver, nodes, mass,
-                 np.asarray(gravity, float), plane, 1, quasistatic_start, project, damping_laws=laws, friction=law)
+                 np.asarray(gravity, float), plane, 1, quasistatic_start, project, damping_laws=laws, friction=law,
+                 told_by=chosen if catalogue.find("integrator", integrator).adaptive else None)
 
 
 def find_integrator(kind, params=None):

@@ -42,6 +42,10 @@ class PreparedCloth(Prepared):
         return False
 
     @property
+    def in_material(self) -> Vec:
+        return self.material
+
+    @property
     def count(self) -> int:
         return len(self.triangles)
 

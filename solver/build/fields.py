@@ -40,6 +40,11 @@ class Prepared:
         return True
 
     @property
+    def in_material(self) -> Vec:
+        """Places of the skin's corners in material space [m], (t, 3, 2); of a solid none."""
+        return np.zeros((0, 3, 2))
+
+    @property
     def count(self) -> int:
         """Of its elements."""
         return len(self.volume.tets)

@@ -28,8 +28,8 @@ from ..sheet.sizing import Sizing
 from ..state import Index, Vec
 from ..world.sharp_cloth import SharpCloth
 from .air import air_of
-from .cloth import PreparedCloth
 from .contact import RESISTS
+from .fields import Prepared
 from .inputs import over_time, places_over_time
 
 FINE = 0.5  #: of the mesh's edges: to what it is remeshed where it folds
@@ -40,15 +40,15 @@ ALONE = "Sharp Edges: it touches {what}, and passes through soft bodies and othe
 NEAR = 0.9  #: of the thickness: how near cloth is to itself and to what is round where that pushes
 
 
-def sharp_cloth(job: Job, prepared: PreparedCloth) -> SharpCloth:
+def sharp_cloth(job: Job, prepared: Prepared) -> SharpCloth:
     """One body as a part. Raises a ConJacError that names it and the field."""
     body = prepared.body
     cloth, surface = body.cloth, body.surface
     assert cloth is not None and cloth.eulerian is not None and surface is not None
-    nodes, triangles = prepared.volume.nodes, prepared.triangles
+    nodes, triangles = prepared.volume.nodes, prepared.skin
     with blame(job.scene, body, "surface"):
         material = of_flat(nodes, triangles, np.array(cloth.warp)) if cloth.uv is None \
-            else from_corners(nodes, triangles, prepared.material)
+            else from_corners(nodes, triangles, prepared.in_material)
         pinned = prepared.fields.pinned
         mesh, vertices = _mesh(nodes, material, triangles, pinned)
     edges = _lengths(mesh)
@@ -113,7 +113,7 @@ def _law(family: str, choice: schema.Choice) -> Law:
     return law
 
 
-def _air(job: Job, prepared: PreparedCloth, cloth: schema.Cloth) -> Breeze | None:
+def _air(job: Job, prepared: Prepared, cloth: schema.Cloth) -> Breeze | None:
     around = air_of(job, [prepared])
     if not around.motions:
         return None
@@ -121,7 +121,7 @@ def _air(job: Job, prepared: PreparedCloth, cloth: schema.Cloth) -> Breeze | Non
     return Breeze(around.density, cloth.drag, cloth.air_friction, lambda time: way.at(time)[0])
 
 
-def _pushing(job: Job, prepared: PreparedCloth, cloth: schema.Cloth, things: Things) -> Pushing | None:
+def _pushing(job: Job, prepared: Prepared, cloth: schema.Cloth, things: Things) -> Pushing | None:
     """What keeps it out of itself and of what is round; None where nothing has to."""
     contact, body = job.scene.contact, prepared.body
     if contact is None:

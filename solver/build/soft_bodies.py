@@ -117,7 +117,7 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
     if scene.ground is not None:
         moving = None if scene.ground.motion is None else over_time(job, scene.ground.motion)
         per_area = scene.ground.stiffness_per_area
-        stiffness = scene.ground.stiffness if per_area is None else per_area * _skin(prepared, rest)
+        stiffness = np.full(len(rest), scene.ground.stiffness) if per_area is None else per_area * _skin(prepared, rest)
         ground = (HalfSpace(np.array(scene.ground.point), np.array(scene.ground.normal), moving),
                   Penalty(stiffness, scene.ground.tangential_share))
         if scene.ground.friction is not None:
@@ -136,7 +136,8 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
                  between=[*_between(job, prepared, rest, first), *held_softly,
                           *air.laws(prepared, first, len(rest) - 1)],
                  pulls=[*_pulls(job, prepared, mass, first), *yielding_pins(job, prepared, mass, first),
-                        *held_softly], contacts=contacts)
+                        *held_softly], contacts=contacts,
+                 told_by=integrator if catalogue.find("integrator", scene.integrator.kind).adaptive else None)
 
 
 def _sunk(bodies: list[BodyInWorld], ground: HalfSpace, rest: Vec, free: Index) -> list[str]:

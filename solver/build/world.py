@@ -37,7 +37,10 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None) -> tupl
         carried = together  # all of them may touch the mechanisms' bodies
     parts: list[Part] = [assemble(job, group) for group in solved_at_once(job, [one for one in together
                                                                                  if one not in carried])]
-    parts += [sharp_part(job, one) for one in sharp]
+    if sharp:
+        from .sharp_cloth import sharp_cloth  # its kernels are compiled where something slides
+
+        parts += [sharp_cloth(job, one) for one in sharp]
     rides: list[Ride] = []
     if rigid is not None:
         jointed, rides = _jointed(job, carried, rigid)
@@ -60,15 +63,6 @@ def solved_at_once(job: Job, prepared: list[Prepared]) -> list[list[Prepared]]:
 def slides(body: Body) -> bool:
     """Whether it is cloth that slides over what is sharp."""
     return body.cloth is not None and body.cloth.eulerian is not None
-
-
-def sharp_part(job: Job, one: Prepared) -> Part:
-    """Such a cloth as a part. Raises a ConJacError that names it and the field."""
-    from .cloth import PreparedCloth
-    from .sharp_cloth import sharp_cloth  # its kernels are compiled where something slides
-
-    assert isinstance(one, PreparedCloth)
-    return sharp_cloth(job, one)
 
 
 def _mechanisms(job: Job) -> Joints | None:

@@ -30,6 +30,7 @@ class Elastic:
         self._stress, self._tangent = Address(material.stress), Address(material.tangent)
         self._energy: Address | None = None
         self._change: Address | None = None  #: of dP for a dF alone, of materials that have one
+        self._asked = False  #: whether the material was asked for it, which compiles it
         self._fiber_energy: Address | None = None
         count = len(tets)
         blocks = -(-count // LANES)
@@ -86,8 +87,9 @@ class Elastic:
             return out
         from .product_kernels import multiply  # compiled for stages that are iterated on a kept factor
 
-        if self._change is None and hasattr(self.material, "change"):
-            self._change = Address(self.material.change())
+        if not self._asked:
+            change, self._asked = self.material.change(), True
+            self._change = None if change is None else Address(change)
         share(multiply, len(self._works), x, columns, self._nodes, self._rest, self._constants, self._stress,
               self._change or self._tangent, self._change is None, self._works, out)
         return out

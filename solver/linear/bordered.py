@@ -9,10 +9,11 @@ import scipy.sparse as sp
 
 from ..state import Vec
 from .blocks import LANES
+from .interface import ShowsNothing
 from .spread import Spread
 
 
-class Bordered(ABC):
+class Bordered(ShowsNothing, ABC):
     """A⁻¹ and J from solves with A_qq, the block of all but the last unknowns."""
 
     _spread: Spread  #: of the analysed pattern

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import scipy.sparse as sp
 
 from ..state import Index, Vec
+
+if TYPE_CHECKING:
+    from .cholesky.supernodal import Supernodes
 
 
 class NotPositiveDefinite(Exception):
@@ -35,6 +38,26 @@ class Factoring(Protocol):
 
     def solve(self, right: Vec) -> Vec:
         """A⁻¹ right, (m,) or (m, c)."""
+
+    def showing(self) -> Shown | None:
+        """The same solver where it shows its factor, None where it does not."""
+
+
+class Shown(Factoring, Protocol):
+    """A linear solver that shows its factor."""
+
+    factored: int  #: whoever factors on its pattern in its place counts that here
+
+    def supernodes(self) -> Supernodes | None:
+        """The inside of the last factor that was made, None where there is none or it is not as expected."""
+
+
+class ShowsNothing:
+    """What a solver is whose factor is its own matter."""
+
+    def showing(self) -> Shown | None:
+        """None."""
+        return None
 
 
 class LinearSolver(Factoring, Protocol):
@@ -69,6 +92,12 @@ class LinearSolver(Factoring, Protocol):
 
     def forget_past(self) -> None:
         """Drop what depends on earlier matrices, so that the next answer does not."""
+
+
+def inside_of(linear: Factoring) -> Supernodes | None:
+    """The arrays of the factor that a linear solver has just made, or None where it does not show them."""
+    showing = linear.showing()
+    return None if showing is None else showing.supernodes()
 
 
 def available(key: str) -> Any | None:

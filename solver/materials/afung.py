@@ -14,6 +14,7 @@ from ..state import Vec
 from ..threads import inlined, kernel
 from .algebra import dot
 from .fiber import PARAMETERS, TINY, add_stress, add_tangent, deformed
+from .interface import Material
 from .lanes import ENERGY, LANES, MATERIAL_KERNEL, vector
 
 CAP = 4.0  #: of the exponent
@@ -61,7 +62,7 @@ def _tangent(work, project):  # type: ignore[no-untyped-def]
         add_tangent(work, lane, f, across, (along - across) / max(length * length, TINY), project)
 
 
-class AFung:
+class AFung(Material):
     """Three kernels and the constants they read at each element."""
 
     energy, stress, tangent = _energy, _stress, _tangent

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..state import Vec
 from ..threads import kernel
 from .algebra import decompose, dot
+from .interface import Material
 from .isotropic import add_stress, add_tangent
 from .lanes import CONSTANT, ENERGY, FLIP, LANES, MATERIAL_KERNEL, SCALING, TWIST, put
 from .rotated import over_pairs, strains
@@ -40,7 +41,7 @@ def _tangent(work, project):  # type: ignore[no-untyped-def]
     add_tangent(work, project)
 
 
-class Arap:
+class Arap(Material):
     """Three kernels and the constant they read at each element. Poisson's ratio is 0."""
 
     energy, stress, tangent = _energy, _stress, _tangent

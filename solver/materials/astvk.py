@@ -6,6 +6,7 @@ from ..state import Vec
 from ..threads import kernel
 from .algebra import dot
 from .fiber import PARAMETERS, add_stress, add_tangent, deformed
+from .interface import Material
 from .lanes import ENERGY, LANES, MATERIAL_KERNEL
 
 
@@ -30,7 +31,7 @@ def _tangent(work, project):  # type: ignore[no-untyped-def]
         add_tangent(work, lane, f, 2.0 * mu * (dot(f, f) - 1.0), 4.0 * mu, project)
 
 
-class AStVK:
+class AStVK(Material):
     """Three kernels and the constant they read at each element."""
 
     energy, stress, tangent = _energy, _stress, _tangent

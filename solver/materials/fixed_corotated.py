@@ -7,6 +7,7 @@ import numpy as np
 from ..state import Vec
 from ..threads import kernel
 from .algebra import decompose, dot
+from .interface import Material
 from .isotropic import add_stress, add_tangent
 from .lame import lame
 from .lanes import CONSTANT, ENERGY, FLIP, LANES, MATERIAL_KERNEL, SCALING, SIGMA, TWIST, put, vector
@@ -55,7 +56,7 @@ def _tangent(work, project):  # type: ignore[no-untyped-def]
     add_tangent(work, project)
 
 
-class FixedCorotated:
+class FixedCorotated(Material):
     """Three kernels and the constants they read at each element."""
 
     energy, stress, tangent = _energy, _stress, _tangent

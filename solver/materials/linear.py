@@ -6,6 +6,7 @@ import numpy as np
 
 from ..state import Vec
 from ..threads import kernel
+from .interface import Material
 from .invariants import columns
 from .lame import lame
 from .lanes import CONSTANT, ENERGY, LANES, MATERIAL_KERNEL, STRESS, TANGENT
@@ -59,7 +60,7 @@ def _tangent(work, project):  # type: ignore[no-untyped-def]
                         shears * work[CONSTANT * LANES + lane] + swells * work[(CONSTANT + 1) * LANES + lane])
 
 
-class Linear:
+class Linear(Material):
     """Three kernels and the constants they read at each element. Not rotation invariant: what turns also swells."""
 
     energy, stress, tangent = _energy, _stress, _tangent

@@ -12,6 +12,7 @@ import numpy as np
 from ..state import Vec
 from ..threads import kernel
 from .algebra import decompose
+from .interface import Material
 from .invariants import add_gram_stress, add_volume_stress, columns, invariants, square_of_gram
 from .isotropic import add_tangent
 from .lame import lame
@@ -73,7 +74,7 @@ def _tangent(work, project):  # type: ignore[no-untyped-def]
     add_tangent(work, project)
 
 
-class MooneyRivlin:
+class MooneyRivlin(Material):
     """Three kernels and the constants they read at each element."""
 
     energy, stress, tangent = _energy, _stress, _tangent

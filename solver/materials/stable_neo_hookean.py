@@ -10,6 +10,7 @@ import numpy as np
 from ..state import Vec
 from ..threads import kernel
 from .algebra import cross, decompose
+from .interface import Material
 from .invariants import columns, invariants
 from .isotropic import add_tangent
 from .lanes import (
@@ -87,7 +88,7 @@ def _tangent(work, project):  # type: ignore[no-untyped-def]
     add_tangent(work, project)
 
 
-class StableNeoHookean:
+class StableNeoHookean(Material):
     """Three kernels and the constants they read at each element."""
 
     energy, stress, tangent = _energy, _stress, _tangent

@@ -7,6 +7,7 @@ import numpy as np
 from ..state import Vec
 from ..threads import kernel
 from .algebra import decompose
+from .interface import Material
 from .invariants import add_gram_stress, columns, invariants, square_of_gram
 from .isotropic import add_tangent
 from .lame import lame
@@ -52,7 +53,7 @@ def _tangent(work, project):  # type: ignore[no-untyped-def]
     add_tangent(work, project)
 
 
-class StVK:
+class StVK(Material):
     """Three kernels and the constants they read at each element. Pressed to 0.58 of its length it gives way."""
 
     energy, stress, tangent = _energy, _stress, _tangent

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..linear.interface import Factoring
+from ..linear.interface import Factoring, ShowsNothing
 
 
-class AroundFactor:
+class AroundFactor(ShowsNothing):
     """A factor whose answers come from those of an inner one."""
 
     def __init__(self, inner: Factoring) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import StepFailed
-from ..linear.cholesky.supernodal import Supernodes, inside_of, shown
-from ..linear.interface import Factoring, NotPositiveDefinite
+from ..linear.cholesky.supernodal import Supernodes
+from ..linear.interface import Factoring, NotPositiveDefinite, inside_of
 from ..state import Mask, Vec
 from .kept_factor import KeptFactor
 from .problem import StageProblem
@@ -16,7 +16,7 @@ MOMENT = 1.0e-4  #: of the way to the guess, over which L̇ is measured
 
 def extrapolation_notes(linear: Factoring) -> list[str]:
     """A sentence for the user where this linear solver does not let its factor be written."""
-    if shown(linear) is not None:
+    if linear.showing() is not None:
         return []
     return ["The stage solver's factor stays frozen: only CHOLMOD's can be extrapolated"]
 

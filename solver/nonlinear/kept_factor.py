@@ -6,8 +6,8 @@ import scipy.sparse as sp
 
 from ..errors import StepFailed
 from ..linear.cholesky.single import SingleFactor
-from ..linear.cholesky.supernodal import Supernodes, inside_of, shown
-from ..linear.interface import Factoring
+from ..linear.cholesky.supernodal import Supernodes
+from ..linear.interface import Factoring, inside_of
 from ..state import Vec
 from .problem import StageProblem
 
@@ -74,7 +74,7 @@ class KeptFactor:
 
     def _made_single(self, problem: StageProblem, unknowns: Vec, share: float, try_true: bool) -> bool:
         """Factor in single precision; whether that could be done."""
-        linear = shown(problem.system.linear)
+        linear = problem.system.linear.showing()
         if linear is None or self._too_soft:
             return False
         if linear.supernodes() is None:

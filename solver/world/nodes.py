@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -64,6 +64,7 @@ class Nodes(Stepping, SoftBodies):
     between: Sequence[StencilForce] = ()  #: forces besides those of materials
     pulls: Sequence[Pull] = ()
     contacts: Sequence[ContactLaw] = ()  #: of surfaces: forces that also say how far a step may go
+    told_by: Adaptive | None = None  #: the integrator, where it tells what a step errs by
 
     def __post_init__(self) -> None:
         laws = [*self.between, *self.contacts]
@@ -296,19 +297,21 @@ class Nodes(Stepping, SoftBodies):
 
     def controller(self, tolerance: float, largest: int) -> Controller:
         """Chooses steps of which none errs by more than `tolerance`; largest: number of largest steps in a frame."""
-        return Controller(tolerance, self.integrator.order, self._adaptive.equal_steps, largest)
+        return Controller(tolerance, self._told_by.order, self._told_by.equal_steps, largest)
 
     def refuse_haste(self, after: State, h: float) -> None:
         """Never: how far a step may go is said by its error and by what deforms."""
 
     def error(self, before: State, after: State, h: float) -> float:
         """What a step of h seconds got wrong at its worst node, as a share of the size of that node's body."""
-        wrong = np.linalg.norm(self.coordinates.spread(self._adaptive.error(before, after, h), None), axis=1)
+        wrong = np.linalg.norm(self.coordinates.spread(self._told_by.error(before, after, h), None), axis=1)
         return max(float(wrong[body.nodes].max()) / body.size for body in self.parts)
 
     @property
-    def _adaptive(self) -> Adaptive:
-        return cast(Adaptive, self.integrator)
+    def _told_by(self) -> Adaptive:
+        if self.told_by is None:
+            raise TypeError("the integrator does not tell its error; the loader refuses an accuracy for it")
+        return self.told_by
 
     def liveliness(self, state: State) -> Vec | None:
         """Body, liveliness [1/s] and awake (1 or 0) of each dynamic node, (3, m); None where none may sleep."""

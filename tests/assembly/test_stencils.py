@@ -184,7 +184,7 @@ def test_pairs_that_would_make_a_factor_dear_get_an_order_of_their_own(kept):
 
 def test_a_factor_in_single_precision_is_not_made_on_another_pattern(scene):
     from solver.linear.cholesky.single import SingleFactor
-    from solver.linear.cholesky.supernodal import inside_of
+    from solver.linear.interface import inside_of
 
     _, tets, count, free, _, others = scene
     linear, pattern = available("cholmod")(), Pattern(tets, free, count)

@@ -10,7 +10,7 @@ from solver.coordinates.prescribed import Motion
 from solver.state import State
 
 POINT, NORMAL = np.array([0.1, 0.2, -0.3]), np.array([1.0, -2.0, 2.0])
-GROUND, LAW = HalfSpace(POINT, NORMAL), Penalty(700.0)
+GROUND, LAW = HalfSpace(POINT, NORMAL), Penalty(np.full(1000, 700.0))
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_a_tangential_share_adds_to_the_stiffness_along_the_ground_alone(nodes):
     unit, both = NORMAL / 3.0, []
     for share in (0.0, 0.1):
         blocks = np.zeros((len(nodes), 3, 3))
-        Penalty(700.0, share).add_stiffness(GROUND.find(nodes, 0.0), blocks)
+        Penalty(np.full(len(nodes), 700.0), share).add_stiffness(GROUND.find(nodes, 0.0), blocks)
         both.append(blocks[GROUND.find(nodes, 0.0).nodes])
     added = both[1] - both[0]
     assert np.abs(added + 70.0 * (np.eye(3) - np.outer(unit, unit))).max() <= 1e-9

@@ -7,7 +7,7 @@ from installed import installed
 
 from solver import catalogue, threads  # noqa: F401
 from solver.linear.cholesky.dchol import dchol
-from solver.linear.cholesky.supernodal import inside_of
+from solver.linear.interface import inside_of
 
 SIZES = [[12], [1] * 12, [3, 4, 5], [6, 1, 5]]
 

@@ -9,8 +9,7 @@ from solver import threads
 from solver.assembly.pattern import node_graph
 from solver.linear.cholesky import multifrontal
 from solver.linear.cholesky.single import SingleFactor
-from solver.linear.cholesky.supernodal import inside_of
-from solver.linear.interface import NotPositiveDefinite
+from solver.linear.interface import NotPositiveDefinite, inside_of
 from solver.meshing.grid import box_tets
 
 

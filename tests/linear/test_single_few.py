@@ -8,7 +8,7 @@ from installed import installed
 from solver import threads
 from solver.assembly.pattern import node_graph
 from solver.linear.cholesky.single_few import SingleFew
-from solver.linear.cholesky.supernodal import inside_of
+from solver.linear.interface import inside_of
 from solver.meshing.grid import box_tets
 from solver.parts.conjac.rough import Rough
 

@@ -116,7 +116,7 @@ def test_tangent_is_the_slope_of_stress(key, poisson):
 
 
 def test_a_change_of_stress_without_the_tangent_is_what_the_tangent_has():
-    seen = [key for key in MATERIALS if hasattr(catalogue.find("material", key).load(), "change")]
+    seen = [key for key in MATERIALS if catalogue.find("material", key).load().change() is not None]
     assert "stable_neo_hookean" in seen
     moved = np.random.default_rng(9).normal(size=(LANES, 3, 3))
     for key in seen:

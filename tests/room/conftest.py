@@ -10,6 +10,7 @@ import pytest
 from solver import catalogue
 from solver.forces.rate_blocks import RateBlocks
 from solver.forces.stencils import Stencils
+from solver.materials.interface import Material
 from solver.materials.lanes import CONSTANT, ENERGY, GRADIENT, LANES, MATERIAL_KERNEL, STRESS, TANGENT
 from solver.state import State
 from solver.threads import kernel
@@ -41,7 +42,7 @@ def tangent(work, project):
                 work[(TANGENT + 9 * block + 4 * axis) * LANES + lane] += work[CONSTANT * LANES + lane]
 
 
-class Gauze:
+class Gauze(Material):
     """ψ = k/2 |F − 1|²: each coordinate solves Laplace's equation by itself."""
 
     energy, stress, tangent = energy, stress, tangent

@@ -15,20 +15,18 @@ class Penalty:
     node, whatever its load, and methods that iterate to the end do not feel it. [ConJac BUNNY, changed: α may be 0]
     """
 
-    def __init__(self, stiffness: float | Vec, tangential: float = 0.0) -> None:
-        """stiffness: k of every node, or of each, (n,) [N/m]. tangential: α, from 0 to 1."""
+    def __init__(self, stiffness: Vec, tangential: float = 0.0) -> None:
+        """stiffness: k of each node, (n,) [N/m]. tangential: α, from 0 to 1."""
         self._stiffness, self.tangential = stiffness, tangential
 
-    def stiffness(self, nodes: Index) -> float | Vec:
-        """k of every node, or of these, (k,) [N/m]."""
-        return self._stiffness if isinstance(self._stiffness, float | int) else self._stiffness[nodes]
+    def stiffness(self, nodes: Index) -> Vec:
+        """k of these nodes, (k,) [N/m]."""
+        of_these: Vec = self._stiffness[nodes]
+        return of_these
 
     def energy(self, contacts: Contacts) -> float:
         """½ k gap² of all pairs [J]."""
-        stiffness = self.stiffness(contacts.nodes)
-        if isinstance(stiffness, float | int):
-            return 0.5 * stiffness * float(contacts.gap @ contacts.gap)
-        return 0.5 * float((stiffness * contacts.gap) @ contacts.gap)
+        return 0.5 * float((self.stiffness(contacts.nodes) * contacts.gap) @ contacts.gap)
 
     def add_force(self, contacts: Contacts, force: Vec) -> None:
         """Add to node forces, (n, 3) [N]."""
@@ -38,5 +36,4 @@ class Penalty:
         """Add to the nodes' own blocks of K, (n, 3, 3) [N/m]."""
         across = contacts.normal[:, :, None] * contacts.normal[:, None, :]
         along = np.eye(3) - across
-        stiffness = np.broadcast_to(self.stiffness(contacts.nodes), len(contacts.nodes))
-        blocks[contacts.nodes] -= stiffness[:, None, None] * (across + self.tangential * along)
+        blocks[contacts.nodes] -= self.stiffness(contacts.nodes)[:, None, None] * (across + self.tangential * along)

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from ...state import Index, Vec
 from ..analysed import Analysed
+from ..interface import Shown
 from .backward import Backward
 from .fronts import Following, Fronts
 from .supernodal import Supernodes, supernodes
@@ -107,6 +108,10 @@ class Library(ABC):
     def left_of_condense(self) -> Vec | None:
         """Nothing."""
         return None
+
+    def showing(self) -> Shown | None:
+        """Itself."""
+        return self
 
     def supernodes(self) -> Supernodes | None:
         """The inside of the factor, once there is one; None where it is not as expected."""

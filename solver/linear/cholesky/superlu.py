@@ -10,10 +10,10 @@ from scipy.sparse.linalg import splu
 
 from ...state import Index, Vec
 from ..banded import banded_order
-from ..interface import NotPositiveDefinite
+from ..interface import NotPositiveDefinite, ShowsNothing
 
 
-class SuperLU:
+class SuperLU(ShowsNothing):
     """LinearSolver on scipy.sparse.linalg.splu."""
 
     proves_definite = True

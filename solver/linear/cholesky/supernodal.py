@@ -10,13 +10,11 @@ from __future__ import annotations
 import ctypes
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Protocol, cast
 
 import numpy as np
 
 from ...state import Index, Vec
 from ...threads import kernel, share
-from ..interface import Factoring
 from .plan_kernels import find_parents, gather_subtrees
 
 GROUP = 16  #: most right-hand sides that are taken through a supernode together
@@ -147,26 +145,6 @@ def _parts(first: Index, rows_start: Index, parent: Index) -> tuple[Index, Index
     roots = roots[np.argsort(-whole[roots], kind="stable")]
     trees = np.stack([start[roots], roots + 1], axis=1).ravel()
     return np.flatnonzero(~small).astype(np.int32), trees.astype(np.int32)
-
-
-class Shown(Factoring, Protocol):
-    """A linear solver that shows its factor."""
-
-    factored: int  #: whoever factors on its pattern in its place counts that here
-
-    def supernodes(self) -> Supernodes | None:
-        """The inside of the last factor that was made, None where there is none or it is not as expected."""
-
-
-def shown(linear: Factoring) -> Shown | None:
-    """The same solver where it shows its factor."""
-    return cast(Shown, linear) if hasattr(linear, "supernodes") else None
-
-
-def inside_of(linear: Factoring) -> Supernodes | None:
-    """The arrays of the factor that a linear solver has just made, or None where it does not show them."""
-    showing = shown(linear)
-    return None if showing is None else showing.supernodes()
 
 
 def supernodes(address: int | None, size: int, solve_lt: Callable[[Vec], Vec]) -> Supernodes | None:

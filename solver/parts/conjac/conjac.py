@@ -219,10 +219,10 @@ class ConJac:
     def _condensed_roughly(self) -> Vec | None:
         """The same by a factor in single precision, which the linear solver then has; None where there is none. Raises
         NotPositiveDefinite, also where a pivot is lost in rounding."""
-        from ...linear.cholesky.supernodal import inside_of, shown
+        from ...linear.interface import inside_of
         from .rough import Rough  # compiled for stages that are iterated
 
-        showing, inside = shown(self.linear), inside_of(self.linear)
+        showing, inside = self.linear.showing(), inside_of(self.linear)
         if showing is None or inside is None or not inside.stands or self._too_soft:
             return None
         if self._rough is None or not self._rough.of(inside):
@@ -293,7 +293,7 @@ class ConJac:
     def _copied(self, last: SingleFew | None) -> SingleFew | None:
         """The factor that is there now in single precision, in the room of the last copy if that is of its pattern."""
         from ...linear.cholesky.single_few import SingleFew  # compiled for stages that are iterated
-        from ...linear.cholesky.supernodal import inside_of
+        from ...linear.interface import inside_of
 
         inside = inside_of(self.linear)
         if inside is None or not SingleFew.can_copy(inside):

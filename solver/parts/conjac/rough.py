@@ -9,7 +9,8 @@ from ...linear.blocks import LANES
 from ...linear.cholesky.single import SingleFactor
 from ...linear.cholesky.single_columns import SingleColumns
 from ...linear.cholesky.single_few import SingleFew
-from ...linear.cholesky.supernodal import Shown, Supernodes
+from ...linear.cholesky.supernodal import Supernodes
+from ...linear.interface import Shown
 from ...state import Vec
 
 

@@ -63,25 +63,27 @@ def move_on(dof, chart, q, h, rates, next_q):  # type: ignore[no-untyped-def]
     return said
 
 
-@kernel(f"i8({TREE}, f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1],"
-        " f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8[::1], i4[:,::1], f8[:,:,::1], f8[:,::1],"
-        " i4[::1], f8[:,::1], f8[:,:,::1], i4[::1], i4[::1], f8[:,::1], f8[::1], f8[::1], f8[::1], f8[:,:,::1],"
-        " f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[:,::1], f8[:,:,::1],"
-        " f8[:,::1], f8, f8, f8, f8[::1], f8[::1], f8[::1], f8[::1], f8[:,::1])")
+@kernel(f"i8({TREE}, f8[:,:,:,::1], f8[:,:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[::1], i4[:,::1], f8[:,:,::1],"
+        " f8[:,::1], i4[::1], f8[:,::1], f8[:,:,::1], i4[::1], i4[::1], f8[:,::1], f8[::1], f8[::1], f8[::1],"
+        " f8[:,:,::1], f8[:,:,::1], f8, f8, f8, f8[::1], f8[::1], f8[::1], f8[::1], f8[:,::1])")
 def step_tree(  # type: ignore[no-untyped-def]
-    parent, dof, in_parent, in_child, from_child, place, subspace, bend, E, X, S, twist, drift, inertia, gravity,
-    body, point, law, slot, unmoved, between, bodies, chart, rates_law, still, pull, effort, blocks, below, reduced,
-    G, L, loads, wrench, earlier_place, earlier_subspace, earlier, moved, flown, h, ahead, centres, q, u, next_q,
-    next_u,
+    parent, dof, frames, on_bodies, of_bodies, of_rates, gravity, body, point, law, slot, unmoved, between, bodies,
+    chart, rates_law, still, pull, effort, reduced, loads, flown, h, ahead, centres, q, u, next_q, next_u,
 ):
     """Where the joints are h seconds on, next_q (m,) and next_u (m, 1), from their places, filled at q and u (m,).
 
-    earlier_place, earlier_subspace: the same where the last step was solved, `flown` seconds ago at q − flown u;
+    Arrays of one shape are one array, since each that is passed costs as much as a joint does: `frames` are those of
+    Tree, of the posture, and of the earlier one where the last step was solved, `flown` seconds ago at q − flown u;
     `earlier` (n, 4, 4) and `moved` (n, 6) are written: where bodies stood then and the twists that u made there.
 
     Returns CALM, LIVELY where a rate is fast or no number or a chart's end is nearer than its centre, or the body whose
     pivot is not positive. ahead: β h². The other arrays are those of Tree, Posture, Springs, JointForces and Jointed.
     """
+    in_parent, in_child, from_child, place, E, earlier_place, earlier = (
+        frames[0], frames[1], frames[2], frames[3], frames[4], frames[5], frames[6])
+    inertia, X, blocks, below = on_bodies[0], on_bodies[1], on_bodies[2], on_bodies[3]
+    bend, twist, drift, moved, wrench = of_bodies[0], of_bodies[1], of_bodies[2], of_bodies[3], of_bodies[4]
+    subspace, S, G, L, earlier_subspace = of_rates[0], of_rates[1], of_rates[2], of_rates[3], of_rates[4]
     n = parent.shape[0]
     pose(parent, dof, in_parent, in_child, from_child, earlier_place, earlier_subspace, bend, u, earlier, X, S, moved,
          drift)
@@ -113,22 +115,22 @@ class TreeStep:
     """
 
     def __init__(self, jointed: Jointed) -> None:
-        self._jointed, at, earlier = jointed, jointed.tree.blank(), jointed.tree.blank()
-        self._places = at.place, at.subspace, at.bend
-        self._earlier = earlier.place, earlier.subspace, earlier.bend
+        self._jointed = jointed
         tree, rates, held = jointed.tree, jointed.on_rates, jointed.springs
         joints = rates.joints
         # looked up once: the kernel takes less than the looking up would
         self._tree, self._joints = tree, joints
         self._fills = [(batch.kind.fill, batch.bodies) for batch in tree.batches]
         n, m = tree.count, tree.rates
+        frames = np.tile(np.eye(4), (7, n, 1, 1))
+        frames[0], frames[1], frames[2] = tree.in_parent, tree.in_child, tree.from_child
+        on_bodies, of_bodies, of_rates = np.zeros((4, n, 6, 6)), np.zeros((6, n, 6)), np.zeros((5, m, 6))
+        on_bodies[0] = tree.inertia
+        self._places, self._earlier = (frames[3], of_rates[0], of_bodies[0]), (frames[5], of_rates[4], of_bodies[5])
         self._arrays = (
-            tree.parent, tree.dof, tree.in_parent, tree.in_child, tree.from_child, at.place, at.subspace, at.bend,
-            at.E, at.X, at.S, at.twist, at.drift, tree.inertia, jointed.gravity, held.body, held.point, held.law,
-            held.slot, held.unmoved, held.between, joints.bodies, joints.chart, joints.law, joints.still, rates.force,
-            joints.effort, np.zeros((n, 6, 6)), np.zeros((n, 6, 6)), rates.own, np.zeros((m, 6)),
-            np.zeros((m, 6)), np.zeros((n, 1, 6)), np.zeros((n, 6)), earlier.place, earlier.subspace, earlier.E,
-            earlier.twist)
+            tree.parent, tree.dof, frames, on_bodies, of_bodies, of_rates, jointed.gravity, held.body, held.point,
+            held.law, held.slot, held.unmoved, held.between, joints.bodies, joints.chart, joints.law, joints.still,
+            rates.force, joints.effort, rates.own, np.zeros((n, 1, 6)))
 
     @staticmethod
     def serves(jointed: Jointed) -> bool:

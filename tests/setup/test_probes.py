@@ -1,0 +1,74 @@
+"""No probe decides a path: who is asked for more than an interface has answers by a method, which may say no."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SOLVER = Path(__file__).resolve().parents[2] / "solver"
+#: rooms that read what others wrote (JSON, processes, numba's code), and the catalogue's own records
+BOUNDARIES = {"job", "frames", "meshing", "catalogue", "kernel_cache.py", "threads.py", "cli.py"}
+#: file: what it asks, and why it stays
+STAYS = {
+    "coordinates/tree.py": ({"isinstance"}, "coerces: centres of charts, or the memory that has them"),
+    "build/inputs.py": ({"isinstance"}, "the scene has an array's name or the samples themselves"),
+    "build/placed.py": ({"isinstance"}, "the scene has an array's name or one target"),
+    "build/half_life.py": ({"isinstance"}, "the scene has seconds or the name of a painted map"),
+    "build/compiling.py": ({"hasattr"}, "Windows has no niceness"),
+    "linear/cholesky/cvxopt_cholmod.py": ({"type"}, "the library's handle, of which nothing is taken on trust"),
+    "linear/cholesky/cholmod.py": ({"type"}, "the same of the other wheel"),
+    "linear/cholesky/multifrontal.py": ({"kind"}, "the precision that was asked for has BLAS calls of its own"),
+    "build/bearings.py": ({"kind"}, "which joints have bearings is a table's own keys"),
+    "coordinates/tree_build.py": ({"kind"}, "gathers joints of one type into a batch"),
+    "linear/constrained/reduced.py": ({"kind"}, "the first entry of a column's name, in a table that is this file's"),
+    "parts/eol/touching.py": ({"kind"}, "bits of a row's name"),
+}
+PROBES = {"isinstance", "issubclass", "hasattr", "callable"}
+
+
+def _is_kind(node):
+    """`kind` or `something.kind`, but for the kind of an array's numbers."""
+    if isinstance(node, ast.Attribute):
+        return node.attr == "kind" and not (isinstance(node.value, ast.Attribute) and node.value.attr == "dtype")
+    return isinstance(node, ast.Name) and node.id == "kind"
+
+
+def _is_type(node):
+    """`type(x)`, or an attribute of that."""
+    if isinstance(node, ast.Attribute):
+        return _is_type(node.value)
+    return isinstance(node, ast.Call) and getattr(node.func, "id", "") == "type"
+
+
+def probes(text):
+    """(line, what is asked) of a file's text."""
+    found = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            name = node.func.id
+            # a getattr with a third argument asks whether something is there; one with two only reads a listed field
+            if name in PROBES or (name == "getattr" and len(node.args) == 3):
+                found.append((node.lineno, name))
+        if isinstance(node, ast.Compare):
+            found += [(node.lineno, asked) for asked, fits in (("kind", _is_kind), ("type", _is_type))
+                      if any(fits(one) for one in (node.left, *node.comparators))]
+    return found
+
+
+@pytest.mark.parametrize("text, asked", [("isinstance(x, Full)", "isinstance"), ("getattr(x, 'soft', x)", "getattr"),
+                                         ("hasattr(x, 'change')", "hasattr"), ("if body.kind == 'cloth': pass", "kind"),
+                                         ("y = 1 if type(x) is Full else 2", "type")])
+def test_a_probe_is_seen(text, asked):
+    assert probes(text) == [(1, asked)]
+    assert probes("x.dtype.kind == 'f' and type(x)() and getattr(x, name)") == []
+
+
+def test_no_probe_decides_a_path():
+    files = [path for path in SOLVER.rglob("*.py") if path.relative_to(SOLVER).parts[0] not in BOUNDARIES]
+    found = {path.relative_to(SOLVER).as_posix(): probes(path.read_text(encoding="utf-8")) for path in files}
+    told = [f"solver/{name}:{line} asks by {asked}" for name, asks in found.items() for line, asked in asks
+            if asked not in STAYS.get(name, ((), ""))[0]]
+    assert not told, "give the interface a method with a default, or say in STAYS why it stays:\n" + "\n".join(told)
+    # what needs no exception any more has none
+    assert {name: asked for name, (asked, _) in STAYS.items()} == {
+        name: {asked for _, asked in found[name]} for name in STAYS}
