@@ -3,7 +3,7 @@
     python -m benchmarks.cloth [most faces]
 
 A square of 1 m of cotton hangs by two corners, and one falls onto a box and drapes over it; Vanilla FEM, Backward Euler
-by NEWTON-D at 1/96 s, as Add Cloth sets it, one thread. Thread milliseconds a step, medians, and the shares of
+by Newton, Visible at 1/96 s, as Add Cloth sets it, one thread. Thread milliseconds a step, medians, and the shares of
 elements, linear solves and contact. Blender's cloth has the same square pinned alike, without collisions:
 milliseconds of each of its steps.
 """
@@ -60,7 +60,7 @@ def world(folder: Path, cells: int, on_box: bool) -> Nodes:
             "pin": {} if on_box else {"nodes": "arrays/pinned.npy"}}
     scene: dict[str, Any] = {
         "version": 1, "name": "cloth", "bodies": [body], "integrator": {"kind": "backward_euler"},
-        "stage_solver": {"kind": "newton_d"}, "time": {"start": 1, "end": 97, "fps": 24, "step": H}}
+        "stage_solver": {"kind": "newton_visible"}, "time": {"start": 1, "end": 97, "fps": 24, "step": H}}
     if on_box:
         scene["contact"] = {}
         scene["obstacles"] = [{"name": "Box", "vertices": "arrays/box.npy", "triangles": "arrays/sides.npy"}]

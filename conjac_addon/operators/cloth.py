@@ -9,8 +9,8 @@ from .light import Behaviour
 from .poll import mesh_unless
 
 #: what a new cloth begins with where nobody has set it: Quick gives up on nearly every step
-#: of cloth that hangs, and NEWTON-D takes less time then
-SOLVER = {"method": "vanilla", "integrator": "backward_euler", "stage_solver": "newton_d", "step": 1.0 / 96.0}
+#: of cloth that hangs, and NEWTON-D solves what nobody sees
+SOLVER = {"method": "vanilla", "integrator": "backward_euler", "stage_solver": "newton_visible", "step": 1.0 / 96.0}
 
 
 class CONJAC_OT_add_cloth(Behaviour):

@@ -61,6 +61,9 @@ MEMORY = Param("memory", "Memory", "Earlier iterations that bend a direction", 8
 STRAIN_LEFT = Param("strain_left", "Strain Left",
                     "What further iterations would still stretch or turn the worst edge by, as a share of its length",
                     0.03, "", 1.0e-6, 0.3, 1.0e-3, 0.1)
+EDGE_LEFT = Param("edge_left", "Edge Left",
+                  "What further iterations would still stretch or turn the worst edge by, as a share of its length",
+                  3.0e-3, "", 1.0e-9, 0.3, 1.0e-5, 0.1)
 TRIES = Param("tries", "Tries", "Iterations after which a step is linearised instead, which calms it", 32, "",
               2, 1000, 4, 50)
 
@@ -253,6 +256,9 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("stage_solver", "quick", "nonlinear.quick:Quick", "Quick",
           "As QLB until nothing is left that shows; what is too violent is linearised: lively, for about one solve",
           (STRAIN_LEFT, TRIES), number=7),
+    Entry("stage_solver", "newton_visible", "nonlinear.newton_visible:NewtonVisible", "Newton, Visible",
+          "A factorization in each iteration until nothing is left that shows: for cloth",
+          (EDGE_LEFT, ITERATIONS), number=8),
     Entry("material", "stable_neo_hookean", "materials.stable_neo_hookean:StableNeoHookean", "Stable Neo-Hookean",
           "Flesh and rubber: keeps its volume, survives being turned inside out", (YOUNGS_MODULUS, POISSON_RATIO),
           number=0),

@@ -33,8 +33,9 @@ def on_a_box(folder, cells=12, *, end=25, friction=0.4, solver="newton_d", **clo
 
 
 @pytest.mark.long
-def test_a_tablecloth_hangs_over_a_box(tmp_path):
-    part = part_of(on_a_box(tmp_path / "job"))
+@pytest.mark.parametrize("solver", ["newton_d", "newton_visible"])
+def test_a_tablecloth_hangs_over_a_box(tmp_path, solver):
+    part = part_of(on_a_box(tmp_path / "job", solver=solver))
     state = stepped(part, part.initial_state(), 1 / 96, 72)
     x = places(part, state)[: 13 * 13]
     above = (np.abs(x[:, :2]) < 0.09).all(axis=1)

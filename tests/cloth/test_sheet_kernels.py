@@ -3,6 +3,7 @@
 import numpy as np
 from sheets import grid, sheet_of
 
+from solver.forces.cloth.air import Air
 from solver.forces.cloth.quadratic_bending import QuadraticBending
 from solver.forces.stencils import Stencils
 
@@ -44,3 +45,21 @@ def test_forces_of_elements_are_added_at_their_nodes():
     np.add.at(expected, nodes, forces)
     Stencils(nodes, forces, np.zeros((40, 3, 9)), 0.0).add_forces(out)
     np.testing.assert_array_equal(out, expected)
+
+
+def test_drag_of_the_air_is_its_formula():
+    sheet, x = crumpled()
+    rng = np.random.default_rng(2)
+    x, v = np.concatenate([x, np.zeros((1, 3))]), rng.normal(size=(len(x) + 1, 3))
+    c_n, c_t = rng.random((2, len(sheet.triangles)))
+    told = Air(len(x) - 1, sheet.triangles, 1.2, c_n, c_t).damp(x, v, 0.0)
+    blocks = np.zeros((len(x) - 1, 3, 3))
+    for triangle, across, along in zip(sheet.triangles, c_n, c_t):
+        a, b, c = x[triangle]
+        normal = np.cross(b - a, c - a)
+        area, n = 0.5 * np.linalg.norm(normal), normal / np.linalg.norm(normal)
+        speed = v[triangle].mean(axis=0) - v[-1]
+        slid = np.linalg.norm(speed - speed @ n * n)
+        C = 0.5 * 1.2 * area * (across * abs(speed @ n) * np.outer(n, n) + along * slid * (np.eye(3) - np.outer(n, n)))
+        blocks[triangle] += C / 3.0
+    np.testing.assert_allclose(told.blocks.reshape(-1, 3, 3), blocks, rtol=1e-12, atol=1e-15)

@@ -6,6 +6,7 @@ import numpy as np
 
 from ...state import Index, Vec
 from ..stencils import Stencils
+from .air_kernels import drag
 
 
 class Air:
@@ -18,10 +19,10 @@ class Air:
 
     def __init__(self, node: int, triangles: Index, density: float, drag: Vec, friction: Vec) -> None:
         """node: the air's. triangles: (e, 3). density: ρ [kg/m³]. drag, friction: c_n, c_t of each, (e,)."""
-        self._node, self._triangles = node, triangles
+        self._node, self._triangles = node, np.ascontiguousarray(triangles, dtype=np.int32)
         self._drag, self._friction = 0.5 * density * drag, 0.5 * density * friction
         self._blown: Index = np.unique(triangles).astype(np.int32)
-        self._corner = np.searchsorted(self._blown, triangles)
+        self._corner: Index = np.searchsorted(self._blown, triangles).astype(np.int32)
         self._pairs: Index = np.column_stack([self._blown, np.full(len(self._blown), node)]).astype(np.int32)
         self._nothing = Stencils(np.zeros((0, 2), np.int32), np.zeros((0, 2, 3)), np.zeros((0, 1, 9)), 0.0)
 
@@ -35,19 +36,7 @@ class Air:
 
     def damp(self, x: Vec, v: Vec, time: float) -> Stencils:
         """D of pairs of a node and the air, at positions [m] and velocities [m/s] of all nodes, (n, 3)."""
-        corners = x[self._triangles]
-        normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-        twice = np.linalg.norm(normal, axis=1)
-        normal /= np.maximum(twice, 1e-300)[:, None]
-        speed = v[self._triangles].mean(axis=1) - v[self._node]
-        onto = np.einsum("ei,ei->e", speed, normal)
-        along = np.linalg.norm(speed - onto[:, None] * normal, axis=1)
-        # a third of each triangle's to each of its corners
-        across, drawn = twice / 6.0 * self._drag * np.abs(onto), twice / 6.0 * self._friction * along
-        each = ((across - drawn)[:, None, None] * normal[:, :, None] * normal[:, None, :]
-                + drawn[:, None, None] * np.eye(3)).reshape(-1, 9)
         blocks = np.zeros((len(self._blown), 9))
-        for corner in range(3):
-            for entry in range(9):
-                blocks[:, entry] += np.bincount(self._corner[:, corner], each[:, entry], minlength=len(blocks))
+        drag(np.ascontiguousarray(x), np.ascontiguousarray(v), self._triangles, self._corner, self._node, self._drag,
+             self._friction, blocks)
         return Stencils(self._pairs, np.zeros((len(blocks), 2, 3)), blocks[:, None], 0.0)
