@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from .. import catalogue
@@ -26,8 +28,10 @@ from ..sheet.limits import Limits
 from ..sheet.sheet_mesh import SheetMesh
 from ..sheet.sizing import Sizing
 from ..state import Index, Vec
+from ..world.meeting import Meeting, Reached
 from ..world.sharp_cloth import SharpCloth
 from .air import air_of
+from .among import Around, Hold, Surface
 from .contact import RESISTS
 from .fields import Prepared
 from .inputs import over_time, places_over_time
@@ -36,12 +40,14 @@ FINE = 0.5  #: of the mesh's edges: to what it is remeshed where it folds
 LONGEST = 1.05  #: of the mesh's longest edge: nothing is split where nothing bends
 NO_FACES = np.zeros((0, 3), np.int32)
 WIDE = 100.0  #: of a scene's size: half of the ground's sides
-ALONE = "Sharp Edges: it touches {what}, and passes through soft bodies and other cloth"
+ALONE = "Sharp Edges: it touches {what}"
 NEAR = 0.9  #: of the thickness: how near cloth is to itself and to what is round where that pushes
 
 
-def sharp_cloth(job: Job, prepared: Prepared) -> SharpCloth:
-    """One body as a part. Raises a ConJacError that names it and the field."""
+def sharp_cloth(job: Job, prepared: Prepared, place: int, around: Around) -> tuple[SharpCloth, Meeting]:
+    """One body as the part of that place in the world, and what it touches of the others and hangs on.
+
+    Raises a ConJacError that names it and the field."""
     body = prepared.body
     cloth, surface = body.cloth, body.surface
     assert cloth is not None and cloth.eulerian is not None and surface is not None
@@ -49,28 +55,51 @@ def sharp_cloth(job: Job, prepared: Prepared) -> SharpCloth:
     with blame(job.scene, body, "surface"):
         material = of_flat(nodes, triangles, np.array(cloth.warp)) if cloth.uv is None \
             else from_corners(nodes, triangles, prepared.in_material)
-        pinned = prepared.fields.pinned
-        mesh, vertices = _mesh(nodes, material, triangles, pinned)
+        pinned, holds = prepared.fields.pinned, around.holds(prepared)
+        mesh, vertices = _mesh(nodes, material, triangles, np.concatenate([pinned, *(one.vertices for one in holds)]))
     edges = _lengths(mesh)
     coarsest = cloth.eulerian.coarser * (cloth.eulerian.coarsest or LONGEST * float(edges.max()))
     finest = min(cloth.eulerian.coarser * (cloth.eulerian.finest or FINE * float(np.median(edges))), coarsest)
-    things = things_of(job, body, cloth)
-    place = np.full(len(nodes), -1)
-    place[vertices] = np.arange(len(vertices))
-    held = np.flatnonzero(place[pinned] >= 0)
+    surfaces = around.surfaces(prepared)
+    things = things_of(job, body, cloth, surfaces)
+    number = np.full(len(nodes), -1)
+    number[vertices] = np.arange(len(vertices))
+    held = np.flatnonzero(number[pinned] >= 0)
     motion = places_over_time(job, prepared.fields.motion, nodes[pinned])
+    pins = np.concatenate([number[pinned[held]], *(number[one.vertices] for one in holds)]).astype(np.int32)
+
+    def held_at(time: float) -> Vec:
+        return np.concatenate([motion.at(time)[held], *(one.motion.at(time) for one in holds)])
+
+    meeting = _meeting(place, cloth.area_density, things, surfaces, len(held), holds)
     pushing = _pushing(job, prepared, cloth, things)
     if pushing is not None:
         _refuse_crossing(pushing, mesh, things.at(0.0, job.scene.time.step), body.name)
     steps = SlidingCloth(_fabric(body, cloth), np.array(job.scene.gravity), things, Limits.of(mesh, cloth.thickness),
-                         Sizing(finest, coarsest), lambda time: motion.at(time)[held],
-                         as_capstan if cloth.eulerian.capstan else None, pushing=pushing,
-                         air=_air(job, prepared, cloth))
+                         Sizing(finest, coarsest), held_at, as_capstan if cloth.eulerian.capstan else None,
+                         pushing=pushing, air=_air(job, prepared, cloth), is_felt=bool(meeting.reached))
     to_object = None if surface.to_object is None else job.array(surface.to_object)
     shown = ShownSheet(nodes, material, triangles, to_object)
     notes = [f'"{body.name}": {note}' for note in (*prepared.volume.notes, *prepared.fields.notes,
-                                                        ALONE.format(what=_touched(things, pushing)))]
-    return SharpCloth(body.name, steps, Cloth.at_rest(mesh, place[pinned[held]]), shown, job.scene.time.start, notes)
+                                                        ALONE.format(what=_touched(surfaces, pushing)))]
+    return SharpCloth(body.name, steps, Cloth.at_rest(mesh, pins), shown, job.scene.time.start, notes), meeting
+
+
+def _meeting(place: int, density: float, things: Things, surfaces: list[Surface], pinned: int, holds: list[Hold]
+             ) -> Meeting:
+    """Of the cloth at a place of the world: what is round stands first in what it feels, and its pins behind."""
+    reached = list[Reached]()
+    _, which = things.round_triangles
+    # surfaces of other parts are the last of what is round
+    first = len(which) - sum(len(one.places) for one in surfaces)
+    for one in [*surfaces, *holds]:
+        if one is (holds[0] if holds else None):
+            first += pinned
+        if one.on is not None:
+            carrier, way = one.on
+            reached.append(Reached(carrier, slice(first, first + len(one.places)), way, density * one.areas))
+        first += len(one.places)
+    return Meeting(place, reached)
 
 
 def _mesh(nodes: Vec, material: Vec, triangles: Index, pinned: Index) -> tuple[SheetMesh, Index]:
@@ -161,13 +190,15 @@ def _refuse_crossing(pushing: Pushing, mesh: SheetMesh, now: Moment, name: str) 
                    "Move them apart, with a little air between", name)
 
 
-def _touched(things: Things, pushing: Pushing | None) -> str:
+def _touched(surfaces: list[Surface], pushing: Pushing | None) -> str:
     """For the log."""
-    return "itself, colliders and the ground" if pushing is not None and pushing.itself else "colliders and the ground"
+    others = [f'"{one.name}"' for one in surfaces]
+    own = ["itself"] if pushing is not None and pushing.itself else []
+    return ", ".join([*own, *others, "colliders"]) + " and the ground"
 
 
-def things_of(job: Job, body: schema.Body, cloth: schema.Cloth) -> Things:
-    """What a cloth touches: the scene's obstacles and its ground."""
+def things_of(job: Job, body: schema.Body, cloth: schema.Cloth, surfaces: Sequence[Surface] = ()) -> Things:
+    """What a cloth touches: the scene's obstacles, its ground, and surfaces of other parts."""
     scene, parts = job.scene, list[Thing]()
     assert cloth.eulerian is not None
     if scene.contact is not None:
@@ -179,6 +210,10 @@ def things_of(job: Job, body: schema.Body, cloth: schema.Cloth) -> Things:
                                                                      one.friction))
     if scene.ground is not None:
         parts.append(_ground(job, scene.ground, cloth))
+    for met in surfaces:
+        nowhere, smooth = Still(np.zeros((0, 3))), nails(NO_FACES[:, :2])
+        parts.append(Thing(met.name, nowhere, NO_FACES, False, smooth, 0.0, 0.0, 0.0,
+                           Round(met.motion, met.triangles, met.friction)))
     return Things(parts)
 
 

@@ -16,6 +16,8 @@ from .volumes import Stage as Report
 
 if TYPE_CHECKING:
     from ..world.joints import Joints
+    from ..world.meeting import Meeting
+    from ..world.nodes import Nodes
 
 SIDE_BY_SIDE = "Soft bodies and mechanisms are simulated side by side and do not touch each other"
 
@@ -35,18 +37,16 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None) -> tupl
     carried = [one for one in together if hanging & job.scene.joined(one.body.name)]
     if job.scene.contact is not None and rigid is not None:
         carried = together  # all of them may touch the mechanisms' bodies
-    parts: list[Part] = [assemble(job, group) for group in solved_at_once(job, [one for one in together
-                                                                                 if one not in carried])]
-    if sharp:
-        from .sharp_cloth import sharp_cloth  # its kernels are compiled where something slides
-
-        parts += [sharp_cloth(job, one) for one in sharp]
+    soft = [assemble(job, group) for group in solved_at_once(job, [one for one in together if one not in carried])]
     rides: list[Ride] = []
-    if rigid is not None:
-        jointed, rides = _jointed(job, carried, rigid)
-        parts += jointed
+    if rigid is not None and carried:
+        hangs, rides = _jointed(job, carried, rigid)
+        soft.append(hangs)
+    parts: list[Part] = [*soft, *([] if rigid is None else [rigid])]
     beside = rigid is not None and len(parts) - len(rides) > 1 and job.scene.contact is None
-    return World(parts, [one.body.name for one in prepared], [SIDE_BY_SIDE] if beside else [], rides), prepared
+    meetings = _add_sharp(job, parts, sharp, soft, together, rigid)
+    notes = [SIDE_BY_SIDE] if beside else []
+    return World(parts, [one.body.name for one in prepared], notes, rides, meetings), prepared
 
 
 def solved_at_once(job: Job, prepared: list[Prepared]) -> list[list[Prepared]]:
@@ -65,6 +65,24 @@ def slides(body: Body) -> bool:
     return body.cloth is not None and body.cloth.eulerian is not None
 
 
+def _add_sharp(job: Job, parts: list[Part], sharp: list[Prepared], soft: list[Nodes], together: list[Prepared],
+               rigid: Joints | None) -> list[Meeting]:
+    """Such cloths as parts behind the others, which they touch: first parts of soft bodies, which are these, then the
+    mechanisms. Raises a ConJacError that names one and the field."""
+    if not sharp:
+        return []
+    from .among import Around
+    from .sharp_cloth import sharp_cloth  # its kernels are compiled where something slides
+
+    around = Around(job, soft, together, rigid)
+    meetings: list[Meeting] = []
+    for one in sharp:
+        part, meeting = sharp_cloth(job, one, len(parts), around)
+        parts.append(part)
+        meetings += [meeting] if meeting.reached else []
+    return meetings
+
+
 def _mechanisms(job: Job) -> Joints | None:
     if not job.scene.mechanisms:
         return None
@@ -73,10 +91,8 @@ def _mechanisms(job: Job) -> Joints | None:
     return build_mechanisms(job)
 
 
-def _jointed(job: Job, carried: list[Prepared], rigid: Joints) -> tuple[list[Part], list[Ride]]:
-    """The mechanisms with the bodies that hang on them, and their ride where joints move any of what they hang on."""
-    if not carried:
-        return [rigid], []
+def _jointed(job: Job, carried: list[Prepared], rigid: Joints) -> tuple[Nodes, list[Ride]]:
+    """The bodies that hang on mechanisms, and their ride where joints move any of what they hang on."""
     from ..world.carried import FleshOnBones
     from .obstacles import obstacles_of
     from .riders import Riding
@@ -92,4 +108,4 @@ def _jointed(job: Job, carried: list[Prepared], rigid: Joints) -> tuple[list[Par
     held = [without_pins(one) for one in carried] if touches else carried
     riding = Riding(held, rigid, by_body, obstacles.rides)
     soft = assemble(job, carried, riding.coordinates, obstacles)
-    return [soft, rigid], [FleshOnBones(soft, rigid, by_body)] if len(riding.riders) else []
+    return soft, [FleshOnBones(soft, rigid, by_body)] if len(riding.riders) else []

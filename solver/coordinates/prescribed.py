@@ -102,6 +102,30 @@ class Still:
         return np.zeros_like(self._value)
 
 
+class OnItsWay:
+    """What another part moves: straight from where a step of that begins to where it ends, once that is known."""
+
+    moves = True
+
+    def __init__(self, places: Vec) -> None:
+        """places: where it stands at the start [m], (k, 3)."""
+        self._begun, self._length = 0.0, 1.0
+        self._start = self._end = places
+
+    def goes(self, time: float, h: float, start: Vec, end: Vec) -> None:
+        """A step of h seconds from `time` on leads from one place to another, (k, 3) [m] each."""
+        self._begun, self._length, self._start, self._end = time, h, start, end
+
+    def at(self, time: float) -> Vec:
+        """Where it is at `time` [s], (k, 3) [m]."""
+        share = min(max((time - self._begun) / self._length, 0.0), 1.0)
+        return self._start + share * (self._end - self._start)
+
+    def velocity(self, time: float) -> Vec:
+        """How fast it goes in the step, (k, 3) [m/s]."""
+        return (self._end - self._start) / self._length
+
+
 class Carried:
     """Places that something carries about: E(t) E(0)⁻¹ p."""
 

@@ -55,10 +55,9 @@ def _check_sharp(job: Job, body: schema.Body, cloth: schema.Cloth, sharp: schema
         works = [entry.label for entry in catalogue.menu("bending").values() if not entry.unremeshed]
         raise refuse(f"its Sharp Edges make its mesh anew, and {bending.label} cannot follow: {bending.unremeshed}",
                      f"{where}.cloth.bending", f"Use {' or '.join(works)}")
-    for field, what in (("attach", "Attach"), ("pulls", "pulls")):
-        if getattr(body, field):
-            raise refuse(f"cloth with Sharp Edges has no {what} yet", f"{where}.{field}",
-                         "Pin it to what moves instead, or switch Sharp Edges off")
+    if body.pulls:
+        raise refuse("cloth with Sharp Edges has no pulls yet", f"{where}.pulls",
+                     "Pin it to what moves instead, or switch Sharp Edges off")
     if job.scene.time.tolerance:
         raise refuse("cloth with Sharp Edges does not tell how much a step errs", "$.time.tolerance",
                      "Set it to 0: steps are then as long as `step`")

@@ -27,7 +27,9 @@ def check_contact(job: Job) -> None:
     check_choice("contact", scene.contact.law, "$.contact.law")
     if not scene.bodies:
         raise refuse("there is no soft body that could touch anything", "$.contact", "Leave it out")
-    check_one_method(scene, [body.name for body in scene.bodies], "$.bodies")
+    together = [body.name for body in scene.bodies if body.cloth is None or body.cloth.eulerian is None]
+    if together:  # cloth with Sharp Edges steps by itself
+        check_one_method(scene, together, "$.bodies")
     integrator = catalogue.find("integrator", scene.integrator.kind)
     if not integrator.bounded:
         works = [entry.label for entry in catalogue.menu("integrator").values() if entry.bounded]

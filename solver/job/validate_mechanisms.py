@@ -46,7 +46,8 @@ def _check_stepping(scene: schema.Scene) -> None:
 
 def _check_hanging(scene: schema.Scene) -> None:
     """What soft bodies on bones cannot have yet."""
-    bodies = [body for body in scene.bodies if body.attach or scene.contact is not None]
+    bodies = [body for body in scene.bodies if (body.attach or scene.contact is not None)
+              and (body.cloth is None or body.cloth.eulerian is None)]
     if not bodies:
         return
     hanging, method = bodies[0].name, scene.method_of(bodies[0])

@@ -72,7 +72,8 @@ class Nodes(Stepping, SoftBodies):
         self.tets = self._elements.tets
         self._node_blocks = np.zeros((len(self.rest), 3, 3))
         self._no_contacts = np.zeros_like(self._node_blocks)  #: the same without those of contacts
-        self._weight = self.mass[:, None] * self.gravity
+        self._own_weight = self.mass[:, None] * self.gravity
+        self.bear(np.zeros_like(self.rest))
         damping = Damping(self.damping_laws, self._elements, self.mass)
         self._damping = None if damping.is_off and not laws else damping
         self.root = self.condensation.solved_by(Roots(self))
@@ -110,6 +111,10 @@ class Nodes(Stepping, SoftBodies):
         q = x[self.coordinates.free].ravel()
         sleep = self.condensation.sleep
         return State(0.0, q, np.zeros_like(q), {} if sleep is None else sleep.at_rest(), led)
+
+    def bear(self, forces: Vec) -> None:
+        """From now on these act on the nodes besides all else, (n, 3) [N]: what is no part of it does."""
+        self.borne, self._weight = forces, self._own_weight + forces
 
     def _held_by_pins(self) -> Index:
         """Free nodes of parts that pins and kinematic nodes hold; what nothing holds starts in its rest shape."""

@@ -15,6 +15,7 @@ from ..parts.eol.cloth import Cloth
 from ..parts.eol.sliding_cloth import SlidingCloth
 from ..sheet.sheet_mesh import SheetMesh
 from ..state import State, Vec
+from .meeting import FELT
 from .stepping import Stepping
 
 BLOW_UP = 1.0e3  #: a cloth this many times its size has blown up
@@ -82,11 +83,12 @@ class SharpCloth(Stepping):
 
     def attempt(self, state: State, h: float) -> State:
         """A row of shorter ones, each on a mesh of its own; why they are no stages says `stepping`."""
-        after = self.steps.step(self.cloth(state), state.time, h)
+        after, felt = self.steps.felt_step(self.cloth(state), state.time, h)
         self._refuse_blow_up(after.mesh)
         self.notes += [f'"{self.name}": {one}' for one in self.steps.told.sentences]
         self.steps.told.sentences.clear()
-        return State(state.time + h, state.q, state.u, self._memory(after))
+        memory = self._memory(after)
+        return State(state.time + h, state.q, state.u, {**memory, FELT: felt} if self.steps.is_felt else memory)
 
     def _refuse_blow_up(self, mesh: SheetMesh) -> None:
         extent, size = float(np.abs(mesh.x - mesh.x[0]).max()), float(np.ptp(mesh.material, axis=0).max())

@@ -13,21 +13,24 @@ from ..integrators.control import Controller
 from ..state import State, Vec
 from .interface import Part, Ride
 from .layout import Layout
+from .meeting import Meeting, step_together
 
 if TYPE_CHECKING:
     from ..embedding.sheets import SheetTold
 
 
 class World:
-    """All parts of a scene. Nothing of one part acts on another but on those that it rides on, with which it is solved.
+    """All parts of a scene. Nothing of one part acts on another but on those that it rides on, with which it is solved;
+    and cloth with steps of its own on all that it touches, see `meeting`.
     """
 
     def __init__(self, parts: Sequence[Part], order: Sequence[str] = (), notes: Sequence[str] = (),
-                 rides: Sequence[Ride] = ()) -> None:
+                 rides: Sequence[Ride] = (), meetings: Sequence[Meeting] = ()) -> None:
         """order: names of bodies as their output stands in a frame; empty: as the parts have them.
-        notes: sentences besides those of the parts. rides: who of them rides on whom.
+        notes: sentences besides those of the parts. rides: who of them rides on whom. meetings: of parts with steps of
+        their own, and what they touch.
         Raises BadScene where two bodies have one name, or where a ride is on what is not there or in a circle."""
-        self.parts, self._order, self.rides = list(parts), list(order), list(rides)
+        self.parts, self._order, self.rides, self._meetings = list(parts), list(order), list(rides), list(meetings)
         self.notes: list[str] = []
         self._told = [0] * len(self.parts)
         self._gather_notes()
@@ -91,7 +94,7 @@ class World:
     def with_part(self, k: int, part: Part) -> World:
         """The same world with another part in the place of the k-th, after that was reshaped; one in no ride."""
         parts = [part if i == k else one for i, one in enumerate(self.parts)]
-        other = World(parts, self._order, rides=self.rides)
+        other = World(parts, self._order, rides=self.rides, meetings=self._meetings)
         other.notes = [*self.notes, *(note for note in part.notes if note not in self.notes)]
         return other
 
@@ -118,21 +121,32 @@ class World:
 
     def step(self, state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
-        return self._advanced(state, lambda k, one, mine: one.step(mine, h))
+        return self._advanced(state, h, lambda k, one, mine: one.step(mine, h))
 
     def rescue(self, state: State, h: float, failure: StepFailed) -> State:
         """The same, the part that failed stepped in another way that it knows of. Raises StepFailed."""
-        return self._advanced(state, lambda k, one, mine: one.rescue(mine, h, failure) if failure.part in (k, None)
+        return self._advanced(state, h, lambda k, one, mine: one.rescue(mine, h, failure) if failure.part in (k, None)
                               else one.step(mine, h))
 
-    def _advanced(self, state: State, ask: Callable[[int, Part | Ride, State], State]) -> State:
+    def _advanced(self, state: State, h: float, ask: Callable[[int, Part | Ride, State], State]) -> State:
         """What each part answers of its own state, those in a ride at once; a StepFailed says whose it is."""
-        states = self._layout.parted(state)
-        for k in self._alone:
-            states[k] = _blaming(k, ask, self.parts[k], states[k])
-        for ride, rider, carrier in self._rides:
-            after = _blaming(rider, ask, ride, ride.joined([states[rider], states[carrier]]))
-            states[rider], states[carrier] = ride.parted(after)
+        before, cloths = self._layout.parted(state), {one.cloth for one in self._meetings}
+
+        def others() -> list[State]:
+            states = list(before)
+            for k in self._alone:
+                if k not in cloths:
+                    states[k] = _blaming(k, ask, self.parts[k], states[k])
+            for ride, rider, carrier in self._rides:
+                after = _blaming(rider, ask, ride, ride.joined([states[rider], states[carrier]]))
+                states[rider], states[carrier] = ride.parted(after)
+            return states
+
+        def of_cloth(k: int, mine: State) -> State:
+            return _blaming(k, ask, self.parts[k], mine)
+
+        states = others() if not self._meetings else step_together(self._meetings, self.parted(state), h, others,
+                                                                   of_cloth)
         self._gather_notes()
         return self.joined(states, state)
 

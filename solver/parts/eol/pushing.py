@@ -21,6 +21,7 @@ from .pushing_kernels import add_pushes
 from .things import Moment
 
 CLOTH, FIRST_THING = 0, 1  #: owners of nodes
+PAIRS = ((1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2))  #: whose blocks stencils have
 HARD = 0  #: the group of nodes that do not touch each other: those of things
 
 #: the law between surfaces, of nodes of which the first ones are a mesh's, at rest (n, 3) [m]
@@ -109,15 +110,9 @@ class Pushes:
 
     def added(self, posed: Assembled, at: Way, h: float) -> Assembled:
         """The step with pushes and friction as they are there, to the second order; itself where nothing is near."""
-        here = np.concatenate([at.x, at.things])
-        tables = [self.law.fill(here, 0.0, True)]
-        if not len(tables[0].nodes):
+        nodes, forces, blocks = self._at(at, h)
+        if not len(nodes):
             return posed
-        rubs = self.law.sliding(here, np.concatenate([self.mesh.x, self.now.round_x]), h)
-        if rubs is not None:
-            tables.append(rubs.fill(here, 0.0, True))
-        nodes, blocks = side_by_side(tables)
-        forces = np.concatenate([one.forces for one in tables])
         count = len(at.x)
         # a thing's node is no unknown: in the pattern one of the cloth's stands for it
         own = nodes < count
@@ -128,6 +123,32 @@ class Pushes:
         add_pushes(nodes, np.ascontiguousarray(unknowns.slots[len(posed.unknowns.elements):]), count,
                    np.ascontiguousarray(forces), blocks, way, h, all_blocks, impulse)
         return Assembled(unknowns, all_blocks, impulse)
+
+    def _at(self, at: Way, h: float) -> tuple[Index, Vec, Vec]:
+        """Nodes (k, 4), forces (k, 4, 3) [N] and blocks (k, 6, 9) of all that pushes there, friction included."""
+        here = np.concatenate([at.x, at.things])
+        tables = [self.law.fill(here, 0.0, True)]
+        if not len(tables[0].nodes):
+            return tables[0].nodes, tables[0].forces, tables[0].blocks
+        rubs = self.law.sliding(here, np.concatenate([self.mesh.x, self.now.round_x]), h)
+        if rubs is not None:
+            tables.append(rubs.fill(here, 0.0, True))
+        nodes, blocks = side_by_side(tables)
+        return nodes, np.concatenate([one.forces for one in tables]), blocks
+
+    def felt(self, at: Way, x: Vec, h: float) -> Vec:
+        """Impulses on what is round, (o, 3) [N s], in a step that was solved there and ends with the cloth at x: what
+        `added` has for the cloth, turned round."""
+        nodes, forces, blocks = self._at(at, h)
+        impulse = np.zeros((len(at.x) + len(at.things), 3))
+        way = np.concatenate([x - at.x, at.left * h * self.now.round_velocity])
+        for pair, (a, b) in enumerate(PAIRS[: blocks.shape[1]]):
+            moved = way[nodes[:, b]] - way[nodes[:, a]]
+            K = blocks[:, pair].reshape(-1, 3, 3)
+            np.add.at(impulse, nodes[:, a], h * np.einsum("kij,kj->ki", K, moved))
+            np.add.at(impulse, nodes[:, b], -h * np.einsum("kji,kj->ki", K, moved))
+        np.add.at(impulse, nodes, h * forces)
+        return impulse[len(at.x):]
 
     def go(self, at: Way, x: Vec, h: float) -> tuple[Way, float]:
         """As far towards the step's end, where the cloth is at x, as nothing meets; and the share of it."""

@@ -57,6 +57,8 @@ class Solved:
     on_features: Cone
     answer: Answer
     deepest: float  #: how deep in a thing it leaves cloth [m]
+    pushed: Vec  #: impulses on what is round, (o, 3) [N s]; (0, 3) where nobody asks
+    pulled: Vec  #: impulses on pins, of all vertices that have one, (p, 3) [N s]
 
 
 @dataclass
@@ -74,6 +76,7 @@ class SlidingCloth:
     pushing: Pushing | None = None  #: what keeps it out of itself and of what is round; None: nothing does
     air: Breeze | None = None
     told: Told = field(default_factory=Told)
+    is_felt: bool = False  #: whether what it touches or hangs on is another part's, which wants to know
 
     def __post_init__(self) -> None:
         self._assembler = Assembler(self.fabric, self.gravity, self.air)
@@ -95,14 +98,18 @@ class SlidingCloth:
 
     def step(self, cloth: Cloth, time: float, h: float) -> Cloth:
         """h seconds on. Raises StepFailed."""
-        done = 0.0
-        while done < h * (1.0 - 1e-9):
-            cloth, taken = self._substep(cloth, time + done, h - done, h * SHORTEST)
-            done += taken
-            self.told.substeps += 1
-        return cloth
+        return self.felt_step(cloth, time, h)[0]
 
-    def _substep(self, cloth: Cloth, time: float, h: float, shortest: float) -> tuple[Cloth, float]:
+    def felt_step(self, cloth: Cloth, time: float, h: float) -> tuple[Cloth, Vec]:
+        """The same, and what it did to what is round and then to pins: impulses, (o + p, 3) [N s]."""
+        done, felt = 0.0, np.zeros((0, 3))
+        while done < h * (1.0 - 1e-9):
+            cloth, taken, did = self._substep(cloth, time + done, h - done, h * SHORTEST)
+            done, felt = done + taken, did + felt if len(felt) else did
+            self.told.substeps += 1
+        return cloth, felt
+
+    def _substep(self, cloth: Cloth, time: float, h: float, shortest: float) -> tuple[Cloth, float, Vec]:
         now = self.things.at(time, h)
         cloth = self._remeshed(cloth, now, h)
         pushes, why = self._pushes(cloth.mesh, now), ""
@@ -136,7 +143,15 @@ class SlidingCloth:
         free[cone_rows.vertices] = off
         flat = np.ones(len(mesh.x), dtype=bool)
         flat[cone_rows.vertices] = cone_rows.flat
-        return Cloth(moved, cloth.pin, flat, free), h
+        return Cloth(moved, cloth.pin, flat, free), h, self._felt(cloth, solved)
+
+    def _felt(self, cloth: Cloth, solved: Solved) -> Vec:
+        """What a step did to others, (o + p, 3) [N s]; (0, 3) where nobody asks."""
+        if not self.is_felt:
+            return np.zeros((0, 3))
+        pulled = np.zeros((len(self.pins(0.0)), 3))
+        pulled[cloth.pin[cloth.pin >= 0]] = solved.pulled
+        return np.concatenate([solved.pushed, pulled])
 
     def _remeshed(self, cloth: Cloth, now: Moment, h: float) -> Cloth:
         """On what is sharp now, and as fine as it bends. Where another layer is in the way it stays off what is sharp:
@@ -251,8 +266,10 @@ class SlidingCloth:
             rows.touched = rows.touched.with_more(more)
             return True
 
+        pushed = np.zeros((len(now.round_x) if self.is_felt else 0, 3))
         try:
-            answer = None if pushes is None else self._kept_apart(posed, pushes, answer_of, asked_more, h)
+            answer, pushed = (None, pushed) if pushes is None else self._kept_apart(posed, pushes, answer_of,
+                                                                                    asked_more, h)
         except Singular:
             # layers so near that beside their barrier no digit is left of all else; no shorter step helps
             solved = self._solved(cloth, now, None, time, h)
@@ -265,13 +282,19 @@ class SlidingCloth:
                 if not asked_more(answer):
                     break
                 answer, _ = answer_of(posed, answer.warm)
-        return None if answer is None else Solved(mesh, rows.on_features, answer, rows.deepest)
+        if answer is None:
+            return None
+        # what pins did to it, turned round: theirs are the last of its rows
+        pulled = -answer.on_vertex[len(answer.on_vertex) - len(rows.held.vertex):].reshape(-1, 3)
+        return Solved(mesh, rows.on_features, answer, rows.deepest, pushed, pulled)
 
     def _kept_apart(self, posed: Assembled, pushes: Pushes,
                     answer_of: Callable[[Assembled, WarmStart | None, int], tuple[Answer, bool]],
-                    asked_more: Callable[[Answer], bool], h: float) -> Answer | None:
-        """Where what pushes is at rest with all else: Newton's rounds, none of which goes through anything."""
+                    asked_more: Callable[[Answer], bool], h: float) -> tuple[Answer | None, Vec]:
+        """Where what pushes is at rest with all else: Newton's rounds, none of which goes through anything. And what it
+        did to what is round, (o, 3) [N s]; (0, 3) where nobody asks."""
         at, warm, near, last = pushes.start, self._warm, pushes.is_near(pushes.start), None
+        pushed = np.zeros((len(at.things) if self.is_felt else 0, 3))
         for k in range(ROUNDS):
             self.told.rounds += 1
             # where rounds go on friction is renewed with them: by itself it would be so at places that are not the last
@@ -279,16 +302,18 @@ class SlidingCloth:
             answer, rubs = answer_of(pushes.added(posed, at, h) if near else posed, warm, renewals)
             warm = answer.warm
             x = pushes.mesh.x + h * posed.unknowns.parted(answer.u)[0]
-            moved, was_near = float(np.abs(x - at.x).max(initial=0.0)), near
+            moved, was_near, was_at = float(np.abs(x - at.x).max(initial=0.0)), near, at
             at, share = pushes.go(at, x, h)
             near = pushes.is_near(at)
             last = None
             settled = k >= ENOUGH or not (near or was_near) or (rubs and moved <= SETTLED * pushes.reach)
             if share == 1.0 and settled:
                 last = answer
+                if self.is_felt:
+                    pushed = pushes.felt(was_at, x, h)
                 if not asked_more(answer):
                     break
-        return last
+        return last, pushed
 
     def _ask(self, posed: Assembled, rows: Rows, warm: WarmStart | None) -> Answer:
         try:

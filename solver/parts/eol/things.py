@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -58,6 +58,7 @@ class Things:
     parts: Sequence[Thing]
     _first: Index = field(init=False)
     _still: Moment | None = field(default=None, init=False)
+    _sharp: Moment | None = field(default=None, init=False)  #: of what is sharp, where none of it moves
 
     def __post_init__(self) -> None:
         counts = [len(one.motion.at(0.0)) for one in self.parts]
@@ -72,19 +73,27 @@ class Things:
         """Through a step of h seconds; the very same each time where nothing ever moves."""
         if self._still is not None:
             return self._still
+        if self._sharp is not None:
+            round_x, round_velocity = self._round(time, h)
+            return replace(self._sharp, round_x=round_x, round_velocity=round_velocity)
         x, velocity, features = [np.zeros((0, 3))], [np.zeros((0, 3))], []
         for k, one in enumerate(self.parts):
             start, way = _through(one.motion, time, h)
             x.append(start)
             velocity.append(way)
             features.append(one.sharp.at(start, way, k))
-        rounds = [_through(one.motion, time, h) for one in self.rounds]
-        now = Moment(np.concatenate(x), np.concatenate(velocity), joined(features),
-                     *(np.concatenate([np.zeros((0, 3)), *(one[k] for one in rounds)]) for k in (0, 1)))
-        motions = [one.motion for one in self.parts] + [one.motion for one in self.rounds]
-        if not any(motion.moves for motion in motions):
-            self._still = now
+        now = Moment(np.concatenate(x), np.concatenate(velocity), joined(features), *self._round(time, h))
+        if not any(one.motion.moves for one in self.parts):
+            self._sharp = now
+            if not any(one.motion.moves for one in self.rounds):
+                self._still = now
         return now
+
+    def _round(self, time: float, h: float) -> tuple[Vec, Vec]:
+        """Places and mean velocities of all that is round, (o, 3)."""
+        rounds = [_through(one.motion, time, h) for one in self.rounds]
+        x, velocity = (np.concatenate([np.zeros((0, 3)), *(one[k] for one in rounds)]) for k in (0, 1))
+        return x, velocity
 
     @cached_property
     def rounds(self) -> list[Round]:

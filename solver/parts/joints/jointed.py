@@ -20,6 +20,7 @@ from ...state import Index, State, Vec
 from ..interface import Momentum, Stage
 from .leapfrog import CARRIED, CHANGE, RATES, ahead_of, impulse_of, in_world, started, turned_round
 from .on_rates import OnRates
+from .point_forces import PointForces
 
 ROUNDING = 1.0e-12  #: of the rates: a smaller change is none
 FEW = 64  #: rates of which the whole inverse may be kept
@@ -200,6 +201,7 @@ class Jointed:
         self.constraints: Constraints | None = None
         self.rubs = False  #: whether bearings rub: then rates are those of midway through a step from the start on
         self.last: PosedTree | None = None
+        self.outside: PointForces | None = None  #: what is no part of it does to bodies; None where nothing ever does
         self.on_bodies: OnBodies | None = None  #: of the next stage; its factor has Jᵀ G J already
         self.factor: Solves = TreeFactor(tree.parent, tree.dof)
         self._coupled = WoodburyUpdate(self.factor) if len(on_rates.coupled) else None
@@ -225,6 +227,8 @@ class Jointed:
         self._set_momentum(lin, stage, share)
         self._add_forces(lin, stage.time, stage.inside, moved, share, stage.stiffness_factor, 0.0, stage.u_hat)
         self._add_explicit(lin, stage, share)
+        if self.outside is not None:
+            self.outside.add(at.E, share, self.wrench)
         if self.on_bodies is not None:
             self.wrench[self.on_bodies.bodies] += self.on_bodies.impulse.reshape(-1, 6)
         self._factor(at)
@@ -320,7 +324,8 @@ class Jointed:
     @property
     def only_weight(self) -> bool:
         """Whether no force but weight acts."""
-        return not (len(self.springs) or len(self.on_rates.bodies)) and self.explicit is None
+        return (not (len(self.springs) or len(self.on_rates.bodies)) and self.explicit is None
+                and self.outside is None)
 
     def acceleration(self, lin: LinearizationPoint, time: float) -> Vec:
         """u̇ = M_r⁻¹ f_r, (m,)."""

@@ -1,0 +1,126 @@
+"""What a cloth with steps of its own touches of other parts, and hangs on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..coordinates.attached import Attached
+from ..coordinates.prescribed import Carried, OnItsWay, OverTime
+from ..job.folder import Job, parameters
+from ..state import Index, Vec
+from ..world.carriers import Carrier, OnBones, OnNodes
+from ..world.nodes import Nodes
+from .fields import Prepared
+
+if TYPE_CHECKING:
+    from ..world.joints import Joints
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Points of something that moves, as one cloth sees them."""
+
+    places: Vec  #: at the start [m], (k, 3)
+    motion: OverTime  #: (k, 3) [m] at a time
+    #: who feels what is done to them, and the motion; None: nobody, it moves as it is told
+    on: tuple[Carrier, OnItsWay] | None
+
+    @property
+    def areas(self) -> Vec:
+        """Of the surface around each [m²], (k,)."""
+        return np.zeros(len(self.places))
+
+
+@dataclass(frozen=True)
+class Surface(Seen):
+    """That touches it."""
+
+    name: str
+    triangles: Index  #: (t, 3)
+    friction: float
+
+    @property
+    def areas(self) -> Vec:
+        a, b, c = (self.places[self.triangles[:, k]] for k in range(3))
+        third = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 6.0
+        areas: Vec = np.zeros(len(self.places))
+        np.add.at(areas, self.triangles, third[:, None])
+        return areas
+
+
+@dataclass(frozen=True)
+class Hold(Seen):
+    """That holds it."""
+
+    vertices: Index  #: of the cloth, as the artist has them, (k,)
+
+
+class Around:
+    """All other parts of a scene."""
+
+    def __init__(self, job: Job, soft: Sequence[Nodes], prepared: Sequence[Prepared], rigid: Joints | None) -> None:
+        """soft: the first parts of the world, which have these prepared bodies. rigid: the part behind them."""
+        self._job, self._soft, self._prepared, self._rigid = job, soft, prepared, rigid
+
+    def surfaces(self, one: Prepared) -> list[Surface]:
+        """Of soft bodies, other cloth and rigid bodies that a cloth touches, where both say so."""
+        scene, own = self._job.scene, one.body
+        if scene.contact is None:
+            return []
+        usual = float(parameters("contact", scene.contact.law)["friction_coefficient"])
+        found = []
+        for other in self._prepared:
+            wanted, theirs = own.touches, other.body.touches
+            if (wanted is None or other.body.name in wanted) and (theirs is None or own.name in theirs):
+                mu = usual if other.body.friction is None else other.body.friction
+                found.append(self._skin(other, mu))
+        if self._rigid is None:
+            return found
+        from .rigid_skins import skins_of  # where something is rigid
+
+        for skin in skins_of(self._job):
+            if own.touches is None or skin.mechanism in own.touches:
+                seen = self._on_body(skin.shown, skin.vertices)
+                found.append(Surface(seen.places, seen.motion, seen.on, skin.name, skin.triangles, skin.friction))
+        return found
+
+    def holds(self, one: Prepared) -> list[Hold]:
+        """Of bones that carry some of its vertices."""
+        shown = [(mechanism.name, body.name) for mechanism in self._job.scene.mechanisms for body in mechanism.bodies]
+        found = []
+        for k, attach in enumerate(one.body.attach):
+            vertices = one.fields.attached[one.fields.attached_by == k]
+            if len(vertices):
+                seen = self._on_body(shown.index((attach.mechanism, attach.body)), one.volume.nodes[vertices])
+                found.append(Hold(seen.places, seen.motion, seen.on, vertices))
+        return found
+
+    def _skin(self, other: Prepared, friction: float) -> Surface:
+        for k, soft in enumerate(self._soft):
+            for body in soft.parts:
+                if body.name == other.body.name:
+                    used, triangles = np.unique(other.skin, return_inverse=True)
+                    nodes = (used + body.nodes.start).astype(np.int32)
+                    places = other.volume.nodes[used]
+                    way = OnItsWay(places)
+                    return Surface(places, way, (OnNodes(k, soft, nodes), way), other.body.name,
+                                   triangles.reshape(-1, 3).astype(np.int32), friction)
+        raise AssertionError("every soft body is in one part")
+
+    def _on_body(self, shown: int, places: Vec) -> Seen:
+        """Points of one rigid body, that stand at places (k, 3) [m] at the start."""
+        assert self._rigid is not None
+        rigid = self._rigid
+        body = int(rigid.shown.body[shown])
+        if body < 0:
+            return Seen(places, Carried(rigid.shown.obstacles[shown], places), None)
+        state = rigid.initial_state()
+        E = rigid.tree.posture(state.q, state.u, state.memory).E
+        nodes = np.arange(len(places), dtype=np.int32)
+        points = Attached.at(nodes, np.full(len(places), body, np.int32), places, E)
+        way = OnItsWay(places)
+        return Seen(places, way, (OnBones(len(self._soft), rigid, points), way))
