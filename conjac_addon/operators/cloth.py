@@ -5,12 +5,10 @@ import bpy
 from .. import contact, kinds, members
 from ..redraw import redraw_panels
 from . import chosen
+from .first_settings import CLOTH_SOLVER
+from .joining import join
 from .light import Behaviour
 from .poll import mesh_unless
-
-#: what a new cloth begins with where nobody has set it: Quick gives up on nearly every step
-#: of cloth that hangs, and NEWTON-D solves what nobody sees
-SOLVER = {"method": "vanilla", "integrator": "backward_euler", "stage_solver": "newton_visible", "step": 1.0 / 96.0}
 
 
 class CONJAC_OT_add_cloth(Behaviour):
@@ -24,7 +22,7 @@ class CONJAC_OT_add_cloth(Behaviour):
             if members.is_soft_body(obj):
                 continue
             obj.conjac.kind = kinds.CLOTH
-            for name, value in SOLVER.items():
+            for name, value in CLOTH_SOLVER.items():
                 if not obj.conjac.solver.is_property_set(name):
                     setattr(obj.conjac.solver, name, value)
             said = obj.conjac.contact
@@ -32,5 +30,6 @@ class CONJAC_OT_add_cloth(Behaviour):
                 said.collides_with = contact.ALL
             if not said.is_property_set("itself"):
                 said.itself = True
+            join(obj, context.scene)
         redraw_panels()
         return {"FINISHED"}

@@ -19,6 +19,10 @@ SOLVER: dict[str, Any] = {"method": "vanilla", "integrator": "sdirk2", "stage_so
                           # of ConJac, where stages are linearised: at this step its γ of 1/3, at any other as fast
                           "settle_time": 0.0356}
 
+#: of new cloth: Quick gives up on nearly every step of cloth that hangs, and NEWTON-D solves what nobody sees
+CLOTH_SOLVER: dict[str, Any] = {"method": "vanilla", "integrator": "backward_euler", "stage_solver": "newton_visible",
+                                "step": 1.0 / 96.0}
+
 SPOT = "turn"  #: how dynamic spots move once the method is ConJac: means alone know nothing of what twists
 FRICTION = 0.5
 GRAVITY = 9.81  #: [m/s²]
@@ -62,11 +66,23 @@ def suit(obj: bpy.types.Object, scene: bpy.types.Scene, held: Sequence[float] | 
         settings.contact.collides_with = contact.ALL
     if not settings.is_property_set("wobble_half_life"):
         settings.wobble_half_life = HALF_LIFE
-    if held or settings.is_property_set("use_ground") or has_floor(obj, scene):
+    if not held and not has_floor(obj, scene):
+        stand_on_ground(obj, scene, density)
+
+
+def stand_on_ground(obj: bpy.types.Object, scene: bpy.types.Scene, density: float) -> None:
+    """A ground at zero, or below what lies deeper, where nobody has said whether there is one.
+
+    density: of what it bears [kg/m³].
+    """
+    settings = obj.conjac
+    if settings.is_property_set("use_ground"):
         return
     settings.use_ground = True
     if not settings.is_property_set("ground_height"):
-        settings.ground_height = min(0.0, lowest(obj, scene))
+        below = [(one.matrix_world @ Vector(corner)).z for one in members.colliders(obj, scene)
+                 for corner in one.bound_box]
+        settings.ground_height = min(0.0, lowest(obj, scene), *below)
     if not settings.is_property_set("friction"):
         settings.friction, settings.friction_coefficient = "coulomb", FRICTION
     if not (settings.is_property_set("ground_stiffness") or settings.is_property_set("ground_stiffness_per_area")):

@@ -13,6 +13,7 @@ from ..settings import painted_default
 from . import chosen
 from .entries import AddEntry, RemoveEntry
 from .first_settings import suit
+from .joining import join
 from .light import Behaviour
 from .poll import active_mesh, active_soft_body, baked, mesh_unless, unless
 
@@ -79,6 +80,7 @@ class CONJAC_OT_add_soft_body(Behaviour):
         for obj in chosen.meshes(context):
             obj.conjac.kind = kinds.SOFT_BODY
             suit(obj, context.scene)
+            join(obj, context.scene)
         redraw_panels()
         return {"FINISHED"}
 

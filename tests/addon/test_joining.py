@@ -1,0 +1,56 @@
+"""Who joins a simulation takes nothing from it, and a soft body finds a ground and its wobble there, in any order."""
+
+import bpy
+import pytest
+
+from conjac.conjac_addon import members
+from conjac.conjac_addon.gather.job import scene_settings
+
+
+@pytest.fixture()
+def pair(addon):
+    """A sheet of 2 m that is before a cube of 20 cm in the scene's order, 80 cm above zero, and the cube over it."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=4, y_subdivisions=4, size=2.0, location=(0, 0, 0.8))
+    sheet = bpy.context.object
+    bpy.ops.mesh.primitive_cube_add(size=0.2, location=(0, 0, 1.2))
+    return sheet, bpy.context.object
+
+
+def made(obj, add):
+    bpy.context.view_layer.objects.active = obj
+    for one in bpy.context.view_layer.objects:
+        one.select_set(one == obj)
+    assert add() == {"FINISHED"}
+
+
+@pytest.mark.parametrize("cloth_first", [True, False])
+def test_what_joins_cloth_keeps_its_wobble_and_its_ground(pair, cloth_first):
+    sheet, cube = pair
+    steps = [(sheet, bpy.ops.conjac.add_cloth), (cube, bpy.ops.conjac.add_soft_body)]
+    for obj, add in steps if cloth_first else reversed(steps):
+        made(obj, add)
+    leading = members.owner(cube)
+    assert leading == members.owner(sheet) == (sheet if cloth_first else cube)
+    document = scene_settings(leading, bpy.context.scene)
+    assert document["integrator"]["kind"] == "sdirk2"
+    assert document["ground"]["friction"]["kind"] == "coulomb" and document["ground"]["stiffness_per_area"] > 0.0
+    assert leading.conjac.ground_height == 0.0
+
+
+def test_who_leads_keeps_what_was_set(pair):
+    sheet, cube = pair
+    made(sheet, bpy.ops.conjac.add_cloth)
+    sheet.conjac.solver.integrator, sheet.conjac.use_ground = "bdf2", False
+    made(cube, bpy.ops.conjac.add_soft_body)
+    document = scene_settings(members.owner(cube), bpy.context.scene)
+    assert document["integrator"]["kind"] == "bdf2" and "ground" not in document
+
+
+def test_a_ground_is_below_the_colliders_of_all(pair):
+    sheet, cube = pair
+    bpy.ops.mesh.primitive_cube_add(size=0.4, location=(5, 0, -0.5))
+    bpy.ops.conjac.add_collider()
+    made(sheet, bpy.ops.conjac.add_cloth)
+    made(cube, bpy.ops.conjac.add_soft_body)
+    assert sheet.conjac.ground_height == pytest.approx(-0.7)
