@@ -174,11 +174,11 @@ def carried_step(world, bones, state, joints, h):
     together = Together(world, bones, at, world.linearise(state), NodeStage.of(asked, world.coordinates), joints,
                         replace(asked, u_hat=joints.u), kept)
     cut, rates = len(state.u), together.solve()
-    impulses = friction_impulses(world, together, together.stage, rates[:cut], state.memory)
-    if impulses is not None:
-        together = together.under(impulses)
+    found = friction_impulses(world, together, together.stage, rates[:cut], state.memory)
+    if found is not None:
+        together = together.under(found.impulses)
         rates = together.solve()
     u, after = rates[:cut], bones.advance(joints, rates[cut:], h)
     led = world.coordinates.attached.led(bones.bodies(after))
     q = together.posed.settle(state.q + h * (u + together.posed.correction(u)), u, world.evaluate, led=led)
-    return remember(State(asked.time, q, u, state.memory, led), together.stage, impulses), after
+    return remember(State(asked.time, q, u, state.memory, led), together.stage, found), after

@@ -101,6 +101,14 @@ class Watched:
     rows: list[tuple[float, ...]] = field(default_factory=list)  #: of each contact: load and three speeds
     last: SlidingNodes | None = None
 
+    @property
+    def coefficient(self) -> float:
+        return self.law.coefficient
+
+    @property
+    def grips(self) -> bool:
+        return self.law.grips
+
     def impulses(self, rubbing: SlidingNodes, respond: Respond) -> np.ndarray:
         r = self.law.impulses(rubbing, respond)
         one = Filter({"friction_coefficient": MU}).impulses(rubbing, respond) / rubbing.mass[:, None]

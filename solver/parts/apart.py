@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..assembly.linearised import Linearised
+from ..contact.laws.gripping import Gripping
 from ..coordinates.floating import FloatingParts
 from ..coordinates.free_nodes import SomeFreeNodes
 from ..linear.interface import LinearSolver
@@ -123,6 +124,9 @@ class PosedApart:
             return out
 
         return respond
+
+    def gripping(self, grip: Gripping, x: Vec) -> None:
+        return None
 
     def under(self, impulses: Vec) -> PosedApart:
         return replace(self, posed=[posed.under(impulses) for posed in self.posed])

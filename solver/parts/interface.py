@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from ..assembly.linearised import Linearised
 from ..assembly.pattern import Pattern
 from ..assembly.products import Products
+from ..contact.laws.gripping import Gripping
 from ..coordinates.floating import FloatingParts
 from ..coordinates.free_nodes import FreeNodes
 from ..coordinates.patches import Patch
@@ -228,6 +229,10 @@ class PosedNodes(Protocol):
 
     def under(self, impulses: Vec) -> PosedNodes:
         """The same stage with impulses on all nodes besides, (n, 3) [N s], spread evenly over it."""
+
+    def gripping(self, grip: Gripping, x: Vec) -> PosedNodes | None:
+        """The same with the ground's friction in what balances, as it is at positions x, (n, 3) [m], to velocities that
+        are known; None where positions go as velocities follow. Raises NotPositiveDefinite."""
 
     def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None, led: Led | None = None) -> Vec:
         """Coordinates (m_q,) at the stage's end, nearer to the balance of what has no inertia of its own.

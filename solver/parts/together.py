@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from ..assembly.linearised import Linearised
+from ..contact.laws.gripping import Gripping
 from ..coordinates.attached import Bodies
 from ..coordinates.free_nodes import FreeNodes
 from ..errors import StepFailed
@@ -108,6 +109,9 @@ class Together:
         v = self._columns @ rates
         moved = stage.b * stage.h * (v - attached.velocities(self._at.E, self._at.twist))
         return Led(attached.positions(self._at.E) + moved, v)
+
+    def gripping(self, grip: Gripping, x: Vec) -> None:
+        return None
 
     def under(self, impulses: Vec) -> Together:
         """The same with impulses on all nodes besides, (n, 3) [N s]: bones feel what is done to their flesh."""

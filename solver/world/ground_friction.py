@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 
 from ..assembly.linearised import Linearised
 from ..contact.find.half_space import HalfSpace
+from ..contact.laws.gripping import NODES, PLACES, Gripping, anchors_from
 from ..contact.laws.interface import Friction, SlidingNodes, along
 from ..contact.laws.penalty import Penalty
 from ..coordinates.free_nodes import FreeNodes
+from ..errors import StepFailed
+from ..linear.interface import NotPositiveDefinite
 from ..nonlinear.coupled import SETTLE
 from ..parts.interface import Compliance, Evaluate, NodeStage, Stage
 from ..state import Index, State, Vec
@@ -31,6 +34,12 @@ class Ground(Protocol):
     def evaluate(self, x: Vec, v: Vec, time: float) -> tuple[Vec, float]:
         """Forces [N], (n, 3), and the energy that they derive from [J]."""
 
+    def gripping(self, x: Vec, time: float, anchors: Vec) -> Gripping | None:
+        """Friction of the ground as a force of positions, its loads those at x, (n, 3) [m]."""
+
+    def gripping_under(self, load: Vec, nodes: Index, normal: Vec, time: float, anchors: Vec) -> Gripping | None:
+        """The same where the ground presses some nodes (k,) with loads (k,) [N]."""
+
 
 class Touched(Protocol):
     """What is asked of a posed stage, whose first rates are those of the free nodes."""
@@ -48,6 +57,10 @@ class Touched(Protocol):
 
     def under(self, impulses: Vec) -> Touched:
         """The same with impulses on all nodes besides, (n, 3) [N s]."""
+
+    def gripping(self, grip: Gripping, x: Vec) -> Touched | None:
+        """The same with friction in what balances, as it is at positions x, (n, 3) [m], to velocities that are known;
+        None where positions go as velocities follow. Raises NotPositiveDefinite."""
 
     def correction(self, u: Vec) -> Vec:
         """What coordinates still owe at rates u, (m,)."""
@@ -68,15 +81,66 @@ def landed(system: Ground, posed: Touched, stage: Stage, start: State, is_last: 
     stage: of all rates. Raises StepFailed.
     """
     u = posed.solve()
-    impulses = friction_impulses(system, posed, posed.stage, u, start.memory)
-    if impulses is not None:
-        posed = posed.under(impulses)
+    found = friction_impulses(system, posed, posed.stage, u, start.memory)
+    base, evaluate, held = start.q if stage.base is None else stage.base, system.evaluate, None
+    if found is not None:
+        posed = posed.under(found.impulses)
         u = posed.solve()
-    base = start.q if stage.base is None else stage.base
+        held = _gripped(system, posed, found, u, start) if is_last else None
+        if held is not None:
+            posed, evaluate = held.posed, held.evaluate
     q = base + stage.b * stage.h * (u + posed.correction(u))
     if is_last:
-        q = posed.settle(q, u, system.evaluate)
-    return remember(State(stage.time, q, u, start.memory), posed.stage, impulses)
+        q = posed.settle(q, u, evaluate)
+    after = remember(State(stage.time, q, u, start.memory), posed.stage, found)
+    return after if held is None else replace(after, memory={**after.memory, **held.remembered(q)})
+
+
+@dataclass(frozen=True)
+class _Held:
+    """A stage in whose balance friction is a force of positions."""
+
+    system: Ground
+    posed: Touched
+    grip: Gripping
+    anchors: Vec  #: of all nodes, from the point that the ground goes along with, (n, 3) [m]
+
+    def evaluate(self, x: Vec, v: Vec, time: float) -> tuple[Vec, float]:
+        """Forces with friction, and their energy."""
+        force, energy = self.system.evaluate(x, v, time)
+        return force, energy + self.grip.add_force(x, force)
+
+    def remembered(self, q: Vec) -> dict[str, Vec]:
+        """What it has come to hold where the stage ends, with the loads that are there."""
+        assert self.system.ground is not None
+        time = self.posed.stage.time
+        x = self.system.coordinates.place(q, time)
+        last = self.system.gripping(x, time, self.anchors)
+        return {} if last is None else last.remembered(x, self.system.ground[0].point(time))
+
+
+def _gripped(system: Ground, posed: Touched, found: Found, u: Vec, start: State) -> _Held | None:
+    """The same stage with positions held where nodes touch: what moves them besides velocities feels friction as each
+    node does, while velocities are too few to stop each. None where positions go as velocities do. Raises StepFailed.
+
+    Friction is that of where velocities u bring the nodes, with the loads that braked these.
+    """
+    stage = posed.stage
+    if system.ground is None or system.friction is None or not system.friction.grips:
+        return None
+    begun = system.coordinates.place(start.q, start.time)
+    anchors = anchors_from(start.memory, begun, system.ground[0].point(start.time))
+    load = found.rubbing.pressing / (stage.a * stage.h)
+    grip = system.gripping_under(load, found.rubbing.nodes, found.rubbing.normal, stage.time, anchors)
+    if grip is None:
+        return None
+    base = begun if stage.base is None else system.coordinates.place(stage.base, stage.time)
+    ahead = base + stage.b * stage.h * system.coordinates.spread(u, stage.w)
+    try:
+        held = posed.gripping(grip, ahead)
+    except NotPositiveDefinite as failure:
+        raise StepFailed("the system matrix is not positive definite") from failure
+    return None if held is None else _Held(system, held, grip, anchors)
 
 
 def rubbed(system: Ground, posed: Touched, after: State) -> State:
@@ -88,21 +152,28 @@ def rubbed(system: Ground, posed: Touched, after: State) -> State:
     own = 3 * len(system.coordinates.free)
     # contacts press as they do where the stage ended, wherever velocities alone would have brought what balances
     ended = replace(stage, base=(after.q - stage.b * stage.h * after.u)[:own])
-    impulses = friction_impulses(system, posed, ended, after.u, after.memory)
-    if impulses is None:
+    found = friction_impulses(system, posed, ended, after.u, after.memory)
+    if found is None:
         return remember(after, stage, None)
-    under = posed.under(impulses)
+    under = posed.under(found.impulses)
     change = under.solve() - alone
     q, u = after.q + stage.b * stage.h * change, after.u + change
     # friction is among the loads that balance
     q = under.settle(q, u, system.evaluate, SETTLE)
-    return remember(State(after.time, q, u, after.memory), stage, impulses)
+    return remember(State(after.time, q, u, after.memory), stage, found)
+
+
+@dataclass(frozen=True)
+class Found:
+    """Friction of a stage."""
+
+    rubbing: SlidingNodes
+    impulses: Vec  #: on all nodes, (n, 3) [N s]
 
 
 def friction_impulses(system: Ground, posed: Touched, stage: NodeStage, u: Vec,
-                      memory: Mapping[str, Vec]) -> Vec | None:
-    """Impulses of friction on all nodes, (n, 3) [N s], at rates u, those of the free nodes first; None where nothing
-    rubs.
+                      memory: Mapping[str, Vec]) -> Found | None:
+    """Impulses of friction at rates u, those of the free nodes first; None where nothing rubs.
 
     Contacts are those at which the stage was linearised, and their normal impulses what the penalty gives over the
     stage, K included: a h k (−gap − n · (x − x_lin)), x where the stage ends. [ConJac BUNNY]
@@ -129,16 +200,17 @@ def friction_impulses(system: Ground, posed: Touched, stage: NodeStage, u: Vec,
                       share * ahead * stiffness, system.mass[nodes], share * _force(system, memory)[nodes])
     impulses = np.zeros((len(system.mass), 3))
     impulses[nodes] = friction.impulses(rubbing, posed.compliance(nodes))
-    return impulses
+    return Found(rubbing, impulses)
 
 
-def remember(after: State, stage: NodeStage, impulses: Vec | None) -> State:
-    """The state with a stage's impulses of friction in its memory, none where nothing rubbed."""
-    if impulses is None:
-        if FORCE not in after.memory:
-            return after
-        return replace(after, memory={key: value for key, value in after.memory.items() if key != FORCE})
-    return replace(after, memory={**after.memory, FORCE: impulses / (stage.a * stage.h)})
+def remember(after: State, stage: NodeStage, found: Found | None) -> State:
+    """The state with a stage's impulses of friction in its memory, none where nothing rubbed, and nothing held."""
+    if found is None and not any(key in after.memory for key in (FORCE, NODES, PLACES)):
+        return after
+    memory = {key: value for key, value in after.memory.items() if key not in (FORCE, NODES, PLACES)}
+    if found is not None:
+        memory[FORCE] = found.impulses / (stage.a * stage.h)
+    return replace(after, memory=memory)
 
 
 def _force(system: Ground, memory: Mapping[str, Vec]) -> Vec:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..assembly.linearised import Linearised
+from ..contact.laws.gripping import NODES, PLACES, Gripping
 from ..forces.stencils import StencilForce
 from ..nonlinear.approach import approach
 from ..nonlinear.calm import GaveUp
@@ -37,6 +38,7 @@ class Rubbing:
     mass: Vec  #: lumped [kg], (n,)
     besides: Sequence[StencilForce]
     among: Among = ALL  #: whose forces are asked for
+    grip: Gripping | None = None  #: friction of the ground, where that is a force
 
     @property
     def rest(self) -> Vec:
@@ -45,11 +47,16 @@ class Rubbing:
 
     def evaluate(self, x: Vec, v: Vec, time: float) -> tuple[Vec, float]:
         """Forces [N], (n, 3), and energy [J] at positions and velocities (n, 3)."""
-        return self.soft.evaluate(x, v, time, self.besides, self.among)
+        force, energy = self.soft.evaluate(x, v, time, self.besides, self.among)
+        return force, energy if self.grip is None else energy + self.grip.add_force(x, force)
 
     def linearise_at(self, x: Vec, v: Vec | None, time: float, project: bool = True) -> Linearised:
         """f and K there."""
-        return self.soft.linearise_at(x, v, time, project, self.besides, self.among)
+        lin = self.soft.linearise_at(x, v, time, project, self.besides, self.among)
+        if self.grip is not None:
+            self.grip.add_force(x, lin.force)
+            self.grip.add_stiffness(x, lin.node_blocks)
+        return lin
 
     def largest_step(self, start: Vec, end: Vec) -> float:
         """The largest share of a straight move in which nothing meets."""
@@ -74,14 +81,21 @@ def touches(soft: SoftBodies, start: Vec, end: Vec) -> bool:
             or soft.largest_step(start, end) < 1.0)
 
 
+def gripped(soft: SoftBodies, memory: Mapping[str, Vec], grip: Gripping | None, x: Vec, time: float) -> dict[str, Vec]:
+    """The memory with what the ground's friction holds at positions x, (n, 3) [m]."""
+    kept = {key: value for key, value in memory.items() if key not in (NODES, PLACES)}
+    return kept if grip is None or soft.ground is None else kept | grip.remembered(x, soft.ground[0].point(time))
+
+
 def solved(soft: SoftBodies, problem_of: Callable[[Physics], StageProblem], begun: Vec, guess: Vec,
-           solver: StageSolver, keeps_factors: bool = True, apart: SolvedApart | None = None
-           ) -> tuple[StageProblem, Vec]:
+           solver: StageSolver, keeps_factors: bool = True, apart: SolvedApart | None = None,
+           gripping: Callable[[Vec], Gripping | None] | None = None) -> tuple[StageProblem, Vec]:
     """The stage as it was solved at last, and its unknowns (3 p,). Raises StepFailed.
 
     begun: positions of all nodes where the stage stands, (n, 3) [m], in which nothing crosses. guess: (3 p,).
     keeps_factors: whether the solver may have one of another stage that serves this one. apart: solves bodies
-    that do not touch each other apart; None where all are solved at once.
+    that do not touch each other apart; None where all are solved at once. gripping: friction of the ground as a force
+    of positions, its loads those at positions (n, 3) [m]; None where it is none.
     """
     plain = problem_of(Rubbing(soft, soft.mass, ()))
     bounds = [one for law in soft.contacts if (one := law.bounds(begun)) is not None]
@@ -94,7 +108,10 @@ def solved(soft: SoftBodies, problem_of: Callable[[Physics], StageProblem], begu
     def rubbing(x: Vec, among: Among = ALL) -> StageProblem:
         """With friction's loads and normals as they are at positions (n, 3), and the forces that are asked for."""
         slides = [one for law in soft.contacts if (one := law.sliding(x, base, reach)) is not None]
-        return problem_of(Rubbing(soft, soft.mass, slides, among)) if slides or among is not ALL else plain
+        grip = None if gripping is None else gripping(x)
+        if not slides and grip is None and among is ALL:
+            return plain
+        return problem_of(Rubbing(soft, soft.mass, slides, among, grip))
 
     unknowns = approach(plain, begun, guess)
     if solver.limits.strain_left and not keeps_factors:
@@ -110,7 +127,7 @@ def solved(soft: SoftBodies, problem_of: Callable[[Physics], StageProblem], begu
         problem = rubbing(at)
         unknowns = solver.solve(problem, unknowns)
         at = problem.positions(problem.velocities(unknowns))
-        if not any(law.is_rough for law in soft.contacts):
+        if gripping is None and not any(law.is_rough for law in soft.contacts):
             break
     return problem, unknowns
 

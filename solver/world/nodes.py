@@ -13,6 +13,7 @@ from ..assembly.damping import Damped, Damping, DampingLaw
 from ..assembly.elements import Elements
 from ..assembly.linearised import Linearised
 from ..contact.find.half_space import HalfSpace
+from ..contact.laws.gripping import NODES as GRIPPING
 from ..contact.laws.interface import ContactLaw, Friction
 from ..contact.laws.penalty import Penalty
 from ..coordinates.free_nodes import FreeNodes
@@ -221,6 +222,8 @@ class Nodes(Stepping, SoftBodies):
         after = self.root.reach(solver, nodes, start, damped, held)
         if self.friction is None or not len(self.touching(after)):
             return remember(after, nodes, None)
+        if GRIPPING in after.memory:  # it was part of the root
+            return after
         # friction asks how contacts give way, which is what positions do
         x, v = self.coordinates.place(after.q, stage.time), self.coordinates.spread(after.u, nodes.w)
         lin = replace(self.linearise_at(x, v, stage.time, self.project), damped=damped, memory=start.memory)

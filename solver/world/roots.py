@@ -16,6 +16,7 @@ from ..assembly.damping import Damped
 from ..assembly.linearised import Linearised
 from ..assembly.products import Products
 from ..contact.find.half_space import Contacts
+from ..contact.laws.gripping import Gripping, anchors_from
 from ..errors import StepFailed
 from ..integrators.interface import Integrator, P, System
 from ..integrators.semi_implicit import SemiImplicit
@@ -243,7 +244,24 @@ class AtOnce(Condensed):
 
     def reach(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None,
               held: GivenDirections | None = None) -> State:
-        """The same root, however it is found."""
+        """The same root, however it is found. What the ground's friction holds is part of it, and in the memory."""
+        if not self._grips or not stage.inertia:
+            return self._not_held(solver, stage, start, damped)
+        if not solver.limits.accepts and not self._lands(start, stage):
+            after = self._not_held(solver, stage, start, damped)
+            x = self._soft.coordinates.place(after.q, stage.time)
+            if self._soft.ground is None or not len(self._soft.ground[0].find(x, stage.time).nodes):
+                return after
+        return self._by_energy(solver, stage, start, damped)
+
+    @property
+    def _grips(self) -> bool:
+        """Whether friction of the ground is a force of positions."""
+        friction = self._soft.friction
+        return friction is not None and friction.grips and self._condensation.sleep is None
+
+    def _not_held(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None) -> State:
+        """The same without friction of the ground."""
         if solver.limits.accepts and stage.inertia:
             return self._by_energy(solver, stage, start, damped)
         if self._soft.contacts and stage.inertia:
@@ -293,12 +311,28 @@ class AtOnce(Condensed):
         guess = coordinates.spread(start.u, None)[free.order].ravel()
         newton = NewtonDirect({})
         newton.limits = solver.limits
-        problem, unknowns = in_contact.solved(soft, free.of, begun, guess, newton, keeps_factors=False)
+        gripping = self._gripping(stage, start, begun)
+        problem, unknowns = in_contact.solved(soft, free.of, begun, guess, newton, keeps_factors=False,
+                                              gripping=gripping)
         if solver.limits.accepts:
             unknowns = with_momentum(problem, unknowns, flying_at(soft, self._flying, problem, unknowns))
         moved = problem.velocities(unknowns)
         x, v = problem.positions(moved), inertia.velocities(moved)
-        return State(stage.time, x[coordinates.free].ravel(), v[coordinates.free].ravel(), start.memory)
+        memory = start.memory
+        if gripping is not None:
+            memory = in_contact.gripped(soft, memory, gripping(x), x, stage.time)
+        return State(stage.time, x[coordinates.free].ravel(), v[coordinates.free].ravel(), memory)
+
+    def _gripping(self, stage: NodeStage, start: State, begun: Vec) -> Callable[[Vec], Gripping | None] | None:
+        """Friction of the ground with the loads of positions (n, 3); None where it is no force of positions.
+
+        begun: where nodes stand, (n, 3) [m]: anchors of those that have none yet.
+        """
+        soft = self._soft
+        if not self._grips or soft.ground is None:
+            return None
+        anchors = anchors_from(start.memory, begun, soft.ground[0].point(start.time))
+        return lambda x: soft.gripping(x, stage.time, anchors)
 
     @cached_property
     def _flying(self) -> list[Index]:

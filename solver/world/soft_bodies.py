@@ -15,7 +15,8 @@ from ..assembly.elements import Elements
 from ..assembly.linearised import Linearised
 from ..assembly.products import Products
 from ..contact.find.half_space import HalfSpace
-from ..contact.laws.interface import ContactLaw
+from ..contact.laws.gripping import SHARE, Gripping
+from ..contact.laws.interface import ContactLaw, Friction
 from ..contact.laws.penalty import Penalty
 from ..coordinates.free_nodes import FreeNodes
 from ..errors import Diverged, StepFailed
@@ -47,6 +48,7 @@ class SoftBodies:
     rest: Vec  #: (n, 3) [m]
     mass: Vec  #: (n,) [kg]
     ground: tuple[HalfSpace, Penalty] | None
+    friction: Friction | None  #: of the ground
     start_frame: int
     pulls: Sequence[Pull]
     between: Sequence[StencilForce]
@@ -151,6 +153,29 @@ class SoftBodies:
             law.add_force(contacts, force)
             energy += law.energy(contacts)
         return force, energy
+
+    def gripping(self, x: Vec, time: float, anchors: Vec) -> Gripping | None:
+        """Friction of the ground as a force of positions, its loads those at x, (n, 3) [m]; None where there is none.
+
+        anchors: of all nodes, (n, 3) [m], from the point that the ground goes along with.
+        """
+        if self.ground is None:
+            return None
+        contacts = self.ground[0].find(x, time)
+        rubs = self.coordinates.is_free[contacts.nodes]
+        nodes = contacts.nodes[rubs]
+        load = self.ground[1].stiffness(nodes) * -contacts.gap[rubs]
+        return self.gripping_under(load, nodes, contacts.normal[rubs], time, anchors)
+
+    def gripping_under(self, load: Vec, nodes: Index, normal: Vec, time: float, anchors: Vec) -> Gripping | None:
+        """The same where the ground presses some nodes (k,) along normals (k, 3) with loads (k,) [N], not negative."""
+        most = 0.0 * load if self.friction is None else self.friction.coefficient * load
+        if self.ground is None or not most.any():
+            return None
+        finder, law = self.ground
+        nodes, normal, most = nodes[most > 0.0], normal[most > 0.0], most[most > 0.0]
+        stiffness = np.broadcast_to(SHARE * law.stiffness(nodes), len(nodes))
+        return Gripping(nodes, normal, anchors[nodes] + finder.point(time), most, stiffness)
 
     def largest_step(self, start: Vec, end: Vec) -> float:
         """The largest share of a straight move of all nodes, (n, 3) [m] each, in [0, 1], in which nothing meets."""

@@ -152,7 +152,9 @@ def test_a_block_dropped_on_a_belt_reaches_its_speed(method, h):
     for _ in range(round(0.6 / h)):
         state = world.step(state, h)
         speeds.append(velocity(world, state)[0])
-    assert speeds[-1] == pytest.approx(belt, rel=2e-3)
+    # at large steps it still hops, and sways by a share of it
+    assert np.mean(speeds[-4:]) == pytest.approx(belt, rel=2e-3)
+    assert speeds[-1] == pytest.approx(belt, rel=4e-3)
     assert max(speeds) <= belt * 1.05
     # no sooner than μ times its weight and the momentum of a bounce allow
     reached = (np.flatnonzero(np.array(speeds) >= 0.9 * belt)[0] + 1) * h
@@ -337,7 +339,6 @@ def test_the_filter_stops_a_node_s_own_mass_or_brakes_it():
 
 
 @pytest.mark.long
-@pytest.mark.xfail(strict=True, reason="what balances slides where friction holds: 6 mm/s left, 206 mm/s moved")
 def test_what_conjac_corrects_slides_no_faster_than_friction_leaves():
     """The paper's bunny dropped on its feet: where velocities have stopped, positions have too."""
     from benchmarks.scenes.bunny import drop, scene

@@ -39,6 +39,10 @@ class HalfSpace:
         """(n, d) at `time` [s]: solid where n · x ≤ d; n unit, (3,), d [m]."""
         return self._normal, float(self._point.at(time) @ self._normal)
 
+    def point(self, time: float) -> Vec:
+        """Of the plane, which goes along with it, at `time` [s], (3,) [m]."""
+        return self._point.at(time)
+
     def velocity(self, time: float) -> Vec:
         """Of the plane and all that is solid behind it at `time` [s], (3,) [m/s]."""
         return self._point.velocity(time)

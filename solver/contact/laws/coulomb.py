@@ -26,6 +26,8 @@ class Coulomb:
     slip alike grow as their loads, so a rigid body's friction is spread as its weight is. [Kaufman 2008] [Birgin 2000]
     """
 
+    grips = True  #: what touches is held where it stands
+
     def __init__(self, params: dict[str, float]) -> None:
         """params: friction_coefficient, μ."""
         self.coefficient = params["friction_coefficient"]

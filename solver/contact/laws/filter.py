@@ -21,6 +21,8 @@ class Filter:
     [Bridson 2002] [ConJac BUNNY, changed: dynamic nodes]
     """
 
+    grips = False  #: it brakes velocities alone
+
     def __init__(self, params: dict[str, float]) -> None:
         """params: friction_coefficient, μ."""
         self.coefficient = params["friction_coefficient"]

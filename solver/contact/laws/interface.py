@@ -45,6 +45,9 @@ def along(vectors: Vec, normal: Vec) -> Vec:
 class Friction(Protocol):
     """Impulses against the slip. A law keeps nothing from step to step; its last answer comes with the table."""
 
+    coefficient: float  #: μ
+    grips: bool  #: whether what touches is held where it stands, so that positions which balance feel it too
+
     def __init__(self, params: dict[str, float]) -> None: ...
 
     def notes(self, has_dynamic: bool) -> list[str]:

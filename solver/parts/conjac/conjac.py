@@ -168,6 +168,11 @@ class ConJac:
         return Inertia(self.mesh, self.pattern.order, frames, following.velocities, self.patches.rows(lin.x), lin,
                        stage, is_joined, still, led)
 
+    def follow_at(self, lin: Linearised, posed: PosedConJac) -> Following:
+        """How quasistatic rows balance in a posed stage at other stiffness and forces, on a new factor, which that of
+        the stage is lost for. Raises NotPositiveDefinite."""
+        return self._following(lin, posed.stage, posed.hold, posed.frames, None)
+
     def _following(self, lin: Linearised, stage: NodeStage, hold: RigidModeBasis, frames: list[Frame],
                    carried: Vec | None, known: Vec | None = None, roughly: bool = False) -> Following:
         """Factor, and let the quasistatic rows balance; known: the columns, where they are. roughly: as in `pose`."""

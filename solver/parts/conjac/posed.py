@@ -13,6 +13,7 @@ import scipy.linalg
 from ...assembly.edges import Edges
 from ...assembly.linearised import Linearised
 from ...assembly.pattern import Pattern
+from ...contact.laws.gripping import Gripping
 from ...coordinates.floating_frames import Frame, Frames
 from ...linear.interface import LinearSolver
 from ...state import Index, Led, Vec
@@ -78,6 +79,9 @@ class Condensed(Protocol):
 
     def weight(self, lin: Linearised, stage: NodeStage) -> Vec:
         """M with the drag of D, on the rows (3 (q + k),) [kg]."""
+
+    def follow_at(self, lin: Linearised, posed: PosedConJac) -> Following:
+        """How quasistatic rows balance at other stiffness and forces, on a new factor."""
 
     def load(self, posed: PosedConJac) -> PosedConJac:
         """The stage with its right-hand side."""
@@ -237,6 +241,16 @@ class PosedConJac:
         impulse = self.impulse + (self.onto_basis(rows) if self.positions is None else self.positions.T @ rows)
         besides = force if self.besides is None else self.besides + force
         return replace(self, impulse=impulse, owed=owed, besides=besides)
+
+    def gripping(self, grip: Gripping, x: Vec) -> PosedConJac | None:
+        if self.positions is None:
+            return None
+        force, blocks = self.lin.force.copy(), self.lin.node_blocks.copy()
+        grip.add_force(x, force)
+        grip.add_stiffness(x, blocks)
+        lin = replace(self.lin, force=force, node_blocks=blocks)
+        here = self.owner.follow_at(lin, self)
+        return replace(self, lin=lin, here=here, owed=here.static[:, : self.owed.shape[1]], besides=None)
 
     def again(self, stage: Stage) -> PosedConJac:
         known, follow = NodeStage.of(stage, self.owner.mesh.coordinates), self.follow

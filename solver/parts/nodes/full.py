@@ -10,6 +10,7 @@ import numpy as np
 
 from ...assembly.linearised import Linearised
 from ...assembly.pattern import Pattern, node_graph
+from ...contact.laws.gripping import Gripping
 from ...coordinates.floating import FloatingParts
 from ...errors import StepFailed
 from ...linear.interface import LinearSolver, NotPositiveDefinite
@@ -61,6 +62,9 @@ class PosedFull:
             return changed
 
         return respond
+
+    def gripping(self, grip: Gripping, x: Vec) -> None:
+        return None
 
     def under(self, impulses: Vec) -> PosedFull:
         return replace(self, right=self.right + impulses)
