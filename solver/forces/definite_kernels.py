@@ -25,9 +25,10 @@ def eigen(matrix, size, vectors, values):  # type: ignore[no-untyped-def]
                     off += matrix[i, j] * matrix[i, j]
         if off <= 1.0e-30 * whole:
             break
+        least = 1.0e-17 * np.sqrt(whole)
         for p in range(size - 1):
             for q in range(p + 1, size):
-                if abs(matrix[p, q]) < 1.0e-150:
+                if abs(matrix[p, q]) <= least:
                     continue
                 theta = (matrix[q, q] - matrix[p, p]) / (2.0 * matrix[p, q])
                 t = (1.0 if theta >= 0.0 else -1.0) / (abs(theta) + np.sqrt(theta * theta + 1.0))
@@ -46,30 +47,17 @@ def eigen(matrix, size, vectors, values):  # type: ignore[no-untyped-def]
         values[i] = matrix[i, i]
 
 
-@kernel("void(f8[:,::1], i8, f8[:,::1], f8[:,::1], f8[:,::1], f8[::1])")
-def project_in(matrix, size, basis, part, vectors, values):  # type: ignore[no-untyped-def]
-    """The matrix (12, 12), which acts in the span of the first rows of `basis` alone, without what is negative."""
-    for i in range(size):
-        for j in range(size):
-            total = 0.0
-            for p in range(12):
-                along = 0.0
-                for q in range(12):
-                    along += matrix[p, q] * basis[j, q]
-                total += basis[i, p] * along
-            part[i, j] = total
-    eigen(part, size, vectors, values)
+@kernel("void(f8[:,::1], f8[:,::1], f8[:,::1], f8[::1])")
+def make_definite(matrix, part, vectors, values):  # type: ignore[no-untyped-def]
+    """A matrix (12, 12) without what is negative; the rest is room."""
     for p in range(12):
         for q in range(12):
+            part[p, q] = matrix[p, q]
             matrix[p, q] = 0.0
-    for k in range(size):
+    eigen(part, 12, vectors, values)
+    for k in range(12):
         if values[k] <= 0.0:
             continue
         for p in range(12):
-            left = 0.0
-            for i in range(size):
-                left += basis[i, p] * vectors[i, k]
-            part[0, p] = left
-        for p in range(12):
             for q in range(12):
-                matrix[p, q] += values[k] * part[0, p] * part[0, q]
+                matrix[p, q] += values[k] * vectors[p, k] * vectors[q, k]

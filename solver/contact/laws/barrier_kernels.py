@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...forces.definite_kernels import project_in
+from ...forces.definite_kernels import eigen, make_definite
 from ...threads import inlined, kernel
 from ..find.distance_kernels import FREE, SLOPES, SQUARE, WAY, WEIGHTS, WORK, nearest_in_triangle, nearest_on_edges
 
@@ -124,29 +124,34 @@ def push(start, stop, x, nodes, points, stiffness, rest, thickness, reach, force
                     forces[k, a, i] -= stiffness[k] * square * value * soft[1] * slope[3 * a + i]
 
 
-@kernel("i8(f8[::1], f8[:,::1])")
-def directions(work, basis):  # type: ignore[no-untyped-def]
-    """Orthonormal rows of `basis`, (·, 12), that span all on which a pair's Hessian without m acts. Says how many."""
+@kernel("i8(f8[::1], f8[:,::1], f8[:,::1])")
+def frame(work, rows, axes):  # type: ignore[no-untyped-def]
+    """Orthonormal rows, (3, 4), that span the weights, which come first, and their slopes; says how many. And axes,
+    (3, 3): along the way, and two across it."""
     length = np.sqrt(work[SQUARE])
-    n = work[WAY : WAY + 3] / length
-    # a direction across n, and the third one
     least = 0
-    for i in range(1, 3):
-        if abs(n[i]) < abs(n[least]):
-            least = i
-    t = np.zeros(3)
-    t[least] = 1.0
-    along = n[least]
-    norm = 0.0
     for i in range(3):
-        t[i] -= along * n[i]
-        norm += t[i] * t[i]
-    t /= np.sqrt(norm)
-    b = np.empty(3)
-    b[0], b[1], b[2] = n[1] * t[2] - n[2] * t[1], n[2] * t[0] - n[0] * t[2], n[0] * t[1] - n[1] * t[0]
+        axes[0, i], axes[1, i] = work[WAY + i] / length, 0.0
+        if abs(axes[0, i]) < abs(axes[0, least]):
+            least = i
+    # a direction across, along what is free where there is something, and the third one
+    if work[FREE] > 0.5:
+        for i in range(3):
+            axes[1, i] = work[WORK + i]
+    else:
+        axes[1, least] = 1.0
+    along, norm = 0.0, 0.0
+    for i in range(3):
+        along += axes[0, i] * axes[1, i]
+    for i in range(3):
+        axes[1, i] -= along * axes[0, i]
+        norm += axes[1, i] * axes[1, i]
+    for i in range(3):
+        axes[1, i] /= np.sqrt(norm)
+    axes[2, 0] = axes[0, 1] * axes[1, 2] - axes[0, 2] * axes[1, 1]
+    axes[2, 1] = axes[0, 2] * axes[1, 0] - axes[0, 0] * axes[1, 2]
+    axes[2, 2] = axes[0, 0] * axes[1, 1] - axes[0, 1] * axes[1, 0]
 
-    # weights and their slopes, orthonormal
-    rows = np.zeros((3, 4))
     count = 0
     for i in range(1 + int(work[FREE])):
         norm = 0.0
@@ -165,18 +170,83 @@ def directions(work, basis):  # type: ignore[no-untyped-def]
         for a in range(4):
             norm += rows[count, a] * rows[count, a]
         if norm > 1.0e-24 * before:
+            norm = 1.0 / np.sqrt(norm)
             for a in range(4):
-                rows[count, a] /= np.sqrt(norm)
+                rows[count, a] *= norm
             count += 1
-    for j in range(count):
-        for a in range(4):
-            for i in range(3):
-                basis[j, 3 * a + i] = rows[j, a] * n[i]
+    return count
+
+
+@kernel("void(f8[::1], f8[:,::1])")
+def inverse_of_ends(work, inverse):  # type: ignore[no-untyped-def]
+    """G⁻¹, (2, 2), of e_i behind a pair's work."""
+    e = WORK
+    g00 = work[e] * work[e] + work[e + 1] * work[e + 1] + work[e + 2] * work[e + 2]
+    if work[FREE] < 1.5:
+        inverse[0, 0] = 1.0 / g00
+        return
+    g01 = work[e] * work[e + 3] + work[e + 1] * work[e + 4] + work[e + 2] * work[e + 5]
+    g11 = work[e + 3] * work[e + 3] + work[e + 4] * work[e + 4] + work[e + 5] * work[e + 5]
+    det = g00 * g11 - g01 * g01
+    inverse[0, 0], inverse[1, 1], inverse[0, 1], inverse[1, 0] = g11 / det, g00 / det, -g01 / det, -g01 / det
+
+
+@kernel("void(f8[::1], f8, f8, f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], f8[:,::1])")
+def definite_bend(work, first, second, rows, axes, part, vectors, values, out):  # type: ignore[no-untyped-def]
+    """As `bend`, without what is negative; the rest is room. All that it acts on are rows of weights along the way, two
+    or three at most, and the first of them across it, two: in these it is a matrix of a few rows."""
+    count, free = frame(work, rows, axes), int(work[FREE])
+    size = count + 2
+    inverse, arms = np.empty((2, 2)), np.empty((2, 5))
+    if free:
+        inverse_of_ends(work, inverse)
+    length, weight = np.sqrt(work[SQUARE]), 0.0
     for a in range(4):
-        for i in range(3):
-            basis[count, 3 * a + i] = rows[0, a] * t[i]
-            basis[count + 1, 3 * a + i] = rows[0, a] * b[i]
-    return count + 2
+        weight += work[WEIGHTS + a] * work[WEIGHTS + a]
+    weight = np.sqrt(weight)
+    for i in range(free):
+        for j in range(count):
+            arms[i, j] = 0.0
+            for a in range(4):
+                arms[i, j] += length * work[SLOPES + 4 * i + a] * rows[j, a]
+        for axis in range(3):
+            along = 0.0
+            for c in range(3):
+                along += work[WORK + 3 * i + c] * axes[axis, c]
+            if axis == 0:
+                arms[i, 0] += weight * along
+            else:
+                arms[i, count + axis - 1] = weight * along
+    for p in range(size):
+        for q in range(p + 1):
+            value = 0.0
+            for i in range(free):
+                for j in range(free):
+                    value -= 2.0 * first * arms[i, p] * inverse[i, j] * arms[j, q]
+            if p == q and (p == 0 or p >= count):
+                value += 2.0 * first * weight * weight
+            if p == 0:
+                value += 4.0 * second * weight * weight * work[SQUARE]
+            part[p, q] = part[q, p] = value
+    eigen(part, size, vectors, values)
+    # back: of each eigenvector what stands at the four nodes, along each axis
+    for p in range(12):
+        for q in range(12):
+            out[p, q] = 0.0
+    for k in range(size):
+        if values[k] <= 0.0:
+            continue
+        for a in range(4):
+            along = 0.0
+            for j in range(count):
+                along += vectors[j, k] * rows[j, a]
+            for c in range(3):
+                part[0, 3 * a + c] = (along * axes[0, c] + rows[0, a] * (vectors[count, k] * axes[1, c]
+                                                                       + vectors[count + 1, k] * axes[2, c]))
+        for p in range(3, 12):
+            size_of = values[k] * part[0, p]
+            for q in range(3 * (p // 3)):
+                out[p, q] += size_of * part[0, q]
 
 
 @kernel("void(f8[::1], f8, f8, f8[:,::1])")
@@ -191,16 +261,7 @@ def bend(work, first, second, out):  # type: ignore[no-untyped-def]
         for i in range(free):
             for c in range(3):
                 ends[i, c] = work[WORK + 3 * i + c]
-        if free == 1:
-            inverse[0, 0] = 1.0 / (ends[0, 0] ** 2 + ends[0, 1] ** 2 + ends[0, 2] ** 2)
-        else:
-            g00, g01, g11 = 0.0, 0.0, 0.0
-            for c in range(3):
-                g00 += ends[0, c] * ends[0, c]
-                g01 += ends[0, c] * ends[1, c]
-                g11 += ends[1, c] * ends[1, c]
-            det = g00 * g11 - g01 * g01
-            inverse[0, 0], inverse[1, 1], inverse[0, 1], inverse[1, 0] = g11 / det, g00 / det, -g01 / det, -g01 / det
+        inverse_of_ends(work, inverse)
         for i in range(free):
             for a in range(4):
                 for c in range(3):
@@ -224,7 +285,8 @@ def stiffen(start, stop, x, nodes, points, stiffness, rest, thickness, reach, pr
     """Blocks of K = ∂f/∂x of pairs start to stop, (k, 6, 9), after `push` left `work`; made semi-definite if asked."""
     soft, slope = np.empty(4), np.empty(12)
     matrix, part = np.empty((12, 12)), np.empty((12, 12))
-    vectors, values, basis = np.empty((12, 12)), np.empty(12), np.empty((12, 12))
+    vectors, values = np.empty((12, 12)), np.empty(12)
+    rows, axes = np.zeros((3, 4)), np.empty((3, 3))
     known = np.empty(WORK + 6)
     for k in range(start, stop):
         square = reach[k] * reach[k]
@@ -245,8 +307,12 @@ def stiffen(start, stop, x, nodes, points, stiffness, rest, thickness, reach, pr
         soft[0] = 1.0
         if k >= points:
             mollified(x, nodes[k], rest[k], soft)
-        bend(known, stiffness[k] * soft[0] * first, stiffness[k] * soft[0] * second / width, matrix)
         is_soft = k >= points and soft[0] < 1.0
+        of_first, of_second = stiffness[k] * soft[0] * first, stiffness[k] * soft[0] * second / width
+        if project and not is_soft:
+            definite_bend(known, of_first, of_second, rows, axes, part, vectors, values, matrix)
+        else:
+            bend(known, of_first, of_second, matrix)
         if is_soft:
             across_slope(x, nodes[k], slope)
             cross = 2.0 * stiffness[k] * first * soft[1]
@@ -257,15 +323,8 @@ def stiffen(start, stop, x, nodes, points, stiffness, rest, thickness, reach, pr
                     dq = work[k, WEIGHTS + q // 3] * work[k, WAY + q % 3]
                     matrix[p, q] += cross * (dp * slope[q] + slope[p] * dq) + whole * soft[2] * slope[p] * slope[q]
             add_across_bend(x, nodes[k], whole * soft[1], matrix)
-        if project:
-            if is_soft:
-                size = 12
-                for p in range(12):
-                    for q in range(12):
-                        basis[p, q] = 1.0 if p == q else 0.0
-            else:
-                size = directions(known, basis)
-            project_in(matrix, size, basis, part, vectors, values)
+            if project:
+                make_definite(matrix, part, vectors, values)
         pair = 0
         for a in range(1, 4):
             for b in range(a):
