@@ -336,7 +336,7 @@ class AtOnce(Condensed):
 
     @cached_property
     def _flying(self) -> list[Index]:
-        return free_parts(self._whole.floating)
+        return free_parts(self._reduced.floating)
 
     @cached_property
     def _whole(self) -> Full:
@@ -357,10 +357,23 @@ class AtOnce(Condensed):
             base = start.q if stage.base is None else stage.base
             after = self.kept.reach(passes_at, products_at, stage, start, base, soft.coordinates, limits, soft.extent)
             if after is not None:
-                return after
+                return self._flown(after, stage, start)
             if limits.strain_left:
                 raise GaveUp("passes on one factor did not settle")
-        return super().reach(solver, stage, start, damped)
+        return self._flown(super().reach(solver, stage, start, damped), stage, start)
+
+    def _flown(self, after: State, stage: NodeStage, start: State) -> State:
+        """The same with the middles of parts that nothing holds or touches where their momentum brings them: what
+        balances is led by dynamic nodes, and where it snaps into another shape these stay, and not the middle."""
+        if not self._flying or not stage.inertia:
+            return after
+        soft, base = self._soft, start.q if stage.base is None else stage.base
+        touching = soft.touching(after)
+        x, expected = (soft.coordinates.place(q, stage.time) for q in (after.q, base + stage.b * stage.h * after.u))
+        for part in self._flying:
+            if not len(np.intersect1d(part, touching)):
+                x[part] -= soft.mass[part] @ (x - expected)[part] / soft.mass[part].sum()
+        return replace(after, q=x[soft.coordinates.free].ravel())
 
     def forget_past(self) -> None:
         """Drop the factor, and the order of one of all nodes."""
