@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,6 +10,7 @@ import scipy.sparse as sp
 from ..state import Index, Vec
 from ..threads import share
 from .kernels import CHUNKS, TOGETHER, gather_fields, gather_matrix, gather_nodes, lay_out
+from .meeting_kernels import begin_columns, merge, pair_sources
 
 PAIR_ROWS = (1, 2, 2, 3, 3, 3)
 PAIR_COLUMNS = (0, 0, 1, 0, 1, 2)
@@ -113,6 +113,9 @@ class Pattern:
             len(sources.key)).astype(np.int32)
         #: of the tets alone, once other elements came: blocks, the first source of each, sources
         self._alone: tuple[Index, Index, Index] | None = None
+        nothing: Index = np.zeros(0, np.int32)
+        #: memory of what came last, and of what came before that
+        self._rooms: list[tuple[Index, Index, Index]] = [(nothing,) * 3, (nothing,) * 3]
 
         self.data: Vec = np.zeros(len(self.indices))
         self._matrix = sp.csc_matrix((self.data, self.indices, self.indptr), shape=(self.size, self.size))
@@ -127,12 +130,9 @@ class Pattern:
         """block: column (rows) + row of each block of the lower triangle, rising."""
         size = len(self.order)
         self._block = block
-        self.column_start: Index = np.searchsorted(block, np.arange(size + 1) * size).astype(np.int32)
-        below = np.diff(self.column_start) - 1
-        lengths = (3 * below[:, None] + np.array([3, 2, 1])).ravel() + self.border
-        lengths = np.append(lengths, np.arange(self.border, 0, -1))
-        self.indptr: Index = np.zeros(self.size + 1, dtype=np.int32)
-        self.indptr[1:] = np.cumsum(lengths)
+        self.column_start: Index = np.empty(size + 1, dtype=np.int32)
+        self.indptr: Index = np.empty(self.size + 1, dtype=np.int32)
+        begin_columns(block, self.border, self.column_start, self.indptr)
         self.indices: Index = np.empty(self.indptr[-1], dtype=np.int32)
         lay_out(block, self.column_start, self.border, self.indptr, self.indices)
 
@@ -145,35 +145,33 @@ class Pattern:
         if np.array_equal(others, self._others):
             return
         self._others = others
-        size = len(self.order)
         if self._alone is None:
             self._alone = (self._block, self.source_start, self.source)
         alone, start, source = self._alone
-        more = _Sources.of(others, self.position, size, len(self.tets) + np.arange(len(others)))
-
-        # where each of their blocks stands, or would, among those of the tets
-        wanted, turned = more.key >> 1, more.key & 1
-        is_first = np.append(True, wanted[1:] != wanted[:-1])[: len(wanted)]
-        each = np.cumsum(is_first) - 1
-        single = wanted[is_first]
-        place = np.searchsorted(alone, single)
-        is_new = alone[np.minimum(place, len(alone) - 1)] != single
-        block = _inserted(alone, place[is_new], single[is_new])
-        # their sources come behind those of the tets, so that sums of the tets are what they are without them
-        behind = start[2 * place[each] + np.where(is_new[each], 0, turned + 1)]
-        counts = np.zeros((len(block), 2), dtype=np.int32)
-        counts[_inserted(np.ones(len(alone), dtype=bool), place[is_new], np.zeros(int(is_new.sum()), dtype=bool))] = \
-            np.diff(start).reshape(-1, 2)
-        slot = 2 * (place + np.cumsum(is_new) - is_new)[each] + turned
-        counts.ravel()[:] += np.bincount(slot, minlength=counts.size).astype(np.int32)
-        self.source_start = np.append(0, np.cumsum(counts)).astype(np.int32)
-        self.source = _inserted(source, behind, more.source)
+        most = 2 * len(PAIR_ROWS) * len(others)
+        key, given = np.empty(most, np.int64), np.empty(most, np.int32)
+        count = pair_sources(np.ascontiguousarray(others, np.int32), self.position, len(self.order), len(self.tets),
+                             key, given)
+        block, self.source_start, self.source = self._room(len(alone) + count, len(source) + count)
+        made = merge(alone, start, source, key, given, count, block, self.source_start, self.source)
+        block, self.source_start = block[:made], self.source_start[: 2 * made + 1]
         if len(block) == len(self._block) and np.array_equal(block, self._block):
+            self._block = block  # what stands is never what is written next
             return
         self._take_blocks(block)
         self.data = np.zeros(len(self.indices))
         matrix = self._matrix
         matrix.data, matrix.indices, matrix.indptr = self.data, self.indices, self.indptr
+
+    def _room(self, blocks: int, sources: int) -> tuple[Index, Index, Index]:
+        """Memory for blocks, the first source of each, and sources: not that which stands, but that before it."""
+        self._rooms.reverse()
+        if len(self._rooms[0][0]) < blocks or len(self._rooms[0][2]) < sources:
+            more = blocks + blocks // 8
+            self._rooms[0] = (np.empty(more, np.int64), np.empty(2 * more + 1, np.int32),
+                              np.empty(sources + sources // 8, np.int32))
+        block, start, source = self._rooms[0]
+        return block, start, source[:sources]
 
     def _border_places(self, k: int) -> Index:
         """Where the entries of border row k stand in `data`: each column ends with those of all border rows."""
@@ -200,13 +198,3 @@ class Pattern:
     def matrix(self) -> sp.csc_matrix:
         """The lower triangle as a SciPy matrix that shares `data`; always the same one."""
         return self._matrix
-
-
-def _inserted(values: Any, before: Index, new: Any) -> Any:
-    """`values` with `new` ones before these places, which rise."""
-    place = before + np.arange(len(before))
-    out = np.empty(len(values) + len(new), dtype=values.dtype)
-    is_old = np.ones(len(out), dtype=bool)
-    is_old[place] = False
-    out[place], out[is_old] = new, values
-    return out

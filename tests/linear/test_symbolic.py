@@ -212,3 +212,64 @@ def test_an_order_that_takes_long_is_asked_for_only_where_a_quick_one_does_not_d
     assert np.abs(whole @ found.solve(right) - right).max() < 1e-12
     following.follow(star(30, 0))
     assert len(asked) == (1 if quick_does else 2)  # it is kept
+
+
+def nested(places):
+    """Places of a grid, (k, 2), by nested dissection: both halves, then the line between them."""
+    if len(places) < 3:
+        return places.tolist()
+    axis = int(np.argmax(np.ptp(places, axis=0)))
+    along = places[:, axis]
+    middle = np.sort(along)[len(along) // 2]
+    return [*nested(places[along < middle]), *nested(places[along > middle]), *places[along == middle].tolist()]
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_only_what_is_joined_across_the_tree_is_placed_anew(seed):
+    side, rng = 16, np.random.default_rng(seed)
+    place = {tuple(at): k for k, at in enumerate(nested(np.stack(np.indices((side, side)), axis=-1).reshape(-1, 2)))}
+    grid = [(place[i, j], place[i + di, j + dj]) for i in range(side) for j in range(side)
+            for di, dj in ((0, 1), (1, 0)) if i + di < side and j + dj < side]
+    across = [(place[i, j], place[i + 3, j + 2]) for i, j in rng.integers(0, side - 3, (25, 2)).tolist()]
+    plain, more = (NodeGraph(one.indptr, one.indices, 0) for one in (joined(grid, side**2),
+                                                                     joined(grid + across, side**2)))
+    tree = plain.tree()
+    assert np.array_equal(plain.lifted(tree), tree.order)
+    order = more.lifted(tree)
+    assert np.array_equal(np.sort(order), np.arange(side**2))
+    assert more.tree(order).work < 0.85 * more.tree().work
+    # who is joined to nobody across keeps its place among its like
+    touched = {node for pair in across for node in pair}
+    assert [k for k in order if k not in touched] == [k for k in tree.order if k not in touched]
+
+
+@pytest.mark.parametrize("kept", [0, 6])
+def test_two_bodies_that_come_together_have_one_order(kept):
+    """Their trees meet nowhere: what joins them stands behind both, and before what is kept."""
+    apart, _ = over_nodes(0, 30, 60, kept)
+    whole = apart.toarray()
+    whole[45:90, :45] = 0.0
+    alone = NodeGraph(*_parts(whole), kept)
+    whole[45:48, :3] = 0.1
+    together = NodeGraph(*_parts(whole), kept)
+    order = together.lifted(alone.tree())
+    assert np.array_equal(np.sort(order), np.arange(30)) and order[-1] in (0, 15)
+
+
+def _parts(whole):
+    lower = sp.csc_matrix(whole)
+    lower.sort_indices()
+    return lower.indptr, lower.indices
+
+
+def test_what_loses_a_little_again_and_again_is_worth_a_new_order(monkeypatch):
+    monkeypatch.setattr("solver.linear.cholesky.fronts.ENOUGH", 0.0)  # each loses a factor
+    asked = []
+    following = Following(star(30, 29), 0, lambda graph, lasts: asked.append(lasts) or np.arange(30, dtype=np.int32))
+    for k, hub in enumerate((28, 27, 28, 27)):
+        following.follow(star(30, hub))
+        assert len(asked) == (1 if k >= 2 else 0), k
+    following.follow(star(30, 28))
+    following.forget_past()
+    following.follow(star(30, 27))
+    assert len(asked) == 1

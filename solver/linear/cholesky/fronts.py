@@ -12,9 +12,11 @@ from ...state import Index, Vec
 from ..interface import NotPositiveDefinite
 from .multifrontal import Multifrontal, multifrontal
 from .supernodal import Supernodes
-from .symbolic import NodeGraph, Symbolic
+from .symbolic import NodeGraph, Symbolic, Tree
 
 GROWN = 1.5  #: times the work that an order was found with: from there on a new one is worth its price
+ENOUGH = 1.2  #: of that: what is found with pairs that touch is about so much more work than without
+PATIENCE = 2.0  #: factors lost beyond that since an order was looked for, which costs a fifth of one
 MOST_ROOM = 1 << 27  #: values, a gigabyte, besides those of L; CHOLMOD takes what would need more
 LARGE = 2000  #: nodes from which on an order is looked for as for one that lasts
 
@@ -27,7 +29,8 @@ class Fronts(Supernodes):
         self.nodes = found.nodes
         super().__init__(found.first, found.rows_start, found.values_start, found.rows, found.permutation)
         self._stands = False
-        self._fronts: Multifrontal | None = multifrontal(self, lower, np.float64, room.updates, MOST_ROOM)
+        self._fronts: Multifrontal | None = multifrontal(
+            self, lower, np.float64, room.updates, MOST_ROOM, room.places(2 * len(lower.indices)))
         self._values = room.values(int(self.values_start[-1])) if self.usable else np.empty(0)
 
     @property
@@ -59,12 +62,17 @@ class Room:
     """Memory that one pattern after the other writes anew."""
 
     def __init__(self) -> None:
-        self._values, self._updates = np.empty(0), np.empty(0)
+        self._values, self._updates, self._places = np.empty(0), np.empty(0), np.empty(0, np.int32)
 
     def values(self, count: int) -> Vec:
         if len(self._values) < count:
             self._values = np.empty(count + count // 4)
         return self._values[:count]
+
+    def places(self, count: int) -> Index:
+        if len(self._places) < count:
+            self._places = np.empty(count + count // 4, np.int32)
+        return self._places
 
     def updates(self, count: int) -> Vec:
         if len(self._updates) < count:
@@ -73,16 +81,19 @@ class Room:
 
 
 class Following:
-    """Factors of the patterns that come after a first one of the same unknowns, in the order that this has or, where
-    what came since makes that a factor of much more work, in one of their own, those that are kept last again.
+    """Factors of the patterns that come after a first one of the same unknowns, in the order that this has, nodes that
+    are joined across its tree placed anew; or, where what came since makes that a factor of much more work, at once or
+    by and by, in one of their own, those that are kept last again.
 
-    That one serves what comes after it, until it is much more work again: what touches goes on touching."""
+    That one serves what comes after it in the same way: what touches goes on touching."""
 
     def __init__(self, first: sp.csc_matrix, kept: int, order: Callable[[sp.csc_matrix, bool], Index]) -> None:
         """order: that of a library, as LinearSolver has it."""
         self._first, self._kept, self._order = (first.indptr, first.indices), kept, order
-        self._first_work = self._work = 0.0  #: of the first pattern, and of the one that an order was looked for last
-        self._own: Index | None = None  #: order of the nodes
+        self._first_tree: Tree | None = None  #: how the first pattern is eliminated
+        self._work = 0.0  #: of the pattern that an order was looked for last
+        self._own: Tree | None = None  #: in that order, where one was found
+        self._lost = 0.0  #: since then: factors' work that a better order might have spared, as shares of one
         self._room = Room()
         self._last: Fronts | None = None
 
@@ -103,21 +114,27 @@ class Following:
 
     def _symbolic(self, lower: sp.csc_matrix) -> Symbolic:
         graph = NodeGraph(lower.indptr, lower.indices, self._kept)
-        tree = graph.tree(self._own)
-        if not self._first_work:
-            self._first_work = NodeGraph(*self._first, self._kept).tree().work
-        if tree.work > GROWN * max(self._work, self._first_work):
+        if self._first_tree is None:
+            self._first_tree = NodeGraph(*self._first, self._kept).tree()
+        first = self._first_tree
+        tree = graph.tree(graph.lifted(first if self._own is None else self._own))
+        known = max(self._work, first.work)
+        if self._own is not None and tree.work > ENOUGH * known:
+            other = graph.tree(graph.lifted(first))
+            if other.work < tree.work:
+                tree, self._own = other, None
+        self._lost += max(0.0, tree.work - ENOUGH * known) / known
+        if tree.work > GROWN * known or self._lost > PATIENCE:
             # an order that is found slowly where one found quickly does not do
             for lasts in (False, True) if graph.nodes >= LARGE else (False,):
-                order = self._order(graph.symmetric(), lasts)
-                own = graph.tree(order)
+                own = graph.tree(self._order(graph.symmetric(), lasts))
                 if own.work < tree.work:
-                    tree, self._own = own, order
-                if tree.work <= GROWN * self._first_work:
+                    tree = self._own = own
+                if tree.work <= GROWN * first.work:
                     break
-            self._work = tree.work
+            self._work, self._lost = tree.work, 0.0
         return tree.symbolic()
 
     def forget_past(self) -> None:
         """The order that earlier patterns led to."""
-        self._work, self._own = 0.0, None
+        self._work, self._own, self._lost = 0.0, None, 0.0

@@ -37,9 +37,10 @@ ANY_ROOM = 1 << 62
 class Multifrontal:
     """Where everything goes, found once for a pattern; `factor` writes L."""
 
-    def __init__(self, inside: Supernodes, lower: sp.csc_matrix, blas: Long, take: Take, most: int) -> None:
+    def __init__(self, inside: Supernodes, lower: sp.csc_matrix, blas: Long, take: Take, most: int,
+                 places: Index | None = None) -> None:
         """lower: the pattern that `inside` factors. blas: of `addresses`. take: gives it memory, of its precision.
-        most: values that fronts may say of those above them."""
+        most: values that fronts may say of those above them. places: memory for two of each entry of lower."""
         self._inside, self._blas, self._most = inside, blas, most
         self.is_of = Analysed(lower).is_of  #: whether it can factor this matrix
         first, rows_start, parent, relative = inside.first, inside.rows_start, inside.parent, inside.relative
@@ -51,7 +52,7 @@ class Multifrontal:
         by_parent = np.argsort(parent, kind="stable").astype(np.int32)
         children_start = np.searchsorted(parent[by_parent], np.arange(count + 1)).astype(np.int32)
         self._plan = (first, rows_start, inside.values_start, self._updates_start, children_start, by_parent, relative,
-                      *_entries(inside, lower))
+                      *_entries(inside, lower, places))
         longest = -(-inside.longest // TILE)
         pieces = max(len(inside.trees) // 2, longest * (longest + 1) // 2)
         self._ints = np.zeros((pieces, 8), dtype=np.int32)
@@ -99,25 +100,30 @@ class Multifrontal:
 
 
 def multifrontal(inside: Supernodes, lower: sp.csc_matrix, kind: type = np.float32,
-                 take: Take | None = None, most: int = ANY_ROOM) -> Multifrontal | None:
+                 take: Take | None = None, most: int = ANY_ROOM, places: Index | None = None) -> Multifrontal | None:
     """That of this pattern, or None where scipy's BLAS is not as expected or memory would be short.
 
-    take: gives it so many values of this kind to work in, new ones where it is left out. most: of these.
+    take: gives it so many values of this kind to work in, new ones where it is left out. most: of these. places: memory
+    for two of each entry of lower, new where it is left out.
     """
     blas = addresses("s" if kind is np.float32 else "d")
     if blas is None:
         return None
-    found = Multifrontal(inside, lower, blas, take or (lambda count: np.empty(count, dtype=kind)), most)
+    found = Multifrontal(inside, lower, blas, take or (lambda count: np.empty(count, dtype=kind)), most, places)
     return found if found.fits else None
 
 
-def _entries(inside: Supernodes, lower: sp.csc_matrix) -> tuple[Index, Index, Index]:
-    """Of each column of L where its entries of A start; of each entry its place in A's data, its row in the front."""
+def _entries(inside: Supernodes, lower: sp.csc_matrix, places: Index | None) -> tuple[Index, Index, Index]:
+    """Of each column of L where its entries of A start; of each entry its place in A's data, its row in the front.
+
+    places: memory for both, new where there is none.
+    """
     size, count = len(inside.permutation), len(lower.indices)
     place, within, starts = (np.empty(size, dtype=np.int32), np.empty(size, dtype=np.int32),
                              np.empty(size + 1, dtype=np.int32))
     place[inside.permutation] = np.arange(size, dtype=np.int32)
-    source, in_front = np.empty(count, dtype=np.int32), np.empty(count, dtype=np.int32)
+    places = np.empty(2 * count, dtype=np.int32) if places is None else places
+    source, in_front = places[:count], places[count : 2 * count]
     if inside.nodes:
         place_node_entries(lower.indptr, lower.indices, inside.nodes, inside.permutation, place, inside.first,
                            inside.rows_start, inside.rows, starts, source, in_front)

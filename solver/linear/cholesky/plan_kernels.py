@@ -141,33 +141,49 @@ def place_node_entries(  # type: ignore[no-untyped-def]
     for s in range(first.shape[0] - 1):
         for e in range(rows_start[s], rows_start[s + 1]):
             within[rows[e]] = e - rows_start[s]
-        for column in range(first[s], first[s + 1]):
-            column_start[column] = at
+        column = first[s]
+        while column < first[s + 1]:
             u = permutation[column]
             if u >= 3 * nodes:
+                column_start[column] = at
                 for e in range(indptr[u], indptr[u + 1]):
                     source[at], row_of[at] = e, within[place[indices[e]]]
                     at += 1
+                column += 1
                 continue
-            j, c = u // 3, u % 3
-            for r in range(c, 3):
-                source[at], row_of[at] = indptr[u] + r - c, within[place[3 * j]] + r
-                at += 1
+            # the three columns of a node at once, block by block
+            j, singles = u // 3, 0
+            while indices[indptr[u + 1] - 1 - singles] >= 3 * nodes:
+                singles += 1
+            length = 3 * (begins[j + 1] - begins[j]) + singles
+            one, two, three = at, at + 3 + length, at + 5 + 2 * length
+            column_start[column], column_start[column + 1], column_start[column + 2] = one, two, three
+            own = within[place[u]]
+            for r in range(3):
+                source[one + r], row_of[one + r] = indptr[u] + r, own + r
+            for r in range(1, 3):
+                source[two + r - 1], row_of[two + r - 1] = indptr[u + 1] + r - 1, own + r
+            source[three], row_of[three] = indptr[u + 2], own + 2
+            one, two, three = one + 3, two + 2, three + 1
             for k in range(begins[j], begins[j + 1]):
-                if whose[k] == j:
-                    begin = indptr[u] + where[k] - c
-                    other = within[place[indices[indptr[3 * j] + where[k]]]]
+                v = 3 * whose[k]
+                a, b, c = indptr[v] + where[k], indptr[v + 1] + where[k] - 1, indptr[v + 2] + where[k] - 2
+                if v == u:
+                    other = within[place[indices[a]]]
                     for r in range(3):
-                        source[at], row_of[at] = begin + r, other + r
-                        at += 1
+                        source[one + r], source[two + r], source[three + r] = a + r, b + r, c + r
                 else:  # it stands there as its transpose
-                    other = within[place[3 * whose[k]]]
-                    for r in range(3):
-                        source[at], row_of[at] = indptr[3 * whose[k] + r] + where[k] - r + c, other + r
-                        at += 1
-            e = indptr[u + 1] - 1
-            while indices[e] >= 3 * nodes:
-                source[at], row_of[at] = e, within[place[indices[e]]]
-                at += 1
-                e -= 1
+                    other = within[place[v]]
+                    source[one], source[one + 1], source[one + 2] = a, b, c
+                    source[two], source[two + 1], source[two + 2] = a + 1, b + 1, c + 1
+                    source[three], source[three + 1], source[three + 2] = a + 2, b + 2, c + 2
+                for r in range(3):
+                    row_of[one + r] = row_of[two + r] = row_of[three + r] = other + r
+                one, two, three = one + 3, two + 3, three + 3
+            for t in range(singles):
+                other = within[place[indices[indptr[u + 1] - 1 - t]]]
+                source[one + t], row_of[one + t] = indptr[u + 1] - 1 - t, other
+                source[two + t], row_of[two + t] = indptr[u + 2] - 1 - t, other
+                source[three + t], row_of[three + t] = indptr[u + 3] - 1 - t, other
+            at, column = three + singles, column + 3
     column_start[size] = at

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...state import Index
+from .lifting_kernels import lifted
 from .symbolic_kernels import (
     column_counts,
     elimination_tree,
@@ -78,6 +79,13 @@ class NodeGraph:
         new = np.empty_like(start), np.empty_like(rows)
         renumbered(start, rows, order, *new)
         return new
+
+
+    def lifted(self, tree: Tree) -> Index:
+        """The order of nodes of another graph's tree, with those that are joined across it placed anew."""
+        order = np.empty(self.nodes, np.int32)
+        lifted(tree.order, tree.parent, self.start, self.rows, self.nodes, order)
+        return order
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,106 @@
+"""Kernels of a pattern that elements come to: their pairs of nodes by column, merged with those that were there.
+
+Blocks of the lower triangle are counted column by column, column (nodes) + row. A pair of an element's corners gives
+one block, as it stands or to be transposed; where its other corner has no row, or is eliminated earlier, it is a source
+of the diagonal block.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..threads import kernel
+
+PAIRS = np.array([[1, 0], [2, 0], [2, 1], [3, 0], [3, 1], [3, 2]])  #: corners of each
+
+
+@kernel("i8(i4[:,::1], i8[::1], i8, i8, i8[::1], i4[::1])")
+def pair_sources(nodes, position, size, number, key, source):  # type: ignore[no-untyped-def]
+    """Write 2 block + (1 where transposed), rising, and 6 element + pair of what elements give; how many these are.
+
+    nodes: (s, 4). position: row of each node, −1 where it has none; size: rows. number: of the first element.
+    key, source: (12 s,).
+    """
+    begins, count = np.zeros(size + 1, np.int64), 0
+    raw, of = np.empty(key.shape[0], np.int64), np.empty(key.shape[0], np.int32)
+    given = np.empty(key.shape[0], np.int32)
+    for pair in range(6):
+        for turned in range(2):
+            for e in range(nodes.shape[0]):
+                row, column = position[nodes[e, PAIRS[pair, turned]]], position[nodes[e, PAIRS[pair, 1 - turned]]]
+                if column >= 0:
+                    raw[count], of[count] = 2 * (column * size + max(row, column)) + turned, column
+                    given[count] = 6 * (number + e) + pair
+                    begins[column + 1] += 1
+                    count += 1
+    for j in range(size):
+        begins[j + 1] += begins[j]
+    # dealt out to columns, then sorted where each stands: few meet in one
+    fill = begins.copy()
+    for k in range(count):
+        j = of[k]
+        at = fill[j]
+        while at > begins[j] and key[at - 1] > raw[k]:
+            key[at], source[at] = key[at - 1], source[at - 1]
+            at -= 1
+        key[at], source[at] = raw[k], given[k]
+        fill[j] += 1
+    return count
+
+
+@kernel("i8(i8[::1], i4[::1], i4[::1], i8[::1], i4[::1], i8, i8[::1], i4[::1], i4[::1])")
+def merge(alone, start, sources, key, given, count, block, new_start, new_sources):  # type: ignore[no-untyped-def]
+    """Write the blocks of both, rising, the first source of each and all sources; how many blocks there are.
+
+    alone, start, sources: as a Pattern has them. key, given: the first `count` of them come besides. What comes stands
+    behind what was there, so that sums of that are what they are without.
+    """
+    made, taken, at, b = 0, 0, 0, 0
+    while b < alone.shape[0] or taken < count:
+        # those that nothing comes to, all at once
+        begin, following = b, key[taken] >> 1 if taken < count else np.int64(-1)
+        while b < alone.shape[0] and (taken == count or alone[b] < following):
+            b += 1
+        moved = at - start[2 * begin]
+        for k in range(begin, b):
+            block[made + k - begin] = alone[k]
+        for k in range(2 * begin, 2 * b):
+            new_start[2 * (made - begin) + k] = start[k] + moved
+        for k in range(start[2 * begin], start[2 * b]):
+            new_sources[k + moved] = sources[k]
+        made, at = made + b - begin, start[2 * b] + moved
+        if taken == count:
+            break
+        # one that something comes to, whether it was there or not
+        block[made] = following
+        is_there = b < alone.shape[0] and alone[b] == following
+        for turned in range(2):
+            new_start[2 * made + turned] = at
+            if is_there:
+                for k in range(start[2 * b + turned], start[2 * b + turned + 1]):
+                    new_sources[at] = sources[k]
+                    at += 1
+            while taken < count and key[taken] == 2 * following + turned:
+                new_sources[at] = given[taken]
+                at += 1
+                taken += 1
+        made, b = made + 1, b + is_there
+    new_start[2 * made] = at
+    return made
+
+
+@kernel("void(i8[::1], i8, i4[::1], i4[::1])")
+def begin_columns(block, border, column_start, indptr):  # type: ignore[no-untyped-def]
+    """Write the first block of each column of nodes, and where columns of scalars begin, the border's behind them."""
+    size, b, at = column_start.shape[0] - 1, 0, 0
+    for j in range(size):
+        column_start[j] = b
+        while b < block.shape[0] and block[b] < (j + 1) * size:
+            b += 1
+        for c in range(3):
+            indptr[3 * j + c] = at
+            at += 3 * (b - column_start[j]) - c + border
+    column_start[size] = b
+    for k in range(border + 1):
+        indptr[3 * size + k] = at
+        at += border - k

@@ -1,0 +1,107 @@
+"""An order that is kept where elements come and go: only nodes that are joined across its elimination tree are placed
+anew.
+
+In an order of elimination two nodes whose columns stand on one path of the tree may be joined for little, those of two
+branches not: everything above both on either path fills in. One of them is taken out of its branch then, and stands
+right before the column in which the branches meet, as a node of a separator does. [Liu 1990]
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...threads import kernel
+
+
+@kernel("i8(i4[::1], i4[::1], i4[::1], i4[::1], i8, i4[::1])")
+def lifted(order, parent, start, rows, nodes, new_order):  # type: ignore[no-untyped-def]
+    """How many nodes were placed anew; new_order (nodes,): the nodes as they are eliminated.
+
+    order, parent: node and parent of each column of a postordered tree, −1 for roots. start, rows: another graph of the
+    same nodes, column by column. What is no node, from `nodes` on, stays behind all of them.
+    """
+    n = parent.shape[0]
+    # the first column below each one, and the last of each chain without branches, whose columns have the same one
+    first, top, children, place = np.empty(n, np.int32), np.empty(n, np.int32), np.zeros(n, np.int32), np.empty(
+        n, np.int32)
+    for j in range(n):
+        first[j], place[order[j]] = j, j
+    for j in range(n):
+        if parent[j] != -1:
+            first[parent[j]] = min(first[parent[j]], first[j])
+            children[parent[j]] += 1
+    for j in range(n - 1, -1, -1):
+        top[j] = top[parent[j]] if parent[j] != -1 and children[parent[j]] == 1 else j
+
+    # joined across: both columns, and that in which their branches meet, n where they never do
+    low, high, meet, count = np.empty(rows.shape[0], np.int32), np.empty(rows.shape[0], np.int32), np.empty(
+        rows.shape[0], np.int32), 0
+    for a in range(nodes):
+        for e in range(start[a], start[a + 1]):
+            if rows[e] >= nodes:
+                continue
+            i, j = min(place[a], place[rows[e]]), max(place[a], place[rows[e]])
+            if first[j] <= i:
+                continue
+            c = parent[top[j]]
+            while c != -1 and first[c] > i:
+                c = parent[top[c]]
+            low[count], high[count], meet[count] = i, j, n if c == -1 else c
+            count += 1
+
+    # from the highest meeting down, since who is lifted there is above what is joined below
+    begins = np.zeros(n + 2, np.int32)
+    for e in range(count):
+        begins[meet[e] + 1] += 1
+    for c in range(n + 1):
+        begins[c + 1] += begins[c]
+    by_meeting, fill = np.empty(count, np.int32), begins[:-1].copy()
+    for e in range(count):
+        by_meeting[fill[meet[e]]] = e
+        fill[meet[e]] += 1
+    lift, joined, moved = np.full(n, -1, np.int32), np.zeros(n, np.int32), 0
+    for c in range(n, -1, -1):
+        most, left = 1, begins[c + 1]
+        while most > 0 and left > begins[c]:
+            # who is joined most often first; how often is counted anew as some are lifted
+            for e in by_meeting[begins[c]:left]:
+                joined[low[e]], joined[high[e]] = 0, 0
+            kept = begins[c]
+            for k in range(begins[c], left):
+                e = by_meeting[k]
+                if lift[low[e]] < c and lift[high[e]] < c:
+                    by_meeting[kept] = e
+                    kept += 1
+                    joined[low[e]] += 1
+                    joined[high[e]] += 1
+            left, most = kept, 0
+            for e in by_meeting[begins[c]:left]:
+                most = max(most, joined[low[e]], joined[high[e]])
+            for e in by_meeting[begins[c]:left]:
+                if lift[low[e]] < c and lift[high[e]] < c:
+                    one = low[e] if joined[low[e]] > joined[high[e]] else high[e]
+                    if joined[one] == most:
+                        moved += lift[one] == -1
+                        lift[one] = c
+
+    # those that are lifted to a column stand before it, as they stood
+    before = np.zeros(n + 2, np.int32)
+    for j in range(n):
+        before[(j if lift[j] == -1 else lift[j]) + 1] += 1
+    for c in range(n + 1):
+        before[c + 1] += before[c]
+    everyone = np.empty(n, np.int32)
+    for j in range(n):
+        if lift[j] != -1:
+            everyone[before[lift[j]]] = order[j]
+            before[lift[j]] += 1
+    for j in range(n):
+        if lift[j] == -1:
+            everyone[before[j]] = order[j]
+            before[j] += 1
+    at = 0
+    for k in range(n):
+        if everyone[k] < nodes:
+            new_order[at] = everyone[k]
+            at += 1
+    return moved
