@@ -49,15 +49,40 @@ def eigen(matrix, size, vectors, values):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,::1], f8[:,::1], f8[:,::1], f8[::1])")
 def make_definite(matrix, part, vectors, values):  # type: ignore[no-untyped-def]
-    """A matrix (12, 12) without what is negative; the rest is room."""
+    """A matrix (12, 12) of four nodes, which says nothing of their moving together, without what is negative; the rest
+    is room."""
+    # how the second node, the third and the fourth move against the mean of those before
+    own, other = np.empty(3), np.empty(3)
+    for k in range(3):
+        own[k], other[k] = -np.sqrt((k + 1.0) / (k + 2.0)), 1.0 / np.sqrt((k + 1.0) * (k + 2.0))
+    for p in range(12):
+        for k in range(3):
+            for i in range(3):
+                total = own[k] * matrix[p, 3 * k + 3 + i]
+                for a in range(k + 1):
+                    total += other[k] * matrix[p, 3 * a + i]
+                vectors[p, 3 * k + i] = total
+    for k in range(3):
+        for i in range(3):
+            for q in range(9):
+                total = own[k] * vectors[3 * k + 3 + i, q]
+                for a in range(k + 1):
+                    total += other[k] * vectors[3 * a + i, q]
+                part[3 * k + i, q] = total
+    eigen(part, 9, vectors, values)
     for p in range(12):
         for q in range(12):
-            part[p, q] = matrix[p, q]
             matrix[p, q] = 0.0
-    eigen(part, 12, vectors, values)
-    for k in range(12):
-        if values[k] <= 0.0:
+    way = np.empty(12)
+    for j in range(9):
+        if values[j] <= 0.0:
             continue
+        for i in range(3):
+            for a in range(4):
+                total = own[a - 1] * vectors[3 * a - 3 + i, j] if a > 0 else 0.0
+                for k in range(a, 3):
+                    total += other[k] * vectors[3 * k + i, j]
+                way[3 * a + i] = total
         for p in range(12):
             for q in range(12):
-                matrix[p, q] += values[k] * vectors[p, k] * vectors[q, k]
+                matrix[p, q] += values[j] * way[p] * way[q]

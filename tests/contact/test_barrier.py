@@ -8,6 +8,7 @@ from touching import box, sheet
 from solver.contact.find.distance_kernels import SQUARE
 from solver.contact.find.mesh import NearPairs, Surfaces
 from solver.contact.laws.barrier import Barrier
+from solver.forces.definite_kernels import make_definite
 from solver.meshing.volume import boundary_faces
 
 REACH = 0.03
@@ -215,3 +216,15 @@ def test_a_step_ends_before_anything_meets():
 def test_obstacles_do_not_touch_each_other():
     x, triangles, _ = two_boxes(0.001)
     assert len(Surfaces(x, triangles, np.zeros(len(x), dtype=np.int32)).near(x, 0.1).nodes) == 0
+
+
+def test_what_four_nodes_feel_of_each_other_is_made_definite():
+    """As by all of its eigenvectors."""
+    rng = np.random.default_rng(0)
+    apart = np.kron(np.eye(4) - 0.25, np.eye(3))
+    matrix = rng.normal(size=(12, 12))
+    matrix = apart @ (matrix + matrix.T) @ apart
+    values, vectors = np.linalg.eigh(matrix)
+    expected = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    make_definite(matrix, np.empty((12, 12)), np.empty((12, 12)), np.empty(12))
+    np.testing.assert_allclose(matrix, expected, atol=1e-12)

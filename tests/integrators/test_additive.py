@@ -308,7 +308,8 @@ def test_every_stage_solver_leaves_the_modes_alone(key, solver):
     worlds = [bar(key, every=1000, young=2e3, tolerance=1e-10) for _ in range(2)]
     entry = catalogue.find("stage_solver", solver)
     params = {param.key: param.default for param in entry.params} | {
-        "tolerance": 1e-10, "iterations": 500, "strain_left": 1e-10, "tries": 500}
+        "tolerance": 1e-10, "iterations": 500, "strain_left": 1e-10, "edge_left": 1e-10,
+        "tries": 500}
     worlds[1].stage_solver = entry.load()(params)
     newton, other = (run(world, 4, H, thrown(world)) for world in worlds)
     close(newton, other, 1e-7)

@@ -57,6 +57,12 @@ def _of_moved(box: Vec, x: Vec, corners: Index, points: int, group: Index, dista
               moved: Mask | None) -> Index:
     """Pairs of rows whose boxes, (m, 6), overlap, one of which has a node that moved, (n,); of any where that is None.
     """
+    many = points * (len(corners) - points) if points else len(corners) ** 2 // 2
+    if not len(box):
+        return np.empty((0, 2), dtype=np.int32)
+    if many <= BRUTE:
+        found = _all_found(box, x, corners, points, points, group, distance, room)
+        return found if moved is None else found[moved[corners[found]].any(axis=(1, 2))]
     if moved is None or moved.all():
         return _overlapping(box, np.ones(len(box), dtype=bool), x, corners, points, group, distance, room)
     has_moved, beside = np.empty(len(box), dtype=bool), np.empty(len(box), dtype=bool)
