@@ -13,7 +13,6 @@ from ..constraints.limits import BallLimits, JointLimits
 from ..constraints.loops import Loops, frames_in_bodies
 from ..contact.find.bodies import Colliders
 from ..contact.find.convex import BY_SIZE, Convex, Shapes
-from ..contact.find.half_space import HalfSpace
 from ..coordinates.prescribed import OverTime
 from ..coordinates.tree import Tree
 from ..errors import BadInput, StepFailed
@@ -22,6 +21,7 @@ from ..job.folder import Job, parameters
 from ..parts.interface import Stage
 from ..state import Index, Vec
 from ..world.constraints import Constraints
+from .ground import coefficient_of, plane_of
 from .inputs import over_time
 from .placed import Placed, frame, inverse, target_of, until_of
 
@@ -132,10 +132,7 @@ def _colliders(job: Job, placed: Sequence[Placed], tree: Tree, place: Mapping[st
         return None
     half_space, rough = None, 1.0
     if ground is not None:
-        moved = None if ground.motion is None else over_time(job, ground.motion)
-        half_space = HalfSpace(np.array(ground.point), np.array(ground.normal), moved)
-        rough = 0.0 if ground.friction is None else float(
-            parameters("friction", ground.friction)["friction_coefficient"])
+        half_space, rough = plane_of(job, ground), coefficient_of(ground)
     itself = np.array([one.scene.self_collisions for one in placed])
     moving = [i for i in body if i >= 0]
     if ground is None and not itself.any() and len(moving) == len(body) and len(np.unique(mechanism[moving])) < 2:

@@ -34,7 +34,8 @@ from .air import air_of
 from .among import Around, Hold, Surface
 from .contact import RESISTS
 from .fields import Prepared
-from .inputs import over_time, places_over_time
+from .ground import coefficient_of, way_of
+from .inputs import places_over_time
 
 FINE = 0.5  #: of the mesh's edges: to what it is remeshed where it folds
 LONGEST = 1.05  #: of the mesh's longest edge: nothing is split where nothing bends
@@ -262,9 +263,7 @@ def _ground(job: Job, ground: schema.Ground, cloth: schema.Cloth) -> Thing:
     corners = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]]) * half
     frame = np.stack([along, np.cross(normal, along)])
     places = np.array(ground.point) + cloth.thickness * normal + corners @ frame
-    moving = None if ground.motion is None else over_time(job, ground.motion)
-    motion: OverTime = Still(places) if moving is None else Beside(moving, places - np.array(ground.point))
-    params = {} if ground.friction is None else parameters("friction", ground.friction)
-    mu = float(params.get("friction_coefficient", 0.0))
+    way, mu = way_of(job, ground), coefficient_of(ground)
+    motion: OverTime = Still(places) if way is None else Beside(way, places - np.array(ground.point))
     square, smooth = np.array([[0, 1, 2], [0, 2, 3]], np.int32), nails(NO_FACES[:, :2])
     return Thing("ground", motion, square, True, smooth, mu, mu, 0.0)

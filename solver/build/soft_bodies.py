@@ -31,6 +31,7 @@ from ..world.nodes import Nodes
 from .air import AirAround, air_of
 from .cloth import prepare_cloth
 from .fields import Prepared, prepare
+from .ground import plane_of
 from .half_life import law_of
 from .inputs import activation_of, over_time, places_over_time
 from .obstacles import Obstacles, obstacles_of
@@ -115,11 +116,9 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
         said_of_contact = unfelt(job)
     ground = friction = None
     if scene.ground is not None:
-        moving = None if scene.ground.motion is None else over_time(job, scene.ground.motion)
         per_area = scene.ground.stiffness_per_area
         stiffness = np.full(len(rest), scene.ground.stiffness) if per_area is None else per_area * _skin(prepared, rest)
-        ground = (HalfSpace(np.array(scene.ground.point), np.array(scene.ground.normal), moving),
-                  Penalty(stiffness, scene.ground.tangential_share))
+        ground = plane_of(job, scene.ground), Penalty(stiffness, scene.ground.tangential_share)
         if scene.ground.friction is not None:
             friction = catalogue.find("friction", scene.ground.friction.kind).load()(
                 parameters("friction", scene.ground.friction))
