@@ -35,6 +35,7 @@ from ..parts.interface import Condensation, NodeStage, PosedNodes, Reduced, Stag
 from ..parts.nodes.full import Full
 from ..state import Index, State, Vec
 from . import in_contact
+from .in_flight import ASTRAY, flown
 from .islands import WORTH, Islands
 from .soft_bodies import SoftBodies
 
@@ -357,23 +358,15 @@ class AtOnce(Condensed):
             base = start.q if stage.base is None else stage.base
             after = self.kept.reach(passes_at, products_at, stage, start, base, soft.coordinates, limits, soft.extent)
             if after is not None:
-                return self._flown(after, stage, start)
+                after, turned = flown(soft, self._flying, after, stage, start)
+                if turned <= ASTRAY or not limits.strain_left:
+                    return after
+                # it snapped into another shape; by an energy of positions it keeps its middle and its turn
+                return self._by_energy(solver, stage, start, damped)
             if limits.strain_left:
                 raise GaveUp("passes on one factor did not settle")
-        return self._flown(super().reach(solver, stage, start, damped), stage, start)
-
-    def _flown(self, after: State, stage: NodeStage, start: State) -> State:
-        """The same with the middles of parts that nothing holds or touches where their momentum brings them: what
-        balances is led by dynamic nodes, and where it snaps into another shape these stay, and not the middle."""
-        if not self._flying or not stage.inertia:
-            return after
-        soft, base = self._soft, start.q if stage.base is None else stage.base
-        touching = soft.touching(after)
-        x, expected = (soft.coordinates.place(q, stage.time) for q in (after.q, base + stage.b * stage.h * after.u))
-        for part in self._flying:
-            if not len(np.intersect1d(part, touching)):
-                x[part] -= soft.mass[part] @ (x - expected)[part] / soft.mass[part].sum()
-        return replace(after, q=x[soft.coordinates.free].ravel())
+        after = super().reach(solver, stage, start, damped)
+        return flown(soft, self._flying, after, stage, start)[0] if stage.inertia else after
 
     def forget_past(self) -> None:
         """Drop the factor, and the order of one of all nodes."""
