@@ -167,7 +167,7 @@ def test_a_free_fall_and_a_long_spin_keep_what_they_should(tmp_path):
         state = world.step(state, h)
     heart, linear, angular = momentum(state)
     t = steps * h
-    assert np.abs(state.memory["joints/joints.centres"]).max() > 0.5  # the chart was moved
+    assert np.abs(state.memory["1/joints.centres"]).max() > 0.5  # the chart was moved
     assert heart == pytest.approx(first[0] + [0, 0, -0.5 * 9.81 * t * (t + h)], abs=0.005)
     assert np.linalg.norm(angular - first[2]) < 0.06 * np.linalg.norm(first[2])
 
