@@ -20,10 +20,13 @@ class ConjugateGradients:
         self.tolerance, self.most = tolerance, most
         self.taken = 0  #: iterations of the last solve
         self.met_negative = False  #: whether negative curvature ended it
+        self.was_cut = False  #: whether it ended before it was as exact as asked for
         self._arrays = np.zeros((4, 0))
 
-    def solve(self, multiply: Callable[[Vec], Vec], right: Vec, precondition: Callable[[Vec], Vec]) -> Vec:
-        """x, (m,). multiply, precondition: A v and P⁻¹ v; their results are used before the next call."""
+    def solve(self, multiply: Callable[[Vec], Vec], right: Vec, precondition: Callable[[Vec], Vec],
+              most: int | None = None) -> Vec:
+        """x, (m,). multiply, precondition: A v and P⁻¹ v; their results are used before the next call. most: iterations
+        of this solve."""
         if self._arrays.shape[1] != len(right):
             self._arrays = np.zeros((4, len(right)))
         x, r, p, scratch = self._arrays
@@ -33,7 +36,8 @@ class ConjugateGradients:
         square = float(r @ z)
         goal = self.tolerance**2 * square
         self.taken, self.met_negative = 0, False
-        while self.taken < self.most and square > goal:
+        most = self.most if most is None else most
+        while self.taken < most and square > goal:
             along = multiply(p)
             curvature = float(p @ along)
             if curvature <= 0.0:
@@ -47,5 +51,6 @@ class ConjugateGradients:
             p *= square / before
             p += z
             self.taken += 1
+        self.was_cut = square > goal and not self.met_negative
         answer: Vec = (p if self.met_negative and self.taken == 0 else x).copy()
         return answer

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from ..errors import StepFailed
 from ..linear.cholesky.single import SingleFactor
 from ..linear.cholesky.supernodal import Supernodes
-from ..linear.interface import Factoring, inside_of
+from ..linear.interface import Factoring, NotPositiveDefinite, inside_of
 from ..state import Vec
 from .problem import StageProblem
 
@@ -65,6 +65,23 @@ class KeptFactor:
     def renew_projected(self, problem: StageProblem, unknowns: Vec) -> None:
         """Factor the projected matrix here, as `renew` does. Raises StepFailed."""
         self._make(problem, unknowns, 1.0, False)
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether there is one."""
+        return self._linear is not None
+
+    def takes_filled(self, problem: StageProblem) -> bool:
+        """Factor the matrix that was filled last, in full; whether that is definite; else none is kept."""
+        linear = problem.system.linear
+        try:
+            linear.factor(problem.system.matrix)
+        except NotPositiveDefinite:
+            self.forget()
+            return False
+        self.forget()
+        self._own(problem)
+        return True
 
     def _make(self, problem: StageProblem, unknowns: Vec, share: float, try_true: bool) -> None:
         self._drop()

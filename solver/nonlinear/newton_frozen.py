@@ -29,7 +29,7 @@ class NewtonFrozen:
             return at.unknowns
         self._factor.ready(problem, guess)
         at, spent = self._approach(problem, at, goal)
-        at, inner = self._newton.solve(problem, at, goal, lambda _: self._factor.solve)
+        at, inner = self._newton.solve(problem, at, goal, lambda _: self._factor.solve, self._factor)
         self._factor.spent(spent + inner)
         return at.unknowns
 

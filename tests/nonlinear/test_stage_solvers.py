@@ -10,6 +10,7 @@ from matrix import crossed
 from solver import catalogue
 from solver.coordinates.prescribed import Motion
 from solver.errors import StepFailed
+from solver.nonlinear.conjugate_gradients import ConjugateGradients
 from solver.nonlinear.problem import StageProblem
 from solver.parts.interface import NodeStage
 from solver.simulate import Halved, advance
@@ -198,6 +199,26 @@ def test_a_factor_serves_many_steps():
     direct = factorizations("newton_d")
     assert factorizations("qlb") < direct / 2 and factorizations("newton_l0") < direct / 2
     assert factorizations("newton_l0", patience=0) >= 4
+
+
+@pytest.mark.parametrize("key", ["newton_l0", "hybrid_l1"])
+def test_a_direction_that_takes_longer_than_a_factor_is_worth_gets_a_new_one(key, monkeypatch):
+    """And no direction takes more on an old one than that; where they end is the same."""
+    taken, solve = [], ConjugateGradients.solve
+
+    def counted(self, *of):
+        answer = solve(self, *of)
+        taken.append((self.taken, of[3]))
+        return answer
+
+    monkeypatch.setattr(ConjugateGradients, "solve", counted)
+    exact = {"cg_tolerance": 1e-8}
+    assert factorizations(key, patience=4, **exact) > factorizations(key, patience=200, **exact)
+    assert max(count for count, most in taken if most == 4) == 4 < max(count for count, most in taken if most == 200)
+    assert max(count for count, most in taken if most == 1000) <= 4  # on one of its own matrix
+    ends = [quasistatic(key, 1.2, 0.0, patience=patience, **exact) for patience in (4, 200)]
+    first, second = (positions(world, world.step(world.initial_state(), H)) for world in ends)
+    assert np.abs(first - second).max() <= 1e-6
 
 
 def test_a_factor_that_someone_else_replaced_is_not_used():
