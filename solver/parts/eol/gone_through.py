@@ -49,12 +49,14 @@ def inside(look: Look, tolerance: float) -> tuple[Vec, float]:
             deepest = max(deepest, float(-gap[k[found]].min(initial=0.0)))
 
     pairs = look.vertex_pairs
-    _, _, gap, keep = look.at_faces(pairs, look.x)
+    _, _, gap, keep = look.faces_here
     look_at(lambda k: look.whose_vertices(pairs[k], look.x), gap, keep)
     nodes, of = look.edge_pairs
-    over, weights, _, gap, keep = look.over_edges(nodes, of, look.x)
+    over, weights, _, gap, keep = look.edges_here
     deep = np.flatnonzero(keep & (gap < -tolerance))
-    keep[deep] = ~step.sits(nodes[deep], of[deep])
+    if len(deep):
+        keep = keep.copy()
+        keep[deep] = ~step.sits(nodes[deep], of[deep])
     look_at(lambda k: look.whose(over[k], weights[k], look.x), gap, keep)
     through, shares, _, gap, keep = look.through_faces(np.concatenate([look.blunt_pairs, look.corner_pairs]), look.x)
     look_at(lambda k: look.whose(through[k], shares[k], look.x), gap, keep)

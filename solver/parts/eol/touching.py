@@ -155,12 +155,22 @@ class Look:
         gap -= self.things.thickness[beside[:, 0]]
         return nodes, weights, direction, gap, keep
 
+    @cached_property
+    def faces_here(self) -> tuple[Vec, Vec, Vec, Mask]:
+        """`at_faces` of all vertices that are near some, where the step starts."""
+        return self.at_faces(self.vertex_pairs, self.x)
+
+    @cached_property
+    def edges_here(self) -> tuple[Index, Vec, Vec, Vec, Mask]:
+        """`over_edges` of all edges that are near some, where the step starts."""
+        return self.over_edges(*self.edge_pairs, self.x)
+
     def _vertices(self) -> tuple[VertexRows, Vec, Vec, Vec]:
         """Lagrangian vertices on faces: rows, friction, normals and the things' velocities."""
-        pairs = self.vertex_pairs[self.mesh.on[self.vertex_pairs[:, 0]] < 0]
-        weights, direction, gap, keep = self.at_faces(pairs, self.x)
+        pairs = self.vertex_pairs
+        weights, direction, gap, keep = self.faces_here
         hit = -np.einsum("ka,kai->ki", weights[:, 1:], self.v[self.faces[pairs[:, 1]]])
-        k = np.flatnonzero(keep)
+        k = np.flatnonzero(keep & (self.mesh.on[pairs[:, 0]] < 0))
         k = self._coming(k, gap, direction, self.v[pairs[:, 0]] - hit, SWAY,
                          lambda some: self.whose_vertices(pairs[some], self.x))
         k = k[_distinct(pairs[k, 0], direction[k], gap[k])]
@@ -213,8 +223,9 @@ class Look:
         """Edges of the cloth over edges of things, where neither end sits on one already."""
         nodes, of = self.edge_pairs
         # what sits on something sharp has rows of its own
-        rows = np.flatnonzero(~(self.things.edges[2][of] & (self.mesh.on[nodes[:, :2]] >= 0).any(axis=1)))
-        return self._pairs(*self.over_edges(nodes[rows], of[rows], self.x), edge_key(nodes[rows, :2], of[rows], OVER))
+        sits = self.things.edges[2][of] & (self.mesh.on[nodes[:, :2]] >= 0).any(axis=1)
+        _, weights, direction, gap, keep = self.edges_here
+        return self._pairs(nodes, weights, direction, gap, keep & ~sits, edge_key(nodes[:, :2], of, OVER))
 
     def _points_and_faces(self, points: Index, faces: Index) -> Index:
         """Nodes and numbers of faces that are near each other, (k, 2)."""
