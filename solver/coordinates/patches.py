@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..state import Index, Vec
+from ..state import Index, Mask, Vec
 
 FLAT = 1.0e-3  #: of the largest: a way of moving that hardly any node of the patch takes part in is none of its own
 
@@ -53,6 +53,12 @@ class Patches:
         self._count = len(rest)
         self._all = [_Amplitudes(rest, mass, patch) for patch in patches]
         self.unknowns = sum(one.unknowns for one in self._all)
+
+    def of(self, chosen: Mask | None) -> Index:
+        """Which amplitudes are those of some patches, (p,); None: of all."""
+        owner = np.repeat(np.arange(len(self._all)), [one.unknowns for one in self._all])
+        mine: Index = np.flatnonzero(np.ones(len(owner), dtype=bool) if chosen is None else chosen[owner])
+        return mine
 
     def rows(self, x: Vec) -> Vec:
         """C, the share of each node's velocity in each amplitude, (c, n, 3), at positions x, (n, 3) [m]."""

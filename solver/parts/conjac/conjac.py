@@ -75,7 +75,7 @@ class ConJac:
         self._matrix = self.pattern.matrix()
         linear.analyse(self._matrix, 3 * len(self.kept) + border)
         self.edges = Edges(mesh.tets, mesh.rest)
-        may_sleep = params["adaptive"] and len(mesh.dynamic) and not self.patches.unknowns
+        may_sleep = params["adaptive"] and (len(mesh.dynamic) or self.patches.unknowns)
         self.sleep = Sleep(mesh, params, self.kept, self.edges, self.share) if may_sleep else None
         self._all_awake = RigidModeBasis(mesh, self.kept, np.arange(len(self.kept)) < len(mesh.dynamic))
         self._around_kept = Near(mesh.tets, self.kept, count)
@@ -192,10 +192,11 @@ class ConJac:
         basis, own = hold.split(lin.x, stiffness, left)
         static, left = np.concatenate([columns[:, size:] + jacobian @ own, own]), left + stiffness @ own
         velocities, felt = np.concatenate([jacobian @ basis, basis]), stiffness @ basis
-        count = self.patches.unknowns
-        if not count:
-            return Following(columns, stiffness, velocities, basis.T @ felt, static, _on_rows(left, len(jacobian)))
-        held = HeldPatches(border[:count], self.pattern.order, static[:, :count], left[:, :count])
+        count, awake = self.patches.unknowns, self.patches.of(hold.patches)
+        if not len(awake):
+            return Following(columns, stiffness, velocities, basis.T @ felt, static[:, count:],
+                             _on_rows(left[:, count:], len(jacobian)))
+        held = HeldPatches(border[awake], self.pattern.order, static[:, awake], left[:, awake])
         return Following(columns, stiffness, *held.velocities(velocities, felt),
                          *held.still(static[:, count:], left[:, count:]), held)
 

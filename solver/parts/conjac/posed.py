@@ -127,7 +127,7 @@ class PosedConJac:
         if len(self.reduced):
             matrix, kind = (self.reduced, "pos") if self.slope is None else (self.slope, "gen")
             rows = self.velocities @ scipy.linalg.solve(matrix, self.impulse, assume_a=kind)
-        return self._on_free(rows if self.follow is None else rows + self.follow.rows)
+        return self.on_free(rows if self.follow is None else rows + self.follow.rows)
 
     def correction(self, u: Vec) -> Vec:
         """γ b of f − M a, for positions only, (3 f,) [m/s]; a is the rigid part of the step's acceleration.
@@ -145,7 +145,7 @@ class PosedConJac:
         moved = np.zeros(self.lin.x.shape)
         moved[owner.pattern.order] = rows
         share = owner.at_most(owner.share(self.stage.h), moved)
-        return self._on_free(share / (self.stage.b * self.stage.h) * rows.ravel())
+        return self.on_free(share / (self.stage.b * self.stage.h) * rows.ravel())
 
     def _acceleration(self, u: Vec) -> Vec:
         return self.stage.acceleration(self.lin, self.owner.mesh.coordinates.spread(u, self.stage.w))
@@ -154,7 +154,7 @@ class PosedConJac:
         if self.positions is None:
             return u
         reduced = self.amplitudes(self.owner.mesh.coordinates.spread(u, None))
-        return u + self.correction(u) + self._on_free((self.positions - self.velocities) @ reduced)
+        return u + self.correction(u) + self.on_free((self.positions - self.velocities) @ reduced)
 
     def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None, led: Led | None = None) -> Vec:
         """Quasi-Newton steps of what balances towards f = M a on the kept factor, lowering W + M a · x.
@@ -271,9 +271,10 @@ class PosedConJac:
 
     def carried(self, kept: Vec) -> Vec:
         """Velocities of the free nodes when the kept ones have these, (3 k,) [m/s], and nothing else moves, (3 f,)."""
-        return self._on_free(np.concatenate([self.here.jacobian @ kept, kept]))
+        return self.on_free(np.concatenate([self.here.jacobian @ kept, kept]))
 
-    def _on_free(self, rows: Vec) -> Vec:
+    def on_free(self, rows: Vec) -> Vec:
+        """Of the free nodes, (3 f,), of values on the rows, (3 (q + k),)."""
         rates: Vec = rows.reshape(-1, 3)[self.owner.to_free].ravel()
         return rates
 

@@ -12,8 +12,10 @@ from ..interface import Mesh
 class RigidModeBasis:
     """One choice of dynamic nodes among the kept ones; the other kept nodes hold what this leaves floating."""
 
-    def __init__(self, mesh: Mesh, kept: Index, awake: Mask) -> None:
-        """kept: (k,) nodes that, with the prescribed ones, make every part firm. awake: which are dynamic, (k,)."""
+    def __init__(self, mesh: Mesh, kept: Index, awake: Mask, patches: Mask | None = None) -> None:
+        """kept: (k,) nodes that, with the prescribed ones, make every part firm. awake: which are dynamic, (k,).
+        patches: and which of the patches, (p,); None: all."""
+        self.patches = patches  #: which are dynamic, (p,); None: all
         held = np.concatenate([kept[awake], mesh.coordinates.prescribed])
         self.floating = FloatingParts(mesh.rest, mesh.parts, held)
         self._nodes = kept[~awake]

@@ -1,7 +1,8 @@
-"""Dynamic nodes that fall asleep where little happens and wake where something does. [Thesis 4.4]
+"""Dynamic nodes and patches that fall asleep where little happens and wake where something does. [Thesis 4.4]
 
 A sleeping node is an anchor: it stays among the kept rows, so no matrix is laid out or analysed anew, and the small
-dense system takes it as quasistatic. Where all nodes sleep a step is a quasi-Newton step towards balance, and the last
+dense system takes it as quasistatic. Forces that would hold a sleeping patch stay in the border, where none is asked
+for; how lively a patch is is told around the node in its middle. Where all nodes sleep a step is a quasi-Newton step towards balance, and the last
 factor serves many of them. [Thesis 4.4.2, changed: kept rows]
 """
 
@@ -32,7 +33,9 @@ class Sleep:
                  share: Callable[[float], float]) -> None:
         """kept: (k,) nodes of the dense system, the dynamic ones first. share: of the way to balance that a step goes,
         from its seconds."""
-        self.liveliness = Liveliness(mesh.tets, mesh.rest, mesh.dynamic, params["liveliness_threshold"],
+        middles = [middle_of(mesh, np.intersect1d(patch.nodes, mesh.coordinates.free)) for patch in mesh.patches]
+        nodes = np.concatenate([mesh.dynamic, np.array([one for one in middles if one >= 0], dtype=np.int32)])
+        self.liveliness = Liveliness(mesh.tets, mesh.rest, nodes, params["liveliness_threshold"],
                                      params["liveliness_window"])
         self._mesh, self._kept, self._edges, self._share = mesh, kept, edges, share
         self._holds: dict[bytes, RigidModeBasis] = {}
@@ -42,16 +45,17 @@ class Sleep:
 
     @property
     def nodes(self) -> Index:
-        """The dynamic nodes, (m,)."""
+        """The dynamic nodes, and one in the middle of each patch, (m,)."""
         return self.liveliness.nodes
 
     def hold(self, memory: Mapping[str, Vec]) -> RigidModeBasis:
         """Who is dynamic in this state; each choice is prepared once."""
-        awake = np.zeros(len(self._kept), dtype=bool)
-        awake[: len(self._mesh.dynamic)] = self.liveliness.awake(memory)
-        key = awake.tobytes()
+        single, awake = len(self._mesh.dynamic), np.zeros(len(self._kept), dtype=bool)
+        up = self.liveliness.awake(memory)
+        awake[:single] = up[:single]
+        key = up.tobytes()
         if key not in self._holds:
-            self._holds[key] = RigidModeBasis(self._mesh, self._kept, awake)
+            self._holds[key] = RigidModeBasis(self._mesh, self._kept, awake, up[single:])
         return self._holds[key]
 
     def at_rest(self) -> dict[str, Vec]:
@@ -81,7 +85,7 @@ class Sleep:
     def rests_near(self, x: Vec, memory: Mapping[str, Vec]) -> bool:
         """Whether nothing is dynamic and the last factor's positions are near x, (n, 3) [m]."""
         last = self._last
-        if last is None or last.hold.unknowns or self.hold(memory) is not last.hold:
+        if last is None or len(last.reduced) or self.hold(memory) is not last.hold:
             return False
         return self._edges.largest_change(x - last.lin.x) <= NEAR
 
@@ -155,14 +159,25 @@ class Sleep:
         kept = _without(memory, histories) if slept.any() else dict(memory)
         # who is drowsy and not roused stays so
         kept |= {AWAKE: np.where(awake, 1.0, memory[AWAKE]), LEVEL: level}
+        # patches wake at the velocities that they have
+        slept[len(self._mesh.dynamic) :] = False
         place = np.searchsorted(self._mesh.coordinates.free, liveliness.nodes[slept])
         gained = memory[MOVED].reshape(-1, 3)[slept] - state.u.reshape(-1, 3)[place]
         if posed is None or not gained.any():
             return replace(state, memory=kept)
         basis, _ = self.hold(kept).split(posed.lin.x, posed.here.stiffness, np.zeros((len(posed.here.stiffness), 0)))
         # dynamic nodes come first among the reduced unknowns, in their own order
-        columns = rows_of(np.searchsorted(np.flatnonzero(awake), np.flatnonzero(slept)))
+        single = awake[: len(self._mesh.dynamic)]
+        columns = rows_of(np.searchsorted(np.flatnonzero(single), np.flatnonzero(slept)))
         return replace(state, u=state.u + posed.carried(basis[:, columns] @ gained.ravel()), memory=kept)
+
+
+def middle_of(mesh: Mesh, nodes: Index) -> int:
+    """The node of a patch that is nearest to its middle; −1 where it has none."""
+    if not len(nodes):
+        return -1
+    weight = mesh.mass[nodes] / mesh.mass[nodes].sum()
+    return int(nodes[np.linalg.norm(mesh.rest[nodes] - weight @ mesh.rest[nodes], axis=1).argmin()])
 
 
 def _left_behind(posed: PosedConJac, acceleration: Vec) -> Vec:
@@ -172,6 +187,9 @@ def _left_behind(posed: PosedConJac, acceleration: Vec) -> Vec:
     loads = -mass[:, None] * acceleration
     if posed.frames:
         loads += frames.inertia(posed.frames, mass, acceleration)
+    if posed.owner.mesh.patches:
+        # a patch that sleeps is held by nothing, and neither is what follows it
+        return posed.on_free(posed.owner.response(posed, loads[:, :, None])[:, 0])
     rows = loads[posed.owner.pattern.order].ravel()
     left = posed.here.jacobian.T @ rows[:size] + rows[size:]
     return posed.carried(posed.hold.split(posed.lin.x, posed.here.stiffness, left[:, None])[1][:, 0])
