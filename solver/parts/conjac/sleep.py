@@ -2,8 +2,8 @@
 
 A sleeping node is an anchor: it stays among the kept rows, so no matrix is laid out or analysed anew, and the small
 dense system takes it as quasistatic. Forces that would hold a sleeping patch stay in the border, where none is asked
-for; how lively a patch is is told around the node in its middle. Where all nodes sleep a step is a quasi-Newton step towards balance, and the last
-factor serves many of them. [Thesis 4.4.2, changed: kept rows]
+for; how lively a patch is is told around the node in its middle. Where all sleep a step is a quasi-Newton step towards
+balance, and the last factor serves many of them. [Thesis 4.4.2, changed: kept rows]
 """
 
 from __future__ import annotations
