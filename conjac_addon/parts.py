@@ -180,7 +180,7 @@ class CONJAC_Mechanism(bpy.types.PropertyGroup):
         name="Mass from Skin", description="Take the mass and thickness of each bone from the meshes that it deforms",
         default=True, override=OVERRIDABLE)
     pull_to: bpy.props.EnumProperty(
-        name="Stiffness Pulls to", description="Which pose stiff joints go back to", default="start",
+        name="Pulls to", description="Which pose stiff joints go back to", default="start",
         override=OVERRIDABLE, items=[item("start", "Start Pose", "The pose at the first frame", 0),
                                      item("rest", "Rest Pose", "The pose of the armature's Edit Mode", 1)])
     follow: bpy.props.BoolProperty(

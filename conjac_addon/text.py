@@ -15,6 +15,9 @@ UNIT = 20.0
 #: units beside the text of a label: margins of panel and label with a sidebar's tabs or an editor's scroll bar; an icon
 MARGINS, ICON = 3.2, 1.1
 
+#: of the width of a panel: what Blender gives to names in two columns, less what stands between these
+LEFT = 0.36
+
 
 def hint(layout: bpy.types.UILayout, text: str) -> None:
     """A remark in grey."""
@@ -38,16 +41,40 @@ def dialog(layout: bpy.types.UILayout, text: str, width: int) -> None:
         column.label(text=line)
 
 
+def setting(layout: bpy.types.UILayout, data: bpy.types.bpy_struct, name: str) -> None:
+    """A property in two columns, or in one with its name inside where the left one would cut that."""
+    prop = data.bl_rna.properties[name]
+    # names of checkboxes stand in the right column
+    if prop.type == "BOOLEAN" or not is_cut(prop.name, bpy.context.region):
+        layout.prop(data, name)
+        return
+    layout.use_property_split = False
+    layout.prop(data, name)
+    layout.use_property_split = True
+
+
+def is_cut(name: str, region: bpy.types.Region | None) -> bool:
+    """Whether the name of a property is too long for the left one of two columns in a region."""
+    if region is None or region.type not in {"UI", "WINDOW"}:
+        return False
+    room = _width(region) - MARGINS * UNIT * bpy.context.preferences.system.ui_scale
+    return _length(name, _points()) > LEFT * room
+
+
+def _width(region: bpy.types.Region) -> float:
+    """Of what a region shows, pixels as if it were not zoomed."""
+    view = region.view2d
+    return view.region_to_view(region.width, 0)[0] - view.region_to_view(0, 0)[0]
+
+
 def lines(text: str, region: bpy.types.Region | None, has_icon: bool = False) -> tuple[str, ...]:
     """A sentence as the lines that fit into a region; without one, lines of `LINE` letters."""
     if region is None or region.type not in {"UI", "WINDOW"}:
         return tuple(textwrap.wrap(text, LINE))
     scale = bpy.context.preferences.system.ui_scale
     # a panel may be zoomed: its text is laid out as if it were not
-    view = region.view2d
-    width = view.region_to_view(region.width, 0)[0] - view.region_to_view(0, 0)[0]
     beside = MARGINS + (ICON if has_icon else 0.0)
-    return fitted(text, round(width - beside * UNIT * scale), _points())
+    return fitted(text, round(_width(region) - beside * UNIT * scale), _points())
 
 
 @functools.lru_cache(maxsize=512)

@@ -31,6 +31,9 @@ SLOWEST = 0.3  #: that wobble times its length over the speed of waves √(E/ρ)
 #: share of its height by which a block on the ground is squeezed by its weight, at most: what is softer splashes
 SAG = 0.06
 SINK = 0.0012  #: share of its height by which a block that is heavy all over sinks into the ground
+NODES, FEWEST = 6000.0, 300.0  #: of all soft bodies that are added at once, and of each
+BOX_EDGES = 20.0  #: of a box diagonal, which an Edge Length of 0 picks
+CLOSER = 1.2  #: how much nearer to each other nodes stand than an Edge Length: 1.0 (Box Grid) to 1.35 (TetGen)
 HALF_LIFE = 0.75  #: of its slowest wobble [s]
 
 
@@ -47,9 +50,19 @@ def has_floor(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
     return False
 
 
-def suit(obj: bpy.types.Object, scene: bpy.types.Scene, held: Sequence[float] | None = None) -> None:
+def filled_box(sizes: Sequence[float], edge: float) -> tuple[float, float]:
+    """How long edges of tetrahedra are, `edge` or what 0 picks, and about how many nodes a box of these sizes has of
+    them; all lengths in one unit."""
+    edge = edge or sum(size * size for size in sizes) ** 0.5 / BOX_EDGES
+    nodes = 1.0
+    for size in sizes:
+        nodes *= (CLOSER * size / edge if edge else 0.0) + 1.0
+    return edge, nodes
+
+
+def suit(obj: bpy.types.Object, scene: bpy.types.Scene, held: Sequence[float] | None = None, bodies: int = 1) -> None:
     """Fill in what nobody has set. held: of a body that does not fall, the size of what moves of it along x, y and z in
-    the world, in Blender units."""
+    the world, in Blender units. bodies: how many begin at once, which share a budget of nodes."""
     settings, unit = obj.conjac, unit_scale(scene)
     for name, value in SOLVER.items():
         if not settings.solver.is_property_set(name):
@@ -62,6 +75,10 @@ def suit(obj: bpy.types.Object, scene: bpy.types.Scene, held: Sequence[float] | 
         settings.youngs_modulus = float(f"{stiffness:.3g}")  # more digits would say more than is known
         if not settings.is_property_set("youngs_modulus_high"):
             settings.youngs_modulus_high = painted_default(catalogue.YOUNGS_MODULUS, settings.youngs_modulus)
+    edge, nodes = filled_box([*obj.dimensions], 0.0)
+    budget = max(NODES / bodies, FEWEST)
+    if nodes > budget and not settings.is_property_set("edge_length"):
+        settings.edge_length = float(f"{edge * (nodes / budget) ** (1.0 / 3.0):.2g}")
     if not held and not settings.contact.is_property_set("collides_with"):
         settings.contact.collides_with = contact.ALL
     if not settings.is_property_set("wobble_half_life"):

@@ -77,9 +77,10 @@ class CONJAC_OT_add_soft_body(Behaviour):
         return mesh_unless(cls, context, (members.is_soft_body, "The active object is a soft body already"))
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        for obj in chosen.meshes(context):
+        objects = list(chosen.meshes(context))
+        for obj in objects:
             obj.conjac.kind = kinds.SOFT_BODY
-            suit(obj, context.scene)
+            suit(obj, context.scene, bodies=len(objects))
             join(obj, context.scene)
         redraw_panels()
         return {"FINISHED"}

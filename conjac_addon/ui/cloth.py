@@ -5,21 +5,21 @@ import bpy
 from ...solver import catalogue
 from .. import members
 from .. import settings as properties
-from ..text import hint
+from ..text import hint, setting
 from . import sections
 
 
 def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Its rest shape, weight and thickness, and what holds it."""
     obj, settings = context.object, context.object.conjac
-    layout.prop(settings, "cloth_shape")
+    setting(layout, settings, "cloth_shape")
     if settings.cloth_shape == "uv" and not obj.data.uv_layers:
         hint(layout, "It has no UV map: unwrap it")
-    layout.prop(settings, "area_density")
-    layout.prop(settings, "thickness")
+    setting(layout, settings, "area_density")
+    setting(layout, settings, "thickness")
     sections.draw_map(layout, obj, catalogue.maps()["pin"])
     sections.draw_simulate_after(layout, obj)
-    layout.prop(settings, "damping")
+    setting(layout, settings, "damping")
     sections.draw_params(layout, settings, "damping")
     if sections.chosen(settings, "damping").unclothed:
         hint(layout, f"{sections.chosen(settings, 'damping').label} does not damp cloth: choose Rayleigh")
@@ -28,20 +28,20 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 def draw_stretch(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """How it resists stretch and shear in its plane."""
     settings = context.object.conjac
-    layout.prop(settings, "membrane")
+    setting(layout, settings, "membrane")
     sections.draw_params(layout, settings, "membrane")
 
 
 def draw_bending(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """How it resists being bent."""
-    layout.prop(context.object.conjac, "bending")
+    setting(layout, context.object.conjac, "bending")
     sections.draw_params(layout, context.object.conjac, "bending")
 
 
 def draw_sharp(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """What is sharp to it, and how fine it is remeshed."""
     settings = context.object.conjac
-    layout.prop(settings, catalogue.SHARP.key)
+    setting(layout, settings, catalogue.SHARP.key)
     column = layout.column(align=True)
     column.active = members.is_sharp(context.object)
     for param in (*catalogue.SHARP_NUMBERS, catalogue.SHARP_COARSER):
@@ -53,8 +53,8 @@ def draw_sharp(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     number.prop(settings, "sharp_friction", text="")
     column.prop(settings, "sharp_capstan")
     if members.is_sharp(context.object):
-        layout.prop(settings, "export")
-        layout.prop(context.window_manager, "conjac_show_sliding")
+        setting(layout, settings, "export")
+        setting(layout, context.window_manager, "conjac_show_sliding")
         if settings.sharp_coarser > 1.0:
             hint(layout, f"A preview: edges are {settings.sharp_coarser:.3g} times as long. Set it to 1 for the final")
         if settings.export != properties.SHARP_EXPORT:
@@ -65,6 +65,6 @@ def draw_sharp(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 def draw_air(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """What the air does to it."""
-    layout.prop(context.object.conjac, "drag")
-    layout.prop(context.object.conjac, "air_friction")
+    setting(layout, context.object.conjac, "drag")
+    setting(layout, context.object.conjac, "air_friction")
     hint(layout, "The air is still: what falls or swings is braked by it")

@@ -7,7 +7,7 @@ import bpy
 from ...solver import catalogue
 from .. import contact, members
 from ..gather import contact as contacts
-from ..text import hint
+from ..text import hint, setting
 
 #: how many of what is touched are named
 NAMED = 3
@@ -21,33 +21,33 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         hint(layout, thin_sentence(obj)
              or "Soft bodies that collide with all, or with a collection that it is in, do not go through it")
         return
-    layout.prop(said, "collides_with")
+    setting(layout, said, "collides_with")
     if said.collides_with == contact.COLLECTION:
         row = layout.row()
         row.alert = said.collection is None
         row.prop(said, "collection")
     if said.collides_with == contact.NONE:
-        layout.prop(said, "is_collider")
+        setting(layout, said, "is_collider")
         if said.is_collider:
             _draw_collider(layout, said)
         return
-    layout.prop(said, "itself")
+    setting(layout, said, "itself")
     if not members.is_sharp(obj):
-        layout.prop(said, "pins_yield")
+        setting(layout, said, "pins_yield")
         if said.pins_yield and not said.itself:
             hint(layout, "Pressed flat it goes through itself: Self Collision keeps it from that")
     shared = members.owner(obj).conjac.contact
     law = catalogue.find("contact", shared.law)
     rubs = layout.column()
     rubs.active = not law.constrains
-    rubs.prop(said, "friction")
+    setting(rubs, said, "friction")
     if not members.is_cloth(obj):
-        layout.prop(said, "thickness")
-        layout.prop(said, "by_mesh")
-    layout.prop(shared, "distance")
-    layout.prop(shared, "law")
+        setting(layout, said, "thickness")
+        setting(layout, said, "by_mesh")
+    setting(layout, shared, "distance")
+    setting(layout, shared, "law")
     if contacts.pushes_apart(members.owner(obj)):
-        layout.prop(shared, "push_apart")
+        setting(layout, shared, "push_apart")
     hint(layout, _sentence(obj, context.scene))
     if members.shared_settings(obj).use_ground and members.colliders(obj, context.scene):
         hint(layout, "The Ground below holds it too: colliders under that plane are not reached")
@@ -55,13 +55,13 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         hint(layout, "Of soft bodies it touches those alone that hang on the same mechanism")
     layout.operator("conjac.select_crossing", icon="RESTRICT_SELECT_OFF")
     layout.operator("conjac.contact_attributes", icon="SPREADSHEET")
-    layout.prop(said, "attributes_follow")
+    setting(layout, said, "attributes_follow")
     _draw_what_does_not_go(layout, obj)
 
 
 def _draw_collider(layout: bpy.types.UILayout, said: bpy.types.PropertyGroup) -> None:
-    layout.prop(said, "friction")
-    layout.prop(said, "thickness")
+    setting(layout, said, "friction")
+    setting(layout, said, "thickness")
 
 
 def thin_sentence(obj: bpy.types.Object) -> str | None:

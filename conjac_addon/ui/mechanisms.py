@@ -6,7 +6,7 @@ import bpy
 
 from .. import members, parts
 from ..gather import bones, mechanism, rigid
-from ..text import hint
+from ..text import hint, setting
 
 
 def draw_mechanism(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -17,16 +17,16 @@ def draw_mechanism(layout: bpy.types.UILayout, context: bpy.types.Context) -> No
         column.alert = settings.collection is None
         column.prop(settings, "collection")
     else:
-        layout.prop(settings, "density")
-        layout.prop(settings, "use_skin")
-        layout.prop(settings, "pull_to")
-    layout.prop(settings, "obstacles")
-    layout.prop(settings, "touch_soft")
+        setting(layout, settings, "density")
+        setting(layout, settings, "use_skin")
+        setting(layout, settings, "pull_to")
+    setting(layout, settings, "obstacles")
+    setting(layout, settings, "touch_soft")
     if settings.touch_soft:
         layout.operator("conjac.select_crossing", icon="RESTRICT_SELECT_OFF")
-    layout.prop(settings, "contact_friction")
-    layout.prop(settings, "self_collisions")
-    layout.prop(settings, "joint_friction")
+    setting(layout, settings, "contact_friction")
+    setting(layout, settings, "self_collisions")
+    setting(layout, settings, "joint_friction")
     if settings.joint_friction != "none":
         hint(layout, "Each joint has its own Friction, 0 at first")
     layout.operator("conjac.show_joints", icon="HIDE_OFF")
@@ -37,7 +37,7 @@ def draw_letting_go(layout: bpy.types.UILayout, context: bpy.types.Context) -> N
     """Following the animation until a frame."""
     settings = context.object.conjac.mechanism
     layout.active = settings.follow
-    layout.prop(settings, "let_go")
+    setting(layout, settings, "let_go")
     layout.operator("conjac.drive_then_let_go", icon="ACTION")
 
 
@@ -48,12 +48,12 @@ def draw_letting_go_header(layout: bpy.types.UILayout, context: bpy.types.Contex
 def draw_keyframes(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """How the bake becomes keyframes, and where it lies on disk."""
     settings = context.object.conjac
-    layout.prop(settings.mechanism, "use_decimation")
+    setting(layout, settings.mechanism, "use_decimation")
     row = layout.row()
     row.active = settings.mechanism.use_decimation
     row.prop(settings.mechanism, "tolerance")
-    layout.prop(settings, "cache_folder")
-    layout.prop(settings.solver, "linear_solver")
+    setting(layout, settings, "cache_folder")
+    setting(layout, settings.solver, "linear_solver")
 
 
 def draw_hanging(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -83,14 +83,14 @@ def draw_springs(layout: bpy.types.UILayout, context: bpy.types.Context) -> None
             layout.prop_search(spring, end, obj.data, "bones")
         elif settings.collection is not None:
             layout.prop_search(spring, end, settings.collection, "all_objects")
-        layout.prop(spring, f"{end}_point")
+        setting(layout, spring, f"{end}_point")
     column = layout.column(align=True)
     column.prop(spring, "stiffness")
     column.prop(spring, "damping")
-    layout.prop(spring, "implicit")
-    layout.prop(spring, "as_placed")
+    setting(layout, spring, "implicit")
+    setting(layout, spring, "as_placed")
     if not spring.as_placed:
-        layout.prop(spring, "rest_length")
+        setting(layout, spring, "rest_length")
 
 
 def active_bone(context: bpy.types.Context) -> bpy.types.PoseBone | None:
@@ -109,14 +109,14 @@ def draw_bone(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         return
     part = bone.conjac
     layout.label(text=bone.name, icon="BONE_DATA")
-    layout.prop(part, "role")
+    setting(layout, part, "role")
     if part.role != parts.LEFT_OUT:
-        layout.prop(part, "shape")
-        layout.prop(part, "radius")
-        layout.prop(part, "mass")
-        layout.prop(part, "joint")
+        setting(layout, part, "shape")
+        setting(layout, part, "radius")
+        setting(layout, part, "mass")
+        setting(layout, part, "joint")
         if part.joint not in (parts.AUTOMATIC, "fixed", "spherical", "free", "translational", "free_planar"):
-            layout.prop(part, "axis")
+            setting(layout, part, "axis")
         draw_joint(layout, part, bone, bones.joint_of(bone.id_data, bone))  # type: ignore[arg-type]
         if part.friction and bone.id_data.conjac.mechanism.joint_friction == "none":
             hint(layout, "Friction does nothing: Joint Friction of the mechanism is None")
@@ -130,32 +130,32 @@ def draw_joint(layout: bpy.types.UILayout, part: parts.CONJAC_Part, holder: bpy.
     column.prop(part, "stiffness")
     column.prop(part, "damping")
     if part.stiffness or part.damping:
-        layout.prop(part, "implicit")
-    layout.prop(part, "friction")
+        setting(layout, part, "implicit")
+    setting(layout, part, "friction")
     if part.friction:
         column = layout.column(align=True)
         column.prop(part, "bearing_radius")
         column.prop(part, "bearing_length")
         column.prop(part, "bearing_points")
-    layout.prop(part, "motor")
+    setting(layout, part, "motor")
     if part.motor != parts.NO_MOTOR:
-        layout.prop(holder, "conjac_motor_target")
+        setting(layout, holder, "conjac_motor_target")
         words = mechanism.motor_words(plan) if plan is not None else ""
         if words:
             hint(layout, f"Target is {words}")
         if part.motor == "servo":
-            layout.prop(part, "motor_stiffness")
+            setting(layout, part, "motor_stiffness")
         if part.motor != "drive":
-            layout.prop(part, "motor_damping")
-            layout.prop(part, "motor_implicit")
-        layout.prop(part, "motor_limit")
+            setting(layout, part, "motor_damping")
+            setting(layout, part, "motor_implicit")
+        setting(layout, part, "motor_limit")
 
 
 def draw_empty(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """The joint that an Empty with a rigid body constraint is."""
     obj = context.object
     if obj.rigid_body_constraint is not None and obj.rigid_body_constraint.type == "HINGE":
-        layout.prop(obj.conjac.part, "planar")
+        setting(layout, obj.conjac.part, "planar")
     plan = rigid.joint_of(obj) if obj.rigid_body_constraint is not None else None
     draw_joint(layout, obj.conjac.part, obj, plan)
 

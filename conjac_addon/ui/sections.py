@@ -13,8 +13,18 @@ from .. import bake, members, upgrade
 from ..bake import progress
 from ..handles import counts
 from ..operators import simulate_after
-from ..settings import default_group, fields_in_use, frame_range, holder, is_chosen, maps_in_use, property_name
-from ..text import hint, paragraph
+from ..operators.first_settings import NODES, filled_box
+from ..settings import (
+    default_group,
+    fields_in_use,
+    frame_range,
+    holder,
+    is_chosen,
+    maps_in_use,
+    property_name,
+    unit_scale,
+)
+from ..text import hint, paragraph, setting
 from . import advice, damping, mechanisms
 
 STATE_ICONS = {"none": "RADIOBUT_OFF", "partial": "PAUSE", "complete": "CHECKMARK", "stale": "FILE_REFRESH",
@@ -103,7 +113,7 @@ def _draw_refusal(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
     """Why its settings cannot be read, and the menus that this ConJac cannot follow."""
     paragraph(layout, upgrade.refusal(obj), "ERROR")
     for group, prop, _ in upgrade.unknown_choices(obj):
-        layout.prop(group, prop.identifier)
+        setting(layout, group, prop.identifier)
 
 
 def _draw_beginning(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
@@ -127,13 +137,13 @@ def draw_motion(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     solver, shared = settings.solver, members.shared_settings(context.object)
     is_body = members.is_soft_body(context.object)
     if is_body or members.soft_bodies(context.object, scene):
-        layout.prop(solver, "method")
+        setting(layout, solver, "method")
         draw_params(layout, settings, "method")
     else:
         row = layout.row()
         row.active = chosen(shared, "integrator").weighs
         row.prop(solver, catalogue.BETA.key)
-    layout.prop(solver, "step")
+    setting(layout, solver, "step")
     if is_body and len(members.soft_bodies(context.object, scene)) > 1:
         hint(layout, "Of all that are baked together the shortest step counts")
     baked = members.soft_bodies(context.object, scene)
@@ -151,10 +161,10 @@ def draw_motion(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         hint(layout, f"{integrator.label} does not move jointed bodies: choose another integrator")
     if integrator.unfollowed and method.follows:
         hint(layout, f"{integrator.label} moves every node: choose Vanilla FEM, or another integrator")
-    layout.prop(shared.solver, "accuracy")
+    setting(layout, shared.solver, "accuracy")
     if shared.solver.accuracy and not integrator.adaptive:
         hint(layout, f"{integrator.label} does not tell its error: choose another integrator, or an accuracy of 0")
-    layout.prop(solver, "largest_deformation")
+    setting(layout, solver, "largest_deformation")
     if integrator.iterates:
         stages = layout.column()
         stages.active = stepped.active
@@ -177,25 +187,25 @@ def chosen(settings: bpy.types.PropertyGroup, family: str) -> Entry:
 def draw_material(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """The material, how it is damped, and their parameters."""
     settings = context.object.conjac
-    layout.prop(settings, "material")
+    setting(layout, settings, "material")
     draw_params(layout, settings, "material")
-    layout.prop(settings, catalogue.DENSITY.key)
-    layout.prop(settings, catalogue.WOBBLE_HALF_LIFE.key)
-    layout.prop(settings, "damping")
+    setting(layout, settings, catalogue.DENSITY.key)
+    setting(layout, settings, catalogue.WOBBLE_HALF_LIFE.key)
+    setting(layout, settings, "damping")
     draw_params(layout, settings, "damping")
 
 
 def draw_fibers(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """What fibers add to the material, and which way they run."""
     settings = context.object.conjac
-    layout.prop(settings, "fiber_material")
+    setting(layout, settings, "fiber_material")
     if settings.fiber_material == "none":
         return
     draw_params(layout, settings, "fiber_material")
-    layout.prop(settings, "fiber_field")
+    setting(layout, settings, "fiber_field")
     draw_params(layout, settings, "fiber_field")
     if settings.fiber_field == "combed":
-        layout.prop(settings, "fiber_curves_object")
+        setting(layout, settings, "fiber_curves_object")
     layout.operator("conjac.preview_field", text="Show Fibers", icon="HIDE_OFF").field = "fibers"
     if settings.fiber_field == "gradient" and settings.fibers_group not in context.object.vertex_groups:
         hint(layout, "Paint Fibers: 0 at the origin, 1 at the insertion, in between on the belly")
@@ -224,7 +234,7 @@ def draw_maps(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     row.operator("conjac.suggest_handles", text="Suggest", icon="LIGHT").count = settings.suggestions
     row.prop(settings, "suggestions", text="Nodes")
     if follows:
-        layout.prop(settings, "spot")
+        setting(layout, settings, "spot")
         if settings.spot != "none":
             draw_params(layout, settings, "spot")
     if advice.is_quasistatic(obj):
@@ -260,7 +270,7 @@ def draw_fields(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """The maps of the material's own numbers: a group for each, and both ends once it is there."""
     obj, settings = context.object, context.object.conjac
     fields = fields_in_use(settings)
-    layout.prop(settings, "carry")
+    setting(layout, settings, "carry")
     for entry in maps_in_use(settings).values():
         blended = [param for param in entry.params if param.key in fields]
         if not blended:
@@ -288,7 +298,7 @@ def draw_cuts(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         row.operator("conjac.remove_cut", text="", icon="REMOVE").index = index
     layout.operator("conjac.add_cut", icon="MOD_BOOLEAN")
     if len(settings.cuts):
-        layout.prop(settings, "inside_material")
+        setting(layout, settings, "inside_material")
         hint(layout, f"Plays on an object of its own: {context.object.name} Cut")
 
 
@@ -332,11 +342,24 @@ def draw_volume(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """What is filled, the mesher, and what its tetrahedra cost."""
     settings = context.object.conjac
     draw_simulate_after(layout, context.object)
-    layout.prop(settings, "mesher")
+    setting(layout, settings, "mesher")
     draw_params(layout, settings, "mesher")
+    hint(layout, _tetrahedra(context.object, context.scene))
     layout.operator("conjac.preview_tets", icon="MESH_ICOSPHERE")
     layout.operator("conjac.remove_previews", icon="X")
     hint(layout, "Thin parts bend too stiffly: use 6 layers of tetrahedra or more across them")
+
+
+def _tetrahedra(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
+    """How long their edges are where nobody has said so, and how many nodes a box as large would have of them."""
+    unit = unit_scale(scene)
+    asked = obj.conjac.edge_length
+    edge, nodes = filled_box([*obj.dimensions], asked)
+    if not edge:
+        return "It has no size yet"
+    said = "" if asked else f"0 is {edge * unit:.2g} m here. "
+    said += f"A box of its size has about {float(f'{nodes:.1g}'):,.0f} nodes"
+    return f"{said}: a larger Edge Length makes it faster" if nodes > NODES else said
 
 
 def draw_simulate_after(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
@@ -352,15 +375,15 @@ def draw_ground(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """The ground plane; its checkbox is in the header."""
     settings = members.shared_settings(context.object)
     layout.active = settings.use_ground
-    layout.prop(settings, "ground_object")
+    setting(layout, settings, "ground_object")
     if settings.ground_object is None:
-        layout.prop(settings, "ground_height")
+        setting(layout, settings, "ground_height")
     if members.is_soft_body(context.object):
-        layout.prop(settings, "ground_stiffness_per_area")
+        setting(layout, settings, "ground_stiffness_per_area")
     if not settings.ground_stiffness_per_area or not members.is_soft_body(context.object):
-        layout.prop(settings, "ground_stiffness")
-    layout.prop(settings, "ground_tangential_share")
-    layout.prop(settings, "friction")
+        setting(layout, settings, "ground_stiffness")
+    setting(layout, settings, "ground_tangential_share")
+    setting(layout, settings, "friction")
     if settings.friction == "none":
         if members.is_mechanism(context.object):
             hint(layout, "What lies on it slides on without end: choose a Friction")
@@ -378,7 +401,7 @@ def draw_ground_header(layout: bpy.types.UILayout, context: bpy.types.Context) -
 def draw_frames(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Which frames are baked and how often animation is read."""
     settings, scene = members.shared_settings(context.object), context.scene
-    layout.prop(settings, "use_scene_range")
+    setting(layout, settings, "use_scene_range")
     column = layout.column(align=True)
     if settings.use_scene_range:
         column.prop(scene, "frame_start", text="Start")
@@ -386,17 +409,17 @@ def draw_frames(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     else:
         column.prop(settings, "frame_start")
         column.prop(settings, "frame_end")
-    layout.prop(settings, "samples_per_frame")
+    setting(layout, settings, "samples_per_frame")
 
 
 def draw_output(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Where results go and in which form they are played back."""
     settings = context.object.conjac
-    layout.prop(settings, "export")
+    setting(layout, settings, "export")
     layout.operator("conjac.export", icon="EXPORT").format = settings.export
     shared = members.shared_settings(context.object)
-    layout.prop(shared, "cache_folder")
-    layout.prop(shared.solver, "linear_solver")
+    setting(layout, shared, "cache_folder")
+    setting(layout, shared.solver, "linear_solver")
 
 
 def draw_params(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, family: str) -> None:
@@ -409,7 +432,7 @@ def draw_params(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, f
         row.active = not param.needs or getattr(settings, switches[param.needs])
         if param == catalogue.BETA:
             row.active = chosen(members.shared_settings(settings.id_data), "integrator").weighs  # type: ignore[arg-type]
-        row.prop(settings, property_name(entry, param))
+        setting(row, settings, property_name(entry, param))
         value = getattr(settings, property_name(entry, param))
         if isinstance(value, float) and not param.unit and 0.0 < abs(value) < LEAST:
             hint(layout, f"{param.label} is {value:.3g}")

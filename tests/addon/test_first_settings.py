@@ -101,3 +101,18 @@ def test_a_first_bake_lands_bounces_and_goes_on_moving(addon, tmp_path):
     assert min(middles) > 0.15 and min(heights) > 0.5  # not flat, and not through the ground
     assert max(middles[low:]) > middles[low] + 0.15  # it comes up again
     assert np.ptp(heights[32:]) > 0.02  # and wobbles a second after it landed
+
+
+def test_bodies_that_begin_together_share_a_budget_of_nodes(addon):
+    """One keeps what 0 picks; of many each gets longer edges, and the panel says how many nodes that makes."""
+    assert add(2.0).conjac.edge_length == 0.0
+    said = [text for kind, text in drawn(bpy.context.object) if kind == "label"]
+    assert any("0 is 0.17 m here. A box of its size has about" in " ".join(said[k : k + 4]) for k in range(len(said)))
+    for k in range(10):
+        bpy.ops.mesh.primitive_cube_add(size=2.0, location=(4 * k, 9, 2))
+        bpy.context.object.name = f"Many {k}"
+    for k in range(10):
+        bpy.data.objects[f"Many {k}"].select_set(True)
+    bpy.ops.conjac.add_soft_body()
+    edges = {bpy.data.objects[f"Many {k}"].conjac.edge_length for k in range(10)}
+    assert len(edges) == 1 and 0.25 < edges.pop() < 0.35
