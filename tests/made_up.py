@@ -3,17 +3,17 @@
 import numpy as np
 
 from solver.state import State
-from solver.world.stepping import Stepping
+from solver.world.stepping import Plain
 
 
-class Pendulum(Stepping):
+class Pendulum(Plain):
     """θ̈ = −g/l sin θ by leapfrog; a bob and its string are its output."""
 
-    unknowns, mechanisms, backend = 1, [], "none"
+    unknowns, backend = 1, "none"
     bodies = [("Bob", 0, 2)]
 
     def __init__(self, length):
-        self.length, self.notes, self.summary = length, [f"a pendulum of {length} m"], []
+        self.length, self.notes = length, [f"a pendulum of {length} m"]
 
     def owns(self, name):
         return name == "Bob"
@@ -28,29 +28,3 @@ class Pendulum(Stepping):
 
     def output(self, state, frame):
         return np.array([[0, 0, 0], [np.sin(state.q[0]), 0, -np.cos(state.q[0])]]) * self.length
-
-    def longest(self, state):
-        return np.zeros(len(self.bodies))
-
-    def touched(self, state):
-        return None
-
-    def liveliness(self, state):
-        return None
-
-    sheet_names = ()
-
-    def sheets(self, state, frame):
-        return {}
-
-    def poses(self, state):
-        return None
-
-    def forget_past(self):
-        pass
-
-    def deformation(self, before, after):
-        return 0.0
-
-    def refuse_haste(self, after, h):
-        pass

@@ -14,7 +14,6 @@ import numpy as np
 from ..coordinates.tree import CENTRES, Tree
 from ..errors import Diverged, StepFailed
 from ..integrators.backward_euler import Struck
-from ..integrators.control import Controller
 from ..integrators.interface import Integrator, P, System
 from ..nonlinear.held import GivenDirections
 from ..nonlinear.limits import StopRule
@@ -26,11 +25,10 @@ from ..parts.joints.leapfrog import led
 from ..parts.joints.tree_step import TreeStep
 from ..state import Index, State, Vec
 from .mechanisms import MechanismInWorld, Shown
-from .stepping import Stepping
+from .stepping import Plain
 
 if TYPE_CHECKING:
     from ..assembly.tangent import Tangent
-    from ..embedding.sheets import SheetTold
 
 PUSHING = "mechanism.pushing"  #: memory of which contacts and limits pushed in the last step, (k, 3)
 EFFORT = "mechanism.effort"  #: memory of what drives did in the last step [N m, N], (m,)
@@ -45,7 +43,7 @@ TELLING = 0.01  #: of the energy of motion a second: what is told
 
 
 @dataclass
-class Joints(Stepping):
+class Joints(Plain):
     """All mechanisms of a scene in one tree. Steps are pure: they take a State and return a new one."""
 
     parts: Sequence[MechanismInWorld]
@@ -111,11 +109,6 @@ class Joints(Stepping):
     def owns(self, name: str) -> bool:
         """Whether a body of this name is in the tree."""
         return name in self.tree.bodies
-
-    @property
-    def bodies(self) -> list[tuple[str, int, int]]:
-        """Of meshes that are shown: none, a mechanism's output are poses."""
-        return []
 
     @property
     def summary(self) -> list[str]:
@@ -322,18 +315,6 @@ class Joints(Stepping):
     def _name_of_rate(self, rate: int) -> str:
         return self.tree.bodies[int(self._owner[rate])]
 
-    def controller(self, tolerance: float, largest: int) -> Controller:
-        """Not there: the loader refuses an accuracy for jointed bodies."""
-        raise TypeError("jointed bodies do not tell their error")
-
-    def error(self, before: State, after: State, h: float) -> float:
-        """Not there either."""
-        raise TypeError("jointed bodies do not tell their error")
-
-    def deformation(self, before: State, after: State) -> float:
-        """Rigid bodies do not deform."""
-        return 0.0
-
     def refuse_haste(self, after: State, h: float) -> None:
         """Raises StepFailed where a semi-implicit step of h seconds to `after` turned a body and its path too far.
 
@@ -364,23 +345,6 @@ class Joints(Stepping):
                   "Lower the step, or make explicit springs, joints and motors implicit")
         return Diverged(f"the motion could not be solved: {failure}", f"{remedy}; earlier frames are kept", name, frame)
 
-    def nodes_at(self, state: State) -> tuple[Vec, Vec]:
-        """There are none."""
-        return np.zeros((0, 3)), np.zeros((0, 3))
-
-    def output(self, state: State, frame: int) -> Vec:
-        """Vertices: none, (0, 3)."""
-        return np.zeros((0, 3))
-
-    @property
-    def sheet_names(self) -> list[str]:
-        """No body has faces of its own at every frame."""
-        return []
-
-    def sheets(self, state: State, frame: int) -> dict[int, SheetTold]:
-        """None."""
-        return {}
-
     def poses(self, state: State) -> dict[str, Vec]:
         """What a frame shows: pose (b, 4, 4) of the bodies' own frames in world, rates (m,), effort (m,) of motors
         [N m, N], loops (l,), what each loop is off by [m]."""
@@ -403,18 +367,6 @@ class Joints(Stepping):
         explicit = 0.0 if jointed.explicit is None else jointed.explicit.energy(at.E, state.q, centres)
         return (moving + height + jointed.springs.energy(at.E)
                 + jointed.on_rates.energy(state.q, state.u, centres, state.time) + explicit)
-
-    def longest(self, state: State) -> Vec:
-        """There are no soft bodies."""
-        return np.zeros(0)
-
-    def touched(self, state: State) -> Vec | None:
-        """Rigid bodies alone have no surfaces."""
-        return None
-
-    def liveliness(self, state: State) -> Vec | None:
-        """Nothing sleeps."""
-        return None
 
     def forget_past(self) -> None:
         """Drop what depends on earlier steps and is not in the State."""

@@ -35,14 +35,14 @@ from .bodies import BodyInWorld
 from .ground_friction import landed, remember, rubbed
 from .roots import Roots
 from .soft_bodies import SoftBodies
-from .stepping import Stepping
+from .stepping import Plain
 
 if TYPE_CHECKING:
     from ..assembly.tangent import Tangent
 
 
 @dataclass
-class Nodes(Stepping, SoftBodies):
+class Nodes(SoftBodies, Plain):
     """Bodies, forces and prescribed motion. Steps are pure: they take a State and return a new one."""
 
     parts: Sequence[BodyInWorld]
@@ -306,9 +306,6 @@ class Nodes(Stepping, SoftBodies):
     def controller(self, tolerance: float, largest: int) -> Controller:
         """Chooses steps of which none errs by more than `tolerance`; largest: number of largest steps in a frame."""
         return Controller(tolerance, self._told_by.order, self._told_by.equal_steps, largest)
-
-    def refuse_haste(self, after: State, h: float) -> None:
-        """Never: how far a step may go is said by its error and by what deforms."""
 
     def error(self, before: State, after: State, h: float) -> float:
         """What a step of h seconds got wrong at its worst node, as a share of the size of that node's body."""

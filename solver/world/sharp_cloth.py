@@ -10,13 +10,12 @@ import numpy as np
 
 from ..embedding.sheets import SheetTold, ShownSheet
 from ..errors import Diverged, StepFailed
-from ..integrators.control import Controller
 from ..parts.eol.cloth import Cloth
 from ..parts.eol.sliding_cloth import SlidingCloth
 from ..sheet.sheet_mesh import SheetMesh
 from ..state import State, Vec
 from .meeting import FELT
-from .stepping import Stepping
+from .stepping import Plain
 
 BLOW_UP = 1.0e3  #: a cloth this many times its size has blown up
 OF_MESH = ("x", "material", "faces", "v", "slide", "on", "kept")
@@ -24,7 +23,7 @@ OF_CLOTH = ("pin", "flat", "free")
 
 
 @dataclass
-class SharpCloth(Stepping):
+class SharpCloth(Plain):
     """Its vertices come and go, so all that it is stands in the state's memory, under these names; it has no
     coordinates that a world could count."""
 
@@ -54,10 +53,6 @@ class SharpCloth(Stepping):
     @property
     def backend(self) -> str:
         return self.steps.backend
-
-    @property
-    def mechanisms(self) -> list[dict[str, Any]]:
-        return []
 
     @property
     def sheet_names(self) -> list[str]:
@@ -121,32 +116,8 @@ class SharpCloth(Stepping):
                         for places in (mesh.x, mesh.material))
         return np.array([float((length / rest).max())])
 
-    def touched(self, state: State) -> Vec | None:
-        return None
-
-    def liveliness(self, state: State) -> Vec | None:
-        return None
-
-    def poses(self, state: State) -> dict[str, Vec] | None:
-        return None
-
     def forget_past(self) -> None:
         self.steps.forget_past()
-
-    def controller(self, tolerance: float, largest: int) -> Controller:
-        """It tells no error, so its steps are as long as they may be."""
-        return Controller(tolerance, 1, False, largest)
-
-    def error(self, before: State, after: State, h: float) -> float:
-        """Not known."""
-        return 0.0
-
-    def deformation(self, before: State, after: State) -> float:
-        """A step takes care of its triangles itself."""
-        return 0.0
-
-    def refuse_haste(self, after: State, h: float) -> None:
-        """A step is cut by itself where it has to be."""
 
     def explain(self, failure: StepFailed, state: State, frame: int) -> Diverged:
         remedy = failure.remedy or "Lower the step, or raise Finest Edges"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,8 +24,6 @@ from ..forces.stencils import StencilForce
 from ..state import Index, Mask, State, Vec
 from .bodies import BodyInWorld
 
-if TYPE_CHECKING:
-    from ..embedding.sheets import SheetTold
 
 @dataclass(frozen=True)
 class Among:
@@ -319,15 +316,6 @@ class SoftBodies:
     def _edges_of(self) -> list[Edges]:
         return [Edges(one.tets, self.rest) for one in self._elements.elastic]
 
-    @property
-    def sheet_names(self) -> list[str]:
-        """No body has faces of its own at every frame."""
-        return []
-
-    def sheets(self, state: State, frame: int) -> dict[int, SheetTold]:
-        """None."""
-        return {}
-
     def touched(self, state: State) -> Vec | None:
         """What pushes of surfaces that touch: places in world [m], forces on one side, which the other feels the other
         way [N], and how near they are [m], (k, 7); None where nothing may touch."""
@@ -338,16 +326,3 @@ class SoftBodies:
     def touched_at(self, x: Vec) -> Vec:
         """The same at positions x, (n, 3) [m], where some may."""
         return np.concatenate([law.told(x) for law in self.contacts])
-
-    def poses(self, state: State) -> dict[str, Vec] | None:
-        """There are no rigid bodies."""
-        return None
-
-    @property
-    def summary(self) -> list[str]:
-        """Nothing to say of all steps."""
-        return []
-
-    @property
-    def mechanisms(self) -> list[dict[str, Any]]:
-        return []

@@ -15,12 +15,17 @@ more to say of it than that:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import StepFailed
+from ..integrators.control import Controller
 from ..linear.interface import NotPositiveDefinite
-from ..state import State
+from ..state import State, Vec
+
+if TYPE_CHECKING:
+    from ..embedding.sheets import SheetTold
 
 
 class Stepping(ABC):
@@ -55,3 +60,75 @@ class Stepping(ABC):
     def rescue(self, state: State, h: float, failure: StepFailed) -> State:
         """The step in a way that asks less, after the shortest one failed. Raises the failure where there is none."""
         raise failure
+
+
+class Plain(Stepping):
+    """A part with what it says where it has nothing to say, as `interface.Part` asks it; who has more says that."""
+
+    @property
+    def bodies(self) -> list[tuple[str, int, int]]:
+        """No meshes."""
+        return []
+
+    @property
+    def summary(self) -> list[str]:
+        """Nothing about all steps."""
+        return []
+
+    @property
+    def mechanisms(self) -> list[dict[str, Any]]:
+        """No rigid bodies."""
+        return []
+
+    @property
+    def sheet_names(self) -> list[str]:
+        """No body has faces of its own at every frame."""
+        return []
+
+    def sheets(self, state: State, frame: int) -> dict[int, SheetTold]:
+        """So there are no such meshes."""
+        return {}
+
+    def nodes_at(self, state: State) -> tuple[Vec, Vec]:
+        """No nodes, that a reshape could carry over."""
+        return np.zeros((0, 3)), np.zeros((0, 3))
+
+    def output(self, state: State, frame: int) -> Vec:
+        """No vertices, (0, 3)."""
+        return np.zeros((0, 3))
+
+    def longest(self, state: State) -> Vec:
+        """No body's edges are told, which count as short."""
+        return np.zeros(len(self.bodies))
+
+    def poses(self, state: State) -> dict[str, Vec] | None:
+        """None of rigid bodies."""
+        return None
+
+    def touched(self, state: State) -> Vec | None:
+        """No surfaces that may touch."""
+        return None
+
+    def liveliness(self, state: State) -> Vec | None:
+        """Nothing sleeps."""
+        return None
+
+    def forget_past(self) -> None:
+        """Nothing depends on earlier steps but the State."""
+        return
+
+    def controller(self, tolerance: float, largest: int) -> Controller:
+        """It tells no error, so its steps are as long as they may be."""
+        return Controller(tolerance, 1, False, largest)
+
+    def error(self, before: State, after: State, h: float) -> float:
+        """Not known."""
+        return 0.0
+
+    def deformation(self, before: State, after: State) -> float:
+        """Nothing that deforms."""
+        return 0.0
+
+    def refuse_haste(self, after: State, h: float) -> None:
+        """How far a step may go is said by its error and by what deforms."""
+        return
