@@ -19,7 +19,8 @@ from . import addon
 FOLDER = Path(__file__).resolve().parent
 EXAMPLES = ("suzanne", "bar", "twist", "aniso", "hetero", "barcut", "drop", "ragdoll", "chain", "links", "muscle",
             "muscle2d", "klann", "bowl", "wrung", "edge", "rollers", "key", "stack", "ducks", "belly", "rabbit",
-            "tumble", "wire", "nails", "jaws", "push", "throw", "friction", "tablecloth", "lo_res", "cloak")
+            "tumble", "wire", "nails", "jaws", "push", "throw", "friction", "tablecloth", "lo_res", "cloak",
+            "towel")
 
 
 def build(name: str, folder: Path = FOLDER) -> Path:

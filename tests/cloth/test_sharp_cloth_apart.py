@@ -103,6 +103,42 @@ def test_a_layer_that_falls_on_one_over_an_edge_is_not_put_onto_that_edge_throug
     assert not steps.told.sentences and cloth.mesh.x[:, 2].min() < above
 
 
+@pytest.mark.parametrize("sizing", [None, Sizing(0.01, 0.03)])
+def test_where_layers_crossed_the_others_are_still_kept_apart(sizing):
+    """One corner goes through the leg below it at the start; all else meets that at 1 m/s and stays on its side."""
+    h, mesh = 1 / 192, folded()
+    corner = np.lexsort((mesh.x[:, 0], -mesh.material[:, 0]))[0]
+    x = mesh.x.copy()
+    x[corner, 2] = -0.01
+    mesh, apart, now = replace(mesh, x=x), barrier(h), Things([]).at(0.0, h)
+    lost = apart.lost(mesh, now)
+    assert 0 < lost.of(mesh).sum() < 0.3 * len(mesh.x)
+    steps = steps_of(mesh, Things([]), fabric(bending=1e-5), gravity=(0.0, 0.0, 0.0), pushing=apart, sizing=sizing)
+    cloth, touched = start(mesh), False
+    for k in range(16):
+        cloth = steps.step(cloth, k * h, h)
+        assert apart.crossing(cloth.mesh, now, lost) is None
+        pushes = apart.of(cloth.mesh, now, lost)
+        touched |= pushes.is_near(pushes.start)
+    assert touched and ["pushed through itself" in one for one in steps.told.sentences].count(True) == 1
+
+
+def test_layers_too_near_for_all_digits_are_kept_apart():
+    """At 1e-8 of the distance at which they push nothing is left of all else beside the barrier's stiffness."""
+    h, mesh = 1 / 192, folded(gap=0.01)
+    upper = np.argmin(np.abs(mesh.material[:, 0] - 0.3) + np.abs(mesh.material[:, 1] - 0.05))
+    x = mesh.x.copy()
+    x[upper, 2] = 1e-8 * NEAR
+    mesh, apart, now = replace(mesh, x=x), barrier(h), Things([]).at(0.0, h)
+    assert apart.crossing(mesh, now) is None
+    steps = steps_of(mesh, Things([]), fabric(bending=1e-5), gravity=(0.0, 0.0, 0.0), pushing=apart)
+    cloth = start(mesh)
+    for k in range(6):
+        cloth = steps.step(cloth, k * h, h)
+        assert apart.crossing(cloth.mesh, now) is None
+    assert not steps.told.sentences
+
+
 def test_without_it_they_go_through_each_other():
     h, mesh = 1 / 192, folded()
     steps = steps_of(mesh, Things([]), fabric(bending=1e-5), gravity=(0.0, 0.0, 0.0))

@@ -263,16 +263,19 @@ class Surfaces:
     def crossing(self, x: Vec) -> tuple[Index, Index] | None:
         """Nodes of an edge (2,) and of a triangle (3,) that it goes through at positions (n, 3), None where none does.
         """
-        here = x[self.nodes]
-        if not ipctk.has_intersections(self._mesh, here, self._tree):
+        if not ipctk.has_intersections(self._mesh, x[self.nodes], self._tree):
             return None
+        return next(self.crossings(x), None)
+
+    def crossings(self, x: Vec) -> Iterator[tuple[Index, Index]]:
+        """The same of all edges and triangles that do."""
+        here = x[self.nodes]
         self._tree.can_vertices_collide = self._mesh.can_collide
         self._tree.build(here, self.edges, self.triangles, 0.0)
         for e, f in _numbers(self._tree.detect_edge_face_candidates(), "edge_id", "face_id"):
             edge, face = self.edges[e], self.triangles[f]
             if not np.isin(edge, face).any() and ipctk.is_edge_intersecting_triangle(*here[edge], *here[face]):
-                return self.nodes[edge], self.nodes[face]
-        return None
+                yield self.nodes[edge], self.nodes[face]
 
 
 def _strangers(owner: Index, meets: Any) -> Iterator[Any]:

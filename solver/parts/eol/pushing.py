@@ -15,8 +15,9 @@ from ...contact.find.mesh import Surfaces
 from ...contact.laws.interface import ContactLaw
 from ...forces.stencils import side_by_side
 from ...sheet.sheet_mesh import SheetMesh
-from ...state import Index, Vec
+from ...state import Index, Mask, Vec
 from .fabric import Assembled
+from .lost import Lost
 from .pushing_kernels import add_pushes
 from .things import Moment
 
@@ -49,25 +50,49 @@ class Pushing:
     _faces: Index = field(default_factory=lambda: np.zeros((0, 3), np.int32), init=False)
     _surfaces: Surfaces | None = field(default=None, init=False)
     _made: ContactLaw | None = field(default=None, init=False)
-    _asked: tuple[SheetMesh, Moment, tuple[str, str, Vec] | None] | None = field(default=None, init=False)
+    _asked: tuple[SheetMesh, Moment, Lost | None, tuple[str, str, Vec] | None] | None = field(default=None, init=False)
+    _apart: Mask = field(default_factory=lambda: np.zeros(0, bool), init=False)
 
     def forget_past(self) -> None:
         """Drop what was made for the mesh of the last step."""
         self._surfaces = self._made = self._asked = None
 
-    def of(self, mesh: SheetMesh, now: Moment) -> Pushes:
-        """For a step from there on."""
-        return Pushes(self._law_of(mesh, now), mesh, now)
+    def of(self, mesh: SheetMesh, now: Moment, lost: Lost | None = None) -> Pushes | None:
+        """For a step from there on, but where it is lost; None where it is everywhere."""
+        return None if self._is_all(lost, mesh) else Pushes(self._law_of(mesh, now, lost), mesh, now, lost)
 
-    def crossing(self, mesh: SheetMesh, now: Moment) -> tuple[str, str, Vec] | None:
-        """What goes through what, and where (3,) [m]; None where nothing does. Looked for once."""
-        last = self._asked
-        if last is None or last[1] is not now or last[0].x is not mesh.x or last[0].faces is not mesh.faces:
-            last = self._asked = mesh, now, self._crossing(mesh, now)
-        return last[2]
+    @staticmethod
+    def _is_all(lost: Lost | None, mesh: SheetMesh) -> bool:
+        return lost is not None and bool(lost.of(mesh)[mesh.faces].any(axis=1).all())
 
-    def _crossing(self, mesh: SheetMesh, now: Moment) -> tuple[str, str, Vec] | None:
+    def lost(self, mesh: SheetMesh, now: Moment) -> Lost | None:
+        """Where it goes through something; None where nothing does."""
+        if self.crossing(mesh, now) is None:
+            return None
         self._law_of(mesh, now)
+        assert self._surfaces is not None
+        nodes = [np.concatenate(pair) for pair in self._surfaces.crossings(np.concatenate([mesh.x, now.round_x]))]
+        all_nodes: Index = np.unique(np.concatenate(nodes)).astype(np.int32)
+        return Lost.at(mesh, all_nodes[all_nodes < len(mesh.x)])
+
+    def crossing(self, mesh: SheetMesh, now: Moment, lost: Lost | None = None) -> tuple[str, str, Vec] | None:
+        """What goes through what, and where (3,) [m]; None where nothing does but where it is lost. Looked for once."""
+        last = self._asked
+        if last is None or last[1] is not now or last[2] is not lost or last[0].x is not mesh.x or (
+                last[0].faces is not mesh.faces):
+            last = self._asked = mesh, now, lost, self._crossing(mesh, now, lost)
+        return last[3]
+
+    def crossing_anew(self, mesh: SheetMesh, before: SheetMesh, now: Moment) -> tuple[str, str, Vec] | None:
+        """What goes through what, but where it did so on an earlier mesh of the same cloth."""
+        crossing = self.crossing(mesh, now)
+        lost = None if crossing is None else self.lost(before, now)
+        return crossing if lost is None else self.crossing(mesh, now, lost)
+
+    def _crossing(self, mesh: SheetMesh, now: Moment, lost: Lost | None) -> tuple[str, str, Vec] | None:
+        if self._is_all(lost, mesh):
+            return None
+        self._law_of(mesh, now, lost)
         assert self._surfaces is not None
         x, count = np.concatenate([mesh.x, now.round_x]), len(mesh.x)
         found = self._surfaces.crossing(x)
@@ -76,8 +101,9 @@ class Pushing:
         one, other = (self.names[0 if nodes[0] < count else int(self.owner[nodes[0] - count])] for nodes in found)
         return one, other, x[found[1]].mean(axis=0)
 
-    def _law_of(self, mesh: SheetMesh, now: Moment) -> ContactLaw:
-        if self._made is None or not np.array_equal(self._faces, mesh.faces):
+    def _law_of(self, mesh: SheetMesh, now: Moment, lost: Lost | None = None) -> ContactLaw:
+        apart = np.ones(len(mesh.faces), dtype=bool) if lost is None else ~lost.of(mesh)[mesh.faces].any(axis=1)
+        if self._made is None or not np.array_equal(self._faces, mesh.faces) or not np.array_equal(self._apart, apart):
             count = len(mesh.x)
             flat = np.column_stack([mesh.material, np.zeros(count)])
             rest = np.concatenate([flat, now.round_x])
@@ -85,9 +111,9 @@ class Pushing:
             owner = np.concatenate([np.full(count, CLOTH), self.owner]).astype(np.int32)
             meets = np.ones((int(owner.max(initial=0)) + 1,) * 2, dtype=bool)
             meets[CLOTH, CLOTH] = self.itself
-            self._surfaces = Surfaces(rest, np.concatenate([mesh.faces, self.triangles + np.int32(count)]).astype(
-                np.int32), group, owner, None if meets.all() else meets)
-            self._made, self._faces = self.law(self._surfaces, rest, mesh), mesh.faces
+            faces = np.concatenate([mesh.faces[apart], self.triangles + np.int32(count)]).astype(np.int32)
+            self._surfaces = Surfaces(rest, faces, group, owner, None if meets.all() else meets)
+            self._made, self._faces, self._apart = self.law(self._surfaces, rest, mesh), mesh.faces, apart
         return self._made
 
 
@@ -98,6 +124,8 @@ class Pushes:
     law: ContactLaw
     mesh: SheetMesh  #: at the start
     now: Moment
+    lost: Lost | None = None  #: where nothing pushes
+    firmest: float = np.inf  #: no pair is stiffer than this, and pushes that much less [N/m]
 
     @property
     def reach(self) -> float:
@@ -134,7 +162,11 @@ class Pushes:
         if rubs is not None:
             tables.append(rubs.fill(here, 0.0, True))
         nodes, blocks = side_by_side(tables)
-        return nodes, np.concatenate([one.forces for one in tables]), blocks
+        forces = np.concatenate([one.forces for one in tables])
+        if self.firmest < np.inf:
+            share = self.firmest / np.maximum(np.abs(blocks).max(axis=(1, 2)), self.firmest)
+            blocks, forces = share[:, None, None] * blocks, share[:, None, None] * forces
+        return nodes, forces, blocks
 
     def felt(self, at: Way, x: Vec, h: float) -> Vec:
         """Impulses on what is round, (o, 3) [N s], in a step that was solved there and ends with the cloth at x: what

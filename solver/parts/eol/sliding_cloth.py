@@ -22,6 +22,7 @@ from .cloth import Cloth
 from .cone import Cone, cone
 from .fabric import Assembled, Assembler, Breeze, Fabric
 from .gone_through import WITHIN, gone_through, inside
+from .lost import Lost
 from .pushing import Pushes, Pushing
 from .rows import Rows
 from .rubbing import Rubbed, along_surface, over_features
@@ -37,6 +38,7 @@ LEAP = 1.0  #: of the thickness and a step's move: what is further through an ed
 NOWHERE = 1.0e-9  #: [m]: what is nearer to its feature is on it
 SHORTER = 0.5  #: of a step in which a face would be pulled through an edge
 SHORTEST = 1.0 / 64.0  #: of a step that is tried
+FIRMEST = 1.0e7  #: of a vertex' own diagonal: what is stiffer beside it leaves too few digits of all else
 ROUNDS = 16  #: of what pushes, before the step is tried shorter
 ENOUGH = 6  #: after which a move is taken that meets nothing
 SETTLED = 0.1  #: of the distance at which surfaces push: where the next round moves less it is the last
@@ -161,11 +163,10 @@ class SlidingCloth:
         warm, spared = self._warm, np.zeros(len(cloth.mesh.x), dtype=bool)
         for left in range(TRIES, -1, -1):
             made = self._adapted(self._conformed(cloth, now, h, spared), now, h)
-            crossing = None if self.pushing is None or not left else self.pushing.crossing(made.mesh, now)
+            crossing = None if self.pushing is None or not left else self.pushing.crossing_anew(made.mesh, cloth.mesh,
+                                                                                                now)
             if crossing is None:
                 break
-            if not spared.any() and self.pushing is not None and self.pushing.crossing(cloth.mesh, now) is not None:
-                break  # it was so before
             spared = spared | _close(cloth.mesh, crossing[2][None]) | (left == 1)
             self._warm = warm
         return made
@@ -202,7 +203,7 @@ class SlidingCloth:
             made = replace(adapted.mesh, on=runs.to_edges(adapted.mesh.on, adapted.mesh.x))
             there, deepest = inside(self._look(made, now, h), self._tolerance)
             if not deepest or deepest <= inside(self._look(cloth.mesh, now, h), self._tolerance)[1]:
-                crossing = None if self.pushing is None else self.pushing.crossing(made, now)
+                crossing = None if self.pushing is None else self.pushing.crossing_anew(made, cloth.mesh, now)
                 if crossing is None:
                     return self._moved(cloth, replace(made, kept=np.where(
                         adapted.was >= 0, cloth.mesh.kept[adapted.was], False)), adapted.was)
@@ -230,7 +231,7 @@ class SlidingCloth:
         return last
 
     def _pushes(self, mesh: SheetMesh, now: Moment) -> Pushes | None:
-        """What pushes in a step from there on; nothing does where something is crossed already, and it is said."""
+        """What pushes in a step from there on; where something is crossed already nothing does, and it is said."""
         if self.pushing is None:
             return None
         crossing = self.pushing.crossing(mesh, now)
@@ -239,8 +240,8 @@ class SlidingCloth:
         one, other, place = crossing
         what = "itself" if one == other else f'"{other if one == self.pushing.names[0] else one}"'
         self.told.once("crossing", f"it was pushed through {what} near {place_of(place)}: until it is out again "
-                       "nothing keeps it apart")
-        return None
+                       "nothing keeps it apart there")
+        return self.pushing.of(mesh, now, self.pushing.lost(mesh, now))
 
     def _solved(self, cloth: Cloth, now: Moment, pushes: Pushes | None, time: float, h: float) -> Solved | None:
         """Rates at the end of a step that begins on this mesh; None where what pushes does not settle in time.
@@ -270,12 +271,21 @@ class SlidingCloth:
         try:
             answer, pushed = (None, pushed) if pushes is None else self._kept_apart(posed, pushes, answer_of,
                                                                                     asked_more, h)
-        except Singular:
+        except Singular as failure:
+            assert self.pushing is not None and pushes is not None
             # layers so near that beside their barrier no digit is left of all else; no shorter step helps
-            solved = self._solved(cloth, now, None, time, h)
-            self.told.once("pressed", "its layers were pressed together more than can be computed: for a moment "
-                           "nothing kept them apart")
-            return solved
+            softer = replace(pushes, firmest=FIRMEST * float(np.median(posed.blocks[posed.unknowns.diagonal, 0, 0]))
+                             / h**2)
+            if softer.firmest < pushes.firmest:
+                solved = self._solved(cloth, now, softer, time, h)
+                if solved is not None:
+                    return solved
+            lost = Lost.at(mesh, np.unique(failure.vertices))
+            lost = lost if pushes.lost is None else lost.and_more(pushes.lost)
+            self.told.once("pressed", "its layers were pressed together more than can be computed near "
+                           f"{place_of(mesh.x[failure.vertices[0]])}: for a moment nothing kept them apart there")
+            known = pushes.lost is not None and bool(pushes.lost.of(mesh)[failure.vertices].all())
+            return self._solved(cloth, now, None if known else self.pushing.of(mesh, now, lost), time, h)
         if pushes is None:
             answer, _ = answer_of(posed, self._warm)
             for _ in range(ROUNDS):
