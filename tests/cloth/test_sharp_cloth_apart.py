@@ -63,12 +63,14 @@ def energy(mesh):
 
 @pytest.mark.parametrize("gap", [1e-6, 1e-9, 1e-12])
 def test_layers_without_any_room_between_them_lose_no_bake(gap):
-    """A barrier so stiff that no digit of the rest's mass is left beside it: they are let through, and it is said."""
+    """A barrier beside which no digit of the rest's mass is left is only as stiff as leaves some; where that does not
+    help they are let through there, and it is said."""
     h, mesh = 1 / 192, folded(gap)
     steps = steps_of(mesh, Things([]), fabric(bending=1e-5), gravity=(0.0, 0.0, 0.0), pushing=barrier(h))
     cloth = steps.step(start(mesh), 0.0, h)
     assert np.abs(cloth.mesh.x).max() < 0.21
-    assert [one.startswith("its layers were pressed together") for one in steps.told.sentences] == [True] * (gap < 1e-8)
+    said = [one.startswith("its layers were pressed together") for one in steps.told.sentences]
+    assert said == [True] * (gap < 1e-11)
 
 
 @pytest.mark.parametrize(("friction", "sizing", "lost"), [(0.0, Sizing(0.008, 0.03), 2e-3), (0.5, None, 1e-9)])
