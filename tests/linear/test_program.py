@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from scipy.optimize import LinearConstraint, minimize
 
 from solver.linear.cholesky.superlu import SuperLU
+from solver.linear.constrained.across import Across
 from solver.linear.constrained.program import SparseProgram
 from solver.linear.constrained.rows import (
     Infeasible,
@@ -320,3 +321,34 @@ def test_rows_that_come_and_go_beside_one_factor_answer_as_another_factor_does(s
     for other in (usual, beside):
         assert np.abs(other.u - anew.u).max() <= 1e-10 * np.abs(anew.u).max()
         assert np.abs(other.on_vertex - anew.on_vertex).max() <= 1e-9 * np.abs(anew.on_vertex).max()
+
+
+@pytest.mark.parametrize("seed", [3, 5, 7])
+def test_half_of_a_solve_beside_the_factor_is_enough(seed, monkeypatch):
+    """L⁻¹ times the columns, twice, in place of them and A⁻¹ times them."""
+    A, b, unknowns, rows, spread = random_program(seed)
+    C, c, equal = written_out(len(b), unknowns, rows, spread)
+    whole = SparseProgram().solve(A, b, unknowns, rows, spread)
+    monkeypatch.setattr("solver.linear.constrained.reduced.MANY", 1)
+    program = SparseProgram()
+    answer = program.solve(A, b, unknowns, rows, spread)
+    assert program._reduced._halves is not None
+    judged(A, b, C, c, equal, answer)
+    assert np.abs(answer.u - whole.u).max() <= 1e-10 * np.abs(whole.u).max()
+    assert (answer.spread_active == whole.spread_active).all() and answer.spread_active.any()
+
+
+def test_rows_across_vertices_by_their_entries():
+    """One unknown twice in a row too."""
+    rng = np.random.default_rng(4)
+    first, row = np.array([0, 3, 3, 7]), np.repeat([0, 1, 2], [3, 0, 4])
+    column, value = np.array([1, 4, 2, 0, 3, 3, 5]), rng.normal(size=7)
+    rows, u, dense = Across(first, row, column, value), rng.normal(size=6), np.zeros((3, 6))
+    np.add.at(dense, (row, column), value)
+    written = np.zeros((3, 6))
+    for k in range(3):
+        rows.write(k, written[k])
+    np.testing.assert_array_equal(written, dense)
+    np.testing.assert_allclose(rows.times(u), dense @ u, rtol=1e-13)
+    np.testing.assert_allclose(rows.squares(u), [u[column[row == k]] @ value[row == k] ** 2 for k in range(3)],
+                               rtol=1e-13, atol=1e-300)

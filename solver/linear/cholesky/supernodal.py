@@ -69,12 +69,20 @@ class Supernodes(ABC):
 
     def solve(self, right: Vec) -> Vec:
         """The factored matrix's inverse times right, (n, c): in the unknowns' own order, and of new memory."""
+        return self.other_half(self.half(right))
+
+    def half(self, right: Vec) -> Vec:
+        """L⁻¹ P right, (n, c), of new memory; quick where few of its rows are not zero."""
         y = np.ascontiguousarray(right[self.permutation])
         groups = -(-y.shape[1] // GROUP)
         if groups > len(self._works):
             self._works = np.zeros((groups, self.longest * GROUP))
         inside = (self.values, self.first, self.rows_start, self.values_start, self.rows)
         share(forward, groups, y, groups, *inside, self._works)
+        return y
+
+    def other_half(self, y: Vec) -> Vec:
+        """Pᵀ L⁻ᵀ y, (n, c), which is written over."""
         self.solve_lt(y)
         answer = np.empty_like(y)
         answer[self.permutation] = y
@@ -251,6 +259,12 @@ def forward(  # type: ignore[no-untyped-def]
         for s in range(first.shape[0] - 1):
             columns, base = first[s + 1] - first[s], values_start[s]
             own, length = rows_start[s], rows_start[s + 1] - rows_start[s]
+            asked = False
+            for r in range(columns):
+                for c in range(left, right):
+                    asked = asked or y[first[s] + r, c] != 0.0
+            if not asked:
+                continue  # nothing stands here or below that reaches it
             for r in range(length):
                 row = y[rows[own + r]]
                 for c in range(width):

@@ -12,6 +12,7 @@ from ...errors import StepFailed
 from ...state import Index, Mask, Vec
 from ..choose import choose
 from ..interface import LinearSolver, available
+from .across import Across
 from .reduced import IMPLIED, Reduced
 from .rows import Answer, Infeasible, Keys, SpreadRows, VertexRows, WarmStart, no_spread_rows
 from .vertex_pattern import VertexPattern
@@ -100,16 +101,13 @@ class _Run:
         reduced.take(self.values, self.rows.touched, self.rows.first, self.rows.factor, self.spread)
         self.strongest = float(np.abs(right).max(initial=0.0))
 
-    def _across(self, spread: SpreadRows) -> tuple[Vec, Vec]:
-        """The spread rows by place, of length one, (s, m), and their lengths."""
-        if not len(spread):
-            return np.zeros((0, len(self.right))), np.ones(0)
-        length = np.sqrt(np.asarray(spread.matrix.multiply(spread.matrix).sum(axis=1)).ravel())
-        length[length == 0.0] = 1.0
+    def _across(self, spread: SpreadRows) -> tuple[Across, Vec]:
+        """The spread rows by place, of length one, and their lengths."""
         matrix = spread.matrix
-        data = matrix.data / np.repeat(length, np.diff(matrix.indptr))
-        placed = sp.csr_matrix((data, self.reduced.pattern.place[matrix.indices], matrix.indptr), matrix.shape)
-        return placed.toarray(), length
+        row = np.repeat(np.arange(len(spread)), np.diff(matrix.indptr))
+        length = np.sqrt(np.bincount(row, np.square(matrix.data), len(spread)))
+        length[length == 0.0] = 1.0
+        return Across(matrix.indptr, row, self.reduced.pattern.place[matrix.indices], matrix.data / length[row]), length
 
     def answer(self, warm: WarmStart | None) -> Answer:
         table, keys = self.rows, np.zeros(0, np.int64) if warm is None else np.sort(warm.keys)
@@ -218,7 +216,8 @@ class _Run:
         """A row over all unknowns, (m,)."""
         count = len(self.active)
         if one >= count:
-            across: Vec = self.spread[one - count]
+            across: Vec = np.zeros(len(self.right))
+            self.spread.write(one - count, across)
             return across
         row, start, vertex = np.zeros(len(self.right)), self.reduced.pattern.start, self.rows.vertex[one]
         row[start[vertex] : start[vertex + 1]] = self.rows.factor[one, : start[vertex + 1] - start[vertex]]
@@ -249,7 +248,7 @@ class _Run:
         return np.einsum("ri,ri->r", table.factor, there) - table.target  # type: ignore[no-any-return]
 
     def _spread_gap(self) -> Vec:
-        return self.spread @ self.u - self.spread_target  # type: ignore[no-any-return]
+        return self.spread.times(self.u) - self.spread_target
 
     def _tolerance(self) -> Vec:
         return GAP * (self._fastest() + np.abs(self.rows.target))

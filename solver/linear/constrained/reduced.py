@@ -9,7 +9,9 @@ from scipy.linalg import solve_triangular
 
 from ...state import Index, Mask, Vec
 from ...threads import kernel
-from ..interface import LinearSolver, NotPositiveDefinite
+from ..cholesky.supernodal import Supernodes
+from ..interface import LinearSolver, NotPositiveDefinite, inside_of
+from .across import Across
 from .beside import FREED, ON_VERTEX, SPREAD, Beside, Name
 from .frames import (
     make_frames,
@@ -23,6 +25,7 @@ from .frames import (
 from .rows import MOST, Singular
 from .vertex_pattern import VertexPattern
 
+MANY = 32  #: columns at once for which a look inside of the factor pays: half of their solve is enough then
 FEW = 24  #: rows that come and directions that go beside one factor: with more of them another one is as quick
 SINGULAR = 1.0e-13  #: of the matrix' diagonal: as much resists a motion as rounding leaves of nothing
 IMPLIED = 1.0e-12  #: of what moves a row: all that is left of it once others hold that imply it
@@ -48,13 +51,15 @@ class Reduced:
         self._next_frames, self._next_corners = np.zeros((count, MOST, MOST)), np.zeros((count, MOST, MOST))
         self._probe: Vec = np.cos(12.9898 * np.arange(size) ** 2)
         self._values: Vec = np.zeros(0)
+        self._halves: Supernodes | None = None  #: with it columns beside the factor are solved by half
+        self._fresh = True  #: nothing was asked beside this factor
         self.factored = self.tried = 0
 
-    def take(self, values: Vec, touched: Index, row_first: Index, factor: Vec, spread: Vec) -> None:
+    def take(self, values: Vec, touched: Index, row_first: Index, factor: Vec, spread: Across) -> None:
         """Another matrix and its rows, none of which hold yet.
 
         values: of A on the pattern. touched (t,): vertices that have rows, theirs are row_first[k] to row_first[k + 1]
-        of factor (r, 5). spread: the other rows, (s, m).
+        of factor (r, 5). spread: the other rows.
         """
         self._values, self._touched, self._row_first, self._factor = values, touched, row_first, factor
         self._spread = spread
@@ -67,7 +72,7 @@ class Reduced:
         self.diagonal: Vec = values[self.pattern.lower.indptr[:-1]]
         inverse = 1.0 / np.maximum(self.diagonal, TINY)
         #: what each row moves where nothing holds and no unknown drags another along, (s,)
-        self.loose: Vec = np.square(spread) @ inverse if len(spread) else np.zeros(0)
+        self.loose: Vec = spread.squares(inverse)
         self.factored = self.tried = 0
 
     def hold(self, active: Mask, spread_active: Mask) -> None:
@@ -105,6 +110,7 @@ class Reduced:
         self._scale = _scale(pattern.lower.data[pattern.lower.indptr[:-1]])
         self._proven = self._proven and bool((self._held >= self._proven_held).all())
         self._beside_it = Beside(len(self.diagonal))
+        self._halves, self._fresh = None, True
 
     def _beside(self) -> bool:
         """What changed since the matrix was factored, and whether that is little."""
@@ -130,66 +136,81 @@ class Reduced:
         directions have nothing left to resist them, as far as rounding shows."""
         asked = np.flatnonzero(spread_active)
         extra, count = len(self._extra), len(self._freed)
-        self._beside_it.ask([*((FREED, v, k) for v, k in self._freed), *((ON_VERTEX, int(r), 0) for r in self._extra),
-                             *((SPREAD, int(k), 0) for k in asked)], self._written, self._solved)
-        whole, turned, solved = self._beside_it.columns()
+        freed: list[Name] = [(FREED, v, k) for v, k in self._freed]
+        self._beside_it.ask([*freed, *((ON_VERTEX, r, 0) for r in self._extra.tolist()),
+                             *((SPREAD, k, 0) for k in asked.tolist())], self._written, self._solved)
+        whole, turned, first, second = self._beside_it.columns()
         self._loose, self._rows = whole[:, :count], whole[:, count:]
         self._pulled, self._turned = turned[:, :count], turned[:, count:]
-        self._from_loose, self._from_rows = solved[:, :count], solved[:, count:]
+        self._of_loose, self._of_rows = second[:, :count], second[:, count:]
         if not count and not self._rows.shape[1]:
             self._asked, self._triangle = asked, np.zeros((0, 0))
             return True
 
-        own = self._loose.T @ self._beside_it.products()[:, :count]
-        stiff = own - self._pulled.T @ self._from_loose
+        own = self._loose.T @ self._beside_it.products(freed)
+        stiff = own - first[:, :count].T @ self._of_loose
         try:
             self._stiff = np.linalg.cholesky(0.5 * (stiff + stiff.T))
         except np.linalg.LinAlgError:
             return False
         if not (np.square(self._stiff.diagonal()) > SINGULAR * own.diagonal()).all():
             return False
-        self._across = self._rows.T @ self._loose - self._turned.T @ self._from_loose
-        matrix = self._turned.T @ self._from_rows
+        self._across = self._rows.T @ self._loose - first[:, count:].T @ self._of_loose
+        matrix = first[:, count:].T @ self._of_rows
         if count:
             half = solve_triangular(self._stiff, self._across.T, lower=True)
             matrix += half.T @ half
-        least = IMPLIED * (np.square(self._rows).T @ (1.0 / np.maximum(self.diagonal, TINY)))
+        least = IMPLIED * np.concatenate([np.square(self._rows[:, :extra]).T @ (1.0 / np.maximum(self.diagonal, TINY)),
+                                          self.loose[asked]])
         kept, triangle = np.empty(len(matrix), np.bool_), np.zeros_like(matrix)
         independent(np.ascontiguousarray(matrix), least, kept, triangle)
         if not kept.all():
             active[self._extra[~kept[:extra]]] = False
             spread_active[asked[~kept[extra:]]] = False
-            self._rows, self._turned, self._from_rows = (
-                columns[:, kept] for columns in (self._rows, self._turned, self._from_rows))
+            self._rows, self._turned, self._of_rows = (
+                columns[:, kept] for columns in (self._rows, self._turned, self._of_rows))
             self._across, triangle = self._across[kept], triangle[np.ix_(kept, kept)]
             asked, self._extra = asked[kept[extra:]], self._extra[kept[:extra]]
         self._asked, self._triangle = asked, triangle
         return True
 
     def _written(self, kind: int, number: int, direction: int, column: Vec) -> None:
-        """Write a row, or a direction that was let go, over all unknowns, (m,)."""
-        column[:] = 0.0
+        """Write a row, or a direction that was let go, over all unknowns, (m,), which are zero."""
         if kind == SPREAD:
-            column[:] = self._spread[number]
+            self._spread.write(number, column)
             return
         v = int(self._vertex_of[number]) if kind == ON_VERTEX else number
         first, end = self.pattern.start[v], self.pattern.start[v + 1]
         column[first:end] = (self._factor[number, : end - first] if kind == ON_VERTEX
                              else self._frames[v, : end - first, direction])
 
-    def _solved(self, names: Sequence[Name], whole: Vec) -> tuple[Vec, Vec, Vec]:
-        """A times columns that were let go, the columns in frames, and what the factor answers to them, all (m, c)."""
-        kinds = np.array([name[0] for name in names])
-        fresh = [(v, k) for kind, v, k in names if kind == FREED]
-        products: Vec = np.zeros_like(whole)
-        moved = np.empty(len(products))
-        for c, (v, k) in zip(np.flatnonzero(kinds == FREED), fresh):
-            size = self.pattern.start[v + 1] - self.pattern.start[v]
-            product_at(*self.pattern.blocks, self._values, v, np.ascontiguousarray(self._frames[v, :size, k]), moved)
-            products[:, c] = moved
-        turned: Vec = np.ascontiguousarray(np.where(kinds == FREED, products, whole))
+    def _solved(self, names: Sequence[Name], whole: Vec) -> tuple[Vec, Vec, Vec, dict[Name, Vec]]:
+        """The columns in frames, of directions that were let go A times these in their place, and those; between them
+        what `Beside` multiplies."""
+        products = dict[Name, Vec]()
+        turned = np.ascontiguousarray(whole)
+        if turned is whole:  # a single column is both
+            turned = whole.copy()
+        for c, name in enumerate(names):
+            kind, v, k = name
+            if kind == FREED:
+                moved = products[name] = np.empty(len(whole))
+                size = self.pattern.start[v + 1] - self.pattern.start[v]
+                product_at(*self.pattern.blocks, self._values, v, np.ascontiguousarray(self._frames[v, :size, k]),
+                           moved)
+                turned[:, c] = moved
         self._into(turned)
-        return products, turned, self.linear.solve(turned)
+        if self._halves is None and self._fresh and len(names) >= MANY:
+            self._halves = inside_of(self.linear)
+        self._fresh = False
+        if self._halves is None:
+            return turned, turned, self.linear.solve(turned), products
+        half = self._halves.half(turned)
+        return turned, half, half, products
+
+    def _answer(self, columns: Vec) -> Vec:
+        """What the factor answers to columns of which this is the second of the two, (m,)."""
+        return columns if self._halves is None else self._halves.other_half(columns[:, None].copy())[:, 0]
 
     def solve(self, right: Vec, target: Vec, spread_target: Vec) -> tuple[Vec, Vec, Vec]:
         """u (m,), and the multipliers of vertices' rows (r,) and of the others (s,), zero where they do not hold.
@@ -249,12 +270,12 @@ class Reduced:
         if len(missing):
             pushes = solve_triangular(self._triangle, solve_triangular(self._triangle, missing, lower=True),
                                       lower=True, trans=1)
-            free = free + self._from_rows @ pushes
+        more = self._of_rows @ pushes
         if not len(self._freed):
-            return free, np.zeros(len(free)), pushes
+            return free + self._answer(more), np.zeros(len(free)), pushes
         half = half + solve_triangular(self._stiff, self._across.T @ pushes, lower=True)
         loose = solve_triangular(self._stiff, half, lower=True, trans=1)
-        return free - self._from_loose @ loose, self._loose @ loose, pushes
+        return free + self._answer(more - self._of_loose @ loose), self._loose @ loose, pushes
 
     def product(self, u: Vec) -> Vec:
         """A u, (m,)."""

@@ -1,0 +1,35 @@
+"""Rows on several unknowns, few of them each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...state import Index, Vec
+
+
+@dataclass(frozen=True)
+class Across:
+    """s rows; what a row has of one unknown may stand in several parts."""
+
+    first: Index  #: entry of each row, (s + 1,)
+    row: Index  #: of each entry
+    column: Index  #: its unknown
+    value: Vec
+
+    def __len__(self) -> int:
+        return len(self.first) - 1
+
+    def times(self, u: Vec) -> Vec:
+        """Each row times unknowns (m,), (s,)."""
+        return np.asarray(np.bincount(self.row, self.value * u[self.column], len(self)), dtype=float)
+
+    def squares(self, weight: Vec) -> Vec:
+        """Each row's squares weighted by unknown, (s,); parts of one entry count apart."""
+        return np.asarray(np.bincount(self.row, np.square(self.value) * weight[self.column], len(self)), dtype=float)
+
+    def write(self, number: int, out: Vec) -> None:
+        """Add a row to what stands at its unknowns, (m,)."""
+        here = slice(int(self.first[number]), int(self.first[number + 1]))
+        np.add.at(out, self.column[here], self.value[here])
