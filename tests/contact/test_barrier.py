@@ -142,6 +142,24 @@ def test_projection_is_that_of_ipctk_pair_by_pair():
             assert np.abs(found + wanted).max() <= 1e-9 * np.abs(wanted).max()
 
 
+def test_a_way_that_is_only_rounding_leaves_stiffness_finite_and_definite():
+    """A fold laid flat onto itself: a vertex so near another edge that what is between them points along that edge."""
+    x = np.array([[-0.001, 0.151, 0.001], [-0.005, 0.151, 0.001], [0.005, 0.151, 0.001], [0.031, 0.189, -0.009]])
+    law = Barrier(Surfaces(x, np.array([[1, 2, 3]], np.int32), np.full(4, -1)), x, np.full(4, 3.0), np.zeros(4), REACH,
+                  SMOOTH, np.zeros(4))
+    alone = NearPairs(np.arange(4, dtype=np.int32)[None], 1, np.array([[0, 1]]), np.array([0.0]))
+    law._found_near = lambda x: alone
+    pushing = 0
+    for place in np.linspace(-0.0049, 0.0049, 99):
+        x[0, 0] = place
+        blocks = law.fill(x, 0.0, True)
+        K = dense(blocks, 4)
+        pushing += len(blocks.nodes)
+        assert np.isfinite(K).all()
+        assert np.linalg.eigvalsh(K).max() <= 1e-9 * np.abs(K).max()
+    assert pushing
+
+
 def test_forces_and_stiffness_are_slopes(touching):
     x, law = touching
     rng, step = np.random.default_rng(0), 1e-7

@@ -134,18 +134,25 @@ def frame(work, rows, axes):  # type: ignore[no-untyped-def]
         axes[0, i], axes[1, i] = work[WAY + i] / length, 0.0
         if abs(axes[0, i]) < abs(axes[0, least]):
             least = i
-    # a direction across, along what is free where there is something, and the third one
+    # a direction across, along what is free where there is something, and the third one. Of a way that is nothing but
+    # rounding what is free may be along it
+    norm = 0.0
     if work[FREE] > 0.5:
+        along, whole = 0.0, 0.0
         for i in range(3):
-            axes[1, i] = work[WORK + i]
-    else:
-        axes[1, least] = 1.0
-    along, norm = 0.0, 0.0
-    for i in range(3):
-        along += axes[0, i] * axes[1, i]
-    for i in range(3):
-        axes[1, i] -= along * axes[0, i]
-        norm += axes[1, i] * axes[1, i]
+            along += axes[0, i] * work[WORK + i]
+            whole += work[WORK + i] * work[WORK + i]
+        for i in range(3):
+            axes[1, i] = work[WORK + i] - along * axes[0, i]
+            norm += axes[1, i] * axes[1, i]
+        if norm <= 1.0e-24 * whole:
+            norm = 0.0
+    if norm == 0.0:
+        for i in range(3):
+            axes[1, i] = -axes[0, least] * axes[0, i]
+        axes[1, least] += 1.0
+        for i in range(3):
+            norm += axes[1, i] * axes[1, i]
     for i in range(3):
         axes[1, i] /= np.sqrt(norm)
     axes[2, 0] = axes[0, 1] * axes[1, 2] - axes[0, 2] * axes[1, 1]
