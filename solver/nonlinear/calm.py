@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 
 from ..errors import StepFailed
@@ -16,6 +19,18 @@ CALM = 4  #: most iterations of a step that was given up
 
 class GaveUp(StepFailed):
     """A stage that may as well be linearised."""
+
+
+@contextmanager
+def given_up(problem: StageProblem) -> Iterator[None]:
+    """A stage that fails inside raises GaveUp, or StepFailed still where no step of Euler would do instead, as there is
+    no inertia."""
+    try:
+        yield
+    except StepFailed as failure:
+        if problem.stage.inertia:
+            raise GaveUp(str(failure), failure.object) from failure
+        raise
 
 
 class Calm:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from ..errors import StepFailed
 from ..linear.interface import LinearSolver
 from ..state import Vec
-from .calm import GaveUp
+from .calm import given_up
 from .limits import StopRule, left
 from .problem import StageProblem
 
@@ -23,12 +22,8 @@ class NewtonVisible:
 
     def solve(self, problem: StageProblem, guess: Vec) -> Vec:
         """Near the root. Raises GaveUp; StepFailed where no step of Euler would do instead, as there is no inertia."""
-        try:
+        with given_up(problem):
             return self._solve(problem, guess)
-        except StepFailed as failure:
-            if problem.stage.inertia:
-                raise GaveUp(str(failure), failure.object) from failure
-            raise
 
     def _solve(self, problem: StageProblem, guess: Vec) -> Vec:
         at, last, whole = problem.evaluated(guess), 0.0, False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..errors import StepFailed
 from ..linear.interface import LinearSolver
 from ..state import Vec
-from .calm import CONDENSED, GaveUp
+from .calm import CONDENSED, given_up
 from .kept_factor import KeptFactor
 from .limits import StopRule, left
 from .pairs import Pairs
@@ -39,12 +39,8 @@ class Quick:
 
     def solve(self, problem: StageProblem, guess: Vec) -> Vec:
         """Near the root. Raises GaveUp; StepFailed where no step of Euler would do instead, as there is no inertia."""
-        try:
+        with given_up(problem):
             return self._solve(problem, guess)
-        except StepFailed as failure:
-            if problem.stage.inertia:
-                raise GaveUp(str(failure), failure.object) from failure
-            raise
 
     def _solve(self, problem: StageProblem, guess: Vec) -> Vec:
         at = problem.evaluated(guess)
