@@ -1,9 +1,17 @@
-"""What an artist lists for a soft body: handles, cuts, nails and pulls, each with an object."""
+"""What an artist lists for a soft body: handles, cuts, nails and pulls, each with an object, and painted spots."""
 
 import bpy
 
+from ..solver import catalogue
 from .handles import can_cut, is_empty
 from .identity import OVERRIDABLE
+from .menus import Item, item, items
+
+#: of a spot: the node in its middle alone
+SINGLE: Item = item("none", "Single Node", "By the node that is nearest to its middle", 0)
+
+#: of a handle: what the body's own menu says
+AS_BODY: Item = item("body", "As Painted Spots", "As Spots Move says", 100)
 
 
 class CONJAC_Handle(bpy.types.PropertyGroup):
@@ -15,6 +23,22 @@ class CONJAC_Handle(bpy.types.PropertyGroup):
         name="Handle", description="Empty that picks the nearest node inside the body as a dynamic node",
         type=bpy.types.Object, poll=is_empty, override=OVERRIDABLE,
     )
+    spot: bpy.props.EnumProperty(
+        name="Moves", description="How what is around this handle moves on its own", default="body",
+        items=[AS_BODY, SINGLE, *items(catalogue.menu("spot").values())], override=OVERRIDABLE)
+
+
+class CONJAC_Spots(bpy.types.PropertyGroup):
+    """One vertex group whose spots move in a way of their own."""
+
+    __slots__ = ()
+
+    group: bpy.props.StringProperty(
+        name="Group", description="Vertex group, or float attribute of the vertices, each of whose spots is one: they "
+        "move by themselves and the rest balances around them", override=OVERRIDABLE)
+    spot: bpy.props.EnumProperty(
+        name="Moves", description="How each spot of this group moves on its own", default="turn",
+        items=[SINGLE, *items(catalogue.menu("spot").values())], override=OVERRIDABLE)
 
 
 class CONJAC_Cut(bpy.types.PropertyGroup):
@@ -67,4 +91,4 @@ class CONJAC_Pull(bpy.types.PropertyGroup):
         min=0.0, max=1.0, override=OVERRIDABLE)
 
 
-classes = (CONJAC_Handle, CONJAC_Cut, CONJAC_Nail, CONJAC_Pull)
+classes = (CONJAC_Handle, CONJAC_Spots, CONJAC_Cut, CONJAC_Nail, CONJAC_Pull)

@@ -32,7 +32,7 @@ VERSION = 1
 #: those of which an artist may choose none, and what the menu says of that
 OPTIONAL = {"fiber_material": item("none", "None", "The same in every direction", 0),
             "friction": item("none", "None", "It slides without end", 0),
-            "spot": item("none", "Single Node", "By the node that is nearest to its middle", 0)}
+            "spot": entries.SINGLE}
 
 #: a parameter's unit → Blender's unit; what is not here is shown as a plain number, its unit in the tooltip
 BLENDER_UNITS = {"m": "LENGTH", "m/s": "VELOCITY", "m/s²": "ACCELERATION", "s": "TIME_ABSOLUTE", "rad": "ROTATION"}
@@ -307,6 +307,13 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
     handles: bpy.props.CollectionProperty(
         name="Dynamic Handles", description="Empties that pick dynamic nodes", type=entries.CONJAC_Handle,
         override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})
+
+    spots: bpy.props.CollectionProperty(
+        name="Spots of Their Own", description="Groups of painted spots, each with its own way of moving",
+        type=entries.CONJAC_Spots, override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})
+    suggest_spots: bpy.props.BoolProperty(
+        name="Suggest Where None", description="Where no spot and no handle is there, begin a bake with as many spots "
+        "as Nodes says, where the body swings most", default=False, override=OVERRIDABLE)
 
     cuts: bpy.props.CollectionProperty(
         name="Cuts", description="What cuts the body while it moves", type=entries.CONJAC_Cut,

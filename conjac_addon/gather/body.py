@@ -11,8 +11,7 @@ import numpy as np
 from ...solver import catalogue
 from .. import identity, members
 from .. import settings as properties
-from ..handles import counts
-from . import animated, attach, cloth, fibers, maps
+from . import animated, attach, cloth, fibers, maps, spots
 from .cuts import Cuts, cut_settings
 from .evaluation import Evaluation, coordinates
 from .folder import JobFolder, JobPart
@@ -99,11 +98,6 @@ class BodyReader:
         return body
 
 
-def _listed(names: list[str]) -> str:
-    """The first of some handles by name, and how many there are besides."""
-    return f'its handle "{names[0]}"' + (f" and {len(names) - 1} more" if len(names) > 1 else "")
-
-
 def map_end(obj: bpy.types.Object, scene: bpy.types.Scene, name: str) -> float:
     """What a map blends from or to, in SI. Keyframes of an activation are times what is painted: from nothing on."""
     return 0.0 if name == fibers.ACTIVATION and fibers.is_activated(obj) else properties.si(obj.conjac, name, scene)
@@ -127,6 +121,7 @@ def fill_body(body: dict[str, Any], evaluation: Evaluation, job: JobFolder | Job
         cloth.fill_rest_shape(body["cloth"], evaluation, mesh, job)
     else:
         body |= fibers.directions(evaluation, mesh, job.array)
+        spots.fill_painted(body, evaluation, mesh, job, report)
     evaluation.release()
 
     body["surface"] = {"vertices": job.array("vertices", vertices), "triangles": job.array("triangles", triangles)}
@@ -139,12 +134,6 @@ def fill_body(body: dict[str, Any], evaluation: Evaluation, job: JobFolder | Job
         kind.fill(body, one, job.array, number)
         if kind.animated:
             animated |= one.weights > maps.PAINTED
-    wanted = [] if is_cloth else settings.handles
-    handles = [handle.object for handle in wanted if counts(handle.object, evaluation.view_layer)]
-    unseen = [handle.object.name for handle in wanted
-              if handle.object is not None and handle.object not in handles]
-    if unseen:
-        report(f'"{obj.name}": {_listed(unseen)} picks no dynamic node: hidden or deleted')
-    if handles:
-        body["dynamic"]["points"] = job.array("handles", np.array([evaluation.origin(empty) for empty in handles]))
+    if not is_cloth:
+        spots.fill_handles(body, evaluation, job, report)
     return vertices, np.flatnonzero(animated).astype(np.int32)

@@ -134,6 +134,24 @@ def read(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, settings: bpy.types.
     return found
 
 
+def of_group(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, group: str, whose: str, name: str,
+             report: Callable[[str], None]) -> NDArray[np.float64]:
+    """Weights of one vertex group or float attribute of the vertices, (n,) in [0, 1]. whose: what it is for.
+
+    Raises NoSuchThing where there is no such one.
+    """
+    attribute = mesh.attributes.get(group) if group else None
+    if attribute is not None and attribute.domain == "POINT" and attribute.data_type == "FLOAT":
+        read = np.empty(len(mesh.vertices), dtype=np.float32)
+        attribute.data.foreach_get("value", read)
+        return _in_range(read, f'"{name}": {{}} of "{group}" for {whose}', report)
+    if group not in evaluated.vertex_groups:
+        raise NoSuchThing(f'there is no vertex group "{group}" for {whose}, nor such a float attribute',
+                          "Choose another one in the ConJac panel, or paint it", name)
+    index = evaluated.vertex_groups[group].index
+    return group_weights(mesh, {index})[index]
+
+
 def _in_range(values: NDArray[Any], whose: str, report: Callable[[str], None]) -> NDArray[np.float64]:
     """An attribute's values in [0, 1], (n,); what is outside is cut, what is no number 0, and both are said in
     sentences beginning with `whose`."""

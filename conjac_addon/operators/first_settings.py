@@ -69,6 +69,8 @@ def suit(obj: bpy.types.Object, scene: bpy.types.Scene, held: Sequence[float] | 
             setattr(settings.solver, name, value)
     if not settings.is_property_set("spot"):
         settings.spot = SPOT
+    if not settings.is_property_set("suggest_spots"):
+        settings.suggest_spots = True  # of ConJac: without any dynamic node nothing of it would swing
     density, sizes = settings.density, [size * unit for size in held or obj.dimensions]
     if max(sizes) > 0.0 and not settings.is_property_set("youngs_modulus"):
         stiffness = density * max((WOBBLE * max(sizes) / SLOWEST) ** 2, GRAVITY * sizes[2] / SAG)

@@ -54,6 +54,8 @@ class CONJAC_OT_jiggle(Behaviour):
             pin.remove(range(len(obj.data.vertices)))
             for _, vertices in held:
                 pin.add(vertices.tolist(), 1.0, "REPLACE")
+            if not self.nodes:
+                obj.conjac.suggest_spots = False
             suit(obj, context.scene, held=soft_parts.size(obj, soft))
         how = f"held by {len(held)} bones" if members.is_mechanism(rig) else f'pinned to "{rig.name}"'
         self.report({"INFO"}, f'"{obj.name}": {int(soft.sum())} vertices are soft, the others {how}')

@@ -113,12 +113,31 @@ def loses_paint(obj: bpy.types.Object) -> bool:
     return not obj.data.is_editable or obj.data.override_library is not None
 
 
+#: what `unless` asks before something is painted
+UNPAINTABLE = (loses_paint, "Its mesh is linked from another file, and Blender saves no paint on it: make the mesh "
+               "local first, by Object > Relations > Make Local > Selected Objects and Data")
+
+
+def leave_other_modes(context: bpy.types.Context, obj: bpy.types.Object) -> None:
+    """Make an object the active one, in Object Mode."""
+    if context.view_layer.objects.active != obj:  # a Properties editor may be pinned to another one
+        if context.mode != "OBJECT":
+            bpy.ops.object.mode_set(mode="OBJECT")
+        context.view_layer.objects.active = obj
+    if obj.mode != "OBJECT":
+        bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def paint(obj: bpy.types.Object, group: bpy.types.VertexGroup) -> None:
+    """Let the artist paint a group of the active object."""
+    obj.vertex_groups.active = group
+    bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
+
+
 class CONJAC_OT_add_group(Behaviour):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return unless(cls, active_soft_body(cls, context), loses_paint,
-                      "Its mesh is linked from another file, and Blender saves no paint on it: make the mesh local "
-                      "first, by Object > Relations > Make Local > Selected Objects and Data") is not None
+        return unless(cls, active_soft_body(cls, context), *UNPAINTABLE) is not None
 
     @classmethod
     def description(cls, _context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
@@ -127,12 +146,7 @@ class CONJAC_OT_add_group(Behaviour):
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj, settings = context.object, context.object.conjac
         name = getattr(settings, f"{self.map}_group") or catalogue.maps()[self.map].label
-        if context.view_layer.objects.active != obj:  # a Properties editor may be pinned to another one
-            if context.mode != "OBJECT":
-                bpy.ops.object.mode_set(mode="OBJECT")
-            context.view_layer.objects.active = obj
-        if obj.mode != "OBJECT":
-            bpy.ops.object.mode_set(mode="OBJECT")
+        leave_other_modes(context, obj)
         group: bpy.types.VertexGroup | None = obj.vertex_groups.get(name)
         if group is None:
             group = obj.vertex_groups.new(name=name)
@@ -141,8 +155,7 @@ class CONJAC_OT_add_group(Behaviour):
                 if param.unit and getattr(settings, high) <= low:  # paint is for more of it
                     setattr(settings, high, painted_default(param, low))
         setattr(settings, f"{self.map}_group", group.name)  # Blender cuts names that are too long
-        obj.vertex_groups.active = group
-        bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
+        paint(obj, group)
         return {"FINISHED"}
 
 

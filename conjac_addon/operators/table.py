@@ -28,6 +28,7 @@ from . import (
     remedies,
     setup,
     simulate_after,
+    spots,
     springs,
     suggest,
 )
@@ -64,6 +65,11 @@ classes = (
         "Add an Empty at the 3D cursor that picks the nearest node inside the body as a dynamic node"),
     operator(
         "remove_handle", setup, "Remove Dynamic Handle", "Forget this dynamic handle; its Empty stays", index=WHICH),
+    operator(
+        "add_spots", spots, "Paint Other Spots",
+        "Paint spots that move in a way of their own, in a new vertex group"),
+    operator(
+        "remove_spots", spots, "Remove Other Spots", "Forget this group of spots; what is painted stays", index=WHICH),
     operator(
         "add_cloth", cloth, "Add Cloth", "Make the selected meshes cloth: their faces stretch, shear and fold"),
     operator(

@@ -91,7 +91,9 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
     """What a bake of the object would not show. Reads its weights, so never while a panel is drawn."""
     if members.is_soft_body(obj):
         if members.moves_dynamic_nodes(obj) and has_dynamic_node(obj) is False:
-            yield Advice("wobble", "Nothing will wobble: it has no dynamic node", "conjac.suggest_handles", "Suggest")
+            found = f"A bake puts {obj.conjac.suggestions} dynamic spots where it swings most: it has none of its own"
+            text = found if obj.conjac.suggest_spots else "Nothing will wobble: it has no dynamic node"
+            yield Advice("wobble", text, "conjac.suggest_handles", "Suggest")
         falls = members.mechanism_of(obj) is None and is_pulled(scene) and not members.shared_settings(obj).use_ground
         if falls and not members.colliders(obj, scene) and is_held(obj) is False:
             yield Advice("falls", "It falls for ever: nothing holds it", "conjac.add_ground", "Add Ground")
@@ -124,7 +126,10 @@ def is_pulled(scene: bpy.types.Scene) -> bool:
 def has_dynamic_node(obj: bpy.types.Object) -> bool | None:
     """Whether a handle or a painted spot picks one; None where only an evaluation could tell."""
     layer = bpy.context.view_layer
-    return any(counts(handle.object, layer) for handle in obj.conjac.handles) or is_painted(obj, "dynamic")
+    if any(counts(handle.object, layer) for handle in obj.conjac.handles):
+        return True
+    painted = [is_painted(obj, "dynamic"), *(is_group_painted(obj, one.group, True) for one in obj.conjac.spots)]
+    return True if True in painted else None if None in painted else False
 
 
 def is_held(obj: bpy.types.Object) -> bool | None:
@@ -143,17 +148,20 @@ def renamed_pin(obj: bpy.types.Object) -> str | None:
     if not name or name in obj.vertex_groups or name in obj.data.attributes:
         return None
     used = {getattr(obj.conjac, f"{key}_group", "") for key in catalogue.maps()} | {
-        one.group for one in obj.conjac.attachments}
+        one.group for one in (*obj.conjac.attachments, *obj.conjac.spots)}
     return next((group.name for group in obj.vertex_groups
                  if name.casefold() in group.name.casefold() and group.name not in used), None)
 
 
 def is_painted(obj: bpy.types.Object, key: str) -> bool | None:
     """Whether a map is painted above half anywhere; None where only an evaluation could tell."""
-    settings, mesh = obj.conjac, obj.data
-    name = getattr(settings, f"{key}_group")
-    if any(modifier.type in _REWEIGH for modifier in above(obj)) and (
-            name in obj.vertex_groups or is_chosen(settings, catalogue.maps()[key])):
+    return is_group_painted(obj, getattr(obj.conjac, f"{key}_group"), is_chosen(obj.conjac, catalogue.maps()[key]))
+
+
+def is_group_painted(obj: bpy.types.Object, name: str, chosen: bool) -> bool | None:
+    """The same of a group or an attribute. chosen: whether the artist has named it."""
+    mesh = obj.data
+    if any(modifier.type in _REWEIGH for modifier in above(obj)) and (name in obj.vertex_groups or chosen):
         return None
     attribute = mesh.attributes.get(name) if name else None
     if attribute is not None and attribute.domain == "POINT" and attribute.data_type == "FLOAT":

@@ -228,20 +228,47 @@ def draw_maps(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         row = column.row(align=True)
         row.active = counts(handle.object, bpy.context.view_layer)
         row.prop(handle, "object", text="Handle")
+        if follows:
+            row.prop(handle, "spot", text="")
         row.operator("conjac.remove_handle", text="", icon="REMOVE").index = index
     handles.operator("conjac.add_handle", icon="EMPTY_DATA")
     row = handles.row(align=True)
     row.operator("conjac.suggest_handles", text="Suggest", icon="LIGHT").count = settings.suggestions
     row.prop(settings, "suggestions", text="Nodes")
     if follows:
+        handles.prop(settings, "suggest_spots")
         setting(layout, settings, "spot")
         if settings.spot != "none":
             draw_params(layout, settings, "spot")
-    if advice.is_quasistatic(obj):
+        elif any(handle.spot not in ("body", "none") for handle in settings.handles):
+            layout.prop(settings, "spot_radius")
+    draw_spots(layout, obj, follows)
+    if advice.is_quasistatic(obj) and not settings.suggest_spots:
         hint(layout, "No dynamic node: quasistatic, in balance, without swinging")
     elif not follows and advice.has_dynamic_node(obj):
         method = catalogue.find("method", settings.solver.method)
         hint(layout, f"{method.label} moves every node: dynamic nodes count where the method is ConJac")
+
+
+def draw_spots(layout: bpy.types.UILayout, obj: bpy.types.Object, follows: bool) -> None:
+    """Groups of painted spots that move in a way of their own. follows: whether dynamic nodes count."""
+    column = layout.column(align=True)
+    column.active = follows
+    for index, one in enumerate(obj.conjac.spots):
+        row = column.row(align=True)
+        field = row.row(align=True)
+        field.alert = not is_known(obj, one.group)
+        field.prop(one, "group", text="Spots")
+        row.prop(one, "spot", text="")
+        row.operator("conjac.remove_spots", text="", icon="REMOVE").index = index
+    if follows:
+        column.operator("conjac.add_spots", icon="BRUSH_DATA")
+
+
+def is_known(obj: bpy.types.Object, name: str) -> bool:
+    """Whether a group or attribute is there, or may be: one of Geometry Nodes is known only after an evaluation."""
+    return name in obj.vertex_groups or name in obj.data.attributes or any(
+        modifier.type == "NODES" for modifier in obj.modifiers)
 
 
 def draw_map(layout: bpy.types.UILayout, obj: bpy.types.Object, entry: Entry) -> None:
@@ -253,10 +280,8 @@ def draw_map(layout: bpy.types.UILayout, obj: bpy.types.Object, entry: Entry) ->
         layout.operator("conjac.add_group", text=f"Paint {entry.label}", icon="BRUSH_DATA").map = entry.key
         return
     row = layout.row(align=True)
-    # an attribute of Geometry Nodes is known only after an evaluation
-    known = not chosen or chosen in obj.vertex_groups or chosen in obj.data.attributes
     field = row.row(align=True)
-    field.alert = not (known or any(modifier.type == "NODES" for modifier in obj.modifiers))
+    field.alert = bool(chosen) and not is_known(obj, chosen)
     field.prop(obj.conjac, name, text=entry.label)
     row.operator("conjac.add_group", text="", icon="BRUSH_DATA").map = entry.key
 

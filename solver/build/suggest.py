@@ -7,16 +7,21 @@ from dataclasses import replace
 import msgspec
 import numpy as np
 
-from ..errors import Diverged, StepFailed
+from .. import catalogue
+from ..errors import BadInput, Diverged, StepFailed
+from ..fields.attach import nobody
+from ..fields.spots import dynamic_of
 from ..fields.suggest import farthest_nodes, swings
 from ..integrators.modes import lowest
 from ..job import schema
 from ..job.folder import Job, blame
 from ..state import State, Vec
-from .fields import Prepared
+from .fields import QUASISTATIC, Prepared
 from .soft_bodies import assemble
+from .volumes import Stage
 
 STEP = 1.0 / 24.0  #: a frame [s]: the spectrum is looked at from far under what it shows
+SUGGESTED = "nothing of it is painted as Dynamic: it has {} where it swings most"
 MODES = 12, 60  #: three for each node and so many more, but no more than that
 
 
@@ -26,14 +31,48 @@ def suggest(job: Job, prepared: Prepared, count: int) -> Vec:
     Those that the body has already count as found. Raises BadInput where there is no room for as many, Diverged where
     the rest shape is not one that could vibrate.
     """
-    volume, fields = prepared.volume, prepared.fields
     with blame(job.scene, prepared.body, "dynamic"):
-        modes = min(3 * (count + len(fields.dynamic)) + MODES[0], MODES[1])
-        shapes, stiffness, mass = vibration(job, prepared, modes)
-        found = farthest_nodes(volume.nodes, volume.tets, mass, swings(shapes, stiffness), count, fields.pinned,
-                               fields.dynamic)
+        return _places(job, prepared, count, count)
+
+
+def suggested(job: Job, prepared: Prepared, report: Stage) -> Prepared:
+    """The body with the spots that its job leaves to be found, where it has no others: as many as it has room for."""
+    body, fields = prepared.body, prepared.fields
+    count, follows = body.dynamic.suggested, catalogue.find("method", job.scene.method_of(body).kind).follows
+    if count is None or not follows or body.cloth is not None or len(fields.dynamic) or fields.patches:
+        return prepared
+    report("suggest", body.name, None, "Finding where it swings most")
+    held = np.union1d(fields.pinned, fields.attached).astype(np.int32)
+    still = msgspec.structs.replace(body, attach=[], cuts=[], nails=[], pulls=[], wobble_half_life=0.0)
+    alone = replace(prepared, body=still, fields=replace(fields, pinned=held, motion=None, attached=nobody(),
+                                                         attached_by=nobody()))
+    scene = msgspec.structs.replace(job.scene, bodies=[still], mechanisms=[], obstacles=[], forces=[], contact=None)
+    try:
+        places = _places(replace(job, scene=scene), alone, count, 1)
+    except (BadInput, Diverged) as none:  # no place is free, or it does not vibrate: balance is all it has
+        return replace(prepared, fields=replace(fields, notes=(*fields.notes, f"no spots are suggested: {none.what}")))
+    made = msgspec.structs.replace(still, dynamic=schema.Dynamic(points="suggested.npy"))
+    notes = [note for note in fields.notes if note != QUASISTATIC]
+    dynamic, patches = dynamic_of(made, lambda name: places, prepared.volume, None, held, notes)
+    said = SUGGESTED.format(f"{len(places)} spots that move" if len(places) > 1 else "one spot that moves")
+    return replace(prepared, fields=replace(fields, dynamic=dynamic, patches=patches, notes=(*notes, said)))
+
+
+def _places(job: Job, prepared: Prepared, count: int, least: int) -> Vec:
+    """Places of `count` more dynamic nodes [m], (p, 3), or of as many as have room if that is `least`."""
+    volume, fields = prepared.volume, prepared.fields
+    middles = [patch.nodes[_middle(volume.nodes[patch.nodes])] for patch in fields.patches]
+    there = np.union1d(fields.dynamic, np.array(middles, dtype=np.int32)).astype(np.int32)
+    shapes, stiffness, mass = vibration(job, prepared, min(3 * (count + len(there)) + MODES[0], MODES[1]))
+    found = farthest_nodes(volume.nodes, volume.tets, mass, swings(shapes, stiffness), count, fields.pinned, there,
+                           least)
     places: Vec = volume.nodes[found]
     return places
+
+
+def _middle(places: Vec) -> int:
+    """Which of some places, (m, 3), is nearest to their mean."""
+    return int(np.linalg.norm(places - places.mean(axis=0), axis=1).argmin())
 
 
 def vibration(job: Job, prepared: Prepared, count: int) -> tuple[Vec, Vec, Vec]:

@@ -28,6 +28,10 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None) -> tupl
     Raises a ConJacError that names the body and, where the job is at fault, the field.
     """
     prepared = prepare_all(job, report, volumes) if job.scene.bodies else []
+    if any(one.body.dynamic.suggested for one in prepared):
+        from .suggest import suggested  # what finds vibrations is loaded where they are looked for
+
+        prepared = [suggested(job, one, report) for one in prepared]
     rigid = _mechanisms(job)
     if prepared:
         report("world", None, None, "Analysing the stiffness matrix")

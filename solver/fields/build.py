@@ -13,18 +13,16 @@ from .. import catalogue
 from ..coordinates.patches import Patch
 from ..errors import BadScene, NoFreeNode
 from ..job import schema
-from ..job.folder import parameters
-from ..meshing.volume import Volume, boundary_faces, face_parts
+from ..meshing.volume import Volume, face_parts
 from ..state import Index, Vec
 from .attach import PINNED, attached_nodes, listed_nodes, nobody
-from .dynamic import around_points, one_node, patch_nodes, patches, point_nodes, spot_nodes
 from .fibers.build import fiber_directions
 from .harmonic import harmonic_extension
+from .painted import Painted, weights_of
 from .pins import follow
+from .spots import dynamic_of, spots_of
 
 Arrays = Callable[[str], NDArray[Any]]
-
-SPOT_SHARE = 0.1  #: of the box diagonal: how far a spot around a point reaches where nobody says
 
 
 class Carried(Protocol):
@@ -52,16 +50,6 @@ class Fields:
     patches: tuple[Patch, ...] = ()  #: nodes that are dynamic as a whole
 
 
-@dataclass(frozen=True)
-class _Painted:
-    """The surface that maps were painted on, and what was carried into the volume."""
-
-    vertices: Vec
-    triangles: Index
-    corners: Index
-    at_nodes: Mapping[str, Vec]  #: weights at nodes, (k,), and directions, (k, 3), by the array's name
-
-
 def build_fields(body: schema.Body, arrays: Arrays, volume: Volume, embedding: Carried | None) -> Fields:
     """Fields of a body on its volume.
 
@@ -82,13 +70,13 @@ def build_fields(body: schema.Body, arrays: Arrays, volume: Volume, embedding: C
     if len(pinned) + len(attached) == len(volume.nodes):
         raise NoFreeNode("every node is attached or pinned, so nothing can move", "Attach less of it",
                          where="attach[0]")
-    dynamic, as_one = _dynamic_nodes(body, arrays, volume, painted, np.union1d(pinned, attached), notes)
+    dynamic, as_one = dynamic_of(body, arrays, volume, painted, np.union1d(pinned, attached), notes)
     motion = _motion(body, arrays, volume, painted, pinned)
     return Fields(parameters, density, dynamic, pinned, fibers, directions, motion, tuple(notes),
                   attached, by, as_one)
 
 
-def _fibers(body: schema.Body, arrays: Arrays, volume: Volume, painted: _Painted | None,
+def _fibers(body: schema.Body, arrays: Arrays, volume: Volume, painted: Painted | None,
             notes: list[str]) -> tuple[dict[str, Vec], Vec | None]:
     """Parameters of the fibers, (e,) each, and their directions, (e, 3) or None."""
     if body.fiber_material is None:
@@ -101,25 +89,24 @@ def _fibers(body: schema.Body, arrays: Arrays, volume: Volume, painted: _Painted
             for param in catalogue.find("fiber_material", body.fiber_material.kind).params}, directions
 
 
-def _carry(body: schema.Body, arrays: Arrays, volume: Volume, embedding: Carried | None) -> _Painted | None:
+def _carry(body: schema.Body, arrays: Arrays, volume: Volume, embedding: Carried | None) -> Painted | None:
     """All that was painted on the body, at the nodes: the material's maps as `carry` says; None without a surface."""
     of_material = {f"painted.{key}.weights": blend.weights for key, blend in body.painted.items()}
     maps = dict(of_material)
     if body.pin.weights:
         maps["pin.weights"] = body.pin.weights
-    if body.dynamic.weights and body.spot is not None:
-        maps["dynamic.weights"] = body.dynamic.weights
+    maps |= {where: spots.weights for where, spots in spots_of(body).items() if spots.weights and spots.spot}
     if body.fiber_material is not None and body.fibers:
         maps["fibers"] = body.fibers
     maps |= {f"attach[{i}].weights": attach.weights for i, attach in enumerate(body.attach) if attach.weights}
     if body.surface is None or embedding is None:
-        if maps or body.dynamic.weights:
+        if maps or any(spots.weights for spots in spots_of(body).values()):
             raise BadScene("it has painted maps but no surface that they are painted on", "Give it a surface",
                            where=next(iter(maps), "dynamic.weights"))
         return None
     vertices = np.asarray(arrays(body.surface.vertices), dtype=np.float64)
     triangles = np.asarray(arrays(body.surface.triangles), dtype=np.int32)
-    weights = {name: _weights(arrays(name), len(vertices), name, where) for where, name in maps.items()}
+    weights = {name: weights_of(arrays(name), len(vertices), name, where) for where, name in maps.items()}
     at_nodes: dict[str, Vec] = {}
     inwards = catalogue.find("carry", body.carry.kind).load()
     for extension, names in ((inwards, {*of_material.values()}), (harmonic_extension, {*maps.values()})):
@@ -131,22 +118,11 @@ def _carry(body: schema.Body, arrays: Arrays, volume: Volume, embedding: Carried
     if body.fiber_material is not None and body.fiber_vectors:
         vectors = np.asarray(arrays(body.fiber_vectors), dtype=np.float64)
         at_nodes[body.fiber_vectors] = harmonic_extension(volume.nodes, volume.tets, vertices, triangles, vectors)
-    return _Painted(vertices, triangles, embedding.corners, at_nodes)
-
-
-def _weights(values: NDArray[Any], count: int, name: str, where: str) -> Vec:
-    """Painted weights in [0, 1], (n,). Raises BadScene where they do not fit the surface."""
-    weights = np.asarray(values, dtype=np.float64)
-    if weights.shape != (count,):
-        raise BadScene(f"map {name} has {weights.size} weights for {count} vertices", "Gather the object again",
-                       where=where)
-    if not np.isfinite(weights).all():
-        raise BadScene(f"map {name} has weights that are not numbers", "Paint it again", where=where)
-    return np.clip(weights, 0.0, 1.0)
+    return Painted(vertices, triangles, embedding.corners, at_nodes)
 
 
 def _per_element(param: catalogue.Param, numbers: Mapping[str, float], place: str, body: schema.Body, volume: Volume,
-                 painted: _Painted | None) -> Vec:
+                 painted: Painted | None) -> Vec:
     """A parameter at each element, (e,): its number, or its painted blend from low to high.
 
     What has a unit (moduli, densities) blends log-linearly, so that half a weight is their geometric mean.
@@ -173,7 +149,7 @@ def _refuse_out_of_range(param: catalogue.Param, value: float, where: str) -> No
         raise BadScene(f"{param.label} is {value:g}{unit}", f"Use a value from {low:g} to {high:g}{unit}", where=where)
 
 
-def _pinned_nodes(body: schema.Body, arrays: Arrays, volume: Volume, painted: _Painted | None,
+def _pinned_nodes(body: schema.Body, arrays: Arrays, volume: Volume, painted: Painted | None,
                   notes: list[str]) -> Index:
     """Nodes where the Pin map is above a half, and those listed by hand. Raises NoFreeNode where that is all."""
     held = np.zeros(len(volume.nodes), dtype=bool)
@@ -191,53 +167,7 @@ def _pinned_nodes(body: schema.Body, arrays: Arrays, volume: Volume, painted: _P
     return np.flatnonzero(held).astype(np.int32)
 
 
-def _dynamic_nodes(body: schema.Body, arrays: Arrays, volume: Volume, painted: _Painted | None, held: Index,
-                   notes: list[str]) -> tuple[Index, tuple[Patch, ...]]:
-    """What is dynamic, none of it pinned or attached: nodes listed by hand, and for each painted spot and each point
-    one node, or a patch where the body's spots move as one."""
-    taken = np.zeros(len(volume.nodes), dtype=bool)
-    taken[held] = True
-    listed: list[int] = []
-    if body.dynamic.nodes is not None:
-        by_hand = listed_nodes(arrays(body.dynamic.nodes), len(taken), "dynamic", "dynamic.nodes")
-        if taken[by_hand].any():
-            raise BadScene(f"node {int(by_hand[taken[by_hand]][0])} is both dynamic and pinned or attached",
-                           "Choose one", where="dynamic.nodes")
-        taken[by_hand] = True
-        listed = by_hand.tolist()
-    free = ~taken
-    part_of_node = np.zeros(len(taken), dtype=np.int32)
-    part_of_node[volume.tets] = face_parts(volume.tets)[1][:, None]
-    spots: list[NDArray[np.int64]] = []
-    single: list[int] = []
-    if body.dynamic.weights is not None and painted is not None:
-        weights = _weights(arrays(body.dynamic.weights), len(painted.vertices), body.dynamic.weights,
-                           "dynamic.weights")
-        spots = patches(weights, painted.triangles)
-        if not spots:
-            notes.append("Dynamic is painted on nothing")
-        single = patch_nodes(spots, weights, painted.vertices, painted.corners, volume.nodes, part_of_node, taken)
-    points = np.zeros((0, 3))
-    if body.dynamic.points is not None:
-        points = np.asarray(arrays(body.dynamic.points), dtype=np.float64).reshape(-1, 3)
-        single += point_nodes(points, volume.nodes, np.unique(boundary_faces(volume.tets)[0]), taken)
-    if -1 in single:
-        notes.append(f"{single.count(-1)} dynamic spots found no free node of their own")
-    if body.spot is None:
-        return np.unique([node for node in (*listed, *single) if node >= 0]).astype(np.int32), ()
-
-    ways, radius = catalogue.find("spot", body.spot.kind).load(), parameters("spot", body.spot)["spot_radius"]
-    found: list[Index] = []
-    if spots and painted is not None and body.dynamic.weights is not None:
-        found = spot_nodes(spots, painted.at_nodes[body.dynamic.weights], painted.vertices, volume.nodes, ~free)
-        found = [nodes if len(nodes) else one_node(node) for nodes, node in zip(found, single)]
-    if len(points):
-        reach = radius or SPOT_SHARE * float(np.linalg.norm(np.ptp(volume.nodes, axis=0)))
-        found += around_points(points, reach, volume.nodes, part_of_node, single[len(spots) :], ~free)
-    return np.unique(listed).astype(np.int32), tuple(Patch(nodes, ways) for nodes in found if len(nodes))
-
-
-def _motion(body: schema.Body, arrays: Arrays, volume: Volume, painted: _Painted | None, pinned: Index) -> Vec | None:
+def _motion(body: schema.Body, arrays: Arrays, volume: Volume, painted: Painted | None, pinned: Index) -> Vec | None:
     """Where each pinned node is at each sample, (T, pinned, 3); None where all stand still."""
     pin = body.pin
     if not len(pinned) or (pin.motion is None and pin.node_motion is None):
@@ -258,7 +188,7 @@ def _motion(body: schema.Body, arrays: Arrays, volume: Volume, painted: _Painted
     return where
 
 
-def _follow_own_part(where: Vec, pinned: Index, volume: Volume, painted: _Painted, told: NDArray[np.int64],
+def _follow_own_part(where: Vec, pinned: Index, volume: Volume, painted: Painted, told: NDArray[np.int64],
                      moved: Vec) -> None:
     """Write into `where` how pinned nodes follow the moving vertices of their own part of the volume."""
     _, part = face_parts(volume.tets)

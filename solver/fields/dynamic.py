@@ -72,12 +72,14 @@ def spot_nodes(spots: list[NDArray[np.int64]], at_nodes: Vec, vertices: Vec, nod
     return [below[nearest == k].astype(np.int32) for k in range(len(spots))]
 
 
-def around_points(points: Vec, radius: float, nodes: Vec, part_of_node: Index, single: list[int],
+def around_points(points: Vec, radius: Vec, nodes: Vec, part_of_node: Index, single: list[int],
                   taken: NDArray[np.bool_]) -> list[Index]:
-    """For each point the free nodes within `radius` [m] of it, those of the part of its single node to which no other
-    point is nearer; that node at least. single: (p,), one for each point, -1 where none is left, which gets nothing."""
+    """For each point the free nodes within its `radius`, (p,) [m], those of the part of its single node to which no
+    other point is nearer; that node at least. single: (p,), one for each point, -1 where none is left, which gets
+    nothing."""
     tree = cKDTree(points)
-    away, nearest = tree.query(nodes, distance_upper_bound=radius * (1.0 + 1.0e-9))
+    away, nearest = tree.query(nodes)
+    nearest = np.where(away <= radius[nearest] * (1.0 + 1.0e-9), nearest, -1)
     found = []
     for k, node in enumerate(single):
         near = (nearest == k) & ~taken & (part_of_node == part_of_node[node]) if node >= 0 else taken[:0]

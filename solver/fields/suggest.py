@@ -18,7 +18,7 @@ SOFT = 1.0e-2 / 3.0  #: how much a held node gives way, as a share of the larges
 
 
 def farthest_nodes(nodes: Vec, tets: Index, mass: Vec, swings: Vec, count: int, pinned: Index,
-                   chosen: Index) -> Index:
+                   chosen: Index, least: int | None = None) -> Index:
     """`count` nodes in the order in which they were found, each the one that leaves the rest the least to swing.
 
     nodes: (k, 3) [m]; tets: (e, 4); mass: (k,) [kg]; swings: what nodes do in each mode, (k, 3, s); pinned: not to be
@@ -26,7 +26,7 @@ def farthest_nodes(nodes: Vec, tets: Index, mass: Vec, swings: Vec, count: int, 
     the modes that leave it at rest), so each is as far from what those before it tell as can be, by the swing of the
     whole body and not by its own: a thin tip swings most and takes nothing along. Nodes inside are picked, as by
     handles, those of the boundary where none is inside. Raises BadInput where no node is left that is not too close to
-    another, along the body.
+    another, along the body, and fewer than `least` are found, `count` where it is left out.
     """
     usable = _usable(nodes, tets, pinned)
     usable[chosen] = False
@@ -44,6 +44,8 @@ def farthest_nodes(nodes: Vec, tets: Index, mass: Vec, swings: Vec, count: int, 
         if len(found) == count:
             return np.array(found, dtype=np.int32)
         candidates = np.flatnonzero(usable)
+        if not len(candidates) and len(found) >= (count if least is None else least):
+            return np.array(found, dtype=np.int32)
         if not len(candidates):
             raise BadInput(f"it has room for {len(found)} dynamic nodes that are not too close to others, "
                            f"not for {count}", "Ask for fewer, or lower the edge length")

@@ -222,7 +222,7 @@ def _placed(job: Job, body: schema.Body, digests: dict[str, str]) -> Flat:
 NOT_AT_THE_TOP = {(schema.RigidBody, "shape"): "shape", (schema.Motor, "mode"): "motor",
                   (schema.Force, "law"): "force", (schema.RateForce, "rate_law"): "rate_law",
                   (schema.Contact, "law"): "contact", (schema.Cloth, "membrane"): "membrane",
-                  (schema.Cloth, "bending"): "bending"}
+                  (schema.Cloth, "bending"): "bending", (schema.Spots, "spot"): "spot"}
 
 
 def _choices(part: schema.Scene | schema.Body | schema.Ground, families: tuple[str, ...]) -> Flat:

@@ -99,12 +99,23 @@ class Tets(Strict):
     tets: Array  #: (e, 4) int32
 
 
+class Spots(Strict):
+    """Spots that move in a way of their own, whatever the body's `spot` says."""
+
+    spot: Choice | None = None  #: how they move; None: each by a single node
+    weights: Array | None = None  #: (n,): every connected painted patch (> 0.5) is one
+    points: Array | None = None  #: (p, 3) [m]: each picks its nearest free node, or those around it
+
+
 class Dynamic(Strict):
     """Where the lively nodes are. Everything left out means none: a quasistatic body."""
 
     weights: Array | None = None  #: (n,): every connected painted patch (> 0.5) gives one node, or moves as `spot` says
     points: Array | None = None  #: (p, 3) [m]: each picks its nearest free node, or those around it
     nodes: Array | None = None  #: indices of nodes, for volumes given by hand
+    spots: list[Spots] = field(default_factory=list)  #: others, each list of them with its own way of moving
+    #: where none of these is there, so many points are found where the body swings most, fewer where it has less room
+    suggested: Annotated[int, Meta(ge=1, le=1000)] | None = None
 
 
 class Pin(Strict):

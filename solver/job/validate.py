@@ -338,6 +338,13 @@ def _check_dynamic(job: Job, dynamic: schema.Dynamic, vertices: int, nodes: int 
         check_array(job, dynamic.points, f"{where}.points", "f", (None, 3))
     if dynamic.nodes is not None:
         _node_indices(job, dynamic.nodes, f"{where}.nodes", nodes)
+    for i, spots in enumerate(dynamic.spots):
+        if spots.spot is not None:
+            check_choice("spot", spots.spot, f"{where}.spots[{i}].spot")
+        if spots.weights is not None:
+            check_weights(job, spots.weights, f"{where}.spots[{i}].weights", vertices)
+        if spots.points is not None:
+            check_array(job, spots.points, f"{where}.spots[{i}].points", "f", (None, 3))
 
 
 def _check_pin(job: Job, pin: schema.Pin, vertices: int, nodes: int | None, where: str) -> None:

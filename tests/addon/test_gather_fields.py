@@ -169,3 +169,56 @@ def test_new_bodies_have_spots_that_move_and_turn_as_one_and_old_files_single_no
     assert new.conjac.spot == "none"
     bpy.ops.conjac.add_soft_body()
     assert new.conjac.spot == "turn"
+
+
+def test_each_group_of_spots_and_each_handle_may_move_in_a_way_of_its_own(soft_cube, tmp_path):
+    """Painted by the button, told by the job, and refused by name where the group is gone."""
+    from conjac.conjac_addon.gather import changed_settings
+
+    settings = soft_cube.conjac
+    settings.method, settings.spot_radius = "conjac", 0.25
+    paint(soft_cube, "Dynamic", [0])
+    for kind in ("turn", "none"):
+        assert bpy.ops.conjac.add_spots() == {"FINISHED"} and soft_cube.mode == "WEIGHT_PAINT"
+        bpy.ops.object.mode_set(mode="OBJECT")
+        settings.spots[-1].spot = kind
+    assert [one.group for one in settings.spots] == ["Spots", "Spots.001"]
+    paint(soft_cube, "Spots", [6, 7])
+    paint(soft_cube, "Spots.001", [3])
+    for x, kind in ((1.0, "affine"), (-1.0, "body"), (0.0, "affine")):
+        bpy.ops.object.empty_add(location=(x, 0, 0))
+        handle = settings.handles.add()
+        handle.object, handle.spot = bpy.context.object, kind
+    bpy.context.view_layer.objects.active = soft_cube
+    scene, array = gathered(soft_cube, tmp_path)
+    body = scene.bodies[0]
+    assert body.spot is None and array(body.dynamic.points).tolist() == [[-1, 0, 0]]
+    painted, alone, around = body.dynamic.spots
+    assert painted.spot.kind == "turn" and np.flatnonzero(array(painted.weights)).tolist() == [6, 7]
+    assert alone.spot is None and np.flatnonzero(array(alone.weights)).tolist() == [3]
+    assert (around.spot.kind, around.spot.params) == ("affine", {"spot_radius": 0.25})
+    assert array(around.points).tolist() == [[1, 0, 0], [0, 0, 0]]
+    load(tmp_path)
+    assert changed_settings(soft_cube, bpy.context.scene, tmp_path) == []
+    assert bpy.ops.conjac.remove_spots(index=1) == {"FINISHED"} and len(settings.spots) == 1
+    settings.spots[0].group = "Gone"
+    with pytest.raises(conjac.solver.errors.NoSuchThing, match='there is no vertex group "Gone" for spots'):
+        gathered(soft_cube, tmp_path)
+
+
+def test_a_new_body_on_which_nothing_is_painted_asks_for_spots(addon, tmp_path):
+    from conjac.conjac_addon.ui import advice
+
+    bpy.ops.mesh.primitive_cube_add()
+    bpy.ops.conjac.add_soft_body()
+    cube = bpy.context.object
+    cube.conjac.method, cube.conjac.suggestions = "conjac", 3
+    assert gathered(cube, tmp_path / "none")[0].bodies[0].dynamic.suggested == 3
+    said = next(one.text for one in advice.look_at(cube, bpy.context.scene) if one.key == "wobble")
+    assert said == "A bake puts 3 dynamic spots where it swings most: it has none of its own"
+    paint(cube, "Dynamic", [0])
+    assert gathered(cube, tmp_path / "painted")[0].bodies[0].dynamic.suggested is None
+    bpy.ops.mesh.primitive_cube_add()
+    bpy.context.object.conjac.enabled = True  # as in files from before
+    bpy.context.object.conjac.method = "conjac"
+    assert gathered(bpy.context.object, tmp_path / "old")[0].bodies[0].dynamic.suggested is None

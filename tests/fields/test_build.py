@@ -270,3 +270,30 @@ def test_handles_take_what_is_around_them_and_share_nothing():
     reach = np.linalg.norm(bar.volume.nodes[list(sets[0])] - points[0], axis=1)
     assert reach.max() <= 0.15 + 1e-9 and len(sets[0]) > 4
     assert spots(bar, "affine", points=bar.name("points", points[:1])).patches  # a tenth of the diagonal
+
+
+def test_each_list_of_spots_moves_in_its_own_way_and_no_node_in_two():
+    """Painted once as one and once by single nodes, around handles with their own radius; one list is as before."""
+    bar = Bar()
+
+    def around(x):
+        return bar.name(f"at_{x}", (np.linalg.norm(bar.vertices - [x, 0.2, 0.4], axis=1) < 0.16).astype(float))
+
+    def way(kind, radius=0.0):
+        return schema.Choice(kind, {"spot_radius": radius})
+
+    lists = [schema.Spots(way("turn"), around(0.45)), schema.Spots(None, around(0.7)),
+             schema.Spots(way("affine", 0.12), points=bar.name("points", np.array([[0.7, 0.2, 0.1]])))]
+    dynamic = schema.Dynamic(weights=around(0.2), spots=lists)
+    fields = bar.fields(dynamic=dynamic, spot=way("mean"))
+    first, second, third = fields.patches
+    assert [one.ways.__name__ for one in fields.patches] == ["mean", "mean_and_turn", "affine"]
+    assert all(len(one.nodes) > 3 for one in fields.patches) and len(fields.dynamic) == 1
+    nodes = np.concatenate([one.nodes for one in fields.patches] + [fields.dynamic])
+    assert len(np.unique(nodes)) == len(nodes)
+    reach = np.linalg.norm(bar.volume.nodes[third.nodes] - [0.7, 0.2, 0.1], axis=1)
+    assert reach.max() <= 0.12 + 1e-9
+    alone = spots(bar, weights=dynamic.weights).patches
+    assert first.nodes.max() <= alone[0].nodes.max() and np.isin(first.nodes, alone[0].nodes).all()
+    listed = bar.fields(dynamic=schema.Dynamic(spots=[schema.Spots(way("mean"), dynamic.weights)])).patches
+    np.testing.assert_array_equal(listed[0].nodes, alone[0].nodes)

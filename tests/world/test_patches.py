@@ -26,8 +26,10 @@ def around(nodes, *places, radius=0.021):
 
 
 def bar(ways=mean, places=((0.12, 0.02, 0.04), (0.06, 0.02, 0.0)), pinned=held, **more):
+    """ways: of all spots, or of each."""
     nodes, tets = BAR
-    patches = [Patch(spot, ways) for spot in around(nodes, *places)]
+    each = ways if isinstance(ways, tuple) else (ways,) * len(places)
+    patches = [Patch(spot, way) for spot, way in zip(around(nodes, *places), each)]
     still = NONE if pinned is None else pinned(nodes)
     return make(nodes, tets, **{"pinned": still, "young": 5e3, "patches": patches, **more})
 
@@ -76,7 +78,7 @@ def test_a_spot_of_few_nodes_has_only_the_ways_that_it_can_tell_apart(spot, ways
     assert Patches(nodes, np.ones(4), [patch]).unknowns == unknowns
 
 
-@pytest.mark.parametrize("ways", WAYS)
+@pytest.mark.parametrize("ways", [*WAYS, (affine, mean_and_turn)], ids=["mean", "turn", "affine", "each its own"])
 @pytest.mark.parametrize("also", [False, True], ids=["patches alone", "beside a dynamic node"])
 def test_a_step_is_the_dense_step(ways, also):
     nodes, _ = BAR

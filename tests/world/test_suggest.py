@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from small_jobs import box_tets, write_job
+from small_jobs import box_job, box_tets, change, write_job
 
 from solver.build.fields import prepare
 from solver.build.suggest import suggest, vibration
 from solver.build.volumes import volumes_of
+from solver.build.world import build
 from solver.errors import BadInput
 from solver.fields.suggest import farthest_nodes, swings
 from solver.job.load import load
@@ -146,3 +147,25 @@ def test_what_one_node_tells_is_told_by_no_other():
         swing[~left, axis, 3 + axis] = 1.0
     picked = farthest_nodes(nodes, tets, np.ones(len(nodes)), swing, 2, NONE, NONE)
     assert left[picked].tolist() == [True, False]
+
+
+def test_a_job_may_leave_its_spots_to_be_found(tmp_path):
+    """As many as there is room for, around places that the verb `suggest` finds; what has any of its own keeps it."""
+    job = box_job(tmp_path / "job", end=2, cells=(8, 4, 4), method={"kind": "conjac", "params": {}})
+    change(job, "bodies.0.spot", {"kind": "turn", "params": {}})
+    alone = build(load(job), silent)[1][0].fields
+    change(job, "bodies.0.dynamic.suggested", 2)
+    assert not alone.patches and len(alone.dynamic) == 1
+    kept = build(load(job), silent)[1][0].fields
+    np.testing.assert_array_equal(kept.dynamic, alone.dynamic)
+    change(job, "bodies.0.dynamic", {"suggested": 2})
+    one = build(load(job), silent)[1][0]
+    assert len(one.fields.patches) == 2 and not len(one.fields.dynamic)
+    middles = np.array([one.volume.nodes[patch.nodes].mean(axis=0) for patch in one.fields.patches])
+    assert middles[:, 0].max() > 0.12  # near the free end
+    assert one.fields.notes == ("nothing of it is painted as Dynamic: it has 2 spots that move where it swings most",)
+    change(job, "bodies.0.dynamic.suggested", 12)
+    many = build(load(job), silent)[1][0].fields
+    assert 2 <= len(many.patches) < 12
+    change(job, "method", {"kind": "vanilla", "params": {}})
+    assert not build(load(job), silent)[1][0].fields.patches

@@ -1,0 +1,122 @@
+"""What of a body is dynamic: its spots of all kinds, each a single node or nodes that move as one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import catalogue
+from ..coordinates.patches import Patch, Ways
+from ..errors import BadScene
+from ..job import schema
+from ..job.folder import parameters
+from ..meshing.volume import Volume, boundary_faces, face_parts
+from ..state import Index, Mask, Vec
+from .attach import listed_nodes
+from .dynamic import around_points, one_node, patch_nodes, patches, point_nodes, spot_nodes
+from .painted import Painted, weights_of
+
+Arrays = Callable[[str], NDArray[Any]]
+
+SPOT_SHARE = 0.1  #: of the box diagonal: how far a spot around a point reaches where nobody says
+
+
+def spots_of(body: schema.Body) -> dict[str, schema.Spots]:
+    """The body's spots by the path of their weights: those that move as the body says, then those with a way of their
+    own."""
+    dynamic = body.dynamic
+    return {"dynamic.weights": schema.Spots(body.spot, dynamic.weights, dynamic.points),
+            **{f"dynamic.spots[{i}].weights": spots for i, spots in enumerate(dynamic.spots)}}
+
+
+@dataclass(frozen=True)
+class _Told:
+    """Spots of one way, and the node nearest to the middle of each, -1 where none is left: painted ones first."""
+
+    ways: Ways | None  #: how they move; None: each by its single node
+    radius: float  #: how far around a point [m]
+    weights: str | None
+    painted: list[NDArray[np.int64]]  #: vertices of each
+    points: Vec  #: (p, 3) [m]
+    single: list[int]
+
+    @property
+    def of_points(self) -> list[int]:
+        """The nodes of its points."""
+        return self.single[len(self.painted) :]
+
+
+def dynamic_of(body: schema.Body, arrays: Arrays, volume: Volume, painted: Painted | None, held: Index,
+               notes: list[str]) -> tuple[Index, tuple[Patch, ...]]:
+    """What is dynamic, none of it pinned or attached: nodes listed by hand, and for each painted spot and each point
+    one node, or a patch where it moves as one. A node belongs to one way alone: single nodes come first, then painted
+    spots in their order, and of what is around points the nearest."""
+    taken = np.zeros(len(volume.nodes), dtype=bool)
+    taken[held] = True
+    listed: list[int] = []
+    if body.dynamic.nodes is not None:
+        by_hand = listed_nodes(arrays(body.dynamic.nodes), len(taken), "dynamic", "dynamic.nodes")
+        if taken[by_hand].any():
+            raise BadScene(f"node {int(by_hand[taken[by_hand]][0])} is both dynamic and pinned or attached",
+                           "Choose one", where="dynamic.nodes")
+        taken[by_hand] = True
+        listed = by_hand.tolist()
+    free = ~taken
+    part_of_node = np.zeros(len(taken), dtype=np.int32)
+    part_of_node[volume.tets] = face_parts(volume.tets)[1][:, None]
+    told = [_told(spots, where, arrays, volume, painted, part_of_node, taken, notes)
+            for where, spots in spots_of(body).items()]
+    lost = sum(one.single.count(-1) for one in told)
+    if lost:
+        notes.append(f"{lost} dynamic spots found no free node of their own")
+    alone = [*listed, *(node for one in told if one.ways is None for node in one.single if node >= 0)]
+    free[alone] = False
+    return np.unique(alone).astype(np.int32), tuple(_patches(told, volume, painted, part_of_node, free))
+
+
+def _told(spots: schema.Spots, where: str, arrays: Arrays, volume: Volume, painted: Painted | None, part_of_node: Index,
+          taken: Mask, notes: list[str]) -> _Told:
+    """Spots of one way with a node for each. taken: (k,), nodes that may not be used, which is updated."""
+    found: list[NDArray[np.int64]] = []
+    single: list[int] = []
+    if spots.weights is not None and painted is not None:
+        weights = weights_of(arrays(spots.weights), len(painted.vertices), spots.weights, where)
+        found = patches(weights, painted.triangles)
+        if not found:
+            notes.append("Dynamic is painted on nothing")
+        single = patch_nodes(found, weights, painted.vertices, painted.corners, volume.nodes, part_of_node, taken)
+    points = np.zeros((0, 3))
+    if spots.points is not None:
+        points = np.asarray(arrays(spots.points), dtype=np.float64).reshape(-1, 3)
+        single += point_nodes(points, volume.nodes, np.unique(boundary_faces(volume.tets)[0]), taken)
+    if spots.spot is None:
+        return _Told(None, 0.0, spots.weights, found, points, single)
+    radius = parameters("spot", spots.spot)["spot_radius"] or (
+        SPOT_SHARE * float(np.linalg.norm(np.ptp(volume.nodes, axis=0))))
+    return _Told(catalogue.find("spot", spots.spot.kind).load(), radius, spots.weights, found, points, single)
+
+
+def _patches(told: list[_Told], volume: Volume, painted: Painted | None, part_of_node: Index, free: Mask
+             ) -> list[Patch]:
+    """The nodes of each spot that moves as one, painted spots first. free: (k,), that may be used, which is updated."""
+    found: list[Patch] = []
+    for one in told:
+        if one.ways is None or painted is None or one.weights is None:
+            continue
+        below = spot_nodes(one.painted, painted.at_nodes[one.weights], painted.vertices, volume.nodes, ~free)
+        nodes = [mine if len(mine) else one_node(node) for mine, node in zip(below, one.single)]
+        found += [Patch(mine, one.ways) for mine in nodes if len(mine)]
+        if len(told) > 1:  # what is painted in two groups is of the first
+            free[np.concatenate([one_node(-1), *nodes])] = False
+    around = [one for one in told if one.ways is not None and len(one.points)]
+    if around:
+        radius = np.concatenate([np.full(len(one.points), one.radius) for one in around])
+        ways = [one.ways for one in around for _ in one.points]
+        nodes = around_points(np.concatenate([one.points for one in around]), radius, volume.nodes, part_of_node,
+                              [node for one in around for node in one.of_points], ~free)
+        found += [Patch(mine, way) for mine, way in zip(nodes, ways) if way is not None and len(mine)]
+    return found
