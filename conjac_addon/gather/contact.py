@@ -45,6 +45,8 @@ def say(document: dict[str, Any], of: bpy.types.Object, scene: bpy.types.Scene) 
         document["contact"]["law"]["params"]["push_apart"] = of.conjac.contact.push_apart / document["time"]["fps"]
     for obj, body, others in zip(bodies, document["bodies"], found):
         body["touches"] = others
+        if others and len(obj.conjac.cuts) and obj.name not in others:
+            others.append(obj.name)  # pieces of what collides with others do so with each other
         body["friction"] = properties.shortest(obj.conjac.contact.friction)
         thickness = properties.si(obj.conjac.contact, "thickness", scene)
         if thickness and "cloth" not in body:

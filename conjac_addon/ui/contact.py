@@ -102,5 +102,5 @@ def _draw_what_does_not_go(layout: bpy.types.UILayout, obj: bpy.types.Object) ->
             hint(layout, f"{law.label} go with Vanilla FEM alone, without bones and Sharp Edges: choose Barrier")
     if shared.accuracy:
         hint(layout, "Contact goes with steps of one length: set Accuracy to 0")
-    if len(obj.conjac.cuts) or len(obj.conjac.nails):
-        hint(layout, "Cuts and nails do not go together with contact yet")
+    if len(obj.conjac.cuts) and obj.conjac.contact.by_mesh:
+        hint(layout, "Cuts change the mesh that touches: switch Collide by Mesh off")

@@ -14,7 +14,7 @@ from ..coordinates.free_nodes import FreeNodes
 from ..errors import BadScene
 from ..fields.harmonic import harmonic_extension
 from ..job.folder import Job, parameters
-from ..meshing.volume import unique_edges
+from ..meshing.volume import mean_edge
 from ..meshing.winding import winding_numbers
 from ..parts.eol.swollen import is_closed
 from ..state import Index, Led, Vec
@@ -30,15 +30,15 @@ GAP = 0.04  #: of the shortest mean edge: how far apart what crosses at the star
 RESISTS = 0.1  #: of a node's inertia over a step and of its elasticity: what a contact resists with
 #: groups of nodes that do not touch each other: of obstacles, rigid bodies and pins, and of flesh that rides on joints
 HARD, CARRIED = 0, 1
-SIDES = np.array([[0, 1], [1, 2], [2, 0]])
 
 
 def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first: Index,
-                coordinates: FreeNodes, obstacles: Obstacles) -> list[ContactLaw]:
+                coordinates: FreeNodes, obstacles: Obstacles, reshaped: bool = False) -> list[ContactLaw]:
     """The law between all surfaces, none where the scene has no contact.
 
     rest: of bodies and then of obstacles, (n, 3) [m]. mass: (n,) [kg]. first: of each body's nodes, and of the
-    obstacles'. Raises BadScene where something crosses something, or stands inside it.
+    obstacles'. reshaped: whether what is prescribed tells of later than the start, so that bodies at rest are looked
+    at. Raises BadScene where something crosses something, or stands inside it.
     """
     contact = job.scene.contact
     if contact is None:
@@ -51,6 +51,8 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     carried = rest[coordinates.attached.nodes]
     led = Led(carried, np.zeros_like(carried)) if len(carried) else None
     now = coordinates.place(rest[coordinates.free].ravel(), 0.0, led)
+    if reshaped:
+        now[:behind] = rest[:behind]
     # from here on vertices that tetrahedra carry stand behind the nodes, free where one of those is that carry them
     group = np.concatenate([group, group[riding.corners].min(axis=1)])
     nodes, rest, now = len(rest), riding.places(rest), riding.places(now)
@@ -66,7 +68,7 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     params = parameters("contact", contact.law)
     seconds = params.pop("push_apart", 0.0)
     surfaces, everything, crossing = between(meets), meets, np.zeros_like(meets)
-    edges = [_mean_edge(rest, skin) for skin in skins]
+    edges = [mean_edge(rest, skin) for skin in skins]
     if len(riding.corners):
         _refuse_same_place(surfaces, now, SAME_PLACE * min(edges), names, of_node)
     while seconds and (found := surfaces.crossing(now)) is not None:
@@ -143,12 +145,6 @@ def _skins(job: Job, prepared: list[Prepared], first: Index, nodes: int) -> tupl
         weights.append(one.embedding.weights)
         behind += len(one.embedding.corners)
     return skins, Riding(np.concatenate(corners).astype(np.int32), np.concatenate(weights), nodes)
-
-
-def _mean_edge(x: Vec, triangles: Index) -> float:
-    """[m]."""
-    pairs = unique_edges(triangles, SIDES)
-    return float(np.linalg.norm(x[pairs[:, 0]] - x[pairs[:, 1]], axis=1).mean())
 
 
 def _refuse_same_place(surfaces: Surfaces, now: Vec, distance: float, names: list[str], owner: Index) -> None:

@@ -40,6 +40,11 @@ class Prepared:
         return True
 
     @property
+    def touches_itself(self) -> bool:
+        """Whether its parts do, where surfaces touch."""
+        return self.body.touches is None or self.body.name in self.body.touches
+
+    @property
     def in_material(self) -> Vec:
         """Places of the skin's corners in material space [m], (t, 3, 2); of a solid none."""
         return np.zeros((0, 3, 2))

@@ -55,10 +55,10 @@ def prepare_all(job: Job, report: Stage, volumes: list[Volume] | None = None) ->
 
 
 def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None = None,
-             obstacles: Obstacles | None = None) -> Nodes:
+             obstacles: Obstacles | None = None, reshaped: bool = False) -> Nodes:
     """Soft bodies of one method as one part. riding: whose nodes ride on rigid bodies, where some do.
 
-    obstacles: the scene's alone where left out.
+    obstacles: the scene's alone where left out. reshaped: whether they were cut or nailed since the start.
     """
     scene = job.scene
     if obstacles is None:
@@ -112,7 +112,7 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
     if scene.contact is not None:
         from .contact import contacts_of, unfelt  # its kernels are compiled where something touches
 
-        contacts = contacts_of(job, prepared, rest, mass, first, coordinates, obstacles)
+        contacts = contacts_of(job, prepared, rest, mass, first, coordinates, obstacles, reshaped)
         said_of_contact = unfelt(job)
     ground = friction = None
     if scene.ground is not None:

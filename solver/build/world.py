@@ -44,7 +44,7 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None) -> tupl
     soft = [assemble(job, group) for group in solved_at_once(job, [one for one in together if one not in carried])]
     rides: list[Ride] = []
     if rigid is not None and carried:
-        hangs, rides = _jointed(job, carried, rigid)
+        hangs, rides = jointed(job, carried, rigid)
         soft.append(hangs)
     parts: list[Part] = [*soft, *([] if rigid is None else [rigid])]
     beside = rigid is not None and len(parts) - len(rides) > 1 and job.scene.contact is None
@@ -95,8 +95,11 @@ def _mechanisms(job: Job) -> Joints | None:
     return build_mechanisms(job)
 
 
-def _jointed(job: Job, carried: list[Prepared], rigid: Joints) -> tuple[Nodes, list[Ride]]:
-    """The bodies that hang on mechanisms, and their ride where joints move any of what they hang on."""
+def jointed(job: Job, carried: list[Prepared], rigid: Joints, reshaped: bool = False) -> tuple[Nodes, list[Ride]]:
+    """The bodies that hang on mechanisms, and their ride where joints move any of what they hang on.
+
+    reshaped: whether they were cut or nailed since the start.
+    """
     from ..world.carried import FleshOnBones
     from .obstacles import obstacles_of
     from .riders import Riding
@@ -111,5 +114,5 @@ def _jointed(job: Job, carried: list[Prepared], rigid: Joints) -> tuple[Nodes, l
     obstacles = obstacles_of(job, skins_of(job) if touches else (), anchors_of(job, carried) if touches else ())
     held = [without_pins(one) for one in carried] if touches else carried
     riding = Riding(held, rigid, by_body, obstacles.rides)
-    soft = assemble(job, carried, riding.coordinates, obstacles)
+    soft = assemble(job, carried, riding.coordinates, obstacles, reshaped)
     return soft, [FleshOnBones(soft, rigid, by_body)] if len(riding.riders) else []

@@ -10,14 +10,13 @@ from ..coordinates.prescribed import Still
 from ..fields.attach import nobody
 from ..forces.yielding_pins import YieldingGrip, YieldingPins
 from ..job.folder import Job
-from ..meshing.volume import unique_edges
+from ..meshing.volume import mean_edge
 from ..state import Index, Vec
 from .fields import Prepared
 from .inputs import places_over_time
 
 FIRM = 10.0  #: of inertia over a step and of elasticity: what a pin holds with
 TOLD = 0.1  #: of a mean edge of the skin: pins that are so far off give way
-SIDES = np.array([[0, 1], [1, 2], [2, 0]])
 
 
 @dataclass(frozen=True)
@@ -48,18 +47,12 @@ def grips(job: Job, prepared: list[Prepared], mass: Vec, first: Index, anchored:
     found, clock, place = [], job.scene.time, {one.body.name: k for k, one in enumerate(prepared)}
     for anchors, riding in anchored:
         one, start = prepared[place[anchors.body]], int(first[place[anchors.body]])
-        edge, nodes = _edge(one), (anchors.nodes + start).astype(np.int32)
+        edge, nodes = mean_edge(one.volume.nodes, one.skin), (anchors.nodes + start).astype(np.int32)
         stiffness = FIRM * (mass[nodes] / clock.step**2
                             + np.broadcast_to(one.resistance(edge), len(one.volume.nodes))[anchors.nodes])
         found.append(YieldingGrip(anchors.body, nodes, int(first[-1]) + np.arange(riding.start, riding.stop), stiffness,
                                   Still(anchors.places), TOLD * edge, lambda time: clock.start + time * clock.fps))
     return found
-
-
-def _edge(one: Prepared) -> float:
-    """The mean edge of its skin [m]."""
-    x, sides = one.volume.nodes, unique_edges(one.skin, SIDES)
-    return float(np.linalg.norm(x[sides[:, 0]] - x[sides[:, 1]], axis=1).mean())
 
 
 def without_pins(one: Prepared) -> Prepared:
@@ -78,7 +71,7 @@ def yielding_pins(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -
         pinned = one.fields.pinned
         if not one.body.pins_yield or not len(pinned):
             continue
-        x, edge = one.volume.nodes, _edge(one)
+        x, edge = one.volume.nodes, mean_edge(one.volume.nodes, one.skin)
         nodes = (pinned + start).astype(np.int32)
         stiffness = FIRM * (mass[nodes] / clock.step**2 + np.broadcast_to(one.resistance(edge), len(x))[pinned])
         found.append(YieldingPins(one.body.name, nodes, stiffness, places_over_time(job, one.fields.motion, x[pinned]),

@@ -39,10 +39,7 @@ def check_contact(job: Job) -> None:
         raise refuse("contact of surfaces goes with steps of one length", "$.time.tolerance", "Set the accuracy to 0")
     _check_law(scene)
     for i, body in enumerate(scene.bodies):
-        for field, what in (("cuts", "cuts"), ("nails", "nails")):
-            if getattr(body, field):
-                raise refuse(f'"{body.name}" has {what}, which do not go together with contact of surfaces yet',
-                             f"$.bodies[{i}].{field}", "Leave one of both out")
+        _check_cut(scene, body, f"$.bodies[{i}]")
     names = {body.name for body in scene.bodies}
     for i, obstacle in enumerate(scene.obstacles):
         if not obstacle.name or obstacle.name in names:
@@ -69,6 +66,21 @@ def check_contact(job: Job) -> None:
             raise refuse(f'"{body.name}" touches "{met}", which has wires or nails, and only cloth with Sharp Edges '
                          "feels those", f"$.bodies[{i}].touches", f'Leave "{met}" out of what it touches, or give that '
                          "faces instead")
+
+
+def _check_cut(scene: schema.Scene, body: schema.Body, where: str) -> None:
+    """What a body that is cut or nailed while it touches others has to be."""
+    if not (body.cuts or body.nails):
+        return
+    what = "cuts" if body.cuts else "nails"
+    if body.cuts and body.touches_by_mesh:
+        raise refuse(f'"{body.name}" has cuts, and its mesh touches, which they change', f"{where}.touches_by_mesh",
+                     "Switch Collide by Mesh off, or leave the cuts out")
+    slides = [one.name for one in scene.bodies if one.cloth is not None and one.cloth.eulerian is not None]
+    met = next((name for name in slides if body.touches is None or name in body.touches), None)
+    if met is not None:
+        raise refuse(f'"{body.name}" has {what} and touches "{met}", which is cloth with Sharp Edges',
+                     f"{where}.{what}", "Let these two not touch, or give the cloth no Sharp Edges")
 
 
 def _check_law(scene: schema.Scene) -> None:

@@ -34,11 +34,6 @@ def _check_stepping(scene: schema.Scene) -> None:
         works = [entry.label for entry in catalogue.menu("integrator").values() if not entry.unjointed]
         raise refuse(f"{integrator.label} does not move jointed bodies: {integrator.unjointed}", "$.integrator.kind",
                      f"Use {', '.join(works[:-1])} or {works[-1]}")
-    for i, body in enumerate(scene.bodies):
-        hangs = any(other.attach for other in scene.bodies if other.name in scene.joined(body.name))
-        if hangs and (body.cuts or body.nails):
-            raise refuse(f'"{body.name}" hangs on a mechanism and has cuts or nails, which cannot go together yet',
-                         f"$.bodies[{i}].{'cuts' if body.cuts else 'nails'}", "Take away one of the two")
     _check_hanging(scene)
     if scene.time.tolerance:
         raise refuse("an accuracy cannot choose the steps of jointed bodies", "$.time.tolerance", "Set it to 0")

@@ -102,6 +102,12 @@ def unique_edges(corners: Index, sides: Index) -> Index:
     return edges
 
 
+def mean_edge(x: Vec, triangles: Index) -> float:
+    """How long the edges of triangles (t, 3) are at positions x, (n, 3) [m], on average [m]."""
+    pairs = unique_edges(triangles, np.array([[0, 1], [1, 2], [2, 0]]))
+    return float(np.linalg.norm(x[pairs[:, 0]] - x[pairs[:, 1]], axis=1).mean())
+
+
 def nonmanifold_edges(triangles: Index) -> int:
     """How many edges of a surface do not have exactly two triangles."""
     edges = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2).astype(np.int64), axis=1)

@@ -15,6 +15,7 @@ from ..state import Index, Mask, Vec
 from .carriers import Carriers
 from .cuts.interface import Cut, Shape, pieces
 from .inside import Inside, laid_open
+from .kerf import opened
 from .seam import edges_of, split_triangles
 from .split import fields_after, separate
 
@@ -71,19 +72,20 @@ def cut_body(whole: Whole, cut: Cut, shape: Shape) -> Separation | None:
     return _with_surface(whole, cut, shape, rows, Carriers(shape, cut, moved), embedding)
 
 
-def apply(whole: Whole, done: Separation) -> tuple[Whole, Index]:
-    """The body after the cut, and which node each of its nodes was, (n',)."""
+def apply(whole: Whole, done: Separation, kerf: float = 0.0) -> tuple[Whole, Index]:
+    """The body after the cut, and which node each of its nodes was, (n',). kerf: how wide it is [m]."""
     prepared = whole.prepared
     volume = prepared.volume
     shape = Shape(volume.nodes, volume.tets, whole.origin)
     apart = np.isin(shape.inner[:, 0], done.apart[:, 0])
     tets, source = separate(volume.tets, shape.inner, apart)
-    nodes = np.ascontiguousarray(volume.nodes[source])
+    before = np.ascontiguousarray(volume.nodes[source])
+    nodes = opened(before, tets, source, done.apart, kerf)
     embedding = None
     if prepared.embedding is not None:
         embedding = Embedding(done.carrier, tets[done.carrier], done.weights, len(nodes))
     after = replace(prepared, volume=Volume(nodes, tets, volume.notes), embedding=embedding,
-                    fields=fields_after(prepared.fields, nodes, tets, source))
+                    fields=fields_after(prepared.fields, nodes, tets, source, nodes - before))
     return Whole(after, whole.origin[source], done.triangles, done.source), source
 
 

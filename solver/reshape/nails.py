@@ -38,7 +38,7 @@ def drive(job: Job, body: schema.Body, number: int, whole: Whole, x: Vec) -> Dri
     along = tip - head
     share = np.clip((x - head) @ along / max(float(along @ along), 1e-300), 0.0, 1.0)
     near = np.linalg.norm(x - head - share[:, None] * along, axis=1) <= nail.radius
-    near[whole.prepared.fields.pinned] = False
+    near[np.concatenate([whole.prepared.fields.pinned, whole.prepared.fields.attached])] = False
     nodes = np.flatnonzero(near)
     return Driven(number, nodes.astype(np.int32), x[nodes])
 

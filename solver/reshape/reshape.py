@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,16 +12,24 @@ from numpy.typing import NDArray
 from .. import catalogue
 from ..build.fields import Prepared
 from ..build.soft_bodies import assemble
+from ..build.world import jointed
 from ..job import schema
 from ..job.folder import Job, blame
-from ..meshing.volume import face_parts
+from ..meshing.volume import face_parts, mean_edge
 from ..state import Index, State, Vec
+from ..world.interface import Ride
 from ..world.nodes import Nodes
 from ..world.world import World
 from . import nails
 from .body import Separation, Whole, apply, cut_body
 from .cuts.interface import Cut, Shape
+from .kerf import opened
 from .made import Made
+
+if TYPE_CHECKING:
+    from ..world.joints import Joints
+
+KERF = 0.04  #: of the mean edge of a body's skin: how wide cuts are where surfaces touch
 
 
 @dataclass
@@ -42,6 +50,9 @@ class Reshape:
         self._job = job
         self._dynamic = [one.fields.dynamic for one in prepared]
         self._bodies = [Whole.uncut(one, _triangles(job, one)) for one in prepared]
+        touching = job.scene.contact is not None
+        self._kerf = [KERF * mean_edge(one.volume.nodes, one.skin) if touching and one.touches_itself else 0.0
+                      for one in prepared]
         #: of each body: nodes that each nail holds, by its number
         self._nailed: list[dict[int, Index]] = [{} for _ in prepared]
         for body, whole in zip(job.scene.bodies, self._bodies):
@@ -69,9 +80,16 @@ class Reshape:
             x, v = self._change(frame, members, x, v, made, notes)
             if made.count == before:
                 continue
-            part = self._assembled(members)
+            part, rides = self._assembled(world, k, members)
             states[k] = part.started_at(states[k].time, x, v)
-            world = world.with_part(k, part)
+            for ride in rides:
+                from ..world.carried import HISTORIES  # its kernels are compiled where something rides
+
+                # what an integrator remembers of both is of other unknowns now
+                carrier = world.parts.index(ride.carrier)
+                kept = {key: value for key, value in states[carrier].memory.items() if key not in HISTORIES}
+                states[carrier] = replace(states[carrier], memory=kept)
+            world = world.with_part(k, part, rides)
         if not made.count:
             return Reshaped(world, state, {}, notes)
         return Reshaped(world, world.joined(states, state), made.record(), notes)
@@ -100,6 +118,9 @@ class Reshape:
                     continue
                 source = self._separate(i, separation)
                 x, v = (_copied(values, nodes, source) for values in (x, v))
+                nodes = self._nodes(i, members)
+                x[nodes] = opened(x[nodes], self._bodies[i].prepared.volume.tets, source, separation.apart,
+                                  self._kerf[i])
                 made.separations.append((i, separation))
                 follows = bool(catalogue.find("method", self._job.scene.method_of(body).kind).follows)
                 notes.append(_said(body.name, frame, whole, self._bodies[i], follows))
@@ -130,12 +151,12 @@ class Reshape:
             changed |= {i for changes in (made.drawn, made.separations, made.driven) for i, _ in changes}
         for k, members in self._parts(world).items():
             if changed & {*members}:
-                world = world.with_part(k, self._assembled(members))
+                world = world.with_part(k, *self._assembled(world, k, members))
         return world
 
     def _separate(self, body: int, separation: Separation) -> Index:
         """Which node each of a body's nodes was before it came apart, (n',); nails go on holding both sides."""
-        self._bodies[body], source = apply(self._bodies[body], separation)
+        self._bodies[body], source = apply(self._bodies[body], separation, self._kerf[body])
         for nail, nodes in self._nailed[body].items():
             self._nailed[body][nail] = np.flatnonzero(np.isin(source, nodes)).astype(np.int32)
         return source
@@ -155,8 +176,13 @@ class Reshape:
         return {k: [number[name] for name, _, _ in part.bodies] for k, part in enumerate(world.parts)
                 if changes & {name for name, _, _ in part.bodies}}
 
-    def _assembled(self, members: list[int]) -> Nodes:
-        return assemble(self._job, [self._bodies[i].prepared for i in members])
+    def _assembled(self, world: World, k: int, members: list[int]) -> tuple[Nodes, list[Ride]]:
+        """The k-th part of the world of what its bodies are now, and who carries it."""
+        prepared = [self._bodies[i].prepared for i in members]
+        carrier = next((ride.carrier for ride in world.rides if ride.rider is world.parts[k]), None)
+        if carrier is None:
+            return assemble(self._job, prepared, reshaped=True), []
+        return jointed(self._job, prepared, cast("Joints", carrier), reshaped=True)  # nothing else carries
 
     def _nodes(self, body: int, members: list[int]) -> slice:
         """Where the nodes of a body stand now among all nodes of its part."""

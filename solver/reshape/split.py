@@ -58,12 +58,13 @@ def _fans(tets: Index, inner: Index) -> Index:
     return labels
 
 
-def fields_after(fields: Fields, nodes: Vec, tets: Index, source: Index) -> Fields:
-    """The same of the body that came apart: dynamic nodes and patches, pinned nodes and their motion.
+def fields_after(fields: Fields, nodes: Vec, tets: Index, source: Index, moved: Vec) -> Fields:
+    """The same of the body that came apart: dynamic nodes and patches, nodes that are pinned or attached, and motion.
 
-    nodes: rest positions [m], (n', 3); tets: (e, 4) of the new nodes; source: which node each was, (n',). A dynamic
-    node stays with the largest part that has a copy of it, and there where most of its tetrahedra are; every copy of a
-    pinned node is pinned, and each part takes its own of a patch.
+    nodes: rest positions [m], (n', 3); tets: (e, 4) of the new nodes; source: which node each was, (n',); moved: how
+    far it stands from there [m], (n', 3). A dynamic node stays with the largest part that has a copy of it, and there
+    where most of its tetrahedra are; every copy of a pinned or attached node is that too, and each part takes its own
+    of a patch.
     """
     volumes = tet_volumes(nodes, tets)
     _, part = face_parts(tets)
@@ -81,11 +82,14 @@ def fields_after(fields: Fields, nodes: Vec, tets: Index, source: Index) -> Fiel
     pinned = np.flatnonzero(np.isin(source, fields.pinned)).astype(np.int32)
     motion = fields.motion
     if motion is not None:
-        motion = motion[:, np.searchsorted(fields.pinned, source[pinned])]
+        motion = motion[:, np.searchsorted(fields.pinned, source[pinned])] + moved[pinned]
+    attached = np.flatnonzero(np.isin(source, fields.attached)).astype(np.int32)
+    attached_by = fields.attached_by[np.searchsorted(fields.attached, source[attached])]
     part_of_node = np.zeros(len(nodes), dtype=np.int32)
     part_of_node[tets] = part[:, None]
     patches = []
     for patch in fields.patches:
         mine = np.flatnonzero(np.isin(source, patch.nodes)).astype(np.int32)
         patches += [Patch(mine[part_of_node[mine] == k], patch.ways) for k in np.unique(part_of_node[mine])]
-    return replace(fields, dynamic=dynamic, pinned=pinned, motion=motion, patches=tuple(patches))
+    return replace(fields, dynamic=dynamic, pinned=pinned, motion=motion, attached=attached, attached_by=attached_by,
+                   patches=tuple(patches))

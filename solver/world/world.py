@@ -91,10 +91,12 @@ class World:
     def mechanisms(self) -> list[dict[str, Any]]:
         return [told for part in self.parts for told in part.mechanisms]
 
-    def with_part(self, k: int, part: Part) -> World:
-        """The same world with another part in the place of the k-th, after that was reshaped; one in no ride."""
+    def with_part(self, k: int, part: Part, rides: Sequence[Ride] = ()) -> World:
+        """The same world with another part in the place of the k-th, after that was reshaped. rides: those that it is
+        in now, in place of those that the k-th was in."""
         parts = [part if i == k else one for i, one in enumerate(self.parts)]
-        other = World(parts, self._order, rides=self.rides, meetings=self._meetings)
+        others = [ride for ride in self.rides if self.parts[k] not in (ride.rider, ride.carrier)]
+        other = World(parts, self._order, rides=[*others, *rides], meetings=self._meetings)
         other.notes = [*self.notes, *(note for note in part.notes if note not in self.notes)]
         return other
 

@@ -77,6 +77,18 @@ def test_the_plane_of_an_empty_and_the_faces_of_a_mesh_at_their_frames(scene, tm
     assert gather.changed_settings(obj, scene, tmp_path / "job") != []
 
 
+def test_pieces_of_what_collides_collide(scene, tmp_path):  # noqa: F811
+    obj = add_jelly()
+    add_empty(obj)
+    assert "touches" not in job_of(obj, tmp_path / "alone")
+    bpy.ops.mesh.primitive_plane_add(size=1.0, location=(0, 0, -1.0))
+    bpy.ops.conjac.add_collider()
+    obj.conjac.contact.collides_with = "all"
+    assert job_of(obj, tmp_path / "job")["touches"] == ["Plane", obj.name]
+    obj.conjac.cuts.clear()
+    assert job_of(obj, tmp_path / "job")["touches"] == ["Plane"]
+
+
 @pytest.mark.parametrize("spoil,said", [
     (lambda obj, empty: setattr(obj.conjac.cuts[0], "object", None), "its cut at frame 4 has no object that cuts"),
     (lambda obj, empty: setattr(obj.conjac.cuts[0], "frame", 12), "its cut at frame 12 would never be seen: it is "

@@ -79,7 +79,7 @@ def test_a_dynamic_node_in_the_cut_stays_with_the_larger_part(x, side):
     far = int(np.argmin(np.linalg.norm(NODES, axis=1)))
     fields = Fields({}, np.zeros(0), np.array([far, middle], np.int32), pinned, {}, None,
                     np.arange(2 * len(pinned) * 3.0).reshape(2, -1, 3), ())
-    after = fields_after(fields, NODES[source], tets, source)
+    after = fields_after(fields, NODES[source], tets, source, np.zeros((len(source), 3)))
     dynamic, held, motion = after.dynamic, after.pinned, after.motion
     assert len(dynamic) == 2 and np.array_equal(np.sort(source[dynamic]), np.sort([far, middle]))
     at = dynamic[source[dynamic] == middle][0]

@@ -172,5 +172,4 @@ def test_what_a_force_joins_to_flesh_on_bones_is_solved_with_it(room, tmp_path):
     fallen = (world.output(state, 1)[first:first + count] - np.load(job / "arrays" / "below.npy"))[:, 2].mean()
     assert -0.15 < fallen < -0.002  # 0.3 m where nothing holds it
     change(job, "bodies.0.cuts", [{"frame": 3, "kind": "plane", "point": [0.1, 0, 0], "normal": [1, 0, 0]}])
-    with pytest.raises(BadScene, match='"Lamp" hangs on a mechanism and has cuts or nails'):
-        load(job)
+    load(job)
