@@ -3,7 +3,7 @@
     python -m benchmarks.run NAME      prints its JSON line
     python -m benchmarks.run --all     all of them, and writes docs/benchmarks.md
     python -m benchmarks.run --write NAME …     these, and writes docs/benchmarks.md and the README's table,
-                                                with what the others said last
+                                                with what the others said last; without a name it measures nothing
     python -m benchmarks.run --list    which have a row, of what commit, and which have none
 
 What each said last is kept in benchmarks/results, so a quiet hour may go to those that need it; of code that is in no
@@ -21,12 +21,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks import front_page, report, tables
+from benchmarks import front_page, report, table_2_1, tables
 
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "benchmarks" / "results"
 NOT_BENCHMARKS = {"armadillo", "chains", "front_page", "lively_picture", "lively_scenes", "peer_programs", "report",
-                  "run", "tables", "timed_solver", "vanilla"}
+                  "run", "table_2_1", "tables", "timed_solver", "vanilla"}
 #: of benchmarks that take their part as an argument
 PARTS = {
     "articulated": ("growth", "mujoco", "klann", "bisp", "bisp_printed"),
@@ -104,6 +104,7 @@ def table(answers: list[dict[str, Any]]) -> str:
         rows += ["Without a row, since none was measured on a commit that is kept: " +
                  ", ".join(f"`{name}`" for name in without) + ". What other pages say of these was measured before "
                  "commits were kept, on machines that nothing recorded.", ""]
+    rows += table_2_1.lines({answer["benchmark"]: answer for answer in answers})
     for answer in answers:
         rows += [f"## {answer['benchmark']}", ""]
         if answer["claims"]:
@@ -133,7 +134,7 @@ def main() -> int:
             print(f"{name}: {commit or 'no row'}")
         return 0
     wanted = names() if chosen.all else [one for name in chosen.name for one in parts_of(name)]
-    if not wanted or not {*wanted} <= {*names()}:
+    if not (wanted or chosen.write) or not {*wanted} <= {*names()}:
         parser.error(f"name one of {', '.join(names())}, or --all")
     failed = []
     for name in wanted:

@@ -1,4 +1,4 @@
-"""NAILS, JAWS, PUSH, THROW and FRICTION of Table 2.1, as an artist has them: what a step costs, and where it goes.
+"""EDGE, WIRE, NAILS, JAWS, PUSH, THROW and FRICTION of Table 2.1 as artists bake them: what a step costs, and where.
 
     python -m benchmarks.sharp_scenes [NAME …]
 
@@ -6,7 +6,8 @@ The scenes of `examples_blend`, built in Blender and gathered by the extension, 
 the dissertation's table has them: most faces, largest share of vertices that slide, median and longest step in thread
 milliseconds, shares of collision detection, remeshing, filling of matrices and the program; what remains is mostly
 what keeps cloth out of itself, which the dissertation leaves to the program. Where a step is cut or halved, its parts
-count as one. FRICTION is both cloths. EDGE, WIRE and LO-RES are in `sharp_variants` and `sharp_cloth`.
+count as one. FRICTION is both cloths. EDGE and WIRE in the other variants, without self-collision, are in
+`sharp_variants`, LO-RES in `sharp_cloth`.
 """
 
 from __future__ import annotations
@@ -26,16 +27,14 @@ import bpy
 
 from benchmarks.report import emit
 from benchmarks.sharp_cloth import stages_clocked
+from benchmarks.table_2_1 import PAPER
 from examples_blend import addon, build
 from solver.build.world import build as build_world
 from solver.job.load import load
 from solver.simulate import Halved, Timeline, advance
 from solver.world.sharp_cloth import SharpCloth
 
-#: faces and milliseconds of a step in the dissertation
-PAPER: dict[str, tuple[int, float] | None] = {
-    "nails": (2012, 804.2), "jaws": (3380, 503.9), "push": (2110, 454.9), "throw": (1913, 568.4),
-    "friction": (2927, 451.5), "tablecloth": None}
+NAMES = ("edge", "wire", "nails", "jaws", "push", "throw", "friction", "tablecloth")
 
 
 def parts_of(name: str, folder: Path) -> tuple[list[SharpCloth], Timeline]:
@@ -74,19 +73,19 @@ def measured(part: SharpCloth, timeline: Timeline) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("names", nargs="*", choices=[*PAPER, []], default=[])
+    parser.add_argument("names", nargs="*", choices=[*NAMES, []], default=[])
     chosen = parser.parse_args()
     extension = addon.load()
     extension.register()
     rows = {}
     with tempfile.TemporaryDirectory() as folder:
-        for name in chosen.names or PAPER:
+        for name in chosen.names or NAMES:
             cloths, timeline = parts_of(name, Path(folder))
             threads.configure(1)
             for part in cloths:
-                row, paper = measured(part, timeline), PAPER[name]
+                row, theirs = measured(part, timeline), PAPER.get(f"{name.upper()} (EOL)", (None, None))
                 called = name.upper() if len(cloths) == 1 else f"{name.upper()}, {part.name.split()[0].lower()}"
-                rows[called] = {**row, "paper_faces": paper and paper[0], "paper_ms": paper and paper[1]}
+                rows[called] = {**row, "paper_faces": theirs[0], "paper_ms": theirs[1]}
     extension.unregister()
     emit("sharp_scenes", [], {"steps": rows})
 

@@ -30,14 +30,14 @@ import numpy as np
 
 import solver.parts.eol.sliding_cloth as stepping
 from benchmarks.report import claim, emit
-from benchmarks.sharp_cloth import EDGE, PAPER, H, box, scene, solid, stages_clocked
+from benchmarks.sharp_cloth import EDGE, H, box, scene, solid, stages_clocked
+from benchmarks.table_2_1 import PAPER
 from solver.contact.find.features import Features
 from solver.linear.constrained.rows import MOST, VertexRows
 from solver.parts.eol.cloth import Cloth
 from solver.parts.eol.cone import ROWS, Cone, Standing, cone
 from solver.parts.eol.sliding_cloth import SlidingCloth
 from solver.parts.eol.things import Moment, Things
-from solver.sheet.adapt import adapt
 from solver.sheet.runs import Runs
 from solver.sheet.sheet_mesh import SheetMesh
 from solver.sheet.transfer import world_velocities_at
@@ -67,7 +67,6 @@ class Scene:
     margin: float  #: of it at either end, where it gets narrower and runs along the edge, as a share
     warm: int  #: steps before anything is measured
     steps: int  #: that are
-    paper: dict[str, tuple[int, float]]  #: faces and milliseconds of a step in the dissertation
     lies: tuple[float, float]  #: what of it is drawn on the left of the edge, and above it [m]
 
     def wide(self, cells: int) -> float:
@@ -78,13 +77,9 @@ class Scene:
 UP, OUT = np.array([0.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0])
 STEEP = np.cos(BLADE) * np.stack([OUT, -OUT]) + np.sin(BLADE) * UP
 SCENES = {
-    "edge": Scene(box, EDGE, np.stack([UP, OUT]), None, 0.1, 20, 16,
-                  {"reg.": (2116, 436.2), "irreg.": (2000, 589.2), "non-conf.": (2521, 638.9), "conf.": (2622, 729.6),
-                   "EOL": PAPER["EDGE (EOL)"]}, (0.17, 0.06)),
-    "wire": Scene(blade, BLADE_AT, STEEP, None, 0.1, 20, 16,
-                  {"reg.": (1936, 827.2), "irreg.": (2055, 896.5), "non-conf.": (2048, 1028.7), "conf.": (2022, 728.3),
-                   "EOL": (2048, 1058.7)}, (0.14, 0.09)),
-    "strand": Scene(box, EDGE, np.stack([UP, OUT]), 2, 0.1, 20, 16, {}, (0.17, 0.06)),
+    "edge": Scene(box, EDGE, np.stack([UP, OUT]), None, 0.1, 20, 16, (0.17, 0.06)),
+    "wire": Scene(blade, BLADE_AT, STEEP, None, 0.1, 20, 16, (0.14, 0.09)),
+    "strand": Scene(box, EDGE, np.stack([UP, OUT]), 2, 0.1, 20, 16, (0.17, 0.06)),
 }
 
 
@@ -105,7 +100,7 @@ class Lagrangian(SlidingCloth):
         if self.sizing is None:
             return cloth
         runs = Runs(now.features)
-        adapted = adapt(cloth.mesh, self.sizing, runs.points, runs.ends)
+        adapted = stepping.adapt(cloth.mesh, self.sizing, runs.points, runs.ends)
         return cloth.moved(adapted.mesh, adapted.was) if adapted.changed else cloth
 
     @staticmethod
@@ -232,12 +227,11 @@ def measured(name: str, cells: int, which: Scene, spent: dict[str, float]) -> di
                     share = max(share, float(((cloth.mesh.on >= 0) & ~cloth.free).mean()))
     finally:
         stepping.cone = kept
-    whole, (paper_faces, paper_ms) = sum(times), which.paper.get(name, (None, None))
+    whole = sum(times)
     return {"faces": faces, "sliding_%": round(100 * share, 1) if name == "EOL" else None,
             "ms": round(1e3 * statistics.median(times), 2),
             **{f"{key}_%": round(100 * value / whole, 1) for key, value in spent.items()}, "gap_m": max(gaps),
-            "deep_m": deep, "runs_m": run_over(cloth.mesh, which) - began_at, "paper_faces": paper_faces,
-            "paper_ms": paper_ms, "profile": profile(cloth.mesh, YMID)}
+            "deep_m": deep, "runs_m": run_over(cloth.mesh, which) - began_at, "profile": profile(cloth.mesh, YMID)}
 
 
 def _mm(length: float) -> str:
@@ -279,7 +273,8 @@ def main() -> None:
             for name in NAMES}
     if chosen.picture:
         draw(rows, which, chosen.picture)
-    for row in rows.values():
+    for name, row in rows.items():
+        row["paper_faces"], row["paper_ms"] = PAPER.get(f"{chosen.scene.upper()} ({name})", (None, None))
         del row["profile"]
     ran = {name: row["runs_m"] for name, row in rows.items()}
     emit(f"sharp_variants.{chosen.scene}",

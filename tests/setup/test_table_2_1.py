@@ -1,0 +1,26 @@
+"""Table 2.1 in docs/benchmarks.md: seventeen rows, ours as the kept rows have them, and none that no benchmark has."""
+
+from benchmarks import run, table_2_1
+
+
+def test_the_page_has_ours_beside_the_dissertations():
+    kept = {one["benchmark"]: one for one in run.kept()}
+    lines = table_2_1.lines(kept)
+    page = (run.ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    assert "\n".join(lines) in page
+    rows = [line for line in lines if line.startswith("| ") and not line.startswith(("| scene", "| ---"))]
+    assert len(rows) == 17
+    ours = kept["sharp_scenes"]["details"]["steps"]["NAILS"]
+    assert f"| NAILS (EOL) | {ours['faces']} / 2012 | {ours['sliding_%']:.1f} / 1.9 |" in rows[10]
+    for row in table_2_1.ROWS:
+        assert row.ours in kept[row.benchmark]["details"]["steps"], row
+
+
+def test_a_row_that_nobody_measured_has_no_number_of_ours():
+    assert "| LO-RES (EOL) | – / 133 | – / 6.0 |" in "\n".join(table_2_1.lines({}))
+
+
+def test_the_dissertations_shares_add_up_but_for_the_row_that_says_so():
+    for row in table_2_1.ROWS:
+        whole = sum(value for value in row.values[2:6] if value is not None)
+        assert abs(whole - 100.0) < 0.4 or (row.scene == "WIRE (non-conf.)" and abs(whole - 106.4) < 0.1), row
