@@ -49,12 +49,12 @@ PAPER = {row.scene: (int(row.values[0] or 0), float(row.values[-1] or 0.0)) for 
 def lines(answers: dict[str, dict[str, Any]]) -> list[str]:
     """Lines of Markdown. answers: by name and part of a benchmark; a row that none of them has stays without ours."""
     said = ["## Table 2.1 with our columns", "",
-            "Ours / the dissertation's: most faces, most vertices that slide, shares of a step that collision detection, "
-            "remeshing, matrices and the program (velocity integration) take, a step's time. Ours are thread "
-            "milliseconds of one thread, theirs those of an i7-7700; what ours lack to 100 % is mostly what keeps cloth "
-            "out of itself in the scenes of `sharp_scenes`, and calls between stages elsewhere. `sharp_variants` and "
-            "`sharp_cloth` are without self-collision. Its WIRE (non-conf.) adds up to 106 % there too. A dash: nothing "
-            "of the kind happens. FRICTION is the rough one of ours.", "",
+            "Ours / the dissertation's: most faces, most vertices that slide, shares of a step that collision "
+            "detection, remeshing, matrices and the program (velocity integration) take, a step's time. Ours are "
+            "thread milliseconds of one thread, theirs those of an i7-7700; what ours lack to 100 % is mostly what "
+            "keeps cloth out of itself in the scenes of `sharp_scenes`, and calls between stages elsewhere. "
+            "`sharp_variants` and `sharp_cloth` are without self-collision. The dissertation's WIRE (non-conf.) adds "
+            "up to 106 %. A dash: nothing of the kind happens. FRICTION is the rough one of ours.", "",
             f"| scene | {' | '.join(COLUMNS.values())} | row of |", "| --- |" + " --- |" * (len(COLUMNS) + 1)]
     for row in ROWS:
         ours = answers.get(row.benchmark, {}).get("details", {}).get("steps", {}).get(row.ours, {})
