@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -12,17 +13,18 @@ from ..linear.interface import NotPositiveDefinite
 from ..parts.interface import Stage
 from ..state import State, Vec
 from .approach import GIVE_WAY
-from .coupled import NEAR, PoseAt
+from .iterations import ALL, Iterations, Posed, T
 from .limits import StopRule, left
-from .relaxation import Relaxation
 
-TRIES = 40  #: iterations at least: those of an impact find its pairs
-LAGGED = 12  #: of them, after which friction keeps its loads
+LAGGED = 12  #: iterations after which friction keeps its loads
 CURVED = 0.9  #: of a bound on straight ways: nodes that ride go on arcs
-AGAIN = 0.03  #: of the distance at which the true stiffness led astray: there it is tried again
 SEEN = 1.0e-5  #: of the extent: less than that may be left where iterations are slow, as what creeps is
 SHORTEST = 1.0e-6  #: share of a move that is worth an iteration
 STUCK = 1.0e-3  #: share of the last one: what goes no further is pressed, and has not just met something
+BALANCED = 0.1  #: of what Quick may leave where nodes have inertia: what it may where they balance
+UPHILL = 0.3  #: of the slope at its start: what a way may climb at its end
+TRIALS = 12  #: lengths of one way
+LEAST = 0.2  #: of a length: the next one is no less
 
 
 @dataclass(frozen=True)
@@ -33,73 +35,77 @@ class Surroundings:
     largest_step: Callable[[Vec, Vec], float]  #: between positions, in which nothing meets
     loads: Callable[[Vec], None]  #: friction takes its loads and normals at these positions from now on
     touched: Callable[[Vec], Vec]  #: of pairs that push there: middle, force, and how near they are, (k, 7) [m, N, m]
+    begun: Vec  #: positions of all nodes where the stage stands, in which nothing crosses, (n, 3) [m]
+    extent: float  #: of the largest body [m]
+    edge: float  #: a mean one of the surfaces [m], of which a share may be left where limits have one
+
+    def as_far(self, q: Vec, x: Vec, way: Vec) -> tuple[Vec, Vec, float]:
+        """Coordinates after as much of a way as nothing meets in, positions there, and the share. Raises StepFailed.
+
+        x: positions at q, but for what is prescribed, which goes all its way.
+        """
+        share = 1.0
+        while share > SHORTEST:
+            there = self.place(q + share * way)
+            free = self.largest_step(x, there)
+            if free == 1.0:
+                return q + share * way, there, share
+            share *= CURVED * free
+        there = self.place(q)
+        if self.largest_step(x, there) < 1.0:
+            raise StepFailed("what is moved by hand has something before it")
+        return q, there, 0.0
 
 
-def reach_bounded(pose_at: PoseAt, around: Surroundings, stage: Stage, start: State,
-                  begun: Vec, limits: StopRule, extent: float, edge: float) -> State:
-    """The state at a stage's end, from the rates of `start` on. Raises StepFailed.
+class Bounded(Iterations[T]):
+    """Where nodes have inertia. A true stiffness that leads astray is tried again much nearer."""
 
-    begun: positions of all nodes where it stands, (n, 3) [m], in which nothing crosses. extent: of the largest body
-    [m]. edge: a mean one of the surfaces [m], of which a share may be left where limits have one.
-    """
-    base = start.q if stage.base is None else stage.base
-    reached = stage.b * stage.h
-    q, x = moved_so_far(around, start.q, begun, base + reached * start.u - start.q)[:2]
-    u = (q - base) / reached
-    around.loads(begun)
-    last, largest, goal, relaxed = 0.0, 0.0, limits.strain_left * edge, Relaxation()
-    ahead_of_end = np.inf  # what further iterations would move [m]
-    # near the root the true stiffness leads to the end in a few iterations; where it does not, it is not yet near
-    is_near, nearer = False, NEAR
-    for count in range(max(limits.iterations, TRIES)):
-        try:
-            ahead = pose_at(q, u, not is_near).solve() - u
-        except (NotPositiveDefinite, np.linalg.LinAlgError) as failure:
-            if is_near:
-                is_near, nearer = False, nearer * AGAIN
-                continue
-            raise StepFailed("the system matrix is not positive definite") from failure
-        before = x
-        q, x, share = moved_so_far(around, q, x, relaxed.share * reached * ahead)
-        u = (q - base) / reached
+    tries = 40  # those of an impact find its pairs
+    patience = np.inf
+    forgives, again = 0, 0.03
+    visible = 1.0  #: of what Quick may leave
+
+    def __init__(self, pose_at: Callable[[Vec, Vec, bool], T], around: Surroundings, stage: Stage, start: State,
+                 limits: StopRule) -> None:
+        super().__init__(pose_at, stage, start, limits)
+        self._around = around
+        self._move(start.q, around.begun, self.q - start.q)
+        around.loads(around.begun)
+        self._goal, self._ahead = self.visible * limits.strain_left * around.edge, np.inf
+
+    def _move(self, q: Vec, x: Vec, way: Vec) -> float:
+        """As far from q, x as nothing meets; that share."""
+        self.q, self._x, share = self._around.as_far(q, x, way)
+        self.u = (self.q - self.base) / self.reached
+        return share
+
+    def take(self, posed: T, found: Vec, way: Vec, share: float) -> None:
+        before = self._x
+        self.share = self._move(self.q, before, share * self.reached * way)
         # all that it wanted to move, of which relaxation took a share
-        moved = float(np.abs(x - before).max()) / relaxed.share
-        if not np.isfinite(moved):
-            break
-        largest = max(largest, moved)
-        if share < 1.0:
-            last, is_near, ahead_of_end = 0.0, False, np.inf
-            relaxed.forget_last()
-            continue
-        if is_near and moved > last:
-            nearer *= AGAIN
-        was_near, is_near = is_near, moved < nearer * largest
-        goal = goal or limits.tolerance * (moved + 1.0e-3 * extent)
-        ahead_of_end = left(moved, last)
-        if count and ahead_of_end <= goal:
-            return State(stage.time, q, u, start.memory)
-        if was_near == is_near:
-            relaxed.follow(moved, ahead)
-        else:
-            relaxed = Relaxation()  # the way on one stiffness says nothing about that on another
-        last = moved
-        if count < LAGGED:
-            around.loads(x)
-    if ahead_of_end <= SEEN * extent:
-        return State(stage.time, q, u, start.memory)
-    raise unsettled(around, x, share, moved, max(limits.iterations, TRIES))
+        self.moved = self.led = float(np.abs(self._x - before).max()) / share
 
+    def is_done(self, posed: T) -> bool:
+        self._goal = self._goal or self.limits.tolerance * (self.moved + ALL * self._around.extent)
+        # what is cut short has the rest of its way left, as far as anything may go there
+        self._ahead = left(self.moved, self.last) if self.share == 1.0 else np.inf
+        if self.free <= self.share < 1.0:
+            self._ahead = self.moved / self.share
+        return self.count > 1 and self._ahead <= self._goal
 
-def unsettled(around: Surroundings, x: Vec, share: float, moved: float, tries: int) -> StepFailed:
-    """Why so many iterations did not come to an end at positions x (n, 3), of whose last way `share` was free.
+    def go_on(self) -> None:
+        if self.share == 1.0 and self.count <= LAGGED:
+            self._around.loads(self._x)
 
-    moved: by how much they changed last [m].
-    """
-    if share < STUCK:
-        at = nearest(around.touched(x))
-        return StepFailed(f"what is moved by hand or by joints would be pressed{at} through something", None, GIVE_WAY)
-    return StepFailed(f"rigid and soft bodies that touch did not agree in {tries} iterations; "
-                      f"positions still change by {moved:.3g} m")
+    def give_up(self) -> State:
+        if self._ahead <= SEEN * self._around.extent:
+            return self.end
+        if self.share < STUCK:
+            at = nearest(self._around.touched(self._x))
+            raise StepFailed(f"what is moved by hand or by joints would be pressed{at} through something", None,
+                             GIVE_WAY)
+        raise StepFailed(f"rigid and soft bodies that touch did not agree in {self.count} iterations; "
+                         f"positions still change by {self.moved:.3g} m")
 
 
 def nearest(touched: Vec) -> str:
@@ -109,19 +115,43 @@ def nearest(touched: Vec) -> str:
     return " near ({}) m".format(", ".join(f"{c:.4g}" for c in touched[int(touched[:, 6].argmin()), :3]))
 
 
-def moved_so_far(around: Surroundings, q: Vec, x: Vec, way: Vec) -> tuple[Vec, Vec, float]:
-    """Coordinates after as much of a way as nothing meets in, positions there, and the share. Raises StepFailed.
+class Along(Posed, Protocol):
+    """What an iteration asks of a linearised stage of nodes that balance."""
 
-    x: positions at q, but for what is prescribed, which goes all its way.
+    curvature: float  #: along the way that `solve` found, of what the soft bodies lower [J]
+    begun: float  #: their slope at its start [J]
+
+
+S = TypeVar("S", bound=Along)
+
+
+class Balanced(Bounded[S]):
+    """Where most nodes balance: each iteration goes as far as it leads down. Rates are those of positions.
+
+    Joints have no energy that a line search could lower, but they feel the soft bodies alone of all that is stiff: how
+    these resist along the way tells how far it leads down.
     """
-    share = 1.0
-    while share > SHORTEST:
-        there = around.place(q + share * way)
-        free = around.largest_step(x, there)
-        if free == 1.0:
-            return q + share * way, there, share
-        share *= CURVED * free
-    there = around.place(q)
-    if around.largest_step(x, there) < 1.0:
-        raise StepFailed("what is moved by hand has something before it")
-    return q, there, 0.0
+
+    tries = 100  # a way ends where the first of its pairs would meet
+    near, again = np.inf, 1.0
+    free = STUCK
+    visible = BALANCED
+
+    def __init__(self, pose_at: Callable[[Vec, Vec, bool], S], slope_at: Callable[[S, Vec, Vec], float],
+                 around: Surroundings, stage: Stage, start: State, limits: StopRule) -> None:
+        """slope_at: of what the soft bodies lower along a way, at other coordinates and rates on it."""
+        self._slope_at = slope_at
+        super().__init__(pose_at, around, stage, start, limits)
+
+    def take(self, posed: S, found: Vec, way: Vec, share: float) -> None:
+        if posed.curvature <= 0.0 and self.stiffness.is_true:
+            raise NotPositiveDefinite
+        q, before, self.share = self.q, self._x, 1.0
+        for _ in range(TRIALS):
+            self.share *= self._move(q, before, self.share * self.reached * way)
+            # what joints lower falls at least as fast as the soft bodies' linear answer leaves it to
+            over = self._slope_at(posed, self.q, self.u) - posed.begun - posed.curvature
+            if over <= UPHILL * posed.curvature:
+                break
+            self.share *= max(LEAST, posed.curvature / (posed.curvature + over))
+        self.moved = self.led = float(np.abs(self._x - before).max())

@@ -69,7 +69,7 @@ class KeptStage:
 
     def reach(self, passes_at: PassesAt, products_at: ProductsAt, stage: NodeStage, start: State, base: Vec,
               coordinates: FreeNodes, limits: StopRule, extent: float) -> State | None:
-        """The state at the end of a stage as `coupled.reach` defines it; None where passes do not lead there.
+        """The state at the end of a stage as `Coupled` does it; None where passes do not lead there.
 
         base: coordinates at zero rates, (3 f,). extent: of the body [m].
         """

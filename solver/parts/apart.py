@@ -12,12 +12,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..assembly.linearised import Linearised
-from ..contact.laws.gripping import Gripping
 from ..coordinates.floating import FloatingParts
 from ..coordinates.free_nodes import SomeFreeNodes
 from ..linear.interface import LinearSolver
 from ..state import Index, Led, Vec
-from .interface import Compliance, Condensation, Eliminated, Evaluate, Mesh, NodeStage, PosedNodes, Stage, T, Ways
+from .interface import Compliance, Condensation, Eliminated, Evaluate, Firm, Mesh, NodeStage, PosedNodes, Stage, T, Ways
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,7 @@ class Apart:
 
 
 @dataclass(frozen=True)
-class PosedApart:
+class PosedApart(Firm):
     """A stage of all of them."""
 
     owner: Apart
@@ -124,9 +123,6 @@ class PosedApart:
             return out
 
         return respond
-
-    def gripping(self, grip: Gripping, x: Vec) -> None:
-        return None
 
     def under(self, impulses: Vec) -> PosedApart:
         return replace(self, posed=[posed.under(impulses) for posed in self.posed])

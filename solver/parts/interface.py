@@ -244,6 +244,13 @@ class PosedNodes(Protocol):
         """Another stage at the same moment and with the same β a b h², on the same factor."""
 
 
+class Firm:
+    """A posed stage in which nothing balances: friction that brakes velocities holds positions too."""
+
+    def gripping(self, grip: Gripping, x: Vec) -> None:
+        return None
+
+
 #: V mean|Ṡ| of each element, (e,) [m³/s], at positions and velocities (n, 3)
 Stretching = Callable[[Vec, Vec], Vec]
 

@@ -9,12 +9,11 @@ from typing import Protocol
 import numpy as np
 
 from ..assembly.linearised import Linearised
-from ..contact.laws.gripping import Gripping
 from ..coordinates.attached import Bodies
 from ..coordinates.free_nodes import FreeNodes
 from ..errors import StepFailed
 from ..state import Index, Led, State, Vec
-from .interface import Compliance, Condensation, Evaluate, NodeStage, OnRates, PosedNodes, Stage
+from .interface import Compliance, Condensation, Evaluate, Firm, NodeStage, OnRates, PosedNodes, Stage
 
 
 class Bones(Protocol):
@@ -53,7 +52,7 @@ class Flesh(Protocol):
     condensation: Condensation
 
 
-class Together:
+class Together(Firm):
     """[A_m + G] u = b_m + g on the joints' rates u, then v = C u + v₀ on the soft bodies' nodes. [ConJac MUSCLE]
 
     Its unknowns are the free nodes' velocities and then the joints' rates. Left out of the matrix is what the joints'
@@ -109,9 +108,6 @@ class Together:
         v = self._columns @ rates
         moved = stage.b * stage.h * (v - attached.velocities(self._at.E, self._at.twist))
         return Led(attached.positions(self._at.E) + moved, v)
-
-    def gripping(self, grip: Gripping, x: Vec) -> None:
-        return None
 
     def under(self, impulses: Vec) -> Together:
         """The same with impulses on all nodes besides, (n, 3) [N s]: bones feel what is done to their flesh."""

@@ -16,11 +16,9 @@ from ..errors import BadScene, StepFailed
 from ..forces.stencils import StencilForce
 from ..linear.interface import NotPositiveDefinite
 from ..nonlinear.approach import GIVE_WAY
-from ..nonlinear.balanced import reach_balanced
-from ..nonlinear.bounded import Surroundings, nearest, reach_bounded
-from ..nonlinear.coupled import reach
+from ..nonlinear.bounded import Balanced, Bounded, Surroundings, nearest
 from ..nonlinear.held import GivenDirections
-from ..nonlinear.limits import StopRule
+from ..nonlinear.iterations import Coupled
 from ..parts.conjac.balanced_together import BalancedTogether, Standing
 from ..parts.interface import Condensation, Momentum, NodeStage, Reduced, Stage, Whole
 from ..parts.joints.jointed import flown_since, stepped
@@ -248,16 +246,16 @@ class FleshOnBones(Stepping):
             return Together(self.soft, self._skeleton, at, lin, of_flesh, where, of_joints, kept)
 
         def apart() -> State:
-            return reach(pose_at, self.soft.evaluate, stage, start, self.soft.stage_solver.limits, self.soft.extent,
-                         "flesh and bones")
+            return Coupled(pose_at, self.soft.evaluate, stage, start, self.soft.stage_solver.limits, self.soft.extent,
+                           "flesh and bones").reach()
 
         if not self.soft.contacts:
             after = apart()
         elif self._reduced is not None:
             after = self._balanced(self._reduced, apart, stage, start, damped)
         else:
-            after = reach_bounded(pose_at, self._surroundings(stage, start, rubs), stage, start,
-                                  self.positions(start), *self._sizes)
+            after = Bounded(pose_at, self._surroundings(stage, start, rubs), stage, start,
+                            self.soft.stage_solver.limits).reach()
         self.jointed.count_impact(joints)
         if self.soft.friction is None or not len(self.soft.touching(self.parted(after)[0])):
             return remember(after, of_flesh, None)
@@ -274,12 +272,8 @@ class FleshOnBones(Stepping):
         def place(q: Vec) -> Vec:
             return self.positions(replace(start, time=stage.time, q=q))
 
-        return Surroundings(place, self.soft.largest_step, loads, self.soft.touched_at)
-
-    @property
-    def _sizes(self) -> tuple[StopRule, float, float]:
-        """When a stage is done, how large the largest body is, and a mean edge of the surfaces [m]."""
-        return self.soft.stage_solver.limits, self.soft.extent, min(law.edge for law in self.soft.contacts)
+        return Surroundings(place, self.soft.largest_step, loads, self.soft.touched_at, self.positions(start),
+                            self.soft.extent, min(law.edge for law in self.soft.contacts))
 
     def _balanced(self, reduced: Reduced, apart: Callable[[], State], stage: Stage, start: State,
                   damped: Damped | None) -> State:
@@ -323,8 +317,8 @@ class FleshOnBones(Stepping):
         def slope_at(posed: BalancedTogether, q: Vec, u: Vec) -> float:
             return posed.slope(stand(q, u)[0])
 
-        after = reach_balanced(pose_at, slope_at, self._surroundings(stage, start, rubs), stage, start, begun,
-                               *self._sizes)
+        after = Balanced(pose_at, slope_at, self._surroundings(stage, start, rubs), stage, start,
+                         self.soft.stage_solver.limits).reach()
         u = after.u.copy()
         there = stand(after.q, after.u)[0]
         u[:cut] = inertia.velocities(there.positions, there.rates)[flesh.free].ravel()

@@ -16,7 +16,7 @@ from ..contact.laws.penalty import Penalty
 from ..coordinates.free_nodes import FreeNodes
 from ..errors import StepFailed
 from ..linear.interface import NotPositiveDefinite
-from ..nonlinear.coupled import SETTLE
+from ..nonlinear.iterations import SETTLE
 from ..parts.interface import Compliance, Evaluate, NodeStage, Stage
 from ..state import Index, State, Vec
 

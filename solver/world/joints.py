@@ -16,8 +16,8 @@ from ..errors import Diverged, StepFailed
 from ..integrators.backward_euler import Struck
 from ..integrators.interface import Integrator, P, System
 from ..nonlinear.held import GivenDirections
+from ..nonlinear.iterations import FASTEST, Rates
 from ..nonlinear.limits import StopRule
-from ..nonlinear.rates import FASTEST, reach_rates
 from ..parts.interface import Momentum, Posed, Stage
 from ..parts.joints.jointed import FLOWN, Constraints, Jointed, LinearizationPoint, PosedTree, stepped
 from ..parts.joints.leap_step import LeapStep
@@ -205,8 +205,9 @@ class Joints(Plain):
         def pose_at(q: Vec, u: Vec) -> PosedTree:
             return self.condensation.pose(self._moment(q, u, start), stage)
 
-        after, iterations = reach_rates(pose_at, stage, start, self.limits, "the joints")
-        self.iterations += iterations
+        rates = Rates(pose_at, stage, start, self.limits, "the joints")
+        after = rates.reach()
+        self.iterations += rates.count
         self.count_impact(start)
         return after
 

@@ -22,10 +22,10 @@ from ..integrators.interface import Integrator, P, System
 from ..integrators.semi_implicit import SemiImplicit
 from ..integrators.spin import free_parts
 from ..nonlinear.calm import Calm, GaveUp
-from ..nonlinear.coupled import reach as reach_coupled
 from ..nonlinear.following import FollowingProblem
 from ..nonlinear.held import AcrossGiven, GivenDirections
 from ..nonlinear.interface import StageSolver
+from ..nonlinear.iterations import Coupled
 from ..nonlinear.kept_stage import KeptStage
 from ..nonlinear.momentum import with_momentum
 from ..nonlinear.newton import NewtonDirect
@@ -196,7 +196,7 @@ class Condensed:
             lin = taken(coordinates.place(q, stage.time), coordinates.spread(u, stage.w), project)
             return self._condensation.pose(lin, stage)
 
-        return reach_coupled(pose_at, self._soft.evaluate, stage, start, solver.limits, self._soft.extent)
+        return Coupled(pose_at, self._soft.evaluate, stage, start, solver.limits, self._soft.extent).reach()
 
     def _linearised(self, stage: NodeStage, start: State,
                     damped: Damped | None) -> Callable[[Vec, Vec, bool], Linearised]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from solver.errors import StepFailed
-from solver.nonlinear.coupled import PATIENCE, reach
+from solver.nonlinear.iterations import PATIENCE, Coupled
 from solver.nonlinear.limits import StopRule
 from solver.parts.interface import Stage
 from solver.state import State
@@ -33,7 +33,7 @@ def end(leads, iterations=100):
     start = State(0.0, np.array([1.0]), np.zeros(1), {})
     stage = Stage(0.1, 1.0, 1.0, 0.1, start.q, start.u)
     try:
-        return reach(pose_at, None, stage, start, StopRule(1e-6, iterations, 0.0), 1.0).q, len(begun)
+        return Coupled(pose_at, None, stage, start, StopRule(1e-6, iterations, 0.0), 1.0).reach().q, len(begun)
     except StepFailed as failure:
         return str(failure), len(begun)
 

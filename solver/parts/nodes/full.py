@@ -10,12 +10,11 @@ import numpy as np
 
 from ...assembly.linearised import Linearised
 from ...assembly.pattern import Pattern, node_graph
-from ...contact.laws.gripping import Gripping
 from ...coordinates.floating import FloatingParts
 from ...errors import StepFailed
 from ...linear.interface import LinearSolver, NotPositiveDefinite
 from ...state import Index, Led, Vec
-from ..interface import Compliance, Eliminated, Evaluate, Mesh, NodeStage, Stage, T, Ways
+from ..interface import Compliance, Eliminated, Evaluate, Firm, Mesh, NodeStage, Stage, T, Ways
 from ..loads import Loads
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class PosedFull:
+class PosedFull(Firm):
     """(M − ahD − βabh²K) v = M v̂ + a h (f + K (x_base − x)) + (ahD + βabh²K) w, factored. [ConJac 10]"""
 
     owner: Full
@@ -62,9 +61,6 @@ class PosedFull:
             return changed
 
         return respond
-
-    def gripping(self, grip: Gripping, x: Vec) -> None:
-        return None
 
     def under(self, impulses: Vec) -> PosedFull:
         return replace(self, right=self.right + impulses)
