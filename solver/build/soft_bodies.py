@@ -23,8 +23,9 @@ from ..job.folder import Job, blame, parameters
 from ..linear.choose import choose
 from ..linear.interface import LinearSolver
 from ..meshing.volume import Volume
-from ..parts.apart import Apart
+from ..parts.apart import Apart, Share
 from ..parts.interface import Condensation, Mesh, Reduced, Whole
+from ..parts.mixed import Mixed
 from ..state import Index, Vec
 from ..world.bodies import BodyInWorld
 from ..world.nodes import Nodes
@@ -56,7 +57,7 @@ def prepare_all(job: Job, report: Stage, volumes: list[Volume] | None = None) ->
 
 def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None = None,
              obstacles: Obstacles | None = None, reshaped: bool = False) -> Nodes:
-    """Soft bodies of one method as one part. riding: whose nodes ride on rigid bodies, where some do.
+    """Soft bodies as one part. riding: whose nodes ride on rigid bodies, where some do.
 
     obstacles: the scene's alone where left out. reshaped: whether they were cut or nailed since the start.
     """
@@ -84,16 +85,15 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
     held = [without_pins(one) for one in prepared]
     coordinates = _coordinates(job, rest, held, first, riding, obstacles, air)
     linear = choose(scene.linear_solver, [one.count for one in prepared])
-    method = scene.method_of(prepared[0].body)
-    params, awake = parameters("method", method), []
-    if scene.contact is not None and params.get("adaptive"):
-        params["adaptive"] = False
+    methods = [parameters("method", scene.method_of(one.body)) for one in prepared]
+    awake = []
+    if scene.contact is not None and any(params.pop("adaptive", False) for params in methods):
         awake = ["Adaptive: no dynamic node sleeps where surfaces may touch"]
     tets = np.concatenate([one.tets for one in elastic])
     patches = [Patch(patch.nodes + np.int32(start), patch.ways)
                for one, start in zip(prepared, first) for patch in one.fields.patches]
     mesh = Mesh(tets, rest, mass, parts, coordinates, dynamic, max(one.stiffness for one in matter), tuple(patches))
-    condensation = _condensation(job, prepared, first, mesh, linear, params)
+    condensation = _condensation(job, prepared, first, mesh, linear)
     integrator = catalogue.find("integrator", scene.integrator.kind).load()(parameters("integrator", scene.integrator))
     stage_solver = catalogue.find("stage_solver", scene.stage_solver.kind).load()(
         parameters("stage_solver", scene.stage_solver))
@@ -128,9 +128,11 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
         notes += _sunk(bodies, ground[0], rest, coordinates.free)
     for one, said in zip(prepared, damped):
         notes += [f'"{one.body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes, *said)]
+    shaped = [body for body, params in zip(bodies, methods) if not params["quasistatic_start"]]
     held_softly = grips(job, prepared, mass, first, obstacles.anchored)
     return Nodes(bodies, elastic, coordinates, condensation, integrator, stage_solver, linear, rest, mass,
-                 np.array(scene.gravity), ground, scene.time.start, bool(params["quasistatic_start"]), notes=notes,
+                 np.array(scene.gravity), ground, scene.time.start, len(shaped) < len(bodies), notes=notes,
+                 as_shaped=shaped,
                  damping_laws=laws, friction=friction,
                  between=[*_between(job, prepared, rest, first), *held_softly,
                           *air.laws(prepared, first, len(rest) - 1)],
@@ -165,21 +167,45 @@ class _NotesOn:
         return self.law.notes(has_dynamic=True)
 
 
-def _condensation(job: Job, prepared: list[Prepared], first: Index, mesh: Mesh, linear: LinearSolver,
-                  params: dict[str, Any]) -> Condensation:
-    """That of the bodies' method. Where bones carry several each is by itself whose columns are dense, if none touch.
-    """
-    entry = catalogue.find("method", job.scene.method_of(prepared[0].body).kind)
-    apart = _apart(job, prepared)
-    make: type[Condensation] = entry.load()
-    alone = not len(mesh.coordinates.attached.nodes) or job.scene.contact is not None
-    if len(apart) == 1 or not entry.follows or alone:
+def _condensation(job: Job, prepared: list[Prepared], first: Index, mesh: Mesh,
+                  linear: LinearSolver) -> Condensation:
+    """That of the bodies' method, or of several. Where bones carry several each is by itself whose columns are dense,
+    if none touch."""
+    touching = job.scene.contact is not None
+    groups = _alike(job, prepared) if touching else _apart(job, prepared)
+    follow = any(catalogue.find("method", job.scene.method_of(one.body).kind).follows for one in prepared)
+    if len(groups) == 1 or not (touching or (follow and len(mesh.coordinates.attached.nodes))):
+        make, params = _method(job, prepared[0])
         return make(mesh, linear, params)
-    solvers = [choose(job.scene.linear_solver, [prepared[k].count for k in group]) for group in apart]
-    for solver in solvers:
+    shares = []
+    for group in groups:
+        solver = choose(job.scene.linear_solver, [prepared[k].count for k in group])
         solver.remarks = linear.remarks
-    nodes = [np.concatenate([np.arange(first[k], first[k + 1]) for k in group]) for group in apart]
-    return Apart(make, mesh, nodes, solvers, params)
+        nodes = np.concatenate([np.arange(first[k], first[k + 1]) for k in group])
+        shares.append(Share(*_method(job, prepared[group[0]]), nodes, solver))
+    return Mixed(mesh, shares, linear) if touching else Apart(mesh, shares)
+
+
+def _method(job: Job, one: Prepared) -> tuple[type[Reduced], dict[str, Any]]:
+    """How a body is condensed, and with which settings."""
+    method = job.scene.method_of(one.body)
+    params = parameters("method", method)
+    if job.scene.contact is not None and "adaptive" in params:
+        params["adaptive"] = False
+    make: type[Reduced] = catalogue.find("method", method.kind).load()
+    return make, params
+
+
+def _alike(job: Job, prepared: list[Prepared]) -> list[list[int]]:
+    """Which bodies have the same method with the same settings of what follows, by their places. All that may touch
+    have the same Damping where an integrator asks for it, and each starts at rest or not."""
+    groups: dict[str, list[int]] = {}
+    for k, one in enumerate(prepared):
+        make, params = _method(job, one)
+        follows = catalogue.find("method", job.scene.method_of(one.body).kind).follows
+        counts = sorted(item for item in params.items() if follows and item[0] not in ("beta", "quasistatic_start"))
+        groups.setdefault(f"{make.__name__} {counts}", []).append(k)
+    return [*groups.values()]
 
 
 def _apart(job: Job, prepared: list[Prepared]) -> list[list[int]]:

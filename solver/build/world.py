@@ -54,8 +54,10 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None) -> tupl
 
 
 def solved_at_once(job: Job, prepared: list[Prepared]) -> list[list[Prepared]]:
-    """Bodies that share a part: those of one method where every node is an unknown, each by itself where columns are
-    dense but for what forces join it to."""
+    """Bodies that share a part: all that may touch, whatever their methods; else those of one method where every node
+    is an unknown, and each by itself where columns are dense but for what forces join it to."""
+    if job.scene.contact is not None:
+        return [prepared] if prepared else []
     groups: dict[str, list[Prepared]] = {}
     for one in prepared:
         method = job.scene.method_of(one.body)

@@ -27,6 +27,8 @@ class FreeNodes:
         mask[self.prescribed] = False
         self.is_free: Mask = mask  #: (n,)
         self.free: Index = np.flatnonzero(mask).astype(np.int32)  #: (f,) nodes whose positions are q
+        #: free nodes that are others' unknowns: they stand where they stood
+        self.elsewhere: Index = np.zeros(0, dtype=np.int32)
 
     def where_prescribed(self, time: float, led: Led | None = None) -> Vec:
         """Positions of the prescribed nodes at `time` [s], (p, 3) [m]. led: what those do that ride, if any does."""
@@ -82,13 +84,14 @@ class FreeNodes:
 
 
 class SomeFreeNodes(FreeNodes):
-    """Those of some nodes alone. The other free ones stand at rest, and act on none of these."""
+    """Those of some nodes alone. The other free ones are others' unknowns, and stand at rest here."""
 
     def __init__(self, whole: FreeNodes, nodes: Index, rest: Vec) -> None:
         """nodes: of which the free ones count. rest: of all, (n, 3) [m]."""
         self.__dict__.update(whole.__dict__)
         self._rest = rest
         self.free = np.intersect1d(whole.free, nodes).astype(np.int32)
+        self.elsewhere = np.setdiff1d(whole.free, self.free).astype(np.int32)
 
     def place(self, q: Vec, time: float, led: Led | None = None) -> Vec:
         """All node positions, (n, 3) [m]."""

@@ -102,10 +102,27 @@ def check_array(job: Job, name: str, where: str, kind: str, shape: tuple[int | N
 
 
 def check_one_method(scene: schema.Scene, names: list[str], where: str) -> None:
-    """Refuse soft bodies that act on each other and have different methods. Raises BadScene."""
+    """Refuse soft bodies that forces join and that have different methods. Raises BadScene."""
     bodies = {body.name: body for body in scene.bodies}
     first, *others = ((scene.method_of(bodies[name]), name) for name in names)
     for method, name in others:
         if (method.kind, parameters("method", method)) != (first[0].kind, parameters("method", first[0])):
             raise refuse(f'"{first[1]}" and "{name}" have different methods, and what acts on each other is solved at '
                          "once", where, "Give both the same method and settings")
+
+
+def check_one_damping(scene: schema.Scene, bodies: list[schema.Body], do: str) -> None:
+    """Refuse linearised steps of soft bodies that differ in Damping, which one matrix of all has once. Raises BadScene.
+
+    do: what they do together.
+    """
+    integrator = catalogue.find("integrator", scene.integrator.kind)
+    if not integrator.weighs:
+        return
+    betas = [parameters("method", scene.method_of(body))["beta"] for body in bodies]
+    for body, beta in zip(bodies, betas):
+        if beta != betas[0]:
+            raise refuse(f'"{bodies[0].name}" and "{body.name}" {do} and have a Damping of {betas[0]:g} and {beta:g}, '
+                         f"and {integrator.label} takes one step of both",
+                         f"$.bodies[{scene.bodies.index(body)}].method",
+                         "Give both the same Damping, or use SDIRK2, which asks for none")

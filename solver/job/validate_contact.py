@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from .. import catalogue
 from ..errors import BadMesh
 from . import schema
-from .expect import check_array, check_choice, check_indices, check_one_method, check_weights
+from .expect import check_array, check_choice, check_indices, check_one_damping, check_weights
 from .folder import Job, refuse
 
 MOST_FACES = 1_000_000
@@ -27,9 +27,9 @@ def check_contact(job: Job) -> None:
     check_choice("contact", scene.contact.law, "$.contact.law")
     if not scene.bodies:
         raise refuse("there is no soft body that could touch anything", "$.contact", "Leave it out")
-    together = [body.name for body in scene.bodies if body.cloth is None or body.cloth.eulerian is None]
-    if together:  # cloth with Sharp Edges steps by itself
-        check_one_method(scene, together, "$.bodies")
+    # cloth with Sharp Edges steps by itself
+    together = [body for body in scene.bodies if body.cloth is None or body.cloth.eulerian is None]
+    check_one_damping(scene, together, "touch each other")
     integrator = catalogue.find("integrator", scene.integrator.kind)
     if not integrator.bounded:
         works = [entry.label for entry in catalogue.menu("integrator").values() if entry.bounded]

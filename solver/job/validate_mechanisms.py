@@ -7,7 +7,7 @@ import numpy as np
 from .. import catalogue
 from ..state import Vec
 from . import schema
-from .expect import check_array, check_choice, check_indices, check_vector, check_weights
+from .expect import check_array, check_choice, check_indices, check_one_damping, check_vector, check_weights
 from .folder import FARTHEST, Job, refuse
 
 FLAT = 1.0e-6  #: a shape is flat where its least extent is below this share of its largest
@@ -45,19 +45,18 @@ def _check_hanging(scene: schema.Scene) -> None:
               and (body.cloth is None or body.cloth.eulerian is None)]
     if not bodies:
         return
-    hanging, method = bodies[0].name, scene.method_of(bodies[0])
-    for body in bodies:
-        if scene.method_of(body) != method:
-            raise refuse(f'"{hanging}" and "{body.name}" hang on mechanisms and have different methods',
-                         f"$.bodies[{scene.bodies.index(body)}].method", "Give what hangs on mechanisms one method")
+    hanging = bodies[0].name
+    check_one_damping(scene, bodies, "hang on mechanisms" if scene.contact is None else "touch each other")
     friction = catalogue.find("joint_friction", scene.joint_friction.kind)
     if friction.unfleshed:
         works = [entry.label for entry in catalogue.menu("joint_friction").values() if not entry.unfleshed]
         raise refuse(f'{friction.label} does not feel what "{hanging}" pulls at its bones: {friction.unfleshed}',
                      "$.joint_friction.kind", f"Use {' or '.join(reversed(works))}")
-    if method.params.get("adaptive"):
-        raise refuse(f'dynamic nodes cannot sleep where "{hanging}" hangs on bones', "$.method.params.adaptive",
-                     "Switch it off")
+    for body in bodies:
+        if scene.method_of(body).params.get("adaptive"):
+            where = "$.method" if body.method is None else f"$.bodies[{scene.bodies.index(body)}].method"
+            raise refuse(f'dynamic nodes cannot sleep where "{body.name}" hangs on bones', f"{where}.params.adaptive",
+                         "Switch it off")
 
 
 def _unique(name: str, seen: set[str], thing: str, where: str) -> None:

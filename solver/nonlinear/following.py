@@ -11,7 +11,7 @@ from ..assembly.edges import Edges
 from ..assembly.linearised import Linearised
 from ..errors import StepFailed
 from ..linear.interface import Factoring, NotPositiveDefinite
-from ..parts.conjac.inertia import CLOSE, LIGHT, MOST
+from ..parts.conjac.inertia import CLOSE, MOST
 from ..parts.interface import NodeStage, PositionInertia, Whole
 from ..state import Index, Vec
 from .around_factor import AroundFactor
@@ -25,7 +25,7 @@ class FollowingProblem(StageProblem):
     def __init__(self, physics: Physics, whole: Whole, stage: NodeStage, base: Vec, prescribed: Index,
                  inertia: PositionInertia, edges: Edges) -> None:
         """base: positions of all nodes at v = 0, (n, 3) [m]. whole: matrix and factor of all free nodes."""
-        self._light = LIGHT * physics.mass
+        self._light = inertia.light
         self._directions = BesidesFactor(whole.linear, inertia, self._light, whole.pattern.order)
         system = StageMatrix(whole.pattern, whole.matrix, self._directions, edges)
         super().__init__(physics, system, stage, base, prescribed)

@@ -1,13 +1,14 @@
 """Bodies that share a part and act on each other through bones alone: each is condensed by itself, on its own factor.
 
 The rows of one never meet those of another. A J of all of them would be a dense array, mostly of zeros, that grows with
-the square of their number.
+the square of their number. Each may have a method of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -16,14 +17,24 @@ from ..coordinates.floating import FloatingParts
 from ..coordinates.free_nodes import SomeFreeNodes
 from ..linear.interface import LinearSolver
 from ..state import Index, Led, Vec
-from .interface import Compliance, Condensation, Eliminated, Evaluate, Firm, Mesh, NodeStage, PosedNodes, Stage, T, Ways
+from .interface import Compliance, Eliminated, Evaluate, Firm, Mesh, NodeStage, PosedNodes, Reduced, Stage, T, Ways
+
+
+@dataclass(frozen=True)
+class Share:
+    """Bodies of one method that are condensed as one, and how."""
+
+    make: type[Reduced]
+    params: dict[str, float]  #: of the method
+    nodes: Index  #: all of theirs, ascending
+    linear: LinearSolver
 
 
 @dataclass(frozen=True)
 class Member:
     """One of them."""
 
-    condensation: Condensation
+    condensation: Reduced
     nodes: Index  #: all of its own, ascending
     coordinates: Index  #: where those of its free nodes stand among all, (3 f_k,)
     attached: Vec  #: 1 at prescribed nodes that are its own, 0 elsewhere, (p,)
@@ -38,29 +49,33 @@ class Apart:
 
     sleep = None  #: refused where joints carry nodes
 
-    def __init__(self, make: type[Condensation], mesh: Mesh, bodies: Sequence[Index], linears: Sequence[LinearSolver],
-                 params: dict[str, float]) -> None:
-        """make: how each is condensed. mesh: of all. bodies: nodes of each, ascending. linears: a solver for each.
-        params: of the method."""
+    def __init__(self, mesh: Mesh, shares: Sequence[Share]) -> None:
+        """mesh: of all. shares: all of it, no node in two; β of all is one."""
         prescribed = mesh.coordinates.prescribed
         self.floating = FloatingParts(mesh.rest, mesh.parts, prescribed)
         self.mesh, self.members = mesh, list[Member]()
-        for nodes, linear in zip(bodies, linears):
+        for share in shares:
+            nodes = share.nodes
             own = replace(mesh, coordinates=SomeFreeNodes(mesh.coordinates, nodes, mesh.rest),
                           parts=[part for part in mesh.parts if np.isin(part[0], nodes)],
                           dynamic=np.intersect1d(mesh.dynamic, nodes).astype(np.int32),
                           patches=tuple(patch for patch in mesh.patches if np.isin(patch.nodes[0], nodes)))
             free = np.searchsorted(mesh.coordinates.free, own.coordinates.free)
-            self.members.append(Member(make(own, linear, params), nodes, (3 * free[:, None] + np.arange(3)).ravel(),
+            self.members.append(Member(share.make(own, share.linear, share.params), nodes,
+                                       (3 * free[:, None] + np.arange(3)).ravel(),
                                        np.isin(prescribed, nodes).astype(float)))
-        self.beta = params["beta"]
+        self.beta = shares[0].params["beta"]
 
     def solved_by(self, ways: Ways[T]) -> T:
         return ways.condensed(self, None)
 
     def pose(self, lin: Linearised, stage: NodeStage) -> PosedApart:
         """Factor each. Raises NotPositiveDefinite."""
-        return PosedApart(self, lin, stage, [one.condensation.pose(lin, one.stage(stage)) for one in self.members])
+        return self.posed(lin, stage, [one.condensation.pose(lin, one.stage(stage)) for one in self.members])
+
+    def posed(self, lin: Linearised, stage: NodeStage, each: Sequence[PosedNodes]) -> PosedApart:
+        """A stage that each of them has posed."""
+        return PosedApart(self, lin, stage, each)
 
     def join(self, lin: Linearised, stage: NodeStage, carried: Vec) -> Eliminated:
         """The same with joints that carry some nodes; raises as `pose` does. [ConJac MUSCLE]"""
@@ -72,7 +87,7 @@ class Apart:
 
         def moving(u: Vec, led: Led) -> tuple[PosedApart, NodeStage]:
             known = stage.moving(carried @ u, led)
-            return PosedApart(self, lin, known, [part.moving(u, led)[0] for part in parts]), known
+            return self.posed(lin, known, [part.moving(u, led)[0] for part in parts]), known
 
         return Eliminated(np.sum([part.matrix for part in parts], axis=0),
                           np.sum([part.impulse for part in parts], axis=0), columns, moving)
@@ -124,13 +139,13 @@ class PosedApart(Firm):
 
         return respond
 
-    def under(self, impulses: Vec) -> PosedApart:
+    def under(self, impulses: Vec) -> Self:
         return replace(self, posed=[posed.under(impulses) for posed in self.posed])
 
     def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None, led: Led | None = None) -> Vec:
         return self._each(lambda posed, own: posed.settle(q[own], u[own], evaluate, corrections, led))
 
-    def again(self, stage: Stage) -> PosedApart:
+    def again(self, stage: Stage) -> Self:
         known = NodeStage.of(stage, self.owner.mesh.coordinates)
         return replace(self, stage=known, posed=[
             posed.again(stage.part(one.coordinates, one.coordinates))

@@ -247,7 +247,7 @@ class PosedNodes(Protocol):
 class Firm:
     """A posed stage in which nothing balances: friction that brakes velocities holds positions too."""
 
-    def gripping(self, grip: Gripping, x: Vec) -> None:
+    def gripping(self, grip: Gripping, x: Vec) -> PosedNodes | None:
         return None
 
 
@@ -361,6 +361,7 @@ class PositionInertia(Protocol):
     """½ uᵀ A u − uᵀ p of unknowns u = C (v − F) that are read off the rates v of positions."""
 
     carried: Vec  #: what free nodes do with each rate of joints where they balance, (n, 3, c)
+    light: Vec  #: mass that a factored matrix has in its place, (n,) [kg]
 
     def energy(self, v: Vec) -> tuple[Vec, float]:
         """Its slope, (n, 3) [N s], and value [J] at rates of positions v, (n, 3) [m/s]."""
@@ -379,7 +380,8 @@ class PositionInertia(Protocol):
 
 
 class Reduced(Condensation, Protocol):
-    """A condensation in which most nodes have no inertia of their own: they balance and follow the others."""
+    """A condensation whose stages are those of positions of which most have no inertia of their own: they balance, and
+    velocities follow the others. Where all have it, the others are all."""
 
     mesh: Mesh
     linear: LinearSolver

@@ -35,6 +35,7 @@ class Loads:
             offset = coordinates.place(stage.base, stage.time, stage.led) - lin.x
             if stage.w is not None:
                 offset[coordinates.prescribed] -= stage.b * stage.h * stage.w
+            offset[coordinates.elsewhere] = 0.0
             # all nodes are near, so `nodes` counts them all and in order
             out += share * self._everywhere.of(lin).multiply(lin, offset[:, :, None])[:, :, 0]
         return out

@@ -65,6 +65,7 @@ class Nodes(SoftBodies, Plain):
     between: Sequence[StencilForce] = ()  #: forces besides those of materials
     pulls: Sequence[Pull] = ()
     contacts: Sequence[ContactLaw] = ()  #: of surfaces: forces that also say how far a step may go
+    as_shaped: Sequence[BodyInWorld] = ()  #: who begins in the rest shape though others begin in balance
     told_by: Adaptive | None = None  #: the integrator, where it tells what a step errs by
 
     def __post_init__(self) -> None:
@@ -118,12 +119,15 @@ class Nodes(SoftBodies, Plain):
         self.borne, self._weight = forces, self._own_weight + forces
 
     def _held_by_pins(self) -> Index:
-        """Free nodes of parts that pins and kinematic nodes hold; what nothing holds starts in its rest shape."""
+        """Free nodes of parts that pins and kinematic nodes hold, of bodies that begin in balance; what nothing holds
+        starts in its rest shape."""
         free = np.zeros(len(self.rest), dtype=bool)
         free[self.coordinates.free] = True
         for group in self.condensation.floating.groups:
             for part in group.parts:
                 free[part] = False
+        for body in self.as_shaped:
+            free[body.nodes] = False
         return np.flatnonzero(free).astype(np.int32)
 
     def linearise(self, state: State, time: float | None = None) -> Linearised:

@@ -26,7 +26,7 @@ from ...state import State, Vec
 from ..interface import NodeStage, OnRates, PositionInertia, Stage
 from ..nodes.full import Full
 from ..together import Bones
-from .inertia import CLOSE, LIGHT, MOST
+from .inertia import CLOSE, MOST
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class BalancedTogether:
         self._whole, self._inertia, self._bones, self._here = whole, inertia, bones, here
         self._of_joints, self._stage = of_joints, stage
         lin = lin_at(project)
-        self._lin, self._weight, self._light = lin, stage.weight(lin), LIGHT * lin.mass
+        self._lin, self._weight, self._light = lin, stage.weight(lin), inertia.light
         coordinates, order, attached = whole.mesh.coordinates, whole.pattern.order, whole.mesh.coordinates.attached
         columns = attached.columns(here.bodies.E, here.bodies.twists)
         turning = attached.accelerations(here.bodies.E, here.bodies.twist, here.bodies.drift)

@@ -45,6 +45,7 @@ class Inertia:
         prescribed nodes cause, (3 (q + k),). carried: and each rate of the joints, (3 (q + k), c)."""
         columns = np.zeros((len(mesh.rest), 3, velocities.shape[1]))
         columns[order] = velocities.reshape(len(order), 3, -1)
+        self.light = LIGHT * mesh.mass  #: (n,) [kg]
         self._still = np.zeros_like(mesh.rest)  #: F
         moving = np.zeros_like(mesh.rest)  #: F + w
         if still is not None:

@@ -1,0 +1,138 @@
+"""Bodies of different methods that touch each other, each condensed by itself as long as nothing meets.
+
+A stage that is linearised knows of each body alone, its partners where they stand: where surfaces touch it is solved. A
+stage that is solved is one of all positions, with one sparse matrix: each body's velocities follow its positions by a V
+of its own, the identity where every node moves on its own, so momentum is handed on by the forces alone that two share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..assembly.linearised import Linearised
+from ..assembly.products import Products
+from ..contact.laws.gripping import Gripping
+from ..linear.interface import LinearSolver
+from ..state import Led, State, Vec
+from .apart import Apart, Member, PosedApart, Share
+from .interface import Evaluate, Mesh, NodeStage, PosedNodes, PositionInertia, StagePasses, T, Ways
+
+
+class Mixed(Apart):
+    """A condensation of all of them."""
+
+    def __init__(self, mesh: Mesh, shares: Sequence[Share], linear: LinearSolver) -> None:
+        """mesh, shares: as those of Apart. linear: as one of all nodes would be."""
+        super().__init__(mesh, shares)
+        self.linear = linear
+
+    def solved_by(self, ways: Ways[T]) -> T:
+        return ways.condensed(self, self)
+
+    def posed(self, lin: Linearised, stage: NodeStage, each: Sequence[PosedNodes]) -> PosedMixed:
+        """A stage that each of them has posed."""
+        return PosedMixed(self, lin, stage, each)
+
+    def passes(self, lin: Linearised, stage: NodeStage) -> StagePasses:
+        """On the factors of each. Raises NotPositiveDefinite."""
+        return _Passes([one.condensation.passes(lin, one.stage(stage)) for one in self.members])
+
+    def inertia(self, lin: Linearised, stage: NodeStage, is_joined: bool, carried: Vec | None = None) -> _Inertia:
+        """The sum of theirs. Raises NotPositiveDefinite."""
+        def of(one: Member) -> PositionInertia:
+            own = None if carried is None else one.attached[:, None, None] * carried
+            return one.condensation.inertia(lin, one.stage(stage), is_joined, own)
+
+        return _Inertia(self.members, [of(one) for one in self.members])
+
+
+class _Inertia:
+    """Of positions of all: each says zero where others stand."""
+
+    def __init__(self, members: Sequence[Member], each: Sequence[PositionInertia]) -> None:
+        self._each = each
+        self.carried: Vec = np.sum([one.carried for one in each], axis=0)
+        self.light = np.zeros_like(each[0].light)
+        for member, one in zip(members, each):
+            self.light[member.nodes] = one.light[member.nodes]
+
+    def energy(self, v: Vec) -> tuple[Vec, float]:
+        """Its slope, (n, 3) [N s], and value [J] at rates of positions v, (n, 3) [m/s]."""
+        slope, value = np.zeros_like(v), 0.0
+        for one in self._each:
+            its, more = one.energy(v)
+            slope, value = slope + its, value + more
+        return slope, value
+
+    def _sum(self, ask: Callable[[PositionInertia], Vec]) -> Vec:
+        out: Vec = np.sum([ask(one) for one in self._each], axis=0)
+        return out
+
+    def times(self, v: Vec) -> Vec:
+        """Cᵀ A C of rates of positions, both (n, 3) or (n, 3, c)."""
+        return self._sum(lambda one: one.times(v))
+
+    def following(self, columns: Vec) -> Vec:
+        """V C of rates of positions, both (n, 3, c)."""
+        return self._sum(lambda one: one.following(columns))
+
+    def felt(self, loads: Vec) -> Vec:
+        """(V C)ᵀ of loads on all nodes, both (n, 3, c)."""
+        return self._sum(lambda one: one.felt(loads))
+
+    def velocities(self, v: Vec, rates: Vec | None = None) -> Vec:
+        """V u + F of rates of positions v, both (n, 3) [m/s]: zero on prescribed nodes. rates: of the joints, (c,)."""
+        return self._sum(lambda one: one.velocities(v, rates))
+
+
+class _Passes:
+    """Of all, where nothing touches but the ground."""
+
+    def __init__(self, each: Sequence[StagePasses]) -> None:
+        self._each = each
+
+    @property
+    def serves_contacts(self) -> bool:
+        """Whether each of them does."""
+        return all(one.serves_contacts for one in self._each)
+
+    def serves(self, x: Vec, stage: NodeStage, start: State) -> bool:
+        """Whether each of them does."""
+        return all(one.serves(x, stage, start) for one in self._each)
+
+    def change(self, at: Products, stage: NodeStage) -> Vec:
+        """What a pass changes in x − b h v, b h v and p, (3, n, 3)."""
+        out: Vec = np.sum([one.change(at, stage) for one in self._each], axis=0)
+        return out
+
+    def strain(self, change: Vec) -> float:
+        """The largest share of its length by which that changes an edge: all have the same edges."""
+        return self._each[0].strain(change)
+
+
+@dataclass(frozen=True)
+class PosedMixed(PosedApart):
+    """A stage of all of them, each with the others where they stand."""
+
+    def gripping(self, grip: Gripping, x: Vec) -> PosedMixed | None:
+        held = [posed.gripping(grip, x) for posed in self.posed]
+        if all(one is None for one in held):
+            return None
+        return replace(self, posed=[now or posed for now, posed in zip(held, self.posed)])
+
+    def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None, led: Led | None = None) -> Vec:
+        """Each after the other, with the others where they are by then."""
+        coordinates, settled = self.owner.mesh.coordinates, q.copy()
+        for one, posed in zip(self.owner.members, self.posed):
+            x, v = coordinates.place(settled, self.stage.time, led), coordinates.spread(u, self.stage.w)
+
+            def among(mine: Vec, its: Vec, time: float, one: Member = one, x: Vec = x,
+                      v: Vec = v) -> tuple[Vec, float]:
+                x[one.nodes], v[one.nodes] = mine[one.nodes], its[one.nodes]
+                return evaluate(x, v, time)
+
+            settled[one.coordinates] = posed.settle(q[one.coordinates], u[one.coordinates], among, corrections, led)
+        return settled

@@ -1,0 +1,163 @@
+"""Bodies of different methods touch: each moves as its own method has it, and both feel the forces that they share."""
+
+import numpy as np
+import pytest
+from matrix import some
+from small_jobs import change
+from touching import (
+    box,
+    contact_job,
+    crosses,
+    distance,
+    keep_momentum_where_they_collide,
+    obstacle,
+    sheet,
+    soft,
+    stepped,
+)
+from worlds import nodes_of
+
+from solver.errors import BadScene
+from solver.job.load import load
+from solver.state import State
+
+H = 1 / 96
+QUICK = {"integrator": {"kind": "sdirk2"}, "stage_solver": {"kind": "quick"}}
+
+
+def lively(body, arrays, picked, **params):
+    """The body with ConJac's dynamic nodes."""
+    arrays[f"{body['name']}_dynamic"] = np.asarray(picked, np.int32)
+    return body | {"dynamic": {"nodes": f"arrays/{body['name']}_dynamic.npy"},
+                   "method": {"kind": "conjac", "params": params}}
+
+
+def two_boxes(folder, picked=(0, 5, 26), conjac=True, **scene):
+    """A box with dynamic nodes and one without that fly at each other in the void, and the state in which they do."""
+    arrays = {}
+    left = soft("Left", *box((2, 2, 2), (0.2, 0.2, 0.2)), arrays)
+    right = soft("Right", *box((2, 2, 2), (0.2, 0.2, 0.2), (0.25, 0.06, 0.05)), arrays, modulus=5e4)
+    job = contact_job(folder, [lively(left, arrays, picked) if conjac else left, right], [], arrays,
+                      **{"gravity": [0.0, 0.0, 0.0], **scene})
+    part = nodes_of(load(job))
+    u = np.zeros((54, 3))
+    u[:27], u[27:] = [1.5, 0.1, 0.0], [-0.5, 0.0, 0.2]
+    return part, State(0.0, part.initial_state().q, u.ravel())
+
+
+@pytest.mark.parametrize("integrator", some(["backward_euler", "bdf2", "sdirk2", "semi_implicit"], "sdirk2"))
+def test_momentum_stays_where_they_collide(tmp_path, integrator):
+    part, state = two_boxes(tmp_path / "job", integrator={"kind": integrator},
+                            stage_solver={"kind": "newton_d", "params": {"tolerance": 1e-11}})
+    keep_momentum_where_they_collide(part, state, H)
+
+
+@pytest.mark.parametrize("integrator", some(["backward_euler", "sdirk2"], "backward_euler"))
+def test_with_all_nodes_dynamic_both_are_vanilla(tmp_path, integrator):
+    solver = {"stage_solver": {"kind": "newton_d", "params": {"tolerance": 1e-10}}, "integrator": {"kind": integrator}}
+    ends = []
+    for conjac in (True, False):
+        part, state = two_boxes(tmp_path / str(conjac), range(27), conjac, **solver)
+        ends.append(stepped(part, state, H, 9))
+    assert distance(part, state) == np.inf and distance(part, ends[1]) < np.inf
+    assert ends[0].q == pytest.approx(ends[1].q, abs=1e-7)
+    assert ends[0].u == pytest.approx(ends[1].u, abs=1e-5)
+
+
+def energy(part, state):
+    x, v = part.coordinates.place(state.q, state.time), part.velocity(state)
+    return part.evaluate(x, v, state.time)[1] + 0.5 * float(part.mass @ np.einsum("ni,ni->n", v, v))
+
+
+def stack(folder, **scene):
+    """A box that moves on its own dropped onto one that follows dynamic nodes, on a sheet."""
+    arrays, damping = {}, {"kind": "rayleigh", "params": {"stiffness_damping": 0.01}}
+    bodies = [soft(name, *box((2, 2, 2), (0.2, 0.2, 0.2), (-0.1 + 0.01 * k, -0.1, 0.01 + 0.21 * k)), arrays,
+                   modulus=3e4, friction=0.5, damping=damping) for k, name in enumerate(("Low", "High"))]
+    bodies[0] = lively(bodies[0], arrays, (18, 20, 24, 26))
+    return contact_job(folder, bodies, [obstacle("Floor", *sheet(2.0, 3), arrays, friction=0.5)], arrays, **scene)
+
+
+@pytest.mark.parametrize("integrator", some(["sdirk2", "semi_implicit"], "semi_implicit"))
+def test_one_lies_on_the_other(tmp_path, integrator):
+    part = nodes_of(load(stack(tmp_path / "job", **QUICK | {"integrator": {"kind": integrator}})))
+    state = part.initial_state()
+    last = energy(part, state)
+    for _ in range(40):
+        state = stepped(part, state, H, 1)
+        assert distance(part, state) > 0.0
+        now = energy(part, state)
+        assert now <= last + 1e-3 * float(part.mass.sum())  # lifting all of it by a tenth of a millimetre
+        last = now
+    assert not crosses(part, state)
+    x = part.coordinates.place(state.q, state.time)
+    low, high = (x[27 * k : 27 * k + 27, 2].mean() for k in range(2))
+    assert 0.08 < low < 0.12
+    assert 0.25 < high < 0.33
+    assert part._calmed == 0
+
+
+def jelly_and_sheet(folder, under, cells=6, **scene):
+    """A jelly that follows dynamic nodes under a square of cloth that falls, or dropped on one held by its corners."""
+    arrays, side = {}, cells + 1
+    vertices, triangles = sheet(0.4, cells, 0.015 if under else 0.0)
+    cloth = {"name": "Cloth", "cloth": {}, "surface": {"vertices": "arrays/v.npy", "triangles": "arrays/t.npy"}}
+    arrays["v"], arrays["t"] = vertices, triangles
+    if under:
+        nodes, tets = box((2, 2, 2), (0.2, 0.2, 0.2), (-0.1, -0.1, -0.2))
+        jelly = soft("Jelly", nodes, tets, arrays, pinned=np.flatnonzero(nodes[:, 2] < -0.19))
+    else:
+        jelly = soft("Jelly", *box((2, 2, 2), (0.1, 0.1, 0.1), (-0.05, -0.05, 0.02)), arrays, density=300.0)
+        arrays["pins"] = np.array([0, cells, side * cells, side * side - 1], np.int32)
+        cloth["pin"] = {"nodes": "arrays/pins.npy"}
+    return contact_job(folder, [cloth, lively(jelly, arrays, (18, 20, 24, 26))], [], arrays, **scene)
+
+
+@pytest.mark.parametrize("under, integrator, solver", some(
+    [(under, integrator, solver) for under in (True, False) for integrator, solver in (
+        ("backward_euler", "newton_visible"), ("sdirk2", "quick"))],
+    (False, "backward_euler", "newton_visible")))
+def test_cloth_and_jelly_hold_each_other(tmp_path, under, integrator, solver):
+    """Cloth that hangs by its corners bears a jelly, a jelly bears cloth, and neither goes through the other."""
+    scene = {"integrator": {"kind": integrator}, "stage_solver": {"kind": solver}}
+    part = nodes_of(load(jelly_and_sheet(tmp_path / "job", under, **scene)))
+    state, met = part.initial_state(), False
+    for _ in range(24):
+        state = stepped(part, state, H, 1)
+        met |= distance(part, state) < np.inf
+    x = part.coordinates.place(state.q, state.time)
+    cloth, jelly = x[:49], x[49:]
+    assert met
+    inside = (np.abs(cloth[:, :2]) < 0.06).all(axis=1)
+    if under:
+        assert -0.03 < cloth[inside, 2].mean() < 0.01
+        assert -0.02 < jelly[:, 2].max() < 0.003
+    else:  # it would have fallen by 0.31 m
+        assert -0.1 < cloth[inside, 2].mean() < 0.0
+        assert jelly[:, 2].mean() > -0.05
+
+
+def test_bodies_that_follow_differently_touch(tmp_path):
+    """Relaxation and Settle Time of ConJac are each body's own, and Start at Rest is."""
+    job = stack(tmp_path / "job", **QUICK)
+    np.save(job / "arrays" / "High_dynamic.npy", np.array([0, 8, 13], np.int32))
+    change(job, "bodies.1.dynamic", {"nodes": "arrays/High_dynamic.npy"})
+    change(job, "bodies.1.method", {"kind": "conjac", "params": {"settle_time": 0.1, "quasistatic_start": True}})
+    part = nodes_of(load(job))
+    assert [one.condensation.settle_time for one in part.condensation.members] == [0.0, 0.1]
+    assert [body.name for body in part.as_shaped] == ["Low"]
+    state = part.initial_state()
+    before = part.coordinates.place(state.q, 0.0)[27:54, 2].mean()
+    state = stepped(part, state, H, 8)
+    after = part.coordinates.place(state.q, state.time)[27:54, 2].mean()
+    assert after < before
+    assert not crosses(part, state)
+
+
+def test_a_linearised_step_has_one_damping(tmp_path):
+    job = stack(tmp_path / "job", integrator={"kind": "semi_implicit"})
+    change(job, "bodies.1.method", {"kind": "vanilla", "params": {"beta": 1.0}})
+    with pytest.raises(BadScene, match='"Low" and "High" touch each other and have a Damping of 0.5 and 1.*use SDIRK2'):
+        load(job)
+    change(job, "integrator", {"kind": "sdirk2"})
+    load(job)
