@@ -20,7 +20,7 @@ import json
 import sys
 import time
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -241,7 +241,7 @@ def aniso_claims(search: Search, row: dict[str, Any]) -> list[Claim]:
 CLAIMS = {"hetero": hetero_claims, "aniso": aniso_claims, "dragon": dragon_claims}
 #: scenes of another kind: their row and claims
 OTHERS = {"bunny": bunny.measured, "barcut": barcut.measured, "armadillo": armadillo.measured,
-          "refactor": refactor.measured, "muscle": muscle.measured}
+          "muscle": muscle.measured, **{row: partial(refactor.measured, row) for row in refactor.ROWS}}
 
 
 #: rows of the dragon besides its own

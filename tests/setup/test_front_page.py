@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from benchmarks import front_page, run
+from benchmarks import front_page, ground_page, run
 from scripts import marked
 
 
@@ -35,3 +35,8 @@ def test_each_line_names_a_benchmark_and_a_claim_that_its_code_makes():
         assert line.benchmark in run.names(), line
         family = line.claim.rstrip("0123456789")  # a claim for each of several numbers has its number put in
         assert f'"{line.claim}"' in texts or f'"{family}{{' in texts, line
+
+
+def test_the_table_of_what_lands_says_what_the_kept_row_says():
+    kept = {one["benchmark"]: one for one in run.kept()}
+    assert marked.read(ground_page.PAGE, ground_page.MARKS) == ground_page.table(kept["impacts"])
