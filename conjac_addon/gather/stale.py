@@ -99,8 +99,22 @@ def _without_contact(document: dict[str, Any]) -> None:
 
 
 def labels(paths: Iterable[str]) -> list[str]:
-    """What the artist calls the settings behind paths of scene.json, in order: "time.step" → "Time Step"."""
-    return sorted({_label(path) for path in paths})
+    """What the artist calls the settings behind paths of scene.json, in order: "time.step" → "Time Step".
+
+    What only follows from another of them is left out: all numbers where bodies come or go, vertices in the world
+    where an object has moved.
+    """
+    found = set(paths)
+    if found & {"bodies", "soft_bodies"}:
+        found = {path for path in found if not path.endswith(".npy") and path not in ("contact", "obstacles")}
+    if any(_TO_OBJECT.search(path) for path in found):
+        found = {path for path in found if not _IN_WORLD.search(path)}
+    return sorted({_label(path) for path in found})
+
+
+#: where an object is, and what is another one in the world wherever it is, by array file and by field
+_TO_OBJECT = re.compile(r"^arrays/(body\d+_)?to_object\.npy$|(^|\.)surface\.to_object\b")
+_IN_WORLD = re.compile(r"^arrays/(body\d+_)?vertices\.npy$|(^|\.)surface\.object_vertices\b")
 
 
 #: what scene_settings does not know: it is read from the scene
@@ -166,6 +180,10 @@ _PROPERTIES = {"ground.stiffness": "ground_stiffness",
                "ground.height": "ground_height",
                "time.tolerance": "accuracy"}
 
+#: what is not a setting: which bodies there are, their meshes and where they are
+_OF_BODIES = {"bodies": "Soft Bodies", "soft_bodies": "Soft Bodies", "vertices": "Shape", "object_vertices": "Shape",
+              "triangles": "Shape", "to_object": "Place"}
+
 #: what contact says
 _OF_CONTACT = {"touches": "Collides With", "obstacles": "Colliders", "distance": "Contact Distance",
                "push_apart": "Push Apart", "pins_yield": "Pins Yield",
@@ -183,8 +201,11 @@ def _label(path: str) -> str:
     if path == "scene.json":  # it cannot be read
         return path
     if path.endswith(".npy"):
-        return path.rpartition("/")[2].removesuffix(".npy").replace("_", " ").title()
+        name = re.sub(r"^body\d+_", "", path.rpartition("/")[2].removesuffix(".npy"))
+        return _OF_BODIES.get(name, name.replace("_", " ").title())
     keys = [key for key in path.partition(' of "')[0].split(".") if key != "kind" and not key.isdigit()]
+    if keys[0] == "surface" or keys in (["bodies"], ["soft_bodies"]):
+        return _OF_BODIES.get(keys[-1], "Shape")
     if keys[0] == "mechanisms" and "springs" in keys:
         return "Springs"
     if keys[0] == "mechanisms" and keys[-1] in _WORDS:

@@ -56,8 +56,8 @@ WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "fra
          "gravity": "gravity", "ground": "ground", "ground.motion": "motion of the ground",
          "ground.tangential_share": "tangential share", "ground.stiffness_per_area": "stiffness per area",
          "friction.kind": "friction",
-         "surface": "mesh", "surface.to_object": "motion of the object", "surface.place": "place of the object",
-         "surface.scale": "scale of the object", "tets": "volume mesh",
+         "surface": "mesh", "surface.to_object": "motion", "surface.place": "place", "surface.scale": "scale",
+         "tets": "volume mesh",
          "mesher.kind": "mesher", "material.kind": "material", "damping.kind": "damping law",
          "wobble_half_life": "wobble half-life",
          "carry.kind": "inside of maps", "density": "density",
@@ -366,20 +366,25 @@ def _longest_prefix(name: str, table: Mapping[str, Any]) -> str:
 
 
 def changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    """Plain names of the settings that differ between two Settings.plain(), those that no stage reads left out."""
-    found = _differences(old["scene"], new["scene"], SCENE_READERS, "")
+    """Plain names of the settings that differ between two Settings.plain(), those that no stage reads left out.
+
+    What only follows from another of them is left out too: all that is said among several bodies where some come or go,
+    and motion where an object begins at another place.
+    """
+    more = any(len(old.get(family, ())) != len(new.get(family, ())) for family in ("bodies", "mechanisms"))
+    found = _differences(old["scene"], new["scene"], SCENE_READERS, "", more)
     for family, thing, readers in (("bodies", "body", BODY_READERS), ("mechanisms", "mechanism", MECHANISM_READERS)):
         # caches from before there were mechanisms do not tell of them
         was, now = old.get(family, {}), new.get(family, {})
         if len(was) == len(now) and not set(was) & set(now):  # renamed: what else differs is worth more than that
             renamed = [told for name, old_one in zip(now, was.values())
-                       for told in _differences(old_one, now[name], readers, f' of "{name}"')]
+                       for told in _differences(old_one, now[name], readers, f' of "{name}"', more)]
             if renamed:
                 found += renamed
                 continue
         for name in now:
             if name in was:
-                found += _differences(was[name], now[name], readers, f' of "{name}"')
+                found += _differences(was[name], now[name], readers, f' of "{name}"', more)
             else:
                 found.append(f'{thing} "{name}" (new)')
         found += [f'{thing} "{name}" (gone)' for name in was if name not in now]
@@ -388,11 +393,22 @@ def changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _differences(old: Flat, new: Flat, readers: Mapping[str, str], whose: str) -> list[str]:
+#: what is said only where there are several bodies
+AMONG_SEVERAL = {"contact", "touches", "friction", "friction_weights", "thickness", "pins_yield", "touches_by_mesh",
+                 "method"}
+
+
+def _differences(old: Flat, new: Flat, readers: Mapping[str, str], whose: str, more: bool) -> list[str]:
+    """more: whether there are more bodies now, or fewer."""
     names, both = [*new, *(name for name in old if name not in new)], {**old, **new}
     # caches from before there was a parameter do not tell of it: it was as it is by default
-    return [plain_name(name, both) + whose for name in names
-            if old.get(name, _default(name, both)) != new.get(name) and reader(name, readers)]
+    names = [name for name in names if old.get(name, _default(name, both)) != new.get(name) and reader(name, readers)]
+    if more:
+        names = [name for name in names if name.partition(".")[0] not in AMONG_SEVERAL
+                 or (name != "touches" and name in old and name in new)]
+    if "surface.place" in names:
+        names = [name for name in names if name != "surface.to_object"]
+    return [plain_name(name, both) + whose for name in names]
 
 
 def _default(name: str, flat: Flat) -> Any:

@@ -53,7 +53,28 @@ def test_what_a_bake_that_did_not_begin_changed_is_named_in_the_artists_words(sc
     run_until(bake, lambda: bake.worker is not None)
     bake.close()
     status = addon_bake.status(obj)
-    assert status.state == "stale" and status.text == "Baked before Vertices, Young's Modulus changed; bake again"
+    assert status.state == "stale" and status.text == "Baked before Shape, Young's Modulus changed; bake again"
+
+
+def test_an_object_that_moved_and_one_that_came_are_all_that_is_told(scene):  # noqa: F811
+    """Also where the artist pressed Bake and then kept the frames: the job is written anew by then."""
+    obj = add_jelly()
+    obj.conjac.contact.collides_with = "all"
+    assert obj.conjac.bake() == 0
+
+    def asked():
+        bake = session.Bake(obj, scene, replaces=False)
+        bake.wait()
+        return bake.would_replace.partition("before these changed: ")[2].partition(". ")[0]
+
+    obj.location.z = 1.0
+    assert asked() == 'place of "Jelly"'
+    assert addon_bake.status(obj).text == "Baked before Place changed; bake again"
+    obj.location.z = 0.0
+    other = add_jelly("Other")
+    other.location.x, other.conjac.contact.collides_with = 1.0, "all"
+    assert asked() == 'body "Other" (new)'
+    assert addon_bake.status(obj).text == "Baked before Soft Bodies changed; bake again"
 
 
 def test_the_grounds_height_the_frame_rate_and_a_range_that_ends_before_it_begins_are_seen(scene):  # noqa: F811

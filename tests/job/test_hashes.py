@@ -37,7 +37,7 @@ def stages_changed(before, after, name="Ear") -> list[str]:
     ("bodies.0.pin", {"weights": "arrays/weights.npy"}, "fields", 'pins of "Ear"'),
     ("bodies.0.painted", {"density": {"low": 1, "high": 2, "weights": "arrays/weights.npy"}}, "fields",
      'paint of density of "Ear"'),
-    ("bodies.0.surface.to_object", "arrays/matrices.npy", "solve", 'motion of the object of "Ear"'),
+    ("bodies.0.surface.to_object", "arrays/matrices.npy", "solve", 'motion of "Ear"'),
     ("time.step", 1 / 48, "solve", "step"),
     ("time.fps", 25, "solve", "frame rate"),
     ("time.tolerance", 1e-3, "solve", "accuracy"),
