@@ -40,8 +40,7 @@ def build(scene: bpy.types.Scene) -> None:
     cloak(scene, rig)
     for thing in (body, bpy.data.objects["Cloak"]):
         thing.conjac.step = rig.conjac.step
-    stage.backdrop(scene, 1.6, FLOOR, (0.13, 0.14, 0.17))
-    bpy.data.objects["Backdrop"].rotation_euler.z = -pi / 2  # behind the figure as it is seen
+    stage.backdrop(scene, 1.6, FLOOR, (0.13, 0.14, 0.17), turn=-90.0)  # behind the figure as it is seen
     stage.light(scene, "Key", (-2.4, -2.6, 2.6), (0.0, -0.9, 0.4), 190.0, 1.2, (1.0, 0.93, 0.84))
     stage.light(scene, "Rim", (1.8, 0.6, 1.8), (0.0, -0.9, 0.4), 120.0, 0.8, (0.80, 0.90, 1.0))
     stage.camera(scene, EYE, LOOKS, 62.0)

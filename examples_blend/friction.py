@@ -7,7 +7,7 @@ import bpy
 from . import sharp, stage
 
 END = 32
-SHEET = (1, 6, 10, 14, 18, 22, 26, 32)  #: frames of the contact sheet
+SHEET = (1, 6, 9, 12, 15, 18, 21, 25)  #: frames of the contact sheet
 SIDE, CELLS = 0.8, 16  #: of each cloth [m]
 POST, GAP, HEIGHT = 0.20, 0.36, 1.0  #: width of a post, room between two, and their height [m]
 APART = 0.66  #: of each half from the middle [m]

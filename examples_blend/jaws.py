@@ -27,6 +27,13 @@ def teeth(scene: bpy.types.Scene, name: str, places: list[float], way: float) ->
     return made
 
 
+def jaws(scene: bpy.types.Scene, lower: list[bpy.types.Object], upper: list[bpy.types.Object]) -> None:
+    """What teeth stand on and hang from, to see only."""
+    for name, tooth, top, tall in (("Lower Jaw", lower[0], -DEEP, 0.8), ("Upper Jaw", upper[0], DEEP + 0.8, 0.8)):
+        made = sharp.block(scene, name, (0.5 if tooth is lower[0] else 0.3, WIDE, tall), (0.16, 0.17, 0.19))
+        made.parent, made.location = tooth, (-0.05, 0.0, top)
+
+
 def build(scene: bpy.types.Scene) -> None:
     """The whole scene, ready to bake."""
     stage.prepare(scene, END, 480, 380)
@@ -37,10 +44,11 @@ def build(scene: bpy.types.Scene) -> None:
     upper = teeth(scene, "Upper Tooth", [-0.15, 0.05], -1.0)
     for tooth, way in [*((one, -1.0) for one in lower), *((one, 1.0) for one in upper)]:
         stage.key(tooth, "location", {1: (0.0, 0.0, HEIGHT + way * APART), SHUT: (0.0, 0.0, HEIGHT - way * BITE / 2)})
+    jaws(scene, lower, upper)
     sharp.cloth(cloth)
     for tooth in (*lower, *upper):
         sharp.collider(tooth, 0.05)
     stage.backdrop(scene, 2.0, 0.0, (0.12, 0.12, 0.15))
     stage.light(scene, "Key", (1.2, -2.6, 2.0), (0.1, 0.0, 0.45), 140.0, 1.0, (1.0, 0.94, 0.86))
     stage.light(scene, "Rim", (-2.2, 1.8, 1.6), (0.1, 0.0, 0.45), 90.0, 1.0, (0.80, 0.90, 1.0))
-    stage.camera(scene, (0.9, -2.6, 0.95), (0.12, 0.0, 0.47), 50.0)
+    stage.camera(scene, (0.45, -3.3, 1.05), (0.30, 0.0, 0.45), 48.0)

@@ -28,7 +28,7 @@ def build(scene: bpy.types.Scene) -> None:
         sharp.cloth(made, **COTTON)
         made.conjac.sharp_edges = bends
         sharp.collider(table, 0.0)
-    stage.backdrop(scene, 5.0, 0.0, (0.12, 0.13, 0.16))
+    stage.backdrop(scene, 5.0, 0.0, (0.12, 0.13, 0.16), turn=50.0)
     stage.light(scene, "Key", (0.8, -3.6, 4.4), (0.0, 0.0, 0.8), 320.0, 1.0, (1.0, 0.94, 0.86))
     stage.light(scene, "Rim", (2.6, 3.4, 2.2), (0.0, 0.0, 0.8), 110.0, 1.0, (0.80, 0.90, 1.0))
     stage.camera(scene, (3.4, -2.9, 2.0), (0.0, 0.0, 0.72), 46.0)

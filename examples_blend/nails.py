@@ -25,9 +25,10 @@ def build(scene: bpy.types.Scene) -> None:
     for k, tip in enumerate(tips):
         sharp.rod(scene, f"Nail {k + 1}", (tip[0], tip[1], HEIGHT - LENGTH), tip, RADIUS, 0.0004, (0.60, 0.60, 0.62))
     sharp.block(scene, "Board", (0.9, 0.9, 0.04), (0.30, 0.18, 0.09)).location.z = HEIGHT - LENGTH
+    sharp.legs(scene, (0.8, 0.8), HEIGHT - LENGTH - 0.04, 0.06, (0.26, 0.15, 0.07))
     sharp.cloth(cloth)
     sharp.collider(nails, 0.0)
     stage.backdrop(scene, 2.0, 0.0, (0.10, 0.13, 0.13))
     stage.light(scene, "Key", (1.6, -2.6, 2.4), (0.0, 0.0, 0.5), 150.0, 1.0, (1.0, 0.94, 0.86))
     stage.light(scene, "Rim", (-2.2, 1.8, 1.6), (0.0, 0.0, 0.5), 90.0, 1.0, (0.80, 0.90, 1.0))
-    stage.camera(scene, (1.9, -2.6, 1.55), (0.15, 0.0, 0.48), 50.0)
+    stage.camera(scene, (1.9, -2.6, 1.55), (0.22, 0.0, 0.40), 54.0)

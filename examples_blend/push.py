@@ -29,9 +29,14 @@ def build(scene: bpy.types.Scene) -> None:
     reach = BOX * (0.9397 + 0.3420) / 2  # of its corner, turned by 20 degrees
     for frame, y in WAY.items():
         stage.key(box, "location", {frame: (0.04, y - reach, TOP - 0.42)})
+    corners, steel = [(-0.6, 0.0, 0.0), (-0.6, 0.0, TOP), (0.6, 0.0, TOP), (0.6, 0.0, 0.0)], (0.45, 0.45, 0.48)
+    for name, start, end in zip(("Left Post", "Rail", "Right Post"), corners, corners[1:]):
+        sharp.rod(scene, name, start, end, 0.008, 0.008, steel)
+    arm = sharp.rod(scene, "Arm", (0.0, 0.0, -1.3), (0.0, 0.0, -BOX), 0.03, 0.03, steel)
+    arm.parent = box  # to see only: what the box stands on
     sharp.cloth(cloth)
     sharp.collider(box, 0.1)
-    stage.backdrop(scene, 2.0, 0.0, (0.13, 0.12, 0.11))
+    stage.backdrop(scene, 2.0, 0.0, (0.13, 0.12, 0.11), turn=120.0)
     stage.light(scene, "Key", (2.2, 2.0, 2.4), (0.0, 0.1, 0.8), 150.0, 1.0, (1.0, 0.94, 0.86))
     stage.light(scene, "Fill", (2.2, -2.2, 1.6), (0.0, 0.1, 0.8), 60.0, 1.0, (0.80, 0.90, 1.0))
-    stage.camera(scene, (2.3, 2.6, 1.6), (0.0, 0.10, 0.75), 50.0)
+    stage.camera(scene, (2.9, 2.0, 1.55), (0.0, 0.06, 0.76), 54.0)

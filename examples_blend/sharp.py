@@ -42,14 +42,23 @@ def woven(name: str, colour: tuple[float, float, float]) -> bpy.types.Material:
 
 
 def block(scene: bpy.types.Scene, name: str, size: tuple[float, float, float], colour: tuple[float, float, float],
-          roughness: float = 0.5) -> bpy.types.Object:
-    """A box whose origin is in the middle of its top. size: [m]."""
+          roughness: float = 0.6) -> bpy.types.Object:
+    """A box whose origin is in the middle of its top, too dull to burn white. size: [m]."""
     x, y, z = size[0] / 2, size[1] / 2, size[2]
     corners = [(a * x, b * y, c * z - z) for a in (-1, 1) for b in (-1, 1) for c in (0, 1)]
     faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
     made = stage.mesh_object(scene, name, corners, faces)
     made.data.materials.append(stage.surface(name, colour, roughness))
+    made.data.materials[0].node_tree.nodes["Principled BSDF"].inputs["Specular IOR Level"].default_value = 0.1
     return made
+
+
+def legs(scene: bpy.types.Scene, apart: tuple[float, float], height: float, wide: float,
+         colour: tuple[float, float, float]) -> None:
+    """Four legs from the floor up to `height`, to see only. apart: of their middles, along X and Y [m]."""
+    for k in range(4):
+        leg = block(scene, "Leg", (wide, wide, height), colour)
+        leg.location = ((k % 2 - 0.5) * apart[0], (k // 2 - 0.5) * apart[1], height)
 
 
 def thin(scene: bpy.types.Scene, name: str, vertices: list, edges: list) -> bpy.types.Object:

@@ -35,6 +35,7 @@ def build(scene: bpy.types.Scene) -> None:
     stage.key(arm, "location", {1: (-0.45, 0.0, 0.45), 26: (-0.45, 0.0, 0.45), 38: (0.04, 0.0, 0.45),
                                 52: (-0.45, 0.0, 0.45)})
     jelly.collider(arm, friction=0.2)
+    stage.backdrop(scene, 1.6, -0.002, (0.16, 0.17, 0.19))
     stage.light(scene, "Key", (-0.9, -1.3, 1.6), (0.0, 0.0, 0.3), 45.0, 0.6, (1.0, 0.93, 0.84))
     stage.light(scene, "Rim", (1.1, 0.8, 1.1), (0.0, 0.0, 0.3), 40.0, 0.5, (0.80, 0.90, 1.0))
     stage.camera(scene, (0.66, -2.05, 0.85), (0.27, 0.0, 0.25), 51.0)

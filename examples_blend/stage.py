@@ -34,8 +34,9 @@ def surface(name: str, colour: tuple[float, float, float], roughness: float = 0.
     return made
 
 
-def backdrop(scene: bpy.types.Scene, size: float, height: float, colour: tuple[float, float, float]) -> None:
-    """A sweep: floor at `height` that bends up behind the subject (+Y)."""
+def backdrop(scene: bpy.types.Scene, size: float, height: float, colour: tuple[float, float, float],
+             turn: float = 0.0) -> None:
+    """A sweep: floor at `height` that bends up behind the subject, at +Y. turn: from there, about Z [deg]."""
     profile = [(-3.0 * size, 0.0), (1.2 * size, 0.0)]
     for degrees in range(8, 97, 8):  # a quarter circle from floor to wall
         angle = radians(min(degrees, 90))
@@ -44,6 +45,7 @@ def backdrop(scene: bpy.types.Scene, size: float, height: float, colour: tuple[f
     vertices = [(side, y, height + z) for y, z in profile for side in (-6.0 * size, 6.0 * size)]
     faces = [(2 * i, 2 * i + 1, 2 * i + 3, 2 * i + 2) for i in range(len(profile) - 1)]
     sweep = mesh_object(scene, "Backdrop", vertices, faces)
+    sweep.rotation_euler.z = radians(turn)
     sweep.data.materials.append(surface("Backdrop", colour, roughness=0.9))
     sweep.data.polygons.foreach_set("use_smooth", [True] * len(faces))
 

@@ -25,9 +25,11 @@ def build(scene: bpy.types.Scene) -> None:
     for frame, (z, turn) in WAY.items():
         stage.key(box, "location", {frame: (0.0, 0.0, HEIGHT + z)})
         stage.key(box, "rotation_euler", {frame: (0.0, 0.0, radians(turn))})
+    rod = sharp.rod(scene, "Piston", (0.0, 0.0, -1.3), (0.0, 0.0, -BOX), 0.03, 0.03, (0.45, 0.45, 0.48))
+    rod.parent = box  # to see only: what throws it
     sharp.cloth(cloth)
     sharp.collider(box, 0.1)
     stage.backdrop(scene, 2.0, 0.0, (0.12, 0.13, 0.16))
     stage.light(scene, "Key", (1.6, -2.6, 2.8), (0.0, 0.0, 0.7), 160.0, 1.0, (1.0, 0.94, 0.86))
     stage.light(scene, "Rim", (2.2, 1.8, 1.6), (0.0, 0.0, 0.7), 90.0, 1.0, (0.80, 0.90, 1.0))
-    stage.camera(scene, (2.2, -2.6, 1.5), (0.0, 0.0, 0.68), 48.0)
+    stage.camera(scene, (2.2, -2.6, 1.5), (0.0, 0.0, 0.60), 66.0)

@@ -12,7 +12,7 @@ from mathutils import Vector
 from . import figure, sharp, stage
 
 END = 36
-SHEET = (1, 8, 12, 16, 20, 24, 30, 36)  #: frames of the contact sheet
+SHEET = (1, 10, 13, 16, 20, 24, 30, 36)  #: frames of the contact sheet
 SIZE, CELLS = (0.42, 0.36), (20, 17)  #: of the towel [m]
 HOOK, BAR = 1.30, 0.90  #: heights of where the swing hangs and of its bar [m]
 BOX, GOES = (0.24, 0.20, 0.16), {1: -0.20, 4: -0.20, 24: 0.16, 36: 0.16}  #: its size, and its middle along X [m]
@@ -29,6 +29,10 @@ def build(scene: bpy.types.Scene) -> None:
     box.location.z = BAR - 0.20
     for frame, x in GOES.items():
         stage.key(box, "location", {frame: (x, 0.02, BAR - 0.20)})
+    ends = [(x, 0.0, -BOX[2] / 2) for x in (-1.6, -BOX[0] / 2)]
+    arm = sharp.rod(scene, "Arm", *ends, 0.02, 0.02, (0.45, 0.45, 0.48))
+    arm.parent = box  # to see only: what pushes it
+    sharp.block(scene, "Beam", (0.05, 5.0, 0.05), (0.30, 0.18, 0.09)).location.z = HOOK + 0.05
     rig = swing(scene)
     sharp.cloth(towel, area_density=0.25, bending_stiffness=2.0e-5, thickness=0.001)
     sharp.collider(box, 0.1)
@@ -38,7 +42,7 @@ def build(scene: bpy.types.Scene) -> None:
     stage.backdrop(scene, 1.9, 0.0, (0.13, 0.13, 0.16))
     stage.light(scene, "Key", (1.4, -2.0, 2.0), (0.0, 0.0, 0.8), 90.0, 0.8, (1.0, 0.94, 0.86))
     stage.light(scene, "Rim", (-1.4, 1.5, 1.6), (0.0, 0.0, 0.8), 60.0, 0.8, (0.80, 0.90, 1.0))
-    stage.camera(scene, (1.25, -1.95, 1.25), (0.06, 0.0, 0.86), 50.0)
+    stage.camera(scene, (1.25, -1.95, 1.15), (0.02, 0.0, 0.95), 60.0)
 
 
 def swing(scene: bpy.types.Scene) -> bpy.types.Object:

@@ -24,9 +24,11 @@ def build(scene: bpy.types.Scene) -> None:
     wire = sharp.thin(scene, "Wire", [(0.0, -0.9, HEIGHT), (0.0, 0.9, HEIGHT)], [(0, 1)])
     sharp.rod(scene, "Rod", (0.0, -0.9, HEIGHT - RADIUS), (0.0, 0.9, HEIGHT - RADIUS), RADIUS, RADIUS,
               (0.75, 0.72, 0.66))
+    for side in (-0.9, 0.9):
+        sharp.rod(scene, "Post", (0.0, side, 0.0), (0.0, side, HEIGHT + 0.02), 0.012, 0.012, (0.30, 0.18, 0.09))
     sharp.cloth(cloth)
     sharp.collider(wire, 0.05)
-    stage.backdrop(scene, 2.0, 0.0, (0.13, 0.12, 0.12))
+    stage.backdrop(scene, 2.0, 0.0, (0.13, 0.12, 0.12), turn=40.0)
     stage.light(scene, "Key", (1.6, -2.6, 2.8), (0.0, 0.0, 0.8), 160.0, 1.0, (1.0, 0.94, 0.86))
     stage.light(scene, "Rim", (-2.2, 1.8, 1.6), (0.0, 0.0, 0.8), 90.0, 1.0, (0.80, 0.90, 1.0))
-    stage.camera(scene, (1.7, -2.3, 1.5), (0.1, 0.0, 0.92), 50.0)
+    stage.camera(scene, (2.4, -1.9, 1.55), (0.0, 0.0, 0.82), 42.0)

@@ -17,13 +17,14 @@ from ...solver import catalogue
 from ...solver.errors import BadInput
 from .. import identity, members, upgrade
 from .. import settings as properties
-from . import animated, attach, contact, obstacles, placed, rigid, sources
+from . import animated, attach, contact, obstacles, placed, rigid, sources, wind
 from .body import BodyReader, body_settings, choice
 from .colliders import Collider
 from .evaluation import Evaluation
 from .folder import JobFolder, JobPart
 from .ground import GroundPlane
 from .mechanism import MechanismReader, mechanism_settings
+from .wind import Wind
 
 Report = Callable[[str], None]
 
@@ -93,16 +94,18 @@ def _write_bodies(obj: bpy.types.Object, scene: bpy.types.Scene, job: JobFolder,
         readers = [BodyReader(one, job if len(soft) == 1 else JobPart(job, f"body{k}_"), frames, samples, report, still)
                    for k, one in enumerate(soft)]
         ground = GroundPlane(obj.conjac, evaluation) if obj.conjac.use_ground else None
+        air = Wind(evaluation)
         for one, reader in zip(soft, readers):
             reader.begin(ground if one == evaluation else None)
             reader.motion.begin()
         for i in range(count):
             sub = i % samples
             # between whole frames there is nothing to see unless something is followed
-            if sub and not (any(bump.may_move for bump in bumps)
+            if sub and not (any(bump.may_move for bump in bumps) or air.may_move
                             or any(reader.motion.moves_between for reader in readers)):
                 continue
             evaluation.go_to(start + i // samples, sub / samples)
+            air.sample()
             for bump in bumps:
                 bump.sample()
             for reader in readers:
@@ -113,6 +116,7 @@ def _write_bodies(obj: bpy.types.Object, scene: bpy.types.Scene, job: JobFolder,
                 yield start + i // samples
         job.close()
         document["bodies"] = [reader.finish() for reader in readers]
+        document |= air.finish(job)
         if len(bodies) > 1:
             _say_methods(document, bodies, scene)
         if not still:
@@ -160,19 +164,22 @@ def _write_mechanism(owner: bpy.types.Object, scene: bpy.types.Scene, job: JobFo
         readers = [BodyReader(one, JobPart(job, f"body{k}_"), frames, samples, report, still)
                    for k, one in enumerate(soft)]
         ground = GroundPlane(owner.conjac, evaluation) if owner.conjac.use_ground else None
+        air = Wind(evaluation)
         for reader in readers:
             reader.begin(None)
             reader.motion.begin()
         playing, plane = source.playback(), []
         for i in range((end - start) * samples + 1):
             frame, sub = start + i // samples, i % samples
-            if sub and not (mechanism.moves or bumps.may_move or (ground is not None and ground.may_move)
+            if sub and not (mechanism.moves or bumps.may_move or air.may_move
+                            or (ground is not None and ground.may_move)
                             or any(each.may_move for each in colliders)
                             or any(reader.motion.moves_between for reader in readers)):
                 continue
             evaluation.go_to(frame, sub / samples)
             mechanism.sample()
             bumps.sample()
+            air.sample()
             for each in colliders:
                 each.sample()
             if ground is not None and ground.may_move:
@@ -187,6 +194,7 @@ def _write_mechanism(owner: bpy.types.Object, scene: bpy.types.Scene, job: JobFo
         job.close()
         document["bodies"] = [reader.finish() for reader in readers]
         document["mechanisms"] = [mechanism.finish(), *bumps.finish()]
+        document |= air.finish(job)
         contact.say(document, owner, scene)
         for each, obstacle in zip(colliders, document.get("obstacles", ())):
             obstacle |= each.finish()
@@ -255,4 +263,5 @@ def scene_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
     if members.is_mechanism(obj):
         plan, part_of = sources.plan(obj)
         document["mechanisms"] = [mechanism_settings(obj, plan, part_of, scene), *obstacles.named(obj)]
+    document |= wind.settings(obj, scene)
     return document

@@ -16,6 +16,7 @@ from ...solver.frames.compared import nameless
 from ...solver.job.files import open_regular
 from .. import members
 from .. import settings as properties
+from . import wind
 from .body import map_end
 from .job import scene_settings
 
@@ -65,6 +66,8 @@ def changed_settings(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path
     if len(old.get("obstacles", [])) != len(now.get("obstacles", [])):
         changed.add("obstacles")
         old["obstacles"], now["obstacles"] = [], []
+    if not wind.same(old, now):
+        changed.add("wind")
     if "ground" in old and "ground" in now and obj.conjac.ground_object is None:
         # where an object says it, it takes an evaluation
         if old["ground"].get("point") != [0.0, 0.0, properties.si(obj.conjac, "ground_height", scene)]:
@@ -123,7 +126,7 @@ _NOT_COMPARED = re.compile(
     r"|bodies\.\d+\.(surface|painted|dynamic|pin|fibers|fiber_vectors|fiber_curves|fiber_activation|friction_weights)\b"
     r"|bodies\.\d+\.cloth\.(uv|warp)\b"
     r"|bodies\.\d+\.attach\.\d+\.weights|bodies\.\d+\.(cuts|nails|pulls)\.\d+\.(?!frame|kind|until|radius|stiffness)"
-    r"|ground\.(point|normal|motion)|obstacles\.\d+\.(name|vertices|triangles|motion|sharp_edges|wires|nails|friction_weights)"
+    r"|ground\.(point|normal|motion)|wind\.|obstacles\.\d+\.(name|vertices|triangles|motion|sharp_edges|wires|nails|friction_weights)"
     r"|mechanisms\.\d+\.bodies\.\d+\.(position|rotation|shape|vertices|triangles|motion)"
     r"|mechanisms\.\d+\.(joints|loops)\.\d+\.(position|rotation|start|rest|motor\.target)"
     r"|mechanisms\.\d+\.springs\.\d+\.point_[ab]")

@@ -23,6 +23,8 @@ SOLVER: dict[str, Any] = {"method": "vanilla", "integrator": "sdirk2", "stage_so
 CLOTH_SOLVER: dict[str, Any] = {"method": "vanilla", "integrator": "backward_euler", "stage_solver": "newton_visible",
                                 "step": 1.0 / 96.0}
 
+LIVELY = "leapfrog"  #: integrator of new mechanisms; those of older files keep theirs
+
 SPOT = "turn"  #: how dynamic spots move once the method is ConJac: means alone know nothing of what twists
 FRICTION = 0.5
 GRAVITY = 9.81  #: [m/s²]

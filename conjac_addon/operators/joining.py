@@ -9,11 +9,44 @@ from __future__ import annotations
 import bpy
 
 from .. import identity, members
-from .first_settings import CLOTH_SOLVER, SOLVER, has_floor, stand_on_ground
+from .first_settings import CLOTH_SOLVER, LIVELY, SOLVER, has_floor, stand_on_ground
+
+#: what a mechanism takes over from the soft body that led before it: the solver and the ground
+OF_SOLVER = ("method", "integrator", "stage_solver", "step")
+OF_GROUND = ("use_ground", "ground_object", "ground_height", "ground_stiffness", "ground_stiffness_per_area",
+             "ground_tangential_share", "friction", "friction_coefficient")
+
+
+def meet(scene: bpy.types.Scene) -> None:
+    """Let the first mechanism of a scene touch its soft bodies where nobody has said whether it does.
+
+    It leads them from then on: what they swing and stand by is its own, but for what was set by hand.
+    """
+    free = [one for one in scene.objects if members.collides(one) and members.mechanism_of(one) is None]
+    mechanism = next((one for one in scene.objects if members.is_mechanism(one) and one.is_editable), None)
+    if not free or mechanism is None or mechanism.conjac.mechanism.is_property_set("touch_soft"):
+        return
+    leading = members.owner(free[0])
+    if members.is_mechanism(leading):
+        return
+    mechanism.conjac.mechanism.touch_soft = True
+    led, leads = mechanism.conjac, leading.conjac
+    for name in OF_SOLVER:
+        # of the integrator that a button has chosen for a mechanism alone nothing is kept
+        if not led.solver.is_property_set(name) or (name, getattr(led.solver, name)) == ("integrator", LIVELY):
+            setattr(led.solver, name, getattr(leads.solver, name))
+    for name in OF_GROUND:
+        if leads.is_property_set(name) and not led.is_property_set(name):
+            setattr(led, name, getattr(leads, name))
 
 
 def join(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
     """After an object has become a soft body or cloth with the settings of a new one. What was set stays as it is."""
+    _join(obj, scene)
+    meet(scene)
+
+
+def _join(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
     if members.owner(obj) == obj:
         others = [one for one in members.soft_bodies(obj, scene) if one != obj]
         if others:

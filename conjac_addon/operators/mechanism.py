@@ -6,10 +6,10 @@ from ...solver.errors import ConJacError
 from .. import gather, kinds, parts
 from ..redraw import redraw_panels
 from ..settings import present_frame
+from .first_settings import LIVELY
+from .joining import meet
 from .light import Behaviour
 from .poll import active_armature, active_mechanism, unless
-
-LIVELY = "leapfrog"  #: integrator of new mechanisms; those of older files keep theirs
 
 #: damping of a joint, as a share of what would bring the part below it to rest without a swing
 CALM = 0.1
@@ -29,6 +29,7 @@ class CONJAC_OT_ragdoll(Behaviour):
             # as rough as obstacles, where a ground without friction would let it slide on without end
             settings.friction, settings.friction_coefficient = "coulomb", settings.mechanism.contact_friction
         swing(settings)
+        meet(context.scene)
         left_out = choose_bones(armature, self.smallest)
         try:
             damp(armature, context.scene)
@@ -153,6 +154,7 @@ class CONJAC_OT_mechanism_from_rigid_bodies(Behaviour):
         scene.collection.objects.link(empty)
         empty.conjac.kind, empty.conjac.mechanism.collection = kinds.MECHANISM, collection
         swing(empty.conjac)
+        meet(scene)
         for obj in context.selected_objects:
             obj.select_set(False)
         empty.select_set(True)

@@ -78,7 +78,8 @@ def unnoticed(obj: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.O
     found = []
     for one in scene.objects:
         if (one.type != "MESH" or one.conjac.kind != kinds.NONE or one.hide_render or not one.is_editable
-                or one.display_type in {"WIRE", "BOUNDS"} or not one.visible_get() or playback.shows_cut(one)):
+                or one.display_type in {"WIRE", "BOUNDS"} or not one.visible_get() or playback.shows_cut(one)
+                or one.rigid_body is not None):
             continue
         bottom, top = box(one)
         if least + GAP < top.z <= middle.z and all(bottom[axis] <= middle[axis] <= top[axis] for axis in range(2)):

@@ -5,6 +5,7 @@ import bpy
 from ...solver import catalogue
 from .. import members
 from .. import settings as properties
+from ..gather import wind
 from ..text import hint, setting
 from . import sections
 
@@ -67,4 +68,11 @@ def draw_air(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """What the air does to it."""
     setting(layout, context.object.conjac, "drag")
     setting(layout, context.object.conjac, "air_friction")
-    hint(layout, "The air is still: what falls or swings is braked by it")
+    fields = wind.fields(members.owner(context.object), context.scene)
+    if not fields:
+        hint(layout, "The air is still: what falls or swings is braked by it. Wind force fields of the scene blow")
+        return
+    hint(layout, f"{', '.join(one.name for one in fields)}: the air moves along its Z axis by its Strength in m/s, "
+         "everywhere alike")
+    if any(one.field.noise or one.field.falloff_power or one.field.use_max_distance for one in fields):
+        hint(layout, "Noise and Falloff of force fields are not taken: animate the Strength for gusts")

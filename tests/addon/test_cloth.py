@@ -11,6 +11,7 @@ bpy = pytest.importorskip("bpy")
 from conjac.conjac_addon import members  # noqa: E402
 from conjac.conjac_addon.bake import place  # noqa: E402
 from conjac.conjac_addon.gather import changed_settings, write_job  # noqa: E402
+from conjac.conjac_addon.gather.job import scene_settings  # noqa: E402
 
 
 def add_curtain(cells=12, size=1.0):
@@ -163,3 +164,45 @@ def test_a_soft_body_is_not_made_cloth_by_a_slip(scene):  # noqa: F811
     assert not place.job_folder(obj).exists()
     bpy.ops.conjac.remove()
     assert obj.conjac.kind == "none"
+
+
+def test_wind_force_fields_blow_at_cloth_and_at_nothing_else(scene, tmp_path):  # noqa: F811
+    obj, _ = add_curtain(cells=4)
+    assert bpy.ops.conjac.add_cloth() == {"FINISHED"}
+
+    def written():
+        write_job(obj, scene, tmp_path / "job")
+        return json.loads((tmp_path / "job" / "scene.json").read_text())
+
+    assert "wind" not in written()
+    bpy.ops.object.effector_add(type="WIND", rotation=(0.0, np.pi / 2, 0.0))
+    fan = bpy.context.object
+    fan.field.strength, fan.scale = 3.0, (2.0, 2.0, 2.0)
+    bpy.context.view_layer.update()
+    assert changed_settings(obj, scene, tmp_path / "job") == ["Wind"]
+    np.testing.assert_allclose(written()["wind"]["velocity"], [3.0, 0.0, 0.0], atol=1e-5)
+    assert changed_settings(obj, scene, tmp_path / "job") == []
+    fan.field.strength = 2.0
+    assert changed_settings(obj, scene, tmp_path / "job") == ["Wind"]
+    fan.hide_set(True)
+    assert "wind" not in written()
+    fan.hide_set(False)
+    # gusts: a speed at each sample
+    for frame, strength in ((1, 0.0), (12, 5.5)):
+        fan.field.strength = strength
+        fan.field.keyframe_insert("strength", frame=frame)
+    for curve in fan.animation_data.action.fcurves:
+        for point in curve.keyframe_points:
+            point.interpolation = "LINEAR"
+    motion = np.load(tmp_path / "job" / written()["wind"]["motion"])
+    np.testing.assert_allclose(motion, np.linspace(0.0, 5.5, 23)[:, None] * [1.0, 0.0, 0.0], atol=1e-5)
+    assert changed_settings(obj, scene, tmp_path / "job") == []
+    assert obj.conjac.bake() == 0
+    blown = seen_at(obj, 12)[:, 0].mean()
+    fan.animation_data_clear()
+    fan.field.strength = 0.0
+    assert obj.conjac.bake() == 0
+    assert blown > seen_at(obj, 12)[:, 0].mean() + 0.003
+    # a volume knows no air
+    obj.conjac.kind = "soft_body"
+    assert "wind" not in scene_settings(obj, scene)

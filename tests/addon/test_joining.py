@@ -54,3 +54,36 @@ def test_a_ground_is_below_the_colliders_of_all(pair):
     made(sheet, bpy.ops.conjac.add_cloth)
     made(cube, bpy.ops.conjac.add_soft_body)
     assert sheet.conjac.ground_height == pytest.approx(-0.7)
+
+
+@pytest.mark.parametrize("rigid_first", [True, False])
+def test_a_rigid_box_that_meets_a_jelly_touches_it_and_leads_with_its_solver_and_ground(addon, rigid_first):
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.ops.mesh.primitive_cube_add(size=0.4, location=(0, 0, 0.2))
+    jelly = bpy.context.object
+    bpy.ops.mesh.primitive_cube_add(size=0.2, location=(0, 0, 0.6))
+    box = bpy.context.object
+    bpy.ops.rigidbody.object_add()
+    steps = [(jelly, bpy.ops.conjac.add_soft_body), (box, bpy.ops.conjac.mechanism_from_rigid_bodies)]
+    for obj, add in reversed(steps) if rigid_first else steps:
+        made(obj, add)
+    leading = members.owner(jelly)
+    assert members.is_mechanism(leading)
+    document = scene_settings(leading, bpy.context.scene)
+    assert (document["method"]["kind"], document["integrator"]["kind"], document["stage_solver"]["kind"]) == (
+        "vanilla", "sdirk2", "quick")
+    assert document["time"]["step"] == pytest.approx(1 / 48)
+    assert document["ground"]["friction"]["kind"] == "coulomb" and document["ground"]["stiffness_per_area"] > 0.0
+
+
+def test_a_mechanism_of_which_somebody_has_said_that_it_touches_nothing_is_left_alone(addon):
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.ops.mesh.primitive_cube_add(size=0.2, location=(0, 0, 0.6))
+    bpy.ops.rigidbody.object_add()
+    bpy.ops.conjac.mechanism_from_rigid_bodies()
+    mechanism = bpy.context.object
+    mechanism.conjac.mechanism.touch_soft = False
+    bpy.ops.mesh.primitive_cube_add(size=0.4, location=(0, 0, 0.2))
+    jelly = bpy.context.object
+    bpy.ops.conjac.add_soft_body()
+    assert members.owner(jelly) == jelly and mechanism.conjac.integrator == "leapfrog"
