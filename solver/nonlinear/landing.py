@@ -9,6 +9,7 @@ from ..state import Vec
 from .calm import GaveUp
 from .limits import left
 from .problem import Evaluation, StageProblem
+from .start import back_on_the_way
 
 TRIES = 30  #: iterations after which a stage is given up: each factors, and those of an impact find its pairs
 MORE_ROOM = "Give what touches there more room, move it more slowly, or use shorter steps"
@@ -32,7 +33,7 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
     whether that share alone says that it is settled, where positions balance and directions are no exact ones.
     """
     problem = problem_at(begun)
-    at, last = problem.evaluate(guess), 0.0
+    at, last = back_on_the_way(problem, problem.evaluate(guess), begun), 0.0
     for count in range(tries):
         try:
             direction = None if by_strain else _nearer(problem, at, last)

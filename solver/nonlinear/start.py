@@ -10,6 +10,7 @@ from ..state import Vec
 from .problem import Evaluation, StageProblem
 
 BRISK = 0.25  #: of an edge's length, by which flying on changes the worst one: less wrecks nothing
+BACK = (0.5, 0.25)  #: of the way back that are tried one after the other
 WILD = 0.35  #: the same where what a factor made there would know is out of date an iteration later
 
 
@@ -36,6 +37,29 @@ def lower_start(problem: StageProblem, guess: Vec, begun: Vec) -> Vec:
     if 0.0 < share < 1.0:
         tried.append(problem.evaluate(guess + share * way))
     return min(tried, key=_merit).unknowns
+
+
+def back_on_the_way(problem: StageProblem, at: Evaluation, begun: Vec) -> Evaluation:
+    """The lowest of some points on the way back to where the stage stands, if the incremental potential falls that way
+    and nothing meets.
+
+    Surfaces that have flown on as far as nothing meets push each other by orders of magnitude more than where they end
+    up, and an iteration halves no more than that. at: a point at which nothing has met. begun: (n, 3) [m].
+    """
+    way = problem.unknowns_at(begun) - at.unknowns
+    if at.merit is None or float(np.vdot(at.residual, way)) >= 0.0:
+        return at
+    low, share = at, 0.0
+    for part in BACK:
+        tried = problem.evaluate(at.unknowns + (share + part) * way)
+        if _merit(tried) < _merit(low):
+            low = tried
+        if float(np.vdot(tried.residual, way)) < 0.0:  # it falls on
+            share += part
+    if low is at:
+        return at
+    here, there = (problem.positions(problem.velocities(one.unknowns)) for one in (at, low))
+    return low if problem.physics.largest_step(here, there) == 1.0 else at
 
 
 def _merit(at: Evaluation) -> float:

@@ -9,9 +9,10 @@ from matrix import some
 from touching import box, contact_job, crosses, distance, obstacle, sheet, soft
 from worlds import nodes_of
 
-from benchmarks.scenes.touching import ball
+from benchmarks.scenes.touching import ball, balls_in_a_box
 from solver.errors import StepFailed
 from solver.job.load import load
+from solver.nonlinear import landing
 
 H = 1 / 48
 NEW = {"integrator": {"kind": "sdirk2"}, "stage_solver": {"kind": "quick"}, "step": H}
@@ -164,3 +165,24 @@ def test_what_has_nowhere_to_go_says_where_and_what_helps(tmp_path, size, cells)
     with pytest.raises(StepFailed, match=r"its way left near \(.*, .*, .*\) m") as failed:
         part.step(part.initial_state(), H)
     assert "more room" in failed.value.remedy
+
+
+def test_what_would_push_hard_is_solved_from_further_back(tmp_path, monkeypatch):
+    """Balls that fly on as far as nothing meets would push by far more than where they end up."""
+    begins, back = [], landing.back_on_the_way
+
+    def noted(problem, at, begun):
+        low = back(problem, at, begun)
+        begins.append((at.merit, low.merit))
+        here, there = (problem.positions(problem.velocities(one.unknowns)) for one in (at, low))
+        assert problem.physics.largest_step(here, there) == 1.0
+        return low
+
+    def factors(name, begins_at):
+        monkeypatch.setattr(landing, "back_on_the_way", begins_at)
+        part = balls_in_a_box(tmp_path / name, 6, 3, H)
+        return sum(followed(part, part.initial_state(), 3)[1])
+
+    assert factors("back", noted) < factors("on", lambda problem, at, begun: at)
+    assert all(low <= first for first, low in begins)
+    assert min(low / first for first, low in begins if first > 0.0) < 0.5
