@@ -36,7 +36,7 @@ PARTS = {
     "contact_laws": ("mat", "balls"),
     "mechanism_scenes": ("chain", "biped"),
     "scale": ("multigrid", "million", "direct", "poisson"),
-    "sharp_variants": ("edge", "wire", "strand"),
+    "sharp_variants": ("edge", "edge_bent", "wire", "strand", "strand_bent"),
 }
 
 

@@ -60,6 +60,14 @@ def test_the_cone_locks_vertices_that_keep_their_material_and_not_those_that_sli
     assert abs(runs["conf., cone"]) < 0.1 * runs["EOL"]
 
 
+def test_the_cone_locks_a_strip_that_begins_bent_at_the_edge_of_a_box():
+    """Over the same edge one that lies flat at first is slowed alone, as what hangs swings and lifts it off."""
+    runs = {name: measured(name, 8, SCENES["strand_bent"], dict.fromkeys(("detect", "remesh", "fill", "program"), 0.0))
+            for name in ("conf., cone", "EOL")}
+    assert runs["EOL"]["runs_m"] > 0.08 and runs["EOL"]["gap_m"] < 1e-6
+    assert abs(runs["conf., cone"]["runs_m"]) < 0.02 * runs["EOL"]["runs_m"]
+
+
 def test_cloth_that_slides_slowly_over_a_corner_stays_on_its_edges():
     """Slack comes and goes there, hundreds of times what its weight stretches it: it lets go of no edge for that but
     the upright one, over which nothing hangs."""
