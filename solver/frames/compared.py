@@ -97,13 +97,17 @@ def _different(old: Any, new: Any, path: str) -> list[str]:
                 for found in _different(old.get(key), new.get(key), f"{path}.{key}" if path else key)]
     if path in ("bodies", "mechanisms") and isinstance(old, list) and isinstance(new, list) and all(
             isinstance(one, dict) for one in (*old, *new)):
-        # told apart by UUIDs, where both have them, as names may change; one that is alone is itself
-        key = "uuid" if all(one.get("uuid") for one in (*old, *new)) else "name"
-        if len(old) != len(new) or (len(new) > 1 and [one.get(key) for one in old] != [one.get(key) for one in new]):
+        # one is itself under another name, which its UUID tells, and so is another one of the same name, as in a scene
+        # that was made anew: its frames may be the same. One that is alone is itself
+        if len(old) != len(new) or (len(new) > 1 and not all(map(_same_one, old, new))):
             return [path]
         return [f'{found} of "{body.get("name")}"' for was, body in zip(old, new)
                 for found in _different(was, body, "")]
     return [] if old == new else [path]
+
+
+def _same_one(old: dict[str, Any], new: dict[str, Any]) -> bool:
+    return bool(old.get("uuid") and old.get("uuid") == new.get("uuid")) or old.get("name") == new.get("name")
 
 
 #: fields of joints, loops and springs that name a body of their mechanism

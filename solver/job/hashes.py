@@ -376,6 +376,9 @@ def changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     for family, thing, readers in (("bodies", "body", BODY_READERS), ("mechanisms", "mechanism", MECHANISM_READERS)):
         # caches from before there were mechanisms do not tell of them
         was, now = old.get(family, {}), new.get(family, {})
+        called = {flat["uuid"]: name for name, flat in now.items() if flat.get("uuid")}
+        if set(was) != set(now):  # who has another name now is told by a UUID
+            was = {(name if name in now else called.get(flat.get("uuid"), name)): flat for name, flat in was.items()}
         if len(was) == len(now) and not set(was) & set(now):  # renamed: what else differs is worth more than that
             renamed = [told for name, old_one in zip(now, was.values())
                        for told in _differences(old_one, now[name], readers, f' of "{name}"', more)]

@@ -77,6 +77,27 @@ def test_an_object_that_moved_and_one_that_came_are_all_that_is_told(scene):  # 
     assert addon_bake.status(obj).text == "Baked before Soft Bodies changed; bake again"
 
 
+def test_a_scene_made_anew_over_its_old_file_is_complete_once_it_is_baked(scene):  # noqa: F811
+    """Its objects are others of the same names, and the solver finds all of their frames on disk."""
+    path = bpy.data.filepath
+
+    def baked():
+        bpy.context.scene.frame_end = 2
+        for k, name in enumerate(("Left", "Right")):
+            obj = add_jelly(name)
+            obj.location.x, obj.conjac.contact.collides_with = float(k), "all"
+        assert addon_bake.status(obj).state in ("none", "stale")
+        assert obj.conjac.bake() == 0
+        return addon_bake.status(obj)
+
+    assert baked().state == "complete"
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.context.scene.render.fps = 24
+    again = baked()
+    assert again.state == "complete", again.text
+
+
 def test_the_grounds_height_the_frame_rate_and_a_range_that_ends_before_it_begins_are_seen(scene):  # noqa: F811
     obj = add_jelly()
     obj.conjac.use_ground = True

@@ -129,6 +129,10 @@ def test_bodies_that_come_and_go_are_named(tmp_path):
     old = settings(load(job)).plain()
     change(job, "bodies.0.name", "Nose")
     assert changed(old, settings(load(job)).plain()) == ['body "Nose" (new)', 'body "Ear" (gone)']
+    change(job, "bodies.0.uuid", "1234")
+    old["bodies"]["Ear"]["uuid"] = "1234"
+    change(job, "bodies.0.density", 900.0)
+    assert changed(old, settings(load(job)).plain()) == ['density of "Nose"']
 
 
 def test_a_field_that_went_is_no_difference_from_an_older_cache(tmp_path):
