@@ -7,6 +7,7 @@ from scipy.linalg.lapack import dgelss
 
 from ..state import Vec
 
+DEPTH = 8  #: differences that pay on a kept factor
 SINGULAR = 1.0e-12  #: of the largest singular value: differences that say nothing new
 
 

@@ -17,7 +17,8 @@ from ..errors import StepFailed
 from ..linear.interface import NotPositiveDefinite
 from ..parts.interface import Evaluate, StageShape
 from ..state import State, Vec
-from .limits import StopRule
+from .anderson import Anderson
+from .limits import Progress, StopRule, left
 
 NEAR = 0.3  #: of the largest change: from there on the true stiffness is tried
 PATIENCE = 20  #: iterations on one stiffness in which what changes is halved at least where there is a root
@@ -25,6 +26,7 @@ FAST = 0.5  #: of the change before: iterations that shrink so much need no smal
 SHORTEST = 1.0 / 64.0  #: share of an iteration
 FASTEST = 1.0e7  #: [rad/s or m/s]; a rate beyond it has blown up
 SETTLE = 2  #: quasi-Newton steps towards balance after each solve
+LEAVES = 0.1  #: of what may be left: what may where iterations are no Newton's
 ALL = 1.0e-3  #: of the extent: changes of which tolerance is a share, where a stage changes less
 
 
@@ -142,7 +144,7 @@ class Iterations(Generic[T]):
         while self.count < max(self.limits.iterations, self.tries):
             self.count += 1
             try:
-                posed = self._pose_at(self.q, self.u, not self.stiffness.is_true)
+                posed = self.pose()
                 found = posed.solve()
                 way = found - self.u
                 self.take(posed, found, way, relaxed.share)
@@ -177,6 +179,10 @@ class Iterations(Generic[T]):
     def end(self) -> State:
         """Where it stands."""
         return State(self._time, self.q, self.u, self._memory)
+
+    def pose(self) -> T:
+        """The stage linearised here. Raises NotPositiveDefinite."""
+        return self._pose_at(self.q, self.u, not self.stiffness.is_true)
 
     def take(self, posed: T, found: Vec, way: Vec, share: float) -> None:
         """Go to the rates that were found, (m,), or a share of the way to them."""
@@ -260,3 +266,45 @@ class Coupled(Iterations[Balancing]):
     def give_up(self) -> State:
         raise StepFailed(f"{self._who} did not agree in {self.count} iterations; "
                          f"positions still change by {self.moved:.3g} m")
+
+
+class Kept(Coupled):
+    """The same where nothing balances, on a factor that serves several stages, of the true stiffness where that is
+    definite: made anew where as many iterations as it is worth would not be enough. Changes are combined as those
+    before tell, since no merit bends them as QLB's are. [Thesis 5.4.1]"""
+
+    near = np.inf
+
+    def __init__(self, pose_at: Callable[[Vec, Vec, bool], Balancing], moved_on: Callable[[Vec, Vec], Balancing | None],
+                 changes: Anderson, evaluate: Evaluate, stage: StageShape, start: State, limits: StopRule,
+                 extent: float, who: str) -> None:
+        """moved_on: the stage at coordinates and rates on the last factor; None where that does not serve. changes: of
+        stages before on it."""
+        super().__init__(pose_at, evaluate, stage, start, limits, extent, who)
+        self._moved_on: Callable[[Vec, Vec], Balancing | None] = moved_on
+        self._changes, self._progress = changes, Progress(limits.tolerance, limits.patience)
+        self.stiffness.is_true = self._serves = True
+        changes.start()
+
+    def pose(self) -> Balancing:
+        posed = self._moved_on(self.q, self.u) if self._serves else None
+        if posed is None:
+            posed = super().pose()
+            self._progress.restart()
+            self._changes.clear()
+        self._serves = True
+        return posed
+
+    def take(self, posed: Balancing, found: Vec, way: Vec, share: float) -> None:
+        self.u = self._changes.next(self.u, way, len(way))
+        self.q = self.base + self.reached * self.u
+        self.moved = self.led = self.reached * float(np.abs(way).max(initial=0.0))
+
+    def is_done(self, posed: Balancing) -> bool:
+        done = super().is_done(posed)
+        # one on the matrix itself leaves the square of what it changed, this one a share
+        return done and (left(self.moved, self.last) if self.count > 1 else self.moved) <= LEAVES * self._goal
+
+    def go_on(self) -> None:
+        grew = not self._progress.fresh and self.moved > self.largest
+        self._serves = not (self._progress.is_slow(self.moved / self.largest) or grew)

@@ -11,11 +11,10 @@ from ..coordinates.free_nodes import FreeNodes
 from ..linear.interface import NotPositiveDefinite
 from ..parts.interface import NodeStage, StagePasses
 from ..state import Index, State, Vec
-from .anderson import Anderson
+from .anderson import DEPTH, Anderson
 from .limits import StopRule, left
 from .problem import SAME_PLACE
 
-DEPTH = 8  #: differences that the acceleration keeps
 #: on one factor in one stage: who needs a few more than the first is nearly there, and another costs six
 PASSES = 20
 FACTORS = 5  #: in one stage

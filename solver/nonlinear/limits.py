@@ -23,12 +23,13 @@ class StopRule:
     #: up, and its step is linearised
     strain_left: float = 0.0
     accepts: bool = False  #: whether a stage where surfaces touch is taken as it is by then, and not given up
+    patience: float = 0.0  #: iterations that a new factor is worth to a solver which keeps one; 0: one in each
 
     @classmethod
     def of(cls, params: dict[str, float]) -> StopRule:
         """params: tolerance, iterations and force_scale, each as it is by default where it is not there."""
         return cls(params.get("tolerance", TOLERANCE), int(params.get("iterations", ITERATIONS)),
-                   params.get("force_scale", 0.0))
+                   params.get("force_scale", 0.0), patience=params.get("patience", 0.0))
 
     def goal(self, problem: StageProblem, first: Evaluation) -> float:
         """The largest residual at which a stage is solved [N s]."""

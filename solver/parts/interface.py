@@ -129,6 +129,11 @@ class NodeStage(StageShape):
             gained += lin.damped.drag_rate(lin.mass)[:, None] * v
         return gained
 
+    def shares(self, other: NodeStage) -> bool:
+        """Whether the other's matrix is of the same M − a h D − β a b h² K."""
+        return (self.inertia, self.a * self.h, self.stiffness_factor) == (other.inertia, other.a * other.h,
+                                                                         other.stiffness_factor)
+
     def moving(self, w: Vec, led: Led) -> NodeStage:
         """The same where prescribed nodes move at w (p, 3) [m/s] besides, and those that ride come to stand there."""
         return replace(self, w=w if self.w is None else self.w + w, led=led)

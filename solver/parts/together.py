@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -52,6 +52,19 @@ class Flesh(Protocol):
     condensation: Condensation
 
 
+@dataclass(frozen=True)
+class MovedOn:
+    """An iteration on a factor that was made elsewhere: what is left of momentum is answered as it would be there."""
+
+    rates: Vec  #: of the free nodes and of the joints, (3 f + m,)
+
+    def solve(self) -> Vec:
+        return self.rates
+
+    def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
+        return q
+
+
 class Together(Firm):
     """[A_m + G] u = b_m + g on the joints' rates u, then v = C u + v₀ on the soft bodies' nodes. [ConJac MUSCLE]
 
@@ -77,12 +90,7 @@ class Together(Firm):
         self.lin, self.stage = lin, stage
         self._columns = coordinates.attached.columns(at.E, at.twists)
 
-        attached, v_hat = coordinates.attached, stage.v_hat.copy()
-        if kept is None:
-            # inertia keeps what attached nodes have, J_a û, less what their turning takes
-            turning = attached.accelerations(at.E, at.twist, at.drift)
-            kept = self._columns @ bones.carrying(of_joints.u_hat) - stage.a * stage.h * turning
-        v_hat[attached.nodes] = kept
+        v_hat = self._brought(at, stage, of_joints, kept)
         standing = replace(stage, v_hat=v_hat, led=self._standing(np.zeros(self._columns.shape[2])))
         self._joined = flesh.condensation.join(lin, standing, coordinates.carried(self._columns))
         if not (np.isfinite(self._joined.matrix).all() and np.isfinite(self._joined.impulse).all()):
@@ -101,6 +109,35 @@ class Together(Firm):
         if self._impulses is not None:
             self.posed = self.posed.under(self._impulses)
         return np.concatenate([self.posed.solve(), u])
+
+    def _brought(self, at: Bodies, stage: NodeStage, of_joints: Stage, kept: Vec | None) -> Vec:
+        """v̂ of all nodes, (n, 3) [m/s]; `kept` of the attached ones, (a, 3), unless that is found here."""
+        attached, v_hat = self._coordinates.attached, stage.v_hat.copy()
+        if kept is None:
+            # inertia keeps what attached nodes have, J_a û, less what their turning takes
+            turning = attached.accelerations(at.E, at.twist, at.drift)
+            kept = self._columns @ self._bones.carrying(of_joints.u_hat) - stage.a * stage.h * turning
+        v_hat[attached.nodes] = kept
+        return v_hat
+
+    def moved_on(self, at: Bodies, v: Vec, force: Vec, stage: NodeStage, joints: State, of_joints: Stage,
+                 kept: Vec | None) -> MovedOn:
+        """The stage where both have moved on, or another one of the same matrix, on the flesh's factor as it is.
+
+        at, joints: where bones are. v, force: of and on all nodes, damping and attached nodes included, (n, 3) [m/s],
+        [N]. The others are as above. Only where no nodes follow others.
+        """
+        other, rates = copy.copy(self), self._bones.carrying(joints.u)
+        attached = self._coordinates.attached
+        other._columns = columns = attached.columns(at.E, at.twists)
+        gained = stage.inertia * self.lin.mass[:, None] * (v - other._brought(at, stage, of_joints, kept))
+        left = gained - stage.a * stage.h * force
+        free = left[self._coordinates.free].ravel()
+        felt = self._joined.columns.T @ free + np.einsum("aic,ai->c", columns, left[attached.nodes])
+        joined = OnRates(self._joined.matrix, self._joined.matrix @ rates - felt)
+        u = self._bones.solve(joints, of_joints, joined)
+        own = v[self._coordinates.free].ravel() + self._joined.columns @ (self._bones.carrying(u) - rates)
+        return MovedOn(np.concatenate([own + self.posed.respond(-free[:, None])[:, 0], u]))
 
     def _standing(self, rates: Vec) -> Led:
         """What attached nodes do at the end of a stage at such rates, (c,), to first order."""

@@ -15,15 +15,16 @@ from ..coordinates.tree import PAIRS
 from ..errors import BadScene, StepFailed
 from ..forces.stencils import StencilForce
 from ..linear.interface import NotPositiveDefinite
+from ..nonlinear.anderson import DEPTH, Anderson
 from ..nonlinear.approach import GIVE_WAY
 from ..nonlinear.bounded import Balanced, Bounded, Surroundings, nearest
 from ..nonlinear.held import GivenDirections
-from ..nonlinear.iterations import Coupled
+from ..nonlinear.iterations import Coupled, Kept
 from ..parts.conjac.balanced_together import BalancedTogether, Standing
 from ..parts.interface import Condensation, Momentum, NodeStage, Reduced, Stage, Whole
 from ..parts.joints.jointed import flown_since, stepped
 from ..parts.nodes.full import Full
-from ..parts.together import Together
+from ..parts.together import MovedOn, Together
 from ..state import Index, Led, State, Vec
 from .aiming import Aim
 from .flying import FlyingBones
@@ -38,6 +39,7 @@ from .stepping import Stepping
 if TYPE_CHECKING:
     from ..assembly.tangent import Tangent
 
+WHO = "flesh and bones"
 JOINTS = "joints/"  #: what keys of the joints' memory begin with within a step
 HISTORIES = [key for pair in PAIRS for key in pair]  #: keys of the memory that have as many values as q
 
@@ -50,6 +52,16 @@ class _WhoBalance:
 
     def condensed(self, condensation: Condensation, at_once: Reduced | None) -> Reduced | None:
         return at_once
+
+
+class _WhoMoves:
+    """A method in which every free node is an unknown of one matrix; None for the others."""
+
+    def in_full(self, whole: Whole) -> Whole | None:
+        return whole
+
+    def condensed(self, condensation: Condensation, at_once: Reduced | None) -> Whole | None:
+        return None
 
 
 class FleshOnBones(Stepping):
@@ -66,6 +78,9 @@ class FleshOnBones(Stepping):
         self._skeleton = Skeleton(jointed, attached.bodies, by_body)
         self._cut = soft.unknowns
         self._reduced = soft.condensation.solved_by(_WhoBalance())
+        self._moving = soft.condensation.solved_by(_WhoMoves())
+        self._made: Together | None = None  #: on the factor that stands there, for stages of the same matrix
+        self._changes = Anderson(DEPTH)  #: of iterations on it
         self._aim = Aim(jointed.constraints, jointed.unknowns)
         self._whole: Full | None = None  #: all free nodes as unknowns, once bodies that balance touch something
         on = "ride on" if soft.mass[attached.nodes].all() else "or corners of rigid surfaces ride on"
@@ -243,11 +258,33 @@ class FleshOnBones(Stepping):
             at = self._skeleton.bodies(where)
             x, v = flesh.place(q[:cut], stage.time, flesh.attached.led(at)), flesh.spread(u[:cut], of_flesh.w)
             lin = replace(self.soft.linearise_at(x, v, stage.time, project, rubs), damped=damped, memory=soft.memory)
-            return Together(self.soft, self._skeleton, at, lin, of_flesh, where, of_joints, kept)
+            self._made = made = Together(self.soft, self._skeleton, at, lin, of_flesh, where, of_joints, kept)
+            self._factored = self.soft.linear.factored
+            return made
+
+        def moved_on(q: Vec, u: Vec) -> MovedOn | None:
+            made = self._made
+            if made is None or self.soft.linear.factored != self._factored or not made.stage.shares(of_flesh):
+                return None
+            where = State(stage.time, q[cut:], u[cut:], joints.memory)
+            at = self._skeleton.bodies(where)
+            led = flesh.attached.led(at)
+            x, v = flesh.place(q[:cut], stage.time, led), flesh.spread(u[:cut], of_flesh.w)
+            force = self.soft.evaluate(x, v, stage.time)[0]
+            v[flesh.attached.nodes] = led.velocities
+            force = force if damped is None else force + damped.force(v)
+            return made.moved_on(at, v, force, of_flesh, where, of_joints, kept)
 
         def apart() -> State:
-            return Coupled(pose_at, self.soft.evaluate, stage, start, self.soft.stage_solver.limits, self.soft.extent,
-                           "flesh and bones").reach()
+            limits = self.soft.stage_solver.limits
+            if self._moving is None or not limits.patience:
+                return Coupled(pose_at, self.soft.evaluate, stage, start, limits, self.soft.extent, WHO).reach()
+            try:
+                return Kept(pose_at, moved_on, self._changes, self.soft.evaluate, stage, start, limits,
+                            self.soft.extent, WHO).reach()
+            except StepFailed:
+                self._made = None
+                return Coupled(pose_at, self.soft.evaluate, stage, start, limits, self.soft.extent, WHO).reach()
 
         if not self.soft.contacts:
             after = apart()
@@ -323,6 +360,11 @@ class FleshOnBones(Stepping):
         there = stand(after.q, after.u)[0]
         u[:cut] = inertia.velocities(there.positions, there.rates)[flesh.free].ravel()
         return replace(after, u=u)
+
+    def forget_past(self) -> None:
+        """The factor of the last stage; the rest is the parts' matter."""
+        self._made = None
+        self._changes.clear()
 
     def positions(self, state: State) -> Vec:
         """Of all nodes, (n, 3) [m]."""

@@ -131,6 +131,9 @@ class Ride(Protocol):
     def parted(self, state: State) -> list[State]:
         """Both again."""
 
+    def forget_past(self) -> None:
+        """Drop what depends on earlier steps and is not in the State."""
+
     def step(self, state: State, h: float) -> State:
         """Both after h seconds. Raises StepFailed; the old state is still good."""
 

@@ -204,6 +204,8 @@ class World:
         """Drop what depends on earlier steps and is not in the State."""
         for part in self.parts:
             part.forget_past()
+        for ride in self.rides:
+            ride.forget_past()
 
     def controller(self, tolerance: float, largest: int) -> Controller:
         """Chooses steps of which none errs by more than `tolerance` in any part."""
