@@ -2,9 +2,10 @@
 
     python -m benchmarks.coupled
 
-Both solve each stage to the same tolerance, 1e-6, by QLB, of which ConJac takes no more than that; TWIST as in `benchmarks.scenes.twist` with eight
-dynamic nodes, from its start until a second after the end is back. Milliseconds are the thread's own, of one thread, in
-turns of one step each. A run that does not come to its end yields no ratio; the details say where each ended.
+Both solve each stage to the same tolerance, 1e-6, by QLB, of which ConJac takes no more than that; TWIST as in
+`benchmarks.scenes.twist` with eight dynamic nodes, from its start until a second after the end is back. Milliseconds
+are the thread's own, of one thread, in turns of one step each. A run that does not come to its end yields no ratio;
+the details say where each ended.
 """
 
 from __future__ import annotations
