@@ -24,7 +24,7 @@ from ..linear.choose import choose
 from ..linear.interface import LinearSolver
 from ..meshing.volume import Volume
 from ..parts.apart import Apart, Share
-from ..parts.interface import Condensation, Mesh, Reduced, Whole
+from ..parts.interface import Balancing, Condensation, Mesh, Reduced, Whole
 from ..parts.mixed import Mixed
 from ..state import Index, Vec
 from ..world.bodies import BodyInWorld
@@ -186,13 +186,13 @@ def _condensation(job: Job, prepared: list[Prepared], first: Index, mesh: Mesh,
     return Mixed(mesh, shares, linear) if touching else Apart(mesh, shares)
 
 
-def _method(job: Job, one: Prepared) -> tuple[type[Reduced], dict[str, Any]]:
+def _method(job: Job, one: Prepared) -> tuple[type[Balancing], dict[str, Any]]:
     """How a body is condensed, and with which settings."""
     method = job.scene.method_of(one.body)
     params = parameters("method", method)
     if job.scene.contact is not None and "adaptive" in params:
         params["adaptive"] = False
-    make: type[Reduced] = catalogue.find("method", method.kind).load()
+    make: type[Balancing] = catalogue.find("method", method.kind).load()
     return make, params
 
 

@@ -17,14 +17,14 @@ from ..coordinates.floating import FloatingParts
 from ..coordinates.free_nodes import SomeFreeNodes
 from ..linear.interface import LinearSolver
 from ..state import Index, Led, Vec
-from .interface import Compliance, Eliminated, Evaluate, Firm, Mesh, NodeStage, PosedNodes, Reduced, Stage, T, Ways
+from .interface import Balancing, Compliance, Eliminated, Evaluate, Firm, Mesh, NodeStage, PosedNodes, Stage, T, Ways
 
 
 @dataclass(frozen=True)
 class Share:
     """Bodies of one method that are condensed as one, and how."""
 
-    make: type[Reduced]
+    make: type[Balancing]
     params: dict[str, float]  #: of the method
     nodes: Index  #: all of theirs, ascending
     linear: LinearSolver
@@ -34,7 +34,7 @@ class Share:
 class Member:
     """One of them."""
 
-    condensation: Reduced
+    condensation: Balancing
     nodes: Index  #: all of its own, ascending
     coordinates: Index  #: where those of its free nodes stand among all, (3 f_k,)
     attached: Vec  #: 1 at prescribed nodes that are its own, 0 elsewhere, (p,)

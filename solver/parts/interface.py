@@ -384,15 +384,12 @@ class PositionInertia(Protocol):
         """V u + F of rates of positions v, both (n, 3) [m/s]: zero on prescribed nodes. rates: of the joints, (c,)."""
 
 
-class Reduced(Condensation, Protocol):
+class Balancing(Condensation, Protocol):
     """A condensation whose stages are those of positions of which most have no inertia of their own: they balance, and
     velocities follow the others. Where all have it, the others are all."""
 
     mesh: Mesh
     linear: LinearSolver
-
-    def passes(self, lin: Linearised, stage: NodeStage) -> StagePasses:
-        """On the factor of this stage. Raises NotPositiveDefinite."""
 
     def inertia(self, lin: Linearised, stage: NodeStage, is_joined: bool,
                 carried: Vec | None = None) -> PositionInertia:
@@ -401,3 +398,12 @@ class Reduced(Condensation, Protocol):
         lin: where the step starts, without what touches. is_joined: whether forces join bodies. carried: velocities of
         the prescribed nodes for each rate of joints, (p, 3, c).
         """
+
+
+class Reduced(Balancing, Protocol):
+    """The same of all bodies at once."""
+
+    keeps_factors: bool  #: whether stages in which nothing touches are solved by passes
+
+    def passes(self, lin: Linearised, stage: NodeStage) -> StagePasses:
+        """On the factor of this stage. Raises NotPositiveDefinite."""

@@ -3,6 +3,8 @@
 A stage that is linearised knows of each body alone, its partners where they stand: where surfaces touch it is solved. A
 stage that is solved is one of all positions, with one sparse matrix: each body's velocities follow its positions by a V
 of its own, the identity where every node moves on its own, so momentum is handed on by the forces alone that two share.
+That stage is also one of what flies: passes on a kept factor, which serve ConJac alone, lower no energy, and with what
+they leave over a sheet of 32 g gained .13 J within 9 steps of Quick.
 """
 
 from __future__ import annotations
@@ -13,16 +15,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..assembly.linearised import Linearised
-from ..assembly.products import Products
 from ..contact.laws.gripping import Gripping
 from ..linear.interface import LinearSolver
-from ..state import Led, State, Vec
+from ..state import Led, Vec
 from .apart import Apart, Member, PosedApart, Share
 from .interface import Evaluate, Mesh, NodeStage, PosedNodes, PositionInertia, StagePasses, T, Ways
 
 
 class Mixed(Apart):
     """A condensation of all of them."""
+
+    keeps_factors = False
 
     def __init__(self, mesh: Mesh, shares: Sequence[Share], linear: LinearSolver) -> None:
         """mesh, shares: as those of Apart. linear: as one of all nodes would be."""
@@ -37,8 +40,8 @@ class Mixed(Apart):
         return PosedMixed(self, lin, stage, each)
 
     def passes(self, lin: Linearised, stage: NodeStage) -> StagePasses:
-        """On the factors of each. Raises NotPositiveDefinite."""
-        return _Passes([one.condensation.passes(lin, one.stage(stage)) for one in self.members])
+        """Raises TypeError."""
+        raise TypeError("passes lower no energy, and what moves on its own would gain some")
 
     def inertia(self, lin: Linearised, stage: NodeStage, is_joined: bool, carried: Vec | None = None) -> _Inertia:
         """The sum of theirs. Raises NotPositiveDefinite."""
@@ -86,31 +89,6 @@ class _Inertia:
     def velocities(self, v: Vec, rates: Vec | None = None) -> Vec:
         """V u + F of rates of positions v, both (n, 3) [m/s]: zero on prescribed nodes. rates: of the joints, (c,)."""
         return self._sum(lambda one: one.velocities(v, rates))
-
-
-class _Passes:
-    """Of all, where nothing touches but the ground."""
-
-    def __init__(self, each: Sequence[StagePasses]) -> None:
-        self._each = each
-
-    @property
-    def serves_contacts(self) -> bool:
-        """Whether each of them does."""
-        return all(one.serves_contacts for one in self._each)
-
-    def serves(self, x: Vec, stage: NodeStage, start: State) -> bool:
-        """Whether each of them does."""
-        return all(one.serves(x, stage, start) for one in self._each)
-
-    def change(self, at: Products, stage: NodeStage) -> Vec:
-        """What a pass changes in x − b h v, b h v and p, (3, n, 3)."""
-        out: Vec = np.sum([one.change(at, stage) for one in self._each], axis=0)
-        return out
-
-    def strain(self, change: Vec) -> float:
-        """The largest share of its length by which that changes an edge: all have the same edges."""
-        return self._each[0].strain(change)
 
 
 @dataclass(frozen=True)

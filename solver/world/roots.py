@@ -286,10 +286,10 @@ class AtOnce(Condensed):
         return any(len(soft.ground[0].find(x, stage.time).nodes) for x in (begun, flown))
 
     def _in_contact(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None) -> State:
-        """As if nothing touched where nothing does, else by an energy."""
+        """As if nothing touched where nothing does and passes serve that, else by an energy."""
         soft, coordinates = self._soft, self._soft.coordinates
         begun = coordinates.place(start.q, start.time)
-        if not in_contact.touches(soft, begun, begun):
+        if self._reduced.keeps_factors and not in_contact.touches(soft, begun, begun):
             try:
                 after = self._apart(solver, stage, start, damped)
             except StepFailed:

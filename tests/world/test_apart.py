@@ -55,6 +55,27 @@ def test_each_by_itself_moves_as_all_in_one_matrix(tmp_path, monkeypatch, integr
     assert np.abs(ours.u - wanted.u).max() <= 10 * near * np.abs(wanted.u).max()
 
 
+@pytest.mark.parametrize("integrator", some(["semi_implicit", "sdirk2"], "sdirk2"))
+def test_each_may_have_a_method_of_its_own(tmp_path, integrator):
+    """Bars on the same bones, one with all nodes dynamic and one that moves on its own, move as two of the latter."""
+    ends = []
+    for method in ("conjac", "vanilla"):
+        job = fleshy_job(tmp_path / method, 2, integrator={"kind": integrator},
+                         stage_solver={"kind": "newton_d", "params": {"tolerance": 1e-10}})
+        free = np.setdiff1d(np.arange(45), np.concatenate([np.load(job / "arrays" / f"{side}.npy")
+                                                           for side in ("left", "right")])).astype(np.int32)
+        np.save(job / "arrays" / "dynamic.npy", free)
+        change(job, "bodies.0.method", {"kind": method, "params": {"beta": 1.0}})
+        change(job, "bodies.1.method", {"kind": "vanilla", "params": {"beta": 1.0}})
+        world = world_of(job)
+        state = world.initial_state()
+        for _ in range(6):
+            state = world.step(state, H)
+        ends.append(state)
+    assert np.abs(ends[0].q - ends[1].q).max() <= 1e-6 * np.abs(ends[1].q - world.initial_state().q).max()
+    assert np.abs(ends[0].u - ends[1].u).max() <= 1e-5 * np.abs(ends[1].u).max()
+
+
 def test_what_each_holds_does_not_grow_with_their_number(tmp_path):
     """One J of all would have the square of their number in entries."""
     sizes = {}

@@ -53,6 +53,8 @@ BORDER_PIVOT = 1.0e20
 class ConJac:
     """Condensation at the velocity level with stabilised positions. [ConJac Alg. 1]"""
 
+    keeps_factors = True
+
     def __init__(self, mesh: Mesh, linear: LinearSolver, params: dict[str, float]) -> None:
         """params: beta, the factor on stiffness that sets damping; gamma, the share of b_q that a step removes, or
         settle_time, in which half of it is gone [s]; corrections, of positions after each step; adaptive, whether

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...assembly.edges import Edges
 from ...assembly.linearised import Linearised
 from ...assembly.pattern import Pattern, node_graph
 from ...coordinates.floating import FloatingParts
@@ -18,7 +16,7 @@ from ...linear.interface import LinearSolver, NotPositiveDefinite
 from ...state import Index, Led, Vec
 from ..interface import Compliance, Eliminated, Evaluate, Firm, Mesh, NodeStage, Stage, T, Ways
 from ..loads import Loads
-from .own import OwnInertia, OwnPasses
+from .own import OwnInertia
 
 if TYPE_CHECKING:
     from ...assembly.tangent import Tangent
@@ -95,11 +93,6 @@ class Full:
         #: where each node of the elimination order stands among the free ones, (f,)
         self.rank: Index = np.searchsorted(free, self.pattern.order).astype(np.int32)
 
-    @cached_property
-    def edges(self) -> Edges:
-        """Of all elements."""
-        return Edges(self.mesh.tets, self.mesh.rest)
-
     def solved_by(self, ways: Ways[T]) -> T:
         return ways.in_full(self)
 
@@ -120,10 +113,6 @@ class Full:
     def join(self, lin: Linearised, stage: NodeStage, carried: Vec) -> Eliminated:
         """The same with joints that carry some nodes; raises as `pose` does. [ConJac MUSCLE]"""
         return eliminate(self.pose(lin, stage), stage, carried)
-
-    def passes(self, lin: Linearised, stage: NodeStage) -> OwnPasses:
-        """On the factor of this stage. Raises NotPositiveDefinite."""
-        return OwnPasses(self.pose(lin, stage), self.linear, self.mesh.coordinates.free, self.edges)
 
     def inertia(self, lin: Linearised, stage: NodeStage, is_joined: bool, carried: Vec | None = None) -> OwnInertia:
         """Of positions, which each free node has of its own. carried: velocities of the prescribed nodes for each rate

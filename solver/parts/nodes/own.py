@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...assembly.edges import Edges
 from ...assembly.linearised import Linearised
-from ...assembly.products import Products
-from ...linear.interface import LinearSolver
-from ...state import Index, State, Vec
-from ..interface import Mesh, NodeStage, PosedNodes
-
-#: a factor serves until an edge has changed by this share of its length, turning included
-NEAR = 0.2
+from ...state import Vec
+from ..interface import Mesh, NodeStage
 
 
 class OwnInertia:
@@ -62,40 +56,3 @@ class OwnInertia:
     def velocities(self, v: Vec, rates: Vec | None = None) -> Vec:
         """v on free nodes, zero on prescribed ones, (n, 3) [m/s]."""
         return self.following(v)
-
-
-class OwnPasses:
-    """Newton's method on the factor of one posed stage, for stages of the same inertia and β a b h²."""
-
-    def __init__(self, posed: PosedNodes, linear: LinearSolver, free: Index, edges: Edges) -> None:
-        """posed: on the last factor of this linear solver. free: whose velocities are unknowns. edges: of all."""
-        self._posed, self._linear, self._stamp = posed, linear, linear.factored
-        self._free, self._edges = free, edges
-
-    @property
-    def serves_contacts(self) -> bool:
-        """Whether the ground's stiffness is in the factor."""
-        contacts = self._posed.lin.contacts
-        return contacts is not None and len(contacts.nodes) > 0
-
-    def serves(self, x: Vec, stage: NodeStage, start: State) -> bool:
-        """Whether its factor is there still, for such a stage near x."""
-        mine = self._posed.stage
-        same = stage.inertia == mine.inertia and stage.stiffness_factor == mine.stiffness_factor
-        return (same and self._linear.factored == self._stamp
-                and self._edges.largest_change(x - self._posed.lin.x) <= NEAR)
-
-    def change(self, at: Products, stage: NodeStage) -> Vec:
-        """What a pass changes in x − b h v, b h v and p, (3, n, 3) [m], [m], [m s]: of these in b h v alone."""
-        share, free = stage.a * stage.h, self._free
-        residual = stage.inertia * at.mass[:, None] * (at.v - stage.v_hat) - share * at.force
-        if at.damped is not None:
-            residual -= share * at.damped.force(at.v)
-        out = np.zeros((3, *at.x.shape))
-        ahead = self._posed.respond(-residual[free].reshape(-1, 1))
-        out[1, free] = stage.b * stage.h * ahead.reshape(-1, 3)
-        return out
-
-    def strain(self, change: Vec) -> float:
-        """The largest share of its length by which that changes an edge, in positions or by velocities."""
-        return max(self._edges.largest_change(one) for one in (change[0] + change[1], change[1]))
