@@ -9,6 +9,7 @@ meets (`bounded`). Iterations without a factor of their own are those of `KeptSt
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
@@ -27,6 +28,7 @@ SHORTEST = 1.0 / 64.0  #: share of an iteration
 FASTEST = 1.0e7  #: [rad/s or m/s]; a rate beyond it has blown up
 SETTLE = 2  #: quasi-Newton steps towards balance after each solve
 LEAVES = 0.1  #: of what may be left: what may where iterations are no Newton's
+ROUGH = 0.01  #: of the first change: what they may leave at most, where Newton's next one squares more away
 ALL = 1.0e-3  #: of the extent: changes of which tolerance is a share, where a stage changes less
 
 
@@ -280,6 +282,7 @@ class Kept(Coupled):
                  extent: float, who: str) -> None:
         """moved_on: the stage at coordinates and rates on the last factor; None where that does not serve. changes: of
         stages before on it."""
+        limits = replace(limits, tolerance=min(limits.tolerance, ROUGH))
         super().__init__(pose_at, evaluate, stage, start, limits, extent, who)
         self._moved_on: Callable[[Vec, Vec], Balancing | None] = moved_on
         self._changes, self._progress = changes, Progress(limits.tolerance, limits.patience)

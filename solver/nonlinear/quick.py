@@ -32,7 +32,7 @@ class Quick:
 
     def __init__(self, params: dict[str, float]) -> None:
         """params: strain_left, the share; tries, iterations after which a step is linearised instead."""
-        self.limits = StopRule(CONDENSED, int(params["tries"]), 0.0, params["strain_left"])
+        self.limits = StopRule(CONDENSED, int(params["tries"]), 0.0, params["strain_left"], patience=WORTH)
         self._factor = KeptFactor(WORTH)
         self._turned = TurnedFactor()
         self._pairs = Pairs(MEMORY)

@@ -315,11 +315,14 @@ def test_a_kept_factor_leads_flesh_and_bones_to_the_same_root(tmp_path, kind, mo
     assert factors[1] < factors[2] <= 0.2 * factors[0]
 
 
-def test_quick_moves_flesh_on_bones_as_solved_stages_do(tmp_path):
-    """It lets a stage end where half of the first change is left, which Newton's next iteration squares away."""
+@pytest.mark.parametrize("method", ["vanilla", "conjac"])
+def test_quick_moves_flesh_on_bones_as_solved_stages_do(tmp_path, method):
+    """It lets a stage end where half of the first change is left, which Newton's next iteration squares away, or a
+    hundredth on a kept factor."""
     ends = {}
     for name, solver in (("solved", TIGHT), ("quick", {"kind": "quick"})):
-        world = world_of(arm_job(tmp_path / name, integrator={"kind": "sdirk2"}, stage_solver=solver, rate=(1.0, -2.0)))
+        world = world_of(arm_job(tmp_path / name, integrator={"kind": "sdirk2"}, stage_solver=solver, rate=(1.0, -2.0),
+                                 method=method))
         state, angles = world.initial_state(), []
         for k in range(16):
             state = world.step(replace(state, time=k * H), H)
