@@ -21,30 +21,32 @@ def pair_sources(nodes, position, size, number, key, source):  # type: ignore[no
     nodes: (s, 4). position: row of each node, −1 where it has none; size: rows. number: of the first element.
     key, source: (12 s,).
     """
-    begins, count = np.zeros(size + 1, np.int64), 0
-    raw, of = np.empty(key.shape[0], np.int64), np.empty(key.shape[0], np.int32)
-    given = np.empty(key.shape[0], np.int32)
+    # twice dealt out, first to rows and then to columns: each time they stay in order where they meet
+    rows, columns, count = np.zeros(2 * size + 1, np.int32), np.zeros(size + 1, np.int32), 0
+    low, column_of = np.empty(key.shape[0], np.int32), np.empty(key.shape[0], np.int32)
+    given, by_row = np.empty(key.shape[0], np.int32), np.empty(key.shape[0], np.int32)
     for pair in range(6):
         for turned in range(2):
             for e in range(nodes.shape[0]):
                 row, column = position[nodes[e, PAIRS[pair, turned]]], position[nodes[e, PAIRS[pair, 1 - turned]]]
                 if column >= 0:
-                    raw[count], of[count] = 2 * (column * size + max(row, column)) + turned, column
+                    low[count], column_of[count] = 2 * max(row, column) + turned, column
                     given[count] = 6 * (number + e) + pair
-                    begins[column + 1] += 1
+                    rows[low[count] + 1] += 1
+                    columns[column + 1] += 1
                     count += 1
+    for j in range(2 * size):
+        rows[j + 1] += rows[j]
     for j in range(size):
-        begins[j + 1] += begins[j]
-    # dealt out to columns, then sorted where each stands: few meet in one
-    fill = begins.copy()
+        columns[j + 1] += columns[j]
     for k in range(count):
-        j = of[k]
-        at = fill[j]
-        while at > begins[j] and key[at - 1] > raw[k]:
-            key[at], source[at] = key[at - 1], source[at - 1]
-            at -= 1
-        key[at], source[at] = raw[k], given[k]
-        fill[j] += 1
+        by_row[rows[low[k]]] = k
+        rows[low[k]] += 1
+    for i in range(count):
+        k = by_row[i]
+        at = columns[column_of[k]]
+        key[at], source[at] = 2 * np.int64(column_of[k]) * size + low[k], given[k]
+        columns[column_of[k]] += 1
     return count
 
 

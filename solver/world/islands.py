@@ -127,11 +127,12 @@ class Islands:
         joined = [self._body[law.measure(x, time).nodes] for law in self._soft.between for x in places]
         pairs = [bodies[:, [a, b]] for bodies in (*touching, *joined) for a in range(bodies.shape[1]) for b in range(a)]
         first, second = np.concatenate([NONE, *pairs]).T
-        are_both, count = (first >= 0) & (second >= 0), len(self._soft.parts)
-        # each pair as one number: rows of two are slow to sort
-        linked = np.unique(first[are_both] * count + second[are_both])
-        touched = np.unique(np.concatenate([bodies.ravel() for bodies in touching]))
-        return np.column_stack(np.divmod(linked, count)), touched[touched >= 0]
+        # in most both are one body; those that are not come often, which takes less than to sort them
+        are_two = (first >= 0) & (second >= 0) & (first != second)
+        touches = np.zeros(len(self._soft.parts) + 1, dtype=bool)  # the last one of what is no body
+        for bodies in touching:
+            touches[bodies] = True
+        return np.column_stack([first[are_two], second[are_two]]), np.flatnonzero(touches[:-1])
 
     def _joined(self, links: Index, wanted: Index) -> list[list[int]]:
         """Bodies that pairs of them, (k, 2), make one group, those groups that have a wanted one; all rise."""
