@@ -5,10 +5,11 @@
 
 Soft bodies (`lively_scenes`): TWIST's bar plucked, HETERO's bar plucked, the dragon pulled gently, a head with ears
 that nods, a jelly cube that is dropped. Kept is the visible energy from 0.6 to 1 s after they are let go, of the cube
-the height of its bounce, as a share of the truth. Mechanisms (`swing`): a pendulum and a chain of ten hinges, let go
-level; kept is their energy from 0.6 to 1 s above that of hanging, as a share of the start's, which frictionless hinges
-keep whole. Cost is the thread's own processor seconds for a second of motion, one thread, the median of runs until they
-add up to a second. Draws docs/lively_SCENE.png and writes which settings stand on each front into docs/integrators.md.
+the height of its bounce, as a share of the truth; `wobble` is the same of what else moves in the cube at its top.
+Mechanisms (`swing`): a pendulum and a chain of ten hinges, let go level; kept is their energy from 0.6 to 1 s above
+that of hanging, as a share of the start's, which frictionless hinges keep whole. Cost is the thread's own processor
+seconds for a second of motion, one thread, the median of runs until they add up to a second. Draws
+docs/lively_SCENE.png and writes which settings stand on each front into docs/integrators.md.
 
 Left out for time: 1/192 s, solved stages and ConJac's linearised SDIRK2 on HETERO and the dragon. ConJac solved to its
 root stands beside the bar alone, at the two steps of `conjac_over_exact`.
@@ -109,10 +110,11 @@ def soft(name: str, watched: Watched) -> dict[str, Row]:
     """What each setting keeps of the truth at each step, where that is known, and its cost."""
     look, out = watched.look(watched.scene), dict[str, Row]()
     try:
-        true = kept(name, watched)["value"]
+        known = kept(name, watched)
     except ValueError as missing:
         print(missing, file=sys.stderr, flush=True)
-        true = None
+        known = {}
+    true = known.get("value")
     for label, steps in TRIED[name].items():
         for h in steps:
             out[said(label, h)] = row = told(label, h)
@@ -125,6 +127,8 @@ def soft(name: str, watched: Watched) -> dict[str, Row]:
                 row |= {} if true is None else {"kept": round(watched.measured(seen) / true, 3)}
                 row |= {"cpu_s_s": float(f"{cost:.3g}"),
                         "half_life_s": lived(seen, share) if watched.measure is late else None, "notes": notes}
+                if watched.wobble is not None and "wobble" in known:
+                    row["wobble"] = round(watched.wobble(seen) / known["wobble"], 3)
             print(name, row, file=sys.stderr, flush=True)
     return out
 

@@ -70,7 +70,15 @@ def _shown(name: str, told: str, rows: dict[str, Any]) -> list[str]:
     failed = sorted({f"{row['setting']} at 1/{row['steps_a_second']} s" for row in rows.values() if "failed" in row})
     return [f"![{told}: processor seconds for a second of motion against what is kept](lively_{name}.png)", "",
             f"**{told}.** On the front, the cheapest first: {said}."
-            + (f" Did not come to their end: {', '.join(failed)}." if failed else "")]
+            + (f" Did not come to their end: {', '.join(failed)}." if failed else "") + _wobbles(rows)]
+
+
+def _wobbles(rows: dict[str, Any]) -> str:
+    """What settings keep of a wobble at one step, where that is seen."""
+    told = [(row["setting"], row["wobble"]) for row in rows.values()
+            if "wobble" in row and row["steps_a_second"] == TOLD]
+    said = "; ".join(f"{setting} {share:.2f}" for setting, share in told)
+    return f" Of its wobble near the top of the bounce, at 1/{TOLD} s: {said}." if told else ""
 
 
 def _worth(point: Point) -> float:

@@ -34,7 +34,7 @@ GENTLE = 0.35  #: of the dragon's pull
 FROM, TO = 0.6, 1.0  #: seconds after it is let go over which what is left is a mean
 TIGHT: dict[str, Any] = {"kind": "qlb", "params": {"tolerance": 1e-6}}
 
-Look = Callable[[Nodes, State], float]
+Look = Callable[[Nodes, State], Any]
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,7 @@ class Watched:
     look: Callable[[Scene], Look]
     measure: Callable[[np.ndarray, float], float]  #: from what is seen, and when it is let go as a share of the time
     seen: str
+    wobble: Callable[[np.ndarray], float] | None = None  #: what else is told of what is seen [J]
 
     @property
     def seconds(self) -> float:
@@ -86,8 +87,8 @@ WATCHED: dict[str, Callable[[], Watched]] = {
     "dragon": lambda: Watched(dragon.scene(GENTLE), "sdirk2", 1 / 240, energy, late,
                               "visible energy, 0.6 to 1 s"),
     "ears": lambda: Watched(ears.scene(), "trapezoidal", 1 / 960, energy, late, "visible energy, 0.6 to 1 s"),
-    "cube": lambda: Watched(dropped.scene(), "sdirk2", 1 / 960, lambda _: dropped.height,
-                            lambda seen, _: dropped.bounce(seen), "height of the bounce"),
+    "cube": lambda: Watched(dropped.scene(), "sdirk2", 1 / 960, lambda _: dropped.seen,
+                            lambda seen, _: dropped.bounce(seen[:, 0]), "height of the bounce", dropped.wobble),
 }
 
 
@@ -104,8 +105,8 @@ def kept(name: str, watched: Watched) -> dict[str, Any]:
     return told
 
 
-def found(watched: Watched, h: float) -> tuple[float, float]:
-    """What the truth's integrator finds in steps of h, and half-life where energies are seen."""
+def found(watched: Watched, h: float) -> dict[str, Any]:
+    """What the truth's integrator finds in steps of h, half-life where energies are seen, and wobble where that is."""
     world = watched.scene.world("vanilla", integrator=watched.integrator, stage_solver=TIGHT)
     look, state = watched.look(watched.scene), watched.scene.start(world)
     seen = [look(world, state)]
@@ -113,7 +114,8 @@ def found(watched: Watched, h: float) -> tuple[float, float]:
         state = advance(world, state, h, 1)
         seen.append(look(world, state))
     lived = half_life(np.array(seen), watched.scene.let_go / watched.seconds) if watched.measure is late else np.nan
-    return watched.measured(np.array(seen)), lived
+    wobbles = {} if watched.wobble is None else {"wobble": watched.wobble(np.array(seen))}
+    return {"value": watched.measured(np.array(seen)), "half_life": lived if np.isfinite(lived) else None} | wobbles
 
 
 def main() -> None:
@@ -125,9 +127,8 @@ def main() -> None:
     for name in chosen.name:
         watched, began = WATCHED[name](), time.thread_time()
         h = watched.step * (1 + chosen.check)
-        value, lived = found(watched, h)
         facts = machine()
-        row = {"value": value, "half_life": lived if np.isfinite(lived) else None, "integrator": watched.integrator,
+        row = found(watched, h) | {"integrator": watched.integrator,
                "steps_a_second": round(1 / h), "solved_to": TIGHT["params"]["tolerance"],
                "cpu_seconds": round(time.thread_time() - began), "cpu": facts["cpu"], "commit": facts["commit"]}
         said = {"scene": digest(watched.scene), "seen": watched.seen} | row

@@ -16,6 +16,8 @@ from solver.state import State
 from solver.world.nodes import Nodes
 
 SIZE, CELLS, DROP = 1.0, 6, 0.6  #: [m], along an edge, [m]
+NEAR = 0.1  #: of its top, where its wobble is seen: there it is in the air [m]
+OFF = 0.9  #: of what it fell: who comes up less has not left the ground by as much
 
 
 @cache
@@ -34,6 +36,33 @@ def height(world: Nodes, state: State) -> float:
     """Of its middle [m]."""
     x = world.coordinates.place(state.q, state.time)
     return float(world.mass @ x[:, 2] / world.mass.sum())
+
+
+def seen(world: Nodes, state: State) -> tuple[float, float]:
+    """Of its middle the height [m]; and its wobble, elastic energy and that of velocities which no rigid motion is
+    [J]: what is in the air has no other besides its fall and its turn."""
+    x, v = world.coordinates.place(state.q, state.time), world.velocity(state)
+    middle = world.mass @ x / world.mass.sum()
+    unstrained = world.rest + middle - world.mass @ world.rest / world.mass.sum()
+    elastic = world.evaluate(x, v, state.time)[1] - world.evaluate(unstrained, v, state.time)[1]
+    arms, moves = x - middle, v - world.mass @ v / world.mass.sum()
+    inertia = np.einsum("n,nij->ij", world.mass, np.einsum("na,na,ij->nij", arms, arms, np.eye(3))
+                        - np.einsum("ni,nj->nij", arms, arms))
+    spin = np.linalg.solve(inertia, world.mass @ np.cross(arms, moves))
+    moves = moves - np.cross(spin, arms)
+    return float(middle[2]), float(elastic + 0.5 * world.mass @ np.square(moves).sum(axis=1))
+
+
+def wobble(told: np.ndarray) -> float:
+    """Mean wobble while it is near the top of its bounce [J]; 0 where it does not come off the ground.
+
+    told: what is `seen` at each step, (T, 2).
+    """
+    heights = told[:, 0]
+    low = int(np.argmin(heights[: len(heights) // 2]))
+    top = float(heights[low:].max())
+    near = np.flatnonzero(heights[low:] >= top - NEAR) + low
+    return float(told[near, 1].mean()) if top - heights[low] > OFF * DROP else 0.0
 
 
 def bounce(heights: np.ndarray) -> float:
