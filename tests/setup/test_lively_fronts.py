@@ -1,9 +1,14 @@
 """Which settings benchmarks.lively puts on a front, and what it writes of them into the manual."""
 
 import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
 
 from benchmarks.lively import SCENES
 from benchmarks.lively_picture import BEGIN, DOCS, END, at_one_step, front, points, written
+from benchmarks.scenes import dropped
 
 
 def row(setting, steps, kept=None, cost=None):
@@ -54,3 +59,21 @@ def test_the_table_has_scenes_that_one_can_compare():
     said = at_one_step({"bar": ROWS, "pendulum": others})
     assert "| | bar |" in said and "| calm | 0.40, 1 |" in said and "| wild | did not come to its end |" in said
     assert not any("swing" in line for line in said)
+
+
+def test_the_wobble_of_the_cube_is_what_no_rigid_motion_is():
+    """What falls and spins unstrained has none; a stretch and a squeeze at a known speed have theirs."""
+    scene = dropped.scene()
+    world = scene.world("vanilla")
+    state = world.initial_state()
+    arms = world.rest - world.mass @ world.rest / world.mass.sum()
+    rigid = np.cross([0.3, -2.0, 1.0], arms) + [0.0, 0.1, -3.0]
+    height, still = dropped.seen(world, replace(state, u=rigid.ravel()))
+    assert height == pytest.approx(dropped.DROP + 0.5, abs=1e-9) and abs(still) < 1e-6
+    swells = 0.2 * arms
+    moved = dropped.seen(world, replace(state, u=(rigid + swells).ravel()))[1]
+    assert moved == pytest.approx(0.5 * world.mass @ np.square(swells).sum(axis=1), rel=1e-9)
+    strained = dropped.seen(world, replace(state, q=(world.rest + 0.05 * arms).ravel()))[1]
+    assert strained > 10.0
+    told = np.column_stack([[1.1, 0.4, 0.9, 1.04, 1.09, 1.05, 0.7], [0.0, 9.0, 9.0, 1.0, 2.0, 3.0, 9.0]])
+    assert dropped.wobble(told) == pytest.approx(2.0) and dropped.wobble(told * [0.5, 1.0]) == 0.0
