@@ -37,8 +37,8 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     """The law between all surfaces, none where the scene has no contact.
 
     rest: of bodies and then of obstacles, (n, 3) [m]. mass: (n,) [kg]. first: of each body's nodes, and of the
-    obstacles'. reshaped: whether what is prescribed tells of later than the start, so that bodies at rest are looked
-    at. Raises BadScene where something crosses something, or stands inside it.
+    obstacles'. reshaped: whether bodies were cut or nailed since the start: they are looked at where they rest, and
+    nothing of how they lie there is refused. Raises BadScene where something crosses something, or stands inside it.
     """
     contact = job.scene.contact
     if contact is None:
@@ -78,8 +78,9 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
         crossing[[one, other], [other, one]] = True
         meets = meets & ~crossing
         surfaces = between(meets)
-    _refuse_crossing(surfaces, now, names, of_node)
-    _refuse_inside(prepared, first, skins, obstacles, behind, now, meets)
+    if not reshaped:
+        _refuse_crossing(surfaces, now, names, of_node)
+        _refuse_inside(prepared, first, skins, obstacles, behind, now, meets)
 
     stiffness = np.full(nodes, np.inf)
     for one, start, edge in zip(prepared, first, edges):
@@ -105,7 +106,8 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
             raise BadScene(f"its Thickness of {one.body.thickness:.4g} m is more than its size of {size:.4g} m",
                            "Lower it: others are kept so far from its surface", one.body.name)
     made: ContactLaw = law(surfaces, rest, stiffness, friction, reach, params, stands_out)
-    _refuse_too_near(made, now, names, of_node)
+    if not reshaped:
+        _refuse_too_near(made, now, names, of_node)
     if not crossing.any():
         return [Embedded(made, riding) if len(riding.corners) else made]
     thickness = np.zeros(len(names))

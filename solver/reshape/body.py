@@ -15,7 +15,6 @@ from ..state import Index, Mask, Vec
 from .carriers import Carriers
 from .cuts.interface import Cut, Shape, pieces
 from .inside import Inside, laid_open
-from .kerf import opened
 from .seam import edges_of, split_triangles
 from .split import fields_after, separate
 
@@ -79,8 +78,11 @@ def apply(whole: Whole, done: Separation, kerf: float = 0.0) -> tuple[Whole, Ind
     shape = Shape(volume.nodes, volume.tets, whole.origin)
     apart = np.isin(shape.inner[:, 0], done.apart[:, 0])
     tets, source = separate(volume.tets, shape.inner, apart)
-    before = np.ascontiguousarray(volume.nodes[source])
-    nodes = opened(before, tets, source, done.apart, kerf)
+    before = nodes = np.ascontiguousarray(volume.nodes[source])
+    if kerf:
+        from .kerf import opened  # its kernels are compiled where surfaces touch
+
+        nodes = opened(before, tets, source, done.apart, kerf)
     embedding = None
     if prepared.embedding is not None:
         embedding = Embedding(done.carrier, tets[done.carrier], done.weights, len(nodes))

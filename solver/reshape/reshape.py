@@ -23,7 +23,6 @@ from ..world.world import World
 from . import nails
 from .body import Separation, Whole, apply, cut_body
 from .cuts.interface import Cut, Shape
-from .kerf import opened
 from .made import Made
 
 if TYPE_CHECKING:
@@ -119,8 +118,7 @@ class Reshape:
                 source = self._separate(i, separation)
                 x, v = (_copied(values, nodes, source) for values in (x, v))
                 nodes = self._nodes(i, members)
-                x[nodes] = opened(x[nodes], self._bodies[i].prepared.volume.tets, source, separation.apart,
-                                  self._kerf[i])
+                x[nodes] = self._opened(i, x[nodes], source, separation)
                 made.separations.append((i, separation))
                 follows = bool(catalogue.find("method", self._job.scene.method_of(body).kind).follows)
                 notes.append(_said(body.name, frame, whole, self._bodies[i], follows))
@@ -160,6 +158,14 @@ class Reshape:
         for nail, nodes in self._nailed[body].items():
             self._nailed[body][nail] = np.flatnonzero(np.isin(source, nodes)).astype(np.int32)
         return source
+
+    def _opened(self, body: int, x: Vec, source: Index, separation: Separation) -> Vec:
+        """Positions of a body's nodes, (n, 3) [m], with the cut as wide as it is where surfaces touch."""
+        if not self._kerf[body]:
+            return x
+        from .kerf import opened_if_clear  # its kernels are compiled where surfaces touch
+
+        return opened_if_clear(x, self._bodies[body].prepared.volume.tets, source, separation.apart, self._kerf[body])
 
     def _hold(self, body: int, driven: nails.Driven) -> None:
         self._bodies[body] = nails.hold(self._job, self._job.scene.bodies[body], self._bodies[body], driven)
