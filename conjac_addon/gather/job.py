@@ -135,6 +135,18 @@ def _say_methods(document: dict[str, Any], bodies: list[bpy.types.Object], scene
         body["method"] = choice(obj.conjac, "method", scene)
 
 
+def _let_cloth_go(document: dict[str, Any]) -> None:
+    """Cloth moves on its own also where flesh follows dynamic nodes by the mechanism's method."""
+    method = document["method"]
+    if not catalogue.find("method", method["kind"]).follows:
+        return
+    own = catalogue.find("method", "vanilla")
+    params = {param.key: method["params"][param.key] for param in own.params if param.key in method["params"]}
+    for body in document["bodies"]:
+        if "cloth" in body:
+            body["method"] = {"kind": own.key, "params": params}
+
+
 def _keep_places(evaluation: Evaluation, job: JobFolder) -> None:
     """Write where all that is read stands at the start frame, which the scene is at."""
     places = placed.read(evaluation.object, evaluation.scene, evaluation.view_layer.depsgraph)
@@ -193,6 +205,7 @@ def _write_mechanism(owner: bpy.types.Object, scene: bpy.types.Scene, job: JobFo
                 yield frame
         job.close()
         document["bodies"] = [reader.finish() for reader in readers]
+        _let_cloth_go(document)
         document["mechanisms"] = [mechanism.finish(), *bumps.finish()]
         document |= air.finish(job)
         contact.say(document, owner, scene)
@@ -261,6 +274,7 @@ def scene_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
         _say_methods(document, soft, scene)
     contact.say(document, obj, scene)
     if members.is_mechanism(obj):
+        _let_cloth_go(document)
         plan, part_of = sources.plan(obj)
         document["mechanisms"] = [mechanism_settings(obj, plan, part_of, scene), *obstacles.named(obj)]
     document |= wind.settings(obj, scene)

@@ -108,6 +108,23 @@ def test_who_is_in_the_job_and_what_each_touches(arm, scene, tmp_path):  # noqa:
     assert "contact" not in document
 
 
+def test_cloth_moves_on_its_own_beside_flesh_that_follows(arm, scene, tmp_path):  # noqa: F811
+    """The mechanism's method is its flesh's; cloth knows one alone."""
+    add_flesh(arm)
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=3, y_subdivisions=3, size=0.4, location=(0.5, 0.0, 0.6))
+    sheet = bpy.context.object
+    sheet.name = "Sheet"
+    assert bpy.ops.conjac.add_cloth() == {"FINISHED"}
+    assert members.owner(sheet) == arm
+    document, _ = job_of(arm, tmp_path / "own")
+    assert all("method" not in body for body in document["bodies"])
+    arm.conjac.method = "conjac"
+    document, job = job_of(arm, tmp_path / "job")
+    methods = {body.name: job.scene.method_of(body).kind for body in job.scene.bodies}
+    assert methods == {"Flesh": "conjac", "Sheet": "vanilla"}
+    assert gather.changed_settings(arm, scene, tmp_path / "job") == []
+
+
 def test_animated_bones_that_take_nothing_along_touch_too(scene, tmp_path):  # noqa: F811
     """They were left out of the bake, and everything went through them."""
     rig = add_chain(3)
