@@ -3,7 +3,7 @@
 import bpy
 
 from ..solver import catalogue
-from .handles import can_cut, is_empty
+from .handles import can_cut, is_empty, painted_names
 from .identity import OVERRIDABLE
 from .menus import Item, item, items
 
@@ -35,7 +35,8 @@ class CONJAC_Spots(bpy.types.PropertyGroup):
 
     group: bpy.props.StringProperty(
         name="Group", description="Vertex group, or float attribute of the vertices, each of whose spots is one: they "
-        "move by themselves and the rest balances around them", override=OVERRIDABLE)
+        "move by themselves and the rest balances around them", search=painted_names,
+        search_options={"SORT", "SUGGESTION"}, override=OVERRIDABLE)
     spot: bpy.props.EnumProperty(
         name="Moves", description="How each spot of this group moves on its own", default="turn",
         items=[SINGLE, *items(catalogue.menu("spot").values())], override=OVERRIDABLE)

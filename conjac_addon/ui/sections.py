@@ -227,7 +227,7 @@ def draw_maps(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     for index, handle in enumerate(settings.handles):
         row = column.row(align=True)
         row.active = counts(handle.object, bpy.context.view_layer)
-        row.prop(handle, "object", text="Handle")
+        row.prop(handle, "object", text="" if follows else "Handle")  # two fields that are read need the room
         if follows:
             row.prop(handle, "spot", text="")
         row.operator("conjac.remove_handle", text="", icon="REMOVE").index = index
@@ -258,7 +258,7 @@ def draw_spots(layout: bpy.types.UILayout, obj: bpy.types.Object, follows: bool)
         row = column.row(align=True)
         field = row.row(align=True)
         field.alert = not is_known(obj, one.group)
-        field.prop(one, "group", text="Spots")
+        field.prop(one, "group", text="")
         row.prop(one, "spot", text="")
         row.operator("conjac.remove_spots", text="", icon="REMOVE").index = index
     if follows:
