@@ -6,12 +6,12 @@ hangs from the torso by its upper edge, around all of them. All of it is one sim
 
 from __future__ import annotations
 
-from math import cos, pi, radians, sin
+from math import cos, hypot, pi, radians, sin
 
 import bpy
 from mathutils import Vector
 
-from . import figure, stage
+from . import figure, sharp, stage
 
 END = 40
 SHEET = (1, 7, 12, 17, 22, 27, 33, 40)  #: frames of the contact sheet
@@ -19,6 +19,7 @@ STRIDE, PERIOD, SWING, BOB = 0.55, 10, 0.5, 0.035  #: of two steps [m, frames], 
 NECK, HIPS, FLOOR = 0.70, 0.36, 0.04  #: heights [m]
 BELLY, RADII = Vector((0.0, -0.09, 0.51)), (0.12, 0.11, 0.12)  #: its middle and size [m]
 THICK = {"Torso": 0.09, "Left Leg": 0.035, "Right Leg": 0.035, "Head": 0.09}  #: of limbs [m]
+SEEN = {"Torso": 0.75}  #: shares of that which are seen: a bone that things are grown on is not felt by the cloak
 NAPE = (Vector((0.0, 0.03, 0.64)), Vector((0.0, 0.015, 0.74)), 0.045)  #: what is seen of the neck: ends, radius [m]
 SPRING = (8.0, 0.3)  #: of the head [N m/rad], [N m s/rad]
 EYE, LOOKS = (-2.3, -1.15, 0.75), (0.0, -0.02, 0.46)  #: the camera, which goes along [m]
@@ -35,7 +36,7 @@ def build(scene: bpy.types.Scene) -> None:
     for bone in rig.data.bones:  # no longer than it and a little within what touches, which has few faces
         end = (bone.tail_local - bone.head_local).normalized() * THICK[bone.name]
         figure.limb(scene, rig, bone.name, bone.name, bone.head_local + end, bone.tail_local - end,
-                    0.92 * THICK[bone.name], skin)
+                    SEEN.get(bone.name, 0.92) * THICK[bone.name], skin)
     figure.limb(scene, rig, "Neck", "Torso", *NAPE, skin)
     cloak(scene, rig)
     for thing in (body, bpy.data.objects["Cloak"]):
@@ -116,11 +117,22 @@ def cloak(scene: bpy.types.Scene, rig: bpy.types.Object) -> bpy.types.Object:
             a = j * (TURNS + 1) + i
             faces.append((a, a + 1, a + TURNS + 2, a + TURNS + 1))
     made = stage.mesh_object(scene, "Cloak", vertices, faces)
-    made.data.materials.append(stage.surface("Cloak", (0.30, 0.03, 0.05), 0.6))
+    unroll(made)
+    made.data.materials.append(sharp.woven("Cloak", (0.42, 0.04, 0.06)))
     made.data.polygons.foreach_set("use_smooth", [True] * len(faces))
-    with bpy.context.temp_override(active_object=made, object=made, selected_objects=[made]):
-        bpy.ops.conjac.add_cloth()
-    soft = made.conjac
-    soft.area_density, soft.bending_stiffness, soft.thickness = 0.25, 2.0e-5, 0.002
+    sharp.cloth(made, area_density=0.25, bending_stiffness=2.0e-5, thickness=0.002)
+    made.conjac.cloth_shape = "uv"
     figure.grow(made, rig, [1.0 if k <= TURNS else 0.0 for k in range(len(vertices))])
     return made
+
+
+def unroll(made: bpy.types.Object) -> None:
+    """Its UV map: the part of a cone laid flat, as it is cut [m]."""
+    slant = hypot(HEM[0] - TOP[0], TOP[1] - HEM[1])
+    begins = TOP[0] * slant / (HEM[0] - TOP[0])  # how far the cone's tip is from the upper edge
+    around = (2.0 * pi - 2.0 * OPEN) * TOP[0] / begins
+    layer = made.data.uv_layers.new(name=sharp.WEAVE)
+    for loop in made.data.loops:
+        row, turn = divmod(loop.vertex_index, TURNS + 1)
+        far, angle = begins + slant * row / ROWS, around * turn / TURNS
+        layer.data[loop.index].uv = (far * cos(angle), far * sin(angle))

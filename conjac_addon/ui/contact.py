@@ -81,6 +81,12 @@ def _sentence(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
     holder = members.owner(obj)
     if members.touches_soft(holder) and members.wants(obj, holder):
         names.append(f"the bodies of {holder.name}")
+    said = obj.conjac.contact
+    if not names and said.collides_with == contact.COLLECTION:
+        if said.collection is None:
+            return "It touches nothing yet: choose the Collection that it collides with"
+        return (f'It touches nothing yet: "{said.collection.name}" has no collider and no soft body that collides with '
+                "it too")
     if not names:
         return "It touches nothing yet: nothing else here collides with it"
     shown = ", ".join(names[:NAMED])

@@ -286,7 +286,11 @@ def test_contact_can_be_set_and_says_whom_it_touches(soft_cube):
         said.collides_with = key
         shown |= {name for kind, name in drawn(soft_cube) if kind == "prop"}
     assert set(said.bl_rna.properties.keys()) - {"rna_type", "name"} <= shown
-    assert "touches nothing yet" in labels(soft_cube)
+    assert "touches nothing yet: choose the Collection" in labels(soft_cube)
+    said.collection = chosen = bpy.data.collections.new("Chosen")
+    assert '"Chosen" has no collider' in labels(soft_cube)
+    chosen.objects.link(soft_cube)  # it is no other than itself
+    assert '"Chosen" has no collider' in labels(soft_cube)
     said.collides_with, said.itself = "all", True
     bpy.ops.mesh.primitive_plane_add()
     plane = bpy.context.object
