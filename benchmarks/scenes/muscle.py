@@ -69,8 +69,8 @@ class Arm:
         return self.tone + (1.0 - self.tone) * s * s * (3.0 - 2.0 * s)
 
     def write(self, folder: Path, method: str = "conjac", *, step: float = 1.0 / 100.0, dynamic: bool = True,
-              active: bool = True, **params: float) -> Path:
-        """A job folder. dynamic: whether the muscle's middle node is. params: of the method."""
+              active: bool = True, besides: dict[str, Any] | None = None, **params: float) -> Path:
+        """A job folder. dynamic: whether the muscle's middle node is. besides: of the scene. params: of the method."""
         m = self.muscle
         used, corners = np.unique(boundary_faces(m.tets)[0], return_inverse=True)
         skin = m.along[used]
@@ -99,7 +99,7 @@ class Arm:
         scene = {"version": 1, "name": "muscle", "bodies": [body], "mechanisms": [self.mechanism],
                  "method": {"kind": method, "params": params},
                  "time": {"start": 1, "end": 1 + int(self.seconds * FPS), "fps": FPS, "step": step,
-                          "samples_per_frame": SAMPLES}}
+                          "samples_per_frame": SAMPLES}, **(besides or {})}
         (folder / "arrays").mkdir(parents=True, exist_ok=True)
         for key, array in arrays.items():
             np.save(folder / "arrays" / f"{key}.npy", array)
