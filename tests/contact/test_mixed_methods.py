@@ -54,6 +54,20 @@ def test_momentum_stays_where_they_collide(tmp_path, integrator):
     keep_momentum_where_they_collide(part, state, H)
 
 
+@pytest.mark.long
+def test_momentum_stays_where_one_has_a_spot_that_moves_as_one(tmp_path):
+    scene = {"integrator": {"kind": "sdirk2"}, "stage_solver": {"kind": "newton_d", "params": {"tolerance": 1e-11}}}
+    two_boxes(tmp_path / "job", **scene)
+    np.save(tmp_path / "job" / "arrays" / "places.npy", np.array([[0.2, 0.1, 0.1]]))
+    change(tmp_path / "job", "bodies.0.dynamic", {"points": "arrays/places.npy"})
+    change(tmp_path / "job", "bodies.0.spot", {"kind": "turn", "params": {"spot_radius": 0.12}})
+    part = nodes_of(load(tmp_path / "job"))
+    assert part.condensation.members[0].condensation.patches.unknowns == 6
+    u = np.zeros((54, 3))
+    u[:27], u[27:] = [1.5, 0.1, 0.0], [-0.5, 0.0, 0.2]
+    keep_momentum_where_they_collide(part, State(0.0, part.initial_state().q, u.ravel()), H)
+
+
 @pytest.mark.parametrize("integrator", some(["backward_euler", "sdirk2"], "backward_euler"))
 def test_with_all_nodes_dynamic_both_are_vanilla(tmp_path, integrator):
     solver = {"stage_solver": {"kind": "newton_d", "params": {"tolerance": 1e-10}}, "integrator": {"kind": integrator}}
