@@ -37,7 +37,7 @@ class ExtrapolatedFactor(KeptFactor):
         self._made_at = 0.0
 
     def ready(self, problem: StageProblem, unknowns: Vec) -> bool:
-        """As KeptFactor's; a kept factor is moved on to the stage's time."""
+        """Factors where the kept one does not serve, and says so; else moves that on to the stage's time."""
         if super().ready(problem, unknowns):
             return True
         if self._inside is not None:

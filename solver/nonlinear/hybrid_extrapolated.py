@@ -8,7 +8,7 @@ from .hybrid_frozen import HybridFrozen
 
 
 class HybridExtrapolated(HybridFrozen):
-    """As HYBRID-L0, on a factor that follows the motion. [Thesis Alg. 5.3] [Thesis Alg. 5.4]"""
+    """Quasi-Newton on a factor that follows the motion, then CG with it. [Thesis Alg. 5.3] [Thesis Alg. 5.4]"""
 
     factor = ExtrapolatedFactor
 

@@ -8,7 +8,7 @@ from .newton_frozen import NewtonFrozen
 
 
 class NewtonExtrapolated(NewtonFrozen):
-    """As NEWTON-L0, on a factor that follows the motion. [Thesis Alg. 5.4]"""
+    """A few conjugate gradients for each direction, on a factor that follows the motion. [Thesis Alg. 5.4]"""
 
     factor = ExtrapolatedFactor
 
