@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from ..forces.elastic import corner_products
-from ..forces.stencils import BodyElements, StencilForce, side_by_side
+from ..forces.stencils import BodyElements, StencilForce, Stencils, side_by_side
 from ..state import Index, Mask, Vec
 from .pattern import NodeSum
 
@@ -56,19 +56,20 @@ class Elements:
         tables = [law.fill(x, time, project) for law in (*self._between, *besides)]
         for table in tables:
             table.add_forces(force)
-        self._append(*side_by_side(tables) if tables else (None, None))
+        self._append(tables)
 
-    def _append(self, others: Index | None, blocks: Vec | None) -> None:
-        """Blocks (s, 6, 9) of other elements, (s, 4), behind those of the tets."""
-        if others is None or blocks is None or not len(others):
+    def _append(self, tables: Sequence[Stencils]) -> None:
+        """Blocks of other elements behind those of the tets."""
+        count = sum(len(table.nodes) for table in tables)
+        if not count:
             self.others, self.blocks = None, self.of_tets
             return
-        first, end = len(self.tets), len(self.tets) + len(others)
+        first, end = len(self.tets), len(self.tets) + count
         if end > len(self._table):
             # with room for as many again, so that a few more pairs at each step do not copy all each time
-            self._table = np.concatenate([self.of_tets, np.zeros((2 * len(others), 6, 9))])
-        self._table[first:end] = blocks
-        self.others, self.blocks = others, self._table[:end]
+            self._table = np.concatenate([self.of_tets, np.zeros((2 * count, 6, 9))])
+        self.others, _ = side_by_side(tables, self._table[first:end])
+        self.blocks = self._table[:end]
 
     def multiply(self, x: Vec, time: float, columns: Vec, force: Vec) -> Vec:
         """The true K times fields, both (c, n, 3), at positions x (n, 3) [m]; adds forces to `force`, (n, 3) [N]."""

@@ -43,16 +43,17 @@ def add_corners(nodes, corners, out):  # type: ignore[no-untyped-def]
                 out[nodes[s, a], i] += corners[s, a, i]
 
 
-def side_by_side(tables: Sequence[Stencils]) -> tuple[Index, Vec]:
+def side_by_side(tables: Sequence[Stencils], into: Vec | None = None) -> tuple[Index, Vec]:
     """Nodes (s, 4) and blocks (s, 6, 9) of all of them. Who has fewer nodes has its last one again, with no stiffness
-    to it."""
+    to it. into: memory for the blocks."""
     nodes = [np.concatenate([one.nodes, np.repeat(one.nodes[:, -1:], WIDEST - one.nodes.shape[1], axis=1)], axis=1)
              for one in tables]
-    blocks = np.zeros((sum(len(one) for one in nodes), 6, 9))
+    blocks = np.empty((sum(len(one) for one in nodes), 6, 9)) if into is None else into
     first = 0
-    for table, one in zip(tables, nodes):
-        blocks[first : first + len(one), : table.blocks.shape[1]] = table.blocks
-        first += len(one)
+    for table in tables:
+        own, pairs = blocks[first : first + len(table.nodes)], table.blocks.shape[1]
+        own[:, :pairs], own[:, pairs:] = table.blocks, 0.0
+        first += len(own)
     return np.concatenate(nodes).astype(np.int32), blocks
 
 
