@@ -220,7 +220,7 @@ class CONJAC_Solver(bpy.types.PropertyGroup):
         default=0.0, min=0.0, max=1.0, soft_max=0.01, precision=5, override=OVERRIDABLE)
     largest_deformation: bpy.props.FloatProperty(
         name="Largest Deformation", description="Halve a step that changes an edge of the body by more than this share "
-        "of its length, turning included; 0 takes every step as it is",
+        "of its length, turning included unless it is cloth; 0 takes every step as it is",
         default=0.5, min=0.0, soft_max=1.0, precision=2, override=OVERRIDABLE)
     linear_solver: _menu(
         "linear_solver", "Linear Solver", "Which library factors the matrix of each step", "auto",

@@ -5,7 +5,7 @@ import bpy
 from .. import contact, kinds, members
 from ..redraw import redraw_panels
 from . import chosen
-from .first_settings import CLOTH_SOLVER
+from .first_settings import CLOTH_SOLVER, STRETCH_LIMIT
 from .joining import join
 from .light import Behaviour
 from .poll import mesh_unless
@@ -25,6 +25,8 @@ class CONJAC_OT_add_cloth(Behaviour):
             for name, value in CLOTH_SOLVER.items():
                 if not obj.conjac.solver.is_property_set(name):
                     setattr(obj.conjac.solver, name, value)
+            if not obj.conjac.is_property_set("stretch_limit"):
+                obj.conjac.stretch_limit = STRETCH_LIMIT
             said = obj.conjac.contact
             if not said.is_property_set("collides_with"):
                 said.collides_with = contact.ALL

@@ -24,6 +24,8 @@ CLOTH_SOLVER: dict[str, Any] = {"method": "vanilla", "integrator": "backward_eul
                                 "step": 1.0 / 96.0}
 
 LIVELY = "leapfrog"  #: integrator of new mechanisms; those of older files keep theirs
+#: what new cloth stretches by before its threads are straight: cotton of 1000 N/m alone would let a man through
+STRETCH_LIMIT = 0.1
 
 SPOT = "turn"  #: how dynamic spots move once the method is ConJac: means alone know nothing of what twists
 FRICTION = 0.5

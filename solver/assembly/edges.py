@@ -8,7 +8,7 @@ import numpy as np
 
 from ..meshing.volume import EDGES, unique_edges
 from ..state import Index, Vec
-from .kernels import edge_changes
+from .kernels import edge_changes, edge_stretches
 from .turning import Turning
 
 
@@ -26,6 +26,10 @@ class Edges:
     def largest_change(self, displacement: Vec) -> float:
         """Largest |d_i − d_j| over the edge's rest length, for displacements (n, 3) [m]."""
         return float(np.sqrt(edge_changes(displacement, self._pairs, self._inverse_square)[0]))
+
+    def largest_stretch(self, start: Vec, end: Vec) -> float:
+        """Largest change of an edge's length between places (n, 3) [m] each, over its rest length: turning left out."""
+        return float(np.sqrt(edge_stretches(start, end, self._pairs, self._inverse_square)))
 
     def usual_change(self, displacement: Vec) -> float:
         """The same of all edges, root mean square."""

@@ -203,3 +203,19 @@ def edge_changes(displacement, pairs, inverse_square):  # type: ignore[no-untype
         largest = max(largest, change)
         total += change
     return largest, total / max(pairs.shape[0], 1)
+
+
+@kernel("f8(f8[:,::1], f8[:,::1], i4[:,::1], f8[::1])")
+def edge_stretches(start, end, pairs, inverse_square):  # type: ignore[no-untyped-def]
+    """The largest (|e'| − |e|)² / length² over the edges e between places (n, 3) and e' between others; the rest as for
+    `edge_changes`."""
+    largest = 0.0
+    for k in range(pairs.shape[0]):
+        a, b = pairs[k, 0], pairs[k, 1]
+        before, after = 0.0, 0.0
+        for i in range(3):
+            before += (start[a, i] - start[b, i]) ** 2
+            after += (end[a, i] - end[b, i]) ** 2
+        change = np.sqrt(after) - np.sqrt(before)
+        largest = max(largest, change * change * inverse_square[k])
+    return largest

@@ -8,12 +8,13 @@ from numpy.typing import NDArray
 from .. import catalogue
 from ..contact.find.mesh import Surfaces
 from ..contact.laws.embedded import Embedded, Riding
-from ..contact.laws.interface import ContactLaw
+from ..contact.laws.interface import ContactLaw, Loads
 from ..contact.laws.pushed_apart import Crossing, PushedApart
 from ..coordinates.free_nodes import FreeNodes
 from ..errors import BadScene
 from ..fields.harmonic import harmonic_extension
 from ..job.folder import Job, parameters
+from ..meshing.normals import area_vectors
 from ..meshing.volume import mean_edge
 from ..meshing.winding import winding_numbers
 from ..parts.eol.swollen import is_closed
@@ -87,6 +88,7 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
         own = slice(int(start), int(start) + len(one.volume.nodes))
         stiffness[own] = RESISTS * (mass[own] / job.scene.time.step**2 + one.resistance(edge))
     stiffness = np.concatenate([stiffness, stiffness[riding.corners].min(axis=1)])
+    loads = _loads(job, prepared, mass, first, obstacles, riding)
     thick = [one.thickness for one in prepared if one.thickness is not None]
     stands_out = np.array([one.body.thickness or 0.0 for one in prepared] + [0.0] * len(obstacles.names))[of_node]
     reach = params.pop("distance") or _reaches(
@@ -105,7 +107,7 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
         if (one.body.thickness or 0.0) > size:
             raise BadScene(f"its Thickness of {one.body.thickness:.4g} m is more than its size of {size:.4g} m",
                            "Lower it: others are kept so far from its surface", one.body.name)
-    made: ContactLaw = law(surfaces, rest, stiffness, friction, reach, params, stands_out)
+    made: ContactLaw = law(surfaces, rest, stiffness, friction, reach, params, stands_out, loads)
     if not reshaped:
         _refuse_too_near(made, now, names, of_node)
     if not crossing.any():
@@ -114,12 +116,40 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     np.maximum.at(thickness, of_node[triangles], stands_out[triangles])
     apart = GAP * min(edges)
     reaches = np.where(crossing, OF_REST * apart, reach)
-    of_all: ContactLaw = law(between(everything), rest, stiffness, friction, reaches, params, stands_out)
+    of_all: ContactLaw = law(between(everything), rest, stiffness, friction, reaches, params, stands_out,
+                             loads)
     faces = [*skins, *(one + np.int32(behind) for one in obstacles.triangles)]
     apart_first: ContactLaw = PushedApart(made, of_all, Crossing(
         between(crossing), names, of_node, crossing, faces, [is_closed(one) for one in faces], seconds,
         apart + thickness[:, None] + thickness[None, :], stiffness, now))
     return [Embedded(apart_first, riding) if len(riding.corners) else apart_first]
+
+
+def _loads(job: Job, prepared: list[Prepared], mass: Vec, first: Index, obstacles: Obstacles,
+           riding: Riding) -> Loads | None:
+    """What may lie on cloth; None where there is no cloth, or nothing else that has a mass."""
+    if not any(one.body.cloth is not None for one in prepared):
+        return None
+    area, behind, squared = np.zeros(riding.nodes), np.zeros(riding.nodes), job.scene.time.step**2
+    for one, start in zip(prepared, first):
+        own = slice(int(start), int(start) + len(one.volume.nodes))
+        if one.body.cloth is not None:
+            area[own] = mass[own] / one.body.cloth.area_density
+        else:
+            behind[own] = mass[own].sum() / (_area(one.volume.nodes, one.skin) * squared)
+    start = int(first[len(prepared)])
+    for triangles, weight in zip(obstacles.triangles, obstacles.masses):
+        behind[start + np.unique(triangles)] = weight / (_area(obstacles.places, triangles) * squared)
+    if not behind.any():
+        return None
+    carried = riding.corners
+    return Loads(np.concatenate([area, area[carried].min(axis=1)]),
+                 np.concatenate([behind, behind[carried].max(axis=1)]))
+
+
+def _area(x: Vec, triangles: Index) -> float:
+    """[m²]."""
+    return 0.5 * float(np.linalg.norm(area_vectors(x, triangles), axis=1).sum())
 
 
 def unfelt(job: Job) -> list[str]:

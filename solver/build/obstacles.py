@@ -26,6 +26,7 @@ class Obstacles:
     motions: list[OverTime]  #: of each that does not ride, (o, 3) [m] at a time
     friction: list[float | None]  #: of each, None: the contact's
     painted: Vec  #: share of that which each node has, (o,)
+    masses: list[float]  #: of each that is a rigid body and moves freely [kg], else 0
     #: of surfaces of rigid bodies: place of the body among all that are shown, and their nodes among the obstacles'
     rides: list[tuple[int, slice]]
     #: points of rigid bodies that hold flesh, without faces: they ride too, and stand last
@@ -42,7 +43,7 @@ def obstacles_of(job: Job, skins: Sequence[RigidSkin] = (), anchors: Sequence[An
     that gives way."""
     scene = job.scene
     if scene.contact is None:
-        return Obstacles([], [], np.zeros((0, 3)), [], [], [], np.zeros(0), [])
+        return Obstacles([], [], np.zeros((0, 3)), [], [], [], np.zeros(0), [], [])
     places, triangles, motions, first = [np.zeros((0, 3))], list[Index](), list[OverTime](), 0
     with_faces = [(one, one.triangles) for one in scene.obstacles if one.triangles is not None]
     for one, faces in with_faces:
@@ -65,8 +66,10 @@ def obstacles_of(job: Job, skins: Sequence[RigidSkin] = (), anchors: Sequence[An
     names = [*(one.name for one, _ in with_faces), *(one.name for one in skins)]
     called = [*(one.name for one, _ in with_faces), *(one.mechanism for one in skins)]
     friction = [*(one.friction for one, _ in with_faces), *(one.friction for one in skins)]
+    masses = [0.0] * len(with_faces) + [one.mass for one in skins]
     shares = [np.ones(len(one)) if path is None else np.asarray(job.array(path), dtype=float)
               for one, path in zip(places[1:], [one.friction_weights for one, _ in with_faces])]
     riding = [np.ones(of.stop - of.start) for _, of in rides]
     painted = np.concatenate([*shares, *riding]) if shares or riding else np.zeros(0)
-    return Obstacles(names, called, np.concatenate(places), triangles, motions, friction, painted, rides, anchored)
+    return Obstacles(names, called, np.concatenate(places), triangles, motions, friction, painted, masses, rides,
+                     anchored)

@@ -12,7 +12,7 @@ from ..coordinates.inertia import hull_surface
 from ..job import schema
 from ..job.folder import Job, parameters
 from ..state import Index, Vec
-from .placed import frame
+from .placed import frame, solid_of
 
 FINE = 3  #: times that the triangles of a round shape are parted in four
 
@@ -27,6 +27,7 @@ class RigidSkin:
     triangles: Index  #: facing outwards, (t, 3)
     friction: float  #: Coulomb's coefficient
     shown: int  #: the body's place among all that are shown
+    mass: float  #: [kg]; 0 where it moves as it is told
 
 
 def skins_of(job: Job) -> list[RigidSkin]:
@@ -39,7 +40,8 @@ def skins_of(job: Job) -> list[RigidSkin]:
                 vertices, triangles = surface_of(job, body)
                 at = frame(body.position, body.rotation)
                 skins.append(RigidSkin(body.name, mechanism.name, vertices @ at[:3, :3].T + at[:3, 3], triangles,
-                                       body.friction, shown))
+                                       body.friction, shown,
+                                       solid_of(job, body).mass if body.motion is None else 0.0))
             shown += 1
     return skins
 

@@ -15,6 +15,9 @@ SHEAR = Param("shear", "Shear Stiffness", "What resists a change of the angle be
               "little, paper much", 3.0e2, "N/m", 1.0e-3, 1.0e9, 1.0, 1.0e4)
 CONTRACTION = Param("poisson_ratio", "Poisson Ratio", "How much narrower cloth gets where it is pulled", 0.2, "",
                     0.0, 0.9, 0.0, 0.5)
+STRETCH_LIMIT = Param("stretch_limit", "Stretch Limit", "Share of its length by which cloth stretches before it gets "
+                      "a hundred times stiffer, and twice that across its threads: what is heavy sinks in no deeper. 0 "
+                      "for no limit", 0.0, "", 0.0, 10.0, 0.0, 0.5)
 BENDING = Param("bending_stiffness", "Bending Stiffness", "Moment of a metre's width that bends to a radius of 1 m: "
                 "silk 1e-6, cotton 2e-5, leather 1e-3", 2.0e-5, "N m", 0.0, 1.0e6, 0.0, 1.0e-2)
 
@@ -58,7 +61,7 @@ NUMBERS = (
 ENTRIES: tuple[Entry, ...] = (
     Entry("membrane", "corotated_membrane", "forces.cloth.corotated_membrane:CorotatedMembrane", "Woven",
           "Linear in stretch and shear, stiffer along its threads than across them",
-          (STRETCH_WARP, STRETCH_WEFT, SHEAR, CONTRACTION), number=0),
+          (STRETCH_WARP, STRETCH_WEFT, SHEAR, CONTRACTION, STRETCH_LIMIT), number=0),
     Entry("bending", "quadratic_bending", "forces.cloth.quadratic_bending:QuadraticBending", "Flat Cloth",
           "Wants to be flat: the quickest, and smooth however it folds", (BENDING,), number=0),
     Entry("bending", "hinge_bending", "forces.cloth.hinge_bending:HingeBending", "Keeps Folds",

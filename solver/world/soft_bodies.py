@@ -254,19 +254,29 @@ class SoftBodies:
         return self._elements.stretching(x, v)
 
     def deformation(self, before: State, after: State) -> float:
-        """What a step changes an edge by at most, turning included, as a share of its length: by its velocities, or by
-        what has moved where that is less.
+        """What a step changes an edge by at most, as a share of its length: of cloth how much longer or shorter it is,
+        of all else turning included, by its velocities, or by what has moved where that is less.
 
         What ConJac corrects on top is limited by itself, and no less of it in a shorter step. Where a skin lands its
-        velocities at the end of a solved step are those of a ripple that has hardly moved it.
+        velocities at the end of a solved step are those of a ripple that has hardly moved it. Cloth turns and folds by
+        its edges' whole length in a step, and none of its elements is the worse for it.
         """
-        along = self.edges.largest_change((after.time - before.time) * self.velocity(after))
         start, end = (self.coordinates.place(one.q, one.time, one.led) for one in (before, after))
-        return min(along, self.edges.largest_change(end - start))
+        of_volumes, of_sheets = self._edges_apart
+        along = of_volumes.largest_change((after.time - before.time) * self.velocity(after))
+        return max(min(along, of_volumes.largest_change(end - start)), of_sheets.largest_stretch(start, end))
 
     @cached_property
     def edges(self) -> Edges:
         return Edges(self.tets, self.rest)
+
+    @cached_property
+    def _edges_apart(self) -> tuple[Edges, Edges]:
+        """Of what has a volume, and of cloth."""
+        triangles = self.tets[self.tets[:, 2] == self.tets[:, 3]]  # which have their last node twice; hinges do not
+        of_sheets = np.zeros(len(self.rest), dtype=bool)
+        of_sheets[triangles] = True
+        return Edges(self.tets[~of_sheets[self.tets[:, 0]]], self.rest), Edges(triangles, self.rest)
 
     def refuse_blow_up(self, state: State) -> None:
         x = self.coordinates.place(state.q, state.time, state.led)

@@ -77,6 +77,7 @@ def test_what_the_job_says_of_cloth(scene, tmp_path):  # noqa: F811
     obj, _ = add_curtain(4)
     bpy.ops.conjac.add_cloth()
     settings = obj.conjac
+    assert settings.stretch_limit == pytest.approx(0.1)  # of new cloth: what is heavy does not pull it out for metres
     settings.area_density, settings.thickness, settings.bending = 0.4, 0.004, "hinge_bending"
     settings.stretch_warp, settings.cloth_shape = 500.0, "uv"
     folder = tmp_path / "job"

@@ -17,3 +17,16 @@ def test_largest_change_is_that_of_the_worst_edge_of_any_element():
         length = np.linalg.norm(nodes[ends[:, 0]] - nodes[ends[:, 1]], axis=1)
         change = np.linalg.norm(moved[ends[:, 0]] - moved[ends[:, 1]], axis=1) / length
         assert edges.largest_change(moved) == pytest.approx(change.max(), rel=1e-13)
+
+
+def test_stretching_leaves_turning_out_and_counts_what_gets_longer_or_shorter():
+    nodes, tets = box((3, 2, 2))
+    edges, turn = Edges(tets, nodes), np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    assert edges.largest_stretch(nodes, nodes @ turn.T + 3.0) <= 1e-12
+    for scale in (0.7, 1.4):
+        assert edges.largest_stretch(nodes, scale * nodes @ turn.T) == pytest.approx(abs(scale - 1.0), rel=1e-12)
+    rng = np.random.default_rng(1)
+    ends = np.stack([tets[:, [a, b]] for a in range(4) for b in range(a)]).reshape(-1, 2)
+    one, other = nodes + 0.1 * rng.normal(size=nodes.shape), nodes + 0.1 * rng.normal(size=nodes.shape)
+    rest, before, after = (np.linalg.norm(x[ends[:, 0]] - x[ends[:, 1]], axis=1) for x in (nodes, one, other))
+    assert edges.largest_stretch(one, other) == pytest.approx((np.abs(after - before) / rest).max(), rel=1e-12)

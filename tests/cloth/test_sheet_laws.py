@@ -12,7 +12,9 @@ from solver.forces.cloth.hinge_bending import HingeBending
 from solver.forces.cloth.quadratic_bending import QuadraticBending
 
 UNEQUAL = {"stretch_warp": 900.0, "stretch_weft": 300.0, "shear": 120.0, "poisson_ratio": 0.3}
-LAWS = {"membrane": (CorotatedMembrane, UNEQUAL), "quadratic": (QuadraticBending, {"bending_stiffness": 0.02}),
+LIMITED = {**UNEQUAL, "stretch_limit": 0.08}
+LAWS = {"membrane": (CorotatedMembrane, UNEQUAL), "limited": (CorotatedMembrane, LIMITED),
+        "quadratic": (QuadraticBending, {"bending_stiffness": 0.02}),
         "hinge": (HingeBending, {"bending_stiffness": 0.02})}
 
 
@@ -165,6 +167,28 @@ def test_a_constant_strain_is_exact():
     t11, t22, t12 = c11 * e11 + c12 * e22, c12 * e11 + c22 * e22, 2 * 120 * e12
     turning = (t12 * (1.04 - 0.98) + (t22 - t11) * 0.01) / (1.04 + 0.98)
     assert pulled == pytest.approx([-0.4 * t11, -0.4 * (t12 - turning), 0.0], rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("degrees, along, gives", [(0, 900.0, 1.0), (90, 300.0, 1.0), (45, np.sqrt(270000.0), 2.0)])
+def test_past_its_limit_a_sheet_is_a_hundred_times_as_stiff(degrees, along, gives):
+    """Pulled along a thread, or a diagonal, which gives twice as much; up to the limit nothing is different."""
+    rest, triangles = grid(5, 4, 0.5, 0.4)
+    sheet = sheet_of(rest, triangles)
+    free, limited = CorotatedMembrane(sheet, UNEQUAL), CorotatedMembrane(sheet, LIMITED)
+    way = np.array([np.cos(np.radians(degrees)), np.sin(np.radians(degrees))])
+    turned = np.outer(way, way) - (np.eye(2) - np.outer(way, way))  # narrower across, so that other ways are slack
+
+    def more(stretch):
+        """Energy that the limit adds to a square metre."""
+        x = np.column_stack([rest[:, :2] @ (np.eye(2) + stretch * turned), np.zeros(len(rest))])
+        return (force(limited, x)[0] - force(free, x)[0]) / 0.2
+
+    limit = gives * 0.08
+    assert more(0.99 * limit) == 0.0
+    assert more(1.5 * limit) == pytest.approx(100.0 * along * (0.5 * limit) ** 2 / 6.0, rel=1e-9)
+    # a straight line from there on: its second difference is the stiffness
+    second = (more(2.2 * limit) - 2.0 * more(2.0 * limit) + more(1.8 * limit)) / (0.2 * limit) ** 2
+    assert second == pytest.approx(100.0 * along, rel=1e-6)
 
 
 @pytest.mark.parametrize("degrees", [0, 17, 45, 90])

@@ -13,6 +13,7 @@ from ...threads import share
 from ..find.distance_kernels import SQUARE, WAY, WORK
 from ..find.mesh import NearPairs, Surfaces
 from .barrier_kernels import PARALLEL, push, stiffen
+from .interface import Loads
 from .sliding import Sliding
 
 #: of a mean edge: how far nodes may go before near pairs are looked for again; farther than an edge is long nearly all
@@ -40,20 +41,21 @@ class Barrier:
     """W = Σ κ δ² m b((d² − t²)/(δ² + 2 t δ)) over pairs nearer than t + δ: there is none there and no end of it at t.
 
     t is how thick both sides are together; those of one body are not.
-    κ of a pair is that of its softer side, which an obstacle never is.
+    κ of a pair is that of its softer side, which an obstacle never is; of cloth with what may lie on it at least what
+    stops that in a step: a log barrier far too soft for its load ends so near to t that each iteration goes a little.
     [Ascher 31-33, changed: of squared distances, as ipctk has it]
     """
 
     def __init__(self, surfaces: Surfaces, rest: Vec, stiffness: Vec, friction: Vec, reach: float | Vec,
-                 params: Mapping[str, float], thickness: Vec) -> None:
+                 params: Mapping[str, float], thickness: Vec, loads: Loads | None = None) -> None:
         """rest: of all nodes, (n, 3) [m]. stiffness: κ of each [N/m], infinite where it is an obstacle's, (n,).
         friction: μ of each, (n,). reach: δ [m], of all pairs or of two bodies each, (b, b). params: creep_speed, ε.
-        thickness: how far each stands out of the surface [m], (n,)."""
+        thickness: how far each stands out of the surface [m], (n,). loads: on cloth, if there are any."""
         self._thickness, self._thickest = thickness, 2.0 * float(thickness.max(initial=0.0))
         self.surfaces, self._creep = surfaces, params["creep_speed"]
         self.reach = float(np.max(reach))  #: the largest δ [m]
         self._reaches = np.asarray(reach, dtype=float)
-        self._rest, self._stiffness, self._friction = rest, stiffness, friction
+        self._rest, self._stiffness, self._friction, self._loads = rest, stiffness, friction, loads
         ends = rest[surfaces.nodes[surfaces.edges]]
         is_body = np.isfinite(stiffness[surfaces.nodes[surfaces.edges]]).all(axis=1)
         self.edge = float(np.linalg.norm(ends[is_body, 0] - ends[is_body, 1], axis=1).mean())
@@ -168,10 +170,10 @@ class Barrier:
     def _resisting(self, nodes: Index, points: int) -> tuple[Vec, Vec]:
         """κ of pairs (k, 4), of which so many are of a point and a triangle, (k,) [N/m]; and below which |u × v|² edges
         push less, (k,) [m⁴]."""
-        each = self._stiffness[nodes]
-        # a point against a triangle's mean, an edge's mean against the other's
-        kappa = np.where(np.arange(len(nodes)) < points, np.minimum(each[:, 0], each[:, 1:].mean(axis=1)),
-                         np.minimum(each[:, :2].mean(axis=1), each[:, 2:].mean(axis=1)))
+        kappa = np.minimum(*_sides(self._stiffness[nodes], points))
+        if self._loads is not None:
+            area, behind = (_sides(each[nodes], points) for each in (self._loads.area, self._loads.behind))
+            kappa += self._loads.between((area[0], behind[0]), (area[1], behind[1]))
         ends = self._rest[nodes[points:]]
         u, v = ends[:, 1] - ends[:, 0], ends[:, 3] - ends[:, 2]
         parallel = np.zeros(len(nodes))
@@ -184,6 +186,14 @@ def _on_first_side(found: Touching) -> Vec:
     force: Vec = np.where(np.arange(len(found.nodes))[:, None] < found.points, found.forces[:, 0],
                           found.forces[:, 0] + found.forces[:, 1])
     return force
+
+
+def _sides(each: Vec, points: int) -> tuple[Vec, Vec]:
+    """Of values of pairs' nodes (k, 4), so many of which are of a point and a triangle: the point's and the triangle's
+    mean, and the means of two edges."""
+    is_point = np.arange(len(each)) < points
+    return (np.where(is_point, each[:, 0], each[:, :2].mean(axis=1)),
+            np.where(is_point, each[:, 1:].mean(axis=1), each[:, 2:].mean(axis=1)))
 
 
 def _share(kernel, count, *arguments) -> None:  # type: ignore[no-untyped-def]

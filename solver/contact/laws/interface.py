@@ -78,16 +78,29 @@ class Bounds(Protocol):
         """Call at the stage's end, with what holds each of the gaps that were asked for last, (k,) [N]."""
 
 
+@dataclass(frozen=True)
+class Loads:
+    """What cloth may have to carry of what lies on it, which its own mass and stiffness say nothing of."""
+
+    area: Vec  #: of a node of cloth [m²], (n,); 0 of all else
+    behind: Vec  #: mass behind a square metre of a surface, over a step's square [N/m³], (n,); 0 of cloth and obstacles
+
+    def between(self, one: tuple[Vec, Vec], other: tuple[Vec, Vec]) -> Vec:
+        """[N/m] of pairs, whose two sides have each a mean of `area` and of `behind`, (k,)."""
+        carried: Vec = one[0] * other[1] + other[0] * one[1]
+        return carried
+
+
 class ContactLaw(StencilForce, Protocol):
     """A force between surfaces that knows how far they may move, or what keeps them apart besides forces. Entries of
     the family "contact"."""
 
     def __init__(self, surfaces: Surfaces, rest: Vec, stiffness: Vec, friction: Vec,  # type: ignore[override]
-                 reach: float | Vec, params: Mapping[str, float], thickness: Vec) -> None:
+                 reach: float | Vec, params: Mapping[str, float], thickness: Vec, loads: Loads | None = None) -> None:
         """rest: of all nodes, (n, 3) [m]. stiffness: what a node's contact should resist with [N/m], infinite where it
         is an obstacle's, (n,). friction: Coulomb's coefficient of each, (n,); two that touch rub with the geometric
         mean. reach: how near surfaces may be before they push [m], all or two bodies each, (b, b). thickness: how far
-        each stands out of its surface where another body comes, (n,) [m]."""
+        each stands out of its surface where another body comes, (n,) [m]. loads: None where nothing lies on cloth."""
 
     edge: float  #: a mean one of the bodies' surfaces [m]
     reach: float  #: how near surfaces are that push [m]

@@ -7,24 +7,29 @@ from collections.abc import Mapping
 import numpy as np
 
 from ...state import Index, Vec
-from .membrane_kernels import fill, measure
+from .membrane_kernels import CONSTANTS, fill, measure
 from .sheet import Sheet, over_elements
+
+TAUT = 100.0  #: times as stiff is cloth past the limit of its stretch
 
 
 class CorotatedMembrane:
     """ψ = ½ ε : C : ε a square metre, ε = S − 1 of F = R S, with moduli of warp, weft and shear [N/m].
 
     The exact slope of this energy: where the sheet is not isotropic that is more than R T, since T and S need not
-    commute. K = ∂f/∂x is negative semi-definite if projected.
+    commute. K = ∂f/∂x is negative semi-definite if projected. Past a limit of its stretch it is far stiffer: threads
+    that are straight hardly give.
     """
 
     def __init__(self, sheet: Sheet, params: Mapping[str, float]) -> None:
         """params: stretch_warp, stretch_weft, shear [N/m]; poisson_ratio, which share of a stretch the other way takes
-        back, as Poisson's ratio of a sheet that is alike both ways."""
+        back, as Poisson's ratio of a sheet that is alike both ways; stretch_limit, along threads, 0 for none."""
         warp, weft, ratio = params["stretch_warp"], params["stretch_weft"], params["poisson_ratio"]
         whole = 1.0 - ratio**2
-        #: C₁₁, C₂₂, C₁₂, G [N/m]
-        self._constants = np.array([warp / whole, weft / whole, ratio * np.sqrt(warp * weft) / whole, params["shear"]])
+        both = np.sqrt(warp * weft)
+        self._constants = np.array([warp / whole, weft / whole, ratio * both / whole, params["shear"],
+                                    params.get("stretch_limit", 0.0), TAUT * warp, TAUT * weft, TAUT * both])
+        assert len(self._constants) == CONSTANTS
         self.nodes: Index = np.ascontiguousarray(sheet.triangles, dtype=np.int32)
         self._gradients, self._areas = np.ascontiguousarray(sheet.gradients), sheet.areas
         self.energies = np.zeros(len(self.nodes))  #: of the elements where `measure` was last asked [J], (e,)

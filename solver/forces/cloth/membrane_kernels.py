@@ -6,6 +6,11 @@ With d = Rᵀ δF in the plane and w = nᵀ δF out of it, k = d₂₁ − d₁�
 
 So in-plane and out-of-plane changes part, and each is made definite by itself. F has two columns: there is a rotation
 to any F, and a triangle that is turned over is no different from one that is not.
+
+Where cloth has a limit to its stretch it gets stiff past that along four ways e of its material, warp, weft and their
+diagonals, each by an energy w(|F e|) of its own, whose slopes are those of a thread that is pulled:
+
+    P += w' l eᵀ,   δ²ψ += (w'' − w'/|F e|) (l · δF e)² + (w'/|F e|) |δF e|²,   l = F e/|F e|.
 """
 
 from __future__ import annotations
@@ -19,6 +24,11 @@ FLAT = 1.0e-12  #: |f₁ × f₂|² below which a triangle is a line and has no 
 THINNEST = 1.0e-3  #: det S below which the tension across a triangle no longer grows
 FRAME = 9  #: R and n, by columns
 STRAIN = 3  #: S₁₁, S₂₂, S₁₂
+CONSTANTS = 8  #: C₁₁, C₂₂, C₁₂, G [N/m]; the limit, and how stiff warp, weft and diagonals are past it [N/m]
+WAYS = 4  #: along which there is a limit
+HALF = np.sqrt(0.5)
+GIVES = 2.0  #: times that limit along diagonals, where threads turn first
+SOFTLY = 0.5  #: of the limit: over that much more stretch it comes to be as stiff as it gets
 
 
 @inlined
@@ -26,6 +36,26 @@ def _stress(strain, constants):  # type: ignore[no-untyped-def]
     """T = C : ε by (11, 22, 12)."""
     a, b = strain[0] - 1.0, strain[1] - 1.0
     return (constants[0] * a + constants[2] * b, constants[2] * a + constants[1] * b, 2.0 * constants[3] * strain[2])
+
+
+@inlined
+def _way(k):  # type: ignore[no-untyped-def]
+    """e of warp, weft and diagonals, and how many limits it gives."""
+    if k == 0:
+        return 1.0, 0.0, 1.0
+    if k == 1:
+        return 0.0, 1.0, 1.0
+    return HALF, HALF if k == 2 else -HALF, GIVES
+
+
+@inlined
+def _taut(length, limit, stiffness):  # type: ignore[no-untyped-def]
+    """w of a stretch past a limit, and its two slopes: a cubic, then a straight line's, without a jump in any."""
+    past, width = length - 1.0 - limit, SOFTLY * limit
+    if past < width:
+        slope = stiffness * past * past / (2.0 * width)
+        return slope * past / 3.0, slope, stiffness * past / width
+    return stiffness * (0.5 * past * (past - width) + width * width / 6.0), stiffness * (past - 0.5 * width), stiffness
 
 
 @kernel("void(f8[:,::1], i4[::1], f8[:,::1], f8[::1], f8[::1])")
@@ -94,6 +124,19 @@ def pull(frame, strain, constants, gradients, area, forces):  # type: ignore[no-
     # T and S need not commute where the sheet is not isotropic: then turning R does work on T as well
     turning = (t12 * (s11 - s22) + (t22 - t11) * s12) / trace
     p11, p22, p12, p21 = t11, t22, t12 + turning, t12 - turning
+    energy = 0.5 * (t11 * (s11 - 1.0) + t22 * (s22 - 1.0) + 2.0 * t12 * s12)
+    limit = constants[4]
+    if limit > 0.0 and s11 + s22 > 1.0 + limit:  # no stretch is more than the trace
+        for k in range(WAYS):
+            e0, e1, gives = _way(k)
+            l0, l1 = s11 * e0 + s12 * e1, s12 * e0 + s22 * e1
+            length = np.sqrt(l0 * l0 + l1 * l1)
+            if length > 1.0 + gives * limit:
+                value, slope, _ = _taut(length, gives * limit, constants[5 + min(k, 2)])
+                energy += value
+                slope /= length
+                p11, p12 = p11 + slope * l0 * e0, p12 + slope * l0 * e1
+                p21, p22 = p21 + slope * l1 * e0, p22 + slope * l1 * e1
     for a in range(3):
         along = -area * (p11 * gradients[a, 0] + p12 * gradients[a, 1])
         across = -area * (p21 * gradients[a, 0] + p22 * gradients[a, 1])
@@ -101,7 +144,7 @@ def pull(frame, strain, constants, gradients, area, forces):  # type: ignore[no-
             forces[a, c] = frame[c] * along + frame[3 + c] * across
     for c in range(3):
         forces[3, c] = 0.0
-    return 0.5 * area * (t11 * (s11 - 1.0) + t22 * (s22 - 1.0) + 2.0 * t12 * s12)
+    return area * energy
 
 
 @kernel("void(f8[:,::1], i8, f8[:,::1], f8[:,::1], f8[::1])")
@@ -172,6 +215,24 @@ def bend_of_energy(strain, constants, project, plane, normal, scratch, vectors, 
     normal[0, 0] = scale * (whole * t11 + u11 * s22 - u12 * s12)
     normal[1, 1] = scale * (whole * t22 + u22 * s11 - u21 * s12)
     normal[0, 1] = normal[1, 0] = scale * (whole * t12 + u12 * s11 - u11 * s12)
+    limit = constants[4]
+    if limit > 0.0 and s11 + s22 > 1.0 + limit:
+        for k in range(WAYS):
+            e0, e1, gives = _way(k)
+            l0, l1 = s11 * e0 + s12 * e1, s12 * e0 + s22 * e1
+            length = np.sqrt(l0 * l0 + l1 * l1)
+            if length > 1.0 + gives * limit:
+                _, slope, bend = _taut(length, gives * limit, constants[5 + min(k, 2)])
+                slope /= length
+                bend = (bend - slope) / (length * length)
+                for i in range(2):
+                    for j in range(2):
+                        across = (e0 if i == 0 else e1) * (e0 if j == 0 else e1)
+                        normal[i, j] += slope * across
+                        plane[2 * i, 2 * j] += across * (slope + bend * l0 * l0)
+                        plane[2 * i + 1, 2 * j + 1] += across * (slope + bend * l1 * l1)
+                        plane[2 * i, 2 * j + 1] += across * bend * l0 * l1
+                        plane[2 * i + 1, 2 * j] += across * bend * l0 * l1
     if project:
         definite(plane, 4, scratch, vectors, values)
         definite(normal, 2, scratch, vectors, values)
@@ -181,7 +242,7 @@ def bend_of_energy(strain, constants, project, plane, normal, scratch, vectors, 
 def measure(start, stop, x, nodes, gradients, areas, constants, forces, energies):  # type: ignore[no-untyped-def]
     """Forces (e, 4, 3) [N] and energies (e,) [J] of triangles start to stop.
 
-    x: (n, 3) [m]. nodes: (e, 3). gradients: (e, 3, 2) [1/m]. areas: (e,) [m²]. constants: C₁₁, C₂₂, C₁₂, G [N/m].
+    x: (n, 3) [m]. nodes: (e, 3). gradients: (e, 3, 2) [1/m]. areas: (e,) [m²]. constants: (CONSTANTS,).
     """
     frame, strain = np.empty(FRAME), np.empty(STRAIN)
     for e in range(start, stop):
