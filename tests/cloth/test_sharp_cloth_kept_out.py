@@ -120,3 +120,17 @@ def test_a_border_that_comes_in_nearly_along_an_edge_is_asked_out(turned):
     unknowns = Assembler(fabric(1e-5), np.zeros(3)).assemble(mesh, H).unknowns
     more, deepest = gone_through(look, unknowns, mesh.v, 1e-5)
     assert deepest == pytest.approx(deep, rel=1e-3) and len(more.spread) == 1 and not len(more.rows)
+
+
+def test_cloth_that_falls_onto_an_open_plane_lies_on_it_and_bends_at_its_borders():
+    """Two triangles without anything behind them, 16 cm wide: cloth of 24 cm hangs over all four sides of it."""
+    corners = np.array([[-0.08, -0.08, 0.0], [0.08, -0.08, 0.0], [0.08, 0.08, 0.0], [-0.08, 0.08, 0.0]])
+    mesh = sheet(lambda a, b: (a - 0.125, b - 0.115, 0.003), (0.0, 0.0, 0.0), cells=6, side=0.24)
+    steps = steps_of(mesh, solid("Plane", corners, np.array([[0, 1, 2], [0, 2, 3]], np.int32)), fabric(1e-5))
+    cloth = start(mesh)
+    for k in range(8):
+        cloth = steps.step(cloth, k * H, H)
+        lies = np.abs(cloth.mesh.x[:, :2]).max(axis=1) < 0.07
+        assert lies.any() and cloth.mesh.x[lies, 2].min() > -2e-5
+    assert cloth.mesh.x[lies, 2].max() < 1e-3 and cloth.mesh.x[:, 2].min() < -0.01
+    assert {*cloth.mesh.on.tolist()} == {-1, *range(8)}  # its four corners and four sides
