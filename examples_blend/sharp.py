@@ -54,11 +54,12 @@ def block(scene: bpy.types.Scene, name: str, size: tuple[float, float, float], c
 
 
 def legs(scene: bpy.types.Scene, apart: tuple[float, float], height: float, wide: float,
-         colour: tuple[float, float, float]) -> None:
-    """Four legs from the floor up to `height`, to see only. apart: of their middles, along X and Y [m]."""
+         colour: tuple[float, float, float], y: float = 0.0) -> None:
+    """Four legs from the floor up to `height`, to see only. apart: of their middles, along X and Y [m]; y: of what
+    stands on them [m]."""
     for k in range(4):
         leg = block(scene, "Leg", (wide, wide, height), colour)
-        leg.location = ((k % 2 - 0.5) * apart[0], (k // 2 - 0.5) * apart[1], height)
+        leg.location = ((k % 2 - 0.5) * apart[0], y + (k // 2 - 0.5) * apart[1], height)
 
 
 def thin(scene: bpy.types.Scene, name: str, vertices: list, edges: list) -> bpy.types.Object:
