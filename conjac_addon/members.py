@@ -126,9 +126,8 @@ def colliders(of: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Ob
 
 
 def shared_settings(obj: bpy.types.Object) -> bpy.types.PropertyGroup:
-    """The settings that hold for all that is baked together with a soft body, but for mechanisms: time and ground."""
-    holder = owner(obj)
-    settings: bpy.types.PropertyGroup = (obj if is_mechanism(holder) else holder).conjac
+    """The settings that hold for all that is baked together with an object: solver, time and ground."""
+    settings: bpy.types.PropertyGroup = owner(obj).conjac
     return settings
 
 

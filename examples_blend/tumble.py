@@ -23,6 +23,10 @@ FLESH = {"Belly": (Vector((0.0, -0.11, 0.99)), Vector((0.19, 0.16, 0.17))),
 EVEN = 0.045  #: how long edges of their skin are [m]
 CLEAR = 0.02  #: how far it begins from bones that it does not hang on [m]
 GROWN = 0.11  #: how far from the hips' axis flesh is grown on them [m]; their capsule is 0.115 thick
+EYE = Vector((5.0, -6.5, 1.5))  #: where the camera is from what it follows [m]
+#: about where the hips are: by frame [m]
+FOLLOWED = {1: (0.0, -0.2, 2.85), 8: (0.0, -0.3, 2.80), 16: (0.0, -1.1, 2.20), 22: (0.0, -1.8, 1.20),
+            25: (0.0, -2.1, 0.85), 29: (0.0, -2.4, 0.70), 33: (0.0, -2.6, 0.50), 44: (0.0, -2.8, 0.40)}
 MODULUS, DAMPING = 2.0e4, 3.0e-3  #: [Pa], and of stiffness [s]
 
 
@@ -48,7 +52,9 @@ def build(scene: bpy.types.Scene) -> None:
     stage.backdrop(scene, 5.0, 0.0, (0.16, 0.17, 0.19))
     stage.light(scene, "Key", (3.0, -3.6, 4.2), (0, -0.8, 0.8), 420.0, 1.6, (1.0, 0.93, 0.84))
     stage.light(scene, "Rim", (-5.0, 2.0, 5.0), (0, -1.2, 1.2), 600.0, 1.6, (0.80, 0.90, 1.0))
-    stage.camera(scene, (5.0, -8.0, 3.3), (0.0, -1.45, 1.50), 42.0)
+    first, *_ = FOLLOWED.values()
+    stage.camera(scene, tuple(Vector(first) + EYE), first, 78.0)
+    stage.key(scene.camera, "location", {frame: tuple(Vector(at) + EYE) for frame, at in FOLLOWED.items()})
 
 
 def flesh(scene: bpy.types.Scene, rig: bpy.types.Object, name: str, middle: Vector, radii: Vector,

@@ -5,6 +5,7 @@ import pytest
 
 from conjac.conjac_addon import members
 from conjac.conjac_addon.gather.job import scene_settings
+from conjac.conjac_addon.ui import advice
 
 
 @pytest.fixture()
@@ -73,6 +74,13 @@ def test_a_rigid_box_that_meets_a_jelly_touches_it_and_leads_with_its_solver_and
     assert (document["method"]["kind"], document["integrator"]["kind"], document["stage_solver"]["kind"]) == (
         "vanilla", "sdirk2", "quick")
     assert document["time"]["step"] == pytest.approx(1 / 48)
+    # what the jelly's own panels show is what counts, and a sheet that has no ground of its own stands on it too
+    assert members.shared_settings(jelly) == leading.conjac
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=4, y_subdivisions=4, size=1.0, location=(0, 0, 1.0))
+    sheet = bpy.context.object
+    made(sheet, bpy.ops.conjac.add_cloth)
+    assert members.owner(sheet) == leading and not sheet.conjac.use_ground
+    assert "falls" not in {one.key for one in advice.look_at(sheet, bpy.context.scene)}
     assert document["ground"]["friction"]["kind"] == "coulomb" and document["ground"]["stiffness_per_area"] > 0.0
 
 
