@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
@@ -61,7 +62,7 @@ class Bounded(Iterations[T]):
     """Where nodes have inertia. A true stiffness that leads astray is tried again much nearer."""
 
     tries = 40  # those of an impact find its pairs
-    patience = np.inf
+    patience = sys.maxsize  # what creeps may come to rest all the same
     forgives, again = 0, 0.03
     visible = 1.0  #: of what Quick may leave
 

@@ -8,6 +8,7 @@ meets (`bounded`). Iterations without a factor of their own are those of `KeptSt
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Generic, Protocol, TypeVar
@@ -121,8 +122,8 @@ class Iterations(Generic[T]):
     """M (u − û) = a h f(q, u), q = base + b h u, on its way to its root from the rates of `start` on."""
 
     tries = 0  #: iterations at least, however few there may be
-    patience: float = PATIENCE
-    most = np.inf  #: changes beyond it have blown up
+    patience = PATIENCE
+    most = sys.float_info.max  #: changes beyond it have blown up
     near, forgives, again = NEAR, 1, 0.0  #: of `Stiffness`
     free = 1.0  #: share of a way: one that is stopped sooner stands on projected stiffness next
 
@@ -156,14 +157,15 @@ class Iterations(Generic[T]):
                 self.stiffness.refuse()
                 changes.clear()
                 continue
-            self.largest = max(self.largest, self.moved)
+            if self.moved > self.largest:
+                self.largest = self.moved
             if self.is_done(posed):
                 return self.end
             changes.append(self.moved)
             # those left over would take more iterations than there are, or snap between two shapes for ever
-            k = int(min(self.patience, len(changes)))
+            k = self.patience
             is_stuck = len(changes) > k and min(changes[-k:]) > 0.5 * min(changes[:-k])
-            if is_stuck or not self.moved <= self.most or not np.isfinite(self.moved):
+            if is_stuck or not self.moved <= self.most:
                 break
             if self.share < self.free:
                 self.stiffness.is_true = False
