@@ -82,8 +82,24 @@ def sharp_cloth(job: Job, prepared: Prepared, place: int, around: Around) -> tup
     to_object = None if surface.to_object is None else job.array(surface.to_object)
     shown = ShownSheet(nodes, material, triangles, to_object)
     notes = [f'"{body.name}": {note}' for note in (*prepared.volume.notes, *prepared.fields.notes,
-                                                        ALONE.format(what=_touched(surfaces, pushing)))]
+                                                        ALONE.format(what=_touched(surfaces, pushing)),
+                                                        *_passed(job, body))]
     return SharpCloth(body.name, steps, Cloth.at_rest(mesh, pins), shown, job.scene.time.start, notes), meeting
+
+
+def _passed(job: Job, body: schema.Body) -> list[str]:
+    """A sentence where other cloth with Sharp Edges should touch this one."""
+    if job.scene.contact is None:
+        return []
+    others = [one.name for one in job.scene.bodies
+              if one.name != body.name and one.cloth is not None and one.cloth.eulerian is not None
+              and (body.touches is None or one.name in body.touches)
+              and (one.touches is None or body.name in one.touches)]
+    if not others:
+        return []
+    named = ", ".join(f'"{name}"' for name in others)
+    return [f"It passes through {named}, with Sharp Edges as well: cloth with them touches any other cloth, so switch "
+            "them off on one of the two"]
 
 
 def _meeting(place: int, density: float, things: Things, surfaces: list[Surface], pinned: int, holds: list[Hold]

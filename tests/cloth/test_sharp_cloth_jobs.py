@@ -6,7 +6,9 @@ from cloth_jobs import BOX, Quiet, cloth_body, cloth_job, obstacle
 from matrix import some
 from sheets import grid
 
+from solver.build.world import build
 from solver.frames.read import Cache
+from solver.job.load import load
 from solver.simulate import bake
 
 EDGE, THICKNESS = 0.12, 1e-3
@@ -146,3 +148,15 @@ def test_bad_beginnings_end_well(tmp_path, name):
     for box in boxes:
         depth = np.minimum(sheet.x - box.min(axis=0), box.max(axis=0) - sheet.x).min(axis=1)
         assert depth.max() < -0.5 * THICKNESS
+
+
+@pytest.mark.parametrize("both", [True, False])
+def test_cloth_that_passes_through_other_cloth_with_sharp_edges_says_so(tmp_path, both):
+    arrays = {}
+    vertices, triangles = grid(2, 2, 0.5, 0.5)
+    bodies = [cloth_body(name, vertices + [0.0, 0.0, z], triangles, arrays, **({"eulerian": {}} if sharp else {}))
+              for name, z, sharp in (("Low", 0.0, True), ("High", 0.1, both))]
+    world, _ = build(load(cloth_job(tmp_path / "job", bodies, arrays, contact={})), lambda *_: None)
+    said = [note for note in world.notes if "passes through" in note]
+    assert len(said) == (2 if both else 0)
+    assert not both or 'It passes through "High"' in said[0] and 'It passes through "Low"' in said[1]
