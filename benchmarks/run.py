@@ -31,7 +31,8 @@ NOT_BENCHMARKS = {"armadillo", "chains", "front_page", "ground_page", "lively_pi
 PARTS = {
     "articulated": ("growth", "mujoco", "klann", "bisp", "bisp_printed"),
     "conjac_scenes": ("twist", "hetero", "aniso", "barcut", "dragon", "dragon_coarse", "dragon_fine", "dragon_nodes",
-                      "dragon_even", "bunny", "armadillo", "refactor", "refactor_grid", "refactor_grid_ten", "muscle"),
+                      "dragon_even", "bunny", "armadillo", "refactor", "refactor_grid", "refactor_grid_ten",
+                      "refactor_grid_full", "muscle"),
     "contact": ("self", "share", "ducks", "bowl", "heap", "fifty", "hundred"),
     "contact_laws": ("mat", "balls"),
     "mechanism_scenes": ("chain", "biped"),
