@@ -123,6 +123,26 @@ def gather_matrix(  # type: ignore[no-untyped-def]
             data[indptr[3 * j + 2]] = mass + scale * (d8 + own[8])
 
 
+@kernel("void(i8, i8, f8[:,:,::1], f8, f8[:,:,::1], f8[:,:,::1], f8, f8[:,:,::1])", fastmath=frozenset())
+def weigh_blocks(start, stop, blocks, factor, first, behind, weight, out):  # type: ignore[no-untyped-def]
+    """Elements start to stop of out (e + m, 6, 9): factor blocks (e, 6, 9) with weight first (f, 6, 9) added to the
+    first of them, then weight behind (m, 6, 9)."""
+    count = blocks.shape[0]
+    for e in range(start, stop):
+        if e < count:
+            for k in range(6):
+                for i in range(9):
+                    out[e, k, i] = factor * blocks[e, k, i]
+            if e < first.shape[0]:
+                for k in range(6):
+                    for i in range(9):
+                        out[e, k, i] += weight * first[e, k, i]
+        else:
+            for k in range(6):
+                for i in range(9):
+                    out[e, k, i] = weight * behind[e - count, k, i]
+
+
 @kernel("void(i8[::1], i4[::1], i8, i4[::1], i4[::1])")
 def lay_out(block, column_start, border, indptr, indices):  # type: ignore[no-untyped-def]
     """Rows of the lower triangle's entries, (nnz,), column by column; the arrays of Pattern."""

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from ..state import Index, Vec
 from ..threads import share
-from .kernels import CHUNKS, TOGETHER, gather_fields, gather_matrix, gather_nodes, lay_out
+from .kernels import CHUNKS, TOGETHER, gather_fields, gather_matrix, gather_nodes, lay_out, weigh_blocks
 from .meeting_kernels import begin_columns, merge, pair_sources
 
 PAIR_ROWS = (1, 2, 2, 3, 3, 3)
@@ -117,6 +117,7 @@ class Pattern:
         #: memory of what came last, and of what came before that
         self._rooms: list[tuple[Index, Index, Index]] = [(nothing,) * 3, (nothing,) * 3]
 
+        self._weighed: Vec = np.zeros((0, 6, 9))
         self.data: Vec = np.zeros(len(self.indices))
         self._matrix = sp.csc_matrix((self.data, self.indices, self.indptr), shape=(self.size, self.size))
         self._matrix.has_sorted_indices = True
@@ -194,6 +195,17 @@ class Pattern:
         share(gather_matrix, CHUNKS, blocks.reshape(-1, 9), node_blocks.reshape(-1, 9), scale, diagonal, self.order,
               self.source_start, self.source, self.column_start, self.indptr, self.data)
         return self.data
+
+    def weighed(self, blocks: Vec, factor: float, first: Vec | None, behind: Vec | None, weight: float) -> Vec:
+        """factor blocks (e, 6, 9), with weight first (f, 6, 9) in the first of them, and weight behind (m, 6, 9) after
+        them; the array is kept and written anew each time."""
+        first, behind = (np.zeros((0, 6, 9)) if one is None else one for one in (first, behind))
+        count = len(blocks) + len(behind)
+        if len(self._weighed) < count:
+            self._weighed = np.empty((count + count // 8, 6, 9))
+        out = self._weighed[:count]
+        share(weigh_blocks, count, np.ascontiguousarray(blocks), factor, first, behind, weight, out)
+        return out
 
     def matrix(self) -> sp.csc_matrix:
         """The lower triangle as a SciPy matrix that shares `data`; always the same one."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from ..errors import StepFailed
 from ..state import Vec
 from .calm import GaveUp
@@ -11,11 +13,17 @@ from .limits import left
 from .problem import Evaluation, StageProblem
 from .start import back_on_the_way
 
-TRIES = 30  #: iterations after which a stage is given up: each factors, and those of an impact find its pairs
+TRIES = 30  #: factors after which a stage is given up; iterations that find an impact's pairs are among these
+MOST = 4  #: times as many iterations, after which it is as well
 MORE_ROOM = "Give what touches there more room, move it more slowly, or use shorter steps"
 KEPT = 0.3  #: of the last move: where a factor's next one is no more it need not be made anew
 FAR_LESS = 1.0e3  #: times less energy than after one that was may be left after an iteration on another's factor
 LAGGED = 12  #: of them, after which friction keeps its loads
+SLOW = 0.5  #: of the last move: after one that is more, another factor of projected stiffness would be as slow
+SERVES = 8  #: iterations that a factor serves at most where they are slow
+ASTRAY = 2.0  #: times the last move: where a kept factor leads farther it is made anew
+STEEP = 0.3  #: of the slope at which a step begins: where more of it is left at its end it goes on
+FARTHEST = 8.0  #: times a whole step, in one go
 
 
 def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
@@ -24,8 +32,10 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
     """The stage with the friction that it ended with, and its unknowns (3 p,) [m/s]. Raises GaveUp.
 
     An iteration factors projected stiffness anew, unless the last factor still brings it nearer (no inexact one does):
-    it knows nothing of what touches since. Friction follows the loads from whole step to whole step, which are those of
-    `begun` before; a step that is cut would take the loads of surfaces that have just not met.
+    it knows nothing of what touches since. Where cloth buckles projected stiffness is too stiff by far, a little way
+    at a time leads down, and a new factor leads no farther than the last: that one serves for more, and goes on as long
+    as its way leads down. Friction follows the loads from whole step to whole step, which are those of `begun` before;
+    a step that is cut would take the loads of surfaces that have just not met.
 
     problem_at: the stage with friction's loads as they are at positions (n, 3) [m]. begun: where it stands, (n, 3).
     strain_left: the share of an edge's length that further iterations may change. accepts: whether what is not settled
@@ -33,14 +43,20 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
     whether that share alone says that it is settled, where positions balance and directions are no exact ones.
     """
     problem = problem_at(begun)
-    at, last = back_on_the_way(problem, problem.evaluate(guess), begun), 0.0
-    for count in range(tries):
+    at, last, is_slow, factors, served = back_on_the_way(problem, problem.evaluate(guess), begun), 0.0, False, 0, 0
+    for count in range(MOST * tries):
         try:
-            direction = None if by_strain else _nearer(problem, at, last)
+            direction = None
+            if not by_strain and last > 0.0:
+                direction = _slowly(problem, at, last) if is_slow and served < SERVES else _nearer(problem, at, last)
             is_fresh = direction is None
             if direction is None:
+                if factors == tries:
+                    break
                 problem.factor(at.unknowns, False)
+                factors, served = factors + 1, 0
                 direction = problem.system.linear.solve(-at.residual)
+            served += 1
             after, share = problem.search(at, direction)
         except StepFailed as failure:
             if not is_fresh:
@@ -50,11 +66,13 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
                 break
             raise GaveUp(f"{failure}; that is near ({_place(problem, at)}) m", failure.object,
                          failure.remedy or MORE_ROOM) from failure
+        if share == 1.0 and not by_strain:
+            after = _farther(problem, at, after, direction)
         moved = problem.strain(after.unknowns - at.unknowns)
-        at = after
+        at, is_slow = after, moved > SLOW * last > 0.0
         # what balances may still slide a little from iteration to iteration: no energy is left in that
         ahead = left(moved, last)
-        if not is_fresh and share == 1.0:
+        if not is_fresh and share == 1.0 and not is_slow:
             # what is left does not fall by itself from here on as Newton's method has it: it has to be far less
             direction = FAR_LESS * problem.system.linear.solve(-at.residual)
             ahead = problem.strain(direction) / FAR_LESS
@@ -74,12 +92,30 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
 def _nearer(problem: StageProblem, at: Evaluation, last: float) -> Vec | None:
     """Where the last factor leads, (3 p,) [m/s], if that strains far less than the last move; else None.
 
-    last: what that strained, 0 where it was cut.
+    last: what that strained.
     """
-    if last == 0.0:
-        return None
     direction = problem.system.linear.solve(-at.residual)
     return direction if problem.strain(direction) <= KEPT * last else None
+
+
+def _slowly(problem: StageProblem, at: Evaluation, last: float) -> Vec | None:
+    """Where the last factor leads, (3 p,) [m/s], if that strains about as much as the last move; else None."""
+    direction = problem.system.linear.solve(-at.residual)
+    return direction if problem.strain(direction) <= ASTRAY * last else None
+
+
+def _farther(problem: StageProblem, at: Evaluation, after: Evaluation, direction: Vec) -> Evaluation:
+    """The last of points that go on from `after` along a whole step's direction while that leads steeply down, each
+    twice as far, as long as nothing meets on the way."""
+    steep, way = STEEP * float(np.vdot(at.residual, direction)), 1.0
+    while way <= FARTHEST and after.merit is not None and float(np.vdot(after.residual, direction)) < steep:
+        if problem.longest(after.unknowns, problem.displacement(way * direction)) < 1.0:
+            break
+        next_one = problem.evaluate(after.unknowns + way * direction)
+        if next_one.merit is None or not next_one.merit < after.merit:
+            break
+        after, way = next_one, 2.0 * way
+    return after
 
 
 def _place(problem: StageProblem, at: Evaluation) -> str:

@@ -145,16 +145,14 @@ class NodeStage(StageShape):
         if damped is None or not damped.has_blocks:
             pattern.gather(lin.blocks, lin.node_blocks, -factor, weight, lin.others)
             return
-        blocks, node_blocks, others = factor * lin.blocks, factor * lin.node_blocks, lin.others
-        if damped.blocks is not None:
-            blocks[: len(damped.blocks)] += share * damped.blocks
+        node_blocks, others, more = factor * lin.node_blocks, lin.others, None
         if damped.node_blocks is not None:
             node_blocks += share * damped.node_blocks
         if damped.between is not None:
             # what damps may join other nodes than what pulls: D is that of where the bodies will be
             nodes, more = damped.between
             others = nodes if others is None else np.concatenate([others, nodes])
-            blocks = np.concatenate([blocks, share * more])
+        blocks = pattern.weighed(lin.blocks, factor, damped.blocks, more, share)
         pattern.gather(blocks, node_blocks, -1.0, weight, others)
 
 
