@@ -47,6 +47,14 @@ class FollowingProblem(StageProblem):
         self.system.pattern.gather(lin.blocks, lin.node_blocks, -self.stage.stiffness_factor, self._light, lin.others)
         return lin
 
+    def factor_for_directions(self, unknowns: Vec) -> None:
+        """The same as `factor`: what balances needs them exact. Raises StepFailed."""
+        self.factor(unknowns, False)
+
+    def direction(self, residual: Vec) -> Vec:
+        """Where that leads, (3 p,) [m/s]."""
+        return self.system.linear.solve(-residual)
+
     def factor(self, unknowns: Vec, try_true: bool, true_at: float = 1.0,
                factor: Callable[[sp.csc_matrix], None] | None = None, blends: Sequence[float] = ()) -> bool:
         """Factor the projected matrix; answers are those of the true one as far as that is definite. Raises StepFailed.

@@ -18,7 +18,7 @@ MOST = 4  #: times as many iterations, after which it is as well
 MORE_ROOM = "Give what touches there more room, move it more slowly, or use shorter steps"
 KEPT = 0.3  #: of the last move: where a factor's next one is no more it need not be made anew
 FAR_LESS = 1.0e3  #: times less energy than after one that was may be left after an iteration on another's factor
-LAGGED = 12  #: of them, after which friction keeps its loads
+LAGGED = 12  #: factors, after which friction keeps its loads
 SLOW = 0.5  #: of the last move: after one that is more, another factor of projected stiffness would be as slow
 SERVES = 8  #: iterations that a factor serves at most where they are slow
 ASTRAY = 2.0  #: times the last move: where a kept factor leads farther it is made anew
@@ -44,18 +44,19 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
     """
     problem = problem_at(begun)
     at, last, is_slow, factors, served = back_on_the_way(problem, problem.evaluate(guess), begun), 0.0, False, 0, 0
+    direction = np.zeros_like(guess)
     for count in range(MOST * tries):
         try:
-            direction = None
+            kept = None
             if not by_strain and last > 0.0:
-                direction = _slowly(problem, at, last) if is_slow and served < SERVES else _nearer(problem, at, last)
-            is_fresh = direction is None
-            if direction is None:
+                kept = _slowly(problem, at, last) if is_slow and served < SERVES else _nearer(problem, at, last)
+            is_fresh = kept is None
+            if kept is None:
                 if factors == tries:
                     break
-                problem.factor(at.unknowns, False)
+                problem.factor_for_directions(at.unknowns)
                 factors, served = factors + 1, 0
-                direction = problem.system.linear.solve(-at.residual)
+            direction = problem.direction(at.residual) if kept is None else kept
             served += 1
             after, share = problem.search(at, direction)
         except StepFailed as failure:
@@ -74,16 +75,18 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
         ahead = left(moved, last)
         if not is_fresh and share == 1.0 and not is_slow:
             # what is left does not fall by itself from here on as Newton's method has it: it has to be far less
-            direction = FAR_LESS * problem.system.linear.solve(-at.residual)
+            direction = FAR_LESS * problem.direction(at.residual)
             ahead = problem.strain(direction) / FAR_LESS
-        if share == 1.0 and (ahead if by_strain else min(moved, ahead)) <= strain_left and \
+        # what goes slowly on a factor of before says little about how far it still goes
+        rest = ahead if by_strain else min(moved, ahead) if is_fresh or not is_slow else max(moved, ahead)
+        if share == 1.0 and rest <= strain_left and \
                 (accepts or problem.is_balanced(at, direction)):
             return problem, at.unknowns
         last = moved if share == 1.0 else 0.0
         if share == 1.0 and count < LAGGED:
-            problem = problem_at(problem.positions(problem.velocities(at.unknowns)))
-            at = problem.evaluate(at.unknowns)
-    if accepts:
+            before, problem = problem, problem_at(problem.positions(problem.velocities(at.unknowns)))
+            at = at if problem is before else problem.evaluate(at.unknowns)
+    if accepts or last > 0.0 and problem.is_balanced(at, direction) and _is_calm(problem, at):
         return problem, at.unknowns
     unsettled = problem.failed(f"surfaces did not settle in {tries} iterations near ({_place(problem, at)}) m", at)
     raise GaveUp(str(unsettled), unsettled.object, unsettled.remedy or MORE_ROOM)
@@ -94,13 +97,13 @@ def _nearer(problem: StageProblem, at: Evaluation, last: float) -> Vec | None:
 
     last: what that strained.
     """
-    direction = problem.system.linear.solve(-at.residual)
+    direction = problem.direction(at.residual)
     return direction if problem.strain(direction) <= KEPT * last else None
 
 
 def _slowly(problem: StageProblem, at: Evaluation, last: float) -> Vec | None:
     """Where the last factor leads, (3 p,) [m/s], if that strains about as much as the last move; else None."""
-    direction = problem.system.linear.solve(-at.residual)
+    direction = problem.direction(at.residual)
     return direction if problem.strain(direction) <= ASTRAY * last else None
 
 
@@ -116,6 +119,14 @@ def _farther(problem: StageProblem, at: Evaluation, after: Evaluation, direction
             break
         after, way = next_one, 2.0 * way
     return after
+
+
+def _is_calm(problem: StageProblem, at: Evaluation) -> bool:
+    """Whether it has less potential than where nothing moves, by which a step of Euler gains no energy: whatever was
+    linearised instead would be farther from the root than this is."""
+    stands = problem.evaluate(np.zeros_like(at.unknowns))
+    return problem.stage.a == problem.stage.b == 1.0 and at.merit is not None and stands.merit is not None \
+        and at.merit <= stands.merit
 
 
 def _place(problem: StageProblem, at: Evaluation) -> str:

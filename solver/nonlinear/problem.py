@@ -21,6 +21,7 @@ from ..linear.interface import Factoring, NotPositiveDefinite
 from ..parts.interface import NodeStage
 from ..parts.line_search import search
 from ..state import Index, Mask, Vec
+from .directions import Directions
 from .held import GivenDirections
 
 STANDARD_GRAVITY = 9.81
@@ -80,6 +81,7 @@ class StageMatrix:
     linear: Factoring  #: analysed on that pattern
     edges: Edges
     factored: Factored = field(default_factory=Factored)
+    directions: Directions = field(default_factory=Directions)
 
 
 @dataclass(frozen=True)
@@ -266,6 +268,21 @@ class StageProblem:
         if is_own:
             self.system.factored.stamp, self.system.factored.contacts = self.system.linear.factored, lin.contacts
         return False
+
+    def factor_for_directions(self, unknowns: Vec) -> None:
+        """Fill and factor the projected matrix for `direction`, which may be inexact. Raises StepFailed."""
+        places, system = self.positions(self.velocities(unknowns))[self.order], self.system
+        lin = self.fill(unknowns)
+        try:
+            is_own = system.directions.factor(system.linear, system.matrix, lin, places)
+        except NotPositiveDefinite as failure:
+            raise StepFailed("the stiffness is not positive definite") from failure
+        if is_own:
+            system.factored.stamp, system.factored.contacts = system.linear.factored, lin.contacts
+
+    def direction(self, residual: Vec) -> Vec:
+        """Where that factor leads, (3 p,) [m/s]."""
+        return self.system.directions.solve(-residual)
 
     def _factored_between(self, true: Vec, blends: Sequence[float], factor: Callable[[sp.csc_matrix], None]) -> bool:
         """Factor the first definite one of blends of the true matrix's values and the projected ones, which stand

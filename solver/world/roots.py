@@ -177,8 +177,9 @@ class InFull:
         return self._whole.tangent(lin, w)
 
     def forget_past(self) -> None:
-        """What groups of bodies keep; the rest is the stage solver's."""
+        """What groups of bodies keep, and what was too stiff; the rest is the stage solver's."""
         self._islands.forget_past()
+        self.system.directions.forget()
 
 
 class Condensed:

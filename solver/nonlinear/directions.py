@@ -1,0 +1,73 @@
+"""A factor for directions of Newton's method, which need not be exact: in single precision where that can be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import scipy.sparse as sp
+
+from ..linear.cholesky.single import SingleFactor
+from ..linear.interface import Factoring, NotPositiveDefinite
+from ..state import Index, Vec
+
+if TYPE_CHECKING:
+    from ..assembly.linearised import Linearised
+
+WORTH = 3000  #: unknowns from which on single precision saves more than its bookkeeping
+
+
+class Directions:
+    """The factor that was made last of projected matrices.
+
+    A pattern that comes for the first time is the linear solver's, which analyses it; so is a body on the ground, whose
+    friction asks that factor again, a matrix with pivots that single precision loses, and all that follow it.
+    """
+
+    def __init__(self) -> None:
+        self._room: SingleFactor | None = None
+        self._linear: Factoring | None = None
+        self._of: Index | None = None  #: the pattern of the linear solver's last factor
+        self.forget()
+
+    def forget(self) -> None:
+        """The pattern, and that one was too stiff for single precision."""
+        self._single: SingleFactor | None = None
+        self._of, self._too_stiff = None, False
+
+    def factor(self, linear: Factoring, lower: sp.csc_matrix, lin: Linearised, places: Vec) -> bool:
+        """Factor these values; whether the linear solver did. lin: what they are of. places: as it has them.
+
+        Raises NotPositiveDefinite.
+        """
+        grounded = lin.contacts is not None and len(lin.contacts.nodes) > 0
+        self._linear, self._single = linear, None
+        if not grounded and not self._too_stiff and lower.shape[0] >= WORTH and self._made_single(linear, lower):
+            return False
+        linear.factor(lower, places)
+        self._of = lower.indices
+        return True
+
+    def _made_single(self, linear: Factoring, lower: sp.csc_matrix) -> bool:
+        """Factor in single precision; whether that could be done."""
+        shown = linear.showing() if lower.indices is self._of else None
+        inside = None if shown is None else shown.supernodes()
+        if shown is None or inside is None:
+            return False
+        if self._room is None or not self._room.of(inside):
+            self._room = SingleFactor(inside)
+        if not self._room.can_factor(lower):
+            return False
+        try:
+            self._room.factor(lower)
+        except NotPositiveDefinite:
+            self._too_stiff = True
+            return False
+        shown.factored += 1
+        self._single = self._room
+        return True
+
+    def solve(self, right: Vec) -> Vec:
+        """A⁻¹ right, (3 p,), on that factor."""
+        if self._linear is None:
+            raise ValueError("nothing is factored")
+        return self._linear.solve(right) if self._single is None else self._single.solve(right)
