@@ -316,6 +316,11 @@ class StageProblem:
         """The same of all edges, root mean square."""
         return self.system.edges.usual_change(self.displacement(direction))
 
+    def inertia_of(self, direction: Vec) -> float:
+        """|Δv|²_M of a change of the unknowns, by which the merit bends along it without any force [J]."""
+        change = direction.reshape(-1, 3)
+        return float(np.vdot(change, self._inertia * change))
+
     def moves(self, direction: Vec) -> bool:
         """Whether a change of the unknowns moves anything that doubles can tell."""
         return float(np.abs(self.displacement(direction)).max(initial=0.0)) > self._same_place

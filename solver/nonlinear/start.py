@@ -11,6 +11,7 @@ from .problem import Evaluation, StageProblem
 
 BRISK = 0.25  #: of an edge's length, by which flying on changes the worst one: less wrecks nothing
 BACK = (0.5, 0.25)  #: of the way back that are tried one after the other
+WORTH = 0.15  #: of it: where the fall ends sooner none is tried
 WILD = 0.35  #: the same where what a factor made there would know is out of date an iteration later
 
 
@@ -47,7 +48,8 @@ def back_on_the_way(problem: StageProblem, at: Evaluation, begun: Vec) -> Evalua
     up, and an iteration halves no more than that. at: a point at which nothing has met. begun: (n, 3) [m].
     """
     way = problem.unknowns_at(begun) - at.unknowns
-    if at.merit is None or float(np.vdot(at.residual, way)) >= 0.0:
+    # inertia alone stops the fall there, and forces that get less sooner
+    if at.merit is None or -float(np.vdot(at.residual, way)) <= WORTH * problem.inertia_of(way):
         return at
     low, share = at, 0.0
     for part in BACK:
