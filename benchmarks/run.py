@@ -26,7 +26,8 @@ from benchmarks import front_page, ground_page, report, table_2_1, tables
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "benchmarks" / "results"
 NOT_BENCHMARKS = {"armadillo", "chains", "front_page", "ground_page", "lively_picture", "lively_scenes",
-                  "peer_programs", "report", "run", "table_2_1", "tables", "timed_solver", "vanilla"}
+                  "peer_programs", "report", "run", "table_2_1", "tables", "timed_solver", "vanilla",
+                  "watched_solver"}
 #: of benchmarks that take their part as an argument
 PARTS = {
     "articulated": ("growth", "mujoco", "klann", "bisp", "bisp_printed"),
@@ -35,6 +36,7 @@ PARTS = {
                       "refactor_grid_full", "muscle"),
     "contact": ("self", "share", "ducks", "bowl", "heap", "fifty", "hundred"),
     "contact_laws": ("mat", "balls"),
+    "contact_scenes": ("slices", "stack", "key", "rollers", "belly", "rabbit", "wrung", "ducks", "bowl", "tumble"),
     "mechanism_scenes": ("chain", "biped"),
     "scale": ("multigrid", "million", "direct", "poisson"),
     "sharp_variants": ("edge", "edge_bent", "wire", "strand", "strand_bent"),

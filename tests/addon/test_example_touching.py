@@ -1,5 +1,6 @@
 """The scenes in which soft bodies touch, through the command line's handler: nothing that plays crosses anything."""
 
+import json
 
 import numpy as np
 import pytest
@@ -9,7 +10,8 @@ bpy = pytest.importorskip("bpy")
 from jelly import rest_of, scene, seen_at  # noqa: E402, F401
 from mathutils import Matrix  # noqa: E402
 
-from conjac.conjac_addon.bake import cli  # noqa: E402
+from benchmarks import contact_scenes  # noqa: E402
+from conjac.conjac_addon.bake import cli, session  # noqa: E402
 from conjac.examples_blend import build, jelly  # noqa: E402
 
 
@@ -28,7 +30,7 @@ def test_what_touches_keeps_apart_at_every_frame(scene, tmp_path, name, last):  
     assert jelly.told_clearance(scene) > 0.0
 
 
-def test_clearance_is_the_distance_of_what_plays(scene, tmp_path):  # noqa: F811
+def test_clearance_is_the_distance_of_what_plays(scene, tmp_path, monkeypatch):  # noqa: F811
     look = bpy.data.materials.new("Look")
     scene.frame_end = 2
     bodies = [jelly.ball(scene, name, 0.1, (0.0, 0.0, height), look, finer=2)
@@ -38,10 +40,18 @@ def test_clearance_is_the_distance_of_what_plays(scene, tmp_path):  # noqa: F811
         body.conjac.contact.distance = 0.05
         body.data.transform(Matrix.Scale(0.9, 4))
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "balls.blend"))
+    assert session.SOLVER == "solver"
+    monkeypatch.setattr(session, "SOLVER", "benchmarks.watched_solver")
+    monkeypatch.setenv("CONJAC_WATCHED", str(tmp_path / "told.json"))
     assert cli.run(["bake"]) == 0
     # poles face each other
     assert jelly.clearance(bodies, [1]) == pytest.approx(0.015, abs=1e-5)
+    told = json.loads((tmp_path / "told.json").read_text())
+    assert told["clearance"] == pytest.approx(jelly.clearance(bodies, [1, 2]), abs=1e-5)
+    assert (told["frames"], told["steps"], told["crossing"]) == (2, 2, []) and told["most_pairs"] > 0
+    assert contact_scenes.seen_crossing(scene) == 0
     for frame, lower in ((1, 0.0), (2, -0.1)):
         bodies[1].delta_location.z = lower
         bodies[1].keyframe_insert("delta_location", frame=frame)
     assert jelly.clearance(bodies, [2]) == 0.0
+    assert contact_scenes.seen_crossing(scene) == 1

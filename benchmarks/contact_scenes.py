@@ -1,0 +1,111 @@
+"""Scenes in which soft bodies touch, as artists bake them: each .blend to its end, what it costs, whether all is apart.
+
+    python -m benchmarks.contact_scenes NAME
+
+The .blend of `examples_blend` is baked by Blender's command-line handler, with all cores. `least_mm` is how near skins
+of tetrahedra, colliders and bones come in any frame, `crossing_frames` in how many any of them go through each other,
+by the exact test of ipctk. `seen_mm` and `seen_crossing_frames` say the same of the objects as they play: the first of
+all that touches, where the skin of the tetrahedra is the object's own mesh; the second of soft bodies and colliders
+alone, without bones. Neither is told of a body that is cut. `ms` and `processor_ms` are of a step on the clock and of
+all threads together; where a step is halved its parts count as one. Bakes stay in build/contact_scenes, where
+`python -m examples_blend.bake NAME --gallery --out build/contact_scenes/NAME` finds and renders them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+
+from benchmarks.report import claim, emit
+from benchmarks.run import PARTS
+from examples_blend import addon, bake, jelly
+
+WORK = Path(__file__).resolve().parent.parent / "build" / "contact_scenes"
+
+
+def baked(name: str, folder: Path) -> dict[str, Any]:
+    """Bakes a scene from nothing; what `watched_solver` tells, and seconds of all of it. Raises RuntimeError where it
+    does not come to its end."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    told = folder / "told.json"
+    os.environ["CONJAC_WATCHED"] = str(told)
+    session: Any = importlib.import_module("conjac.conjac_addon.bake.session")
+    assert session.SOLVER == "solver"  # a module that waits for its first use runs now, and says its own name no more
+    session.SOLVER = "benchmarks.watched_solver"
+    began = time.perf_counter()
+    code = bake.bake(name, folder)
+    seconds = time.perf_counter() - began
+    if code:
+        raise RuntimeError(f"{name}.blend was not baked to its end: exit code {code}")
+    return {"bake_s": seconds, **json.loads(told.read_text(encoding="utf-8"))}
+
+
+def seen_clearance(scene: bpy.types.Scene) -> float | None:
+    """How near what plays comes [m]; None where it has not the corners of its tetrahedra."""
+    try:
+        return jelly.told_clearance(scene)
+    except ValueError:
+        return None
+
+
+def seen_crossing(scene: bpy.types.Scene) -> int:
+    """In how many frames faces of soft bodies go through each other, a collider or, where they collide with
+    themselves, themselves as they play."""
+    mesh = importlib.import_module("conjac.solver.contact.find.mesh")
+    found = [one for one in scene.objects if one.type == "MESH" and one.conjac.kind in ("soft_body", "collider")]
+    triangles, groups, first = [], [], 0
+    for k, one in enumerate(found):
+        one.data.calc_loop_triangles()
+        triangles.append(first + np.array([triangle.vertices for triangle in one.data.loop_triangles]))
+        alone = 0 if one.conjac.kind == "collider" else -1 if one.conjac.contact.itself else k + 1
+        groups.append(np.full(len(one.data.vertices), alone))
+        first += len(one.data.vertices)
+
+    def places(frame: int) -> np.ndarray:
+        return np.concatenate([jelly.played(one.name, frame) for one in found])
+
+    surfaces = mesh.Surfaces(places(scene.frame_start), np.concatenate(triangles), np.concatenate(groups))
+    return sum(surfaces.crossing(places(frame)) is not None
+               for frame in range(scene.frame_start, scene.frame_end + 1))
+
+
+def measured(name: str) -> dict[str, Any]:
+    """A row of the table."""
+    told, scene = baked(name, WORK / name), bpy.context.scene
+    whole = not any(one.conjac.cuts for one in scene.objects if one.type == "MESH")
+    seen = seen_clearance(scene) if whole else None
+    return {"frames": told["frames"], "steps": told["steps"], "bake_s": round(told["bake_s"], 1),
+            "ms": round(1e3 * told["stepping_s"] / told["steps"], 1),
+            "processor_ms": round(1e3 * told["processor_s"] / told["steps"], 1),
+            "halved": told["halved"], "shortest_ms": round(1e3 * told["shortest_s"], 2), "calmed": told["calmed"],
+            "linearised": told["linearised"], "most_pairs": told["most_pairs"],
+            "least_mm": round(1e3 * told["clearance"], 4), "crossing_frames": len(told["crossing"]),
+            "seen_mm": None if seen is None else round(1e3 * seen, 4),
+            "seen_crossing_frames": seen_crossing(scene) if whole else None}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("name", choices=PARTS["contact_scenes"])
+    name = parser.parse_args().name
+    extension = addon.load()
+    extension.register()
+    row = measured(name)
+    extension.unregister()
+    crossing = row["crossing_frames"] + (row["seen_crossing_frames"] or 0)
+    emit(f"contact_scenes.{name}", [claim(f"{name}_least_mm", row["least_mm"], "mm", "> 0"),
+                                    claim(f"{name}_crossing", crossing, "frames", "<= 0")], {"scene": {name: row}})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+"""The solver's command line, which also tells how a bake in contact went: what contact_scenes runs as worker's module.
+
+Writes seconds and steps, how many of these were halved, calmed or linearised, and of the frames how near the skins of
+the tetrahedra come and whether they cross, as JSON, to the file named in CONJAC_WATCHED. Nothing inside the steps is
+touched: the clock stands around a frame, and what is near is asked for where the frame's file asks for it anyway.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import time
+from typing import Any
+
+from solver import cli, simulate
+from solver.job.schema import step_size
+
+CALMED, LINEARISED = re.compile(r"(\d+) steps were too violent"), re.compile(r"(\d+) of the shortest steps were")
+CLOCKS = {"stepping_s": time.perf_counter, "processor_s": time.process_time}  #: of all threads, the second one
+
+
+class Watch:
+    """What is told of a bake, frame by frame."""
+
+    def __init__(self) -> None:
+        self.told: dict[str, Any] = {"frames": 0, "steps": 0, "halved": 0, "shortest_s": None, "calmed": 0,
+                                     "linearised": 0, "most_pairs": 0, "clearance": None, "crossing": [],
+                                     **dict.fromkeys(CLOCKS, 0.0)}
+        self._worlds: list[Any] = []  #: a cut makes a new one, which counts anew
+
+    def advanced(self, world: Any, timeline: Any, halved: Any, spent: dict[str, float]) -> None:
+        """A frame was stepped."""
+        count, h = step_size(timeline.fps, timeline.step)
+        self.told["steps"] += count
+        self.told["halved"] += len(halved)
+        self.told["shortest_s"] = min([self.told["shortest_s"] or h, *(tried / 2 for tried, _ in halved)])
+        for key, seconds in spent.items():
+            self.told[key] += seconds
+        if not any(world is one for one in self._worlds):
+            self._worlds.append(world)
+        said = [sentence for one in self._worlds for sentence in one.summary]
+        for key, pattern in (("calmed", CALMED), ("linearised", LINEARISED)):
+            self.told[key] = sum(int(found[1]) for sentence in said if (found := pattern.search(sentence)))
+
+    def look(self, world: Any, state: Any, frame: int) -> None:
+        """At the skins of the tetrahedra, and of what they meet, in a frame."""
+        self.told["frames"] += 1
+        for part, mine in zip(world.parts, world.parted(state)):
+            for law in getattr(part, "contacts", ()):
+                x = part.coordinates.place(mine.q, mine.time, mine.led)
+                near = law.told(x)[:, -1]  # before the exact test: the step's own answer to the same question
+                self.told["most_pairs"] = max(self.told["most_pairs"], len(near))
+                farthest = [] if self.told["clearance"] is None else [self.told["clearance"]]
+                if len(near) or farthest:
+                    self.told["clearance"] = float(min([*near, *farthest]))
+                if law.surfaces.crossing(x) is not None:
+                    self.told["crossing"].append(frame)
+
+
+def main() -> int:
+    watch = Watch()
+    advance_frame, write = simulate.advance_frame, simulate.write
+
+    def timed(world: Any, state: Any, timeline: Any, frame: int, stop: Any, halved: Any, pace: Any) -> Any:
+        began = {key: clock() for key, clock in CLOCKS.items()}
+        after = advance_frame(world, state, timeline, frame, stop, halved, pace)
+        watch.advanced(world, timeline, halved, {key: clock() - began[key] for key, clock in CLOCKS.items()})
+        return after
+
+    def watched(world: Any, state: Any, frame: int, *others: Any) -> None:
+        watch.look(world, state, frame)
+        write(world, state, frame, *others)
+
+    simulate.advance_frame, simulate.write = timed, watched
+    code = cli.main()
+    with open(os.environ["CONJAC_WATCHED"], "w", encoding="utf-8") as file:
+        json.dump(watch.told, file)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
