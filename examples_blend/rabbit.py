@@ -12,8 +12,8 @@ import bpy
 from . import drop, jelly, stage
 from .grid_box import grid_box
 
-END = 32
-SHEET = (1, 4, 6, 8, 10, 14, 20, 32)  #: frames of the contact sheet
+END = 72
+SHEET = (1, 4, 6, 8, 10, 14, 24, 72)  #: frames of the contact sheet
 TURN, HEIGHT = (48.0, 8.0, 22.0), 0.135  #: how it is held [degrees] and how high its middle is [m]
 MODULUS, DAMPING = 2.0e4, 5.0e-4  #: [Pa], and of stiffness [s]
 FINE = 0.009  #: of the mesh [m]

@@ -8,7 +8,7 @@ from . import jelly, stage
 from .grid_box import checker, grid_box
 
 END = 60
-SHEET = (1, 12, 24, 30, 36, 42, 50, 60)  #: frames of the contact sheet
+SHEET = (1, 30, 33, 36, 39, 42, 50, 60)  #: frames of the contact sheet
 COUNT, CELLS, EDGE, GAP = 10, (3, 3, 2), 0.03, 0.001
 MODULUS = 2.0e6  #: [Pa]: a column as high and as soft as jelly, 6e4, buckles under its own weight
 DAMPING = 1.0e-3  #: of stiffness [s]: blocks of hard rubber, which hardly bounce
