@@ -8,7 +8,8 @@ by the exact test of ipctk. `seen_mm` and `seen_crossing_frames` say the same of
 all that touches, where the skin of the tetrahedra is the object's own mesh; the second of soft bodies and colliders
 alone, without bones. Neither is told of a body that is cut. `ms` and `processor_ms` are of a step on the clock and of
 all threads together; where a step is halved its parts count as one. Bakes stay in build/contact_scenes, where
-`python -m examples_blend.bake NAME --gallery --out build/contact_scenes/NAME` finds and renders them.
+`python -m examples_blend.bake NAME --gallery --out build/contact_scenes/NAME` finds and renders them. `rollers_conjac`
+is ROLLERS whose ball is ConJac's instead, with the spots that a bake finds.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ def baked(name: str, folder: Path) -> dict[str, Any]:
     assert session.SOLVER == "solver"  # a module that waits for its first use runs now, and says its own name no more
     session.SOLVER = "benchmarks.watched_solver"
     began = time.perf_counter()
-    code = bake.bake(name, folder)
+    scene, _, method = name.partition("_")
+    code = bake.bake(scene, folder, method or None)
     seconds = time.perf_counter() - began
     if code:
         raise RuntimeError(f"{name}.blend was not baked to its end: exit code {code}")
