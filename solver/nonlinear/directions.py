@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import scipy.sparse as sp
 
-from ..linear.cholesky.single import SingleFactor
 from ..linear.interface import Factoring, NotPositiveDefinite
 from ..state import Index, Vec
 
 if TYPE_CHECKING:
     from ..assembly.linearised import Linearised
+    from ..linear.cholesky.single import SingleFactor
 
 WORTH = 3000  #: unknowns from which on single precision saves more than its bookkeeping
 
@@ -54,6 +54,8 @@ class Directions:
         if shown is None or inside is None:
             return False
         if self._room is None or not self._room.of(inside):
+            from ..linear.cholesky.single import SingleFactor  # its kernels are of the linear solver's share
+
             self._room = SingleFactor(inside)
         if not self._room.can_factor(lower):
             return False

@@ -71,6 +71,12 @@ class Relaxation:
         """The last change is no guide to the next."""
         self.last = np.inf
 
+    def anew(self) -> Relaxation:
+        """One that has seen no change, with this one's share of the next."""
+        other = Relaxation()
+        other.share = self.share
+        return other
+
     def follow(self, size: float, ahead: Vec) -> None:
         """Call with a change of rates (m,), of which the share was taken, and its size: sets the share of the next."""
         best = 1.0 if size < FAST * self.last else _right_share(self.share, self._way, ahead)
@@ -104,10 +110,10 @@ class Stiffness:
         """The true one is not definite here, or has led astray."""
         self.is_true, self._worse, self._near = False, 0, self._again * self._near
 
-    def follow(self, moved: float, led: float, largest: float) -> bool:
-        """Call after an iteration with what it changed, by rates alone too, and the largest change: whether the next
-        one stands on another stiffness."""
-        was_true, floor = self.is_true, NEAR * largest if self._forgives else 0.0
+    def follow(self, moved: float, led: float, largest: float, began: float) -> bool:
+        """Call after an iteration with what it changed, by rates alone too, the largest change, and what the first
+        one's rates changed: whether the next one stands on another stiffness."""
+        was_true, floor = self.is_true, NEAR * began if self._forgives else 0.0
         if was_true:
             self._worse += led > max(self._last, floor)
             if self._worse > self._forgives:
@@ -143,7 +149,7 @@ class Iterations(Generic[T]):
 
     def reach(self) -> State:
         """The state at the stage's end. Raises StepFailed where iterations do not lead there."""
-        relaxed, changes = Relaxation(), list[float]()
+        relaxed, changes, began = Relaxation(), list[float](), 0.0
         while self.count < max(self.limits.iterations, self.tries):
             self.count += 1
             try:
@@ -159,6 +165,7 @@ class Iterations(Generic[T]):
                 continue
             if self.moved > self.largest:
                 self.largest = self.moved
+            began = began or self.led
             if self.is_done(posed):
                 return self.end
             changes.append(self.moved)
@@ -170,11 +177,13 @@ class Iterations(Generic[T]):
             if self.share < self.free:
                 self.stiffness.is_true = False
                 relaxed.forget_last()
-            elif self.stiffness.follow(self.moved, self.led, self.largest):
-                relaxed = Relaxation()  # the way on one stiffness says nothing about that on another
-                changes.clear()
             else:
+                switches = self.stiffness.follow(self.moved, self.led, self.largest, began)
                 relaxed.follow(self.led, way)
+                if switches:
+                    # the way on one stiffness says nothing about that on another
+                    relaxed = relaxed.anew() if self.stiffness.is_true else Relaxation()
+                    changes.clear()
             self.last = self.moved if self.share == 1.0 else 0.0
             self.go_on()
         return self.give_up()

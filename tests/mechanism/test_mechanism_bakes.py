@@ -181,16 +181,6 @@ def test_a_body_is_cut_beside_a_mechanism(tmp_path):
     assert frames[0] == frames[1] == frames[2]
 
 
-def test_a_body_that_hangs_on_a_mechanism_is_not_cut(tmp_path, capsys):
-    job = box_job(tmp_path, mechanisms=[{"name": "Robot", "bodies": [{"name": "Upper"}]}])
-    change(job, "bodies.0.attach", [{"mechanism": "Robot", "body": "Upper", "nodes": "arrays/pinned.npy"}])
-    change(job, "bodies.0.pin", {})
-    assert main(["check", str(job)], read_stdin=False) == 0
-    change(job, "bodies.0.cuts", [CUT])
-    assert main(["check", str(job)], read_stdin=False) == 2
-    assert "hangs on a mechanism and has cuts" in capsys.readouterr().err
-
-
 def test_an_estimate_counts_poses(tmp_path):
     few, many = (mechanism_job(tmp_path / str(count), [{"name": f"b{k}"} for k in range(count)], [])
                  for count in (2, 2000))
