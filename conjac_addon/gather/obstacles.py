@@ -1,9 +1,12 @@
-"""What a mechanism bumps into: meshes of a collection, still or animated, each loose part as a convex shape."""
+"""What a mechanism bumps into: meshes of a collection, still or animated, each loose part as a convex shape, a flat one
+as a slab behind its faces.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+import bmesh
 import bpy
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +18,10 @@ from .evaluation import Evaluation, coordinates
 from .folder import JobFolder
 
 Array = NDArray[np.float64]
+
+FLAT = 1.0e-6  #: of its size: what is no thicker is a sheet
+SLAB = 0.1  #: of its size: so far a sheet goes on behind its faces
+FULL = 0.8  #: of its convex hull: what encloses less is hollow
 
 
 def named(owner: bpy.types.Object) -> list[dict[str, Any]]:
@@ -87,19 +94,84 @@ class Obstacles:
         """Vertices of each loose part in the object's own frame [m], without scale."""
         evaluated = self._evaluation.evaluated(obj)
         mesh = evaluated.to_mesh()
-        local = coordinates(mesh)
+        local, triangles = coordinates(mesh), faces(mesh)
         edges = np.empty(2 * len(mesh.edges), dtype=np.int32)
         mesh.edges.foreach_get("vertices", edges)
         evaluated.to_mesh_clear()
         matrix = np.linalg.inv(self._place(obj)) @ self._evaluation.to_world(obj)
         own = local @ matrix[:3, :3].T
+        if np.linalg.det(matrix[:3, :3]) < 0.0:
+            triangles = triangles[:, ::-1]
         label = _loose_parts(len(own), edges.reshape(-1, 2))
-        found = [own[label == part] for part in np.unique(label)]
-        found = [part for part in found if len(part) >= 4]
+        found = []
+        for part in np.unique(label):
+            corners = own[label == part]
+            if len(corners) > 2 and (normal := flat_along(corners)) is not None:
+                corners = _slab(corners, normal, own[triangles[label[triangles[:, 0]] == part]])
+            if len(corners) >= 4:
+                found.append(corners)
         if not found:
             raise BadInput(f'it is an obstacle of "{self._evaluation.object.name}" and has no faces around a volume',
                            "Give it some", obj.name)
         return found
+
+
+def faces(mesh: bpy.types.Mesh) -> NDArray[np.int32]:
+    """Its triangles, (m, 3)."""
+    mesh.calc_loop_triangles()
+    found = np.empty(3 * len(mesh.loop_triangles), dtype=np.int32)
+    mesh.loop_triangles.foreach_get("vertices", found)
+    return found.reshape(-1, 3)
+
+
+def flat_along(points: Array) -> Array | None:
+    """The unit normal of the plane that points (k, 3) lie in, to either side, (3,); None where they are in none, or on
+    a line.
+    """
+    _, spread, axes = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
+    normal: Array = axes[2]
+    return normal if spread[2] <= FLAT * spread[0] < spread[1] else None
+
+
+def _slab(corners: Array, normal: Array, triangles: Array) -> Array:
+    """Corners of a sheet (k, 3) and as many behind its triangles (m, 3, 3)."""
+    across = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0]).sum(axis=0)
+    depth = SLAB * float(np.ptp(corners, axis=0).max())
+    return np.concatenate([corners, corners - np.copysign(depth, normal @ across) * normal])
+
+
+def is_full(mesh: bpy.types.Mesh) -> bool:
+    """Whether each loose part of a mesh, without modifiers, is flat or about as large as its convex hull: a mechanism
+    bumps into that, so a bowl is full to it.
+    """
+    x, triangles = coordinates(mesh), faces(mesh)
+    edges = np.empty(2 * len(mesh.edges), dtype=np.int32)
+    mesh.edges.foreach_get("vertices", edges)
+    label = _loose_parts(len(x), edges.reshape(-1, 2))
+    for part in np.unique(label):
+        corners, own = x[label == part], triangles[label[triangles[:, 0]] == part]
+        if len(corners) < 3 or flat_along(corners) is not None:
+            continue
+        # open, turned inwards or hollow
+        sides = own[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
+        if not np.array_equal(np.unique(sides, axis=0), np.unique(sides[:, ::-1], axis=0)):
+            return False
+        a, b, c = np.moveaxis(x[own] - corners.mean(axis=0), 1, 0)
+        if np.einsum("ta,ta->", a, np.cross(b, c)) / 6.0 < FULL * _hull_volume(corners):
+            return False
+    return True
+
+
+def _hull_volume(points: Array) -> float:
+    """What the convex hull of points (k, 3) encloses, in their unit cubed."""
+    whole = bmesh.new()
+    try:
+        for point in points:
+            whole.verts.new(point.tolist())
+        bmesh.ops.convex_hull(whole, input=whole.verts[:])
+        return whole.calc_volume()
+    finally:
+        whole.free()
 
 
 def _loose_parts(count: int, edges: NDArray[np.int32]) -> NDArray[np.int32]:

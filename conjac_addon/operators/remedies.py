@@ -1,5 +1,5 @@
 """What the status box offers where a bake would show nothing: a ground or what lies below to fall on, a mesh fine
-enough to bend.
+enough to bend, obstacles for the bones of what soft bodies lie on.
 """
 
 import math
@@ -8,7 +8,10 @@ import bmesh
 import bpy
 from mathutils import Vector
 
+from ...solver.errors import BadInput
 from .. import contact, kinds, members, playback
+from ..gather import sources
+from ..gather.obstacles import is_full
 from ..redraw import redraw_panels
 from .light import Behaviour
 from .poll import active_mesh, active_soft_body, baked, in_object_mode, unless
@@ -85,6 +88,68 @@ def unnoticed(obj: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.O
         if least + GAP < top.z <= middle.z and all(bottom[axis] <= middle[axis] <= top[axis] for axis in range(2)):
             found.append((top.z, one))
     return [one for _, one in sorted(found, key=lambda each: -each[0])]
+
+
+class CONJAC_OT_add_obstacles(Behaviour):
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return unless(cls, baked(cls, context), lambda obj: not _no_obstacles(obj, context.scene),
+                      "No bones or rigid bodies pass what soft bodies of the same bake collide with") is not None
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        holder = members.owner(context.object)
+        settings, missed = holder.conjac.mechanism, unmet(holder, context.scene)[0]
+        if not holder.is_editable or (settings.obstacles is not None and not settings.obstacles.is_editable):
+            self.report({"ERROR"}, f'"{holder.name}" or its Obstacles are linked from another file: make them local')
+            return {"CANCELLED"}
+        if not missed:
+            self.report({"WARNING"}, "All that they pass is hollow, and as an obstacle it would be full: build it of "
+                        "convex pieces")
+            return {"CANCELLED"}
+        if settings.obstacles is None:
+            settings.obstacles = bpy.data.collections.new(f"{holder.name} Obstacles")
+            context.scene.collection.children.link(settings.obstacles)
+        for one in missed:
+            settings.obstacles.objects.link(one)
+        names = ", ".join(f'"{one.name}"' for one in missed)
+        self.report({"INFO"}, f'"{holder.name}" bumps into {names} now: each loose part counts as its convex hull')
+        redraw_panels()
+        return {"FINISHED"}
+
+
+def unmet(obj: bpy.types.Object, scene: bpy.types.Scene) -> tuple[list[bpy.types.Object], list[bpy.types.Object]]:
+    """Colliders that the bones and rigid bodies baked with an object pass, since these bump into the mechanism's
+    Obstacles alone: those that may be obstacles, and the hollow ones, which as obstacles would be full.
+    """
+    holder = members.owner(obj)
+    passed = _no_obstacles(holder, scene)
+    if not passed or not _any_moves_itself(holder):
+        return [], []
+    full = [is_full(one.data) for one in passed]  # type: ignore[arg-type]
+    return [one for one, yes in zip(passed, full) if yes], [one for one, yes in zip(passed, full) if not yes]
+
+
+def _no_obstacles(obj: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """Colliders that are no obstacles of the mechanism that an object is baked with, above its ground."""
+    holder = members.owner(obj)
+    settings = holder.conjac
+    if not members.touches_soft(holder):
+        return []
+    met: set[bpy.types.Object] = set()
+    for collection in (settings.mechanism.obstacles, settings.mechanism.collection):
+        met |= set() if collection is None else set(collection.all_objects)
+    least = settings.ground_height if settings.use_ground and settings.ground_object is None else -math.inf
+    return [one for one in members.colliders(holder, scene) if one not in met and one.conjac.kind == kinds.COLLIDER
+            and len(one.data.polygons) and box(one)[1].z > least + GAP]
+
+
+def _any_moves_itself(mechanism: bpy.types.Object) -> bool:
+    """Whether any part of a mechanism is moved by forces, so that obstacles would stop it."""
+    try:
+        plan, _ = sources.plan(mechanism)
+    except BadInput:
+        return False  # the bake says what is wrong
+    return any(not one.animated for one in plan)
 
 
 def box(obj: bpy.types.Object) -> tuple[Vector, Vector]:

@@ -155,6 +155,10 @@ classes = (
         "land", remedies, "Land on What Is Below",
         "Make the mesh that lies below the active soft body a collider, so that it does not fall through"),
     operator(
+        "add_obstacles", remedies, "Make Obstacles of Colliders",
+        "Let the bones and rigid bodies of the mechanism bump into what soft bodies collide with: put it into its "
+        "Obstacles collection, where each loose part counts as its convex hull"),
+    operator(
         "subdivide", remedies, "Subdivide to Bend",
         "Cut the faces of the active mesh finer, in the shape they have: between its vertices a mesh cannot bend",
         cuts=IntProperty(

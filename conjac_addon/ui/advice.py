@@ -19,7 +19,7 @@ from ..gather.maps import PAINTED
 from ..gather.stack import above
 from ..handles import counts
 from ..operators.first_settings import has_floor
-from ..operators.remedies import unnoticed
+from ..operators.remedies import unmet, unnoticed
 from ..redraw import redraw_panels
 from ..settings import is_chosen
 
@@ -116,6 +116,19 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
         settings = obj.conjac
         if is_pulled(scene) and not settings.use_ground and settings.mechanism.obstacles is None and hangs_free(obj):
             yield Advice("falls", "It falls for ever: nothing holds it", "conjac.add_ground", "Add Ground")
+    yield from _passed(obj, scene)
+
+
+def _passed(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
+    """What soft bodies lie on and bones and rigid bodies of the same bake go through."""
+    full, hollow = unmet(obj, scene)
+    if full:
+        named = ", ".join(f'"{one.name}"' for one in full[:2]) + (f" and {len(full) - 2} more" if full[2:] else "")
+        yield Advice("passed", f"Bones and rigid bodies pass {named}: a collider, but no obstacle",
+                     "conjac.add_obstacles", "Make Obstacles" if full[1:] else "Make It an Obstacle")
+    if hollow:
+        yield Advice("hollow", f'Bones and rigid bodies pass "{hollow[0].name}": it is hollow, so give Obstacles '
+                     "convex pieces of it")
 
 
 def is_pulled(scene: bpy.types.Scene) -> bool:

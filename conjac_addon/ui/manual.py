@@ -21,7 +21,7 @@ PLACES = (
     ("bpy.ops.conjac.add_cloth*", "cloth"), ("bpy.types.conjac_settings.cloth_shape*", "cloth"),
     ("bpy.types.conjac_settings.sharp_*", "cloth"),
     ("bpy.ops.conjac.*collide*", "contact"), ("bpy.ops.conjac.select_crossing*", "contact"),
-    ("bpy.ops.conjac.contact_attributes*", "contact"),
+    ("bpy.ops.conjac.contact_attributes*", "contact"), ("bpy.ops.conjac.add_obstacles*", "contact"),
     ("bpy.types.conjac_contact*", "contact"),
     ("bpy.ops.conjac.*_spring*", "mechanisms"), ("bpy.ops.conjac.*_attachment*", "mechanisms"),
     ("bpy.ops.conjac.jiggle*", "mechanisms"), ("bpy.ops.conjac.ragdoll*", "mechanisms"),

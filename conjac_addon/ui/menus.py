@@ -13,7 +13,7 @@ RUNS = ("bake", "pause", "cancel", "free_bake", "break_lock", "shared_bakes", No
 BODIES = ("suggest_handles", "add_handle", "add_spots", "add_attachment", "add_cut", "add_nail", "add_pull",
           "add_ground", "land", "collide", "select_crossing", "contact_attributes", "subdivide", "preview_tets",
           "remove_previews", None)
-MECHANISMS = ("add_spring", "remove_spring", "copy_to_bones", "drive_then_let_go", "show_joints",
+MECHANISMS = ("add_spring", "remove_spring", "copy_to_bones", "drive_then_let_go", "add_obstacles", "show_joints",
               "remove_joints_preview", None)
 
 #: operators that need a choice, as a menu of its own: name → property

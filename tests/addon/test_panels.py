@@ -350,6 +350,11 @@ def test_every_operator_has_a_button(soft_cube):
         buttons |= {name for kind, name in drawn(rig) if kind == "operator"}
         rig.conjac.enabled = False
         buttons |= {name for kind, name in drawn(rig) if kind == "operator"}
+    rig = mechanism()
+    bpy.ops.mesh.primitive_cube_add()
+    bpy.ops.conjac.add_collider()
+    soft_cube.conjac.contact.collides_with, rig.conjac.mechanism.touch_soft = "all", True
+    buttons |= {name for kind, name in advised(rig) if kind == "operator"}
     only_while_baking = {"conjac.pause", "conjac.cancel", "conjac.break_lock"}
     asked = {"conjac.shared_bakes", "conjac.replace_bake"}  # by windows
     assert {f"conjac.{name}" for name in dir(bpy.ops.conjac)} == buttons | only_while_baking | asked

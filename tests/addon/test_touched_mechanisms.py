@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 bpy = pytest.importorskip("bpy")
@@ -13,6 +14,7 @@ from test_simulation import add_ball  # noqa: E402
 
 from conjac.conjac_addon import bake, gather, members  # noqa: E402
 from conjac.conjac_addon.bake import place  # noqa: E402
+from conjac.conjac_addon.ui import advice  # noqa: E402
 from conjac.examples_blend import jelly  # noqa: E402
 from conjac.solver.errors import BadScene  # noqa: E402
 from conjac.solver.job.load import load  # noqa: E402
@@ -172,3 +174,66 @@ def test_bones_that_cross_a_soft_body_are_told_and_selected(arm, scene):  # noqa
     body.location.z = 0.145
     arm.conjac.mechanism.touch_soft = False
     assert bpy.ops.conjac.select_crossing() == {"FINISHED"} and body.mode == "OBJECT"
+
+
+def bump(kind, **where):
+    """A collider."""
+    getattr(bpy.ops.mesh, f"primitive_{kind}_add")(**where)
+    assert bpy.ops.conjac.add_collider() == {"FINISHED"}
+    return bpy.context.object
+
+
+def test_colliders_that_bones_pass_become_obstacles_by_a_button(arm, scene, tmp_path):  # noqa: F811
+    """Soft bodies lie on colliders; bones bump into the collection of their mechanism alone."""
+    body = free_jelly()
+    assert not told(arm) and not bpy.ops.conjac.add_obstacles.poll()
+    floor = bump("plane", size=4.0, location=(0.0, 0.0, -0.5))
+    step, bowl = bump("cube", size=0.2, location=(0.5, 1.0, -0.3)), bump("uv_sphere", location=(5, 0, 0))
+    under = bump("cube", location=(0, 0, -9.0))
+    arm.conjac.use_ground, arm.conjac.ground_height = True, -2.0  # which the last one is below
+    bowl.data.flip_normals()  # a room
+    for obj in (arm, body):
+        assert told(obj) == {"passed": 'Bones and rigid bodies pass "Plane", "Cube": a collider, but no obstacle',
+                             "hollow": 'Bones and rigid bodies pass "Sphere": it is hollow, so give Obstacles convex '
+                                       "pieces of it"}
+    bpy.context.view_layer.objects.active = body
+    assert bpy.ops.conjac.add_obstacles() == {"FINISHED"}
+    assert arm.conjac.mechanism.obstacles.objects.values() == [floor, step]
+    assert set(told(arm)) == {"hollow"} and bpy.ops.conjac.add_obstacles() == {"CANCELLED"} and under.users_scene
+    scene.collection.objects.unlink(bowl)
+    document, job = job_of(arm, tmp_path / "job")
+    slab, box = document["mechanisms"][1]["bodies"]
+    deep = job.array(slab["vertices"])
+    assert (slab["name"], box["name"]) == ("Plane", "Cube")
+    assert np.unique(deep[:, 2]).tolist() == pytest.approx([-0.4, 0.0])
+    # one that all drive is stopped by nothing, nor one that touches nothing soft
+    ball = bump("cube", location=(3, 3, 3))
+    assert "passed" in told(arm)
+    arm.pose.bones["B1"].conjac.role = "animated"
+    assert not told(arm)
+    arm.pose.bones["B1"].conjac.role = "simulated"
+    arm.conjac.mechanism.touch_soft = False
+    assert not told(arm) and ball.conjac.kind == "collider"
+
+
+def told(obj):
+    """What the panel says of colliders that bones pass."""
+    return {one.key: one.text for one in advice.look_at(obj, bpy.context.scene) if one.key in {"passed", "hollow"}}
+
+
+def test_a_bone_rests_on_a_plane_that_the_button_gave_it(arm, scene):  # noqa: F811
+    """It fell through: a plane is no hull, and a collider no obstacle."""
+    scene.frame_end = 12
+    hinge = arm.pose.bones["B1"].conjac
+    hinge.stiffness, hinge.damping = 0.0, 0.1
+    free_jelly(along=3.0)
+    bump("plane", size=4.0, location=(0.3, 0.0, -0.12))
+    bpy.context.view_layer.objects.active = arm
+    lowest = []
+    for given in (False, True):
+        if given:
+            assert bpy.ops.conjac.add_obstacles() == {"FINISHED"}
+        assert bake.bake_object(arm) == 0
+        scene.frame_set(12)
+        lowest.append(0.3 * world_of(arm, "B1")[2, 1])
+    assert lowest[0] < -0.12 and -0.09 < lowest[1] < -0.06
