@@ -194,13 +194,19 @@ class Bake:
             if finished and not self._replaces:
                 why = self.progress.error.partition("these changed: ")[2].partition(". ")[0]
                 self.would_replace = (f'All {finished} frames of "{self.name}" were baked before these changed: {why}. '
-                                      "Set them back to keep the frames; replaced ones cannot be brought back.")
+                                      "Set them back to keep the frames; replaced ones cannot be brought back."
+                                      + self._elsewhere())
                 raise StaleCache(f"its {finished} finished frames were baked before these changed: {why}",
                                  "Set them back, or bake again and let the frames be replaced", self.name)
             self.note("The settings have changed: the bake begins anew")
             self.progress = Progress(notes=self.progress.notes)
             yield from self._solve(resume=False)
         yield from self._finish()
+
+    def _elsewhere(self) -> str:
+        """A sentence where another scene plays the same frames."""
+        others = [one.name for one in self.object().users_scene if one.session_uid != self._scene]
+        return f' Scene "{others[0]}" plays the same frames: an object has one bake, in all scenes.' if others else ""
 
     def _read(self) -> Iterator[bool]:
         """Write the job folder; from its beginning again where the artist has undone or edited something meanwhile."""

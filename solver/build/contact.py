@@ -266,5 +266,7 @@ def _refuse_inside(prepared: list[Prepared], first: Index, skins: list[Index], o
             if i == j or not meets[i, j] or (point >= behind and its >= behind):
                 continue
             if winding_numbers(now[point][None], now, mesh)[0] > 0.5:
-                raise BadScene(f'it is inside "{other}" at the start', "Move it out; if what it is in is hollow, give "
-                               "that a wall with an inner side, or turn its normals inwards", name)
+                # an obstacle comes as large as its Thickness has made it
+                thick = f'lower the Thickness of "{other}" if it has one; ' if j >= len(solid) else ""
+                raise BadScene(f'it is inside "{other}" at the start', f"Move it out; {thick}if what it is in is "
+                               "hollow, give that a wall with an inner side, or turn its normals inwards", name)

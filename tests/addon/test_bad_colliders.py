@@ -41,7 +41,7 @@ def around(obj):
                                                        "Give it faces."),
     (geometry([(0, 0, 0), (1, 0, 0), (2, 0, 0)], faces=[(0, 1, 2)]), '"Wall" has 1 faces without area'),
     (geometry([(0, 0, 0), (1, 0, 0), (0, math.nan, 0)], faces=[(0, 1, 2)]), '"Wall": 1 of its vertices have '),
-    (thick, 'it is inside "Wall" at the start'),
+    (thick, 'it is inside "Wall" at the start. Move it out; lower the Thickness of "Wall" if it has one'),
     (around, 'it is inside "Wall" at the start'),
     (jumps, '"Wall" jumps by 50 m at frame 1.5')], ids=("edges", "flat", "nan", "thick", "around", "jumps"))
 def test_a_collider_that_cannot_be_is_refused_by_name(balls, scene, change, words):  # noqa: F811
