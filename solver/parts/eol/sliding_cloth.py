@@ -36,6 +36,7 @@ OFF = 0.25  #: of the thickness: a vertex that is further off its feature after 
 FOLDED, LIFTS, HANGS = 0.5, 0.5, 5.0
 LEAP = 1.0  #: of the thickness and a step's move: what is further through an edge is pushed out before it sits there
 NOWHERE = 1.0e-9  #: [m]: what is nearer to its feature is on it
+FLIES = 0.2  #: of its size: so far no vertex leaves the others in a step but where what pushes it was not found
 SHORTER = 0.5  #: of a step in which a face would be pulled through an edge
 SHORTEST = 1.0 / 64.0  #: of a step that is tried
 FIRMEST = 1.0e7  #: of a vertex' own diagonal: what is stiffer beside it leaves too few digits of all else
@@ -122,7 +123,9 @@ class SlidingCloth:
             elif not solved.deepest or h * SHORTER < shortest:  # in the shortest it comes out as far as it can
                 mesh, cone_rows = solved.mesh, solved.on_features
                 moved = self._advanced(mesh, solved.answer, h)
-                if material_reach(replace(mesh, slide=moved.slide), h) < 1.0:
+                if _flies_apart(mesh, moved):
+                    why = "cloth would fly apart"
+                elif material_reach(replace(mesh, slide=moved.slide), h) < 1.0:
                     why = "cloth slides through an edge faster than its triangles can follow"
                 else:
                     break
@@ -413,6 +416,12 @@ class SlidingCloth:
         asked.resistance = np.zeros((len(posed.impulse), MOST, MOST))
         asked.resistance[rubbed.vertices] = before
         return answer, enough
+
+
+def _flies_apart(mesh: SheetMesh, moved: SheetMesh) -> bool:
+    """Whether a vertex goes much farther than the cloth does on average."""
+    way = moved.x - mesh.x
+    return bool(np.abs(way - way.mean(axis=0)).max() > FLIES * np.ptp(mesh.material, axis=0).max())
 
 
 def _close(mesh: SheetMesh, places: Vec) -> Mask:
