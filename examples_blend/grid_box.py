@@ -15,6 +15,9 @@ def grid_box(scene: bpy.types.Scene, name: str, cells: Cells, edge: float, corne
              shade: Callable[[int, list[int]], int]) -> bpy.types.Object:
     """A closed box from `corner` on, faces outward. edge: of a cell [m].
 
+    Each quad begins at its lowest corner: Blender then cuts it in two as Box Grid does, from there to its highest one,
+    so that bent faces are seen where those of the tetrahedra are.
+
     shade: which of the mesh's materials a face has, by the axis it looks along and its cell, counted from 0.
     """
     vertices: list[tuple[float, float, float]] = []
@@ -41,7 +44,7 @@ def grid_box(scene: bpy.types.Scene, name: str, cells: Cells, edge: float, corne
                     cell[axis], cell[across], cell[along] = max(end - 1, 0), a, b
                     shades.append(shade(axis, cell))
                     # outward: the axes (axis, across, along) are left-handed for Y
-                    faces.append(tuple(corners if (end > 0) == (axis != 1) else reversed(corners)))
+                    faces.append(tuple(corners if (end > 0) == (axis != 1) else [corners[0], *corners[:0:-1]]))
     made = stage.mesh_object(scene, name, vertices, faces)
     made.data.polygons.foreach_set("material_index", shades)
     return made

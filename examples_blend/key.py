@@ -13,7 +13,7 @@ END = 60
 SHEET = (1, 10, 16, 24, 30, 40, 48, 58)  #: frames of the contact sheet
 EDGE, LONG, DEEP, JAW = 0.02, 10, 4, 3  #: cells of the lock [m], along, across with its back wall, and up a jaw
 KEY, BLADE, TOOTH = (24, 4, 1), 0.006, 0.010  #: cells of the key; half of what is thin of it, how far teeth stand out
-THICK = 0.0003  #: how far they are kept from each other's skin [m]: TetGen gives it corners that the mesh has not
+THICK = 0.0012  #: how far they are kept from each other's skin [m]: TetGen gives it corners that leave the mesh
 IN, STAY, OUT = 26, 32, 58  #: frames: all the way in, and out again
 WAY = 0.24  #: that it is pushed [m]
 
