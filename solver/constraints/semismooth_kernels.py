@@ -6,7 +6,7 @@ import numpy as np
 
 from ..threads import kernel
 
-UNSETTLED = -1  #: what `agree` says instead of a number of iterations
+UNSETTLED = -1  #: what `semismooth_newton` says instead of a number of iterations
 
 
 @kernel("i8(f8[:,::1], f8[::1], f8[::1], f8[::1], f8[::1], i8, i8, f8[::1], i8[::1])",

@@ -133,8 +133,9 @@ def _is_near(p, q, points, x, corners, group, square, nodes, work):  # type: ign
 
 @kernel("i8(f8[:,::1], i8, i8, f8[:,::1], i4[:,::1], i4[::1], f8, i4[:,::1])")
 def all_pairs(box, points, first, x, corners, group, distance, out):  # type: ignore[no-untyped-def]
-    """As `near_pairs`, of boxes in the order of the rows and without a grid: the first rows with the others, or where
-    none are, each with each; sorted."""
+    """Pairs of rows whose boxes overlap and that are within a distance, into `out`, (room, 2), as many as there are:
+    the first rows with the others, or where there are no first ones each with each. Boxes stand in the rows' order;
+    nothing is sorted into a grid, so pairs come in order."""
     square, count, many = distance * distance, 0, box.shape[0]
     work, nodes = np.empty(WORK), np.empty(4, dtype=np.int32)
     for p in range(first if first > 0 else many):

@@ -200,8 +200,9 @@ def inverse_of_ends(work, inverse):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[::1], f8, f8, f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], f8[:,::1])")
 def definite_bend(work, first, second, rows, axes, part, vectors, values, out):  # type: ignore[no-untyped-def]
-    """As `bend`, without what is negative; the rest is room. All that it acts on are rows of weights along the way, two
-    or three at most, and the first of them across it, two: in these it is a matrix of a few rows."""
+    """first ∂²D/∂x² + second ∂D/∂x ∂D/∂xᵀ of a pair, out (12, 12), without what is negative; the rest is room. All
+    that it acts on are rows of weights along the way, two or three at most, and the first of them across it, two: in
+    these it is a matrix of a few rows."""
     count, free = frame(work, rows, axes), int(work[FREE])
     size = count + 2
     inverse, arms = np.empty((2, 2)), np.empty((2, 5))

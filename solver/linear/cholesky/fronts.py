@@ -88,7 +88,7 @@ class Following:
     That one serves what comes after it in the same way: what touches goes on touching."""
 
     def __init__(self, first: sp.csc_matrix, kept: int, order: Callable[[sp.csc_matrix, bool], Index]) -> None:
-        """order: that of a library, as LinearSolver has it."""
+        """order: of a graph, in which little fills in; that of a library."""
         self._first, self._kept, self._order = (first.indptr, first.indices), kept, order
         self._first_tree: Tree | None = None  #: how the first pattern is eliminated
         self._work = 0.0  #: of the pattern that an order was looked for last

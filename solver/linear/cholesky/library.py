@@ -30,7 +30,8 @@ class Library(ABC):
     @staticmethod
     @abstractmethod
     def order(graph: sp.csc_matrix, lasts: bool = True) -> Index:
-        """As LinearSolver has it."""
+        """An order in which little fills in, (n,), of a graph (n, n). lasts: whether what is to be eliminated last may
+        be told afterwards."""
 
     @abstractmethod
     def _analyse(self, lower: sp.csc_matrix) -> None:
