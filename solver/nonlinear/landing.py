@@ -79,9 +79,11 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
             ahead = problem.strain(direction) / FAR_LESS
         # what goes slowly on a factor of before says little about how far it still goes
         rest = ahead if by_strain else min(moved, ahead) if is_fresh or not is_slow else max(moved, ahead)
-        if share == 1.0 and rest <= strain_left and \
-                (accepts or problem.is_balanced(at, direction)):
-            return problem, at.unknowns
+        if share == 1.0 and rest <= strain_left:
+            if is_slow and not is_fresh:
+                served = SERVES  # how little such a one moves may be its own: the next one has a factor of its own
+            elif accepts or problem.is_balanced(at, direction):
+                return problem, at.unknowns
         last = moved if share == 1.0 else 0.0
         if share == 1.0 and count < LAGGED:
             before, problem = problem, problem_at(problem.positions(problem.velocities(at.unknowns)))

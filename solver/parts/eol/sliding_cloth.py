@@ -123,7 +123,7 @@ class SlidingCloth:
             elif not solved.deepest or h * SHORTER < shortest:  # in the shortest it comes out as far as it can
                 mesh, cone_rows = solved.mesh, solved.on_features
                 moved = self._advanced(mesh, solved.answer, h)
-                if _flies_apart(mesh, moved):
+                if _flies_apart(mesh, moved, cloth.pin >= 0):
                     why = "cloth would fly apart"
                 elif material_reach(replace(mesh, slide=moved.slide), h) < 1.0:
                     why = "cloth slides through an edge faster than its triangles can follow"
@@ -418,10 +418,12 @@ class SlidingCloth:
         return answer, enough
 
 
-def _flies_apart(mesh: SheetMesh, moved: SheetMesh) -> bool:
-    """Whether a vertex goes much farther than the cloth does on average."""
+def _flies_apart(mesh: SheetMesh, moved: SheetMesh, pinned: Mask) -> bool:
+    """Whether a vertex goes much farther than the cloth does on average, and than what pins it is drawn along by."""
     way = moved.x - mesh.x
-    return bool(np.abs(way - way.mean(axis=0)).max() > FLIES * np.ptp(mesh.material, axis=0).max())
+    apart = np.abs(way - way.mean(axis=0)).max(axis=1)
+    drawn = float(apart[pinned].max(initial=0.0))
+    return bool(apart.max() > drawn + FLIES * np.ptp(mesh.material, axis=0).max())
 
 
 def _close(mesh: SheetMesh, places: Vec) -> Mask:
