@@ -40,7 +40,7 @@ LINES = (
     Line("A frame of ten jellies in a bowl", "contact.bowl", "bowl_frame_s", "s"),
     Line("Cloth with *Sharp Edges*, 1,700 faces, without self-collision, a step", "sharp_cloth", "edge_ms", "ms"),
     Line("Such cloth, 200 faces", "sharp_cloth", "lo_res_ms", "ms"),
-    Line("EDGE as artists bake it, up to 2,400 faces that keep out of each other, a step", "sharp_scenes",
+    Line("EDGE as artists bake it, cloth that keeps out of itself, a step", "sharp_scenes",
          "edge_scene_ms", "ms"),
     Line("Gap between such cloth and its edge", "sharp_variants.edge", "edge_gap_eol", "m"),
     Line("A step of full FEM", "step", "vanilla_ms", "ms"),

@@ -93,8 +93,8 @@ def rows(row: str, steps: int = STEPS) -> dict[str, dict[str, float]]:
     out = {}
     name, methods = ROWS[row]
     for method, count in methods:
-        out[method if method == "vanilla" else f"{method} {count}"] = row = pair(name, method, count, steps)
-        print(f"  {name} {method} {count}: {row}", file=sys.stderr, flush=True)
+        out[method if method == "vanilla" else f"{method} {count}"] = told = pair(name, method, count, steps)
+        print(f"  {name} {method} {count}: {told}", file=sys.stderr, flush=True)
     return out
 
 

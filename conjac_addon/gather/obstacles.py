@@ -16,10 +16,11 @@ from .. import settings as properties
 from . import turns
 from .evaluation import Evaluation, coordinates
 from .folder import JobFolder
+from .mesh import FLAT
+from .mesh import triangles as mesh_triangles
 
 Array = NDArray[np.float64]
 
-FLAT = 1.0e-6  #: of its size: what is no thicker is a sheet
 SLAB = 0.1  #: of its size: so far a sheet goes on behind its faces
 FULL = 0.8  #: of its convex hull: what encloses less is hollow
 
@@ -94,7 +95,7 @@ class Obstacles:
         """Vertices of each loose part in the object's own frame [m], without scale."""
         evaluated = self._evaluation.evaluated(obj)
         mesh = evaluated.to_mesh()
-        local, triangles = coordinates(mesh), faces(mesh)
+        local, triangles = coordinates(mesh), mesh_triangles(mesh)
         edges = np.empty(2 * len(mesh.edges), dtype=np.int32)
         mesh.edges.foreach_get("vertices", edges)
         evaluated.to_mesh_clear()
@@ -114,14 +115,6 @@ class Obstacles:
             raise BadInput(f'it is an obstacle of "{self._evaluation.object.name}" and has no faces around a volume',
                            "Give it some", obj.name)
         return found
-
-
-def faces(mesh: bpy.types.Mesh) -> NDArray[np.int32]:
-    """Its triangles, (m, 3)."""
-    mesh.calc_loop_triangles()
-    found = np.empty(3 * len(mesh.loop_triangles), dtype=np.int32)
-    mesh.loop_triangles.foreach_get("vertices", found)
-    return found.reshape(-1, 3)
 
 
 def flat_along(points: Array) -> Array | None:
@@ -144,7 +137,7 @@ def is_full(mesh: bpy.types.Mesh) -> bool:
     """Whether each loose part of a mesh, without modifiers, is flat or about as large as its convex hull: a mechanism
     bumps into that, so a bowl is full to it.
     """
-    x, triangles = coordinates(mesh), faces(mesh)
+    x, triangles = coordinates(mesh), mesh_triangles(mesh)
     edges = np.empty(2 * len(mesh.edges), dtype=np.int32)
     mesh.edges.foreach_get("vertices", edges)
     label = _loose_parts(len(x), edges.reshape(-1, 2))

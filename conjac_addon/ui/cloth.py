@@ -31,6 +31,9 @@ def draw_stretch(layout: bpy.types.UILayout, context: bpy.types.Context) -> None
     settings = context.object.conjac
     setting(layout, settings, "membrane")
     sections.draw_params(layout, settings, "membrane")
+    limit = catalogue.STRETCH_LIMIT
+    if getattr(settings, limit.key) and members.is_sharp(context.object):
+        hint(layout, f"{limit.label} does not count with Sharp Edges")
 
 
 def draw_bending(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

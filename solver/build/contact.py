@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from .. import catalogue
 from ..contact.find.mesh import Surfaces
 from ..contact.laws.embedded import Embedded, Riding
-from ..contact.laws.interface import ContactLaw, Loads
+from ..contact.laws.interface import ContactLaw, LoadsOnCloth
 from ..contact.laws.pushed_apart import Crossing, PushedApart
 from ..coordinates.free_nodes import FreeNodes
 from ..errors import BadScene
@@ -126,7 +126,7 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
 
 
 def _loads(job: Job, prepared: list[Prepared], mass: Vec, first: Index, obstacles: Obstacles,
-           riding: Riding) -> Loads | None:
+           riding: Riding) -> LoadsOnCloth | None:
     """What may lie on cloth; None where there is no cloth, or nothing else that has a mass."""
     if not any(one.body.cloth is not None for one in prepared):
         return None
@@ -143,7 +143,7 @@ def _loads(job: Job, prepared: list[Prepared], mass: Vec, first: Index, obstacle
     if not behind.any():
         return None
     carried = riding.corners
-    return Loads(np.concatenate([area, area[carried].min(axis=1)]),
+    return LoadsOnCloth(np.concatenate([area, area[carried].min(axis=1)]),
                  np.concatenate([behind, behind[carried].max(axis=1)]))
 
 

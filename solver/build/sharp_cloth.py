@@ -83,7 +83,7 @@ def sharp_cloth(job: Job, prepared: Prepared, place: int, around: Around) -> tup
     shown = ShownSheet(nodes, material, triangles, to_object)
     notes = [f'"{body.name}": {note}' for note in (*prepared.volume.notes, *prepared.fields.notes,
                                                         ALONE.format(what=_touched(surfaces, pushing)),
-                                                        *_passed(job, body))]
+                                                        *_passed(job, body), *_unlimited(cloth))]
     return SharpCloth(body.name, steps, Cloth.at_rest(mesh, pins), shown, job.scene.time.start, notes), meeting
 
 
@@ -100,6 +100,13 @@ def _passed(job: Job, body: schema.Body) -> list[str]:
     named = ", ".join(f'"{name}"' for name in others)
     return [f"It passes through {named}, with Sharp Edges as well: cloth with them touches any other cloth, so switch "
             "them off on one of the two"]
+
+
+def _unlimited(cloth: schema.Cloth) -> list[str]:
+    """A sentence where it is to have a limit to its stretch."""
+    if not parameters("membrane", cloth.membrane).get(catalogue.STRETCH_LIMIT.key):
+        return []
+    return [f"{catalogue.STRETCH_LIMIT.label} does not count with Sharp Edges, whose steps are linearised once"]
 
 
 def _meeting(place: int, density: float, things: Things, surfaces: list[Surface], pinned: int, holds: list[Hold]
@@ -151,6 +158,8 @@ def _fabric(body: schema.Body, cloth: schema.Cloth) -> Fabric:
 
 def _law(family: str, choice: schema.Choice) -> Law:
     make, params = catalogue.find(family, choice.kind).load(), parameters(family, choice)
+    # a step of it is linearised once: threads that get a hundred times stiffer within one would throw it about
+    params.pop(catalogue.STRETCH_LIMIT.key, None)
 
     def law(sheet: Sheet) -> SheetLaw:
         made: SheetLaw = make(sheet, params)
@@ -172,7 +181,7 @@ def _pushing(job: Job, prepared: Prepared, cloth: schema.Cloth, things: Things) 
     contact, body = job.scene.contact, prepared.body
     if contact is None:
         return None
-    itself = body.touches is None or body.name in body.touches
+    itself = prepared.touches_itself
     triangles, which = things.round_triangles
     if not (itself or len(triangles)):
         return None

@@ -11,15 +11,15 @@ from __future__ import annotations
 
 from .cloth import ENTRIES as _CLOTH
 from .cloth import NUMBERS as CLOTH_NUMBERS
-from .cloth import SHARP, SHARP_COARSER, SHARP_NUMBERS, SHARP_OPTIONS
+from .cloth import SHARP, SHARP_COARSER, SHARP_NUMBERS, SHARP_OPTIONS, STRETCH_LIMIT
 from .entry import Entry, Param
 from .mechanisms import ENTRIES as _MECHANISMS
 from .soft_bodies import ACTIVATION, BETA, DENSITY, MODES, POISSON_RATIO, WOBBLE_HALF_LIFE, YOUNGS_MODULUS
 from .soft_bodies import ENTRIES as _SOFT_BODIES
 
 __all__ = ["ACTIVATION", "BETA", "CLOTH_NUMBERS", "DENSITY", "ENTRIES", "MODES", "POISSON_RATIO", "SCENE_VERSION",
-           "SHARP", "SHARP_COARSER", "SHARP_NUMBERS", "SHARP_OPTIONS", "WOBBLE_HALF_LIFE", "YOUNGS_MODULUS", "Entry",
-           "Param", "default", "family", "find", "maps", "menu"]
+           "SHARP", "SHARP_COARSER", "SHARP_NUMBERS", "SHARP_OPTIONS", "STRETCH_LIMIT", "WOBBLE_HALF_LIFE",
+           "YOUNGS_MODULUS", "Entry", "Param", "default", "family", "find", "maps", "menu"]
 
 SCENE_VERSION = 1  #: of scene.json, the one number that the add-on and the solver must agree on
 

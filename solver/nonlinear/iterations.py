@@ -50,7 +50,7 @@ class PosedRates(Posed, Protocol):
         """The smallest change of rates u that is one."""
 
 
-class Balancing(Posed, Protocol):
+class Settling(Posed, Protocol):
     """That of dynamic nodes which others follow, maybe with joints."""
 
     def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
@@ -242,7 +242,7 @@ class Rates(Iterations[PosedRates]):
         raise StepFailed(f"{self._who} did not settle in {self.count} iterations")
 
 
-class Coupled(Iterations[Balancing]):
+class Coupled(Iterations[Settling]):
     """Velocities v = J(x) v_d + w with Jᵀ (M (v − v̂) − a h (f(x) + D v)) = 0, and positions x in which the
     quasistatic nodes balance.
 
@@ -253,7 +253,7 @@ class Coupled(Iterations[Balancing]):
     [ConJac 11, changed: iterated]
     """
 
-    def __init__(self, pose_at: Callable[[Vec, Vec, bool], Balancing], evaluate: Evaluate, stage: StageShape,
+    def __init__(self, pose_at: Callable[[Vec, Vec, bool], Settling], evaluate: Evaluate, stage: StageShape,
                  start: State, limits: StopRule, extent: float, who: str = "dynamic nodes and balance") -> None:
         """extent: of the body [m]. who: is named where it fails."""
         super().__init__(pose_at, stage, start, limits)
@@ -261,7 +261,7 @@ class Coupled(Iterations[Balancing]):
         self._offset = np.zeros_like(self.base)
         self._first = self._goal = 0.0
 
-    def take(self, posed: Balancing, found: Vec, way: Vec, share: float) -> None:
+    def take(self, posed: Settling, found: Vec, way: Vec, share: float) -> None:
         # what the last iteration settled is where this one begins to
         u = self.u + share * way
         moved = self.base + self.reached * u + self._offset
@@ -270,7 +270,7 @@ class Coupled(Iterations[Balancing]):
         self.led = self.reached * float(np.abs(way).max(initial=0.0))
         self.moved = max(self.led, float(np.abs(self.q - moved).max(initial=0.0)))
 
-    def is_done(self, posed: Balancing) -> bool:
+    def is_done(self, posed: Settling) -> bool:
         self._goal = self._goal or self.limits.tolerance * (self.moved + ALL * self._extent)
         self._first = self._first or self.moved
         self.largest = self._first  # what grows from there on is no nearer
@@ -288,19 +288,19 @@ class Kept(Coupled):
 
     near = np.inf
 
-    def __init__(self, pose_at: Callable[[Vec, Vec, bool], Balancing], moved_on: Callable[[Vec, Vec], Balancing | None],
+    def __init__(self, pose_at: Callable[[Vec, Vec, bool], Settling], moved_on: Callable[[Vec, Vec], Settling | None],
                  changes: Anderson, evaluate: Evaluate, stage: StageShape, start: State, limits: StopRule,
                  extent: float, who: str) -> None:
         """moved_on: the stage at coordinates and rates on the last factor; None where that does not serve. changes: of
         stages before on it."""
         limits = replace(limits, tolerance=min(limits.tolerance, ROUGH))
         super().__init__(pose_at, evaluate, stage, start, limits, extent, who)
-        self._moved_on: Callable[[Vec, Vec], Balancing | None] = moved_on
+        self._moved_on: Callable[[Vec, Vec], Settling | None] = moved_on
         self._changes, self._progress = changes, Progress(limits.tolerance, limits.patience)
         self.stiffness.is_true = self._serves = True
         changes.start()
 
-    def pose(self) -> Balancing:
+    def pose(self) -> Settling:
         posed = self._moved_on(self.q, self.u) if self._serves else None
         if posed is None:
             posed = super().pose()
@@ -309,12 +309,12 @@ class Kept(Coupled):
         self._serves = True
         return posed
 
-    def take(self, posed: Balancing, found: Vec, way: Vec, share: float) -> None:
+    def take(self, posed: Settling, found: Vec, way: Vec, share: float) -> None:
         self.u = self._changes.next(self.u, way, len(way))
         self.q = self.base + self.reached * self.u
         self.moved = self.led = self.reached * float(np.abs(way).max(initial=0.0))
 
-    def is_done(self, posed: Balancing) -> bool:
+    def is_done(self, posed: Settling) -> bool:
         done = super().is_done(posed)
         # one on the matrix itself leaves the square of what it changed, this one a share
         return done and (left(self.moved, self.last) if self.count > 1 else self.moved) <= LEAVES * self._goal

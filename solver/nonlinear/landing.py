@@ -18,7 +18,7 @@ MOST = 4  #: times as many iterations, after which it is as well
 MORE_ROOM = "Give what touches there more room, move it more slowly, or use shorter steps"
 KEPT = 0.3  #: of the last move: where a factor's next one is no more it need not be made anew
 FAR_LESS = 1.0e3  #: times less energy than after one that was may be left after an iteration on another's factor
-LAGGED = 12  #: factors, after which friction keeps its loads
+LAGGED = 12  #: iterations after which friction keeps its loads
 SLOW = 0.5  #: of the last move: after one that is more, another factor of projected stiffness would be as slow
 SERVES = 8  #: iterations that a factor serves at most where they are slow
 ASTRAY = 2.0  #: times the last move: where a kept factor leads farther it is made anew
@@ -81,7 +81,8 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
         rest = ahead if by_strain else min(moved, ahead) if is_fresh or not is_slow else max(moved, ahead)
         if share == 1.0 and rest <= strain_left:
             if is_slow and not is_fresh:
-                served = SERVES  # how little such a one moves may be its own: the next one has a factor of its own
+                # how little such a one moves may be its own: the next one is fresh, or leads far less far
+                served = SERVES
             elif accepts or problem.is_balanced(at, direction):
                 return problem, at.unknowns
         last = moved if share == 1.0 else 0.0

@@ -41,8 +41,6 @@ def opened(x: Vec, tets: Index, source: Index, apart: Index, width: float) -> Ve
 
 def opened_if_clear(x: Vec, tets: Index, source: Index, apart: Index, width: float) -> Vec:
     """The same of a body that has moved: by less where it would cross itself."""
-    if not width:
-        return x
     skin = boundary_faces(tets)[0]
     surfaces = Surfaces(x, skin, np.full(len(x), -1))
     for share in SHARES:

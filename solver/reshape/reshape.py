@@ -85,7 +85,7 @@ class Reshape:
                 from ..world.carried import HISTORIES  # its kernels are compiled where something rides
 
                 # what an integrator remembers of both is of other unknowns now
-                carrier = world.parts.index(ride.carrier)
+                carrier = next(i for i, one in enumerate(world.parts) if one is ride.carrier)
                 kept = {key: value for key, value in states[carrier].memory.items() if key not in HISTORIES}
                 states[carrier] = replace(states[carrier], memory=kept)
             world = world.with_part(k, part, rides)

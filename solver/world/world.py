@@ -95,7 +95,7 @@ class World:
         """The same world with another part in the place of the k-th, after that was reshaped. rides: those that it is
         in now, in place of those that the k-th was in."""
         parts = [part if i == k else one for i, one in enumerate(self.parts)]
-        others = [ride for ride in self.rides if self.parts[k] not in (ride.rider, ride.carrier)]
+        others = [ride for ride, *both in self._rides if k not in both]
         other = World(parts, self._order, rides=[*others, *rides], meetings=self._meetings)
         other.notes = [*self.notes, *(note for note in part.notes if note not in self.notes)]
         return other

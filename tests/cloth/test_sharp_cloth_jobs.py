@@ -5,6 +5,7 @@ import pytest
 from cloth_jobs import BOX, Quiet, cloth_body, cloth_job, obstacle
 from matrix import some
 from sheets import grid
+from small_jobs import change
 
 from solver.build.world import build
 from solver.frames.read import Cache
@@ -160,3 +161,15 @@ def test_cloth_that_passes_through_other_cloth_with_sharp_edges_says_so(tmp_path
     said = [note for note in world.notes if "passes through" in note]
     assert len(said) == (2 if both else 0)
     assert not both or 'It passes through "High"' in said[0] and 'It passes through "Low"' in said[1]
+
+
+def test_a_limit_to_its_stretch_does_not_count(tmp_path):
+    """Its steps are linearised once, and threads that get stiff within one threw it about: the same bytes without."""
+    frames = []
+    for name, params in (("without", {}), ("limited", {"stretch_limit": 1e-3})):
+        job = draped(tmp_path / name, end=6)
+        change(job, "bodies.0.cloth.membrane", {"kind": "corotated_membrane", "params": params})
+        world, _ = build(load(job), lambda *stage: None)
+        assert any("Stretch Limit does not count with Sharp Edges" in note for note in world.notes) == bool(params)
+        frames.append(baked(job).sheets(6)["Cloth"].x)
+    assert np.array_equal(*frames)

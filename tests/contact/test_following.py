@@ -8,11 +8,13 @@ from contact_scenes import ball, balls_in_a_bowl
 from matrix import some
 from small_jobs import change
 from touching import (
+    QUICK,
     box,
     contact_job,
     crosses,
     distance,
     keep_momentum_where_they_collide,
+    lively,
     obstacle,
     sheet,
     soft,
@@ -26,13 +28,6 @@ from solver.state import State
 
 H = 1 / 96
 CONJAC = {"method": {"kind": "conjac"}}
-QUICK = {"integrator": {"kind": "sdirk2"}, "stage_solver": {"kind": "quick"}}
-
-
-def lively(body, arrays, picked):
-    """The body with these dynamic nodes."""
-    arrays[f"{body['name']}_dynamic"] = np.asarray(picked, np.int32)
-    return body | {"dynamic": {"nodes": f"arrays/{body['name']}_dynamic.npy"}}
 
 
 def two_boxes(folder, picked=(0, 5, 26), **scene):

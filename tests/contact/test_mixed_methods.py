@@ -5,12 +5,15 @@ import pytest
 from matrix import some
 from small_jobs import change
 from touching import (
+    QUICK,
     box,
     contact_job,
     crosses,
     distance,
     keep_momentum_where_they_collide,
+    lively,
     obstacle,
+    resumed_alike,
     sheet,
     soft,
     stepped,
@@ -18,20 +21,15 @@ from touching import (
 from worlds import nodes_of, world_of
 
 from solver.errors import BadScene
-from solver.frames.read import Cache
 from solver.job.load import load
-from solver.simulate import bake
 from solver.state import State
 
 H = 1 / 96
-QUICK = {"integrator": {"kind": "sdirk2"}, "stage_solver": {"kind": "quick"}}
 
 
-def lively(body, arrays, picked, **params):
+def by_conjac(body, arrays, picked):
     """The body with ConJac's dynamic nodes."""
-    arrays[f"{body['name']}_dynamic"] = np.asarray(picked, np.int32)
-    return body | {"dynamic": {"nodes": f"arrays/{body['name']}_dynamic.npy"},
-                   "method": {"kind": "conjac", "params": params}}
+    return lively(body, arrays, picked) | {"method": {"kind": "conjac"}}
 
 
 def two_boxes(folder, picked=(0, 5, 26), conjac=True, **scene):
@@ -39,7 +37,7 @@ def two_boxes(folder, picked=(0, 5, 26), conjac=True, **scene):
     arrays = {}
     left = soft("Left", *box((2, 2, 2), (0.2, 0.2, 0.2)), arrays)
     right = soft("Right", *box((2, 2, 2), (0.2, 0.2, 0.2), (0.25, 0.06, 0.05)), arrays, modulus=5e4)
-    job = contact_job(folder, [lively(left, arrays, picked) if conjac else left, right], [], arrays,
+    job = contact_job(folder, [by_conjac(left, arrays, picked) if conjac else left, right], [], arrays,
                       **{"gravity": [0.0, 0.0, 0.0], **scene})
     part = nodes_of(load(job))
     u = np.zeros((54, 3))
@@ -90,7 +88,7 @@ def stack(folder, **scene):
     arrays, damping = {}, {"kind": "rayleigh", "params": {"stiffness_damping": 0.01}}
     bodies = [soft(name, *box((2, 2, 2), (0.2, 0.2, 0.2), (-0.1 + 0.01 * k, -0.1, 0.01 + 0.21 * k)), arrays,
                    modulus=3e4, friction=0.5, damping=damping) for k, name in enumerate(("Low", "High"))]
-    bodies[0] = lively(bodies[0], arrays, (18, 20, 24, 26))
+    bodies[0] = by_conjac(bodies[0], arrays, (18, 20, 24, 26))
     return contact_job(folder, bodies, [obstacle("Floor", *sheet(2.0, 3), arrays, friction=0.5)], arrays, **scene)
 
 
@@ -126,7 +124,7 @@ def jelly_and_sheet(folder, under, cells=6, **scene):
         jelly = soft("Jelly", *box((2, 2, 2), (0.1, 0.1, 0.1), (-0.05, -0.05, 0.02)), arrays, density=300.0)
         arrays["pins"] = np.array([0, cells, side * cells, side * side - 1], np.int32)
         cloth["pin"] = {"nodes": "arrays/pins.npy"}
-    return contact_job(folder, [cloth, lively(jelly, arrays, (2, 8, 20, 26))], [], arrays, **scene)
+    return contact_job(folder, [cloth, by_conjac(jelly, arrays, (2, 8, 20, 26))], [], arrays, **scene)
 
 
 @pytest.mark.parametrize("under, integrator, solver", some(
@@ -191,7 +189,7 @@ def two_on_rods(folder, kinds, friction=0.0, **scene):
         one = soft(name, nodes, tets, arrays)
         one["attach"] = [{"mechanism": "M", "body": f"Rod{k}", "nodes": f"arrays/held{k}.npy"}]
         picked = {"corners": free[[0, 2, 15, 17]], "all": free, "own": None}[kinds[k]]
-        bodies.append(one if picked is None else lively(one, arrays, picked))
+        bodies.append(one if picked is None else by_conjac(one, arrays, picked))
         rods.append({"name": f"Rod{k}", "position": [0.02 * k, 0.01 * k, 0.345 - 0.215 * k], "density": 1000.0,
                      "shape": {"kind": "box", "params": {"size_x": 0.02, "size_y": 0.4, "size_z": 0.02}}})
     law = {"law": {"kind": "barrier", "params": {"friction_coefficient": friction}}}
@@ -239,7 +237,7 @@ def test_both_stand_on_the_ground_and_its_friction_holds_them(tmp_path, integrat
     arrays = {}
     bodies = [soft(name, *box((2, 2, 2), (0.2, 0.2, 0.2), (0.0, 0.4 * k, 0.0)), arrays, modulus=1e5)
               for k, name in enumerate(("One", "Other"))]
-    bodies[0] = lively(bodies[0], arrays, (18, 20, 24, 26))
+    bodies[0] = by_conjac(bodies[0], arrays, (18, 20, 24, 26))
     ground = {"point": [0, 0, 0], "normal": [0, 0, 1], "stiffness": 2e3,
               "friction": {"kind": "coulomb", "params": {"friction_coefficient": 0.3}}}
     part = nodes_of(load(contact_job(tmp_path / "job", bodies, [], arrays, ground=ground,
@@ -260,23 +258,9 @@ def test_both_stand_on_the_ground_and_its_friction_holds_them(tmp_path, integrat
     assert pressed == pytest.approx(9.81 * 24 * H, rel=0.2)
 
 
-class Quiet:
-    """A reporter that nobody listens to."""
-
-    def __getattr__(self, name):
-        return lambda *told: None
-
-
 @pytest.mark.long  # a state of this scene goes on with the same bytes in the test below
 def test_a_bake_that_goes_on_in_mid_contact_has_the_same_bytes(tmp_path):
-    jobs = [stack(tmp_path / name, **QUICK) for name in ("whole", "resumed")]
-    for job in jobs:
-        change(job, "time.snapshot_every", 2)
-    bake(jobs[0], Quiet(), frames=(1, 9))
-    bake(jobs[1], Quiet(), frames=(1, 6))
-    bake(jobs[1], Quiet(), frames=(1, 9), resume=True)
-    whole, resumed = (Cache(job / "cache") for job in jobs)
-    assert np.array_equal(whole.vertices(9), resumed.vertices(9))
+    resumed_alike([stack(tmp_path / name, **QUICK) for name in ("whole", "resumed")])
 
 
 def test_a_state_in_mid_contact_goes_on_with_the_same_bytes(tmp_path):

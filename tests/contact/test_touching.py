@@ -5,7 +5,18 @@ import pytest
 from contact_scenes import balls_in_a_bowl, bent_bar
 from matrix import some
 from small_jobs import change
-from touching import box, contact_job, distance, keep_momentum_where_they_collide, obstacle, sheet, soft, stepped
+from touching import (
+    Quiet,
+    box,
+    contact_job,
+    distance,
+    keep_momentum_where_they_collide,
+    obstacle,
+    resumed_alike,
+    sheet,
+    soft,
+    stepped,
+)
 from worlds import nodes_of
 
 from solver.contact.find.distance_kernels import squares
@@ -416,26 +427,9 @@ def test_friction_is_the_slope_of_its_potential():
 
 # whole scenes, through the loop of a bake
 
-class Quiet:
-    """A reporter that nobody listens to."""
-
-    def __getattr__(self, name):
-        return lambda *told: None
-
-
 @pytest.mark.long  # a bake of cloth on a box is resumed in test_cloth_contact, a state of this scene further up
 def test_a_bake_that_goes_on_in_mid_contact_has_the_same_bytes(tmp_path):
-    from solver.frames.read import Cache
-    from solver.simulate import bake
-
-    jobs = [two_on_a_floor(tmp_path / name) for name in ("whole", "resumed")]
-    for job in jobs:
-        change(job, "time.snapshot_every", 2)
-    bake(jobs[0], Quiet(), frames=(1, 9))
-    bake(jobs[1], Quiet(), frames=(1, 6))
-    bake(jobs[1], Quiet(), frames=(1, 9), resume=True)
-    whole, resumed = (Cache(job / "cache") for job in jobs)
-    assert np.array_equal(whole.vertices(9), resumed.vertices(9))
+    whole = resumed_alike([two_on_a_floor(tmp_path / name) for name in ("whole", "resumed")])
     assert whole.vertices(6)[:27, 2].min() < 0.02  # it lay on the floor where it was stopped
 
 

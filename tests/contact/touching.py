@@ -3,9 +3,13 @@
 import json
 
 import numpy as np
-from small_jobs import box_tets, write_job
+from small_jobs import box_tets, change, write_job
+
+from solver.frames.read import Cache
+from solver.simulate import bake
 
 VANILLA = {"kind": "vanilla"}
+QUICK = {"integrator": {"kind": "sdirk2"}, "stage_solver": {"kind": "quick"}}
 
 
 def sheet(size=1.0, cells=2, z=0.0):
@@ -92,3 +96,29 @@ def keep_momentum_where_they_collide(part, state, h):
 
 def read(job):
     return json.loads((job / "scene.json").read_text())
+
+
+def lively(body, arrays, picked):
+    """The body with these dynamic nodes."""
+    arrays[f"{body['name']}_dynamic"] = np.asarray(picked, np.int32)
+    return body | {"dynamic": {"nodes": f"arrays/{body['name']}_dynamic.npy"}}
+
+
+class Quiet:
+    """A reporter that nobody listens to."""
+
+    def __getattr__(self, name):
+        return lambda *told: None
+
+
+def resumed_alike(jobs, first=6, end=9):
+    """The cache of the first of two equal jobs, baked at once; the other is stopped in between and has the same bytes.
+    """
+    for job in jobs:
+        change(job, "time.snapshot_every", 2)
+    bake(jobs[0], Quiet(), frames=(1, end))
+    bake(jobs[1], Quiet(), frames=(1, first))
+    bake(jobs[1], Quiet(), frames=(1, end), resume=True)
+    whole, resumed = (Cache(job / "cache") for job in jobs)
+    assert np.array_equal(whole.vertices(end), resumed.vertices(end))
+    return whole

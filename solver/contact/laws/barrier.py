@@ -13,7 +13,7 @@ from ...threads import share
 from ..find.distance_kernels import SQUARE, WAY, WORK
 from ..find.mesh import NearPairs, Surfaces
 from .barrier_kernels import PARALLEL, push, stiffen
-from .interface import Loads
+from .interface import LoadsOnCloth
 from .sliding import Sliding
 
 #: of a mean edge: how far nodes may go before near pairs are looked for again; farther than an edge is long nearly all
@@ -47,7 +47,7 @@ class Barrier:
     """
 
     def __init__(self, surfaces: Surfaces, rest: Vec, stiffness: Vec, friction: Vec, reach: float | Vec,
-                 params: Mapping[str, float], thickness: Vec, loads: Loads | None = None) -> None:
+                 params: Mapping[str, float], thickness: Vec, loads: LoadsOnCloth | None = None) -> None:
         """rest: of all nodes, (n, 3) [m]. stiffness: κ of each [N/m], infinite where it is an obstacle's, (n,).
         friction: μ of each, (n,). reach: δ [m], of all pairs or of two bodies each, (b, b). params: creep_speed, ε.
         thickness: how far each stands out of the surface [m], (n,). loads: on cloth, if there are any."""

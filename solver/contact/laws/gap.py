@@ -12,7 +12,7 @@ from ...state import Index, Vec
 from ..find.distance_kernels import SQUARE, WAY, WORK, nearest_in_triangle, nearest_on_edges
 from ..find.mesh import Surfaces
 from .barrier import Barrier
-from .interface import Gaps, Loads
+from .interface import Gaps, LoadsOnCloth
 
 OPEN = 0.5  #: of how near pairs are that are looked at: what is kept open
 SAME_PLACE = 1.0e-9  #: of an edge: nodes that are so near to where a stage ended are there
@@ -30,7 +30,7 @@ class Gap:
     linear_at_start = False  #: whether gaps are linear about where a stage begins, and not about where it is by then
 
     def __init__(self, surfaces: Surfaces, rest: Vec, stiffness: Vec, friction: Vec, reach: float | Vec,
-                 params: Mapping[str, float], thickness: Vec, loads: Loads | None = None) -> None:
+                 params: Mapping[str, float], thickness: Vec, loads: LoadsOnCloth | None = None) -> None:
         """rest: of all nodes, (n, 3) [m]. stiffness: of each, finite where it is a body's, (n,). friction: none is
         felt. reach: δ [m], of all pairs or of two bodies each, (b, b). thickness: (n,) [m]. loads: pushes are as hard
         as gaps take."""

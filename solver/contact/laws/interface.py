@@ -79,7 +79,7 @@ class Bounds(Protocol):
 
 
 @dataclass(frozen=True)
-class Loads:
+class LoadsOnCloth:
     """What cloth may have to carry of what lies on it, which its own mass and stiffness say nothing of."""
 
     area: Vec  #: of a node of cloth [m²], (n,); 0 of all else
@@ -96,7 +96,8 @@ class ContactLaw(StencilForce, Protocol):
     the family "contact"."""
 
     def __init__(self, surfaces: Surfaces, rest: Vec, stiffness: Vec, friction: Vec,  # type: ignore[override]
-                 reach: float | Vec, params: Mapping[str, float], thickness: Vec, loads: Loads | None = None) -> None:
+                 reach: float | Vec, params: Mapping[str, float], thickness: Vec,
+                 loads: LoadsOnCloth | None = None) -> None:
         """rest: of all nodes, (n, 3) [m]. stiffness: what a node's contact should resist with [N/m], infinite where it
         is an obstacle's, (n,). friction: Coulomb's coefficient of each, (n,); two that touch rub with the geometric
         mean. reach: how near surfaces may be before they push [m], all or two bodies each, (b, b). thickness: how far

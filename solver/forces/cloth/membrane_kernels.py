@@ -49,6 +49,14 @@ def _way(k):  # type: ignore[no-untyped-def]
 
 
 @inlined
+def _pulled(strain, k):  # type: ignore[no-untyped-def]
+    """e of the k-th way, S e, its length, and how many limits it gives."""
+    e0, e1, gives = _way(k)
+    l0, l1 = strain[0] * e0 + strain[2] * e1, strain[2] * e0 + strain[1] * e1
+    return e0, e1, l0, l1, np.sqrt(l0 * l0 + l1 * l1), gives
+
+
+@inlined
 def _taut(length, limit, stiffness):  # type: ignore[no-untyped-def]
     """w of a stretch past a limit, and its two slopes: a cubic, then a straight line's, without a jump in any."""
     past, width = length - 1.0 - limit, SOFTLY * limit
@@ -128,9 +136,7 @@ def pull(frame, strain, constants, gradients, area, forces):  # type: ignore[no-
     limit = constants[4]
     if limit > 0.0 and s11 + s22 > 1.0 + limit:  # no stretch is more than the trace
         for k in range(WAYS):
-            e0, e1, gives = _way(k)
-            l0, l1 = s11 * e0 + s12 * e1, s12 * e0 + s22 * e1
-            length = np.sqrt(l0 * l0 + l1 * l1)
+            e0, e1, l0, l1, length, gives = _pulled(strain, k)
             if length > 1.0 + gives * limit:
                 value, slope, _ = _taut(length, gives * limit, constants[5 + min(k, 2)])
                 energy += value
@@ -218,9 +224,7 @@ def bend_of_energy(strain, constants, project, plane, normal, scratch, vectors, 
     limit = constants[4]
     if limit > 0.0 and s11 + s22 > 1.0 + limit:
         for k in range(WAYS):
-            e0, e1, gives = _way(k)
-            l0, l1 = s11 * e0 + s12 * e1, s12 * e0 + s22 * e1
-            length = np.sqrt(l0 * l0 + l1 * l1)
+            e0, e1, l0, l1, length, gives = _pulled(strain, k)
             if length > 1.0 + gives * limit:
                 _, slope, bend = _taut(length, gives * limit, constants[5 + min(k, 2)])
                 slope /= length

@@ -36,7 +36,6 @@ OFF = 0.25  #: of the thickness: a vertex that is further off its feature after 
 FOLDED, LIFTS, HANGS = 0.5, 0.5, 5.0
 LEAP = 1.0  #: of the thickness and a step's move: what is further through an edge is pushed out before it sits there
 NOWHERE = 1.0e-9  #: [m]: what is nearer to its feature is on it
-FLIES = 0.2  #: of its size: so far no vertex leaves the others in a step but where what pushes it was not found
 SHORTER = 0.5  #: of a step in which a face would be pulled through an edge
 SHORTEST = 1.0 / 64.0  #: of a step that is tried
 FIRMEST = 1.0e7  #: of a vertex' own diagonal: what is stiffer beside it leaves too few digits of all else
@@ -123,9 +122,7 @@ class SlidingCloth:
             elif not solved.deepest or h * SHORTER < shortest:  # in the shortest it comes out as far as it can
                 mesh, cone_rows = solved.mesh, solved.on_features
                 moved = self._advanced(mesh, solved.answer, h)
-                if _flies_apart(mesh, moved, cloth.pin >= 0):
-                    why = "cloth would fly apart"
-                elif material_reach(replace(mesh, slide=moved.slide), h) < 1.0:
+                if material_reach(replace(mesh, slide=moved.slide), h) < 1.0:
                     why = "cloth slides through an edge faster than its triangles can follow"
                 else:
                     break
@@ -416,14 +413,6 @@ class SlidingCloth:
         asked.resistance = np.zeros((len(posed.impulse), MOST, MOST))
         asked.resistance[rubbed.vertices] = before
         return answer, enough
-
-
-def _flies_apart(mesh: SheetMesh, moved: SheetMesh, pinned: Mask) -> bool:
-    """Whether a vertex goes much farther than the cloth does on average, and than what pins it is drawn along by."""
-    way = moved.x - mesh.x
-    apart = np.abs(way - way.mean(axis=0)).max(axis=1)
-    drawn = float(apart[pinned].max(initial=0.0))
-    return bool(apart.max() > drawn + FLIES * np.ptp(mesh.material, axis=0).max())
 
 
 def _close(mesh: SheetMesh, places: Vec) -> Mask:
