@@ -28,7 +28,7 @@ from benchmarks.contact import H, stepped
 from benchmarks.report import claim, emit
 from benchmarks.scenes import touching
 from solver.contact.find.distance_kernels import SQUARE, WAY, squares
-from solver.contact.laws.barrier import Barrier, Touching
+from solver.contact.laws.barrier import Barrier, PushingPairs
 from solver.errors import ConJacError
 from solver.forces.stencils import Stencils
 from solver.state import Index, State, Vec
@@ -68,7 +68,7 @@ class Distances(Barrier):
 class Cubic(Barrier):
     """W = Σ κ δ² LOG_AT_HALF / 3 (1 − d/δ)³."""
 
-    def touching(self, x: Vec) -> Touching:
+    def touching(self, x: Vec) -> PushingPairs:
         """Pairs nearer than δ, forces and energy."""
         found = super().touching(x)
         left, way = self._left(found)
@@ -88,7 +88,7 @@ class Cubic(Barrier):
         return Stencils(found.nodes, found.forces, blocks, found.energy)
 
     @staticmethod
-    def _left(found: Touching) -> tuple[Vec, Vec]:
+    def _left(found: PushingPairs) -> tuple[Vec, Vec]:
         """1 − d/δ of each pair, and the unit way between its nearest points, which forces push along."""
         distance = np.sqrt(found.work[:, SQUARE])
         return 1.0 - distance / found.reach, found.work[:, WAY : WAY + 3] / distance[:, None]

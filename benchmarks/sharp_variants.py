@@ -42,9 +42,9 @@ from benchmarks.table_2_1 import PAPER
 from solver.contact.find.features import Features
 from solver.linear.constrained.rows import MOST, VertexRows
 from solver.parts.eol.cloth import Cloth
-from solver.parts.eol.cone import ROWS, Cone, Standing, cone
+from solver.parts.eol.cone import ROWS, Cone, OnFeatures, cone
 from solver.parts.eol.sliding_cloth import SlidingCloth
-from solver.parts.eol.things import Moment, Things
+from solver.parts.eol.things import Things, ThingsInStep
 from solver.sheet.runs import Runs
 from solver.sheet.sheet_mesh import SheetMesh
 from solver.sheet.transfer import world_velocities_at
@@ -105,7 +105,7 @@ class Lagrangian(SlidingCloth):
     conforms: bool = False
     stays: bool = False  #: vertices on the edge stay its own until they lift off, else they are found anew
 
-    def _remeshed(self, cloth: Cloth, now: Moment, h: float) -> Cloth:
+    def _remeshed(self, cloth: Cloth, now: ThingsInStep, h: float) -> Cloth:
         if self.conforms:
             cloth = super()._remeshed(cloth if self.stays else replace(cloth, mesh=_let_go(cloth.mesh)), now, h)
             mesh = cloth.mesh
@@ -134,7 +134,7 @@ def lagrangian_cone(averaged: bool) -> Any:
     def rows_of(mesh: SheetMesh, features: Features, was_flat: Mask, h: float) -> Cone:
         found = cone(mesh, features, was_flat, h)
         at, x = found.vertices, mesh.x[found.vertices]
-        normals = Standing.of(x, mesh.on[at], features, np.zeros_like(x)).normals  # of sides: nothing is thin
+        normals = OnFeatures.of(x, mesh.on[at], features, np.zeros_like(x)).normals  # of sides: nothing is thin
         if averaged:
             mean = normals.sum(axis=1, keepdims=True)
             normals = mean / np.linalg.norm(mean, axis=2, keepdims=True)

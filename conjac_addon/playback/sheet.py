@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...solver.errors import BadMesh, CacheUnwritable, Environment
-from ...solver.frames.beside import Sheet
+from ...solver.frames.beside import SheetBeside
 from . import carry, pc2
 from .alembic import attach, export
 from .carry import PLACE
@@ -33,7 +33,7 @@ class SheetFrames:
 
     first: int
     last: int
-    read: Callable[[int], Sheet]
+    read: Callable[[int], SheetBeside]
 
 
 def show(obj: bpy.types.Object, scene: bpy.types.Scene, frames: SheetFrames, path: Path, rest: bpy.types.Mesh,
@@ -66,7 +66,7 @@ def show(obj: bpy.types.Object, scene: bpy.types.Scene, frames: SheetFrames, pat
 class _Source:
     """What is known of the cloth at rest, corner by corner of its triangles."""
 
-    def __init__(self, obj: bpy.types.Object, mesh: bpy.types.Mesh, mirrored: bool, sheet: Sheet) -> None:
+    def __init__(self, obj: bpy.types.Object, mesh: bpy.types.Mesh, mirrored: bool, sheet: SheetBeside) -> None:
         mesh.calc_loop_triangles()
         count = len(mesh.loop_triangles)
         self.triangles = _read(mesh.loop_triangles, "vertices", 3, np.int32, count)
@@ -91,7 +91,7 @@ class _Source:
         mesh.loops.foreach_get("vertex_index", corners)
         self.place: NDArray[np.float32] = np.nan_to_num(sheet.rest)[corners]  #: X of each corner of the mesh, (l, 2)
 
-    def fill(self, mesh: bpy.types.Mesh, sheet: Sheet) -> None:
+    def fill(self, mesh: bpy.types.Mesh, sheet: SheetBeside) -> None:
         """Make the mesh that of a frame."""
         faces, values = sheet.faces, {}
         for name, uv in self._maps.items():

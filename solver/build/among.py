@@ -36,7 +36,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Surface(Seen):
+class SeenSurface(Seen):
     """That touches it."""
 
     name: str
@@ -53,7 +53,7 @@ class Surface(Seen):
 
 
 @dataclass(frozen=True)
-class Hold(Seen):
+class SeenHold(Seen):
     """That holds it."""
 
     vertices: Index  #: of the cloth, as the artist has them, (k,)
@@ -66,7 +66,7 @@ class Around:
         """soft: the first parts of the world, which have these prepared bodies. rigid: the part behind them."""
         self._job, self._soft, self._prepared, self._rigid = job, soft, prepared, rigid
 
-    def surfaces(self, one: Prepared) -> list[Surface]:
+    def surfaces(self, one: Prepared) -> list[SeenSurface]:
         """Of soft bodies, other cloth and rigid bodies that a cloth touches, where both say so."""
         scene, own = self._job.scene, one.body
         if scene.contact is None:
@@ -85,10 +85,10 @@ class Around:
         for skin in skins_of(self._job):
             if own.touches is None or skin.mechanism in own.touches:
                 seen = self._on_body(skin.shown, skin.vertices)
-                found.append(Surface(seen.places, seen.motion, seen.on, skin.name, skin.triangles, skin.friction))
+                found.append(SeenSurface(seen.places, seen.motion, seen.on, skin.name, skin.triangles, skin.friction))
         return found
 
-    def holds(self, one: Prepared) -> list[Hold]:
+    def holds(self, one: Prepared) -> list[SeenHold]:
         """Of bones that carry some of its vertices."""
         shown = [(mechanism.name, body.name) for mechanism in self._job.scene.mechanisms for body in mechanism.bodies]
         found = []
@@ -96,10 +96,10 @@ class Around:
             vertices = one.fields.attached[one.fields.attached_by == k]
             if len(vertices):
                 seen = self._on_body(shown.index((attach.mechanism, attach.body)), one.volume.nodes[vertices])
-                found.append(Hold(seen.places, seen.motion, seen.on, vertices))
+                found.append(SeenHold(seen.places, seen.motion, seen.on, vertices))
         return found
 
-    def _skin(self, other: Prepared, friction: float) -> Surface:
+    def _skin(self, other: Prepared, friction: float) -> SeenSurface:
         for k, soft in enumerate(self._soft):
             for body in soft.parts:
                 if body.name == other.body.name:
@@ -107,7 +107,7 @@ class Around:
                     nodes = (used + body.nodes.start).astype(np.int32)
                     places = other.volume.nodes[used]
                     way = OnItsWay(places)
-                    return Surface(places, way, (OnNodes(k, soft, nodes), way), other.body.name,
+                    return SeenSurface(places, way, (OnNodes(k, soft, nodes), way), other.body.name,
                                    triangles.reshape(-1, 3).astype(np.int32), friction)
         raise AssertionError("every soft body is in one part")
 

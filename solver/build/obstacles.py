@@ -12,7 +12,7 @@ from ..job.folder import Job
 from ..state import Index, Vec
 from .inputs import places_over_time
 from .rigid_skins import RigidSkin
-from .yielding_pins import Anchors
+from .yielding_pins import YieldingAnchors
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Obstacles:
     #: of surfaces of rigid bodies: place of the body among all that are shown, and their nodes among the obstacles'
     rides: list[tuple[int, slice]]
     #: points of rigid bodies that hold flesh, without faces: they ride too, and stand last
-    anchored: list[tuple[Anchors, slice]] = field(default_factory=list)
+    anchored: list[tuple[YieldingAnchors, slice]] = field(default_factory=list)
 
     @property
     def own(self) -> int:
@@ -38,7 +38,7 @@ class Obstacles:
         return self.rides[0][1].start if self.rides else len(self.places)
 
 
-def obstacles_of(job: Job, skins: Sequence[RigidSkin] = (), anchors: Sequence[Anchors] = ()) -> Obstacles:
+def obstacles_of(job: Job, skins: Sequence[RigidSkin] = (), anchors: Sequence[YieldingAnchors] = ()) -> Obstacles:
     """Those of the scene that have faces, and surfaces of rigid bodies; none where it has no contact. anchors: of flesh
     that gives way."""
     scene = job.scene

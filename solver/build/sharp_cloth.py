@@ -22,16 +22,16 @@ from ..parts.eol.pushing import Pushing
 from ..parts.eol.rubbing import as_capstan
 from ..parts.eol.sliding_cloth import SlidingCloth
 from ..parts.eol.swollen import Beside, FurtherAlong, Swollen, is_closed
-from ..parts.eol.things import Moment, Round, Thing, Things
+from ..parts.eol.things import Round, Thing, Things, ThingsInStep
 from ..sheet.chart import from_corners, of_flat
-from ..sheet.limits import Limits
+from ..sheet.limits import RemeshLimits
 from ..sheet.sheet_mesh import SheetMesh
 from ..sheet.sizing import Sizing
 from ..state import Index, Vec
 from ..world.meeting import Meeting, Reached
 from ..world.sharp_cloth import SharpCloth
 from .air import air_of
-from .among import Around, Hold, Surface
+from .among import Around, SeenHold, SeenSurface
 from .contact import RESISTS
 from .fields import Prepared
 from .ground import coefficient_of, way_of
@@ -76,7 +76,8 @@ def sharp_cloth(job: Job, prepared: Prepared, place: int, around: Around) -> tup
     pushing = _pushing(job, prepared, cloth, things)
     if pushing is not None:
         _refuse_crossing(pushing, mesh, things.at(0.0, job.scene.time.step), body.name)
-    steps = SlidingCloth(_fabric(body, cloth), np.array(job.scene.gravity), things, Limits.of(mesh, cloth.thickness),
+    limits = RemeshLimits.of(mesh, cloth.thickness)
+    steps = SlidingCloth(_fabric(body, cloth), np.array(job.scene.gravity), things, limits,
                          Sizing(finest, coarsest), held_at, as_capstan if cloth.eulerian.capstan else None,
                          pushing=pushing, air=_air(job, prepared, cloth), is_felt=bool(meeting.reached))
     to_object = None if surface.to_object is None else job.array(surface.to_object)
@@ -109,7 +110,7 @@ def _unlimited(cloth: schema.Cloth) -> list[str]:
     return [f"{catalogue.STRETCH_LIMIT.label} does not count with Sharp Edges, whose steps are linearised once"]
 
 
-def _meeting(place: int, density: float, things: Things, surfaces: list[Surface], pinned: int, holds: list[Hold]
+def _meeting(place: int, density: float, things: Things, surfaces: list[SeenSurface], pinned: int, holds: list[SeenHold]
              ) -> Meeting:
     """Of the cloth at a place of the world: what is round stands first in what it feels, and its pins behind."""
     reached = list[Reached]()
@@ -203,7 +204,7 @@ def _pushing(job: Job, prepared: Prepared, cloth: schema.Cloth, things: Things) 
     return Pushing(law, triangles, which + np.int32(1), itself, names)
 
 
-def _refuse_crossing(pushing: Pushing, mesh: SheetMesh, now: Moment, name: str) -> None:
+def _refuse_crossing(pushing: Pushing, mesh: SheetMesh, now: ThingsInStep, name: str) -> None:
     """Raises BadScene where it goes through itself or through something round at the start."""
     crossing = pushing.crossing(mesh, now)
     if crossing is None:
@@ -216,14 +217,14 @@ def _refuse_crossing(pushing: Pushing, mesh: SheetMesh, now: Moment, name: str) 
                    "Move them apart, with a little air between", name)
 
 
-def _touched(surfaces: list[Surface], pushing: Pushing | None) -> str:
+def _touched(surfaces: list[SeenSurface], pushing: Pushing | None) -> str:
     """For the log."""
     others = [f'"{one.name}"' for one in surfaces]
     own = ["itself"] if pushing is not None and pushing.itself else []
     return ", ".join([*own, *others, "colliders"]) + " and the ground"
 
 
-def things_of(job: Job, body: schema.Body, cloth: schema.Cloth, surfaces: Sequence[Surface] = ()) -> Things:
+def things_of(job: Job, body: schema.Body, cloth: schema.Cloth, surfaces: Sequence[SeenSurface] = ()) -> Things:
     """What a cloth touches: the scene's obstacles, its ground, and surfaces of other parts."""
     scene, parts = job.scene, list[Thing]()
     assert cloth.eulerian is not None

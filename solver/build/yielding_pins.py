@@ -20,7 +20,7 @@ TOLD = 0.1  #: of a mean edge of the skin: pins that are so far off give way
 
 
 @dataclass(frozen=True)
-class Anchors:
+class YieldingAnchors:
     """Points of a rigid body that flesh which gives way is drawn to, as that stands at the start."""
 
     body: str  #: whose flesh
@@ -29,19 +29,19 @@ class Anchors:
     shown: int  #: the rigid body's place among all that are shown
 
 
-def anchors_of(job: Job, prepared: list[Prepared]) -> list[Anchors]:
+def anchors_of(job: Job, prepared: list[Prepared]) -> list[YieldingAnchors]:
     """Those of all bodies that hang on mechanisms and whose pins give way."""
     shown = [(mechanism.name, body.name) for mechanism in job.scene.mechanisms for body in mechanism.bodies]
     found = []
     for one in prepared:
         for k, attach in enumerate(one.body.attach if one.body.pins_yield else ()):
             nodes = one.fields.attached[one.fields.attached_by == k]
-            found.append(Anchors(one.body.name, nodes, one.volume.nodes[nodes],
+            found.append(YieldingAnchors(one.body.name, nodes, one.volume.nodes[nodes],
                                  shown.index((attach.mechanism, attach.body))))
     return [one for one in found if len(one.nodes)]
 
 
-def grips(job: Job, prepared: list[Prepared], mass: Vec, first: Index, anchored: list[tuple[Anchors, slice]]
+def grips(job: Job, prepared: list[Prepared], mass: Vec, first: Index, anchored: list[tuple[YieldingAnchors, slice]]
           ) -> list[YieldingGrip]:
     """Springs from flesh to its anchors. mass: of all nodes [kg]. anchored: with nodes behind those of the bodies."""
     found, clock, place = [], job.scene.time, {one.body.name: k for k, one in enumerate(prepared)}

@@ -101,9 +101,10 @@ class External:
         self._last: tuple[Vec, Vec] | None = None
         self._turned: tuple[Vec, Vec] | None = None  #: turn and W in it, of the first answer
 
-    def solve(self, free: Vec, guess: tuple[Vec, Vec] | None = None, parting: Vec | None = None) -> Answer:
+    def solve(self, free: Vec, guess: tuple[Vec, Vec] | None = None, split_targets: Vec | None = None) -> Answer:
         """The rates under all rows, from those without any, (m,). guess: impulses (pushed, rubbed) to start from;
-        without one, those of the last answer. parting: other targets of the rows that push, (p,). Raises StepFailed."""
+        without one, those of the last answer. split_targets: other targets of the rows that push, (p,), of positions
+        alone. Raises StepFailed."""
         u, held = free, np.zeros(0)
         if len(self._held.G):
             u, held = self.bilateral.solve(free, self._held.target)
@@ -111,7 +112,7 @@ class External:
             return Answer(u, held, np.zeros(0), np.zeros(0), 0)
         along = self._rows @ u
         p = self._p
-        wanted = self._pushed.target if parting is None else parting
+        wanted = self._pushed.target if split_targets is None else split_targets
         push, rub, passes = self._stagger(along[:p] - wanted, along[p:] - self._rubbed.target,
                                           guess or self._last)
         self._last = push, rub

@@ -47,7 +47,7 @@ class Lively:
 
 
 @dataclass(frozen=True)
-class Sheet:
+class SheetBeside:
     """A cloth at one frame, which has faces of its own, in object space."""
 
     x: NDArray[Any]  #: [m], (n, 3); float64 where it is far from zero
@@ -70,7 +70,7 @@ class Sheet:
         return np.stack([1.0 - second - third, second, third], axis=2)
 
 
-def sheets(folder: Path, frame: int, names: Sequence[str]) -> dict[str, Sheet]:
+def sheets(folder: Path, frame: int, names: Sequence[str]) -> dict[str, SheetBeside]:
     """The meshes of a frame by the names of their bodies. names: of all bodies.
 
     Raises FileNotFoundError where there is none, BadInput where it cannot be read.
@@ -80,7 +80,7 @@ def sheets(folder: Path, frame: int, names: Sequence[str]) -> dict[str, Sheet]:
         stored = read_npz(path, folder)
         found = {}
         for k, body in enumerate(stored["bodies"]):
-            sheet = Sheet(**{one.name: stored[f"{k}.{one.name}"] for one in fields(Sheet)})
+            sheet = SheetBeside(**{one.name: stored[f"{k}.{one.name}"] for one in fields(SheetBeside)})
             _check(sheet)
             found[names[int(body)]] = sheet
         return found
@@ -90,7 +90,7 @@ def sheets(folder: Path, frame: int, names: Sequence[str]) -> dict[str, Sheet]:
         raise BadInput(f"{path} is damaged", "Resume the bake to make it again") from error
 
 
-def _check(sheet: Sheet) -> None:
+def _check(sheet: SheetBeside) -> None:
     """Raises ValueError where arrays do not fit each other: what is drawn from them must not read beyond its end."""
     count, shape = len(sheet.x), sheet.faces.shape
     fits = (sheet.x.shape == (count, 3) and sheet.material.shape == (count, 2) and shape == (len(sheet.faces), 3)

@@ -134,7 +134,7 @@ def sweep(folder: Path) -> None:
             (folder / name).unlink()
 
 
-class Held:
+class HeldLock:
     """A cache that is held. It beats on a thread of its own until it is let go."""
 
     def __init__(self, folder: Path) -> None:
@@ -168,7 +168,7 @@ class Held:
 
 
 @contextlib.contextmanager
-def held(folder: Path) -> Iterator[Held]:
+def held(folder: Path) -> Iterator[HeldLock]:
     """Hold the cache while the block runs; a lock whose process died is taken over.
 
     The folder is made where there is none; the one around it must stand. Raises CacheBusy where another process holds
@@ -180,7 +180,7 @@ def held(folder: Path) -> Iterator[Held]:
             _take(folder)
     except OSError as error:
         raise unwritable(folder / LOCK, error) from error
-    holding = Held(folder)
+    holding = HeldLock(folder)
     try:
         yield holding
     finally:

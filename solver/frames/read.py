@@ -141,7 +141,7 @@ class Cache:
         """The bodies whose frames have faces of their own. Empty in caches without any."""
         return list(self.manifest.get("sheets", ())) if self.manifest else []
 
-    def sheets(self, frame: int) -> dict[str, beside.Sheet]:
+    def sheets(self, frame: int) -> dict[str, beside.SheetBeside]:
         """The mesh at a frame of each of those bodies. Raises NoSuchThing where it is not on disk, BadInput."""
         try:
             found = beside.sheets(self.folder, frame, self._names())

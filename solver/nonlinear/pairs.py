@@ -12,7 +12,7 @@ from .block_kernels import bend, straighten
 LEAST_CURVATURE = 1.0e-10  #: of |s| |y|: below it a pair says nothing
 
 
-class Pairs:
+class SecantPairs:
     """Up to `most` pairs of steps s and changes y of the residual, sᵀy > 0, the oldest one replaced first."""
 
     def __init__(self, most: int) -> None:

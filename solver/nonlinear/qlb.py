@@ -7,7 +7,7 @@ from ..linear.interface import LinearSolver
 from ..state import Vec
 from .kept_factor import KeptFactor
 from .limits import Progress, StopRule
-from .pairs import Pairs
+from .pairs import SecantPairs
 from .problem import StageProblem
 
 
@@ -21,7 +21,7 @@ class QLB:
         """params: those of Limits; patience: iterations that a factorization costs; memory: pairs of steps kept."""
         self.limits = StopRule.of(params)
         self._factor = KeptFactor(params["patience"])
-        self._pairs = Pairs(int(params["memory"]))
+        self._pairs = SecantPairs(int(params["memory"]))
 
     def solve(self, problem: StageProblem, guess: Vec) -> Vec:
         """The root. Raises StepFailed."""

@@ -8,7 +8,7 @@ from ..state import Vec
 from .calm import CONDENSED, given_up
 from .kept_factor import KeptFactor
 from .limits import StopRule, left
-from .pairs import Pairs
+from .pairs import SecantPairs
 from .problem import LARGEST_STEP, Evaluation, StageProblem
 from .turned_factor import TurnedFactor
 
@@ -35,7 +35,7 @@ class Quick:
         self.limits = StopRule(CONDENSED, int(params["tries"]), 0.0, params["strain_left"], patience=WORTH)
         self._factor = KeptFactor(WORTH)
         self._turned = TurnedFactor()
-        self._pairs = Pairs(MEMORY)
+        self._pairs = SecantPairs(MEMORY)
 
     def solve(self, problem: StageProblem, guess: Vec) -> Vec:
         """Near the root. Raises GaveUp; StepFailed where no step of Euler would do instead, as there is no inertia."""

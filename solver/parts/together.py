@@ -40,7 +40,7 @@ class Bones(Protocol):
     def correction(self, u: Vec) -> Vec:
         """What coordinates owe at the rates that the last `solve` found, as a rate, (m,)."""
 
-    def give(self) -> Vec:
+    def compliance(self) -> Vec:
         """What impulses on the rates that move attached nodes change in them, soft bodies included, (c, c), as the last
         `solve` found it."""
 
@@ -186,10 +186,10 @@ class Together(Firm):
         free = np.searchsorted(self._coordinates.free, nodes)
         count = self._joined.columns.shape[1]
         reach = self._joined.columns.reshape(-1, 3 * count)[free].reshape(-1, count)
-        give = self._bones.give()
+        on_bones = self._bones.compliance()
 
         def respond(impulses: Vec) -> Vec:
-            carried: Vec = (reach @ (give @ (reach.T @ impulses.ravel()))).reshape(-1, 3)
+            carried: Vec = (reach @ (on_bones @ (reach.T @ impulses.ravel()))).reshape(-1, 3)
             return alone(impulses) + carried
 
         return respond

@@ -25,7 +25,7 @@ INNER = -1  #: source of a triangle that a cut laid open
 
 
 @dataclass(frozen=True)
-class Whole:
+class WholeBody:
     """A body as far as it has been cut."""
 
     prepared: Prepared
@@ -34,7 +34,7 @@ class Whole:
     source: Index  #: triangle of the artist's mesh that each is a piece of, INNER for what was laid open, (t,)
 
     @classmethod
-    def uncut(cls, prepared: Prepared, triangles: Index) -> Whole:
+    def uncut(cls, prepared: Prepared, triangles: Index) -> WholeBody:
         return cls(prepared, np.arange(len(prepared.volume.nodes), dtype=np.int32), triangles,
                    np.arange(len(triangles), dtype=np.int32))
 
@@ -47,7 +47,7 @@ class Separation:
     parents: Index  #: vertices between which each new vertex stood, (s, 2)
     shares: Vec  #: how far along, (s,); until the cut is seen it is shown there
     triangles: Index  #: (t, 3), old vertices keep their numbers
-    source: Index  #: (t,), as of `Whole`
+    source: Index  #: (t,), as of `WholeBody`
     carrier: Index  #: tetrahedron of each vertex, old ones first, (v,)
     weights: Vec  #: barycentric, (v, 4)
 
@@ -55,7 +55,7 @@ class Separation:
         return dict(vars(self))
 
 
-def cut_body(whole: Whole, cut: Cut, shape: Shape) -> Separation | None:
+def cut_body(whole: WholeBody, cut: Cut, shape: Shape) -> Separation | None:
     """What a cut does to a body of this shape; None where it passes through none of its tetrahedra."""
     apart, moved = cut.faces(shape)
     if not apart.any():
@@ -71,7 +71,7 @@ def cut_body(whole: Whole, cut: Cut, shape: Shape) -> Separation | None:
     return _with_surface(whole, cut, shape, rows, Carriers(shape, cut, moved), embedding)
 
 
-def apply(whole: Whole, done: Separation, kerf: float = 0.0) -> tuple[Whole, Index]:
+def apply(whole: WholeBody, done: Separation, kerf: float = 0.0) -> tuple[WholeBody, Index]:
     """The body after the cut, and which node each of its nodes was, (n',). kerf: how wide it is [m]."""
     prepared = whole.prepared
     volume = prepared.volume
@@ -88,10 +88,10 @@ def apply(whole: Whole, done: Separation, kerf: float = 0.0) -> tuple[Whole, Ind
         embedding = Embedding(done.carrier, tets[done.carrier], done.weights, len(nodes))
     after = replace(prepared, volume=Volume(nodes, tets, volume.notes), embedding=embedding,
                     fields=fields_after(prepared.fields, nodes, tets, source, nodes - before))
-    return Whole(after, whole.origin[source], done.triangles, done.source), source
+    return WholeBody(after, whole.origin[source], done.triangles, done.source), source
 
 
-def _with_surface(whole: Whole, cut: Cut, shape: Shape, rows: Index, carriers: Carriers,
+def _with_surface(whole: WholeBody, cut: Cut, shape: Shape, rows: Index, carriers: Carriers,
                   embedding: Embedding) -> Separation:
     """The cut of the artist's mesh: its vertices stay on their side, its triangles are split, insides are shown."""
     near = shape.inner // 4

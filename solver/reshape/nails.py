@@ -16,7 +16,7 @@ from ..coordinates.prescribed import carried
 from ..job import schema
 from ..job.folder import Job
 from ..state import Index, Vec
-from .body import Whole
+from .body import WholeBody
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Driven:
     places: Vec  #: where each was then [m], (p, 3)
 
 
-def drive(job: Job, body: schema.Body, number: int, whole: Whole, x: Vec) -> Driven:
+def drive(job: Job, body: schema.Body, number: int, whole: WholeBody, x: Vec) -> Driven:
     """What a nail holds in a body whose nodes are at x, (n, 3) [m]: all free ones within its radius."""
     nail = body.nails[number]
     head, tip = np.asarray(nail.head), np.asarray(nail.tip)
@@ -43,7 +43,7 @@ def drive(job: Job, body: schema.Body, number: int, whole: Whole, x: Vec) -> Dri
     return Driven(number, nodes.astype(np.int32), x[nodes])
 
 
-def hold(job: Job, body: schema.Body, whole: Whole, driven: Driven) -> Whole:
+def hold(job: Job, body: schema.Body, whole: WholeBody, driven: Driven) -> WholeBody:
     """The body with these nodes prescribed: still, or carried by what the nail sits in."""
     nail, prepared = body.nails[driven.nail], whole.prepared
     where: Vec = np.broadcast_to(driven.places, (job.samples, *driven.places.shape))
@@ -54,7 +54,7 @@ def hold(job: Job, body: schema.Body, whole: Whole, driven: Driven) -> Whole:
                       np.concatenate([_motion(job, prepared), where], axis=1))
 
 
-def draw(job: Job, whole: Whole, nodes: Index, dynamic: Index) -> Whole:
+def draw(job: Job, whole: WholeBody, nodes: Index, dynamic: Index) -> WholeBody:
     """The body with these nodes free again, those dynamic that were so before anything happened to it.
 
     dynamic: of the uncut volume. Where a cut has made copies of such a node, one of them at most is dynamic.
@@ -69,7 +69,7 @@ def draw(job: Job, whole: Whole, nodes: Index, dynamic: Index) -> Whole:
                       _motion(job, prepared)[:, stays])
 
 
-def _with_pins(whole: Whole, prepared: Prepared, pinned: Index, motion: Vec) -> Whole:
+def _with_pins(whole: WholeBody, prepared: Prepared, pinned: Index, motion: Vec) -> WholeBody:
     """The body with these pinned nodes, (p,), and their motion, (T, p, 3); who is pinned is not dynamic."""
     order = np.argsort(pinned)
     fields = replace(prepared.fields, pinned=pinned[order].astype(np.int32), motion=motion[:, order],

@@ -21,7 +21,7 @@ from ..world.interface import Ride
 from ..world.nodes import Nodes
 from ..world.world import World
 from . import nails
-from .body import Separation, Whole, apply, cut_body
+from .body import Separation, WholeBody, apply, cut_body
 from .cuts.interface import Cut, Shape
 from .made import Made
 
@@ -48,7 +48,7 @@ class Reshape:
         """Raises BadScene where a cut does not fit its body."""
         self._job = job
         self._dynamic = [one.fields.dynamic for one in prepared]
-        self._bodies = [Whole.uncut(one, _triangles(job, one)) for one in prepared]
+        self._bodies = [WholeBody.uncut(one, _triangles(job, one)) for one in prepared]
         touching = job.scene.contact is not None
         self._kerf = [KERF * mean_edge(one.volume.nodes, one.skin) if touching and one.touches_itself else 0.0
                       for one in prepared]
@@ -214,7 +214,7 @@ def _triangles(job: Job, one: Prepared) -> Index:
     return triangles
 
 
-def _said(name: str, frame: int, before: Whole, after: Whole, follows: bool) -> str:
+def _said(name: str, frame: int, before: WholeBody, after: WholeBody, follows: bool) -> str:
     """One sentence about a cut that was made. follows: whether what is not dynamic follows in balance."""
     fields, tets = after.prepared.fields, after.prepared.volume.tets
     pieces, part = face_parts(tets)

@@ -14,7 +14,7 @@ from ..contact.find.features import Features
 from ..state import Index, Mask, Vec
 from .insertion import Conforming, insert
 from .joining import join
-from .limits import Limits
+from .limits import RemeshLimits
 from .mending import mend
 from .runs import Runs
 from .sheet_mesh import SheetMesh
@@ -43,7 +43,7 @@ class Conformed:
         return changed
 
 
-def conform(mesh: SheetMesh, features: Features, limits: Limits, h: float = 0.0, free: Mask | None = None,
+def conform(mesh: SheetMesh, features: Features, limits: RemeshLimits, h: float = 0.0, free: Mask | None = None,
             gravity: Vec | None = None, spared: Mask | None = None, runs: Runs | None = None
             ) -> Conformed:
     """The sheet on features as they are now, before a step of h [s] that begins with the velocities that it has.

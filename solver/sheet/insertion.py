@@ -9,7 +9,7 @@ import numpy as np
 from ..contact.find.passing import passing_edges, passing_points
 from ..state import Index, Mask, Vec
 from . import operations_kernels as ops
-from .limits import Limits
+from .limits import RemeshLimits
 from .runs import Runs
 from .tracking import border_distance
 from .working import STRAIGHT, Working
@@ -27,7 +27,7 @@ class Conforming:
 
     working: Working
     runs: Runs
-    limits: Limits
+    limits: RemeshLimits
     h: float  #: the step that is ahead [s]
     border: Vec  #: the border's edges in material space, which stay where they are, (b, 2, 2)
     fall: Vec  #: what the step moves everything besides its velocity [m], (3,)

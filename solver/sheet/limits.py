@@ -12,7 +12,7 @@ SHORTEST = 0.01  # of the cloth's length [Thesis 2.6.1]
 
 
 @dataclass(frozen=True)
-class Limits:
+class RemeshLimits:
     """What is near, short or thin."""
 
     thickness: float  #: how near cloth is to touch a feature [m]
@@ -28,7 +28,7 @@ class Limits:
     one_layer: bool = False
 
     @classmethod
-    def of(cls, mesh: SheetMesh, thickness: float) -> Limits:
+    def of(cls, mesh: SheetMesh, thickness: float) -> RemeshLimits:
         """For a cloth of this size, and of this thickness [m]."""
         length = float(np.ptp(mesh.material, axis=0).max())
         edge = float(np.sqrt(mesh.areas.mean()))

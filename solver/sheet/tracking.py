@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..state import Index, Mask, Vec
-from .limits import Limits
+from .limits import RemeshLimits
 from .runs import Runs
 from .sheet_mesh import SheetMesh
 from .tracking_kernels import nearest_segment, share_with_area, up_to_border
@@ -24,7 +24,7 @@ class Tracked:
     ended: Index  #: vertices that ran over the end of their run, and the corner there, which has one already, (e, 2)
 
 
-def track(mesh: SheetMesh, runs: Runs, limits: Limits, h: float, free: Mask | None) -> Tracked:
+def track(mesh: SheetMesh, runs: Runs, limits: RemeshLimits, h: float, free: Mask | None) -> Tracked:
     """What became of the vertices on features, which are where they are now, before a step of h [s]. free: whose
     constraints pulled nothing in the last step, (n,): these lift off."""
     x, on = mesh.x.copy(), runs.from_edges(mesh.on)
@@ -74,7 +74,7 @@ def _is_off(way: Vec, outward: Vec, thickness: float) -> Mask:
     return off
 
 
-def _at_the_border(mesh: SheetMesh, vertices: Index, limits: Limits, h: float) -> Mask:
+def _at_the_border(mesh: SheetMesh, vertices: Index, limits: RemeshLimits, h: float) -> Mask:
     """Which of the vertices run up to the border within the step, or along it up to a corner of it."""
     at: Mask = np.empty(len(vertices), dtype=bool)
     up_to_border(np.ascontiguousarray(mesh.material), np.ascontiguousarray(mesh.slide),

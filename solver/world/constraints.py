@@ -40,7 +40,7 @@ class Outside:
     limits: Rows
     limited: Rows  #: drives with a largest effort
     names: Index  #: of contacts and limits: who each one is in every stage of a step, (c, 3)
-    parting: Vec | None  #: targets of all pushes for positions, (p,); None where they are those of velocities
+    split_targets: Vec | None  #: targets of all pushes for positions, (p,); None where they are those of velocities
     held: BilateralRows
     pushed: UnilateralRows
     rubbed: FrictionRows
@@ -76,7 +76,9 @@ class Outside:
     def owed(self, external: External, free: Vec, answer: Answer) -> Vec | None:
         """What positions have to move on besides the answer to `free`, both (m,), where bodies overlap; None where they
         do not. Raises StepFailed."""
-        return None if self.parting is None else external.solve(free, parting=self.parting).u - answer.u
+        if self.split_targets is None:
+            return None
+        return external.solve(free, split_targets=self.split_targets).u - answer.u
 
     def effort(self, answer: Answer, rates: int) -> Vec:
         """Impulses of drives alone, (m,)."""
@@ -156,7 +158,7 @@ class Constraints:
             begun = table is not None or stage.base is None
             if table is None:
                 table = self.colliders.table(tree, at, lin.q, stage.time, stage.h)
-            calm, apart = table.parting(base, stage.time, ahead)
+            calm, apart = table.split_targets(base, stage.time, ahead)
             if apart is not None and not begun:
                 calm, apart = apart, None
             contacts, along, N, T = table.normals.aimed(calm), table.tangents, table.N, table.T
@@ -175,9 +177,9 @@ class Constraints:
         high = np.concatenate([np.full(first, np.inf), effort])
         targets = np.concatenate([contacts.target, limits.target, limited.target])
         pushed = UnilateralRows(np.concatenate([N, self._jacobian(at, limits, limited)]), targets, low, high)
-        parting = None if apart is None else np.concatenate([apart, targets[len(apart):]])
-        return Outside(loops, drives, contacts, along, limits, limited, np.concatenate(names), parting, held, pushed,
-                       FrictionRows(T, along.target, friction))
+        split_targets = None if apart is None else np.concatenate([apart, targets[len(apart):]])
+        return Outside(loops, drives, contacts, along, limits, limited, np.concatenate(names), split_targets,
+                       held, pushed, FrictionRows(T, along.target, friction))
 
     def solve(self, posed: PosedTree, free: Vec) -> Answered:
         """Rates and impulses under all rows, from the rates that forces alone would give, (m,). Raises StepFailed."""

@@ -24,7 +24,7 @@ INSIDE = 1.0e-9  #: of all impulses of constraints on a tree: where their sum is
 
 
 @dataclass(frozen=True)
-class Flying:
+class FlyingBody:
     """A tree of bones whose root no joint holds, and the flesh that hangs on it and on nothing else."""
 
     bones: Index  #: bodies of the tree, its root first
@@ -45,7 +45,8 @@ class FlyingBones:
         self._arms = _points(inertia)
         self._points = self._speeds = np.zeros_like(self._arms)  #: of the state that was looked at last, (n, 6, 3)
         self._posture = self._tree.blank()
-        self._all = [Flying(bones, flesh, np.concatenate([soft.mass[flesh], np.repeat(inertia[bones, 5, 5] / 6.0, 6)]))
+        sixths = np.repeat(inertia[:, 5, 5, None] / 6.0, 6, axis=1)  #: of the bones' masses, at their points
+        self._all = [FlyingBody(bones, flesh, np.concatenate([soft.mass[flesh], sixths[bones].ravel()]))
                      for bones, flesh in _flying(jointed.condensation, soft, soft.coordinates.attached)]
 
     def keep(self, before: Sequence[State], after: Sequence[State], h: float, damped: Damped | None) -> list[State]:
@@ -86,13 +87,13 @@ class FlyingBones:
         touched[self._soft.touching(soft)] = True
         return touched
 
-    def _seen(self, one: Flying, soft: State) -> tuple[Vec, Vec]:
+    def _seen(self, one: FlyingBody, soft: State) -> tuple[Vec, Vec]:
         """Positions and velocities of its points with the state of the flesh that was looked at last, (p, 3)."""
         x, v = self._soft.coordinates.place(soft.q, soft.time, soft.led), self._soft.velocity(soft)
         return (np.concatenate([x[one.flesh], self._points[one.bones].reshape(-1, 3)]),
                 np.concatenate([v[one.flesh], self._speeds[one.bones].reshape(-1, 3)]))
 
-    def _is_pushed(self, one: Flying) -> bool:
+    def _is_pushed(self, one: FlyingBody) -> bool:
         """Whether constraints pushed its bones from outside in the step that was posed last."""
         posed = self._jointed.condensation.last
         if posed is None or posed.held is None:

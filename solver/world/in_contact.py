@@ -31,7 +31,7 @@ BALANCED = 0.1  #: of what Quick may leave where nodes have inertia: what it may
 
 
 @dataclass
-class Rubbing:
+class FrictionalPhysics:
     """The physics of soft bodies with forces of one stage besides."""
 
     soft: SoftBodies
@@ -97,7 +97,7 @@ def solved(soft: SoftBodies, problem_of: Callable[[Physics], StageProblem], begu
     that do not touch each other apart; None where all are solved at once. gripping: friction of the ground as a force
     of positions, its loads those at positions (n, 3) [m]; None where it is none.
     """
-    plain = problem_of(Rubbing(soft, soft.mass, ()))
+    plain = problem_of(FrictionalPhysics(soft, soft.mass, ()))
     bounds = [one for law in soft.contacts if (one := law.bounds(begun)) is not None]
     if bounds:
         kept = KeptOpen(plain, bounds, solver, min(law.reach for law in soft.contacts))
@@ -111,7 +111,7 @@ def solved(soft: SoftBodies, problem_of: Callable[[Physics], StageProblem], begu
         grip = None if gripping is None else gripping(x)
         if not slides and grip is None and among is ALL:
             return plain
-        return problem_of(Rubbing(soft, soft.mass, slides, among, grip))
+        return problem_of(FrictionalPhysics(soft, soft.mass, slides, among, grip))
 
     unknowns = approach(plain, begun, guess)
     if solver.limits.strain_left and not keeps_factors:

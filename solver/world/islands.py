@@ -25,7 +25,7 @@ from ..nonlinear.problem import StageMatrix, StageProblem
 from ..nonlinear.start import lower_start
 from ..parts.interface import Whole
 from ..state import Index, Mask, Vec
-from .in_contact import Rubbing, RubbingAt
+from .in_contact import FrictionalPhysics, RubbingAt
 from .soft_bodies import ALL, Among
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class Islands:
     def _flown(self, plain: StageProblem, v: Vec, begun: Vec, bodies: list[int], solver: StageSolver) -> Vec:
         """Velocities (n, 3) with those of bodies that nothing touches, on the kept factor. Raises GaveUp."""
         moving: Mask = np.isin(self._body[plain.order], bodies)
-        physics = Flying(self._soft, self._soft.mass, (), Among(bodies, touch=False))
+        physics = UntouchedPhysics(self._soft, self._soft.mass, (), Among(bodies, touch=False))
         problem = plain.among(physics, v, moving=moving)
         unknowns = v[plain.order].ravel()
         lower = problem.velocities(lower_start(problem, unknowns, begun))
@@ -170,7 +170,7 @@ def _joining(law: ContactLaw, x: Vec, time: float) -> Index:
     return alone if alone.shape[1] > 2 else law.fill(x, time, True).nodes
 
 
-class Flying(Rubbing):
+class UntouchedPhysics(FrictionalPhysics):
     """Bodies that nothing touches."""
 
     def linearise_at(self, x: Vec, v: Vec | None, time: float, project: bool = True) -> Linearised:

@@ -191,9 +191,9 @@ class Joints(Plain):
 
     def linearise(self, state: State) -> LinearizationPoint:
         """Where the bodies are; written anew by the next call."""
-        return self._moment(state.q, state.u, state)
+        return self._linearised_at(state.q, state.u, state)
 
-    def _moment(self, q: Vec, u: Vec, state: State) -> LinearizationPoint:
+    def _linearised_at(self, q: Vec, u: Vec, state: State) -> LinearizationPoint:
         posture = self.tree.posture(q, u, state.memory, self._postures[0])
         return LinearizationPoint(posture, q, u, state.memory)
 
@@ -203,7 +203,7 @@ class Joints(Plain):
             stage = replace(stage, base=start.q)
 
         def pose_at(q: Vec, u: Vec) -> PosedTree:
-            return self.condensation.pose(self._moment(q, u, start), stage)
+            return self.condensation.pose(self._linearised_at(q, u, start), stage)
 
         rates = Rates(pose_at, stage, start, self.limits, "the joints")
         after = rates.reach()

@@ -100,7 +100,7 @@ class Skeleton:
         assert posed is not None
         return posed.correction(u)
 
-    def give(self) -> Vec:
+    def compliance(self) -> Vec:
         """What impulses on the rates that move attached nodes change in them, (c, c), as `solve` found it last."""
-        give: Vec = self._factor.solve(self._unit)[self._rates]
-        return self._map @ give @ self._map.T
+        found: Vec = self._factor.solve(self._unit)[self._rates]
+        return self._map @ found @ self._map.T

@@ -12,7 +12,7 @@ from solver.parts.eol.cloth import Cloth
 from solver.parts.eol.fabric import Fabric
 from solver.parts.eol.sliding_cloth import SlidingCloth
 from solver.parts.eol.things import Thing, Things
-from solver.sheet.limits import Limits
+from solver.sheet.limits import RemeshLimits
 from solver.sheet.sheet_mesh import SheetMesh
 
 DENSITY, STRETCH = 0.2, 400.0
@@ -50,7 +50,7 @@ def folded_strip(cells, length, width, hangs, friction=0.0, edge=0.0):
 
 def steps_of(mesh, things, made, *, gravity=(0.0, 0.0, -9.81), sizing=None, pins=None, **how):
     held = np.zeros((0, 3)) if pins is None else pins
-    return SlidingCloth(made, np.array(gravity), things, Limits.of(mesh, 1e-3), sizing, lambda time: held, **how)
+    return SlidingCloth(made, np.array(gravity), things, RemeshLimits.of(mesh, 1e-3), sizing, lambda time: held, **how)
 
 
 def run(steps, cloth, h, count, look=lambda cloth, k: None):

@@ -13,7 +13,7 @@ from solids import lathe
 from solver.contact.find.sharp import nails, sharp_surface, wires
 from solver.sheet.adapt import adapt
 from solver.sheet.conform import conform
-from solver.sheet.limits import Limits
+from solver.sheet.limits import RemeshLimits
 from solver.sheet.runs import Runs
 from solver.sheet.sheet_mesh import SheetMesh
 from solver.sheet.sizing import Sizing
@@ -25,7 +25,7 @@ RIGHT, BACK = 1.0, 1.0  # the box's edges on its top: x = 1 and y = 1
 
 
 def conformed(mesh, features=None, **choices):
-    return conform(mesh, features or box_features(), Limits.of(mesh, THICKNESS), **choices)
+    return conform(mesh, features or box_features(), RemeshLimits.of(mesh, THICKNESS), **choices)
 
 
 def crossings(mesh, axis):
@@ -168,7 +168,7 @@ def test_a_sheet_that_is_slid_at_random(seed, steps):
     """With tracking and remeshing: all stays on the box and on the material, nothing leaks and nothing doubles."""
     features, rng, cells, h = box_features(), np.random.default_rng(seed), 14, 0.01
     mesh, slid = flat(cells), Slid(box_features())
-    limits, sizing, runs = Limits.of(mesh, THICKNESS), Sizing(0.05, 0.13, speed=1e3), Runs(features)
+    limits, sizing, runs = RemeshLimits.of(mesh, THICKNESS), Sizing(0.05, 0.13, speed=1e3), Runs(features)
     counts = []
     for _ in range(steps):
         slid.velocity = 0.9 * slid.velocity + 0.27 * rng.normal(size=2)
@@ -252,7 +252,7 @@ def test_of_two_layers_over_an_edge_one_is_on_it(one_layer):
     s = rest[:, 0]
     x = np.column_stack([np.where(s < 0.7, 0.53 + s, 1.93 - s), rest[:, 1] + 0.35, np.where(s < 0.7, 1.0005, 1.0012)])
     mesh = SheetMesh.at_rest(x, rest[:, :2], faces)
-    limits = replace(Limits.of(mesh, THICKNESS), one_layer=one_layer)
+    limits = replace(RemeshLimits.of(mesh, THICKNESS), one_layer=one_layer)
     made = conform(mesh, box_features(), limits).mesh
     first = made.material[made.on >= 0, 0] < 0.7
     assert first.sum() >= 5
@@ -409,7 +409,7 @@ def test_a_vertex_that_reaches_the_border_is_free_again():
     features = box_features((-5, -2, 0), (1, 3, 1))
     mesh, slid = flat(12, middle=(0.95, 0.5), turn=0.0), Slid(features, (0.95, 0.5), 0.0)
     slid.velocity = np.array([-1.0, 0.0])
-    limits, sizing, seen = Limits.of(mesh, THICKNESS), Sizing(0.05, 0.13, speed=1e3), 0
+    limits, sizing, seen = RemeshLimits.of(mesh, THICKNESS), Sizing(0.05, 0.13, speed=1e3), 0
     for _ in range(60):
         mesh = slid.with_velocities(mesh)
         mesh = adapt(conform(mesh, features, limits, 0.01).mesh, sizing, 8, features.edges).mesh

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from solver import threads  # noqa: F401
 from solver.assembly.product import Product
 from solver.nonlinear.conjugate_gradients import ConjugateGradients
-from solver.nonlinear.pairs import Pairs
+from solver.nonlinear.pairs import SecantPairs
 
 SIZE = 60
 
@@ -55,7 +55,7 @@ def test_pairs_make_the_matrix_their_own(spd):
     """With exact steps the update is BFGS's: on a quadratic it meets the last pair's secant exactly."""
     whole, _ = spd
     rng = np.random.default_rng(5)
-    pairs = Pairs(3)
+    pairs = SecantPairs(3)
     pairs.clear(SIZE)
     for _ in range(5):
         step = rng.normal(size=SIZE)

@@ -9,7 +9,7 @@ from solver import catalogue
 from solver.job.schema import Cut
 from solver.meshing.volume import face_parts
 from solver.reshape.cuts.interface import Shape
-from solver.reshape.cuts.sheet import Sheet
+from solver.reshape.cuts.sheet import CuttingSheet
 from solver.reshape.split import separate
 
 NODES, TETS = box_tets((6, 3, 3), (0.6, 0.3, 0.3))
@@ -86,7 +86,7 @@ def test_nothing_slips_through_between_two_triangles():
     corner = (np.arange(4)[:, None] * 5 + np.arange(4)).ravel()
     triangles = np.concatenate([np.stack([corner, corner + 5, corner + 6], 1),
                                 np.stack([corner, corner + 6, corner + 1], 1)]).astype(np.int32)
-    sheet = Sheet.of(vertices, triangles, 1.0)
+    sheet = CuttingSheet.of(vertices, triangles, 1.0)
     inner = vertices[(grid > 0).all(axis=1) & (grid < 4).all(axis=1)]
     edges = vertices[triangles[:16, [0, 2]]].mean(axis=1)  # the diagonals, all of them inside
     points = np.concatenate([inner, edges])

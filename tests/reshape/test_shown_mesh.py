@@ -16,7 +16,7 @@ from solver.fields.build import Fields
 from solver.job.schema import Body
 from solver.job.schema import Cut as CutField
 from solver.meshing.volume import Volume, face_parts
-from solver.reshape.body import Whole, apply, between, cut_body
+from solver.reshape.body import WholeBody, apply, between, cut_body
 from solver.reshape.cuts.interface import Shape
 from solver.reshape.seam import edges_of, split_triangles
 
@@ -27,7 +27,7 @@ NONE = np.zeros(0, np.int32)
 def whole_of(nodes, tets, vertices, triangles):
     fields = Fields({}, np.ones(len(tets)), NONE, NONE, {}, None, None, ())
     prepared = Prepared(Body(name="Body"), Volume(nodes, tets), bind(nodes, tets, vertices, triangles), fields)
-    return Whole.uncut(prepared, triangles.astype(np.int32))
+    return WholeBody.uncut(prepared, triangles.astype(np.int32))
 
 
 def bar():

@@ -23,7 +23,7 @@ UNSEEN = 1.0e-3  #: [m/s] that bodies may keep when they have parted
 
 
 @dataclass(frozen=True)
-class Touching:
+class RigidContacts:
     """A table of contacts. The second side stands still or moves as told where it has no body."""
 
     shape: Index  #: (k, 2), −1 for the ground
@@ -72,7 +72,7 @@ class ContactSet:
     end: float  #: of the step [s]
     h: float  #: its length [s]
 
-    def parting(self, base: Vec, time: float, ahead: float) -> tuple[Vec, Vec | None]:
+    def split_targets(self, base: Vec, time: float, ahead: float) -> tuple[Vec, Vec | None]:
         """Least velocities N u at which no gap is closed in a stage that ends at `time` [s] in base + ahead u, (k,),
         and those with which positions have to move on besides; None where these are the same.
 
@@ -120,7 +120,7 @@ class Colliders:
         object.__setattr__(self, "_movers", np.flatnonzero(self.body >= 0))
         object.__setattr__(self, "_rough", np.append(self.friction, self.ground_friction))
 
-    def find(self, E: Vec, twist: Vec, time: float, h: float) -> Touching:
+    def find(self, E: Vec, twist: Vec, time: float, h: float) -> RigidContacts:
         """What touches, or may within h seconds; bodies at E (n, 4, 4) with twists (n, 6), at `time` [s]."""
         pose = self._poses(E, time)
         shapes = self.shapes
@@ -184,7 +184,7 @@ class Colliders:
         slack: Vec = NEAR * self._reach + h * fast
         return slack
 
-    def _table(self, shape: Index, rows: Vec, time: float) -> Touching:
+    def _table(self, shape: Index, rows: Vec, time: float) -> RigidContacts:
         first, second = shape[:, 0], shape[:, 1]
         body = np.stack([self.body[first], np.where(second >= 0, self.body[second], -1)], axis=1).astype(np.int32)
         obstacle = np.zeros((len(rows), 3))
@@ -195,6 +195,6 @@ class Colliders:
             if on.any():
                 rate = motion.velocity(time) @ np.linalg.inv(motion.at(time))
                 obstacle[on] = rows[on, :3] @ rate[:3, :3].T + rate[:3, 3]
-        return Touching(shape, np.ascontiguousarray(body), np.ascontiguousarray(rows[:, :3]),
+        return RigidContacts(shape, np.ascontiguousarray(body), np.ascontiguousarray(rows[:, :3]),
                         np.ascontiguousarray(rows[:, 3:6]), np.ascontiguousarray(rows[:, 6]),
                         np.sqrt(self._rough[first] * self._rough[second]), obstacle)

@@ -23,7 +23,7 @@ CHUNK = 64  #: pairs that a thread takes at once
 
 
 @dataclass(frozen=True)
-class Touching:
+class PushingPairs:
     """Pairs that push each other, and what their forces are."""
 
     nodes: Index  #: (k, 4)
@@ -59,7 +59,7 @@ class Barrier:
         ends = rest[surfaces.nodes[surfaces.edges]]
         is_body = np.isfinite(stiffness[surfaces.nodes[surfaces.edges]]).all(axis=1)
         self.edge = float(np.linalg.norm(ends[is_body, 0] - ends[is_body, 1], axis=1).mean())
-        self._last: tuple[Vec, Touching] | None = None
+        self._last: tuple[Vec, PushingPairs] | None = None
 
     def begin(self, x: Vec, time: float) -> None:
         """It is the same in all steps."""
@@ -133,7 +133,7 @@ class Barrier:
         return Sliding(found.nodes[rubs], found.work[rubs, :4].copy(), way / np.linalg.norm(way, axis=1)[:, None],
                        load[rubs], self._creep, base, reach)
 
-    def touching(self, x: Vec) -> Touching:
+    def touching(self, x: Vec) -> PushingPairs:
         """Pairs nearer than δ at positions (n, 3) [m], always in the same order."""
         if self._last is not None and np.array_equal(x, self._last[0]):
             return self._last[1]
@@ -147,7 +147,7 @@ class Barrier:
         apart, reach = apart[active], reach[active]
         forces, energy, work = np.empty((len(nodes), 4, 3)), np.empty(len(nodes)), np.empty((len(nodes), WORK))
         _share(push, len(nodes), x, nodes, points, stiffness, rest, apart, reach, forces, energy, work)
-        found = Touching(nodes, points, stiffness, rest, apart, reach, work, forces, float(energy.sum()))
+        found = PushingPairs(nodes, points, stiffness, rest, apart, reach, work, forces, float(energy.sum()))
         self._last = x.copy(), found  # a stage asks for forces, blocks and loads at one place
         return found
 
@@ -181,7 +181,7 @@ class Barrier:
         return kappa, parallel
 
 
-def _on_first_side(found: Touching) -> Vec:
+def _on_first_side(found: PushingPairs) -> Vec:
     """The whole force on the point, or on the first edge, of each pair, (k, 3) [N]."""
     force: Vec = np.where(np.arange(len(found.nodes))[:, None] < found.points, found.forces[:, 0],
                           found.forces[:, 0] + found.forces[:, 1])

@@ -12,7 +12,7 @@ from ...state import Index, Vec
 from ..interface import NotPositiveDefinite
 from .multifrontal import Multifrontal, multifrontal
 from .supernodal import Supernodes
-from .symbolic import NodeGraph, Symbolic, Tree
+from .symbolic import EliminationTree, NodeGraph, Symbolic
 
 GROWN = 1.5  #: times the work that an order was found with: from there on a new one is worth its price
 ENOUGH = 1.2  #: of that: what is found with pairs that touch is about so much more work than without
@@ -90,9 +90,9 @@ class Following:
     def __init__(self, first: sp.csc_matrix, kept: int, order: Callable[[sp.csc_matrix, bool], Index]) -> None:
         """order: of a graph, in which little fills in; that of a library."""
         self._first, self._kept, self._order = (first.indptr, first.indices), kept, order
-        self._first_tree: Tree | None = None  #: how the first pattern is eliminated
+        self._first_tree: EliminationTree | None = None  #: how the first pattern is eliminated
         self._work = 0.0  #: of the pattern that an order was looked for last
-        self._own: Tree | None = None  #: in that order, where one was found
+        self._own: EliminationTree | None = None  #: in that order, where one was found
         self._lost = 0.0  #: since then: factors' work that a better order might have spared, as shares of one
         self._room = Room()
         self._last: Fronts | None = None

@@ -60,7 +60,7 @@ class NodeGraph:
         both = lower + lower.T
         return both if not self.kept else both[: self.nodes, : self.nodes]
 
-    def tree(self, order: Index | None = None) -> Tree:
+    def tree(self, order: Index | None = None) -> EliminationTree:
         """How it is eliminated: as its columns stand, or in this order of its nodes, what is kept behind them."""
         start, rows = self.start, self.rows
         numbers = np.arange(self.count, dtype=np.int32)
@@ -73,7 +73,7 @@ class NodeGraph:
         in_postorder(parent, post)
         counts = np.empty(self.count, np.int32)
         column_counts(start, rows, parent, counts)
-        return Tree(self, start, rows, numbers[post], parent, counts)
+        return EliminationTree(self, start, rows, numbers[post], parent, counts)
 
     def _renumbered(self, start: Index, rows: Index, order: Index) -> tuple[Index, Index]:
         new = np.empty_like(start), np.empty_like(rows)
@@ -81,7 +81,7 @@ class NodeGraph:
         return new
 
 
-    def lifted(self, tree: Tree) -> Index:
+    def lifted(self, tree: EliminationTree) -> Index:
         """The order of nodes of another graph's tree, with those that are joined across it placed anew."""
         order = np.empty(self.nodes, np.int32)
         lifted(tree.order, tree.parent, self.start, self.rows, self.nodes, order)
@@ -89,7 +89,7 @@ class NodeGraph:
 
 
 @dataclass(frozen=True)
-class Tree:
+class EliminationTree:
     """An elimination tree in postorder: its graph so numbered, the node of each column, its parent, −1 for roots, and
     how many rows of nodes it has in L."""
 

@@ -13,7 +13,7 @@ from ...state import Index, Mask, Vec
 from ..choose import choose
 from ..interface import LinearSolver, available
 from .across import Across
-from .reduced import IMPLIED, Reduced
+from .reduced import IMPLIED, ReducedProgram
 from .rows import Answer, Infeasible, Keys, SpreadRows, VertexRows, WarmStart, no_spread_rows
 from .vertex_pattern import VertexPattern
 from .vertex_programs import choose_rows
@@ -52,7 +52,7 @@ class SparseProgram:
         """linear: in double precision; where none is given the best that is installed."""
         self._linear = _precise() if linear is None else linear
         self._pattern: VertexPattern | None = None
-        self._reduced: Reduced | None = None
+        self._reduced: ReducedProgram | None = None
 
     @property
     def backend(self) -> str:
@@ -77,18 +77,18 @@ class SparseProgram:
         run = _Run(reduced, matrix, right, rows, no_spread_rows(len(right)) if spread is None else spread)
         return run.answer(warm)
 
-    def _reduced_for(self, matrix: sp.csc_matrix, unknowns: Index) -> Reduced:
+    def _reduced_for(self, matrix: sp.csc_matrix, unknowns: Index) -> ReducedProgram:
         if self._reduced is None or self._pattern is None or not self._pattern.is_of(matrix, unknowns):
             self._pattern = VertexPattern(matrix, unknowns, partial(self._linear.order, lasts=False))
             self._linear.analyse(self._pattern.lower, 0)
-            self._reduced = Reduced(self._pattern, self._linear)
+            self._reduced = ReducedProgram(self._pattern, self._linear)
         return self._reduced
 
 
 class _Run:
     """One program, its unknowns by place and its rows by vertex."""
 
-    def __init__(self, reduced: Reduced, matrix: sp.csc_matrix, right: Vec, rows: VertexRows,
+    def __init__(self, reduced: ReducedProgram, matrix: sp.csc_matrix, right: Vec, rows: VertexRows,
                  spread: SpreadRows) -> None:
         pattern = reduced.pattern
         self.reduced, self.rows = reduced, _table(rows, pattern)

@@ -34,7 +34,7 @@ SHIFT = 1.0e-9  #: of the diagonal, to look for the motion that nothing resists
 TINY = 1.0e-300
 
 
-class Reduced:
+class ReducedProgram:
     """One matrix with a changing set of rows that hold. Vertices go by rank, unknowns by place (VertexPattern).
 
     Rows of single vertices that hold when it is factored leave the matrix. Where few of them come or go after that,

@@ -33,7 +33,7 @@ class Cone:
 
 
 @dataclass(frozen=True)
-class Standing:
+class OnFeatures:
     """What vertices stand on: points first, then edges, as `on` has them."""
 
     at_point: Mask  #: (k,)
@@ -43,7 +43,7 @@ class Standing:
     normals: Vec  #: outward, zero where there are fewer, (k, K, 3)
 
     @classmethod
-    def of(cls, x: Vec, on: Index, features: Features, outward: Vec) -> Standing:
+    def of(cls, x: Vec, on: Index, features: Features, outward: Vec) -> OnFeatures:
         """x: (k, 3). on: (k,). outward: the cloth's normals there, away from what it lies on, (k, 3)."""
         count = len(features.points)
         at_point = on < count
@@ -72,7 +72,7 @@ def cone(mesh: SheetMesh, features: Features, was_flat: Mask, h: float) -> Cone:
     mesh_x, faces = np.ascontiguousarray(mesh.x), np.ascontiguousarray(mesh.faces)
     cloth_normal, tangent, fold = (np.zeros((len(vertices), size)) for size in (3, 2, 1))
     normals_at(mesh_x, faces, mesh.areas, place, cloth_normal)
-    standing = Standing.of(mesh_x[vertices], mesh.on[vertices], features, cloth_normal)
+    standing = OnFeatures.of(mesh_x[vertices], mesh.on[vertices], features, cloth_normal)
     turned = np.einsum("ki,ki->k", standing.normals.sum(axis=1), cloth_normal) < 0.0
     cloth_normal[turned] *= -1.0
     border, fold = mesh.border[vertices], fold[:, 0]

@@ -12,7 +12,7 @@ import numpy as np
 from ...linear.constrained.rows import MOST, Keys, VertexRows, no_vertex_rows
 from ...meshing.normals import unit_normals
 from ...state import Index, Mask, Vec
-from .touching import OVER_ANEW, PUSH, Look, Pairs, Touching, Whose, edge_key, no_pairs, row_key, spread_rows
+from .touching import OVER_ANEW, PUSH, Look, RowsOfPairs, SheetContacts, Whose, edge_key, no_pairs, row_key, spread_rows
 from .touching_kernels import INSIDE
 from .unknowns import Unknowns
 
@@ -21,7 +21,7 @@ MOST_AT_ONCE = 48  #: rows over several vertices that are added at a time, the d
 RENEWED = 57  #: bit of the names of these rows
 
 
-def gone_through(look: Look, unknowns: Unknowns, v: Vec, tolerance: float) -> tuple[Touching, float]:
+def gone_through(look: Look, unknowns: Unknowns, v: Vec, tolerance: float) -> tuple[SheetContacts, float]:
     """Rows for what is in a thing by more than a tolerance [m] at the end of a step that moves the cloth with v (n, 3)
     [m/s], and how deep it is there at most [m]. It came in over the face or edge that it went through last."""
     step = _Step(look, np.concatenate([v, look.now.velocity]), tolerance)
@@ -30,7 +30,7 @@ def gone_through(look: Look, unknowns: Unknowns, v: Vec, tolerance: float) -> tu
     inside[rows.vertex] = True
     (of_edges, over), (of_corners, on) = step.edges(inside), step.corners()
     spread = spread_rows(unknowns, [of_edges, of_corners])
-    return Touching(rows, spread, *touched), max(deepest, over, on)
+    return SheetContacts(rows, spread, *touched), max(deepest, over, on)
 
 
 def inside(look: Look, tolerance: float) -> tuple[Vec, float]:
@@ -97,7 +97,7 @@ class _Step:
                           row_key(vertex, face[k], RENEWED))
         return rows, (things.friction[face[k]], n, hit), deepest
 
-    def edges(self, inside: Mask) -> tuple[Pairs, float]:
+    def edges(self, inside: Mask) -> tuple[RowsOfPairs, float]:
         """Edges of the cloth through those of things, but for the edge on which one of their ends sits and where a
         vertex is inside."""
         look, things = self.look, self.look.things
@@ -137,7 +137,7 @@ class _Step:
         sits: Mask = (edge >= 0) & (ends | same).any(axis=1)
         return sits
 
-    def corners(self) -> tuple[Pairs, float]:
+    def corners(self) -> tuple[RowsOfPairs, float]:
         """Vertices of things through faces of the cloth, also of corners where none of its vertices is."""
         look = self.look
         pairs = np.concatenate([look.blunt_pairs, look.corner_pairs])
@@ -176,7 +176,7 @@ class _Step:
         return k, float((least - gap)[k].max(initial=0.0)), (least - gap)[k] / look.h
 
     def _pairs(self, nodes: Index, weights: Vec, direction: Vec, found: tuple[Index, float, Vec], key: Keys
-               ) -> tuple[Pairs, float]:
+               ) -> tuple[RowsOfPairs, float]:
         """Rows of those found."""
         k, deepest, ask = found
         if not len(k):
@@ -184,5 +184,5 @@ class _Step:
         most = np.sort(np.argsort(-ask, kind="stable")[:MOST_AT_ONCE])
         k, ask = k[most], ask[most]
         soft = np.where(nodes[k] < len(self.look.mesh.x), weights[k], 0.0)
-        return Pairs(nodes[k], soft, direction[k],
+        return RowsOfPairs(nodes[k], soft, direction[k],
                      np.einsum("ki,ka,kai->k", direction[k], soft, self.v[nodes[k]]) + ask, key[k]), deepest

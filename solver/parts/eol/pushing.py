@@ -19,7 +19,7 @@ from ...state import Index, Mask, Vec
 from .fabric import Assembled
 from .lost import Lost
 from .pushing_kernels import add_pushes
-from .things import Moment
+from .things import ThingsInStep
 
 CLOTH, FIRST_THING = 0, 1  #: owners of nodes
 PAIRS = ((1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2))  #: whose blocks stencils have
@@ -50,14 +50,15 @@ class Pushing:
     _faces: Index = field(default_factory=lambda: np.zeros((0, 3), np.int32), init=False)
     _surfaces: Surfaces | None = field(default=None, init=False)
     _made: ContactLaw | None = field(default=None, init=False)
-    _asked: tuple[SheetMesh, Moment, Lost | None, tuple[str, str, Vec] | None] | None = field(default=None, init=False)
+    _asked: tuple[SheetMesh, ThingsInStep, Lost | None, tuple[str, str, Vec] | None] | None = field(
+        default=None, init=False)
     _apart: Mask = field(default_factory=lambda: np.zeros(0, bool), init=False)
 
     def forget_past(self) -> None:
         """Drop what was made for the mesh of the last step."""
         self._surfaces = self._made = self._asked = None
 
-    def of(self, mesh: SheetMesh, now: Moment, lost: Lost | None = None) -> Pushes | None:
+    def of(self, mesh: SheetMesh, now: ThingsInStep, lost: Lost | None = None) -> Pushes | None:
         """For a step from there on, but where it is lost; None where it is everywhere."""
         return None if self._is_all(lost, mesh) else Pushes(self._law_of(mesh, now, lost), mesh, now, lost)
 
@@ -65,7 +66,7 @@ class Pushing:
     def _is_all(lost: Lost | None, mesh: SheetMesh) -> bool:
         return lost is not None and bool(lost.of(mesh)[mesh.faces].any(axis=1).all())
 
-    def lost(self, mesh: SheetMesh, now: Moment) -> Lost | None:
+    def lost(self, mesh: SheetMesh, now: ThingsInStep) -> Lost | None:
         """Where it goes through something; None where nothing does."""
         if self.crossing(mesh, now) is None:
             return None
@@ -75,7 +76,7 @@ class Pushing:
         all_nodes: Index = np.unique(np.concatenate(nodes)).astype(np.int32)
         return Lost.at(mesh, all_nodes[all_nodes < len(mesh.x)])
 
-    def crossing(self, mesh: SheetMesh, now: Moment, lost: Lost | None = None) -> tuple[str, str, Vec] | None:
+    def crossing(self, mesh: SheetMesh, now: ThingsInStep, lost: Lost | None = None) -> tuple[str, str, Vec] | None:
         """What goes through what, and where (3,) [m]; None where nothing does but where it is lost. Looked for once."""
         last = self._asked
         if last is None or last[1] is not now or last[2] is not lost or last[0].x is not mesh.x or (
@@ -83,13 +84,13 @@ class Pushing:
             last = self._asked = mesh, now, lost, self._crossing(mesh, now, lost)
         return last[3]
 
-    def crossing_anew(self, mesh: SheetMesh, before: SheetMesh, now: Moment) -> tuple[str, str, Vec] | None:
+    def crossing_anew(self, mesh: SheetMesh, before: SheetMesh, now: ThingsInStep) -> tuple[str, str, Vec] | None:
         """What goes through what, but where it did so on an earlier mesh of the same cloth."""
         crossing = self.crossing(mesh, now)
         lost = None if crossing is None else self.lost(before, now)
         return crossing if lost is None else self.crossing(mesh, now, lost)
 
-    def _crossing(self, mesh: SheetMesh, now: Moment, lost: Lost | None) -> tuple[str, str, Vec] | None:
+    def _crossing(self, mesh: SheetMesh, now: ThingsInStep, lost: Lost | None) -> tuple[str, str, Vec] | None:
         if self._is_all(lost, mesh):
             return None
         self._law_of(mesh, now, lost)
@@ -101,7 +102,7 @@ class Pushing:
         one, other = (self.names[0 if nodes[0] < count else int(self.owner[nodes[0] - count])] for nodes in found)
         return one, other, x[found[1]].mean(axis=0)
 
-    def _law_of(self, mesh: SheetMesh, now: Moment, lost: Lost | None = None) -> ContactLaw:
+    def _law_of(self, mesh: SheetMesh, now: ThingsInStep, lost: Lost | None = None) -> ContactLaw:
         apart = np.ones(len(mesh.faces), dtype=bool) if lost is None else ~lost.of(mesh)[mesh.faces].any(axis=1)
         if self._made is None or not np.array_equal(self._faces, mesh.faces) or not np.array_equal(self._apart, apart):
             count = len(mesh.x)
@@ -123,7 +124,7 @@ class Pushes:
 
     law: ContactLaw
     mesh: SheetMesh  #: at the start
-    now: Moment
+    now: ThingsInStep
     lost: Lost | None = None  #: where nothing pushes
     firmest: float = np.inf  #: no pair is stiffer than this, and pushes that much less [N/m]
 

@@ -11,17 +11,17 @@ from ...linear.constrained.rows import Keys, VertexRows
 from ...state import Vec
 from .cone import Cone
 from .told import place_of
-from .touching import Touching, together
+from .touching import SheetContacts, together
 from .unknowns import Unknowns
 
 
 @dataclass
-class Rows:
+class StepRows:
     """All that a step has to keep to."""
 
     x: Vec  #: of vertices, where the step begins [m], (n, 3)
     on_features: Cone
-    touched: Touching  #: with what rounds of the step found besides
+    touched: SheetContacts  #: with what rounds of the step found besides
     held: VertexRows
     deepest: float = 0.0  #: how deep in a thing the last answer was [m]
     resistance: Vec | None = None  #: of friction in the last answer, of all vertices [kg], (n, 5, 5)

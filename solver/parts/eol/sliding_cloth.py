@@ -12,7 +12,7 @@ from ...linear.constrained.program import SparseProgram
 from ...linear.constrained.rows import MOST, Answer, Infeasible, Singular, VertexRows, WarmStart
 from ...sheet.adapt import adapt
 from ...sheet.conform import conform
-from ...sheet.limits import Limits
+from ...sheet.limits import RemeshLimits
 from ...sheet.runs import Runs
 from ...sheet.sheet_mesh import SheetMesh
 from ...sheet.sizing import Sizing
@@ -24,9 +24,9 @@ from .fabric import Assembled, Assembler, Breeze, Fabric
 from .gone_through import WITHIN, gone_through, inside
 from .lost import Lost
 from .pushing import Pushes, Pushing
-from .rows import Rows
+from .rows import StepRows
 from .rubbing import Rubbed, along_surface, over_features
-from .things import Moment, Things
+from .things import Things, ThingsInStep
 from .told import Told, place_of
 from .touching import Look, renumbered
 
@@ -70,7 +70,7 @@ class SlidingCloth:
     fabric: Fabric
     gravity: Vec  #: [m/s²], (3,)
     things: Things
-    limits: Limits
+    limits: RemeshLimits
     sizing: Sizing | None  #: None: triangles change only where something is sharp
     pins: Pins
     friction: Callable[[Vec, Vec], Vec] | None = None  #: of folds: coefficients and angles (k,) to coefficients (k,)
@@ -155,7 +155,7 @@ class SlidingCloth:
         pulled[cloth.pin[cloth.pin >= 0]] = solved.pulled
         return np.concatenate([solved.pushed, pulled])
 
-    def _remeshed(self, cloth: Cloth, now: Moment, h: float) -> Cloth:
+    def _remeshed(self, cloth: Cloth, now: ThingsInStep, h: float) -> Cloth:
         """On what is sharp now, and as fine as it bends. Where another layer is in the way it stays off what is sharp:
         a vertex that comes onto an edge takes the faces around it through what lies between."""
         if not self.sharp:
@@ -171,7 +171,7 @@ class SlidingCloth:
             self._warm = warm
         return made
 
-    def _conformed(self, cloth: Cloth, now: Moment, h: float, spared: Mask) -> Cloth:
+    def _conformed(self, cloth: Cloth, now: ThingsInStep, h: float, spared: Mask) -> Cloth:
         """On what is sharp now, but at spared vertices, (n,)."""
         limits = replace(self.limits, leap=LEAP, one_layer=self.pushing is not None and self.pushing.itself)
         conformed = conform(cloth.mesh, now.features, limits, h, cloth.free, self.gravity, spared,
@@ -182,13 +182,13 @@ class SlidingCloth:
                            f"joined, the first near {place_of(place)}: it does not fold sharply there")
         return self._moved(cloth, conformed.mesh, conformed.was)
 
-    def _runs_of(self, now: Moment) -> Runs:
+    def _runs_of(self, now: ThingsInStep) -> Runs:
         """Of what is sharp now; made once while it stands still."""
         if self._runs is None or self._runs.features is not now.features:
             self._runs = Runs(now.features)
         return self._runs
 
-    def _adapted(self, cloth: Cloth, now: Moment, h: float) -> Cloth:
+    def _adapted(self, cloth: Cloth, now: ThingsInStep, h: float) -> Cloth:
         """As fine as it bends, with triangles that lie in no thing and go through no other layer."""
         if self.sizing is None:
             return cloth
@@ -222,7 +222,7 @@ class SlidingCloth:
         """How deep cloth may be in a thing [m]."""
         return WITHIN * self.limits.thickness
 
-    def _look(self, mesh: SheetMesh, now: Moment, h: float) -> Look:
+    def _look(self, mesh: SheetMesh, now: ThingsInStep, h: float) -> Look:
         """What is near in a step from there on; looked for once."""
         last = self._looked
         if last is None or last.h != h or last.now is not now or any(
@@ -230,7 +230,7 @@ class SlidingCloth:
             last = self._looked = Look.around(mesh, self.things, now, self.gravity, h)
         return last
 
-    def _pushes(self, mesh: SheetMesh, now: Moment) -> Pushes | None:
+    def _pushes(self, mesh: SheetMesh, now: ThingsInStep) -> Pushes | None:
         """What pushes in a step from there on; where something is crossed already nothing does, and it is said."""
         if self.pushing is None:
             return None
@@ -243,13 +243,13 @@ class SlidingCloth:
                        "nothing keeps it apart there")
         return self.pushing.of(mesh, now, self.pushing.lost(mesh, now))
 
-    def _solved(self, cloth: Cloth, now: Moment, pushes: Pushes | None, time: float, h: float) -> Solved | None:
+    def _solved(self, cloth: Cloth, now: ThingsInStep, pushes: Pushes | None, time: float, h: float) -> Solved | None:
         """Rates at the end of a step that begins on this mesh; None where what pushes does not settle in time.
         [Thesis 2.12]"""
         mesh = cloth.mesh
         posed = self._assembler.assemble(mesh, h, time)
         look = self._look(mesh, now, h)
-        rows = Rows(mesh.x, cone(mesh, now.features, cloth.flat, h), look.rows(posed.unknowns),
+        rows = StepRows(mesh.x, cone(mesh, now.features, cloth.flat, h), look.rows(posed.unknowns),
                     self._held(cloth, time, h))
 
         def answer_of(one: Assembled, warm: WarmStart | None, renewals: int = RENEWALS) -> tuple[Answer, bool]:
@@ -325,7 +325,7 @@ class SlidingCloth:
                     break
         return last, pushed
 
-    def _ask(self, posed: Assembled, rows: Rows, warm: WarmStart | None) -> Answer:
+    def _ask(self, posed: Assembled, rows: StepRows, warm: WarmStart | None) -> Answer:
         try:
             answer = self._program.solve(posed.matrix, posed.right, posed.unknowns.table, rows.on_vertices,
                                          rows.touched.spread, warm)
@@ -368,7 +368,7 @@ class SlidingCloth:
         speed = np.linalg.norm(moved.slide[cone_rows.vertices], axis=1)
         return np.where((cone_rows.fold > FOLDED) & (speed**2 < slow), max(least, LIFTS * h), least)
 
-    def _rubbed(self, mesh: SheetMesh, rows: Rows, now: Moment) -> Rubbed | None:
+    def _rubbed(self, mesh: SheetMesh, rows: StepRows, now: ThingsInStep) -> Rubbed | None:
         """What touches with friction; None for nothing. A vertex that touches several rubs on the first."""
         on_features, touched = rows.on_features, rows.touched
         coefficient = self.things.friction_on(now.features, mesh.on[on_features.vertices])
@@ -386,7 +386,7 @@ class SlidingCloth:
                       np.concatenate([over_features(on_features.along), along_surface(touched.normal[first])]),
                       np.concatenate([still, other]), mu)
 
-    def _rub(self, posed: Assembled, asked: Rows, rubbed: Rubbed, warm: WarmStart | None, renewals: int
+    def _rub(self, posed: Assembled, asked: StepRows, rubbed: Rubbed, warm: WarmStart | None, renewals: int
              ) -> tuple[Answer, bool]:
         """With friction, whose resistance begins with that of the step's last answer and is renewed so often at most;
         and whether that was enough."""

@@ -41,7 +41,7 @@ class Thing:
 
 
 @dataclass(frozen=True)
-class Moment:
+class ThingsInStep:
     """All things through one step."""
 
     x: Vec  #: where it starts, (n, 3) [m]
@@ -57,8 +57,8 @@ class Things:
 
     parts: Sequence[Thing]
     _first: Index = field(init=False)
-    _still: Moment | None = field(default=None, init=False)
-    _sharp: Moment | None = field(default=None, init=False)  #: of what is sharp, where none of it moves
+    _still: ThingsInStep | None = field(default=None, init=False)
+    _sharp: ThingsInStep | None = field(default=None, init=False)  #: of what is sharp, where none of it moves
 
     def __post_init__(self) -> None:
         counts = [len(one.motion.at(0.0)) for one in self.parts]
@@ -69,7 +69,7 @@ class Things:
         """Of vertices."""
         return int(self._first[-1])
 
-    def at(self, time: float, h: float) -> Moment:
+    def at(self, time: float, h: float) -> ThingsInStep:
         """Through a step of h seconds; the very same each time where nothing ever moves."""
         if self._still is not None:
             return self._still
@@ -82,7 +82,7 @@ class Things:
             x.append(start)
             velocity.append(way)
             features.append(one.sharp.at(start, way, k))
-        now = Moment(np.concatenate(x), np.concatenate(velocity), joined(features), *self._round(time, h))
+        now = ThingsInStep(np.concatenate(x), np.concatenate(velocity), joined(features), *self._round(time, h))
         if not any(one.motion.moves for one in self.parts):
             self._sharp = now
             if not any(one.motion.moves for one in self.rounds):

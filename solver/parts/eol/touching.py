@@ -16,7 +16,7 @@ from ...meshing.winding import winding_numbers
 from ...sheet.sheet_mesh import SheetMesh
 from ...state import Index, Mask, Vec
 from .cone import ROWS
-from .things import Moment, Things
+from .things import Things, ThingsInStep
 from .touching_kernels import distances, edge_rows, point_rows
 from .unknowns import Unknowns
 
@@ -33,7 +33,7 @@ LIKE = 0.98  #: cosine between two directions at one vertex that are one
 
 
 @dataclass(frozen=True)
-class Touching:
+class SheetContacts:
     """Rows of Lagrangian vertices, and of points within edges and faces of the cloth."""
 
     rows: VertexRows
@@ -42,17 +42,17 @@ class Touching:
     normal: Vec  #: of those, (r, 3)
     velocity: Vec  #: of the things there [m/s], (r, 3)
 
-    def with_more(self, other: Touching) -> Touching:
+    def with_more(self, other: SheetContacts) -> SheetContacts:
         """Both in one."""
         one, two = self.spread, other.spread
         spread = SpreadRows(sp.vstack([one.matrix, two.matrix], format="csr"), *(np.concatenate(
             [getattr(one, name), getattr(two, name)]) for name in ("target", "equal", "key")))
-        return Touching(together(self.rows, other.rows), spread, *(np.concatenate([getattr(self, name), getattr(
+        return SheetContacts(together(self.rows, other.rows), spread, *(np.concatenate([getattr(self, name), getattr(
             other, name)]) for name in ("friction", "normal", "velocity")))
 
 
 @dataclass(frozen=True)
-class Pairs:
+class RowsOfPairs:
     """Rows on several vertices of the cloth."""
 
     nodes: Index  #: (k, 4)
@@ -62,10 +62,10 @@ class Pairs:
     key: Keys  #: (k,)
 
 
-def no_pairs() -> Pairs:
+def no_pairs() -> RowsOfPairs:
     """A table without rows."""
     none = np.zeros(0)
-    return Pairs(np.zeros((0, 4), np.int32), np.zeros((0, 4)), np.zeros((0, 3)), none, none.astype(np.int64))
+    return RowsOfPairs(np.zeros((0, 4), np.int32), np.zeros((0, 4)), np.zeros((0, 3)), none, none.astype(np.int64))
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Look:
 
     mesh: SheetMesh
     things: Things
-    now: Moment
+    now: ThingsInStep
     x: Vec  #: (n, 3) [m]
     v: Vec  #: (n, 3) [m/s]
     faces: Index  #: of things, (t, 3)
@@ -94,7 +94,7 @@ class Look:
     fall: float  #: what gravity moves in the step [m]
 
     @classmethod
-    def around(cls, mesh: SheetMesh, things: Things, now: Moment, gravity: Vec, h: float) -> Look:
+    def around(cls, mesh: SheetMesh, things: Things, now: ThingsInStep, gravity: Vec, h: float) -> Look:
         """For a step of h seconds. Where cloth will hardly come within it nothing is looked at."""
         fastest = float(np.linalg.norm(mesh.v, axis=1).max(initial=0.0)) + float(
             np.linalg.norm(now.velocity, axis=1).max(initial=0.0)) + h * float(np.linalg.norm(gravity))
@@ -106,10 +106,10 @@ class Look:
                    max(AHEAD * h * fastest, SLACK * edge) + thickest, DEEP * edge + thickest, h,
                    h * h * float(np.linalg.norm(gravity)))
 
-    def rows(self, unknowns: Unknowns) -> Touching:
+    def rows(self, unknowns: Unknowns) -> SheetContacts:
         """Of what may meet within the step."""
         rows, friction, normal, velocity = self._vertices()
-        return Touching(rows, spread_rows(unknowns, [self._points(), self._edges()]), friction, normal, velocity)
+        return SheetContacts(rows, spread_rows(unknowns, [self._points(), self._edges()]), friction, normal, velocity)
 
     @cached_property
     def normals(self) -> Vec:
@@ -213,13 +213,13 @@ class Look:
         direction = direction * np.where(np.einsum("ki,ki->k", direction, out[pairs[:, 0]]) > 0.0, 1.0, -1.0)[:, None]
         return nodes, -weights, direction, -np.einsum("ki,ka,kai->k", direction, weights, x[nodes]), keep
 
-    def _points(self) -> Pairs:
+    def _points(self) -> RowsOfPairs:
         """Vertices of things in faces of the cloth, those aside that are points of features."""
         pairs = self.blunt_pairs
         found = self.through_faces(pairs, self.x)
         return self._pairs(*found, row_key(found[0][:, 0], pairs[:, 1], 61))
 
-    def _edges(self) -> Pairs:
+    def _edges(self) -> RowsOfPairs:
         """Edges of the cloth over edges of things, where neither end sits on one already."""
         nodes, of = self.edge_pairs
         # what sits on something sharp has rows of its own
@@ -236,7 +236,7 @@ class Look:
         pairs: Index = np.column_stack([points[found[:, 0]], found[:, 1] - len(points)]).astype(np.int32)
         return pairs
 
-    def _pairs(self, nodes: Index, weights: Vec, direction: Vec, gap: Vec, keep: Mask, key: Keys) -> Pairs:
+    def _pairs(self, nodes: Index, weights: Vec, direction: Vec, gap: Vec, keep: Mask, key: Keys) -> RowsOfPairs:
         """Those that may close in the step, with what things do on the other side."""
         k = np.flatnonzero(keep)
         if not len(k):
@@ -247,7 +247,7 @@ class Look:
         nodes, weights, direction = nodes[k], weights[k], direction[k]
         hard = np.where(nodes >= len(self.mesh.x), weights, 0.0)
         target = self._closing(gap[k]) - np.einsum("ki,ka,kai->k", direction, hard, self.v[nodes])
-        return Pairs(nodes, weights - hard, direction, target, key[k])
+        return RowsOfPairs(nodes, weights - hard, direction, target, key[k])
 
     def whose_vertices(self, pairs: Index, x: Vec) -> Whose:
         """Of vertices of the cloth and numbers of things' faces, (k, 2), where nodes are at x."""
@@ -374,7 +374,7 @@ def _room(count: int) -> tuple[Vec, Vec, Vec, Mask]:
     return np.zeros((count, 4)), np.zeros((count, 3)), np.zeros(count), np.zeros(count, dtype=bool)
 
 
-def spread_rows(unknowns: Unknowns, tables: list[Pairs]) -> SpreadRows:
+def spread_rows(unknowns: Unknowns, tables: list[RowsOfPairs]) -> SpreadRows:
     """Rows on the ẋ of several vertices."""
     tables = [one for one in tables if len(one.nodes)]
     if not tables:

@@ -10,7 +10,7 @@ from ...meshing.closest import vertex_normals
 from ...meshing.volume import boundary_faces, tet_faces
 from ...state import Index, Mask, Vec
 from .interface import Arrays, Shape
-from .sheet import Sheet
+from .sheet import CuttingSheet
 
 
 class Faces:
@@ -40,7 +40,7 @@ class Faces:
         return np.full(len(a), np.nan) if self._sheet is None else self._sheet.crossings(a, b)
 
 
-def _beyond_the_surface(shape: Shape, faces: Index) -> Sheet:
+def _beyond_the_surface(shape: Shape, faces: Index) -> CuttingSheet:
     """The faces as a sheet that goes on for an edge's length where it meets the boundary, (f, 3).
 
     The artist's mesh may lie a little outside of the tetrahedra, and it is cut by the same sheet.
@@ -58,4 +58,4 @@ def _beyond_the_surface(shape: Shape, faces: Index) -> Sheet:
     a, b = rim[:, 0], rim[:, 1]
     far_a, far_b = (len(shape.x) + np.searchsorted(ends, side) for side in (a, b))
     skirt = np.concatenate([np.stack([b, a, far_a], axis=1), np.stack([b, far_a, far_b], axis=1)])
-    return Sheet.of(vertices, np.concatenate([faces, skirt]).astype(np.int32), shape.size)
+    return CuttingSheet.of(vertices, np.concatenate([faces, skirt]).astype(np.int32), shape.size)

@@ -13,7 +13,7 @@ from .interface import SHIFT, Arrays, Shape, between_centres
 CHUNK = 20_000  # segments at a time
 
 
-class Sheet:
+class CuttingSheet:
     """What a segment meets an odd number of times comes apart."""
 
     def __init__(self, cut: schema.Cut, arrays: Arrays, shape: Shape) -> None:
@@ -21,7 +21,7 @@ class Sheet:
         self._build(arrays(cut.vertices), arrays(cut.triangles), shape.size)
 
     @classmethod
-    def of(cls, vertices: Vec, triangles: Index, size: float) -> Sheet:
+    def of(cls, vertices: Vec, triangles: Index, size: float) -> CuttingSheet:
         """A sheet from its vertices [m], (s, 3), and triangles (t, 3), for a body of this size [m]."""
         sheet = cls.__new__(cls)
         sheet._build(vertices, triangles, size)
