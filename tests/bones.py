@@ -132,7 +132,7 @@ class Chain:
         self.last = A + joined.matrix
         return np.linalg.solve(self.last, b + joined.impulse)
 
-    def give(self):
+    def compliance(self):
         return np.linalg.inv(self.last)
 
     def advance(self, state, u, h):

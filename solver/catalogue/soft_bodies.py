@@ -338,7 +338,7 @@ ENTRIES: tuple[Entry, ...] = (
           "Six tetrahedra a cell, for axis-aligned boxes", (EDGE_LENGTH,), number=2),
     Entry("cut", "plane", "reshape.cuts.plane:Plane", "Plane", "All along a plane, however wide the body is",
           reads=("point", "normal"), number=0),
-    Entry("cut", "sheet", "reshape.cuts.sheet:Sheet", "Sheet",
+    Entry("cut", "sheet", "reshape.cuts.sheet:CuttingSheet", "Sheet",
           "Where a mesh of triangles passes through the body; it may end inside", reads=("vertices", "triangles"),
           number=1),
     Entry("cut", "faces", "reshape.cuts.faces:Faces", "Faces", "Along listed faces of tetrahedra given by hand",
