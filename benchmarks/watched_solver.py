@@ -15,6 +15,7 @@ import time
 from typing import Any
 
 from solver import cli, simulate
+from solver.contact.laws.embedded import Embedded
 from solver.job.schema import step_size
 
 CALMED, LINEARISED = re.compile(r"(\d+) steps were too violent"), re.compile(r"(\d+) of the shortest steps were")
@@ -55,8 +56,15 @@ class Watch:
                 farthest = [] if self.told["clearance"] is None else [self.told["clearance"]]
                 if len(near) or farthest:
                     self.told["clearance"] = float(min([*near, *farthest]))
-                if law.surfaces.crossing(x) is not None:
+                if crossing(law, x):
                     self.told["crossing"].append(frame)
+
+
+def crossing(law: Any, x: Any) -> bool:
+    """Whether what touches goes through anything at positions of all nodes (n, 3) [m], by the exact test."""
+    if isinstance(law, Embedded):
+        return law.inner.surfaces.crossing(law.riding.places(x)) is not None
+    return law.surfaces.crossing(x) is not None
 
 
 def main() -> int:

@@ -80,10 +80,11 @@ def clearance(bodies: Sequence[bpy.types.Object], frames: Iterable[int]) -> floa
 
     bodies: all of one simulation, as baked. What is measured is the skin of their tetrahedra, whose nodes stand in
     faces of the objects at the start and are taken along with those, and that of rigid bodies. Raises ValueError where
-    they do not.
+    they do not, and where some *Collide by Mesh*.
     """
     from conjac.conjac_addon.bake import place
     from conjac.solver.build.world import build
+    from conjac.solver.contact.laws.embedded import Embedded
     from conjac.solver.job.load import load
 
     folder = place.job_folder(bodies[0])
@@ -92,6 +93,8 @@ def clearance(bodies: Sequence[bpy.types.Object], frames: Iterable[int]) -> floa
     parts = zip(world.parts, world.parted(world.initial_state()))
     soft, state = next((part, state) for part, state in parts if getattr(part, "contacts", ()))
     law, scene = soft.contacts[0], bpy.context.scene
+    if isinstance(law, Embedded):
+        raise ValueError("what touches is the mesh of some body, and the skin of the tetrahedra of others")
     start, corners, nodes = soft.coordinates.place(state.q, 0.0, state.led), {}, {}
     for body in soft.parts:
         skin = law.surfaces.nodes

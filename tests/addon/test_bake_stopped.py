@@ -234,7 +234,7 @@ def test_a_stopped_bake_whose_range_is_shortened_to_what_is_there_is_complete(sc
     assert f"All {LAST} frames" in asked.would_replace and "plays the same" not in asked.would_replace
     other = bpy.data.scenes.new("Shot 2")  # in which it would bake over the same frames
     other.collection.objects.link(obj)
-    other.frame_end = LAST
+    other.frame_end = 2 * LAST  # a longer one is asked as well
     asked = session.Bake(obj, other, replaces=False)
     asked.wait()
     assert asked.would_replace.endswith(f'Scene "{scene.name}" plays the same frames: an object has one bake, in all '

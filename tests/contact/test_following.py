@@ -196,3 +196,58 @@ def test_drag_asks_nothing_of_obstacles_that_weigh_nothing(tmp_path):
     t = 3 * H
     # v' = -g - 2 v
     assert part.velocity(state)[:27, 2].mean() == pytest.approx(-9.81 / 2.0 * (1.0 - np.exp(-2.0 * t)), rel=1e-3)
+
+
+@pytest.mark.parametrize("count", some([36, 60], 36))
+def test_a_ball_rolls_down_a_slope(tmp_path, count):
+    """As fast as a solid ball that does not slide, 5/7 of what slides; its facets make it hop and cost it a little."""
+    arrays, slope, seconds = {}, 0.2, count * H
+    nodes, tets = ball(0.1, 4)
+    sides = ((0.1, 0, 0), (-0.1, 0, 0), (0, 0.1, 0), (0, -0.1, 0))
+    picked = [int(np.argmin(np.linalg.norm(nodes - np.array(side), axis=1))) for side in sides]
+    body = lively(soft("Ball", nodes + [0.0, 0.0, 0.104], tets, arrays, modulus=5e4, friction=0.8, damping={
+        "kind": "rayleigh", "params": {"stiffness_damping": 0.01}}), arrays, picked)
+    vertices, triangles = sheet(4.0, 1)
+    floor = obstacle("Floor", vertices + [1.5, 0.3, 0.0], triangles, arrays, friction=0.8)
+    g = 9.81 / np.hypot(1.0, slope)
+    job = contact_job(tmp_path / "job", [body], [floor], arrays, gravity=[slope * g, 0.0, -g], **CONJAC, **QUICK,
+                      contact={"law": {"kind": "barrier", "params": {"distance": 0.008}}})
+    part = nodes_of(load(job))
+    state = stepped(part, part.initial_state(), H, count)
+    own = slice(0, len(nodes))
+    mass, x = part.mass[own, None], part.coordinates.place(state.q, state.time)[own]
+    v = part.velocity(state)[own]
+    middle, pace = (mass * x).sum(axis=0) / mass.sum(), (mass * v).sum(axis=0) / mass.sum()
+    out = x - middle
+    turns = (mass * np.cross(out, v))[:, 1].sum() / (mass[:, 0] * (out[:, 0] ** 2 + out[:, 2] ** 2)).sum()
+    rolls = 5 / 7 * slope * g * seconds
+    assert 0.85 * rolls < pace[0] < 1.02 * rolls and abs(pace[1]) < 0.03 * rolls
+    assert 0.7 * pace[0] < turns * middle[2] < 1.05 * pace[0]
+    assert part._calmed == 0
+
+
+def test_boxes_pressed_into_each_other_and_pulled_apart_let_go(tmp_path):
+    """Their outer faces come 6 cm nearer and part again: nothing sticks, and each rests in its own shape."""
+    arrays, bodies = {}, []
+    times = np.arange(31) / 48
+    pressed = np.interp(times, [0.0, 0.15, 0.2, 0.4], [0.0, 0.03, 0.03, -0.05])
+    for name, at, side in (("Left", 0.0, 1.0), ("Right", 0.21, -1.0)):
+        nodes, tets = box((2, 2, 2), (0.2, 0.2, 0.2), (at, 0.02 * side, 0.0))
+        outer = np.flatnonzero(np.isclose(nodes[:, 0], nodes[:, 0].min() if side > 0 else nodes[:, 0].max()))
+        body = soft(name, nodes, tets, arrays, modulus=2e4, friction=0.5, pinned=outer,
+                    damping={"kind": "rayleigh", "params": {"stiffness_damping": 0.03}})
+        arrays[f"{name}_way"] = nodes[outer] + side * pressed[:, None, None] * [1.0, 0.0, 0.0]
+        body["pin"]["node_motion"] = f"arrays/{name}_way.npy"
+        bodies.append(lively(body, arrays, (13, 22) if side > 0 else (13, 4)))
+    job = contact_job(tmp_path / "job", bodies, [], arrays, end=16, gravity=[0.0, 0.0, 0.0], **CONJAC, **QUICK)
+    part = nodes_of(load(job))
+    state, least = part.initial_state(), np.inf
+    rest = part.coordinates.place(state.q, 0.0)
+    for _ in range(56):
+        state = stepped(part, state, H, 1)
+        least = min(least, distance(part, state))
+    assert least < 0.005 and distance(part, state) == np.inf
+    moved = part.coordinates.place(state.q, state.time) - rest
+    assert moved[:27] == pytest.approx(np.tile([-0.05, 0.0, 0.0], (27, 1)), abs=2e-3)
+    assert moved[27:] == pytest.approx(np.tile([0.05, 0.0, 0.0], (27, 1)), abs=2e-3)
+    assert part._calmed == 0

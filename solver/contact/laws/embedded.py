@@ -118,7 +118,7 @@ class Embedded(EmbeddedForce):
     def __init__(self, inner: ContactLaw, riding: Riding) -> None:
         """inner: of the nodes and then the vertices."""
         super().__init__(inner, riding)
-        self.inner, self.edge, self.reach = inner, inner.edge, inner.reach
+        self.inner, self.riding, self.edge, self.reach = inner, riding, inner.edge, inner.reach
 
     def begin(self, x: Vec, time: float) -> None:
         """Call where a step starts, with positions of all nodes (n, 3) [m]. Raises StepFailed."""
