@@ -19,7 +19,7 @@ from .stepping import Plain
 
 BLOW_UP = 1.0e3  #: a cloth this many times its size has blown up
 OF_MESH = ("x", "material", "faces", "v", "slide", "on", "kept")
-OF_CLOTH = ("pin", "flat", "free")
+OF_CLOTH = ("pin", "flat", "free", "pressing")
 
 
 @dataclass

@@ -170,13 +170,13 @@ def test_sliding_along_itself_costs_nothing():
 
 
 def tensions(mesh, width, mu):
-    """Of the strip right before and right behind the edge [N]: what the faces next to it have, and what lies or hangs
-    between."""
+    """Of the strip right before and right behind the edge [N]: what the faces next to it have, and what rubs or hangs
+    between: the edge pulls what lies there by that much more, as friction holds it back."""
     middle = mesh.x[mesh.faces].mean(axis=1)
     pull = STRETCH * width * (np.linalg.norm(mesh.gradients[:, :, 0], axis=1) - 1.0)
     weight = DENSITY * width * G
     top, below = (middle[:, 2] > -1e-6) & (middle[:, 0] > -0.05), (middle[:, 2] < -1e-6) & (middle[:, 2] > -0.05)
-    return (float(np.average((pull + mu * weight * middle[:, 0])[top], weights=mesh.areas[top])),
+    return (float(np.average((pull - mu * weight * middle[:, 0])[top], weights=mesh.areas[top])),
             float(np.average((pull - weight * middle[:, 2])[below], weights=mesh.areas[below])))
 
 

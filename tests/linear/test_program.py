@@ -151,6 +151,18 @@ def test_warm_start_gives_the_same_answer_and_saves_factors(seed):
         assert np.abs(other.u - cold.u).max() <= 1e-10 * np.abs(cold.u).max()
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_another_right_side_by_the_factor_that_there_is(seed):
+    A, b, unknowns, rows, spread = random_program(seed)
+    program = SparseProgram()
+    before = program.solve(A, b, unknowns, rows, spread)
+    turned = b + 0.1 * np.random.default_rng(seed).normal(size=len(b))
+    again, alone = program.again(turned, before.warm), SparseProgram().solve(A, turned, unknowns, rows, spread)
+    assert value_of(A, turned, again.u) == pytest.approx(value_of(A, turned, alone.u), rel=1e-9)
+    assert np.abs(again.u - alone.u).max() <= 1e-8 * np.abs(alone.u).max()
+    assert again.factored < alone.factored or again.factored == 0
+
+
 def test_rows_that_have_to_hold_do_where_nothing_else_resists():
     """Two unknowns do the same, but for the row that holds one of them; the row beside it is let go."""
     unknowns = np.arange(15).reshape(3, 5).astype(np.int32)

@@ -53,6 +53,7 @@ class SparseProgram:
         self._linear = _precise() if linear is None else linear
         self._pattern: VertexPattern | None = None
         self._reduced: ReducedProgram | None = None
+        self._run: _Run | None = None
 
     @property
     def backend(self) -> str:
@@ -74,8 +75,16 @@ class SparseProgram:
                 and np.isfinite(rows.factor).all()):
             raise StepFailed("the cloth's matrix, forces or constraints are not finite")
         reduced = self._reduced_for(matrix, unknowns)
-        run = _Run(reduced, matrix, right, rows, no_spread_rows(len(right)) if spread is None else spread)
-        return run.answer(warm)
+        self._run = _Run(reduced, matrix, right, rows, no_spread_rows(len(right)) if spread is None else spread)
+        return self._run.answer(warm)
+
+    def again(self, right: Vec, warm: WarmStart | None = None) -> Answer:
+        """The minimum of the last program with another b, (m,), by the factor that it has."""
+        if not np.isfinite(right).all():
+            raise StepFailed("the cloth's forces are not finite")
+        assert self._run is not None
+        self._run.take(right)
+        return self._run.answer(warm)
 
     def _reduced_for(self, matrix: sp.csc_matrix, unknowns: Index) -> ReducedProgram:
         if self._reduced is None or self._pattern is None or not self._pattern.is_of(matrix, unknowns):
@@ -92,14 +101,19 @@ class _Run:
                  spread: SpreadRows) -> None:
         pattern = reduced.pattern
         self.reduced, self.rows = reduced, _table(rows, pattern)
-        self.right: Vec = np.empty(len(right))
-        self.right[pattern.place] = right
         self.values = pattern.values(matrix)
         self.spread, self.spread_length = self._across(spread)
         self.spread_target: Vec = spread.target / self.spread_length
         self.spread_equal, self.spread_key = spread.equal, spread.key
         reduced.take(self.values, self.rows.touched, self.rows.first, self.rows.factor, self.spread)
+        self.take(right)
+
+    def take(self, right: Vec) -> None:
+        """Another b, (m,)."""
+        self.right: Vec = np.empty(len(right))
+        self.right[self.reduced.pattern.place] = right
         self.strongest = float(np.abs(right).max(initial=0.0))
+        self.reduced.factored = self.reduced.tried = 0
 
     def _across(self, spread: SpreadRows) -> tuple[Across, Vec]:
         """The spread rows by place, of length one, and their lengths."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...sheet.sheet_mesh import SheetMesh
-from ...state import Index, Mask
+from ...state import Index, Mask, Vec
 
 T = TypeVar("T", bound=np.generic)
 
@@ -22,13 +22,15 @@ class Cloth:
     pin: Index  #: number of the pin that holds each vertex, −1 for none, (n,)
     flat: Mask  #: vertices on features whose cloth did not fold, (n,)
     free: Mask  #: vertices that came off a feature, (n,)
+    pressing: Vec  #: what pressed each one onto what it rubs on in the last step, (n,) [N]
 
     @classmethod
     def at_rest(cls, mesh: SheetMesh, pinned: Index) -> Cloth:
         """pinned: vertices, (p,)."""
         pin = np.full(len(mesh.x), -1, dtype=np.int32)
         pin[pinned] = np.arange(len(pinned))
-        return cls(mesh, pin, np.ones(len(mesh.x), dtype=bool), np.zeros(len(mesh.x), dtype=bool))
+        return cls(mesh, pin, np.ones(len(mesh.x), dtype=bool), np.zeros(len(mesh.x), dtype=bool),
+                   np.zeros(len(mesh.x)))
 
     def moved(self, mesh: SheetMesh, was: Index) -> Cloth:
         """The same on another mesh; was: the vertex that each of its is, −1 of new ones."""
@@ -39,4 +41,5 @@ class Cloth:
             out[old] = values[was[old]]
             return out
 
-        return Cloth(mesh, carried(self.pin, -1), carried(self.flat, True), carried(self.free, False))
+        return Cloth(mesh, carried(self.pin, -1), carried(self.flat, True), carried(self.free, False),
+                     carried(self.pressing, 0.0))

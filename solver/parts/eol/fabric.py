@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -67,10 +67,15 @@ class Assembled:
 
     def with_resistance(self, vertices: Index, blocks: Vec, towards: Vec) -> Assembled:
         """The same where vertices (k,), each once, are dragged by blocks (k, 5, 5) [kg] towards rates (k, 5)."""
-        more, impulse = self.blocks.copy(), self.impulse.copy()
+        more = self.blocks.copy()
         more[self.unknowns.diagonal[vertices]] += blocks
-        impulse[vertices] += np.einsum("kij,kj->ki", blocks, towards)
-        return Assembled(self.unknowns, more, impulse)
+        return replace(self.with_impulse(vertices, np.einsum("kij,kj->ki", blocks, towards)), blocks=more)
+
+    def with_impulse(self, vertices: Index, impulses: Vec) -> Assembled:
+        """The same where vertices (k,), each once, are pushed by (k, 5)."""
+        impulse = self.impulse.copy()
+        impulse[vertices] += impulses
+        return replace(self, impulse=impulse)
 
 
 @dataclass

@@ -23,8 +23,9 @@ class StepRows:
     on_features: Cone
     touched: SheetContacts  #: with what rounds of the step found besides
     held: VertexRows
+    pressing: Vec  #: what pressed vertices onto what they rub on in the last answer, or the last step, (n,) [N s]
+    rates: Vec  #: of the same answer, or step, (n, 5)
     deepest: float = 0.0  #: how deep in a thing the last answer was [m]
-    resistance: Vec | None = None  #: of friction in the last answer, of all vertices [kg], (n, 5, 5)
 
     @property
     def on_vertices(self) -> VertexRows:

@@ -21,18 +21,16 @@ class Rubbed:
     still: Vec  #: rates at which it does not slip, (k, 5)
     coefficient: Vec  #: (k,)
 
-    def slip(self, rates: Vec) -> Vec:
-        """How fast each slips at rates (k, 5), (k,) [m/s]."""
-        along = np.einsum("kij,kj->ki", self.ways, rates - self.still)
-        speed: Vec = np.linalg.norm(along, axis=1)
-        return speed
+    def along(self, rates: Vec) -> Vec:
+        """How each slips at rates (k, 5), (k, 5)."""
+        along: Vec = np.einsum("kij,kj->ki", self.ways, rates - self.still)
+        return along
 
-    def resistance(self, pressing: Vec, rates: Vec) -> Vec:
-        """Blocks (k, 5, 5) [kg] that take μ times the impulses that press (k,) [N s] at these rates, (k, 5).
+    def resistance(self, pressing: Vec, along: Vec) -> Vec:
+        """What takes μ times the impulses that press (k,) [N s] where they slip so, (k, 5); (k,) [kg].
         [Bridson 2002, changed: Coulomb's law within the step, not a factor on velocities after it]"""
-        size = self.coefficient * pressing / np.maximum(self.slip(rates), SLOWEST)
-        blocks: Vec = size[:, None, None] * self.ways
-        return blocks
+        resistance: Vec = self.coefficient * pressing / np.maximum(np.linalg.norm(along, axis=1), SLOWEST)
+        return resistance
 
 
 def along_surface(normal: Vec) -> Vec:

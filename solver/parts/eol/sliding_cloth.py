@@ -45,7 +45,8 @@ SETTLED = 0.1  #: of the distance at which surfaces push: where the next round m
 RENEWALS = 4  #: of friction
 TRIES = 4  #: of triangles that fit better and do not lie in a thing
 CLOSE = 1.5  #: of the longest edges there: vertices so near to such a place stay as they are
-RENEWED = 0.02  #: by which no resistance changes any more, as a share
+RENEWED = 0.02  #: of all friction: how wrong it may be
+ALIKE = 2.0  #: drags that differ by less share a factor
 
 #: where pinned vertices are, (p, 3) [m], at a time [s]
 Pins = Callable[[float], Vec]
@@ -61,6 +62,7 @@ class Solved:
     deepest: float  #: how deep in a thing it leaves cloth [m]
     pushed: Vec  #: impulses on what is round, (o, 3) [N s]; (0, 3) where nobody asks
     pulled: Vec  #: impulses on pins, of all vertices that have one, (p, 3) [N s]
+    pressing: Vec  #: as `Cloth` has it
 
 
 @dataclass
@@ -145,7 +147,7 @@ class SlidingCloth:
         free[cone_rows.vertices] = off
         flat = np.ones(len(mesh.x), dtype=bool)
         flat[cone_rows.vertices] = cone_rows.flat
-        return Cloth(moved, cloth.pin, flat, free), h, self._felt(cloth, solved)
+        return Cloth(moved, cloth.pin, flat, free, solved.pressing), h, self._felt(cloth, solved)
 
     def _felt(self, cloth: Cloth, solved: Solved) -> Vec:
         """What a step did to others, (o + p, 3) [N s]; (0, 3) where nobody asks."""
@@ -250,7 +252,7 @@ class SlidingCloth:
         posed = self._assembler.assemble(mesh, h, time)
         look = self._look(mesh, now, h)
         rows = StepRows(mesh.x, cone(mesh, now.features, cloth.flat, h), look.rows(posed.unknowns),
-                    self._held(cloth, time, h))
+                        self._held(cloth, time, h), h * cloth.pressing, np.concatenate([mesh.v, mesh.slide], axis=1))
 
         def answer_of(one: Assembled, warm: WarmStart | None, renewals: int = RENEWALS) -> tuple[Answer, bool]:
             """Also whether friction is what the pressing gives."""
@@ -296,7 +298,7 @@ class SlidingCloth:
             return None
         # what pins did to it, turned round: theirs are the last of its rows
         pulled = -answer.on_vertex[len(answer.on_vertex) - len(rows.held.vertex):].reshape(-1, 3)
-        return Solved(mesh, rows.on_features, answer, rows.deepest, pushed, pulled)
+        return Solved(mesh, rows.on_features, answer, rows.deepest, pushed, pulled, rows.pressing / h)
 
     def _kept_apart(self, posed: Assembled, pushes: Pushes,
                     answer_of: Callable[[Assembled, WarmStart | None, int], tuple[Answer, bool]],
@@ -331,6 +333,9 @@ class SlidingCloth:
                                          rows.touched.spread, warm)
         except Infeasible as failure:
             raise rows.contradiction(failure.keys, posed.unknowns) from failure
+        return self._counted(answer)
+
+    def _counted(self, answer: Answer) -> Answer:
         self.told.factored += answer.factored
         self.told.one_by_one += answer.one_by_one
         return answer
@@ -388,30 +393,37 @@ class SlidingCloth:
 
     def _rub(self, posed: Assembled, asked: StepRows, rubbed: Rubbed, warm: WarmStart | None, renewals: int
              ) -> tuple[Answer, bool]:
-        """With friction, whose resistance begins with that of the step's last answer and is renewed so often at most;
-        and whether that was enough."""
+        """With friction, whose resistance begins with that of the last answer, or step, and is renewed so often at
+        most; and whether that was enough."""
         contact, rows = len(asked.on_features.rows) + len(asked.touched.rows), asked.on_vertices
         pushes = (rows.factor[:, 3:] == 0.0).all(axis=1) & (np.arange(len(rows)) < contact)
+        vertices, dragged, given = rubbed.vertices, None, np.zeros_like(rubbed.still)
         place = np.full(len(posed.impulse), -1)
-        place[rubbed.vertices] = np.arange(len(rubbed.vertices))
-        before = None if asked.resistance is None else asked.resistance[rubbed.vertices]
-        answer = self._ask(posed if before is None else posed.with_resistance(rubbed.vertices, before, rubbed.still),
-                           asked, warm)
-        for k in range(renewals + 1):
-            pressing = np.zeros((len(rubbed.vertices), 3))
+        place[vertices] = np.arange(len(vertices))
+        along = rubbed.along(asked.rates[vertices])
+        resistance = held = rubbed.resistance(asked.pressing[vertices], along)
+        for _ in range(renewals + 1):
+            if dragged is None:
+                held, given = resistance, np.zeros_like(along)
+                dragged = posed.with_resistance(vertices, held[:, None, None] * rubbed.ways, rubbed.still)
+                answer = self._ask(dragged, asked, warm)
+            else:  # by the factor that there is: what its drag does wrong are impulses
+                given = (held - resistance)[:, None] * along
+                answer = self._counted(self._program.again(dragged.with_impulse(vertices, given).right, warm))
+            warm, pressing = answer.warm, np.zeros((len(vertices), 3))
             np.add.at(pressing, place[rows.vertex[pushes]], (answer.on_vertex[:, None] * rows.factor[:, :3])[pushes])
-            v, slide = posed.unknowns.parted(answer.u)
-            rates = np.concatenate([v, slide], axis=1)[rubbed.vertices]
-            blocks = rubbed.resistance(np.linalg.norm(pressing, axis=1), rates)
-            enough = before is not None and bool(
-                np.abs(blocks - before).max(initial=0.0) <= RENEWED * np.abs(before).max())
+            asked.pressing = np.zeros(len(posed.impulse))
+            asked.pressing[vertices] = np.linalg.norm(pressing, axis=1)
+            asked.rates = np.concatenate(posed.unknowns.parted(answer.u), axis=1)
+            along = rubbed.along(asked.rates[vertices])
+            resistance = rubbed.resistance(asked.pressing[vertices], along)
+            wrong = np.linalg.norm((held - resistance)[:, None] * along - given, axis=1)
+            most = float(rubbed.coefficient @ asked.pressing[vertices])
+            enough = bool(wrong.sum() <= RENEWED * most)
             if enough:
                 break
-            before = blocks
-            if k < renewals:
-                answer = self._ask(posed.with_resistance(rubbed.vertices, blocks, rubbed.still), asked, answer.warm)
-        asked.resistance = np.zeros((len(posed.impulse), MOST, MOST))
-        asked.resistance[rubbed.vertices] = before
+            if wrong[np.maximum(held, resistance) > ALIKE * np.minimum(held, resistance)].sum() > RENEWED * most:
+                dragged = None
         return answer, enough
 
 
