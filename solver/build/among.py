@@ -11,6 +11,7 @@ import numpy as np
 from ..coordinates.attached import Attached
 from ..coordinates.prescribed import Carried, OnItsWay, OverTime
 from ..job.folder import Job, parameters
+from ..meshing.normals import area_vectors
 from ..state import Index, Vec
 from ..world.carriers import Carrier, OnBones, OnNodes
 from ..world.nodes import Nodes
@@ -29,11 +30,6 @@ class Seen:
     #: who feels what is done to them, and the motion; None: nobody, it moves as it is told
     on: tuple[Carrier, OnItsWay] | None
 
-    @property
-    def areas(self) -> Vec:
-        """Of the surface around each [m²], (k,)."""
-        return np.zeros(len(self.places))
-
 
 @dataclass(frozen=True)
 class SeenSurface(Seen):
@@ -42,14 +38,12 @@ class SeenSurface(Seen):
     name: str
     triangles: Index  #: (t, 3)
     friction: float
+    mass: float  #: [kg]; 0 of cloth, and of what moves as it is told
 
     @property
-    def areas(self) -> Vec:
-        a, b, c = (self.places[self.triangles[:, k]] for k in range(3))
-        third = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 6.0
-        areas: Vec = np.zeros(len(self.places))
-        np.add.at(areas, self.triangles, third[:, None])
-        return areas
+    def behind(self) -> float:
+        """Its mass behind a square metre of it [kg/m²]."""
+        return 2.0 * self.mass / float(np.linalg.norm(area_vectors(self.places, self.triangles), axis=1).sum())
 
 
 @dataclass(frozen=True)
@@ -85,7 +79,8 @@ class Around:
         for skin in skins_of(self._job):
             if own.touches is None or skin.mechanism in own.touches:
                 seen = self._on_body(skin.shown, skin.vertices)
-                found.append(SeenSurface(seen.places, seen.motion, seen.on, skin.name, skin.triangles, skin.friction))
+                found.append(SeenSurface(seen.places, seen.motion, seen.on, skin.name, skin.triangles, skin.friction,
+                                          skin.mass))
         return found
 
     def holds(self, one: Prepared) -> list[SeenHold]:
@@ -108,7 +103,8 @@ class Around:
                     places = other.volume.nodes[used]
                     way = OnItsWay(places)
                     return SeenSurface(places, way, (OnNodes(k, soft, nodes), way), other.body.name,
-                                   triangles.reshape(-1, 3).astype(np.int32), friction)
+                                   triangles.reshape(-1, 3).astype(np.int32), friction,
+                                       0.0 if other.body.cloth is not None else float(soft.mass[body.nodes].sum()))
         raise AssertionError("every soft body is in one part")
 
     def _on_body(self, shown: int, places: Vec) -> Seen:

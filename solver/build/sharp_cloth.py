@@ -9,7 +9,7 @@ import numpy as np
 from .. import catalogue
 from ..contact.find.mesh import Surfaces
 from ..contact.find.sharp import bends_softly, nails, outwards, sharp_surface, wires
-from ..contact.laws.interface import ContactLaw
+from ..contact.laws.interface import ContactLaw, LoadsOnCloth
 from ..coordinates.prescribed import OverTime, Still
 from ..embedding.sheets import ShownSheet
 from ..errors import BadScene
@@ -72,20 +72,21 @@ def sharp_cloth(job: Job, prepared: Prepared, place: int, around: Around) -> tup
     def held_at(time: float) -> Vec:
         return np.concatenate([motion.at(time)[held], *(one.motion.at(time) for one in holds)])
 
-    meeting = _meeting(place, cloth.area_density, things, surfaces, len(held), holds)
-    pushing = _pushing(job, prepared, cloth, things)
+    reached = _reached(things, surfaces, len(held), holds)
+    pushing = _pushing(job, prepared, cloth, things, surfaces)
     if pushing is not None:
         _refuse_crossing(pushing, mesh, things.at(0.0, job.scene.time.step), body.name)
     limits = RemeshLimits.of(mesh, cloth.thickness)
     steps = SlidingCloth(_fabric(body, cloth), np.array(job.scene.gravity), things, limits,
                          Sizing(finest, coarsest), held_at, as_capstan if cloth.eulerian.capstan else None,
-                         pushing=pushing, air=_air(job, prepared, cloth), is_felt=bool(meeting.reached))
+                         pushing=pushing, air=_air(job, prepared, cloth), is_felt=bool(reached))
     to_object = None if surface.to_object is None else job.array(surface.to_object)
     shown = ShownSheet(nodes, material, triangles, to_object)
     notes = [f'"{body.name}": {note}' for note in (*prepared.volume.notes, *prepared.fields.notes,
                                                         ALONE.format(what=_touched(surfaces, pushing)),
                                                         *_passed(job, body), *_unlimited(cloth))]
-    return SharpCloth(body.name, steps, Cloth.at_rest(mesh, pins), shown, job.scene.time.start, notes), meeting
+    part = SharpCloth(body.name, steps, Cloth.at_rest(mesh, pins), shown, job.scene.time.start, notes)
+    return part, Meeting(place, part, len(things.round_triangles[1]), reached)
 
 
 def _passed(job: Job, body: schema.Body) -> list[str]:
@@ -110,9 +111,8 @@ def _unlimited(cloth: schema.Cloth) -> list[str]:
     return [f"{catalogue.STRETCH_LIMIT.label} does not count with Sharp Edges, whose steps are linearised once"]
 
 
-def _meeting(place: int, density: float, things: Things, surfaces: list[SeenSurface], pinned: int, holds: list[SeenHold]
-             ) -> Meeting:
-    """Of the cloth at a place of the world: what is round stands first in what it feels, and its pins behind."""
+def _reached(things: Things, surfaces: list[SeenSurface], pinned: int, holds: list[SeenHold]) -> list[Reached]:
+    """What is another part's: what is round stands first in what a cloth feels, and its pins behind."""
     reached = list[Reached]()
     _, which = things.round_triangles
     # surfaces of other parts are the last of what is round
@@ -122,9 +122,9 @@ def _meeting(place: int, density: float, things: Things, surfaces: list[SeenSurf
             first += pinned
         if one.on is not None:
             carrier, way = one.on
-            reached.append(Reached(carrier, slice(first, first + len(one.places)), way, density * one.areas))
+            reached.append(Reached(carrier, slice(first, first + len(one.places)), way))
         first += len(one.places)
-    return Meeting(place, reached)
+    return reached
 
 
 def _mesh(nodes: Vec, material: Vec, triangles: Index, pinned: Index) -> tuple[SheetMesh, Index]:
@@ -177,7 +177,8 @@ def _air(job: Job, prepared: Prepared, cloth: schema.Cloth) -> Breeze | None:
     return Breeze(around.density, cloth.drag, cloth.air_friction, lambda time: way.at(time)[0])
 
 
-def _pushing(job: Job, prepared: Prepared, cloth: schema.Cloth, things: Things) -> Pushing | None:
+def _pushing(job: Job, prepared: Prepared, cloth: schema.Cloth, things: Things, surfaces: list[SeenSurface]
+             ) -> Pushing | None:
     """What keeps it out of itself and of what is round; None where nothing has to."""
     contact, body = job.scene.contact, prepared.body
     if contact is None:
@@ -192,12 +193,18 @@ def _pushing(job: Job, prepared: Prepared, cloth: schema.Cloth, things: Things) 
     given = np.array([one.friction for one in things.rounds])[which] if len(which) else np.zeros(0)
     make = catalogue.find("contact", contact.law.kind).load()
     stretch = float(prepared.resistance(0.0).max())
+    # surfaces of other parts are the last of what is round
+    lies = np.zeros(len(things.rounds))
+    lies[len(lies) - len(surfaces):] = [one.behind / job.scene.time.step**2 for one in surfaces]
+    behind = lies[which] if len(which) else np.zeros(0)
 
     def law(surfaces: Surfaces, rest: Vec, mesh: SheetMesh) -> ContactLaw:
         mass = cloth.area_density * mesh.vertex_areas
         stiffness = np.concatenate([RESISTS * (mass / job.scene.time.step**2 + stretch), np.full(len(which), np.inf)])
         friction = np.concatenate([np.full(len(mesh.x), usual if body.friction is None else body.friction), given])
-        made: ContactLaw = make(surfaces, rest, stiffness, friction, reach, params, np.zeros(len(rest)))
+        loads = LoadsOnCloth(np.concatenate([mesh.vertex_areas, np.zeros(len(which))]),
+                             np.concatenate([np.zeros(len(mesh.x)), behind])) if behind.any() else None
+        made: ContactLaw = make(surfaces, rest, stiffness, friction, reach, params, np.zeros(len(rest)), loads)
         return made
 
     names = [body.name, *(one.name for one in things.parts if one.round is not None)]

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from ..coordinates.attached import Attached
-from ..coordinates.prescribed import OnItsWay, Still
-from ..forces.pulls import Pull
+from ..parts.eol.giving import Gives
 from ..parts.joints.point_forces import PointForces
 from ..state import Index, State, Vec
 from .nodes import Nodes
 
 if TYPE_CHECKING:
     from .joints import Joints
+
+
+HARDLY = 1.0e-4  #: of how a body would give alone: so much it gives where joints hold it
 
 
 class Carrier(Protocol):
@@ -30,29 +32,11 @@ class Carrier(Protocol):
     def let_go(self) -> None:
         """Nothing acts on the part that is no part of it."""
 
-    def bear(self, forces: Vec, resist: Vec, way: OnItsWay) -> None:
-        """These act on the points besides, (k, 3) [N]; and where something has more to say as soon as they go another
-        way than so, they resist that with so much [N/m], (k,)."""
+    def bear(self, forces: Vec) -> None:
+        """These act on the points besides, (k, 3) [N]."""
 
-    def borne(self, resist: Vec, off: Vec) -> Vec:
-        """Which forces those were that resisted, where points came to stand so far off that way, (k, 3) [N], [m]."""
-
-
-class Resists(Pull):
-    """Springs that hold nodes to the way that they were thought to go."""
-
-    def __init__(self, nodes: Index) -> None:
-        """nodes: (k,)."""
-        super().__init__(nodes, np.zeros(len(nodes)), Still(np.zeros((len(nodes), 3))))
-
-    def set(self, stiffness: Vec, way: OnItsWay | None) -> None:
-        """With so much [N/m], (k,)."""
-        self._stiffness = stiffness
-        if way is not None:
-            self.places = way
-
-    def at_work(self, time: float) -> bool:
-        return bool(self._stiffness.any())
+    def gives(self, state: State) -> Gives:
+        """How the points give way to impulses, as well as can be told without the rest of what holds them."""
 
 
 @dataclass
@@ -63,33 +47,27 @@ class OnNodes:
     soft: Nodes
     nodes: Index  #: (k,)
 
-    def __post_init__(self) -> None:
-        self._resists = Resists(self.nodes)
-        self.soft.pulls = [*self.soft.pulls, self._resists]
-
     def places(self, state: State) -> Vec:
         return self.soft.nodes_at(state)[0][self.nodes]
 
     def let_go(self) -> None:
         self.soft.bear(np.zeros_like(self.soft.rest))
-        self._resists.set(np.zeros(len(self.nodes)), None)
 
-    def bear(self, forces: Vec, resist: Vec, way: OnItsWay) -> None:
-        self.soft.bear(self.soft.borne + self._spread(forces))
-        self._resists.set(resist, way)
-
-    def borne(self, resist: Vec, off: Vec) -> Vec:
-        return -resist[:, None] * off
-
-    def _spread(self, forces: Vec) -> Vec:
-        out = np.zeros_like(self.soft.rest)
+    def bear(self, forces: Vec) -> None:
+        out = self.soft.borne.copy()
         out[self.nodes] += forces
-        return out
+        self.soft.bear(out)
+
+    def gives(self, state: State) -> Gives:
+        """By their inertia: what they hang on resists besides, so this is as far as they may go. Whoever is told too
+        little is led there step by step, whoever is told too much is thrown about."""
+        mass = np.where(self.soft.coordinates.is_free, self.soft.mass, np.inf)
+        return Gives.nodes(mass[self.nodes])
 
 
 @dataclass
 class OnBones:
-    """Points of rigid bodies that joints move."""
+    """Points of one rigid body that joints move."""
 
     part: int
     jointed: Joints
@@ -106,10 +84,19 @@ class OnBones:
     def let_go(self) -> None:
         self.jointed.condensation.outside = PointForces.none()
 
-    def bear(self, forces: Vec, resist: Vec, way: OnItsWay) -> None:
+    def bear(self, forces: Vec) -> None:
         acting = self.jointed.condensation.outside
         assert acting is not None
         self.jointed.condensation.outside = acting.and_more(PointForces(self.points.bodies, self.points.places, forces))
 
-    def borne(self, resist: Vec, off: Vec) -> Vec:
-        return np.zeros_like(off)  # they are heavy: nothing resists
+    def gives(self, state: State) -> Gives:
+        """By the inertia of the whole tree as it is felt there; where joints leave it no way it hardly gives."""
+        jointed, body = self.jointed, int(self.points.bodies[0])
+        tree, lin = jointed.tree, jointed.linearise(state)
+        J = tree.jacobian(lin.posture)[6 * body : 6 * body + 6]
+        alone = np.linalg.inv(tree.inertia[body])
+        gives = J @ jointed.condensation.by_inertia(lin, state.time)(np.ascontiguousarray(J.T)) + HARDLY * alone
+        E = lin.posture.E[body]
+        turn = np.kron(np.eye(2), E[:3, :3])
+        inertia = turn @ np.linalg.inv(gives) @ turn.T
+        return Gives.body(self.points.places @ E[:3, :3].T, 0.5 * (inertia + inertia.T))

@@ -1,11 +1,11 @@
 """A step of cloth that steps itself together with the parts that it touches or hangs on.
 
 Its vertices come and go within a step, so it is no stage that one system of equations could have beside theirs. Instead
-the others step first, under forces that the cloth is thought to have on them; it steps among them as they move then,
-touches what came, and says what it did; and both are stepped anew until what was thought and what was done agree. The
-last word is the cloth's, so nothing goes through anything; what is still owed then is given in the next step, so no
-momentum is lost. What the cloth would do if soft nodes went another way than it was told is foreseen by the inertia of
-what lies on them, without which light nodes and the cloth would throw each other about.
+the others step first, under forces that the cloth is thought to have on them; it steps among them, and what it touches
+gives way in its step as its inertia lets it (`parts/eol/giving`), touches what came, and says what it did; and both are
+stepped anew until what was thought and what was done agree, and nothing that the cloth left apart is crossed where the
+others are. What is still owed then is given in the next step, so no momentum is lost. Where they do not come to agree
+the others have the last word, and the cloth steps among them as they go; where it has no room the step is shorter.
 """
 
 from __future__ import annotations
@@ -17,18 +17,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..coordinates.prescribed import OnItsWay
+from ..parts.eol.giving import Gives, side_by_side
 from ..state import State, Vec
 
 if TYPE_CHECKING:
     from .carriers import Carrier
+    from .sharp_cloth import SharpCloth
 
-FELT, ACTS, OWED, WENT = "felt", "acts", "owed", "went"  #: the cloth's memory, (p, 3) each: [N s], [N], [N s], [m/s]
+FELT, ACTS, OWED = "felt", "acts", "owed"  #: the cloth's memory, (p, 3) each: [N s], [N], [N s]
+OFF = "off"  #: likewise, how far what it touches was off its way when a step ended, (o, 3) [m]
 RELAXED = "relaxed"  #: likewise, how much of what was off is mended at once, (1,)
 TRIES = 6  #: of one step
 MORE = 1.5  #: relaxation of a step's first try, of that which the last step ended with
-SETTLED = 0.08  #: of what a cloth did: where what was thought is no further off, it is owed
-SLOWEST = 0.02  #: relaxation at least
-FORESEEN = 4.0  #: of the inertia of cloth that lies on a node
+SETTLED = 0.01  #: of what a cloth did: where what was thought is no further off, it is owed
+SLOWEST, FASTEST = 0.02, 1.0  #: relaxation at least and at most
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,6 @@ class Reached:
     carrier: Carrier
     points: slice  #: among all points that the cloth feels
     way: OnItsWay  #: that the cloth sees
-    weight: Vec  #: of the cloth on each where it touches [kg], (k,)
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,18 @@ class Meeting:
     """One cloth and all that it reaches."""
 
     cloth: int  #: its place in the world
+    part: SharpCloth
+    touched: int  #: how many points it touches; behind them it hangs
     reached: Sequence[Reached]
+
+    def gives(self, before: Sequence[State]) -> Gives:
+        """How what it touches gives way in a step from there on: what nobody feels does not."""
+        found, done = list[Gives](), 0
+        for one in self.reached:
+            if one.points.stop <= self.touched:
+                found += [Gives.nothing(one.points.start - done), one.carrier.gives(before[one.carrier.part])]
+                done = one.points.stop
+        return side_by_side([*found, Gives.nothing(self.touched - done)])
 
 
 class _Points:
@@ -55,10 +67,10 @@ class _Points:
     def __init__(self, meetings: Sequence[Meeting], before: Sequence[State], h: float) -> None:
         self.meetings, self.before, self.h = meetings, before, h
         self.all = [(one, reached) for one in meetings for reached in one.reached]
-        ends = np.cumsum([0, *(len(reached.weight) for _, reached in self.all)]).tolist()
+        ends = np.cumsum([0, *(reached.points.stop - reached.points.start for _, reached in self.all)]).tolist()
         self.own = [slice(first, end) for first, end in zip(ends, ends[1:])]
         self.start = self.places(before)
-        self.weight = np.concatenate([reached.weight for _, reached in self.all])
+        self.gives = [one.gives(before) for one in meetings]
 
     def places(self, states: Sequence[State]) -> Vec:
         """In these states, (p, 3) [m]."""
@@ -87,17 +99,22 @@ class _Points:
         return replace(state, memory={**state.memory, RELAXED: np.array([relaxed]), **{
             name: np.concatenate([value[mine] for mine in own]) for name, value in values.items()}})
 
-    def bear(self, acts: Vec, resist: Vec) -> None:
-        """Let them feel forces (p, 3) [N], and resist what they were not thought to do [N/m], (p,)."""
+    def bear(self, acts: Vec) -> None:
+        """Let them feel forces (p, 3) [N]."""
         for _, reached in self.all:
             reached.carrier.let_go()
         for mine, (_, reached) in zip(self.own, self.all):
-            reached.carrier.bear(acts[mine], resist[mine], reached.way)
+            reached.carrier.bear(acts[mine])
 
-    def borne(self, resist: Vec, off: Vec) -> Vec:
-        """What resisted, where they are so far off, (p, 3) [N], [m]."""
-        return np.concatenate([reached.carrier.borne(resist[mine], off[mine])
-                               for mine, (_, reached) in zip(self.own, self.all)])
+    def give(self, acts: Vec | None) -> None:
+        """They give way to the cloths, and go the way that they are thought to under forces (p, 3) [N]; None: they go
+        that way whatever cloths do."""
+        for one, gives in zip(self.meetings, self.gives):
+            under = np.zeros((one.touched, 3))
+            for mine, (which, reached) in zip(self.own, self.all):
+                if acts is not None and which is one and reached.points.stop <= one.touched:
+                    under[reached.points] = acts[mine]
+            one.part.steps.gives = None if acts is None else gives.under(under)
 
     def go(self, end: Vec) -> None:
         """From now on they are thought to end the step there, (p, 3) [m]."""
@@ -112,31 +129,25 @@ def step_together(meetings: Sequence[Meeting], before: Sequence[State], h: float
     points = _Points(meetings, before, h)
     debt = points.known(OWED)
     acts = points.known(ACTS) + debt / h
-    # before the first try they are thought to go on as they went
-    thought = points.start + h * points.known(WENT)
-    points.go(thought)
-    last, relaxed, meets = np.zeros((0, 3)), points.relaxed, points.known(ACTS).any(axis=1)
+    last, relaxed = np.zeros((0, 3)), points.relaxed
     for tried in range(TRIES):
-        resist = np.where(meets, FORESEEN * points.weight / h**2, 0.0)
-        points.bear(acts, resist)
+        points.bear(acts)
         after = others()
-        end = points.places(after)
-        given = h * (acts + points.borne(resist, end - thought))
-        thought = end
-        points.go(end)
+        points.go(points.places(after))
+        given, is_last = h * acts, tried + 1 == TRIES
+        points.give(None if is_last else acts - debt / h)
         for one in meetings:
             after[one.cloth] = of_cloth(one.cloth, before[one.cloth])
         felt = points.felt(after)
-        meets |= felt.any(axis=1)
         off = debt + felt - given
-        if np.linalg.norm(off) <= SETTLED * np.linalg.norm(felt) or tried + 1 == TRIES:
+        if is_last or (np.linalg.norm(off) <= SETTLED * np.linalg.norm(felt)
+                       and all(one.part.may_end(after[one.cloth]) for one in meetings)):
             break
         if len(last):
             change = off - last
             relaxed *= -float(np.vdot(last, change)) / max(float(np.vdot(change, change)), 1e-300)
-            relaxed = min(max(relaxed, SLOWEST), 1.0)
-        last, acts = off, given / h + relaxed * off / h
+            relaxed = min(max(relaxed, SLOWEST), FASTEST)
+        last, acts = off, (given + relaxed * off) / h
     for which, one in enumerate(meetings):
-        after[one.cloth] = points.remembered(after[one.cloth], which, **{
-            ACTS: felt / h, OWED: off, WENT: (end - points.start) / h}, relaxed=relaxed)
+        after[one.cloth] = points.remembered(after[one.cloth], which, **{ACTS: felt / h, OWED: off}, relaxed=relaxed)
     return after

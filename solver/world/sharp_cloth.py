@@ -14,7 +14,7 @@ from ..parts.eol.cloth import Cloth
 from ..parts.eol.sliding_cloth import SlidingCloth
 from ..sheet.sheet_mesh import SheetMesh
 from ..state import State, Vec
-from .meeting import FELT
+from .meeting import FELT, OFF
 from .stepping import Plain
 
 BLOW_UP = 1.0e3  #: a cloth this many times its size has blown up
@@ -83,7 +83,12 @@ class SharpCloth(Plain):
         self.notes += [f'"{self.name}": {one}' for one in self.steps.told.sentences]
         self.steps.told.sentences.clear()
         memory = self._memory(after)
-        return State(state.time + h, state.q, state.u, {**memory, FELT: felt} if self.steps.is_felt else memory)
+        did = {FELT: felt.impulses, OFF: felt.off} if self.steps.is_felt else {}
+        return State(state.time + h, state.q, state.u, {**memory, **did})
+
+    def may_end(self, state: State) -> bool:
+        """Whether what it touches may stand where it stands by now, after a step that ended in this state."""
+        return self.steps.may_end(self.cloth(state), state.time, state.memory[OFF])
 
     def _refuse_blow_up(self, mesh: SheetMesh) -> None:
         extent, size = float(np.abs(mesh.x - mesh.x[0]).max()), float(np.ptp(mesh.material, axis=0).max())

@@ -6,7 +6,7 @@ in Ẋ.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,6 +17,7 @@ from ...forces.stencils import side_by_side
 from ...sheet.sheet_mesh import SheetMesh
 from ...state import Index, Mask, Vec
 from .fabric import Assembled
+from .giving import Gives
 from .lost import Lost
 from .pushing_kernels import add_pushes
 from .things import ThingsInStep
@@ -35,7 +36,6 @@ class Way:
 
     x: Vec  #: cloth, (n, 3) [m]
     things: Vec  #: (o, 3) [m]
-    left: float  #: share of the things' way that is left
 
 
 @dataclass
@@ -127,6 +127,8 @@ class Pushes:
     now: ThingsInStep
     lost: Lost | None = None  #: where nothing pushes
     firmest: float = np.inf  #: no pair is stiffer than this, and pushes that much less [N/m]
+    gives: Gives | None = None  #: how what is round gives way; None: it goes as it is told
+    begun: Vec = field(default_factory=lambda: np.zeros((0, 3)))  #: δ⁰ of its movers, (c, 3)
 
     @property
     def reach(self) -> float:
@@ -135,23 +137,75 @@ class Pushes:
 
     @property
     def start(self) -> Way:
-        return Way(self.mesh.x, self.now.round_x, 1.0)
+        return Way(self.mesh.x, self.now.round_x)
 
-    def added(self, posed: Assembled, at: Way, h: float) -> Assembled:
-        """The step with pushes and friction as they are there, to the second order; itself where nothing is near."""
+    def added(self, posed: Assembled, at: Way, h: float) -> tuple[Assembled, Index]:
+        """The step with pushes and friction as they are there, to the second order, and which movers give way in it,
+        whose rates stand behind the cloth's; itself where nothing is near."""
         nodes, forces, blocks = self._at(at, h)
-        if not len(nodes):
-            return posed
-        count = len(at.x)
-        # a thing's node is no unknown: in the pattern one of the cloth's stands for it
-        own = nodes < count
-        joined = np.where(own, nodes, nodes[np.arange(len(nodes)), own.argmax(axis=1)][:, None]).astype(np.int32)
-        unknowns, all_blocks = posed.unknowns.joining(joined, posed.blocks)
-        impulse = posed.impulse.copy()
-        way = np.concatenate([self.mesh.x - at.x, at.left * h * self.now.round_velocity])
-        add_pushes(nodes, np.ascontiguousarray(unknowns.slots[len(posed.unknowns.elements):]), count,
-                   np.ascontiguousarray(forces), blocks, way, h, all_blocks, impulse)
-        return Assembled(unknowns, all_blocks, impulse)
+        wrench, given = self._under(h)
+        asked = nodes[nodes >= len(at.x)] - len(at.x)
+        used = np.unique(np.concatenate([given, *(() if self.gives is None else (self.gives.movers[asked].ravel(),))]))
+        used = used[used >= 0].astype(np.int32)
+        if not len(nodes) and not len(used):
+            return posed, used
+        movers, arms, elements = self._moving(nodes, used, len(at.x), len(at.things))
+        unknowns, all_blocks = posed.unknowns.joining(elements, posed.blocks, len(used))
+        impulse = np.concatenate([posed.impulse, np.zeros((len(used), posed.impulse.shape[1]))])
+        if self.gives is not None:
+            place = np.full(self.gives.count, -1)
+            place[used] = len(at.x) + np.arange(len(used))
+            high, low = place[self.gives.pairs].T
+            own = high >= 0
+            slots = np.searchsorted(unknowns.keys, low[own] << 32 | high[own])
+            all_blocks[slots, :3, :3] += self.gives.inertia[own]
+            impulse[len(at.x):, :3] = wrench[used]
+        way = np.concatenate([self.mesh.x - at.x, self.thought(h) - at.things])
+        add_pushes(nodes, movers, arms, unknowns.keys, np.ascontiguousarray(forces), np.ascontiguousarray(blocks), way,
+                   h, all_blocks, impulse)
+        return Assembled(unknowns, all_blocks, impulse), used
+
+    def _under(self, h: float) -> tuple[Vec, Index]:
+        """A δ⁰ − h Jᵀ f of movers, (c, 3), and those that have any."""
+        if self.gives is None:
+            return np.zeros((0, 3)), np.zeros(0, np.int32)
+        wrench = self.gives.momentum(self.begun) - h * self.gives.gathered(self.gives.forces)
+        return wrench, np.flatnonzero(wrench.any(axis=1)).astype(np.int32)
+
+    def _moving(self, nodes: Index, used: Index, count: int, things: int) -> tuple[Index, Vec, Index]:
+        """Of all nodes the vertices that move them, (m, 2), and their arms, (m, 3); and elements (k, 4) that join
+        all that pushes there move."""
+        movers, arms = np.full((count + things, 2), -1, np.int32), np.zeros((count + things, 3))
+        movers[:count, 0] = np.arange(count)
+        elements = [np.zeros((0, 4), np.int32)]
+        if self.gives is not None and len(used):
+            place = np.full(self.gives.count + 1, -1, np.int32)
+            place[used] = count + np.arange(len(used), dtype=np.int32)
+            movers[count:], arms[count:] = place[self.gives.movers], self.gives.arms
+            pairs = place[self.gives.pairs]
+            elements.append(pairs[pairs[:, 0] >= 0][:, [0, 1, 1, 1]])
+        if len(nodes):
+            moved = movers[nodes]
+            # a node that nothing moves is no unknown: in the pattern one of the cloth's stands for it
+            stands = nodes[np.arange(len(nodes)), (nodes < count).argmax(axis=1)][:, None]
+            straight = np.where(moved[:, :, 0] >= 0, moved[:, :, 0], stands)
+            turns = (moved[:, :, 1] >= 0).any(axis=1)
+            elements += [straight, np.where(moved[:, :, 1] >= 0, moved[:, :, 1], straight)[turns]]
+        return movers, arms, np.concatenate(elements).astype(np.int32)
+
+    def thought(self, h: float) -> Vec:
+        """Where what is round is thought to end the step, (o, 3) [m]."""
+        return self.now.round_x + h * self.now.round_velocity
+
+    def rates(self, u: Vec, used: Index) -> Vec:
+        """δ of all movers, (c, 3), where those that are used have rates u (3 k,)."""
+        out = self.begun.copy()
+        out[used] = u.reshape(-1, 3)
+        return out
+
+    def ended(self, rates: Vec, h: float) -> Vec:
+        """Where what is round ends the step, (o, 3) [m], whose movers have these rates δ."""
+        return self.thought(h) if self.gives is None else self.thought(h) + h * self.gives.velocities(rates)
 
     def _at(self, at: Way, h: float) -> tuple[Index, Vec, Vec]:
         """Nodes (k, 4), forces (k, 4, 3) [N] and blocks (k, 6, 9) of all that pushes there, friction included."""
@@ -169,12 +223,12 @@ class Pushes:
             blocks, forces = share[:, None, None] * blocks, share[:, None, None] * forces
         return nodes, forces, blocks
 
-    def felt(self, at: Way, x: Vec, h: float) -> Vec:
-        """Impulses on what is round, (o, 3) [N s], in a step that was solved there and ends with the cloth at x: what
+    def felt(self, at: Way, end: Way, h: float) -> Vec:
+        """Impulses on what is round, (o, 3) [N s], in a step that was solved at one place and ends at another: what
         `added` has for the cloth, turned round."""
         nodes, forces, blocks = self._at(at, h)
         impulse = np.zeros((len(at.x) + len(at.things), 3))
-        way = np.concatenate([x - at.x, at.left * h * self.now.round_velocity])
+        way = np.concatenate([end.x - at.x, end.things - at.things])
         for pair, (a, b) in enumerate(PAIRS[: blocks.shape[1]]):
             moved = way[nodes[:, b]] - way[nodes[:, a]]
             K = blocks[:, pair].reshape(-1, 3, 3)
@@ -183,17 +237,25 @@ class Pushes:
         np.add.at(impulse, nodes, h * forces)
         return impulse[len(at.x):]
 
-    def go(self, at: Way, x: Vec, h: float) -> tuple[Way, float]:
-        """As far towards the step's end, where the cloth is at x, as nothing meets; and the share of it."""
-        end = at.things + at.left * h * self.now.round_velocity
-        share = self.law.largest_step(np.concatenate([at.x, at.things]), np.concatenate([x, end]))
-        return Way(at.x + share * (x - at.x), at.things + share * (end - at.things), at.left * (1.0 - share)), share
+    def go(self, at: Way, end: Way) -> tuple[Way, float]:
+        """As far towards the step's end as nothing meets; and the share of it."""
+        share = self.largest(at, end)
+        return Way(at.x + share * (end.x - at.x), at.things + share * (end.things - at.things)), share
 
-    def may_go(self, start: Vec, end: Vec, h: float) -> bool:
-        """Whether cloth may go straight from one place to another at the end of the step, (n, 3) [m] each."""
-        things = self.now.round_x + h * self.now.round_velocity
-        return self.law.largest_step(np.concatenate([start, things]), np.concatenate([end, things])) == 1.0
+    def largest(self, at: Way, end: Way) -> float:
+        """The largest share of a straight move in which nothing meets."""
+        return self.law.largest_step(np.concatenate([at.x, at.things]), np.concatenate([end.x, end.things]))
 
     def is_near(self, at: Way) -> bool:
         """Whether anything pushes there."""
         return len(self.law.measure(np.concatenate([at.x, at.things]), 0.0).nodes) > 0
+
+    def near(self, at: Way) -> Index:
+        """Which points of what is round push there, (k,)."""
+        nodes = np.unique(self.law.measure(np.concatenate([at.x, at.things]), 0.0).nodes)
+        near: Index = nodes[nodes >= len(at.x)] - len(at.x)
+        return near
+
+    def whom(self, at: Way, owner: Index, names: Sequence[str]) -> str:
+        """What is round and pushes there, by name; empty where nothing does."""
+        return ", ".join(f'"{names[k]}"' for k in np.unique(owner[self.near(at)]))

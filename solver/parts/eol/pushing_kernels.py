@@ -1,4 +1,4 @@
-"""Kernel: pushes between cloth and itself, or things that move as they are told, into the matrix of a step."""
+"""Kernel: pushes between cloth, itself and what it touches, into the matrix of a step."""
 
 from __future__ import annotations
 
@@ -7,15 +7,19 @@ import numpy as np
 from ...threads import kernel
 
 
-@kernel("void(i4[:,::1], i4[:,::1], i8, f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8, f8[:,:,::1], f8[:,::1])")
-def add_pushes(nodes, slots, count, forces, stiffness, way, h, blocks, impulse):  # type: ignore[no-untyped-def]
-    """Add −h² K to blocks (b, 5, 5) and h (f + K way) to impulse (n, 5), of the first `count` nodes' ẋ alone.
+@kernel("void(i4[:,::1], i4[:,::1], f8[:,::1], i8[::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8, f8[:,:,::1], "
+        "f8[:,::1])")
+def add_pushes(nodes, movers, arms, keys, forces, stiffness, way, h, blocks, impulse):  # type: ignore[no-untyped-def]
+    """Add −h² Jᵀ K J to blocks (b, 5, 5) and h Jᵀ (f + K way) to impulse (n, 5), both of the first three rates alone.
 
-    nodes: (k, 4). slots: of their pairs (0, 0), (1, 0), … among blocks, (k, 10). forces: (k, 4, 3) [N]. stiffness:
-    blocks of K of pairs (1, 0), (2, 0), (2, 1), …, K_aa = −Σ K_ab, (k, 6, 9) [N/m]. way: of all nodes, from where
-    forces are told: of the first ones back to the step's start, of the others on to its end, (m, 3) [m].
+    nodes: (k, 4). movers: the vertex that each node goes straight with and the one that it turns with, −1 for none,
+    (m, 2). arms: of the latter [m], (m, 3). keys: of blocks, smaller vertex << 32 | larger, rising, (b,).
+    forces: (k, 4, 3) [N]. stiffness: blocks of K of pairs (1, 0), (2, 0), (2, 1), …, K_aa = −Σ K_ab, (k, 6, 9) [N/m].
+    way: of all nodes, from where forces are told: of the cloth's back to the step's start, of the others on to where
+    they are thought to end it, (m, 3) [m].
     """
-    K = np.empty((4, 4, 3, 3))
+    K, turns, product, total = np.empty((4, 4, 3, 3)), np.zeros((4, 3, 3)), np.empty((3, 3)), np.empty(3)
+    other = np.empty((3, 3))
     for e in range(nodes.shape[0]):
         K[:] = 0.0
         for a in range(1, 4):
@@ -29,22 +33,55 @@ def add_pushes(nodes, slots, count, forces, stiffness, way, h, blocks, impulse):
                         K[a, a, i, j] -= value
                         K[b, b, j, i] -= value
         for a in range(4):
-            node = nodes[e, a]
-            if node >= count:
-                continue
+            x, y, z = arms[nodes[e, a]]
+            turns[a, 0, 1], turns[a, 0, 2], turns[a, 1, 2] = z, -y, x
+            turns[a, 1, 0], turns[a, 2, 0], turns[a, 2, 1] = -z, y, -x
+        for a in range(4):
             for i in range(3):
-                total = forces[e, a, i]
+                total[i] = forces[e, a, i]
                 for b in range(4):
                     for j in range(3):
-                        total += K[a, b, i, j] * way[nodes[e, b], j]
-                impulse[node, i] += h * total
-            for b in range(a + 1):
-                if nodes[e, b] >= count:
+                        total[i] += K[a, b, i, j] * way[nodes[e, b], j]
+            for s in range(2):
+                row = movers[nodes[e, a], s]
+                if row < 0:
                     continue
-                slot = slots[e, a * (a + 1) // 2 + b]
                 for i in range(3):
-                    for j in range(3):
-                        if slot >= 0:
-                            blocks[slot, i, j] -= h * h * K[a, b, i, j]
-                        else:
-                            blocks[-1 - slot, j, i] -= h * h * K[a, b, i, j]
+                    if s == 0:
+                        impulse[row, i] += h * total[i]
+                    else:
+                        for j in range(3):
+                            impulse[row, i] += h * turns[a, j, i] * total[j]
+                for b in range(4):
+                    for t in range(2):
+                        column = movers[nodes[e, b], t]
+                        if column < 0 or column > row:
+                            continue
+                        key = np.int64(column) << 32 | np.int64(row)
+                        low, high = 0, keys.shape[0]
+                        while high - low > 1:
+                            middle = (low + high) // 2
+                            if keys[middle] <= key:
+                                low = middle
+                            else:
+                                high = middle
+                        for i in range(3):
+                            for j in range(3):
+                                other[i, j] = K[a, b, i, j]
+                        if t == 1:
+                            for i in range(3):
+                                for j in range(3):
+                                    product[i, j] = 0.0
+                                    for k in range(3):
+                                        product[i, j] += other[i, k] * turns[b, k, j]
+                            other[:] = product
+                        if s == 1:
+                            for i in range(3):
+                                for j in range(3):
+                                    product[i, j] = 0.0
+                                    for k in range(3):
+                                        product[i, j] += turns[a, k, i] * other[k, j]
+                            other[:] = product
+                        for i in range(3):
+                            for j in range(3):
+                                blocks[low, i, j] -= h * h * other[i, j]

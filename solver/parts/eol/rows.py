@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy.sparse as sp
 
 from ...errors import StepFailed
-from ...linear.constrained.rows import Keys, VertexRows
+from ...linear.constrained.rows import Keys, SpreadRows, VertexRows, no_spread_rows
 from ...state import Vec
 from .cone import Cone
 from .told import place_of
@@ -44,3 +45,13 @@ class StepRows:
                               remedy="Keep pinned vertices outside of colliders, and a thickness away from them")
         return StepFailed(f"what the cloth is kept out of leaves it no room near {place}",
                           remedy="Leave colliders further apart there, or make the cloth thinner")
+
+
+def widened(rows: SpreadRows, unknowns: int) -> SpreadRows:
+    """The same of as many unknowns, of which they say nothing of those behind their own."""
+    if rows.matrix.shape[1] == unknowns:
+        return rows
+    if not len(rows):
+        return no_spread_rows(unknowns)
+    matrix = sp.csr_matrix((rows.matrix.data, rows.matrix.indices, rows.matrix.indptr), shape=(len(rows), unknowns))
+    return replace(rows, matrix=matrix)

@@ -21,10 +21,11 @@ from ...state import Index, Mask, Vec
 from .cloth import Cloth
 from .cone import Cone, cone
 from .fabric import Assembled, Assembler, Breeze, Fabric
+from .giving import Gives
 from .gone_through import WITHIN, gone_through, inside
 from .lost import Lost
-from .pushing import Pushes, Pushing
-from .rows import StepRows
+from .pushing import Pushes, Pushing, Way
+from .rows import StepRows, widened
 from .rubbing import Rubbed, along_surface, over_features
 from .things import Things, ThingsInStep
 from .told import Told, place_of
@@ -45,6 +46,7 @@ SETTLED = 0.1  #: of the distance at which surfaces push: where the next round m
 RENEWALS = 4  #: of friction
 TRIES = 4  #: of triangles that fit better and do not lie in a thing
 CLOSE = 1.5  #: of the longest edges there: vertices so near to such a place stay as they are
+MAY_BE_OFF = 0.1  #: of the distance at which surfaces push: so far it does not matter where what pushes ended a step
 RENEWED = 0.02  #: of all friction: how wrong it may be
 ALIKE = 2.0  #: drags that differ by less share a factor
 
@@ -61,8 +63,29 @@ class Solved:
     answer: Answer
     deepest: float  #: how deep in a thing it leaves cloth [m]
     pushed: Vec  #: impulses on what is round, (o, 3) [N s]; (0, 3) where nobody asks
+    gave: Vec  #: δ of what moves that, (c, 3)
     pulled: Vec  #: impulses on pins, of all vertices that have one, (p, 3) [N s]
     pressing: Vec  #: as `Cloth` has it
+
+
+@dataclass(frozen=True)
+class Felt:
+    """What a step did to others."""
+
+    impulses: Vec  #: on what is round and then on pins, (o + p, 3) [N s]; (0, 3) where nobody asks
+    off: Vec  #: how far off the way that it was thought to go what is round ended it, (o, 3) [m]
+
+
+@dataclass(frozen=True)
+class Left:
+    """How what is round has left its way so far in a step."""
+
+    off: Vec  #: (o, 3) [m]
+    rates: Vec  #: δ, (c, 3)
+
+    @classmethod
+    def nobody(cls) -> Left:
+        return cls(np.zeros((0, 3)), np.zeros((0, 3)))
 
 
 @dataclass
@@ -81,6 +104,7 @@ class SlidingCloth:
     air: Breeze | None = None
     told: Told = field(default_factory=Told)
     is_felt: bool = False  #: whether what it touches or hangs on is another part's, which wants to know
+    gives: Gives | None = None  #: how what is round gives way in the next step; None: it goes as it is told
 
     def __post_init__(self) -> None:
         self._assembler = Assembler(self.fabric, self.gravity, self.air)
@@ -104,23 +128,43 @@ class SlidingCloth:
         """h seconds on. Raises StepFailed."""
         return self.felt_step(cloth, time, h)[0]
 
-    def felt_step(self, cloth: Cloth, time: float, h: float) -> tuple[Cloth, Vec]:
-        """The same, and what it did to what is round and then to pins: impulses, (o + p, 3) [N s]."""
-        done, felt = 0.0, np.zeros((0, 3))
+    def felt_step(self, cloth: Cloth, time: float, h: float) -> tuple[Cloth, Felt]:
+        """The same, and what it did to others."""
+        done, left = 0.0, Left.nobody() if self.gives is None else Left(np.zeros_like(self.gives.arms),
+                                                                        self.gives.still)
+        impulses = np.zeros((0, 3))
         while done < h * (1.0 - 1e-9):
-            cloth, taken, did = self._substep(cloth, time + done, h - done, h * SHORTEST)
-            done, felt = done + taken, did + felt if len(felt) else did
+            cloth, taken, did, left = self._substep(cloth, time + done, h - done, h * SHORTEST, left)
+            done, impulses = done + taken, did + impulses if len(impulses) else did
             self.told.substeps += 1
-        return cloth, felt
+        return cloth, Felt(impulses, left.off)
 
-    def _substep(self, cloth: Cloth, time: float, h: float, shortest: float) -> tuple[Cloth, float, Vec]:
-        now = self.things.at(time, h)
+    def may_end(self, cloth: Cloth, time: float, off: Vec) -> bool:
+        """Whether what is round may stand where it was thought to end a step at `time`, where that step ended with it
+        (o, 3) [m] off that: nothing is in between, and it is no other push."""
+        if self.pushing is None or not off.any():
+            return True
+        now = self.things.at(time, 1.0)
+        pushes = self.pushing.of(cloth.mesh, now)
+        end = Way(cloth.mesh.x, now.round_x + off)
+        if pushes is None:
+            return True
+        farthest = float(np.linalg.norm(off, axis=1)[pushes.near(end)].max(initial=0.0))
+        return farthest <= MAY_BE_OFF * pushes.reach and pushes.largest(end, pushes.start) == 1.0
+
+    def _substep(self, cloth: Cloth, time: float, h: float, shortest: float, left: Left
+                 ) -> tuple[Cloth, float, Vec, Left]:
+        def at(seconds: float) -> ThingsInStep:
+            now = self.things.at(time, seconds)
+            return replace(now, round_x=now.round_x + left.off) if left.off.any() else now
+
+        now = at(h)
         cloth = self._remeshed(cloth, now, h)
-        pushes, why = self._pushes(cloth.mesh, now), ""
+        pushes, why = self._pushes(cloth.mesh, now, left), ""
         while True:
             solved = self._solved(cloth, now, pushes, time, h)
             if solved is None:
-                why = "cloth cannot be kept out of itself, or of what is round"
+                why = self._pressed(pushes)
             elif not solved.deepest or h * SHORTER < shortest:  # in the shortest it comes out as far as it can
                 mesh, cone_rows = solved.mesh, solved.on_features
                 moved = self._advanced(mesh, solved.answer, h)
@@ -131,7 +175,7 @@ class SlidingCloth:
             h *= SHORTER
             if h < shortest:
                 raise StepFailed(why)
-            now = self.things.at(time, h)
+            now = at(h)
             pushes = None if pushes is None else replace(pushes, now=now)
         self._warm = solved.answer.warm
         way = self._off(cone_rows, moved, h)
@@ -139,7 +183,8 @@ class SlidingCloth:
         # what all but stays there stays there
         back = moved.x.copy()
         back[cone_rows.vertices[~off]] -= way[~off]
-        if pushes is None or pushes.may_go(moved.x, back, h):
+        ended = now.round_x if pushes is None else pushes.ended(solved.gave, h)
+        if pushes is None or pushes.largest(Way(moved.x, ended), Way(back, ended)) == 1.0:
             moved.x[:] = back
         else:
             off[:] = np.linalg.norm(way, axis=1) > NOWHERE
@@ -147,7 +192,15 @@ class SlidingCloth:
         free[cone_rows.vertices] = off
         flat = np.ones(len(mesh.x), dtype=bool)
         flat[cone_rows.vertices] = cone_rows.flat
-        return Cloth(moved, cloth.pin, flat, free, solved.pressing), h, self._felt(cloth, solved)
+        if self.gives is not None:
+            left = Left(left.off + h * self.gives.velocities(solved.gave), solved.gave)
+        return Cloth(moved, cloth.pin, flat, free, solved.pressing), h, self._felt(cloth, solved), left
+
+    def _pressed(self, pushes: Pushes | None) -> str:
+        """Why a step could not be solved."""
+        assert self.pushing is not None
+        near = "" if pushes is None else pushes.whom(pushes.start, self.pushing.owner, self.pushing.names)
+        return f"cloth cannot be kept out of itself, or of {near or 'what is round'}"
 
     def _felt(self, cloth: Cloth, solved: Solved) -> Vec:
         """What a step did to others, (o + p, 3) [N s]; (0, 3) where nobody asks."""
@@ -232,10 +285,16 @@ class SlidingCloth:
             last = self._looked = Look.around(mesh, self.things, now, self.gravity, h)
         return last
 
-    def _pushes(self, mesh: SheetMesh, now: ThingsInStep) -> Pushes | None:
-        """What pushes in a step from there on; where something is crossed already nothing does, and it is said."""
+    def _pushes(self, mesh: SheetMesh, now: ThingsInStep, left: Left) -> Pushes | None:
+        """What pushes in a step from there on, and gives way; where something is crossed already nothing does, and it
+        is said."""
         if self.pushing is None:
             return None
+        pushes = self._pushes_there(mesh, now)
+        return pushes if pushes is None or self.gives is None else replace(pushes, gives=self.gives, begun=left.rates)
+
+    def _pushes_there(self, mesh: SheetMesh, now: ThingsInStep) -> Pushes | None:
+        assert self.pushing is not None
         crossing = self.pushing.crossing(mesh, now)
         if crossing is None:
             return self.pushing.of(mesh, now)
@@ -270,9 +329,10 @@ class SlidingCloth:
             return True
 
         pushed = np.zeros((len(now.round_x) if self.is_felt else 0, 3))
+        gave = np.zeros((0, 3)) if self.gives is None else self.gives.still
         try:
-            answer, pushed = (None, pushed) if pushes is None else self._kept_apart(posed, pushes, answer_of,
-                                                                                    asked_more, h)
+            answer, pushed, gave = (None, pushed, gave) if pushes is None else self._kept_apart(
+                posed, pushes, answer_of, asked_more, h)
         except Singular as failure:
             assert self.pushing is not None and pushes is not None
             # layers so near that beside their barrier no digit is left of all else; no shorter step helps
@@ -282,6 +342,8 @@ class SlidingCloth:
                 solved = self._solved(cloth, now, softer, time, h)
                 if solved is not None:
                     return solved
+            if self.is_felt:  # another part would be crossed, which that part does not know
+                return None
             lost = Lost.at(mesh, np.unique(failure.vertices))
             lost = lost if pushes.lost is None else lost.and_more(pushes.lost)
             self.told.once("pressed", "its layers were pressed together more than can be computed near "
@@ -298,39 +360,44 @@ class SlidingCloth:
             return None
         # what pins did to it, turned round: theirs are the last of its rows
         pulled = -answer.on_vertex[len(answer.on_vertex) - len(rows.held.vertex):].reshape(-1, 3)
-        return Solved(mesh, rows.on_features, answer, rows.deepest, pushed, pulled, rows.pressing / h)
+        return Solved(mesh, rows.on_features, answer, rows.deepest, pushed, gave, pulled,
+                      rows.pressing[:len(mesh.x)] / h)
 
     def _kept_apart(self, posed: Assembled, pushes: Pushes,
                     answer_of: Callable[[Assembled, WarmStart | None, int], tuple[Answer, bool]],
-                    asked_more: Callable[[Answer], bool], h: float) -> tuple[Answer | None, Vec]:
+                    asked_more: Callable[[Answer], bool], h: float) -> tuple[Answer | None, Vec, Vec]:
         """Where what pushes is at rest with all else: Newton's rounds, none of which goes through anything. And what it
-        did to what is round, (o, 3) [N s]; (0, 3) where nobody asks."""
+        did to what is round, (o, 3) [N s]; (0, 3) where nobody asks; and how that gave way, δ (c, 3)."""
         at, warm, near, last = pushes.start, self._warm, pushes.is_near(pushes.start), None
-        pushed = np.zeros((len(at.things) if self.is_felt else 0, 3))
+        pushed, gave, own = np.zeros((len(at.things) if self.is_felt else 0, 3)), pushes.begun, posed.unknowns.count
         for k in range(ROUNDS):
             self.told.rounds += 1
             # where rounds go on friction is renewed with them: by itself it would be so at places that are not the last
             renewals = RENEWALS if not near else 0 if k else 1
-            answer, rubs = answer_of(pushes.added(posed, at, h) if near else posed, warm, renewals)
+            with_pushes, used = pushes.added(posed, at, h)
+            answer, rubs = answer_of(with_pushes, warm, renewals)
+            gave, answer = pushes.rates(answer.u[own:], used), replace(answer, u=answer.u[:own])
             warm = answer.warm
-            x = pushes.mesh.x + h * posed.unknowns.parted(answer.u)[0]
-            moved, was_near, was_at = float(np.abs(x - at.x).max(initial=0.0)), near, at
-            at, share = pushes.go(at, x, h)
+            end = Way(pushes.mesh.x + h * posed.unknowns.parted(answer.u)[0], pushes.ended(gave, h))
+            moved = max(float(np.abs(one - other).max(initial=0.0)) for one, other in (
+                (end.x, at.x), (end.things, at.things)))
+            was_near, was_at = near, at
+            at, share = pushes.go(at, end)
             near = pushes.is_near(at)
             last = None
             settled = k >= ENOUGH or not (near or was_near) or (rubs and moved <= SETTLED * pushes.reach)
             if share == 1.0 and settled:
                 last = answer
                 if self.is_felt:
-                    pushed = pushes.felt(was_at, x, h)
+                    pushed = pushes.felt(was_at, end, h)
                 if not asked_more(answer):
                     break
-        return last, pushed
+        return last, pushed, gave
 
     def _ask(self, posed: Assembled, rows: StepRows, warm: WarmStart | None) -> Answer:
         try:
             answer = self._program.solve(posed.matrix, posed.right, posed.unknowns.table, rows.on_vertices,
-                                         rows.touched.spread, warm)
+                                         widened(rows.touched.spread, posed.unknowns.count), warm)
         except Infeasible as failure:
             raise rows.contradiction(failure.keys, posed.unknowns) from failure
         return self._counted(answer)

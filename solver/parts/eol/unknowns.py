@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from ...state import Index, Mask, Vec
 from .unknowns_kernels import lower_of, pairs_of
@@ -49,14 +50,19 @@ class Unknowns:
         """How many blocks (5, 5) of pairs of vertices there are."""
         return len(self._pairs[0])
 
-    def joining(self, more: Index, blocks: Vec) -> tuple[Unknowns, Vec]:
-        """The same with more elements (k, 4) behind those that there are, and blocks (b, 5, 5) in their places there,
-        zero elsewhere."""
-        wider = Unknowns(self.slides, np.concatenate([self.elements, more]))
-        (high, low, _), (all_high, all_low, _) = self._pairs, wider._pairs
-        place = np.searchsorted(all_low.astype(np.int64) << 32 | all_high, low.astype(np.int64) << 32 | high)
+    @cached_property
+    def keys(self) -> NDArray[np.int64]:
+        """Of the blocks, the smaller vertex << 32 | the larger, rising, (b,)."""
+        high, low, _ = self._pairs
+        return low.astype(np.int64) << 32 | high
+
+    def joining(self, more: Index, blocks: Vec, besides: int = 0) -> tuple[Unknowns, Vec]:
+        """The same with so many vertices of three rates and with elements (k, 4) behind those that there are, and
+        blocks (b, 5, 5) in their places there, zero elsewhere."""
+        wider = Unknowns(np.concatenate([self.slides, np.zeros(besides, dtype=bool)]),
+                         np.concatenate([self.elements, more]))
         spread = np.zeros((wider.blocks, MOST, MOST))
-        spread[place] = blocks
+        spread[np.searchsorted(wider.keys, self.keys)] = blocks
         return wider, spread
 
     @cached_property

@@ -1,0 +1,70 @@
+"""What lies on cloth with Sharp Edges that something hard bears rests there."""
+
+import numpy as np
+import pytest
+from cloth_jobs import BOX, cloth_body, cloth_job
+from sheets import grid
+
+from solver.build.world import build
+from solver.job.load import load
+from solver.simulate import advance
+
+H, THICK, SIDE, RADIUS = 1 / 96, 1e-3, 0.08, 0.03
+WIDE, NARROW = (1.0, 1.0), (0.25, 0.2)  #: half of a table: wider than the cloth, or so that it hangs over two edges
+
+
+def set_on(folder, kind, mass, above, table, speed=0.0, cells=8, sharp=True):
+    """A box or ball of a mass [kg] above a cloth that lies on a table."""
+    arrays = {}
+    vertices, triangles = grid(cells, cells, 0.6, 0.6)
+    x = np.column_stack([vertices[:, :2] - 0.3, np.full(len(vertices), 1.5 * THICK)])
+    cloth = cloth_body("Cloth", x, triangles, arrays, area_density=0.15, thickness=THICK,
+                       **({"eulerian": {}} if sharp else {}))
+    arrays["table"], arrays["of_table"] = BOX[0] * [*table, 0.2] + [0, 0, -0.2], BOX[1]
+    low, volume, params = {"box": (SIDE / 2, SIDE**3, {f"size_{axis}": SIDE for axis in "xyz"}),
+                           "sphere": (RADIUS, 4 / 3 * np.pi * RADIUS**3, {"radius": RADIUS})}[kind]
+    at = [0.0, 0.0, low + above]
+    bone = {"name": "Thing", "shape": {"kind": kind, "params": params}, "density": mass / volume, "position": at}
+    joint = {"name": "Free", "child": "Thing", "kind": "free", "position": at, "rate": [0, 0, 0, 0, 0, speed]}
+    table_as = {"name": "Table", "vertices": "arrays/table.npy", "triangles": "arrays/of_table.npy"}
+    world, _ = build(load(cloth_job(folder, [cloth], arrays, end=17, contact={}, obstacles=[table_as],
+                                    mechanisms=[{"name": "Rig", "bodies": [bone], "joints": [joint]}])),
+                     lambda *_: None)
+    return world, above
+
+
+def ways(world, above, steps):
+    """How far it stands above the table and what it has turned by and gone aside, in each step; nothing crosses."""
+    state, cloth = world.initial_state(), world.parts[-1]
+    for _ in range(steps):
+        state = advance(world, state, H, 1)
+        own, (thing, sheet) = None, world.parted(state)
+        if hasattr(cloth, "steps"):
+            own, now = cloth.cloth(sheet).mesh, cloth.steps.things.at(state.time, H)
+            assert cloth.steps.pushing.crossing(own, now) is None
+            assert own.x[:, 2][np.abs(own.x[:, :2]).max(axis=1) < 0.19].min() > 0.9 * THICK
+        yield np.array([above + thing.q[5], np.abs(thing.q[:3]).max(), np.abs(thing.q[3:5]).max()])
+
+
+@pytest.mark.parametrize("mass", [0.03, 3.0])
+def test_a_box_set_on_cloth_on_a_table_rests_there(tmp_path, mass):
+    world, above = set_on(tmp_path / "job", "box", mass, 4e-3, WIDE)
+    height, turned, aside = np.array([*ways(world, above, 30)]).T
+    # on the cloth, which is on the table, and not further off than surfaces push
+    assert (height > THICK).all() and (height[8:] < 2.0 * THICK).all()
+    assert np.ptp(height[8:]) < 0.05 * THICK and turned.max() < 2e-3 and aside.max() < 2e-3
+
+
+def test_a_ball_that_falls_on_cloth_on_a_table_is_stopped_by_both(tmp_path):
+    world, above = set_on(tmp_path / "job", "sphere", 0.3, 0.012, WIDE, speed=-1.0)
+    height, _, aside = np.array([*ways(world, above, 12)]).T
+    assert height.min() > THICK and height[2] < 2.0 * THICK and aside.max() < 2e-3
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("cells", [10, 20])
+def test_a_box_rests_on_cloth_that_hangs_over_the_tables_edges(tmp_path, cells):
+    world, above = set_on(tmp_path / "job", "box", 0.3, 4e-3, NARROW, cells=cells)
+    height, turned, aside = np.array([*ways(world, above, 30)]).T
+    assert (height > THICK).all() and (height[8:] < 2.0 * THICK).all()
+    assert turned.max() < 5e-3 and aside.max() < 5e-3
