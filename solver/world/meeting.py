@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -22,7 +22,6 @@ from ..state import State, Vec
 
 if TYPE_CHECKING:
     from .carriers import Carrier
-    from .sharp_cloth import SharpCloth
 
 FELT, ACTS, OWED = "felt", "acts", "owed"  #: the cloth's memory, (p, 3) each: [N s], [N], [N s]
 OFF = "off"  #: likewise, how far what it touches was off its way when a step ended, (o, 3) [m]
@@ -31,6 +30,16 @@ TRIES = 6  #: of one step
 MORE = 1.5  #: relaxation of a step's first try, of that which the last step ended with
 SETTLED = 0.01  #: of what a cloth did: where what was thought is no further off, it is owed
 SLOWEST, FASTEST = 0.02, 1.0  #: relaxation at least and at most
+
+
+class StepsItself(Protocol):
+    """A cloth with steps of its own, which say in the state what they did."""
+
+    def give_way(self, gives: Gives | None) -> None:
+        """How what it touches gives way in the next step; None: it goes as it is told."""
+
+    def may_end(self, state: State) -> bool:
+        """Whether what it touches may stand where it stands by now, after a step that ended in this state."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +56,7 @@ class Meeting:
     """One cloth and all that it reaches."""
 
     cloth: int  #: its place in the world
-    part: SharpCloth
+    part: StepsItself
     touched: int  #: how many points it touches; behind them it hangs
     reached: Sequence[Reached]
 
@@ -114,7 +123,7 @@ class _Points:
             for mine, (which, reached) in zip(self.own, self.all):
                 if acts is not None and which is one and reached.points.stop <= one.touched:
                     under[reached.points] = acts[mine]
-            one.part.steps.gives = None if acts is None else gives.under(under)
+            one.part.give_way(None if acts is None else gives.under(under))
 
     def go(self, end: Vec) -> None:
         """From now on they are thought to end the step there, (p, 3) [m]."""

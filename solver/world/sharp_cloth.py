@@ -11,6 +11,7 @@ import numpy as np
 from ..embedding.sheets import SheetTold, ShownSheet
 from ..errors import Diverged, StepFailed
 from ..parts.eol.cloth import Cloth
+from ..parts.eol.giving import Gives
 from ..parts.eol.sliding_cloth import SlidingCloth
 from ..sheet.sheet_mesh import SheetMesh
 from ..state import State, Vec
@@ -85,6 +86,10 @@ class SharpCloth(Plain):
         memory = self._memory(after)
         did = {FELT: felt.impulses, OFF: felt.off} if self.steps.is_felt else {}
         return State(state.time + h, state.q, state.u, {**memory, **did})
+
+    def give_way(self, gives: Gives | None) -> None:
+        """How what it touches gives way in the next step; None: it goes as it is told."""
+        self.steps.gives = gives
 
     def may_end(self, state: State) -> bool:
         """Whether what it touches may stand where it stands by now, after a step that ended in this state."""
