@@ -101,6 +101,7 @@ class ConJac:
     def forget_past(self) -> None:
         """What the linear solver keeps, and on which factor who sleeps rests."""
         self.linear.forget_past()
+        self.edges.turning.forget()
         self._too_soft = False
         if self.sleep is not None:
             self.sleep.forget_past()

@@ -7,7 +7,8 @@ With Π what is quasistatic, m = M (v − v̂) − a h (f(x) + D v) and V the ve
 
 for any Ṽ near V that moves the dynamic unknowns alike: p [m s], zero along them, stands for what K⁻¹ does to m, so that
 no J has to be made anew where the body has turned a little. A pass asks for K at the last iterate in products only, and
-costs one solve of three columns.
+costs one solve of three columns. Nor has the factor: with R what each node's surroundings have turned since it was
+made, answers are R K⁻¹ Rᵀ and R Ṽ Rᵀ, where each dynamic unknown is a node of its own and nothing but K acts.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from scipy.linalg.lapack import dgetrs
 from ...assembly.products import Products
 from ...state import State, Vec
 from ..interface import NodeStage
-from .passes_kernels import give, load, spread
+from .passes_kernels import give, load, spread, turn, turn_back
 from .posed import PosedConJac
 
-#: a factor serves until an edge has changed by this share of its length, turning included: from there on the passes
-#: that it takes more cost as much as a new one
-NEAR = 0.2
+#: a factor serves until an edge has changed by this share of its length, turning included where it is not turned with
+#: the nodes, else stretched by the other one: from there on the passes that it takes more cost as much as a new one
+NEAR, STRETCHED = 0.2, 0.25
 
 
 class Passes:
@@ -38,6 +39,13 @@ class Passes:
         self._solve = posed.owner.in_single() if posed.here.patches is None else None
         self._inert = posed.stage.inertia * np.repeat(posed.lin.mass[self._order], 3)
         self._loads, self._given = np.zeros((*posed.lin.x.shape, 3)), np.zeros(3 * len(self._order))
+        self._turns: Vec | None = None  #: R, (n, 3, 3)
+        still = posed.lin.contacts is None or not len(posed.lin.contacts.nodes)
+        if still and not posed.frames and not posed.hold.holds and posed.here.patches is None:
+            self._turning = posed.owner.edges.turning
+            self._turning.follow(posed.lin.x)
+            self._begun = self._turning.frames.transpose(0, 2, 1).copy()
+            self._turns = self._turning.frames @ self._begun
         self._slope = None
         if len(posed.reduced):
             self._slope = scipy.linalg.lu_factor(posed.reduced if posed.slope is None else posed.slope)
@@ -54,7 +62,11 @@ class Passes:
         same = stage.inertia == mine.inertia and stage.stiffness_factor == mine.stiffness_factor
         if not same or owner.linear.factored != self._stamp or owner.hold_of(start.memory) is not posed.hold:
             return False
-        return owner.edges.largest_change(x - posed.lin.x) <= NEAR
+        if self._turns is None:
+            return owner.edges.largest_change(x - posed.lin.x) <= NEAR
+        self._turning.follow(x)
+        np.matmul(self._turning.frames, self._begun, out=self._turns)
+        return owner.edges.largest_stretch(posed.lin.x, x) <= STRETCHED
 
     def change(self, at: Products, stage: NodeStage) -> Vec:
         """What a pass changes in x − b h v, b h v and p, x and v those of `at`, (3, n, 3) [m], [m], [m s].
@@ -69,6 +81,8 @@ class Passes:
         if self.posed.frames:
             loads[:, :, 2] -= self._carried(at, stage)
 
+        if self._turns is not None:
+            turn_back(self._turns, loads)
         followed = self._balance(loads)
         # what is left of m, and what the changes of v and x do to it
         give(self._order, loads, self._inert, followed, given)
@@ -84,6 +98,8 @@ class Passes:
         spread(self._order, followed, in_v, in_x, reached, out)
         if self.posed.frames:
             out[0, self._order] -= self._carries(followed[:, 0] + in_v, at, stage).reshape(-1, 3)
+        if self._turns is not None:
+            turn(self._turns, out)
         return out
 
     def strain(self, change: Vec) -> float:

@@ -5,6 +5,27 @@ from __future__ import annotations
 from ...threads import kernel
 
 
+@kernel("void(f8[:,:,::1], f8[:,:,::1])")
+def turn_back(turns, loads):  # type: ignore[no-untyped-def]
+    """Rᵀ of each column of each node's loads, (n, 3, 3), in their place; turns: R, (n, 3, 3)."""
+    for i in range(loads.shape[0]):
+        turn = turns[i]
+        for c in range(3):
+            x, y, z = loads[i, 0, c], loads[i, 1, c], loads[i, 2, c]
+            for k in range(3):
+                loads[i, k, c] = turn[0, k] * x + turn[1, k] * y + turn[2, k] * z
+
+
+@kernel("void(f8[:,:,::1], f8[:,:,::1])")
+def turn(turns, fields):  # type: ignore[no-untyped-def]
+    """R of each node's vector in fields (3, n, 3), in their place."""
+    for c in range(3):
+        for i in range(fields.shape[1]):
+            x, y, z = fields[c, i]
+            for k in range(3):
+                fields[c, i, k] = turns[i, k, 0] * x + turns[i, k, 1] * y + turns[i, k, 2] * z
+
+
 @kernel("void(f8[::1], f8, f8, f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1])")
 def load(mass, inertia, share, v, v_hat, force, felt, pulled, out):  # type: ignore[no-untyped-def]
     """Loads that are balanced, (n, 3, 3): K v, K p − m with m = M (v − v̂) − a h f, and f.
