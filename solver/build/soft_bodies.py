@@ -24,7 +24,7 @@ from ..linear.choose import choose
 from ..linear.interface import LinearSolver
 from ..meshing.volume import Volume
 from ..parts.apart import Apart, Share
-from ..parts.interface import Balancing, Condensation, Mesh, Reduced, Whole
+from ..parts.interface import Balancing, Condensation, Mesh, PassesOn, Whole
 from ..parts.mixed import Mixed
 from ..state import Index, Vec
 from ..world.bodies import BodyInWorld
@@ -163,7 +163,7 @@ class _NotesOn:
     def in_full(self, whole: Whole) -> list[str]:
         return self.law.notes(has_dynamic=False)
 
-    def condensed(self, condensation: Condensation, at_once: Reduced | None) -> list[str]:
+    def condensed(self, condensation: Condensation, at_once: Balancing | None, passes: PassesOn | None) -> list[str]:
         return self.law.notes(has_dynamic=True)
 
 

@@ -67,7 +67,7 @@ class Apart:
         self.beta = shares[0].params["beta"]
 
     def solved_by(self, ways: Ways[T]) -> T:
-        return ways.condensed(self, None)
+        return ways.condensed(self, None, None)
 
     def pose(self, lin: Linearised, stage: NodeStage) -> PosedApart:
         """Factor each. Raises NotPositiveDefinite."""

@@ -308,10 +308,11 @@ class Ways(Protocol[T_co]):
     def in_full(self, whole: Whole) -> T_co:
         """Where they are the velocities of all free nodes."""
 
-    def condensed(self, condensation: Condensation, at_once: Reduced | None) -> T_co:
+    def condensed(self, condensation: Condensation, at_once: Balancing | None, passes: PassesOn | None) -> T_co:
         """Where most nodes follow others in balance, so that their velocities are no unknowns.
 
-        at_once: the same; None where each body is condensed by itself.
+        at_once: the same; None where each body is condensed by itself. passes: on the factor of a stage, raises
+        NotPositiveDefinite; None where stages are not solved by these.
         """
 
 
@@ -360,6 +361,10 @@ class StagePasses(Protocol):
         """The largest share of its length by which that changes an edge, in positions or by velocities."""
 
 
+#: over a stage linearised there
+PassesOn = Callable[[Linearised, NodeStage], StagePasses]
+
+
 class PositionInertia(Protocol):
     """½ uᵀ A u − uᵀ p of unknowns u = C (v − F) that are read off the rates v of positions."""
 
@@ -396,12 +401,3 @@ class Balancing(Condensation, Protocol):
         lin: where the step starts, without what touches. is_joined: whether forces join bodies. carried: velocities of
         the prescribed nodes for each rate of joints, (p, 3, c).
         """
-
-
-class Reduced(Balancing, Protocol):
-    """The same of all bodies at once."""
-
-    keeps_factors: bool  #: whether stages in which nothing touches are solved by passes
-
-    def passes(self, lin: Linearised, stage: NodeStage) -> StagePasses:
-        """On the factor of this stage. Raises NotPositiveDefinite."""

@@ -19,13 +19,11 @@ from ..contact.laws.gripping import Gripping
 from ..linear.interface import LinearSolver
 from ..state import Led, Vec
 from .apart import Apart, Member, PosedApart, Share
-from .interface import Evaluate, Mesh, NodeStage, PosedNodes, PositionInertia, StagePasses, T, Ways
+from .interface import Evaluate, Mesh, NodeStage, PosedNodes, PositionInertia, T, Ways
 
 
 class Mixed(Apart):
     """A condensation of all of them."""
-
-    keeps_factors = False
 
     def __init__(self, mesh: Mesh, shares: Sequence[Share], linear: LinearSolver) -> None:
         """mesh, shares: as those of Apart. linear: as one of all nodes would be."""
@@ -33,15 +31,11 @@ class Mixed(Apart):
         self.linear = linear
 
     def solved_by(self, ways: Ways[T]) -> T:
-        return ways.condensed(self, self)
+        return ways.condensed(self, self, None)
 
     def posed(self, lin: Linearised, stage: NodeStage, each: Sequence[PosedNodes]) -> PosedMixed:
         """A stage that each of them has posed."""
         return PosedMixed(self, lin, stage, each)
-
-    def passes(self, lin: Linearised, stage: NodeStage) -> StagePasses:
-        """Raises TypeError."""
-        raise TypeError("passes lower no energy, and what moves on its own would gain some")
 
     def inertia(self, lin: Linearised, stage: NodeStage, is_joined: bool, carried: Vec | None = None) -> _Inertia:
         """The sum of theirs. Raises NotPositiveDefinite."""

@@ -21,7 +21,7 @@ from ..nonlinear.bounded import Balanced, Bounded, Surroundings, nearest
 from ..nonlinear.held import GivenDirections
 from ..nonlinear.iterations import Coupled, Kept
 from ..parts.conjac.balanced_together import BalancedTogether, Standing
-from ..parts.interface import Condensation, Momentum, NodeStage, Reduced, Stage, Whole
+from ..parts.interface import Balancing, Condensation, Momentum, NodeStage, PassesOn, Stage, Whole
 from ..parts.joints.jointed import flown_since, stepped
 from ..parts.nodes.full import Full
 from ..parts.together import MovedOn, Together
@@ -47,10 +47,11 @@ HISTORIES = [key for pair in PAIRS for key in pair]  #: keys of the memory that 
 class _WhoBalance:
     """A method in which most nodes balance, those of all bodies at once; None for the others."""
 
-    def in_full(self, whole: Whole) -> Reduced | None:
+    def in_full(self, whole: Whole) -> Balancing | None:
         return None
 
-    def condensed(self, condensation: Condensation, at_once: Reduced | None) -> Reduced | None:
+    def condensed(self, condensation: Condensation, at_once: Balancing | None,
+                  passes: PassesOn | None) -> Balancing | None:
         return at_once
 
 
@@ -60,7 +61,7 @@ class _WhoMoves:
     def in_full(self, whole: Whole) -> Whole | None:
         return whole
 
-    def condensed(self, condensation: Condensation, at_once: Reduced | None) -> Whole | None:
+    def condensed(self, condensation: Condensation, at_once: Balancing | None, passes: PassesOn | None) -> Whole | None:
         return None
 
 
@@ -312,7 +313,7 @@ class FleshOnBones(Stepping):
         return Surroundings(place, self.soft.largest_step, loads, self.soft.touched_at, self.positions(start),
                             self.soft.extent, min(law.edge for law in self.soft.contacts))
 
-    def _balanced(self, reduced: Reduced, apart: Callable[[], State], stage: Stage, start: State,
+    def _balanced(self, reduced: Balancing, apart: Callable[[], State], stage: Stage, start: State,
                   damped: Damped | None) -> State:
         """The end of a stage where most nodes follow others: as if nothing touched where nothing does, else by
         positions of all nodes. Raises StepFailed."""

@@ -31,7 +31,7 @@ from ..nonlinear.momentum import with_momentum
 from ..nonlinear.newton import NewtonDirect
 from ..nonlinear.problem import StageMatrix, StageProblem
 from ..nonlinear.start import is_wild, lower_start
-from ..parts.interface import Condensation, NodeStage, PosedNodes, Reduced, Stage, StagePasses, Whole
+from ..parts.interface import Balancing, Condensation, NodeStage, PassesOn, PosedNodes, Stage, StagePasses, Whole
 from ..parts.nodes.full import Full
 from ..state import Index, State, Vec
 from . import in_contact
@@ -81,9 +81,9 @@ class Roots:
         """By the velocities of all free nodes."""
         return InFull(self._soft, whole)
 
-    def condensed(self, condensation: Condensation, at_once: Reduced | None) -> Root:
+    def condensed(self, condensation: Condensation, at_once: Balancing | None, passes: PassesOn | None) -> Root:
         """By those of dynamic nodes, which the others follow in balance."""
-        return Condensed(self._soft, condensation) if at_once is None else AtOnce(self._soft, at_once)
+        return Condensed(self._soft, condensation) if at_once is None else AtOnce(self._soft, at_once, passes)
 
 
 def flying_at(soft: SoftBodies, flying: list[Index], problem: StageProblem, unknowns: Vec) -> list[Index]:
@@ -239,9 +239,9 @@ class AtOnce(Condensed):
     """By passes on a kept factor, and by an energy of positions where surfaces touch; where these do not lead there, by
     iterations on a factor each."""
 
-    def __init__(self, soft: SoftBodies, reduced: Reduced) -> None:
+    def __init__(self, soft: SoftBodies, reduced: Balancing, passes: PassesOn | None) -> None:
         super().__init__(soft, reduced)
-        self._reduced = reduced
+        self._reduced, self._passes = reduced, passes
         self.kept = KeptStage()
 
     def reach(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None,
@@ -290,7 +290,7 @@ class AtOnce(Condensed):
         """As if nothing touched where nothing does and passes serve that, else by an energy."""
         soft, coordinates = self._soft, self._soft.coordinates
         begun = coordinates.place(start.q, start.time)
-        if self._reduced.keeps_factors and not in_contact.touches(soft, begun, begun):
+        if self._passes is not None and not in_contact.touches(soft, begun, begun):
             try:
                 after = self._apart(solver, stage, start, damped)
             except StepFailed:
@@ -349,13 +349,14 @@ class AtOnce(Condensed):
         """As if no surfaces touched."""
         soft, limits, taken = self._soft, solver.limits, self._linearised(stage, start, damped)
 
-        def passes_at(x: Vec, v: Vec, project: bool) -> StagePasses:
-            return self._reduced.passes(taken(x, v, project), stage)
+        passes = self._passes
+        if stage.inertia and passes is not None:
+            def passes_at(x: Vec, v: Vec, project: bool) -> StagePasses:
+                return passes(taken(x, v, project), stage)
 
-        def products_at(x: Vec, v: Vec, columns: Vec) -> Products:
-            return soft.products_at(x, v, stage.time, columns, damped)
+            def products_at(x: Vec, v: Vec, columns: Vec) -> Products:
+                return soft.products_at(x, v, stage.time, columns, damped)
 
-        if stage.inertia:
             base = start.q if stage.base is None else stage.base
             after = self.kept.reach(passes_at, products_at, stage, start, base, soft.coordinates, limits, soft.extent)
             if after is not None:

@@ -53,8 +53,6 @@ BORDER_PIVOT = 1.0e20
 class ConJac:
     """Condensation at the velocity level with stabilised positions. [ConJac Alg. 1]"""
 
-    keeps_factors = True
-
     def __init__(self, mesh: Mesh, linear: LinearSolver, params: dict[str, float]) -> None:
         """params: beta, the factor on stiffness that sets damping; gamma, the share of b_q that a step removes, or
         settle_time, in which half of it is gone [s]; corrections, of positions after each step; adaptive, whether
@@ -96,7 +94,7 @@ class ConJac:
         self.to_free: Index = self.pattern.position[mesh.coordinates.free].astype(np.int32)
 
     def solved_by(self, ways: Ways[T]) -> T:
-        return ways.condensed(self, self)
+        return ways.condensed(self, self, self.passes)
 
     def forget_past(self) -> None:
         """What the linear solver keeps, and on which factor who sleeps rests."""
