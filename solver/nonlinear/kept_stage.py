@@ -75,7 +75,7 @@ class KeptStage:
         v = coordinates.spread(self._foreseen(stage, start, coordinates), stage.w)
         at = Iterate.at(stage, coordinates.place(base, stage.time), coordinates.prescribed, v, self._p)
         for _ in range(SOON if limits.strain_left else FACTORS):
-            if self._passes is None or not self._passes.serves(at.x, stage, start):
+            if self._passes is None or not self._passes.serves(at.x, stage, start, not limits.strain_left):
                 self._drop()
                 try:
                     self._passes = self._first(passes_at, at) if at.strain <= ASTRAY else passes_at(at.x, at.v, True)

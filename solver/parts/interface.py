@@ -351,8 +351,11 @@ class StagePasses(Protocol):
     def serves_contacts(self) -> bool:
         """Whether it was factored where something touched."""
 
-    def serves(self, x: Vec, stage: NodeStage, start: State) -> bool:
-        """Whether its factor is there still and of positions near x, and those are dynamic who are so now."""
+    def serves(self, x: Vec, stage: NodeStage, start: State, exactly: bool) -> bool:
+        """Whether its factor is there still and of positions near x, and those are dynamic who are so now.
+
+        exactly: whether the stage is solved to its root.
+        """
 
     def change(self, at: Products, stage: NodeStage) -> Vec:
         """What a pass changes in x − b h v, b h v and p, (3, n, 3); at: with K v and K p."""

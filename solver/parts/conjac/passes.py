@@ -23,8 +23,8 @@ from ..interface import NodeStage
 from .passes_kernels import give, load, spread, turn, turn_back
 from .posed import PosedConJac
 
-#: a factor serves until an edge has changed by this share of its length, turning included where it is not turned with
-#: the nodes, else stretched by the other one: from there on the passes that it takes more cost as much as a new one
+#: a factor serves until an edge has changed by the first share of its length, or one that turns with the nodes until
+#: an edge is stretched by the second: from there on the passes that it takes more cost as much as a new one
 NEAR, STRETCHED = 0.2, 0.25
 
 
@@ -55,14 +55,17 @@ class Passes:
         """Whether velocities can follow as if nothing touched."""
         return self.posed.untouched is not None
 
-    def serves(self, x: Vec, stage: NodeStage, start: State) -> bool:
-        """Whether its factor is there still, for such a stage near x, and those are dynamic who are so now."""
+    def serves(self, x: Vec, stage: NodeStage, start: State, exactly: bool) -> bool:
+        """Whether its factor is there still, for such a stage near x, and those are dynamic who are so now.
+
+        exactly: whether the stage is solved to its root: a factor that is turned leaves more of each pass than shows.
+        """
         posed, owner = self.posed, self.posed.owner
         mine = posed.stage
         same = stage.inertia == mine.inertia and stage.stiffness_factor == mine.stiffness_factor
         if not same or owner.linear.factored != self._stamp or owner.hold_of(start.memory) is not posed.hold:
             return False
-        if self._turns is None:
+        if self._turns is None or not exactly:
             return owner.edges.largest_change(x - posed.lin.x) <= NEAR
         self._turning.follow(x)
         np.matmul(self._turning.frames, self._begun, out=self._turns)
