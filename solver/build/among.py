@@ -102,7 +102,7 @@ class Around:
                     nodes = (used + body.nodes.start).astype(np.int32)
                     places = other.volume.nodes[used]
                     way = OnItsWay(places)
-                    return SeenSurface(places, way, (OnNodes(k, soft, nodes), way), other.body.name,
+                    return SeenSurface(places, way, (OnNodes(k, soft, body.nodes, nodes), way), other.body.name,
                                    triangles.reshape(-1, 3).astype(np.int32), friction,
                                        0.0 if other.body.cloth is not None else float(soft.mass[body.nodes].sum()))
         raise AssertionError("every soft body is in one part")

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from .joints import Joints
 
 
+MOST = 2000  #: nodes of a body of which all that resists is told
+PAIRS = ((1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2))  #: whose blocks elements have
 HARDLY = 1.0e-4  #: of how a body would give alone: so much it gives where joints hold it
 
 
@@ -35,8 +37,9 @@ class Carrier(Protocol):
     def bear(self, forces: Vec) -> None:
         """These act on the points besides, (k, 3) [N]."""
 
-    def gives(self, state: State) -> Gives:
-        """How the points give way to impulses, as well as can be told without the rest of what holds them."""
+    def gives(self, state: State, h: float) -> Gives:
+        """How the points give way to impulses in a step of h seconds, as well as can be told without the rest of what
+        holds them."""
 
 
 @dataclass
@@ -45,6 +48,7 @@ class OnNodes:
 
     part: int
     soft: Nodes
+    body: slice  #: all nodes of the body
     nodes: Index  #: (k,)
 
     def places(self, state: State) -> Vec:
@@ -58,11 +62,36 @@ class OnNodes:
         out[self.nodes] += forces
         self.soft.bear(out)
 
-    def gives(self, state: State) -> Gives:
-        """By their inertia: what they hang on resists besides, so this is as far as they may go. Whoever is told too
-        little is led there step by step, whoever is told too much is thrown about."""
-        mass = np.where(self.soft.coordinates.is_free, self.soft.mass, np.inf)
-        return Gives.nodes(mass[self.nodes])
+    def gives(self, state: State, h: float) -> Gives:
+        """By M − h² K of the body, with what it touches standing still; a large one by the inertia of its nodes alone,
+        which is as far as they may go: whoever is told too little resistance is led there try by try, whoever is told
+        too much is thrown about."""
+        soft, free = self.soft, np.zeros(len(self.soft.rest), dtype=bool)
+        free[self.body] = soft.coordinates.is_free[self.body]
+        if np.count_nonzero(free) > MOST:
+            return Gives.nodes(np.where(free, soft.mass, np.inf)[self.nodes])
+        lin = soft.linearise(state)
+        corners = soft.tets if lin.others is None else np.concatenate([soft.tets, lin.others])
+        elements = np.flatnonzero(free[corners].any(axis=1))
+        corners, blocks = corners[elements], -h * h * lin.blocks[elements].reshape(-1, 6, 3, 3)
+        place = np.where(free, np.cumsum(free) - 1, -1).astype(np.int32)
+        own = np.flatnonzero(free)
+        diagonal = soft.mass[own, None, None] * np.eye(3) - h * h * lin.node_blocks[own]
+        keys, values = [place[own].astype(np.int64) * (1 << 32 | 1)], [diagonal]
+        for pair, (a, b) in enumerate(PAIRS):
+            one, other, K = place[corners[:, a]], place[corners[:, b]], blocks[:, pair]
+            turned = K.transpose(0, 2, 1)
+            for ends, block in (((one, one), -K), ((other, other), -turned), ((one, other), K)):
+                kept = (ends[0] >= 0) & (ends[1] >= 0)
+                high, low = (some[kept].astype(np.int64) for some in ends)
+                swapped = high < low
+                values.append(np.where(swapped[:, None, None], block[kept].transpose(0, 2, 1), block[kept]))
+                keys.append(np.maximum(high, low) << 32 | np.minimum(high, low))
+        named, of = np.unique(np.concatenate(keys), return_inverse=True)
+        inertia = np.zeros((len(named), 3, 3))
+        np.add.at(inertia, of, np.concatenate(values))
+        return Gives.joined(place[self.nodes], np.column_stack([named >> 32, named & 0xFFFFFFFF]).astype(np.int32),
+                            inertia)
 
 
 @dataclass
@@ -89,7 +118,7 @@ class OnBones:
         assert acting is not None
         self.jointed.condensation.outside = acting.and_more(PointForces(self.points.bodies, self.points.places, forces))
 
-    def gives(self, state: State) -> Gives:
+    def gives(self, state: State, h: float) -> Gives:
         """By the inertia of the whole tree as it is felt there; where joints leave it no way it hardly gives."""
         jointed, body = self.jointed, int(self.points.bodies[0])
         tree, lin = jointed.tree, jointed.linearise(state)

@@ -25,9 +25,7 @@ if TYPE_CHECKING:
 
 FELT, ACTS, OWED = "felt", "acts", "owed"  #: the cloth's memory, (p, 3) each: [N s], [N], [N s]
 OFF = "off"  #: likewise, how far what it touches was off its way when a step ended, (o, 3) [m]
-RELAXED = "relaxed"  #: likewise, how much of what was off is mended at once, (1,)
 TRIES = 6  #: of one step
-MORE = 1.5  #: relaxation of a step's first try, of that which the last step ended with
 SETTLED = 0.01  #: of what a cloth did: where what was thought is no further off, it is owed
 SLOWEST, FASTEST = 0.02, 1.0  #: relaxation at least and at most
 
@@ -60,12 +58,12 @@ class Meeting:
     touched: int  #: how many points it touches; behind them it hangs
     reached: Sequence[Reached]
 
-    def gives(self, before: Sequence[State]) -> Gives:
+    def gives(self, before: Sequence[State], h: float) -> Gives:
         """How what it touches gives way in a step from there on: what nobody feels does not."""
         found, done = list[Gives](), 0
         for one in self.reached:
             if one.points.stop <= self.touched:
-                found += [Gives.nothing(one.points.start - done), one.carrier.gives(before[one.carrier.part])]
+                found += [Gives.nothing(one.points.start - done), one.carrier.gives(before[one.carrier.part], h)]
                 done = one.points.stop
         return side_by_side([*found, Gives.nothing(self.touched - done)])
 
@@ -79,7 +77,7 @@ class _Points:
         ends = np.cumsum([0, *(reached.points.stop - reached.points.start for _, reached in self.all)]).tolist()
         self.own = [slice(first, end) for first, end in zip(ends, ends[1:])]
         self.start = self.places(before)
-        self.gives = [one.gives(before) for one in meetings]
+        self.gives = [one.gives(before, h) for one in meetings]
 
     def places(self, states: Sequence[State]) -> Vec:
         """In these states, (p, 3) [m]."""
@@ -96,16 +94,10 @@ class _Points:
             return np.zeros_like(self.start)
         return np.concatenate([one for one in told if one is not None])
 
-    @property
-    def relaxed(self) -> float:
-        """With which relaxation a step begins: a little more than the last one ended with."""
-        told = [self.before[one.cloth].memory.get(RELAXED) for one in self.meetings]
-        return min([1.0, *(MORE * float(one[0]) for one in told if one is not None)])
-
-    def remembered(self, state: State, which: int, relaxed: float, **values: Vec) -> State:
+    def remembered(self, state: State, which: int, **values: Vec) -> State:
         """The state of a cloth with what the next step is to know."""
         own = [mine for mine, (one, _) in zip(self.own, self.all) if one is self.meetings[which]]
-        return replace(state, memory={**state.memory, RELAXED: np.array([relaxed]), **{
+        return replace(state, memory={**state.memory, **{
             name: np.concatenate([value[mine] for mine in own]) for name, value in values.items()}})
 
     def bear(self, acts: Vec) -> None:
@@ -138,7 +130,7 @@ def step_together(meetings: Sequence[Meeting], before: Sequence[State], h: float
     points = _Points(meetings, before, h)
     debt = points.known(OWED)
     acts = points.known(ACTS) + debt / h
-    last, relaxed = np.zeros((0, 3)), points.relaxed
+    last, relaxed = np.zeros((0, 3)), 1.0
     for tried in range(TRIES):
         points.bear(acts)
         after = others()
@@ -158,5 +150,5 @@ def step_together(meetings: Sequence[Meeting], before: Sequence[State], h: float
             relaxed = min(max(relaxed, SLOWEST), FASTEST)
         last, acts = off, (given + relaxed * off) / h
     for which, one in enumerate(meetings):
-        after[one.cloth] = points.remembered(after[one.cloth], which, **{ACTS: felt / h, OWED: off}, relaxed=relaxed)
+        after[one.cloth] = points.remembered(after[one.cloth], which, **{ACTS: felt / h, OWED: off})
     return after

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from cloth_jobs import BOX, cloth_body, cloth_job
 from sheets import grid
+from test_sharp_cloth_among import jelly
 
 from solver.build.world import build
 from solver.job.load import load
@@ -11,6 +12,26 @@ from solver.simulate import advance
 
 H, THICK, SIDE, RADIUS = 1 / 96, 1e-3, 0.08, 0.03
 WIDE, NARROW = (1.0, 1.0), (0.25, 0.2)  #: half of a table: wider than the cloth, or so that it hangs over two edges
+
+
+def soft_on(folder, what):
+    """A cube of jelly, or a cloth that keeps its mesh, just above a cloth that hangs over a table's edges."""
+    arrays = {}
+    vertices, triangles = grid(10, 10, 0.4, 0.4)
+    x = np.column_stack([vertices[:, :2] - 0.2, np.full(len(vertices), 1.5 * THICK)])
+    bodies = [cloth_body("Cloth", x, triangles, arrays, area_density=0.15, thickness=THICK, eulerian={})]
+    if what == "jelly":
+        arrays["nodes"], arrays["tets"] = jelly()
+        arrays["nodes"] = arrays["nodes"] + [0.0, 0.0, 0.055]
+        bodies.append({"name": "Jelly", "tets": {"nodes": "arrays/nodes.npy", "tets": "arrays/tets.npy"},
+                       "method": {"kind": "vanilla"}, "density": 500.0, "material": {
+                           "kind": "stable_neo_hookean", "params": {"youngs_modulus": 2e4, "poisson_ratio": 0.4}}})
+    else:
+        vertices, triangles = grid(6, 6, 0.15, 0.15)
+        bodies.append(cloth_body("Napkin", vertices + [-0.075, -0.075, 0.006], triangles, arrays, area_density=0.3))
+    arrays["table"], arrays["of_table"] = BOX[0] * [0.15, 0.15, 0.2] + [0, 0, -0.2], BOX[1]
+    table = {"name": "Table", "vertices": "arrays/table.npy", "triangles": "arrays/of_table.npy"}
+    return build(load(cloth_job(folder, bodies, arrays, end=17, contact={}, obstacles=[table])), lambda *_: None)[0]
 
 
 def set_on(folder, kind, mass, above, table, speed=0.0, cells=8, sharp=True):
@@ -68,3 +89,19 @@ def test_a_box_rests_on_cloth_that_hangs_over_the_tables_edges(tmp_path, cells):
     height, turned, aside = np.array([*ways(world, above, 30)]).T
     assert (height > THICK).all() and (height[8:] < 2.0 * THICK).all()
     assert turned.max() < 5e-3 and aside.max() < 5e-3
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("what", ["jelly", "napkin"])
+def test_what_is_soft_lies_on_cloth_on_a_table(tmp_path, what):
+    world = soft_on(tmp_path / "job", what)
+    state, cloth = world.initial_state(), world.parts[-1]
+    for step in range(36):
+        state = advance(world, state, H, 1)
+        soft, sheet = world.parted(state)
+        own, now = cloth.cloth(sheet).mesh, cloth.steps.things.at(state.time, H)
+        assert cloth.steps.pushing.crossing(own, now) is None
+        x, v = soft.q.reshape(-1, 3), soft.u.reshape(-1, 3)
+        assert x[:, 2].min() > THICK
+        if step >= 12:
+            assert x[:, 2].min() < 2.0 * THICK and np.abs(v).max() < (0.3 if what == "jelly" else 0.05)

@@ -24,20 +24,22 @@ class Gives:
     arms: Vec  #: from the centre of what turns it [m], (o, 3)
     pairs: Index  #: of movers that have inertia between them, the larger first, (p, 2)
     inertia: Vec  #: of these, A [kg, kg m, kg m²], (p, 3, 3)
+    group: Index  #: of each mover; those of one are told all at once or not at all, (c,)
     forces: Vec  #: f [N], (o, 3)
 
     @classmethod
     def nothing(cls, points: int) -> Gives:
         """So many points that go as they are told."""
         return cls(np.full((points, 2), -1, np.int32), np.zeros((points, 3)), np.zeros((0, 2), np.int32),
-                   np.zeros((0, 3, 3)), np.zeros((points, 3)))
+                   np.zeros((0, 3, 3)), np.zeros(0, np.int32), np.zeros((points, 3)))
 
     @classmethod
     def body(cls, arms: Vec, inertia: Vec) -> Gives:
         """Points of one rigid body at arms (k, 3) [m] from where its inertia (6, 6) is told, rates [ω; ν] in world."""
         straight, turned, none = inertia[3:, 3:], inertia[:3, :3], Gives.nothing(len(arms))
-        return replace(none, movers=np.tile(np.array([[0, 1]], np.int32), (len(arms), 1)), arms=arms, pairs=np.array(
-            [[0, 0], [1, 0], [1, 1]], np.int32), inertia=np.stack([straight, inertia[:3, 3:], turned]))
+        pairs, together = np.array([[0, 0], [1, 0], [1, 1]], np.int32), np.zeros(2, np.int32)
+        return replace(none, movers=np.tile(np.array([[0, 1]], np.int32), (len(arms), 1)), arms=arms, pairs=pairs,
+                       inertia=np.stack([straight, inertia[:3, 3:], turned]), group=together)
 
     @classmethod
     def nodes(cls, masses: Vec) -> Gives:
@@ -46,12 +48,25 @@ class Gives:
         movers, own = np.full((len(masses), 2), -1, np.int32), np.arange(len(free), dtype=np.int32)
         movers[free, 0] = own
         return replace(cls.nothing(len(masses)), movers=movers, pairs=np.column_stack([own, own]),
-                       inertia=masses[free, None, None] * np.eye(3))
+                       inertia=masses[free, None, None] * np.eye(3), group=own)
+
+    @classmethod
+    def joined(cls, movers: Index, pairs: Index, inertia: Vec) -> Gives:
+        """Nodes that go with movers (k,), −1 for none, of which all are joined; others as above."""
+        none = np.full_like(movers, -1)
+        return replace(cls.nothing(len(movers)), movers=np.column_stack([movers, none]), pairs=pairs, inertia=inertia,
+                       group=np.zeros(int(pairs.max(initial=-1)) + 1, np.int32))
 
     @property
     def count(self) -> int:
         """Of movers."""
-        return int(self.pairs.max(initial=-1)) + 1
+        return len(self.group)
+
+    def with_their_groups(self, used: Index) -> Index:
+        """Movers (k,) and all others of their groups."""
+        asked = np.zeros(int(self.group.max(initial=-1)) + 1, dtype=bool)
+        asked[self.group[used]] = True
+        return np.flatnonzero(asked[self.group]).astype(np.int32)
 
     @property
     def still(self) -> Vec:
@@ -89,6 +104,9 @@ def side_by_side(parts: Sequence[Gives]) -> Gives:
     """All points of several, one after the other."""
     first = np.cumsum([0, *(one.count for one in parts)])
     movers = [np.where(one.movers >= 0, one.movers + start, -1) for one, start in zip(parts, first)]
+    groups = np.cumsum([0, *(int(one.group.max(initial=-1)) + 1 for one in parts)])
     return Gives(np.concatenate(movers).astype(np.int32), np.concatenate([one.arms for one in parts]), np.concatenate(
         [one.pairs + start for one, start in zip(parts, first)]).astype(np.int32),
-        np.concatenate([one.inertia for one in parts]), np.concatenate([one.forces for one in parts]))
+        np.concatenate([one.inertia for one in parts]), np.concatenate(
+            [one.group + start for one, start in zip(parts, groups)]).astype(np.int32),
+        np.concatenate([one.forces for one in parts]))

@@ -147,6 +147,7 @@ class Pushes:
         asked = nodes[nodes >= len(at.x)] - len(at.x)
         used = np.unique(np.concatenate([given, *(() if self.gives is None else (self.gives.movers[asked].ravel(),))]))
         used = used[used >= 0].astype(np.int32)
+        used = used if self.gives is None else self.gives.with_their_groups(used)
         if not len(nodes) and not len(used):
             return posed, used
         movers, arms, elements = self._moving(nodes, used, len(at.x), len(at.things))
