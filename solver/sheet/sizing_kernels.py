@@ -46,29 +46,34 @@ def normal_of(x, faces, f):  # type: ignore[no-untyped-def]
     return p1 * q2 - p2 * q1, p2 * q0 - p0 * q2, p0 * q1 - p1 * q0
 
 
-@kernel(f"void({MESH}, i8, f8[::1])")
-def bend_of(mesh, f, out):  # type: ignore[no-untyped-def]
-    """|S| of a face, three entries [1/m]."""
-    x, X, faces, across = mesh[0], mesh[1], mesh[7], mesh[8]
-    twice = wedge(X, faces[f, 0], faces[f, 1], faces[f, 2])
+@inlined
+def fold_of(mesh, f, k):  # type: ignore[no-untyped-def]
+    """By what angle the cloth bends at the edge opposite to a face's corner; 0 where it is conformal or the border."""
+    x, faces, across = mesh[0], mesh[7], mesh[8]
+    g, a, b = across[f, k], faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]
+    if g < 0 or feature_of(mesh, a, b) >= 0:
+        return 0.0
     n0, n1, n2 = normal_of(x, faces, f)
+    m0, m1, m2 = normal_of(x, faces, g)
+    c0, c1, c2 = n1 * m2 - n2 * m1, n2 * m0 - n0 * m2, n0 * m1 - n1 * m0
+    theta = np.arctan2(np.sqrt(c0 * c0 + c1 * c1 + c2 * c2), n0 * m0 + n1 * m1 + n2 * m2)
+    # the far corner tells to which side it bends
+    d = faces[g, far_corner(across, g, f)]
+    return -theta if n0 * (x[d, 0] - x[a, 0]) + n1 * (x[d, 1] - x[a, 1]) + n2 * (x[d, 2] - x[a, 2]) < 0.0 else theta
+
+
+@kernel(f"void({MESH}, i8, f8[::1], f8[::1])")
+def bend_of(mesh, f, folds, out):  # type: ignore[no-untyped-def]
+    """|S| of a face, three entries [1/m], by the folds at its edges, (3,)."""
+    X, faces = mesh[1], mesh[7]
+    twice = wedge(X, faces[f, 0], faces[f, 1], faces[f, 2])
     s00, s01, s11 = 0.0, 0.0, 0.0
     for k in range(3):
-        g = across[f, k]
-        if g < 0:
+        if folds[k] == 0.0:
             continue
         a, b = faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]
-        if feature_of(mesh, a, b) >= 0:
-            continue
-        m0, m1, m2 = normal_of(x, faces, g)
-        c0, c1, c2 = n1 * m2 - n2 * m1, n2 * m0 - n0 * m2, n0 * m1 - n1 * m0
-        theta = np.arctan2(np.sqrt(c0 * c0 + c1 * c1 + c2 * c2), n0 * m0 + n1 * m1 + n2 * m2)
-        # the far corner tells to which side it bends
-        d = faces[g, far_corner(across, g, f)]
-        if n0 * (x[d, 0] - x[a, 0]) + n1 * (x[d, 1] - x[a, 1]) + n2 * (x[d, 2] - x[a, 2]) < 0.0:
-            theta = -theta
         e0, e1 = X[b, 0] - X[a, 0], X[b, 1] - X[a, 1]
-        weight = theta / (np.sqrt(e0 * e0 + e1 * e1) * twice)
+        weight = folds[k] / (np.sqrt(e0 * e0 + e1 * e1) * twice)
         s00 += weight * e1 * e1
         s01 -= weight * e0 * e1
         s11 += weight * e0 * e0
@@ -127,11 +132,12 @@ def metric_of(sums, limits, out):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def add_face(mesh, f, limits, asked, sums):  # type: ignore[no-untyped-def]
-    """Write into asked, (6,), what a face asks for, and add it times its area to `sums`, (7,), the area last."""
+def add_face(mesh, f, folds, limits, asked, sums):  # type: ignore[no-untyped-def]
+    """Write into asked, (6,), what a face with these folds (3,) asks for, and add it times its area to `sums`, (7,),
+    the area last."""
     X, faces = mesh[1], mesh[7]
     area = wedge(X, faces[f, 0], faces[f, 1], faces[f, 2])
-    bend_of(mesh, f, asked[:3])
+    bend_of(mesh, f, folds, asked[:3])
     strain_of(mesh, f, limits, asked[3:])
     for i in range(6):
         sums[i] += area * asked[i]
@@ -145,17 +151,21 @@ def measure_sizing(mesh, limits, work):  # type: ignore[no-untyped-def]
     limits: ANGLE [rad], SPEED [m/s], SAG [m]; SMALLEST, LARGEST: the longest an edge may be [m], at least and at most;
     NARROWEST: the shortest over the longest of what one vertex asks for. work: (rows of vertices, 7).
     """
-    metric, faces, counts = mesh[4], mesh[7], mesh[10]
+    metric, faces, across, counts = mesh[4], mesh[7], mesh[8], mesh[10]
     n, m = counts[VERTICES], counts[FACES]
-    asked, of_face = np.empty(6), np.empty(7)
+    asked, of_face, folds = np.empty(6), np.empty(7), np.empty((m, 3))
     for i in range(n):
         for k in range(7):
             work[i, k] = 0.0
     for f in range(m):
         if faces[f, 0] < 0:
             continue
+        # a fold is one from both sides
+        for k in range(3):
+            g = across[f, k]
+            folds[f, k] = folds[g, far_corner(across, g, f)] if 0 <= g < f else fold_of(mesh, f, k)
         of_face[:] = 0.0
-        add_face(mesh, f, limits, asked, of_face)
+        add_face(mesh, f, folds[f], limits, asked, of_face)
         for k in range(3):
             for i in range(7):
                 work[faces[f, k], i] += of_face[i]
@@ -167,8 +177,10 @@ def measure_sizing(mesh, limits, work):  # type: ignore[no-untyped-def]
 @kernel(f"void({MESH}, i8, f8[::1], f8[::1])")
 def measure_vertex(mesh, vertex, limits, out):  # type: ignore[no-untyped-def]
     """The same of a single vertex, (3,)."""
-    around, asked, sums = np.empty(WIDEST, np.int32), np.empty(6), np.zeros(7)
+    around, asked, sums, folds = np.empty(WIDEST, np.int32), np.empty(6), np.zeros(7), np.empty(3)
     for f in around[:abs(ring(mesh, vertex, around))]:
-        add_face(mesh, f, limits, asked, sums)
+        for k in range(3):
+            folds[k] = fold_of(mesh, f, k)
+        add_face(mesh, f, folds, limits, asked, sums)
     if sums[6] > 0.0:
         metric_of(sums, limits, out)

@@ -55,7 +55,7 @@ def no_vertex_rows() -> VertexRows:
     return VertexRows(np.zeros(0, np.int32), np.zeros((0, MOST)), none, np.zeros(0, bool), np.zeros(0, np.int64))
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=256)
 def no_spread_rows(unknowns: int) -> SpreadRows:
     """A table without rows; the very same each time, as scipy takes long to make one."""
     return SpreadRows(sp.csr_matrix((0, unknowns)), np.zeros(0), np.zeros(0, bool), np.zeros(0, np.int64))

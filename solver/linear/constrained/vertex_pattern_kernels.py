@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...threads import kernel
+from ...threads import inlined, kernel
 
 #: first neighbour of each vertex (n + 1,), and the neighbours
 ADJACENCY = "Tuple((i4[::1], i4[::1]))"
 #: first block of each column of blocks (n + 1,), rank of its rows, rows before it; indptr and indices of the triangle
 PATTERN = "Tuple((i4[::1], i4[::1], i4[::1], i4[::1], i4[::1]))"
+
+
+@inlined
+def sort(values, begin, end):  # type: ignore[no-untyped-def]
+    """A few values, in place."""
+    for k in range(begin + 1, end):
+        value, place = values[k], k
+        while place > begin and values[place - 1] > value:
+            values[place] = values[place - 1]
+            place -= 1
+        values[place] = value
 
 
 @kernel(f"{ADJACENCY}(i4[::1], i4[::1], i4[::1], i4[:,::1])")
@@ -45,9 +56,10 @@ def neighbours(indptr, indices, owner, unknowns):  # type: ignore[no-untyped-def
     # both may have been found from the other's side
     once, end = np.zeros(count + 1, np.int32), 0
     for v in range(count):
-        mine = np.sort(joined[first[v] : first[v + 1]])
+        sort(joined, first[v], first[v + 1])
         last = -1
-        for a in mine:
+        for k in range(first[v], first[v + 1]):
+            a = joined[k]
             if a != last:
                 joined[end] = a
                 end += 1
@@ -75,7 +87,7 @@ def pattern_of(first_neighbour, neighbour, rank, vertex, start):  # type: ignore
             if rank[neighbour[k]] > j:
                 row[at] = rank[neighbour[k]]
                 at += 1
-        row[first[j] + 1 : at] = np.sort(row[first[j] + 1 : at])
+        sort(row, first[j] + 1, at)
         rows = 0
         for k in range(first[j], at):
             before[k] = rows - width

@@ -21,27 +21,27 @@ def pairs_of(elements, count):  # type: ignore[no-untyped-def]
                 first[min(elements[e, a], elements[e, b]) + 1] += 1
     for i in range(count):
         first[i + 1] += first[i]
-    filled, larger = first[:-1].copy(), np.empty(first[-1], np.int32)
+    # each once; few vertices are around one
+    larger, many = np.empty(first[-1], np.int32), np.zeros(count, np.int64)
+    total = 0
     for e in range(elements.shape[0]):
         for a in range(CORNERS):
             for b in range(a + 1):
                 low, high = min(elements[e, a], elements[e, b]), max(elements[e, a], elements[e, b])
-                larger[filled[low]] = high
-                filled[low] += 1
-    # each once
-    once = np.zeros(count + 1, np.int64)
-    total = 0
-    for i in range(count):
-        mine = np.sort(larger[first[i] : first[i + 1]])
-        last = -1
-        for one in mine:
-            if one != last:
-                larger[total] = one
+                place = first[low] + many[low]
+                while place > first[low] and larger[place - 1] > high:
+                    place -= 1
+                if place > first[low] and larger[place - 1] == high:
+                    continue
+                for k in range(first[low] + many[low], place, -1):
+                    larger[k] = larger[k - 1]
+                larger[place] = high
+                many[low] += 1
                 total += 1
-                last = one
-        once[i + 1] = total
-    high, low = larger[:total].copy(), np.empty(total, np.int32)
+    once, high, low = np.zeros(count + 1, np.int64), np.empty(total, np.int32), np.empty(total, np.int32)
     for i in range(count):
+        once[i + 1] = once[i] + many[i]
+        high[once[i] : once[i + 1]] = larger[first[i] : first[i] + many[i]]
         low[once[i] : once[i + 1]] = i
 
     slots = np.empty((elements.shape[0], CORNERS * (CORNERS + 1) // 2), np.int32)
