@@ -96,6 +96,11 @@ class FleshOnBones(Stepping):
     def carrier(self) -> Joints:
         return self.jointed
 
+    def initial_state(self) -> State:
+        """Of both. Raises Diverged."""
+        joints = self.jointed.initial_state()
+        return self.joined([self.soft.initial_state(self.led(joints)), joints])
+
     def led(self, carrier: State) -> Led:
         """What a state of the joints has attached nodes do."""
         return self._flesh.attached.led(self._skeleton.bodies(carrier))

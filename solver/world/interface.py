@@ -7,17 +7,44 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import Diverged, StepFailed
 from ..integrators.control import Controller
-from ..state import Led, State, Vec
+from ..state import State, Vec
 
 if TYPE_CHECKING:
     from ..embedding.sheets import SheetTold
 
 
-class Part(Protocol):
-    """Nodes, or joints. Steps are pure: they take a State and return a new one.
+class Solved(Protocol):
+    """What is solved at once: a part, or two of which one rides on the other. Steps are pure: they take a State and
+    return a new one.
 
-    How a step goes is `Stepping`'s: a part is one of those.
+    How a step goes is `Stepping`'s: it is one of those.
     """
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences for the user; a step may add to them."""
+
+    def initial_state(self) -> State:
+        """At the start frame. Raises Diverged."""
+
+    def joined(self, states: Sequence[State]) -> State:
+        """One state of its parts', as an integrator steps it."""
+
+    def parted(self, state: State) -> list[State]:
+        """Those of the parts again, nodes that ride where what carries them is."""
+
+    def step(self, state: State, h: float) -> State:
+        """The state after h seconds. Raises StepFailed; the old state is still good."""
+
+    def rescue(self, state: State, h: float, failure: StepFailed) -> State:
+        """The same in a way that asks less, after the shortest step failed. Raises StepFailed where there is none."""
+
+    def forget_past(self) -> None:
+        """Drop what depends on earlier steps and is not in the State."""
+
+
+class Part(Solved, Protocol):
+    """Nodes, or joints."""
 
     @property
     def unknowns(self) -> int:
@@ -26,10 +53,6 @@ class Part(Protocol):
     @property
     def bodies(self) -> list[tuple[str, int, int]]:
         """(name, first vertex, number of vertices) of each body's output."""
-
-    @property
-    def notes(self) -> list[str]:
-        """Sentences for the user; a step may add to them."""
 
     @property
     def summary(self) -> list[str]:
@@ -45,15 +68,6 @@ class Part(Protocol):
 
     def owns(self, name: str) -> bool:
         """Whether a body of this name is among what it moves."""
-
-    def initial_state(self) -> State:
-        """At the start frame. Raises Diverged."""
-
-    def step(self, state: State, h: float) -> State:
-        """The state after h seconds. Raises StepFailed; the old state is still good."""
-
-    def rescue(self, state: State, h: float, failure: StepFailed) -> State:
-        """The same in a way that asks less, after the shortest step failed. Raises StepFailed where there is none."""
 
     def nodes_at(self, state: State) -> tuple[Vec, Vec]:
         """Positions [m] and velocities [m/s] of its nodes, (n, 3): what a reshape carries over to others."""
@@ -81,9 +95,6 @@ class Part(Protocol):
         """What pushes of surfaces that touch: places in world [m], forces on one side, which the other feels the other
         way [N], and how near they are [m], (k, 7); None where nothing may touch."""
 
-    def forget_past(self) -> None:
-        """Drop what depends on earlier steps and is not in the State."""
-
     def controller(self, tolerance: float, largest: int) -> Controller:
         """Chooses steps of which none errs by more than `tolerance`; largest: number of largest steps in a frame."""
 
@@ -100,42 +111,13 @@ class Part(Protocol):
         """The error for the artist: which body, at which frame, and what helps."""
 
 
-class Rider(Part, Protocol):
-    """A part of which some nodes ride on what another one moves."""
-
-    def initial_state(self, led: Led | None = None) -> State:
-        """At the start frame, with what carries some nodes there. Raises Diverged."""
-
-
-class Ride(Protocol):
-    """Two parts of which one rides on the other, so that both are solved at once."""
+class Ride(Solved, Protocol):
+    """Two parts of which one rides on the other; their states stand in this order."""
 
     @property
-    def rider(self) -> Rider:
+    def rider(self) -> Part:
         """Whose nodes ride."""
 
     @property
     def carrier(self) -> Part:
         """What moves them."""
-
-    @property
-    def notes(self) -> list[str]:
-        """Sentences for the user besides those of both."""
-
-    def led(self, carrier: State) -> Led:
-        """What a state of the carrier has the riding nodes do."""
-
-    def joined(self, states: Sequence[State]) -> State:
-        """One state of the rider's and the carrier's, as an integrator steps it."""
-
-    def parted(self, state: State) -> list[State]:
-        """Both again."""
-
-    def forget_past(self) -> None:
-        """Drop what depends on earlier steps and is not in the State."""
-
-    def step(self, state: State, h: float) -> State:
-        """Both after h seconds. Raises StepFailed; the old state is still good."""
-
-    def rescue(self, state: State, h: float, failure: StepFailed) -> State:
-        """The same in a way that asks less, after the shortest step failed. Raises StepFailed where there is none."""

@@ -15,6 +15,7 @@ more to say of it than that:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +30,16 @@ if TYPE_CHECKING:
 
 
 class Stepping(ABC):
-    """A part is one of these; it says what a try is."""
+    """What is solved at once is one of these; it says what a try is, and, where it is several parts, how their states
+    are one."""
+
+    def joined(self, states: Sequence[State]) -> State:
+        """One state of the parts'."""
+        return states[0]
+
+    def parted(self, state: State) -> list[State]:
+        """Those of the parts again."""
+        return [state]
 
     def step(self, state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from ..errors import BadScene, Diverged, StepFailed
 from ..integrators.control import Controller
 from ..state import State, Vec
-from .interface import Part, Ride
+from .interface import Part, Ride, Solved
 from .layout import Layout
 from .meeting import Meeting, step_together
 
@@ -37,12 +36,14 @@ class World:
         self.notes += [note for ride in self.rides for note in ride.notes]
         self.notes += notes
         self._layout = Layout([part.unknowns for part in self.parts])
-        self._rides = [(ride, self._number_of(ride.rider), self._number_of(ride.carrier)) for ride in self.rides]
-        carried, carry = ({on[k] for on in self._rides} for k in (1, 2))
-        if len(carried) < len(self._rides) or len(carry) < len(self._rides) or carried & carry:
+        ridden = [(ride, (self._number_of(ride.rider), self._number_of(ride.carrier))) for ride in self.rides]
+        riding = [k for _, numbers in ridden for k in numbers]
+        if len({*riding}) < len(riding):
             raise BadScene("a part rides on what rides itself, or is in two rides",
                            "Let each hang on one mechanism, and no mechanism on what hangs")
-        self._alone = [k for k in range(len(self.parts)) if k not in carried | carry]
+        #: what is solved at once, and the numbers of its parts
+        self._solved: list[tuple[Solved, tuple[int, ...]]] = [
+            *((part, (k,)) for k, part in enumerate(self.parts) if k not in riding), *ridden]
         self._places = self._placed()
 
     def _number_of(self, part: Part) -> int:
@@ -95,7 +96,7 @@ class World:
         """The same world with another part in the place of the k-th, after that was reshaped. rides: those that it is
         in now, in place of those that the k-th was in."""
         parts = [part if i == k else one for i, one in enumerate(self.parts)]
-        others = [ride for ride, *both in self._rides if k not in both]
+        others = [ride for ride in self.rides if self.parts[k] not in (ride.rider, ride.carrier)]
         other = World(parts, self._order, rides=[*others, *rides], meetings=self._meetings)
         other.notes = [*self.notes, *(note for note in part.notes if note not in self.notes)]
         return other
@@ -105,8 +106,9 @@ class World:
     def parted(self, state: State) -> list[State]:
         """The states of the parts, nodes that ride where what carries them is."""
         states = self._layout.parted(state)
-        for ride, rider, carrier in self._rides:
-            states[rider] = replace(states[rider], led=ride.led(states[carrier]))
+        for one, numbers in self._solved:
+            for k, mine in zip(numbers, one.parted(one.joined([states[k] for k in numbers]))):
+                states[k] = mine
         return states
 
     def joined(self, states: Sequence[State], before: State | None = None) -> State:
@@ -115,10 +117,9 @@ class World:
 
     def initial_state(self) -> State:
         """At the start frame. Raises Diverged."""
-        started = {k: self.parts[k].initial_state() for k in self._alone}
-        for ride, rider, carrier in self._rides:
-            started[carrier] = ride.carrier.initial_state()
-            started[rider] = ride.rider.initial_state(ride.led(started[carrier]))
+        started: dict[int, State] = {}
+        for one, numbers in self._solved:
+            started |= zip(numbers, one.parted(one.initial_state()))
         return self.joined([started[k] for k in range(len(self.parts))])
 
     def step(self, state: State, h: float) -> State:
@@ -130,18 +131,17 @@ class World:
         return self._advanced(state, h, lambda k, one, mine: one.rescue(mine, h, failure) if failure.part in (k, None)
                               else one.step(mine, h))
 
-    def _advanced(self, state: State, h: float, ask: Callable[[int, Part | Ride, State], State]) -> State:
+    def _advanced(self, state: State, h: float, ask: Callable[[int, Solved, State], State]) -> State:
         """What each part answers of its own state, those in a ride at once; a StepFailed says whose it is."""
         before, cloths = self._layout.parted(state), {one.cloth for one in self._meetings}
 
         def others() -> list[State]:
             states = list(before)
-            for k in self._alone:
-                if k not in cloths:
-                    states[k] = _blaming(k, ask, self.parts[k], states[k])
-            for ride, rider, carrier in self._rides:
-                after = _blaming(rider, ask, ride, ride.joined([states[rider], states[carrier]]))
-                states[rider], states[carrier] = ride.parted(after)
+            for one, numbers in self._solved:
+                if numbers[0] not in cloths:
+                    after = _blaming(numbers[0], ask, one, one.joined([states[k] for k in numbers]))
+                    for k, mine in zip(numbers, one.parted(after)):
+                        states[k] = mine
             return states
 
         def of_cloth(k: int, mine: State) -> State:
@@ -202,10 +202,8 @@ class World:
 
     def forget_past(self) -> None:
         """Drop what depends on earlier steps and is not in the State."""
-        for part in self.parts:
-            part.forget_past()
-        for ride in self.rides:
-            ride.forget_past()
+        for one in [*self.parts, *self.rides]:
+            one.forget_past()
 
     def controller(self, tolerance: float, largest: int) -> Controller:
         """Chooses steps of which none errs by more than `tolerance` in any part."""
@@ -234,12 +232,12 @@ class World:
         """The error for the artist, from the part that failed or whose body is named."""
         k = failure.part
         among = (range(len(self.parts)) if k is None else
-                 [k, *(carrier for _, rider, carrier in self._rides if rider == k)])
+                 [k, *next(numbers for _, numbers in self._solved if k in numbers)])
         k = next((k for k in among if failure.object is not None and self.parts[k].owns(failure.object)), among[0])
         return self.parts[k].explain(failure, self.parted(state)[k], frame)
 
 
-def _blaming(k: int, ask: Callable[[int, Part | Ride, State], State], one: Part | Ride, mine: State) -> State:
+def _blaming(k: int, ask: Callable[[int, Solved, State], State], one: Solved, mine: State) -> State:
     try:
         return ask(k, one, mine)
     except StepFailed as failure:
