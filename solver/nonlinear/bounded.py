@@ -80,28 +80,28 @@ class Bounded(Iterations[T]):
         self.u = (self.q - self.base) / self.reached
         return share
 
-    def take(self, posed: T, found: Vec, way: Vec, share: float) -> None:
+    def take(self, posed: T, found: Vec, way: Vec, share_taken: float) -> None:
         before = self._x
-        self.share = self._move(self.q, before, share * self.reached * way)
+        self.share_free = self._move(self.q, before, share_taken * self.reached * way)
         # all that it wanted to move, of which relaxation took a share
-        self.moved = self.led = float(np.abs(self._x - before).max()) / share
+        self.moved = self.led = float(np.abs(self._x - before).max()) / share_taken
 
     def is_done(self, posed: T) -> bool:
         self._goal = self._goal or self.limits.tolerance * (self.moved + ALL * self._around.extent)
         # what is cut short has the rest of its way left, as far as anything may go there
-        self._ahead = left(self.moved, self.last) if self.share == 1.0 else np.inf
-        if self.free <= self.share < 1.0:
-            self._ahead = self.moved / self.share
+        self._ahead = left(self.moved, self.last) if self.share_free == 1.0 else np.inf
+        if self.least_free <= self.share_free < 1.0:
+            self._ahead = self.moved / self.share_free
         return self.count > 1 and self._ahead <= self._goal
 
     def go_on(self) -> None:
-        if self.share == 1.0 and self.count <= LAGGED:
+        if self.share_free == 1.0 and self.count <= LAGGED:
             self._around.loads(self._x)
 
     def give_up(self) -> State:
         if self._ahead <= SEEN * self._around.extent:
             return self.end
-        if self.share < STUCK:
+        if self.share_free < STUCK:
             at = nearest(self._around.touched(self._x))
             raise StepFailed(f"what is moved by hand or by joints would be pressed{at} through something", None,
                              GIVE_WAY)
@@ -135,7 +135,7 @@ class Balanced(Bounded[S]):
 
     tries = 100  # a way ends where the first of its pairs would meet
     near, again = np.inf, 1.0
-    free = STUCK
+    least_free = STUCK
     visible = BALANCED
 
     def __init__(self, pose_at: Callable[[Vec, Vec, bool], S], slope_at: Callable[[S, Vec, Vec], float],
@@ -144,15 +144,15 @@ class Balanced(Bounded[S]):
         self._slope_at = slope_at
         super().__init__(pose_at, around, stage, start, limits)
 
-    def take(self, posed: S, found: Vec, way: Vec, share: float) -> None:
+    def take(self, posed: S, found: Vec, way: Vec, share_taken: float) -> None:
         if posed.curvature <= 0.0 and self.stiffness.is_true:
             raise NotPositiveDefinite
-        q, before, self.share = self.q, self._x, 1.0
+        q, before, self.share_free = self.q, self._x, 1.0
         for _ in range(TRIALS):
-            self.share *= self._move(q, before, self.share * self.reached * way)
+            self.share_free *= self._move(q, before, self.share_free * self.reached * way)
             # what joints lower falls at least as fast as the soft bodies' linear answer leaves it to
             over = self._slope_at(posed, self.q, self.u) - posed.begun - posed.curvature
             if over <= UPHILL * posed.curvature:
                 break
-            self.share *= max(LEAST, posed.curvature / (posed.curvature + over))
+            self.share_free *= max(LEAST, posed.curvature / (posed.curvature + over))
         self.moved = self.led = float(np.abs(self._x - before).max())

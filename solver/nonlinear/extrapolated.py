@@ -47,7 +47,7 @@ class ExtrapolatedFactor(KeptFactor):
                 self._single.copy()
         return False
 
-    def renew(self, problem: StageProblem, unknowns: Vec, share: float = 0.0) -> None:
+    def renew(self, problem: StageProblem, unknowns: Vec, true_at: float = 0.0) -> None:
         """Factor where the stage starts, and again a moment later. Raises StepFailed."""
         self.forget()
         _factor(problem, unknowns, 0.0)
@@ -75,8 +75,8 @@ class ExtrapolatedFactor(KeptFactor):
         values += self._frozen
 
 
-def _factor(problem: StageProblem, unknowns: Vec, share: float) -> None:
-    problem.fill(unknowns, share=share)
+def _factor(problem: StageProblem, unknowns: Vec, way_gone: float) -> None:
+    problem.fill(unknowns, way_gone=way_gone)
     try:
         problem.system.linear.factor(problem.system.matrix)
     except NotPositiveDefinite as failure:

@@ -40,10 +40,10 @@ class FollowingProblem(StageProblem):
         self._last = Evaluation(unknowns, residual, merit if np.isfinite(merit) else np.inf)
         return self._last
 
-    def fill(self, unknowns: Vec, project: bool = True, share: float = 1.0) -> Linearised:
+    def fill(self, unknowns: Vec, project: bool = True, way_gone: float = 1.0) -> Linearised:
         """Write −a b h² K and a little mass into the pattern's matrix."""
         v = self.velocities(unknowns)
-        lin = self.physics.linearise_at(self.positions(share * v), v, self.stage.time, project)
+        lin = self.physics.linearise_at(self.positions(way_gone * v), v, self.stage.time, project)
         self.system.pattern.gather(lin.blocks, lin.node_blocks, -self.stage.stiffness_factor, self._light, lin.others)
         return lin
 

@@ -64,7 +64,7 @@ class Relaxation:
     """The share of each change of rates that is taken, from the last two."""
 
     def __init__(self) -> None:
-        self.share, self.last = 1.0, np.inf
+        self.share_taken, self.last = 1.0, np.inf
         self._way: Vec = np.zeros(0)
 
     def forget_last(self) -> None:
@@ -74,22 +74,22 @@ class Relaxation:
     def anew(self) -> Relaxation:
         """One that has seen no change, with this one's share of the next."""
         other = Relaxation()
-        other.share = self.share
+        other.share_taken = self.share_taken
         return other
 
     def follow(self, size: float, ahead: Vec) -> None:
         """Call with a change of rates (m,), of which the share was taken, and its size: sets the share of the next."""
-        best = 1.0 if size < FAST * self.last else _right_share(self.share, self._way, ahead)
-        self.share, self.last, self._way = min(1.5 * self.share, best), size, ahead
+        best = 1.0 if size < FAST * self.last else _right_share(self.share_taken, self._way, ahead)
+        self.share_taken, self.last, self._way = min(1.5 * self.share_taken, best), size, ahead
 
 
-def _right_share(share: float, before: Vec, now: Vec) -> float:
-    """The share of a change of rates that would have left nothing, from the last two, of which `share` was taken.
+def _right_share(share_taken: float, before: Vec, now: Vec) -> float:
+    """The share of a change of rates that would have left nothing, from the last two, of which `share_taken` was.
 
     One that goes on, be it on its way out of a shape that buckles, is taken whole; one that turns back overshot.
     """
     turned = now - before
-    best = -share * float(before @ turned) / max(float(turned @ turned), float(np.finfo(float).tiny))
+    best = -share_taken * float(before @ turned) / max(float(turned @ turned), float(np.finfo(float).tiny))
     return min(max(best, SHORTEST), 1.0) if best > 0.0 else 1.0
 
 
@@ -131,7 +131,7 @@ class Iterations(Generic[T]):
     patience = PATIENCE
     most = sys.float_info.max  #: changes beyond it have blown up
     near, forgives, again = NEAR, 1, 0.0  #: of `Stiffness`
-    free = 1.0  #: share of a way: one that is stopped sooner stands on projected stiffness next
+    least_free = 1.0  #: share of a way: one that is stopped sooner stands on projected stiffness next
 
     def __init__(self, pose_at: Callable[[Vec, Vec, bool], T], stage: StageShape, start: State,
                  limits: StopRule) -> None:
@@ -143,7 +143,7 @@ class Iterations(Generic[T]):
         self.q: Vec = self.base + self.reached * self.u
         self.stiffness = Stiffness(self.near, self.forgives, self.again)
         self.moved = self.led = self.largest = 0.0  #: by an iteration [m]; of it by rates alone; the largest
-        self.share = 1.0  #: of its way that nothing stopped
+        self.share_free = 1.0  #: of its way that nothing stopped
         self.last = 0.0  #: what the one before moved, 0 where that was stopped
         self.count = 0  #: iterations
 
@@ -156,7 +156,7 @@ class Iterations(Generic[T]):
                 posed = self.pose()
                 found = posed.solve()
                 way = found - self.u
-                self.take(posed, found, way, relaxed.share)
+                self.take(posed, found, way, relaxed.share_taken)
             except (NotPositiveDefinite, np.linalg.LinAlgError) as failure:
                 if not self.stiffness.is_true:
                     raise StepFailed("the system matrix is not positive definite") from failure
@@ -174,7 +174,7 @@ class Iterations(Generic[T]):
             is_stuck = len(changes) > k and min(changes[-k:]) > 0.5 * min(changes[:-k])
             if is_stuck or not self.moved <= self.most:
                 break
-            if self.share < self.free:
+            if self.share_free < self.least_free:
                 self.stiffness.is_true = False
                 relaxed.forget_last()
             else:
@@ -184,7 +184,7 @@ class Iterations(Generic[T]):
                     # the way on one stiffness says nothing about that on another
                     relaxed = relaxed.anew() if self.stiffness.is_true else Relaxation()
                     changes.clear()
-            self.last = self.moved if self.share == 1.0 else 0.0
+            self.last = self.moved if self.share_free == 1.0 else 0.0
             self.go_on()
         return self.give_up()
 
@@ -197,7 +197,7 @@ class Iterations(Generic[T]):
         """The stage linearised here. Raises NotPositiveDefinite."""
         return self._pose_at(self.q, self.u, not self.stiffness.is_true)
 
-    def take(self, posed: T, found: Vec, way: Vec, share: float) -> None:
+    def take(self, posed: T, found: Vec, way: Vec, share_taken: float) -> None:
         """Go to the rates that were found, (m,), or a share of the way to them."""
         raise NotImplementedError
 
@@ -230,9 +230,9 @@ class Rates(Iterations[PosedRates]):
         super().__init__(lambda q, u, _: pose_at(q, u), stage, start, limits)
         self._who = who
 
-    def take(self, posed: PosedRates, found: Vec, way: Vec, share: float) -> None:
+    def take(self, posed: PosedRates, found: Vec, way: Vec, share_taken: float) -> None:
         self.moved = self.led = float(np.abs(way).max(initial=0.0))
-        self.u = found if share == 1.0 else self.u + share * way
+        self.u = found if share_taken == 1.0 else self.u + share_taken * way
         self.q = self.base + self.reached * (self.u + posed.correction(self.u))
 
     def is_done(self, posed: PosedRates) -> bool:
@@ -261,9 +261,9 @@ class Coupled(Iterations[Settling]):
         self._offset = np.zeros_like(self.base)
         self._first = self._goal = 0.0
 
-    def take(self, posed: Settling, found: Vec, way: Vec, share: float) -> None:
+    def take(self, posed: Settling, found: Vec, way: Vec, share_taken: float) -> None:
         # what the last iteration settled is where this one begins to
-        u = self.u + share * way
+        u = self.u + share_taken * way
         moved = self.base + self.reached * u + self._offset
         settled = posed.settle(moved, u, self._evaluate, SETTLE)
         self.u, self.q, self._offset = u, settled, self._offset + (settled - moved)
@@ -309,7 +309,7 @@ class Kept(Coupled):
         self._serves = True
         return posed
 
-    def take(self, posed: Settling, found: Vec, way: Vec, share: float) -> None:
+    def take(self, posed: Settling, found: Vec, way: Vec, share_taken: float) -> None:
         self.u = self._changes.next(self.u, way, len(way))
         self.q = self.base + self.reached * self.u
         self.moved = self.led = self.reached * float(np.abs(way).max(initial=0.0))

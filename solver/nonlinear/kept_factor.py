@@ -55,12 +55,12 @@ class KeptFactor:
         self.renew(problem, unknowns, 0.0)
         return True
 
-    def renew(self, problem: StageProblem, unknowns: Vec, share: float = 1.0) -> None:
-        """Factor the true matrix, a share of the way from the stage's start to here, or else the projected one here.
+    def renew(self, problem: StageProblem, unknowns: Vec, true_at: float = 1.0) -> None:
+        """Factor the true matrix, this share of the way from the stage's start to here, or else the projected one here.
 
         In single precision where that can be; in full where it cannot, or loses too much. Raises StepFailed.
         """
-        self._make(problem, unknowns, share, True)
+        self._make(problem, unknowns, true_at, True)
 
     def renew_projected(self, problem: StageProblem, unknowns: Vec) -> None:
         """Factor the projected matrix here, as `renew` does. Raises StepFailed."""
@@ -83,20 +83,20 @@ class KeptFactor:
         self._own(problem)
         return True
 
-    def _make(self, problem: StageProblem, unknowns: Vec, share: float, try_true: bool) -> None:
+    def _make(self, problem: StageProblem, unknowns: Vec, true_at: float, try_true: bool) -> None:
         self._drop()
-        if not self._made_single(problem, unknowns, share, try_true):
-            problem.factor(unknowns, try_true, share)
+        if not self._made_single(problem, unknowns, true_at, try_true):
+            problem.factor(unknowns, try_true, true_at)
             self._own(problem)
 
-    def _made_single(self, problem: StageProblem, unknowns: Vec, share: float, try_true: bool) -> bool:
+    def _made_single(self, problem: StageProblem, unknowns: Vec, true_at: float, try_true: bool) -> bool:
         """Factor in single precision; whether that could be done."""
         linear = problem.system.linear.showing()
         if linear is None or self._too_soft:
             return False
         if linear.supernodes() is None:
             # the linear solver shows its pattern only with a factor
-            problem.factor(unknowns, try_true, share)
+            problem.factor(unknowns, try_true, true_at)
         single = self._single_on(linear.supernodes())
         if single is None or not single.can_factor(problem.system.matrix):
             return False
@@ -108,7 +108,7 @@ class KeptFactor:
             single.factor(lower)
 
         try:
-            problem.factor(unknowns, try_true, share, factor)
+            problem.factor(unknowns, try_true, true_at, factor)
         except OtherPattern:
             return False
         except StepFailed:

@@ -173,8 +173,8 @@ class KeptOpen:
         start = self._costing(at, gaps, push_back)
         slope = float(np.vdot(at.residual, direction)) - (start.merit - _merit(at))
 
-        def trial(share: float) -> Costing:
-            there = problem.evaluate(at.unknowns + share * direction)
+        def trial(step: float) -> Costing:
+            there = problem.evaluate(at.unknowns + step * direction)
             return self._costing(there, self._gaps(problem.positions(problem.velocities(there.unknowns))),
                                  push_back)
 

@@ -150,12 +150,12 @@ class StageProblem:
         x: Vec = self._base + self.stage.b * self.stage.h * v
         return x
 
-    def on_the_way(self, v: Vec, share: float) -> Vec:
-        """Of all nodes a share of the way to where velocities v bring them, (n, 3) [m]."""
+    def on_the_way(self, v: Vec, way_gone: float) -> Vec:
+        """Of all nodes where this share of the way is gone to where velocities v bring them, (n, 3) [m]."""
         end = self.positions(v)
-        if share == 1.0:
+        if way_gone == 1.0:
             return end
-        x: Vec = self.begun + share * (end - self.begun)
+        x: Vec = self.begun + way_gone * (end - self.begun)
         return x
 
     def unknowns_at(self, x: Vec) -> Vec:
@@ -226,16 +226,16 @@ class StageProblem:
         residual: Vec = left.ravel()
         return residual if self.held is None else self.held.left(residual)
 
-    def fill(self, unknowns: Vec, project: bool = True, share: float = 1.0) -> Linearised:
-        """Write M − a h D − a b h² K at this point, or a share of the way to it, into the pattern's matrix."""
+    def fill(self, unknowns: Vec, project: bool = True, way_gone: float = 1.0) -> Linearised:
+        """Write M − a h D − a b h² K at this point, or this share of the way to it, into the pattern's matrix."""
         v = self.velocities(unknowns)
-        lin = self.physics.linearise_at(self.on_the_way(v, share), v, self.stage.time, project)
+        lin = self.physics.linearise_at(self.on_the_way(v, way_gone), v, self.stage.time, project)
         self.stage.fill(self.system.pattern, lin if self.damped is None else replace(lin, damped=self.damped))
         return lin
 
-    def clamped(self, unknowns: Vec, share: float = 1.0) -> Mask:
+    def clamped(self, unknowns: Vec, way_gone: float = 1.0) -> Mask:
         """Which elements' stiffness the projection changes there, (e,)."""
-        return self.physics.clamped(self.on_the_way(self.velocities(unknowns), share), self.stage.time)
+        return self.physics.clamped(self.on_the_way(self.velocities(unknowns), way_gone), self.stage.time)
 
     def factor(self, unknowns: Vec, try_true: bool, true_at: float = 1.0,
                factor: Callable[[sp.csc_matrix], None] | None = None, blends: Sequence[float] = ()) -> bool:
@@ -250,7 +250,7 @@ class StageProblem:
             places = self.positions(self.velocities(unknowns))[self.order]
             factor = partial(self.system.linear.factor, places=places)
         if try_true and self.system.linear.proves_definite:
-            self.fill(unknowns, project=False, share=true_at)
+            self.fill(unknowns, project=False, way_gone=true_at)
             try:
                 factor(self.system.matrix)
             except NotPositiveDefinite:
@@ -388,8 +388,8 @@ class StageProblem:
     def failed(self, what: str, at: Evaluation) -> StepFailed:
         """The error that says what went wrong, where the residual is worst, in which body and when."""
         worst = self.worst(at)
-        share = at.size / (self.stage.a * self.stage.h)
-        said = f"{what}; a net force of {share:.3g} N is left at node {worst}, {self.stage.time:.6g} s"
+        net = at.size / (self.stage.a * self.stage.h)
+        said = f"{what}; a net force of {net:.3g} N is left at node {worst}, {self.stage.time:.6g} s"
         body = self.physics.body_of(worst)
         if at.size > LEFT_BY_ROUNDING * self._rounding(at):
             return StepFailed(said, body)
