@@ -17,7 +17,7 @@ from ..coordinates.free_nodes import FreeNodes
 from ..errors import StepFailed
 from ..linear.interface import NotPositiveDefinite
 from ..nonlinear.iterations import SETTLE
-from ..parts.interface import Compliance, Evaluate, NodeStage, Stage
+from ..parts.interface import Compliance, Evaluate, Firm, NodeStage, Stage
 from ..state import Index, State, Vec
 
 FORCE = "friction.force"  #: memory of the last stage's friction on all nodes [N], (n, 3), where a law starts from
@@ -86,7 +86,8 @@ def landed(system: Ground, posed: Touched, stage: Stage, start: State, is_last: 
     if found is not None:
         posed = posed.under(found.impulses)
         u = posed.solve()
-        held = _gripped(system, posed, found, u, start) if is_last else None
+        # where nothing balances what brakes velocities holds positions too
+        held = _gripped(system, posed, found, u, start) if is_last and not isinstance(posed, Firm) else None
         if held is not None:
             posed, evaluate = held.posed, held.evaluate
     q = base + stage.b * stage.h * (u + posed.correction(u))

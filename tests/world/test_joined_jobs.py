@@ -314,3 +314,22 @@ def test_rides_that_make_no_sense_are_told(tmp_path):
     back = SimpleNamespace(rider=bones, carrier=soft, notes=[])
     with pytest.raises(BadScene, match="rides on what rides itself"):
         World([soft, bones], rides=[ride, back])
+
+
+@pytest.mark.parametrize("kind", ["vanilla", "conjac"])
+def test_flesh_that_flies_with_bones_is_braked_by_a_ground_that_rubs(tmp_path, kind):
+    """In linearised steps of both; the ground is a ceiling, since its bones are below the flesh."""
+    ends = []
+    for law in ({}, {"friction": {"kind": "coulomb", "params": {"friction_coefficient": 0.5}}}):
+        ceiling = {"point": [0.0, 0.0, 0.12], "normal": [0.0, 0.0, -1.0], "stiffness": 2e3}
+        job = arm_job(tmp_path / f"{len(law)}", method=kind, kind="free", gravity=[0.0, 0.0, 9.81],
+                      ground=ceiling | law)
+        change(job, "mechanisms.0.joints.0.rate", [0.0, 0.0, 0.0, 1.0, 0.0, 0.0])
+        world = world_of(job)
+        state, touched = world.initial_state(), 0
+        for _ in range(12):
+            state = world.step(state, 1 / 96)
+            touched += len(world.parts[0].touching(world.parted(state)[0])) > 0
+        assert touched > 3
+        ends.append(state.u @ state.u)
+    assert ends[1] < 0.8 * ends[0], ends
