@@ -51,6 +51,10 @@ class Shown(Factoring, Protocol):
     def supernodes(self) -> Supernodes | None:
         """The inside of the last factor that was made, None where there is none or it is not as expected."""
 
+    def supernodes_of(self, lower: sp.csc_matrix) -> Supernodes | None:
+        """That of a factor on this pattern, whose values need not stand: what was factored before does no more where
+        that was another one. None where only a factor shows it."""
+
 
 class ShowsNothing:
     """What a solver is whose factor is its own matter."""

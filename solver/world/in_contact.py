@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from ..assembly.linearised import Linearised
 from ..contact.laws.gripping import NODES, PLACES, Gripping
@@ -30,6 +32,21 @@ ROUNDS = 2  #: of friction, each with the loads and normals that the one before 
 BALANCED = 0.1  #: of what Quick may leave where nodes have inertia: what it may where they balance
 
 
+class LastForces:
+    """Those of soft bodies where they were asked for last: friction that takes other loads there asks once more."""
+
+    def __init__(self) -> None:
+        self._at: tuple[Among, float, Vec] | None = None
+        self._found: tuple[Vec, float]
+
+    def at(self, soft: SoftBodies, x: Vec, v: Vec, time: float, among: Among) -> tuple[Vec, float]:
+        """As `SoftBodies.evaluate`; the forces are the caller's to add to."""
+        known = self._at
+        if known is None or known[:2] != (among, time) or not np.array_equal(known[2], x):
+            self._at, self._found = (among, time, x), soft.evaluate(x, v, time, (), among)
+        return self._found[0].copy(), self._found[1]
+
+
 @dataclass
 class FrictionalPhysics:
     """The physics of soft bodies with forces of one stage besides."""
@@ -39,6 +56,7 @@ class FrictionalPhysics:
     besides: Sequence[StencilForce]
     among: Among = ALL  #: whose forces are asked for
     grip: Gripping | None = None  #: friction of the ground, where that is a force
+    last: LastForces = field(default_factory=LastForces)  #: without those besides; others may share it
 
     @property
     def rest(self) -> Vec:
@@ -47,7 +65,11 @@ class FrictionalPhysics:
 
     def evaluate(self, x: Vec, v: Vec, time: float) -> tuple[Vec, float]:
         """Forces [N], (n, 3), and energy [J] at positions and velocities (n, 3)."""
-        force, energy = self.soft.evaluate(x, v, time, self.besides, self.among)
+        force, energy = self.last.at(self.soft, x, v, time, self.among)
+        for law in self.besides:
+            table = law.measure(x, time)
+            table.add_forces(force)
+            energy += table.energy
         return force, energy if self.grip is None else energy + self.grip.add_force(x, force)
 
     def linearise_at(self, x: Vec, v: Vec | None, time: float, project: bool = True) -> Linearised:
@@ -97,7 +119,8 @@ def solved(soft: SoftBodies, problem_of: Callable[[Physics], StageProblem], begu
     that do not touch each other apart; None where all are solved at once. gripping: friction of the ground as a force
     of positions, its loads those at positions (n, 3) [m]; None where it is none.
     """
-    plain = problem_of(FrictionalPhysics(soft, soft.mass, ()))
+    last = LastForces()
+    plain = problem_of(FrictionalPhysics(soft, soft.mass, (), last=last))
     bounds = [one for law in soft.contacts if (one := law.bounds(begun)) is not None]
     if bounds:
         kept = KeptOpen(plain, bounds, solver, min(law.reach for law in soft.contacts))
@@ -111,7 +134,7 @@ def solved(soft: SoftBodies, problem_of: Callable[[Physics], StageProblem], begu
         grip = None if gripping is None else gripping(x)
         if not slides and grip is None and among is ALL:
             return plain
-        return problem_of(FrictionalPhysics(soft, soft.mass, slides, among, grip))
+        return problem_of(FrictionalPhysics(soft, soft.mass, slides, among, grip, last))
 
     unknowns = approach(plain, begun, guess)
     if solver.limits.strain_left and not keeps_factors:

@@ -4,13 +4,15 @@ rows is a third of what a step costs whose elements come and go with each iterat
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
 
 from ...state import Index, Vec
 from ..interface import NotPositiveDefinite
-from .multifrontal import Multifrontal, multifrontal
+from .multifrontal import Multifrontal, Room, multifrontal
 from .supernodal import Supernodes
 from .symbolic import EliminationTree, NodeGraph, Symbolic
 
@@ -29,9 +31,17 @@ class Fronts(Supernodes):
         self.nodes = found.nodes
         super().__init__(found.first, found.rows_start, found.values_start, found.rows, found.permutation)
         self._stands = False
-        self._fronts: Multifrontal | None = multifrontal(
-            self, lower, np.float64, room.updates, MOST_ROOM, room.places(2 * len(lower.indices)))
-        self._values = room.values(int(self.values_start[-1])) if self.usable else np.empty(0)
+        self._lower, self._room = copy(lower), room  # whose arrays are replaced where another pattern comes
+        self._values = np.empty(0)
+
+    @cached_property
+    def _fronts(self) -> Multifrontal | None:
+        """Planned where it is asked for first: who factors in single precision plans its own."""
+        found = multifrontal(self, self._lower, np.float64, self._room.updates, MOST_ROOM,
+                             self._room.places(2 * len(self._lower.indices)))
+        if found is not None:
+            self._values = self._room.values(int(self.values_start[-1]))
+        return found
 
     @property
     def usable(self) -> bool:
@@ -40,7 +50,7 @@ class Fronts(Supernodes):
 
     @property
     def values(self) -> Vec:
-        return self._values
+        return self._values if self.usable else np.empty(0)
 
     @property
     def stands(self) -> bool:
@@ -53,31 +63,9 @@ class Fronts(Supernodes):
     def factor(self, lower: sp.csc_matrix) -> None:
         """Raises NotPositiveDefinite."""
         assert self._fronts is not None
-        self._stands = self._fronts.factor(lower.data, 1.0, self._values)
+        self._stands = self._fronts.factor(lower.data, 1.0, self.values)
         if not self._stands:
             raise NotPositiveDefinite("a front has a pivot that is not positive")
-
-
-class Room:
-    """Memory that one pattern after the other writes anew."""
-
-    def __init__(self) -> None:
-        self._values, self._updates, self._places = np.empty(0), np.empty(0), np.empty(0, np.int32)
-
-    def values(self, count: int) -> Vec:
-        if len(self._values) < count:
-            self._values = np.empty(count + count // 4)
-        return self._values[:count]
-
-    def places(self, count: int) -> Index:
-        if len(self._places) < count:
-            self._places = np.empty(count + count // 4, np.int32)
-        return self._places
-
-    def updates(self, count: int) -> Vec:
-        if len(self._updates) < count:
-            self._updates = np.empty(count + count // 4)
-        return self._updates[:count]
 
 
 class Following:
@@ -99,8 +87,7 @@ class Following:
 
     def follow(self, lower: sp.csc_matrix) -> Fronts | None:
         """Of another pattern; what it made before stands no more. None for the first one, so that what is factored
-        after others came and went is what was before, and where we cannot: the matrix is not over nodes, memory is
-        short or BLAS out of reach."""
+        after others came and went is what was before, and where the matrix is not over nodes or too large."""
         if self._last is not None:
             self._last.forget()
         if all(map(np.array_equal, self._first, (lower.indptr, lower.indices))):
@@ -110,7 +97,7 @@ class Following:
         except (ValueError, OverflowError):
             return None
         self._last = found
-        return found if found.usable else None
+        return found
 
     def _symbolic(self, lower: sp.csc_matrix) -> Symbolic:
         graph = NodeGraph(lower.indptr, lower.indices, self._kept)

@@ -69,7 +69,13 @@ class Library(ABC):
         self._looked_inside = self._stands = False
 
     def follow(self, lower: sp.csc_matrix) -> None:
-        """Take another pattern of the same unknowns: the library the first one, which it has analysed already."""
+        """Take another pattern of the same unknowns: the library the first one, which it has analysed already, and what
+        we cannot factor, where memory is short or BLAS out of reach."""
+        self._look_at(lower)
+        if self._fronts is not None and not self._fronts.usable:
+            self._take(lower)
+
+    def _look_at(self, lower: sp.csc_matrix) -> None:
         own, self._is_past = self._own.is_of(lower), False
         self._fronts, self._backward = None if own else self._following.follow(lower), None
         if own or self._fronts is not None:
@@ -80,10 +86,12 @@ class Library(ABC):
     def factor(self, lower: sp.csc_matrix, places: Vec | None = None) -> None:
         self.factored += 1
         if self._is_past or not self._analysed.is_of(lower):
-            self.follow(lower)
-        if self._fronts is not None:
+            self._look_at(lower)
+        if self._fronts is not None and self._fronts.usable:
             self._fronts.factor(lower)
             return
+        if self._fronts is not None:
+            self._take(lower)
         self._stands = False
         self._factor(lower)
         self._stands = True
@@ -95,7 +103,8 @@ class Library(ABC):
 
     def forget_past(self) -> None:
         """The pattern that came last, and the order that earlier ones led to."""
-        self._is_past = True
+        self._is_past, self._stands = True, False
+        self._supernodes, self._looked_inside = None, False
         self._following.forget_past()
 
     def condense(self) -> Vec:
@@ -113,6 +122,12 @@ class Library(ABC):
     def showing(self) -> Shown | None:
         """Itself."""
         return self
+
+    def supernodes_of(self, lower: sp.csc_matrix) -> Supernodes | None:
+        """The inside of a factor on this pattern, whose values need not stand; None where a factor has to show it."""
+        if self._is_past or not self._analysed.is_of(lower):
+            self._look_at(lower)
+        return self.supernodes() if self._fronts is None else self._fronts
 
     def supernodes(self) -> Supernodes | None:
         """The inside of the factor, once there is one; None where it is not as expected."""

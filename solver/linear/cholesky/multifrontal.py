@@ -25,13 +25,39 @@ from .supernodal import Supernodes
 
 Single: TypeAlias = npt.NDArray[np.float32]
 Long: TypeAlias = npt.NDArray[np.int64]
-Take: TypeAlias = Callable[[int], npt.NDArray[np.floating[Any]]]
+Values: TypeAlias = npt.NDArray[np.floating[Any]]
+Take: TypeAlias = Callable[[int], Values]
 
 PANEL = 192  #: columns of a front at the top that are factored together
 TILE = 192  #: rows or columns of a front at the top that a thread takes at once
 MOST_UPDATES = 2.0  #: of the room of L, for what fronts say of those above them
 ALWAYS_ROOM = 1 << 24  #: values; so many are no matter
 ANY_ROOM = 1 << 62
+
+
+class Room:
+    """Memory that one pattern after the other writes anew."""
+
+    def __init__(self, kind: type = np.float64) -> None:
+        """kind: of values."""
+        self._values: Values = np.empty(0, kind)
+        self._updates: Values = np.empty(0, kind)
+        self._places: Index = np.empty(0, np.int32)
+
+    def values(self, count: int) -> Values:
+        if len(self._values) < count:
+            self._values = np.empty(count + count // 4, self._values.dtype)
+        return self._values[:count]
+
+    def places(self, count: int) -> Index:
+        if len(self._places) < count:
+            self._places = np.empty(count + count // 4, np.int32)
+        return self._places
+
+    def updates(self, count: int) -> Values:
+        if len(self._updates) < count:
+            self._updates = np.empty(count + count // 4, self._updates.dtype)
+        return self._updates[:count]
 
 
 class Multifrontal:

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from ...state import Index, Vec
 from ...threads import kernel, share
 from ..interface import NotPositiveDefinite
-from .multifrontal import Multifrontal, Single, multifrontal
+from .multifrontal import Multifrontal, Room, Single, multifrontal
 from .supernodal import Supernodes
 
 LEAST_PIVOT = 1.0e-5  #: of the diagonal's entry: less leaves no digit of it
@@ -20,13 +20,14 @@ LEAST_PIVOT = 1.0e-5  #: of the diagonal's entry: less leaves no digit of it
 class SingleFactor:
     """L⁻ᵀ L⁻¹ for one right-hand side, to about six digits of L."""
 
-    def __init__(self, inside: Supernodes) -> None:
-        """inside: of the factor to copy, or whose pattern to factor on."""
-        self._inside = inside
+    def __init__(self, inside: Supernodes, room: Room | None = None) -> None:
+        """inside: of the factor to copy, or whose pattern to factor on. room: of single precision, its own where left
+        out; what was made there before is not to be used any more."""
+        self._inside, self._room = inside, Room(np.float32) if room is None else room
         self.unit = 1.0  #: it is the factor of so much times the matrix
         self._fronts: Multifrontal | None = None
         self._looked_for_fronts = False
-        self._values = np.empty(len(inside.values), dtype=np.float32)
+        self._values = self._room.values(int(inside.values_start[-1]))
         trees, first = len(inside.trees) // 2, inside.first
         columns = [np.arange(first[s], first[s + 1], dtype=np.int32) for s in inside.top]
         #: rows that no subtree owns
@@ -48,7 +49,9 @@ class SingleFactor:
         """Whether `factor` will do: not where BLAS cannot be reached, memory would be short or the pattern is another
         one than that of the first matrix that this was asked of."""
         if not self._looked_for_fronts:
-            self._fronts, self._looked_for_fronts = multifrontal(self._inside, lower), True
+            self._fronts, self._looked_for_fronts = multifrontal(
+                self._inside, lower, np.float32, self._room.updates, places=self._room.places(2 * len(lower.indices))
+            ), True
         return self._fronts is not None and self._fronts.is_of(lower)
 
     def factor(self, lower: sp.csc_matrix) -> None:
