@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from ..coordinates.attached import Attached
-from ..coordinates.prescribed import Carried, OnItsWay, OverTime
+from ..coordinates.prescribed import Carried, OnItsWay, OverTime, Within
+from ..embedding.bind import bind
 from ..job.folder import Job, parameters
 from ..meshing.normals import area_vectors
 from ..state import Index, Vec
@@ -19,6 +21,9 @@ from .fields import Prepared
 
 if TYPE_CHECKING:
     from ..world.joints import Joints
+
+
+NO_FACES = np.zeros((0, 3), np.int32)
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,8 @@ class SeenHold(Seen):
     """That holds it."""
 
     vertices: Index  #: of the cloth, as the artist has them, (k,)
+    #: places from those of what `on` feels, (k, p); None: the very same
+    within: csr_matrix | None = None
 
 
 class Around:
@@ -84,28 +91,44 @@ class Around:
         return found
 
     def holds(self, one: Prepared) -> list[SeenHold]:
-        """Of bones that carry some of its vertices."""
+        """Of bones and soft bodies that carry some of its vertices."""
         shown = [(mechanism.name, body.name) for mechanism in self._job.scene.mechanisms for body in mechanism.bodies]
         found = []
         for k, attach in enumerate(one.body.attach):
             vertices = one.fields.attached[one.fields.attached_by == k]
-            if len(vertices):
+            if len(vertices) and attach.mechanism:
                 seen = self._on_body(shown.index((attach.mechanism, attach.body)), one.volume.nodes[vertices])
                 found.append(SeenHold(seen.places, seen.motion, seen.on, vertices))
+            elif len(vertices):
+                found.append(self._in_flesh(attach.body, one, vertices))
         return found
 
+    def _in_flesh(self, name: str, one: Prepared, vertices: Index) -> SeenHold:
+        """Vertices of a cloth that go with the tetrahedra of a soft body which they are in, or nearest to."""
+        holder = next(other for other in self._prepared if other.body.name == name)
+        k, soft, nodes = self._place_of(name)
+        places = one.volume.nodes[vertices]
+        bound = bind(holder.volume.nodes, holder.volume.tets, places, NO_FACES)
+        used, corners = np.unique(bound.corners, return_inverse=True)
+        within = csr_matrix((bound.weights.ravel(), corners.ravel(), 4 * np.arange(len(places) + 1)),
+                            shape=(len(places), len(used)))
+        way = OnItsWay(holder.volume.nodes[used])
+        on = OnNodes(k, soft, nodes, (used + nodes.start).astype(np.int32))
+        return SeenHold(places, Within(way, within), (on, way), vertices, within)
+
+    def _place_of(self, name: str) -> tuple[int, Nodes, slice]:
+        """The part that a soft body is in: its place in the world, itself, and the body's nodes there."""
+        return next((k, soft, body.nodes) for k, soft in enumerate(self._soft) for body in soft.parts
+                    if body.name == name)
+
     def _skin(self, other: Prepared, friction: float) -> SeenSurface:
-        for k, soft in enumerate(self._soft):
-            for body in soft.parts:
-                if body.name == other.body.name:
-                    used, triangles = np.unique(other.skin, return_inverse=True)
-                    nodes = (used + body.nodes.start).astype(np.int32)
-                    places = other.volume.nodes[used]
-                    way = OnItsWay(places)
-                    return SeenSurface(places, way, (OnNodes(k, soft, body.nodes, nodes), way), other.body.name,
-                                   triangles.reshape(-1, 3).astype(np.int32), friction,
-                                       0.0 if other.body.cloth is not None else float(soft.mass[body.nodes].sum()))
-        raise AssertionError("every soft body is in one part")
+        k, soft, nodes = self._place_of(other.body.name)
+        used, triangles = np.unique(other.skin, return_inverse=True)
+        places = other.volume.nodes[used]
+        way = OnItsWay(places)
+        on = OnNodes(k, soft, nodes, (used + nodes.start).astype(np.int32))
+        return SeenSurface(places, way, (on, way), other.body.name, triangles.reshape(-1, 3).astype(np.int32), friction,
+                           0.0 if other.body.cloth is not None else float(soft.mass[nodes].sum()))
 
     def _on_body(self, shown: int, places: Vec) -> Seen:
         """Points of one rigid body, that stand at places (k, 3) [m] at the start."""

@@ -122,7 +122,8 @@ def _reached(things: Things, surfaces: list[SeenSurface], pinned: int, holds: li
             first += pinned
         if one.on is not None:
             carrier, way = one.on
-            reached.append(Reached(carrier, slice(first, first + len(one.places)), way))
+            within = one.within if isinstance(one, SeenHold) else None
+            reached.append(Reached(carrier, slice(first, first + len(one.places)), way, within))
         first += len(one.places)
     return reached
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from ..state import Vec
 
@@ -124,6 +125,26 @@ class OnItsWay:
     def velocity(self, time: float) -> Vec:
         """How fast it goes in the step, (k, 3) [m/s]."""
         return (self._end - self._start) / self._length
+
+
+class Within:
+    """Places between those of something that moves."""
+
+    moves = True
+
+    def __init__(self, motion: OverTime, within: csr_matrix) -> None:
+        """motion: (p, 3) at a time. within: (k, p), whose rows sum to 1."""
+        self._motion, self._within = motion, within
+
+    def at(self, time: float) -> Vec:
+        """Where they are at `time` [s], (k, 3) [m]."""
+        places: Vec = self._within @ self._motion.at(time)
+        return places
+
+    def velocity(self, time: float) -> Vec:
+        """How fast they go at `time` [s], (k, 3) [m/s]."""
+        velocity: Vec = self._within @ self._motion.velocity(time)
+        return velocity
 
 
 class Carried:

@@ -271,10 +271,13 @@ def without_names(read: Settings) -> Settings:
         if "touches" in flat:
             found["touches"] = sorted(str(met.get(name, name)) for name in flat["touches"])
         for key in flat:
-            if key.startswith("attach.") and key.endswith(".mechanism"):
-                body = key.removesuffix("mechanism") + "body"
-                found[key] = places.get(flat[key], flat[key])
-                found[body] = rigid.get(flat[key], {}).get(flat[body], flat[body])
+            if key.startswith("attach.") and key.endswith(".body"):
+                mechanism = key.removesuffix("body") + "mechanism"
+                if flat.get(mechanism):
+                    found[mechanism] = places.get(flat[mechanism], flat[mechanism])
+                    found[key] = rigid.get(flat[mechanism], {}).get(flat[key], flat[key])
+                else:
+                    found[key] = soft.get(flat[key], flat[key])
         return found
 
     def in_mechanism(name: str, flat: Flat) -> Flat:

@@ -165,10 +165,11 @@ class Pull(Strict):
 
 
 class Attach(Strict):
-    """Nodes that follow a rigid body: where `weights` carried into the volume are above 0.5, or by index."""
+    """Nodes that follow a rigid body, or, of cloth with `eulerian` and without a mechanism, a soft one: where `weights`
+    carried into the volume are above 0.5, or by index."""
 
-    mechanism: str
     body: str
+    mechanism: str = ""
     weights: Array | None = None  #: (n,) in [0, 1]
     nodes: Array | None = None  #: indices of nodes, for volumes given by hand
 

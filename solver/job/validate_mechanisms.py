@@ -285,11 +285,14 @@ def check_attached(job: Job, body: schema.Body, vertices: int, nodes: int | None
     mechanisms = {mechanism.name: mechanism for mechanism in job.scene.mechanisms}
     for i, attach in enumerate(body.attach):
         place = f"{where}.attach[{i}]"
-        if attach.mechanism not in mechanisms:
+        if not attach.mechanism:
+            _check_on_flesh(job.scene, body, attach.body, place)
+        elif attach.mechanism not in mechanisms:
             raise refuse(f'it is attached to the mechanism "{attach.mechanism}", which is not there',
                          f"{place}.mechanism", f"The scene has {', '.join(mechanisms) or 'none'}")
-        _known(attach.body, {one.name for one in mechanisms[attach.mechanism].bodies}, "an attachment",
-               f"{place}.body")
+        else:
+            _known(attach.body, {one.name for one in mechanisms[attach.mechanism].bodies}, "an attachment",
+                   f"{place}.body")
         if (attach.weights is None) == (attach.nodes is None):
             raise refuse("an attachment needs either weights or nodes", f"{place}.weights", "Give one of them")
         if attach.weights is not None:
@@ -299,3 +302,15 @@ def check_attached(job: Job, body: schema.Body, vertices: int, nodes: int | None
                 raise refuse("nodes can be listed only for a volume given by hand, in `tets`", f"{place}.nodes")
             check_indices(check_array(job, attach.nodes, f"{place}.nodes", "i", (None,)), nodes, f"{place}.nodes",
                           "nodes")
+
+
+def _check_on_flesh(scene: schema.Scene, body: schema.Body, holder: str, where: str) -> None:
+    """Check what hangs on a soft body of that name. Raises BadScene or NoSuchThing."""
+    if body.cloth is None or body.cloth.eulerian is None:
+        raise refuse(f'it is attached to "{holder}" of no mechanism, and only cloth with Sharp Edges hangs on soft bodies',
+                     f"{where}.mechanism", "Name the mechanism, or switch Sharp Edges on")
+    bodies = {one.name: one for one in scene.bodies if one.cloth is None}
+    _known(holder, set(bodies), "an attachment", f"{where}.body")
+    if bodies[holder].cuts or bodies[holder].nails:
+        raise refuse(f'it is attached to "{holder}", which is cut or nailed, so what it hangs on may come off',
+                     f"{where}.body", "Leave the cuts and nails out, or attach it to something else")

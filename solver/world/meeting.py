@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from ..coordinates.prescribed import OnItsWay
 from ..parts.eol.giving import Gives, side_by_side
@@ -47,6 +48,18 @@ class Reached:
     carrier: Carrier
     points: slice  #: among all points that the cloth feels
     way: OnItsWay  #: that the cloth sees
+    #: what the cloth feels from what the carrier has, (points, k); None: the very same
+    within: csr_matrix | None = None
+
+    @property
+    def count(self) -> int:
+        """Of what the carrier has."""
+        return self.points.stop - self.points.start if self.within is None else int(self.within.shape[1])
+
+    def felt(self, state: State) -> Vec:
+        """What the cloth did to what the carrier has, (k, 3) [N s]."""
+        felt: Vec = state.memory[FELT][self.points]
+        return felt if self.within is None else self.within.T @ felt
 
 
 @dataclass(frozen=True)
@@ -74,7 +87,7 @@ class _Points:
     def __init__(self, meetings: Sequence[Meeting], before: Sequence[State], h: float) -> None:
         self.meetings, self.before, self.h = meetings, before, h
         self.all = [(one, reached) for one in meetings for reached in one.reached]
-        ends = np.cumsum([0, *(reached.points.stop - reached.points.start for _, reached in self.all)]).tolist()
+        ends = np.cumsum([0, *(reached.count for _, reached in self.all)]).tolist()
         self.own = [slice(first, end) for first, end in zip(ends, ends[1:])]
         self.start = self.places(before)
         self.gives = [one.gives(before, h) for one in meetings]
@@ -85,7 +98,7 @@ class _Points:
 
     def felt(self, after: Sequence[State]) -> Vec:
         """What cloths did to them, (p, 3) [N s]."""
-        return np.concatenate([after[one.cloth].memory[FELT][reached.points] for one, reached in self.all])
+        return np.concatenate([reached.felt(after[one.cloth]) for one, reached in self.all])
 
     def known(self, name: str) -> Vec:
         """What the cloths' memory says, (p, 3); zero where it says nothing yet."""

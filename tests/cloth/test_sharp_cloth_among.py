@@ -122,6 +122,39 @@ def test_cloth_that_hangs_on_a_bone_goes_with_it_and_brakes_it(tmp_path, mass):
     assert of_cloth[2] > 0.3 * min(mass, 0.048) and np.linalg.norm(owed) < 0.05 * mass
 
 
+def on_flesh(folder, speed=0.0, gravity=0.0, pinned=False, end=5):
+    """A towel that hangs from the lower side of a jelly, by a line of its vertices a centimetre below that."""
+    arrays = {}
+    arrays["nodes"], arrays["tets"] = jelly()
+    vertices, triangles = grid(8, 8, WIDE, WIDE)
+    places = np.column_stack([0.2 * (vertices[:, 0] / WIDE - 0.5), np.zeros(len(vertices)), vertices[:, 1] - WIDE - 0.06])
+    arrays["held"] = np.flatnonzero(vertices[:, 1] > WIDE - 1e-9).astype(np.int32)[2:-2]
+    cloth = cloth_body("Towel", places, triangles, arrays, area_density=DENSITY, thickness=1e-3, drag=0.0,
+                       air_friction=0.0, eulerian={}, laws={"attach": [{"body": "Jelly", "nodes": "arrays/held.npy"}]})
+    soft = {"name": "Jelly", "tets": {"nodes": "arrays/nodes.npy", "tets": "arrays/tets.npy"},
+            "method": {"kind": "vanilla"}, "density": 500.0, "material": {
+                "kind": "stable_neo_hookean", "params": {"youngs_modulus": 2e4, "poisson_ratio": 0.4}}}
+    if pinned:
+        arrays["pinned"] = np.flatnonzero(arrays["nodes"][:, 2] > 0.05 - 1e-9).astype(np.int32)
+        soft["pin"] = {"nodes": "arrays/pinned.npy"}
+    return cloth_job(folder, [cloth, soft], arrays, end=end, gravity=[0, 0, -gravity])
+
+
+def test_cloth_that_hangs_on_a_soft_body_goes_with_it_and_brakes_it(tmp_path):
+    world, state, number = world_of(on_flesh(tmp_path / "job"))
+    state = replace(state, u=-state.u)
+    cloth, soft = world.parts[number], world.parts[0]
+    begun = soft.mass[soft.coordinates.free] @ world.parted(state)[0].u.reshape(-1, 3)
+    for _ in range(8):
+        state = advance(world, state, H, 1)
+        own = cloth.cloth(world.parted(state)[number])
+        held = own.pin >= 0
+        np.testing.assert_allclose(own.mesh.x[held], cloth.steps.pins(state.time)[own.pin[held]], atol=1e-12)
+        of_cloth, of_rest, owed = momentum(world, state, number)
+        np.testing.assert_allclose(of_cloth + of_rest + owed, begun, atol=1e-4 * begun[2])
+    assert of_cloth[2] > 0.03 * begun[2] and np.linalg.norm(owed) < 0.02 * begun[2]
+
+
 @pytest.mark.parametrize("what", ["bone", "jelly", "cloth"])
 def test_what_flies_into_cloth_is_braked_by_what_it_gives_that_and_does_not_cross_it(tmp_path, what):
     world, state, number = world_of(thrown(tmp_path / "job", what))
