@@ -127,7 +127,7 @@ def on_flesh(folder, speed=0.0, gravity=0.0, pinned=False, end=5):
     arrays = {}
     arrays["nodes"], arrays["tets"] = jelly()
     vertices, triangles = grid(8, 8, WIDE, WIDE)
-    places = np.column_stack([0.2 * (vertices[:, 0] / WIDE - 0.5), np.zeros(len(vertices)), vertices[:, 1] - WIDE - 0.06])
+    places = np.column_stack([0.5 * vertices[:, 0] - 0.1, np.zeros(len(vertices)), vertices[:, 1] - WIDE - 0.06])
     arrays["held"] = np.flatnonzero(vertices[:, 1] > WIDE - 1e-9).astype(np.int32)[2:-2]
     cloth = cloth_body("Towel", places, triangles, arrays, area_density=DENSITY, thickness=1e-3, drag=0.0,
                        air_friction=0.0, eulerian={}, laws={"attach": [{"body": "Jelly", "nodes": "arrays/held.npy"}]})
