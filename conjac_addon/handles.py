@@ -51,3 +51,9 @@ def keep_identifier(settings: Any, _context: Any) -> None:
 def is_armature(_settings: Any, candidate: Any) -> bool:
     """Poll of a pointer to an object: an armature, or the Empty of a mechanism."""
     return candidate.type == "ARMATURE" or (candidate.type == "EMPTY" and candidate.conjac.kind == kinds.MECHANISM)
+
+
+def is_holder(settings: Any, candidate: Any) -> bool:
+    """Likewise of what an object hangs on: these, and a soft body for cloth."""
+    return is_armature(settings, candidate) or (candidate.type == "MESH" and candidate.conjac.kind == kinds.SOFT_BODY
+                                                and settings.id_data.conjac.kind == kinds.CLOTH)

@@ -30,6 +30,11 @@ def is_cloth(obj: bpy.types.Object | None) -> bool:
     return obj is not None and obj.type == BODY and obj.conjac.kind == kinds.CLOTH
 
 
+def is_volume(obj: bpy.types.Object | None) -> bool:
+    """A mesh whose inside is simulated."""
+    return obj is not None and is_soft_body(obj) and not is_cloth(obj)
+
+
 def is_sharp(obj: bpy.types.Object | None) -> bool:
     """Cloth that bends exactly at sharp edges, so that each frame has faces of its own."""
     return obj is not None and is_cloth(obj) and bool(getattr(obj.conjac, catalogue.SHARP.key))
@@ -55,7 +60,11 @@ def is_edited(obj: bpy.types.Object) -> bool:
 
 def mechanism_of(obj: bpy.types.Object) -> bpy.types.Object | None:
     """The mechanism that a soft body hangs on."""
-    return next((one.object for one in obj.conjac.attachments if is_mechanism(one.object)), None)
+    holders = [one.object for one in obj.conjac.attachments]
+    found = next((one for one in holders if is_mechanism(one)), None)
+    if found is None and is_cloth(obj):  # it may hang on a soft body that does
+        found = next((mechanism_of(one) for one in holders if is_volume(one)), None)
+    return found
 
 
 def touches_soft(obj: bpy.types.Object | None) -> bool:

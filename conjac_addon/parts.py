@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 
 from ..solver import catalogue
-from .handles import is_armature
+from .handles import is_armature, is_holder
 from .menus import Item, item, items, worded
 
 OVERRIDABLE: Any = {"LIBRARY_OVERRIDABLE"}
@@ -153,12 +153,12 @@ class CONJAC_Attachment(bpy.types.PropertyGroup):
     __slots__ = ()
 
     object: bpy.props.PointerProperty(
-        name="Mechanism", description="Armature whose bone, or Empty of a mechanism whose object, holds the soft body",
-        type=bpy.types.Object, poll=is_armature, override=OVERRIDABLE)
+        name="Mechanism", description="Armature whose bone, or Empty of a mechanism whose object, holds the soft body; "
+        "or a soft body that holds cloth with Sharp Edges", type=bpy.types.Object, poll=is_holder, override=OVERRIDABLE)
     part: bpy.props.StringProperty(
         name="Bone", description="Name of the bone, or of the rigid body object", override=OVERRIDABLE)
     group: bpy.props.StringProperty(
-        name="Group", description="Vertex group of what is held; empty takes the group with the bone's name",
+        name="Group", description="Vertex group of what is held; empty takes the group with the name of what holds it",
         override=OVERRIDABLE)
 
 

@@ -1,4 +1,4 @@
-"""What of a soft body follows bones: painted groups, each with the rigid body that holds it."""
+"""What of a soft body follows bones, or a soft body: painted groups, each with what holds it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from .maps import PAINTED, group_weights
 def attach_settings(obj: bpy.types.Object) -> list[dict[str, Any]]:
     """What scene.json's body says of it as far as it follows from settings alone."""
     return [{"mechanism": one.object.name, "body": part_identity.renamed(one.object)(one.part)}
-            for one in obj.conjac.attachments if members.is_mechanism(one.object)]
+            if members.is_mechanism(one.object) else {"body": one.object.name}
+            for one in obj.conjac.attachments if members.is_mechanism(one.object) or members.is_volume(one.object)]
 
 
 def fill(body: dict[str, Any], evaluation: Evaluation, job: JobFolder | JobPart, still: bool) -> None:
@@ -34,7 +35,7 @@ def fill(body: dict[str, Any], evaluation: Evaluation, job: JobFolder | JobPart,
     groups = [group_of(one) for one in used]
     for one, name in zip(used, groups):
         if name not in obj.vertex_groups:
-            raise NoSuchThing(f'there is no vertex group "{name}" that says what of it follows "{one.part}"',
+            raise NoSuchThing(f'there is no vertex group "{name}" that says what of it follows "{_held_by(one)}"',
                               "Paint it, or choose another one under Attach", obj.name)
     weights = group_weights(mesh, {obj.vertex_groups[name].index for name in groups})
     evaluation.release()
@@ -42,7 +43,7 @@ def fill(body: dict[str, Any], evaluation: Evaluation, job: JobFolder | JobPart,
     for one, name, values in zip(used, groups, painted):
         if not (values > PAINTED).any():
             raise BadInput(f'no vertex in its group "{name}" is painted above {PAINTED}, so nothing follows '
-                           f'"{one.part}"', "Paint what is held, or remove the attachment", obj.name)
+                           f'"{_held_by(one)}"', "Paint what is held, or remove the attachment", obj.name)
     if still:
         body.pop("attach", None)
         pinned = np.maximum.reduce(painted)
@@ -55,12 +56,20 @@ def fill(body: dict[str, Any], evaluation: Evaluation, job: JobFolder | JobPart,
 
 def group_of(attachment: bpy.types.PropertyGroup) -> str:
     """Name of the vertex group that says what is held."""
-    return str(attachment.group or attachment.part)
+    return str(attachment.group or _held_by(attachment))
+
+
+def _held_by(attachment: bpy.types.PropertyGroup) -> str:
+    """The bone, the rigid body or the soft one."""
+    return str(attachment.part if members.is_mechanism(attachment.object) else attachment.object.name)
 
 
 def _check(obj: bpy.types.Object, used: list[bpy.types.PropertyGroup]) -> None:
     holder = members.owner(obj)
     for one in used:
+        if members.is_volume(one.object):
+            _check_on_flesh(obj, one.object)
+            continue
         if not members.is_mechanism(one.object):
             raise BadInput(f'it is attached to "{one.object.name}", which is not simulated',
                            "Add ConJac to that armature, or remove the attachment", obj.name)
@@ -72,6 +81,15 @@ def _check(obj: bpy.types.Object, used: list[bpy.types.PropertyGroup]) -> None:
         if one.part not in {each.name for each in known}:
             raise NoSuchThing(f'"{one.object.name}" has no {"bone" if one.object.type == "ARMATURE" else "object"} '
                               f'"{one.part}" to attach it to', "Choose another one under Attach", obj.name)
+
+
+def _check_on_flesh(obj: bpy.types.Object, flesh: bpy.types.Object) -> None:
+    if not members.is_sharp(obj):
+        raise BadInput(f'it is attached to the soft body "{flesh.name}", and only cloth with Sharp Edges hangs on those',
+                       "Switch Sharp Edges on, attach it to a bone, or remove the attachment", obj.name)
+    if members.owner(flesh) != members.owner(obj):
+        raise BadInput(f'it is attached to "{flesh.name}", and they are baked apart',
+                       "Let them collide with each other, so that they are baked together", obj.name)
 
 
 def check_bodies(obj: bpy.types.Object, holder: bpy.types.Object, bodies: set[str]) -> None:

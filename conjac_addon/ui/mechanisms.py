@@ -172,15 +172,18 @@ def draw_attach(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     for index, one in enumerate(settings.attachments):
         column = layout.column(align=True)
         row = column.row(align=True)
-        row.alert = not members.is_mechanism(one.object)
+        is_flesh = members.is_volume(one.object)
+        row.alert = not (is_flesh or members.is_mechanism(one.object))
         row.prop(one, "object", text="")
         row.operator("conjac.remove_attachment", text="", icon="REMOVE").index = index
         if one.object is not None and one.object.type == "ARMATURE":
             column.prop_search(one, "part", one.object.data, "bones", text="Bone")
-        else:
+        elif not is_flesh:
             column.prop(one, "part", text="Object")
         column.prop_search(one, "group", obj, "vertex_groups", text="Group")
-        if one.object is not None and not members.is_mechanism(one.object):
+        if is_flesh and not members.is_sharp(obj):
+            hint(column, "Only cloth with Sharp Edges hangs on soft bodies")
+        elif one.object is not None and not is_flesh and not members.is_mechanism(one.object):
             hint(column, f"{one.object.name} is no mechanism: add ConJac to it")
     layout.operator("conjac.add_attachment", icon="BONE_DATA")
     if is_skinned(obj):

@@ -307,8 +307,8 @@ def check_attached(job: Job, body: schema.Body, vertices: int, nodes: int | None
 def _check_on_flesh(scene: schema.Scene, body: schema.Body, holder: str, where: str) -> None:
     """Check what hangs on a soft body of that name. Raises BadScene or NoSuchThing."""
     if body.cloth is None or body.cloth.eulerian is None:
-        raise refuse(f'it is attached to "{holder}" of no mechanism, and only cloth with Sharp Edges hangs on soft bodies',
-                     f"{where}.mechanism", "Name the mechanism, or switch Sharp Edges on")
+        raise refuse(f'it is attached to "{holder}" of no mechanism, and only cloth with Sharp Edges hangs on soft '
+                     "bodies", f"{where}.mechanism", "Name the mechanism, or switch Sharp Edges on")
     bodies = {one.name: one for one in scene.bodies if one.cloth is None}
     _known(holder, set(bodies), "an attachment", f"{where}.body")
     if bodies[holder].cuts or bodies[holder].nails:

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from jelly import scene  # noqa: F401
+from jelly import add_jelly, scene  # noqa: F401
 from test_panels import Context, drawn
 
 bpy = pytest.importorskip("bpy")
@@ -73,3 +73,28 @@ def test_the_panels_say_what_the_integrator_does_not_do(scene, monkeypatch):  # 
     assert "A preview" in labels()
     obj.conjac.sharp_edges = False
     assert "whatever the integrator is" not in labels() and "A preview" not in labels()
+
+
+def test_it_hangs_on_a_soft_body_that_is_baked_with_it(scene):  # noqa: F811
+    holder = add_jelly("Holder")
+    holder.location.z = -0.11
+    holder.vertex_groups.remove(holder.vertex_groups["Pin"])
+    obj = add_sharp_cloth(cells=4)
+    group = obj.vertex_groups.new(name="Holder")
+    held = [k for k, one in enumerate(obj.data.vertices) if abs(one.co.x) < 0.1 and abs(one.co.y) < 0.1]
+    group.add(held, 1.0, "REPLACE")
+    obj.conjac.attachments.add().object = holder
+    scene.frame_end = 3
+    with pytest.raises(RuntimeError, match="Let them collide with each other"):
+        bpy.ops.conjac.bake()
+    for one in (obj, holder):
+        one.conjac.contact.collides_with = "all"
+    assert bpy.ops.conjac.bake() == {"FINISHED"}
+    cache = place.cache_of(place.job_folder(obj))
+    sheet, flesh = cache.sheets(3)["Cloth"], cache.frame(3)["Holder"]
+    # both fall freely, the cloth's middle a centimetre above the box
+    top, middle = float(flesh[:, 2].mean()), float(sheet.x[:, 2].mean())
+    assert top < -0.03 and abs(middle - top) < 0.01
+    obj.conjac.sharp_edges = False
+    with pytest.raises(RuntimeError, match="only cloth with Sharp Edges hangs on those"):
+        bpy.ops.conjac.bake()
