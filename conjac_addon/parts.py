@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 
 from ..solver import catalogue
-from .handles import is_armature, is_holder
+from .handles import is_holder
 from .menus import Item, item, items, worded
 
 OVERRIDABLE: Any = {"LIBRARY_OVERRIDABLE"}
