@@ -85,8 +85,8 @@ def _check(obj: bpy.types.Object, used: list[bpy.types.PropertyGroup]) -> None:
 
 def _check_on_flesh(obj: bpy.types.Object, flesh: bpy.types.Object) -> None:
     if not members.is_sharp(obj):
-        raise BadInput(f'it is attached to the soft body "{flesh.name}", and only cloth with Sharp Edges hangs on those',
-                       "Switch Sharp Edges on, attach it to a bone, or remove the attachment", obj.name)
+        raise BadInput(f'it is attached to the soft body "{flesh.name}", and only cloth with Sharp Edges hangs on '
+                       "those", "Switch Sharp Edges on, attach it to a bone, or remove the attachment", obj.name)
     if members.owner(flesh) != members.owner(obj):
         raise BadInput(f'it is attached to "{flesh.name}", and they are baked apart',
                        "Let them collide with each other, so that they are baked together", obj.name)
