@@ -94,7 +94,7 @@ class CONJAC_OT_add_obstacles(Behaviour):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return unless(cls, baked(cls, context), lambda obj: not _no_obstacles(obj, context.scene),
-                      "No bones or rigid bodies pass what soft bodies of the same bake collide with") is not None
+                      "No bones or rigid bodies pass a collider") is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         holder = members.owner(context.object)
@@ -130,16 +130,20 @@ def unmet(obj: bpy.types.Object, scene: bpy.types.Scene) -> tuple[list[bpy.types
 
 
 def _no_obstacles(obj: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    """Colliders that are no obstacles of the mechanism that an object is baked with, above its ground."""
+    """Colliders that are no obstacles of the mechanism that an object is baked with, above its ground: those of the
+    soft bodies baked with it, or of the scene, where none of these touches anything.
+    """
     holder = members.owner(obj)
     settings = holder.conjac
-    if not members.touches_soft(holder):
+    if not members.is_mechanism(holder):
         return []
     met: set[bpy.types.Object] = set()
     for collection in (settings.mechanism.obstacles, settings.mechanism.collection):
         met |= set() if collection is None else set(collection.all_objects)
     least = settings.ground_height if settings.use_ground and settings.ground_object is None else -math.inf
-    return [one for one in members.colliders(holder, scene) if one not in met and one.conjac.kind == kinds.COLLIDER
+    touched = any(members.collides(one) for one in members.soft_bodies(holder, scene))
+    return [one for one in (members.colliders(holder, scene) if touched else scene.objects)
+            if one not in met and one.type == "MESH" and one.conjac.kind == kinds.COLLIDER
             and len(one.data.polygons) and box(one)[1].z > least + GAP]
 
 

@@ -206,14 +206,17 @@ def test_colliders_that_bones_pass_become_obstacles_by_a_button(arm, scene, tmp_
     deep = job.array(slab["vertices"])
     assert (slab["name"], box["name"]) == ("Plane", "Cube")
     assert np.unique(deep[:, 2]).tolist() == pytest.approx([-0.4, 0.0])
-    # one that all drive is stopped by nothing, nor one that touches nothing soft
+    # one that all drive is stopped by nothing; one that touches nothing soft passes colliders all the same
     ball = bump("cube", location=(3, 3, 3))
     assert "passed" in told(arm)
     arm.pose.bones["B1"].conjac.role = "animated"
     assert not told(arm)
     arm.pose.bones["B1"].conjac.role = "simulated"
     arm.conjac.mechanism.touch_soft = False
-    assert not told(arm) and ball.conjac.kind == "collider"
+    assert told(arm) == {"passed": 'Bones and rigid bodies pass "Cube.002": a collider, but no obstacle'}
+    bpy.context.view_layer.objects.active = arm
+    assert bpy.ops.conjac.add_obstacles() == {"FINISHED"} and not told(arm)
+    assert ball in arm.conjac.mechanism.obstacles.objects.values()
 
 
 def told(obj):
