@@ -266,11 +266,13 @@ def _mm(length: float) -> str:
     return f"{round(1e3 * length, 3):.2g} mm"
 
 
-def draw(rows: dict[str, dict[str, Any]], which: Scene, path: Path) -> None:
-    """Cross-sections of all variants at the same time, and the gap under each."""
+def draw(rows: dict[str, dict[str, Any]], scene: str, path: Path) -> None:
+    """Cross-sections of all variants of a scene at the same time, and the gap under each."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(11.0, 6.6), layout="constrained")
+    which = SCENES[scene]
+    figure = Figure(figsize=(11.0, 7.0), layout="constrained")
+    figure.suptitle(scene.partition("_")[0].upper() + (", begun bent" if which.bent else ""), fontsize=14)
     axes = figure.subplots(2, 3)
     left, above = which.lies
     down = np.stack([which.sides[:, 2], -which.sides[:, 0]], axis=1)  # along the sides, away from the edge
@@ -301,7 +303,7 @@ def main() -> None:
     rows = {name: measured(name, chosen.cells, which, dict.fromkeys(("detect", "remesh", "fill", "program"), 0.0))
             for name in which.names}
     if chosen.picture:
-        draw(rows, which, chosen.picture)
+        draw(rows, chosen.scene, chosen.picture)
     for name, row in rows.items():
         row["paper_faces"], row["paper_ms"] = PAPER.get(f"{chosen.scene.upper()} ({name})", (None, None))
         del row["profile"]
