@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from msgspec.structs import asdict
 
 from .. import catalogue
 from ..contact.find.mesh import Surfaces
@@ -16,6 +17,7 @@ from ..errors import BadScene
 from ..forces.cloth.sheet import Sheet, SheetLaw
 from ..job import schema
 from ..job.folder import Job, blame, parameters
+from ..parts.eol.apart import Apart
 from ..parts.eol.cloth import Cloth
 from ..parts.eol.fabric import Breeze, Fabric, Law
 from ..parts.eol.pushing import Pushing
@@ -45,63 +47,126 @@ ALONE = "Sharp Edges: it touches {what}"
 NEAR = 0.9  #: of the thickness: how near cloth is to itself and to what is round where that pushes
 
 
-def sharp_cloth(job: Job, prepared: Prepared, place: int, around: Around) -> tuple[SharpCloth, Meeting]:
-    """One body as the part of that place in the world, and what it touches of the others and hangs on.
+def sharp_cloth(job: Job, sheets: Sequence[Prepared], place: int, around: Around) -> tuple[SharpCloth, Meeting]:
+    """Bodies that are one cloth, as `together` finds them, as the part of that place in the world, and what it touches
+    of the others and hangs on.
 
-    Raises a ConJacError that names it and the field."""
-    body = prepared.body
-    cloth, surface = body.cloth, body.surface
-    assert cloth is not None and cloth.eulerian is not None and surface is not None
-    nodes, triangles = prepared.volume.nodes, prepared.skin
-    with blame(job.scene, body, "surface"):
-        material = of_flat(nodes, triangles, np.array(cloth.warp)) if cloth.uv is None \
-            else from_corners(nodes, triangles, prepared.in_material)
-        pinned, holds = prepared.fields.pinned, around.holds(prepared)
-        mesh, vertices = _mesh(nodes, material, triangles, np.concatenate([pinned, *(one.vertices for one in holds)]))
+    Raises a ConJacError that names one and the field."""
+    prepared, body = sheets[0], sheets[0].body
+    cloth = body.cloth
+    assert cloth is not None and cloth.eulerian is not None
+    materials, meshes, holds, numbers = [], list[SheetMesh](), list[list[SeenHold]](), []
+    for one in sheets:
+        with blame(job.scene, one.body, "surface"):
+            materials.append(_material(one))
+            holds.append(around.holds(one))
+            mesh, vertices = _mesh(one.volume.nodes, materials[-1], one.skin, np.concatenate(
+                [one.fields.pinned, *(held.vertices for held in holds[-1])]))
+        meshes.append(mesh)
+        number = np.full(len(one.volume.nodes), -1)
+        number[vertices] = np.arange(len(vertices)) + sum(len(earlier.x) for earlier in meshes[:-1])
+        numbers.append(number)
+    apart = Apart.of([one.material for one in meshes])
+    mesh = _as_one(meshes, apart)
     edges = _lengths(mesh)
     coarsest = cloth.eulerian.coarser * (cloth.eulerian.coarsest or LONGEST * float(edges.max()))
     finest = min(cloth.eulerian.coarser * (cloth.eulerian.finest or FINE * float(np.median(edges))), coarsest)
     surfaces = around.surfaces(prepared)
     things = things_of(job, body, cloth, surfaces)
-    number = np.full(len(nodes), -1)
-    number[vertices] = np.arange(len(vertices))
-    held = np.flatnonzero(number[pinned] >= 0)
-    motion = places_over_time(job, prepared.fields.motion, nodes[pinned])
-    pins = np.concatenate([number[pinned[held]], *(number[one.vertices] for one in holds)]).astype(np.int32)
+    pins, motions = [np.zeros(0, np.int64)], []
+    for one, number in zip(sheets, numbers):
+        held = np.flatnonzero(number[one.fields.pinned] >= 0)
+        pins.append(number[one.fields.pinned[held]])
+        motions.append((held, places_over_time(job, one.fields.motion, one.volume.nodes[one.fields.pinned])))
+    pins += [number[one.vertices] for each, number in zip(holds, numbers) for one in each]
+    all_holds = [one for each in holds for one in each]
 
     def held_at(time: float) -> Vec:
-        return np.concatenate([motion.at(time)[held], *(one.motion.at(time) for one in holds)])
+        return np.concatenate([*(motion.at(time)[held] for held, motion in motions),
+                               *(one.motion.at(time) for one in all_holds)])
 
-    reached = _reached(things, surfaces, len(held), holds)
-    pushing = _pushing(job, prepared, cloth, things, surfaces)
+    reached = _reached(things, surfaces, sum(len(held) for held, _ in motions), all_holds)
+    pushing = _pushing(job, sheets, cloth, things, surfaces, apart)
     if pushing is not None:
         _refuse_crossing(pushing, mesh, things.at(0.0, job.scene.time.step), body.name)
-    limits = RemeshLimits.of(mesh, cloth.thickness)
+    limits = RemeshLimits.of(max(meshes, key=lambda one: float(np.ptp(one.material, axis=0).max())), cloth.thickness)
     steps = SlidingCloth(_fabric(body, cloth), np.array(job.scene.gravity), things, limits,
                          Sizing(finest, coarsest), held_at, as_capstan if cloth.eulerian.capstan else None,
                          pushing=pushing, air=_air(job, prepared, cloth), is_felt=bool(reached))
-    to_object = None if surface.to_object is None else job.array(surface.to_object)
-    shown = ShownSheet(nodes, material, triangles, to_object)
-    notes = [f'"{body.name}": {note}' for note in (*prepared.volume.notes, *prepared.fields.notes,
-                                                        ALONE.format(what=_touched(surfaces, pushing)),
-                                                        *_passed(job, body), *_unlimited(cloth))]
-    part = SharpCloth(body.name, steps, Cloth.at_rest(mesh, pins), shown, job.scene.time.start, notes)
+    shown, notes = [], []
+    for one, material in zip(sheets, materials):
+        surface, own = one.body.surface, one.body.cloth
+        assert surface is not None and own is not None
+        to_object = None if surface.to_object is None else job.array(surface.to_object)
+        shown.append(ShownSheet(one.volume.nodes, material, one.skin, to_object))
+        notes += [f'"{one.body.name}": {note}' for note in (
+            *one.volume.notes, *one.fields.notes, ALONE.format(what=_touched(surfaces, pushing, one, sheets)),
+            *_passed(job, one.body, sheets), *_unlimited(own))]
+    part = SharpCloth([one.body.name for one in sheets], steps,
+                      Cloth.at_rest(mesh, np.concatenate(pins).astype(np.int32)), shown, job.scene.time.start, apart,
+                      notes)
     return part, Meeting(place, part, len(things.round_triangles[1]), reached)
 
 
-def _passed(job: Job, body: schema.Body) -> list[str]:
-    """A sentence where other cloth with Sharp Edges should touch this one."""
-    if job.scene.contact is None:
-        return []
-    others = [one.name for one in job.scene.bodies
-              if one.name != body.name and one.cloth is not None and one.cloth.eulerian is not None
-              and (body.touches is None or one.name in body.touches)
-              and (one.touches is None or body.name in one.touches)]
+def together(job: Job, sharp: Sequence[Prepared]) -> list[list[Prepared]]:
+    """Which of these are one cloth of several sheets: those that touch each other and are alike."""
+    groups = list[list[Prepared]]()
+    for one in sharp:
+        near = [group for group in groups if any(_meet(job, one.body, other.body) for other in group)
+                and _alike(one, group[0])]
+        groups = [group for group in groups if group not in near] + [[*(other for group in near for other in group),
+                                                                      one]]
+    return groups
+
+
+def _meet(job: Job, one: schema.Body, other: schema.Body) -> bool:
+    """Whether two bodies touch each other, as both say."""
+    return job.scene.contact is not None and all(a.touches is None or b.name in a.touches
+                                                 for a, b in ((one, other), (other, one)))
+
+
+def _alike(one: Prepared, other: Prepared) -> bool:
+    """Whether two sheets may be one cloth: all that it is made of and touches is the same."""
+    def said(prepared: Prepared) -> tuple[object, ...]:
+        body = prepared.body
+        touches = None if body.touches is None else sorted({*body.touches} - {one.body.name, other.body.name})
+        cloth = {} if body.cloth is None else asdict(body.cloth)
+        made_of = {name: value for name, value in cloth.items() if name not in ("uv", "warp")}
+        return made_of, body.friction, body.damping, touches
+
+    return said(one) == said(other)
+
+
+def _material(one: Prepared) -> Vec:
+    """Places of a sheet's nodes in its material, (n, 2) [m]. Raises BadMesh."""
+    cloth = one.body.cloth
+    assert cloth is not None
+    return of_flat(one.volume.nodes, one.skin, np.array(cloth.warp)) if cloth.uv is None \
+        else from_corners(one.volume.nodes, one.skin, one.in_material)
+
+
+def _as_one(meshes: Sequence[SheetMesh], apart: Apart) -> SheetMesh:
+    """All sheets in one mesh."""
+    if len(meshes) == 1:
+        return meshes[0]
+    first = np.cumsum([0, *(len(one.x) for one in meshes)])
+    placed = [apart.placed(k, one.material) for k, one in enumerate(meshes)]
+    faces = [one.faces + np.int32(start) for one, start in zip(meshes, first)]
+    x, v, slide, on, kept = (np.concatenate([getattr(one, name) for one in meshes])
+                             for name in ("x", "v", "slide", "on", "kept"))
+    return SheetMesh(x, np.concatenate(placed), np.concatenate(faces), v, slide, on, kept)
+
+
+def _passed(job: Job, body: schema.Body, sheets: Sequence[Prepared]) -> list[str]:
+    """A sentence where other cloth with Sharp Edges should touch this one and is another part."""
+    own = {one.body.name for one in sheets}
+    others = [one.name for one in job.scene.bodies if one.name not in own and one.cloth is not None
+              and one.cloth.eulerian is not None and _meet(job, body, one)]
     if not others:
         return []
     named = ", ".join(f'"{name}"' for name in others)
-    return [f"It passes through {named}, with Sharp Edges as well: cloth with them touches any other cloth, so switch "
-            "them off on one of the two"]
+    return [f"It passes through {named}, with Sharp Edges as well: two that have them touch where all their settings "
+            "are the same, so make them alike or switch them off on one of the two"]
 
 
 def _unlimited(cloth: schema.Cloth) -> list[str]:
@@ -178,22 +243,22 @@ def _air(job: Job, prepared: Prepared, cloth: schema.Cloth) -> Breeze | None:
     return Breeze(around.density, cloth.drag, cloth.air_friction, lambda time: way.at(time)[0])
 
 
-def _pushing(job: Job, prepared: Prepared, cloth: schema.Cloth, things: Things, surfaces: list[SeenSurface]
-             ) -> Pushing | None:
+def _pushing(job: Job, sheets: Sequence[Prepared], cloth: schema.Cloth, things: Things, surfaces: list[SeenSurface],
+             apart: Apart) -> Pushing | None:
     """What keeps it out of itself and of what is round; None where nothing has to."""
-    contact, body = job.scene.contact, prepared.body
+    contact, body = job.scene.contact, sheets[0].body
     if contact is None:
         return None
-    itself = prepared.touches_itself
+    itself = [one.touches_itself for one in sheets]
     triangles, which = things.round_triangles
-    if not (itself or len(triangles)):
+    if not (any(itself) or len(triangles) or len(sheets) > 1):
         return None
     params = parameters("contact", contact.law)
     usual, distance = float(params.pop("friction_coefficient")), float(params.pop("distance"))
     reach = NEAR * min(distance or cloth.thickness, cloth.thickness)
     given = np.array([one.friction for one in things.rounds])[which] if len(which) else np.zeros(0)
     make = catalogue.find("contact", contact.law.kind).load()
-    stretch = float(prepared.resistance(0.0).max())
+    stretch = max(float(one.resistance(0.0).max()) for one in sheets)
     # surfaces of other parts are the last of what is round
     lies = np.zeros(len(things.rounds))
     lies[len(lies) - len(surfaces):] = [one.behind / job.scene.time.step**2 for one in surfaces]
@@ -208,8 +273,8 @@ def _pushing(job: Job, prepared: Prepared, cloth: schema.Cloth, things: Things, 
         made: ContactLaw = make(surfaces, rest, stiffness, friction, reach, params, np.zeros(len(rest)), loads)
         return made
 
-    names = [body.name, *(one.name for one in things.parts if one.round is not None)]
-    return Pushing(law, triangles, which + np.int32(1), itself, names)
+    names = [*(one.body.name for one in sheets), *(one.name for one in things.parts if one.round is not None)]
+    return Pushing(law, triangles, which + np.int32(len(sheets)), itself, names, apart.sheet_of)
 
 
 def _refuse_crossing(pushing: Pushing, mesh: SheetMesh, now: ThingsInStep, name: str) -> None:
@@ -225,10 +290,10 @@ def _refuse_crossing(pushing: Pushing, mesh: SheetMesh, now: ThingsInStep, name:
                    "Move them apart, with a little air between", name)
 
 
-def _touched(surfaces: list[SeenSurface], pushing: Pushing | None) -> str:
+def _touched(surfaces: list[SeenSurface], pushing: Pushing | None, one: Prepared, sheets: Sequence[Prepared]) -> str:
     """For the log."""
-    others = [f'"{one.name}"' for one in surfaces]
-    own = ["itself"] if pushing is not None and pushing.itself else []
+    others = [f'"{seen.name}"' for seen in surfaces] + [f'"{other.body.name}"' for other in sheets if other is not one]
+    own = ["itself"] if pushing is not None and one.touches_itself else []
     return ", ".join([*own, *others, "colliders"]) + " and the ground"
 
 

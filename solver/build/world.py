@@ -79,10 +79,11 @@ def _add_sharp(job: Job, parts: list[Part], sharp: list[Prepared], soft: list[No
         return []
     from .among import Around
     from .sharp_cloth import sharp_cloth  # its kernels are compiled where something slides
+    from .sharp_cloth import together as sheets_of
 
     around = Around(job, soft, together, rigid)
     meetings: list[Meeting] = []
-    for one in sharp:
+    for one in sheets_of(job, sharp):
         part, meeting = sharp_cloth(job, one, len(parts), around)
         parts.append(part)
         meetings += [meeting] if meeting.reached else []

@@ -1,4 +1,4 @@
-"""One cloth that slides over what is sharp, as a part of the world."""
+"""Cloth that slides over what is sharp, as a part of the world: one sheet, or several alike that touch each other."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from ..embedding.sheets import SheetTold, ShownSheet
 from ..errors import Diverged, StepFailed
+from ..parts.eol.apart import Apart
 from ..parts.eol.cloth import Cloth
 from ..parts.eol.giving import Gives
 from ..parts.eol.sliding_cloth import SlidingCloth
@@ -28,11 +29,12 @@ class SharpCloth(Plain):
     """Its vertices come and go, so all that it is stands in the state's memory, under these names; it has no
     coordinates that a world could count."""
 
-    name: str
+    names: list[str]  #: of its sheets
     steps: SlidingCloth
     start: Cloth
-    shown: ShownSheet
+    shown: list[ShownSheet]  #: of each
     start_frame: int
+    apart: Apart  #: where each is in the material
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -43,7 +45,13 @@ class SharpCloth(Plain):
     @property
     def bodies(self) -> list[tuple[str, int, int]]:
         """The artist's vertices."""
-        return [(self.name, 0, len(self.shown.material))]
+        ends = np.cumsum([0, *(len(one.material) for one in self.shown)]).tolist()
+        return [(name, first, end - first) for name, first, end in zip(self.names, ends, ends[1:])]
+
+    @property
+    def name(self) -> str:
+        """Of all of them."""
+        return '" and "'.join(self.names)
 
     @property
     def summary(self) -> list[str]:
@@ -57,10 +65,10 @@ class SharpCloth(Plain):
 
     @property
     def sheet_names(self) -> list[str]:
-        return [self.name]
+        return self.names
 
     def owns(self, name: str) -> bool:
-        return name == self.name
+        return name in self.names
 
     def initial_state(self) -> State:
         """At rest where it was made."""
@@ -109,27 +117,32 @@ class SharpCloth(Plain):
 
     def output(self, state: State, frame: int) -> Vec:
         """The artist's vertices in object space at this frame, (N, 3) [m]."""
-        return self.shown.vertices(self.cloth(state).mesh, frame - self.start_frame)
+        meshes = self.apart.sheets(self.cloth(state).mesh)
+        return np.concatenate([one.vertices(mesh, frame - self.start_frame)
+                               for one, mesh in zip(self.shown, meshes)])
 
     def sheets(self, state: State, frame: int) -> dict[int, SheetTold]:
         """Its mesh."""
         cloth = self.cloth(state)
         # what came off a feature in the last step slides over nothing any more
         mesh = replace(cloth.mesh, on=np.where(cloth.free, -1, cloth.mesh.on))
-        return {0: self.shown.told(mesh, frame - self.start_frame)}
+        return {k: one.told(sheet, frame - self.start_frame)
+                for k, (one, sheet) in enumerate(zip(self.shown, self.apart.sheets(mesh)))}
 
     def longest(self, state: State) -> Vec:
-        """The longest edge over its length in material space, (1,)."""
+        """The longest edge of each sheet over its length in material space, (s,)."""
         mesh = self.cloth(state).mesh
         ends = mesh.edges
         length, rest = (np.linalg.norm(places[ends[:, 1]] - places[ends[:, 0]], axis=1)
                         for places in (mesh.x, mesh.material))
-        return np.array([float((length / rest).max())])
+        longest = np.zeros(len(self.names))
+        np.maximum.at(longest, self.apart.sheet_of(mesh.material[ends[:, 0]]), length / rest)
+        return longest
 
     def forget_past(self) -> None:
         self.steps.forget_past()
 
     def explain(self, failure: StepFailed, state: State, frame: int) -> Diverged:
         remedy = failure.remedy or "Lower the step, or raise Finest Edges"
-        return Diverged(f"the motion could not be solved: {failure}", f"{remedy}; earlier frames are kept", self.name,
-                        frame)
+        return Diverged(f"the motion could not be solved: {failure}", f"{remedy}; earlier frames are kept",
+                        self.names[0], frame)

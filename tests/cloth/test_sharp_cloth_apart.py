@@ -31,7 +31,7 @@ def barrier(h, friction=0.0):
         stiffness = 0.1 * (DENSITY * mesh.vertex_areas / h**2 + STRETCH)
         return Barrier(surfaces, rest, stiffness, np.full(len(rest), friction), NEAR, {"creep_speed": 1e-3},
                        np.zeros(len(rest)))
-    return Pushing(law, NO_TRIANGLES, NOBODY, True, ["Strip"])
+    return Pushing(law, NO_TRIANGLES, NOBODY, [True], ["Strip"])
 
 
 def folded(gap=0.03, length=0.4, width=0.1):

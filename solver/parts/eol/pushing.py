@@ -22,7 +22,6 @@ from .lost import Lost
 from .pushing_kernels import add_pushes
 from .things import ThingsInStep
 
-CLOTH, FIRST_THING = 0, 1  #: owners of nodes
 PAIRS = ((1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2))  #: whose blocks stencils have
 HARD = 0  #: the group of nodes that do not touch each other: those of things
 
@@ -44,9 +43,10 @@ class Pushing:
 
     law: Law
     triangles: Index  #: of things that are round, (t, 3), numbers among their vertices
-    owner: Index  #: of these vertices, (o,), from FIRST_THING on
-    itself: bool = True  #: whether the cloth touches itself
+    owner: Index  #: of these vertices, (o,), numbers behind those of the sheets
+    itself: Sequence[bool] = (True,)  #: of each sheet of the cloth, whether it touches itself
     names: list[str] = field(default_factory=list)  #: of owners
+    sheet_of: Callable[[Vec], Index] | None = None  #: of places in material (n, 2), where the cloth has several
     _faces: Index = field(default_factory=lambda: np.zeros((0, 3), np.int32), init=False)
     _surfaces: Surfaces | None = field(default=None, init=False)
     _made: ContactLaw | None = field(default=None, init=False)
@@ -99,8 +99,14 @@ class Pushing:
         found = self._surfaces.crossing(x)
         if found is None:
             return None
-        one, other = (self.names[0 if nodes[0] < count else int(self.owner[nodes[0] - count])] for nodes in found)
+        sheets = self._sheets(mesh)
+        one, other = (self.names[int(sheets[nodes[0]] if nodes[0] < count else self.owner[nodes[0] - count])]
+                      for nodes in found)
         return one, other, x[found[1]].mean(axis=0)
+
+    def _sheets(self, mesh: SheetMesh) -> Index:
+        """Which sheet each vertex is of, (n,)."""
+        return np.zeros(len(mesh.x), np.int32) if self.sheet_of is None else self.sheet_of(mesh.material)
 
     def _law_of(self, mesh: SheetMesh, now: ThingsInStep, lost: Lost | None = None) -> ContactLaw:
         apart = np.ones(len(mesh.faces), dtype=bool) if lost is None else ~lost.of(mesh)[mesh.faces].any(axis=1)
@@ -109,9 +115,10 @@ class Pushing:
             flat = np.column_stack([mesh.material, np.zeros(count)])
             rest = np.concatenate([flat, now.round_x])
             group = np.concatenate([np.full(count, -1), np.full(len(now.round_x), HARD)])
-            owner = np.concatenate([np.full(count, CLOTH), self.owner]).astype(np.int32)
-            meets = np.ones((int(owner.max(initial=0)) + 1,) * 2, dtype=bool)
-            meets[CLOTH, CLOTH] = self.itself
+            owner = np.concatenate([self._sheets(mesh), self.owner]).astype(np.int32)
+            meets = np.ones((max(int(owner.max(initial=0)) + 1, len(self.itself)),) * 2, dtype=bool)
+            sheets = np.arange(len(self.itself))
+            meets[sheets, sheets] = self.itself
             faces = np.concatenate([mesh.faces[apart], self.triangles + np.int32(count)]).astype(np.int32)
             self._surfaces = Surfaces(rest, faces, group, owner, None if meets.all() else meets)
             self._made, self._faces, self._apart = self.law(self._surfaces, rest, mesh), mesh.faces, apart

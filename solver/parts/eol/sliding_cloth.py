@@ -228,7 +228,7 @@ class SlidingCloth:
 
     def _conformed(self, cloth: Cloth, now: ThingsInStep, h: float, spared: Mask) -> Cloth:
         """On what is sharp now, but at spared vertices, (n,)."""
-        limits = replace(self.limits, leap=LEAP, one_layer=self.pushing is not None and self.pushing.itself)
+        limits = replace(self.limits, leap=LEAP, one_layer=self.pushing is not None and any(self.pushing.itself))
         conformed = conform(cloth.mesh, now.features, limits, h, cloth.free, self.gravity, spared,
                             self._runs_of(now))
         if conformed.unjoined:
