@@ -155,7 +155,8 @@ def test_bad_beginnings_end_well(tmp_path, name):
 def test_cloth_that_passes_through_other_cloth_with_sharp_edges_says_so(tmp_path, both):
     arrays = {}
     vertices, triangles = grid(2, 2, 0.5, 0.5)
-    bodies = [cloth_body(name, vertices + [0.0, 0.0, z], triangles, arrays, thickness=thick, **({"eulerian": {}} if sharp else {}))
+    bodies = [cloth_body(name, vertices + [0.0, 0.0, z], triangles, arrays, thickness=thick,
+                         **({"eulerian": {}} if sharp else {}))
               for name, z, sharp, thick in (("Low", 0.0, True, 1e-3), ("High", 0.1, both, 2e-3))]
     world, _ = build(load(cloth_job(tmp_path / "job", bodies, arrays, contact={})), lambda *_: None)
     said = [note for note in world.notes if "passes through" in note]
