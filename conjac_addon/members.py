@@ -253,6 +253,14 @@ def _free_at(mechanism: bpy.types.Object, scene: bpy.types.Scene) -> set[bpy.typ
     return found
 
 
+def taken(mechanism: bpy.types.Object, scene: bpy.types.Scene) -> list[tuple[bpy.types.Object, bpy.types.Object]]:
+    """Soft bodies that would touch a mechanism and are baked with another one, and that one."""
+    if not touches_soft(mechanism):
+        return []
+    return [(one, first) for one in _that_touch(scene) if collides(one) and wants(one, mechanism)
+            and is_mechanism(first := owner(one)) and first != mechanism]
+
+
 def holding(mechanism: bpy.types.Object) -> set[str]:
     """Names of the bones or objects of a mechanism that soft bodies hang on."""
     now_called = part_identity.renamed(mechanism)

@@ -26,9 +26,15 @@ def build(scene: bpy.types.Scene) -> None:
         body = jelly.ball(scene, f"Jelly {k + 1:02d}", RADIUS, at, looks[k % len(looks)], finer=2)
         jelly.soft(body, "tetgen", 0.08, 1.5e4 * (1 + k % 3))
         body.conjac.contact.distance = NEAR
-    made = jelly.bowl(scene, "Bowl", 0.45, 0.02, stage.surface("Glaze", (0.55, 0.60, 0.62), 0.3), 7, 20)
+        rounder = body.modifiers.new("Rounder", "SUBSURF")  # in renders alone, of what is baked
+        rounder.levels, rounder.render_levels = 0, 2
+    glaze = stage.surface("Glaze", (0.55, 0.60, 0.62), 0.3)
+    made = jelly.bowl(scene, "Bowl", 0.45, 0.02, glaze, 10, 40)
     jelly.collider(made)
-    stage.backdrop(scene, 1.6, -0.475, (0.16, 0.17, 0.19))
+    bpy.ops.mesh.primitive_cylinder_add(vertices=64, radius=0.16, depth=0.06, location=(0.0, 0.0, -0.455))
+    bpy.context.object.name = "Foot"
+    bpy.context.object.data.materials.append(glaze)
+    stage.backdrop(scene, 1.6, -0.485, (0.16, 0.17, 0.19))
     stage.light(scene, "Key", (-1.2, -1.6, 2.0), (0.0, 0.0, -0.1), 90.0, 0.8, (1.0, 0.93, 0.84))
     stage.light(scene, "Rim", (1.6, 1.0, 1.4), (0.0, 0.0, 0.0), 70.0, 0.7, (0.80, 0.90, 1.0))
     stage.camera(scene, (0.5, -1.75, 1.35), (0.0, 0.0, -0.04), 50.0)

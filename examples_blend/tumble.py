@@ -67,6 +67,7 @@ def flesh(scene: bpy.types.Scene, rig: bpy.types.Object, name: str, middle: Vect
     own = evened(made)
     made.location = rig.location
     jelly.soft(made, "tetgen", 0.12, MODULUS, friction=ragdoll.FRICTION, damping=DAMPING)
+    made.conjac.contact.by_mesh = True  # its tetrahedra have corners that it lacks: seen faces overlapped by mm
     low, high, *_ = ragdoll.SPINE["hips"]
     away = np.hypot(own[:, 0] - low[0], own[:, 1] - low[1])
     stage.paint(made, "Grown", ((away < GROWN) & (own[:, 2] > low[2]) & (own[:, 2] < high[2])).astype(float).tolist())

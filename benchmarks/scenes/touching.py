@@ -22,9 +22,10 @@ NEW: dict[str, Any] = {"integrator": {"kind": "sdirk2"}, "stage_solver": {"kind"
 
 def made(folder: Path, bodies: dict[str, tuple[np.ndarray, np.ndarray, float]],
          obstacles: dict[str, tuple[np.ndarray, np.ndarray]], step: float, contact: dict[str, Any] | None,
-         law: str = "barrier", **scene: Any) -> Nodes:
+         law: str = "barrier", dynamic: np.ndarray | None = None, **scene: Any) -> Nodes:
     """bodies: nodes (n, 3), tets (e, 4) and Young's modulus [Pa] of each. obstacles: vertices and triangles of each.
-    contact: the law's parameters, None for a scene without. law: which. scene: other fields of the job."""
+    contact: the law's parameters, None for a scene without. law: which. dynamic: nodes of each body, (k,). scene: other
+    fields of the job."""
     arrays: dict[str, np.ndarray] = {}
     whole: dict[str, Any] = {"version": 1, "name": "touching", "bodies": [], "method": {"kind": "vanilla"}, **NEW,
                              "time": {"start": 1, "end": 25, "fps": 24, "step": step}, **scene}
@@ -35,6 +36,9 @@ def made(folder: Path, bodies: dict[str, tuple[np.ndarray, np.ndarray, float]],
         whole["bodies"].append({"name": name, "tets": {"nodes": f"arrays/{name}_nodes.npy",
                                                        "tets": f"arrays/{name}_tets.npy"},
                                 "material": {"kind": "stable_neo_hookean", "params": {"youngs_modulus": modulus}}})
+        if dynamic is not None:
+            arrays["dynamic"] = dynamic.astype(np.int32)
+            whole["bodies"][-1]["dynamic"] = {"nodes": "arrays/dynamic.npy"}
     if contact is not None:
         whole["contact"] = {"law": {"kind": law, "params": contact}}
         whole["obstacles"] = []

@@ -34,7 +34,7 @@ def say(document: dict[str, Any], of: bpy.types.Object, scene: bpy.types.Scene) 
     bodies, colliders = members.soft_bodies(of, scene), members.colliders(of, scene)
     found = [[other.name for other in touched(one, bodies, colliders)] for one in bodies]
     if members.touches_soft(of):
-        rigid = [of.name, *(one["name"] for one in obstacles.named(of))]
+        rigid = [of.name, *obstacles.for_soft_bodies(of)]
         for one, names in zip(bodies, found):
             names += rigid if members.collides(one) and members.wants(one, of) else []
     if not any(found):

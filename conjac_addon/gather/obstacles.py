@@ -4,6 +4,8 @@ as a slab behind its faces.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import islice
 from typing import Any
 
 import bmesh
@@ -12,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...solver.errors import BadInput
+from .. import members
 from .. import settings as properties
 from . import turns
 from .evaluation import Evaluation, coordinates
@@ -27,11 +30,25 @@ FULL = 0.8  #: of its convex hull: what encloses less is hollow
 
 def named(owner: bpy.types.Object) -> list[dict[str, Any]]:
     """What scene.json says of them as far as it follows from settings alone: a mechanism that is there or not."""
-    return [{"name": name_of(owner)}] if owner.conjac.mechanism.obstacles is not None else []
+    return [{"name": name} for name, _ in _groups(owner)]
 
 
-def name_of(owner: bpy.types.Object) -> str:
-    return f"{owner.name} Obstacles"
+def for_soft_bodies(owner: bpy.types.Object) -> list[str]:
+    """Names of those that soft bodies touch: not what is a collider, which they touch as that, by its very mesh."""
+    return [name for name, objects in _groups(owner) if not all(members.is_collider(one) for one in objects)]
+
+
+def _groups(owner: bpy.types.Object) -> list[tuple[str, list[bpy.types.Object]]]:
+    """What a mechanism's obstacles are called in scene.json, and which: apart where some alone are colliders too."""
+    collection = owner.conjac.mechanism.obstacles
+    if collection is None:
+        return []
+    # in the collection's order, which a new name does not change
+    every = [one for one in collection.all_objects if one.type == "MESH"]
+    both = [one for one in every if members.touches_soft(owner) and members.is_collider(one)]
+    if not both or len(both) == len(every):
+        return [(f"{owner.name} Obstacles", every)]
+    return [(f"{owner.name} Obstacles", [one for one in every if one not in both]), (f"{owner.name} Colliders", both)]
 
 
 class Obstacles:
@@ -42,8 +59,8 @@ class Obstacles:
         self._evaluation, self._job = evaluation, job
         owner = evaluation.object
         collection = owner.conjac.mechanism.obstacles
-        # in the collection's order, which a new name does not change
-        self._objects = [obj for obj in collection.all_objects if obj.type == "MESH"] if collection is not None else []
+        self._groups = _groups(owner)
+        self._objects = [one for _, objects in self._groups for one in objects]
         if collection is not None and not self._objects:
             raise BadInput(f'its collection of obstacles, "{collection.name}", has no mesh',
                            "Add one, or choose another collection", owner.name)
@@ -64,10 +81,19 @@ class Obstacles:
             places.append(self._place(obj))
 
     def finish(self) -> list[dict[str, Any]]:
-        """The mechanism of scene.json that they are, none without obstacles."""
-        bodies, joints, count = [], [], 0
+        """The mechanisms of scene.json that they are, none without obstacles."""
+        found, count = [], 0
         friction = properties.shortest(self._evaluation.object.conjac.mechanism.contact_friction)
-        for obj, shapes, places, start in zip(self._objects, self._shapes, self._places, self._start):
+        kinds = iter(zip(self._objects, self._shapes, self._places, self._start))
+        for mechanism, objects in self._groups:
+            made, count = self._mechanism(mechanism, islice(kinds, len(objects)), friction, count)
+            found.append(made)
+        return found
+
+    def _mechanism(self, called: str, read: Iterable[tuple], friction: float, count: int) -> tuple[dict[str, Any], int]:
+        """One of them, of what was read of each object; count: bodies so far, and then."""
+        bodies, joints = [], []
+        for obj, shapes, places, start in read:
             moves = any(not np.array_equal(place, start) for place in places)
             motion = self._job.array(f"obstacle_{count}_motion", np.array(places)) if moves else ""
             for k, vertices in enumerate(shapes):
@@ -83,9 +109,7 @@ class Obstacles:
                                    "rotation": body["rotation"]})
                 bodies.append(body)
                 count += 1
-        if not bodies:
-            return []
-        return [{"name": name_of(self._evaluation.object), "bodies": bodies, "joints": joints}]
+        return {"name": called, "bodies": bodies, "joints": joints}, count
 
     def _place(self, obj: bpy.types.Object) -> Array:
         matrix = self._evaluation.to_world(obj)

@@ -116,6 +116,9 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
         settings = obj.conjac
         if is_pulled(scene) and not settings.use_ground and settings.mechanism.obstacles is None and hangs_free(obj):
             yield Advice("falls", "It falls for ever: nothing holds it", "conjac.add_ground", "Add Ground")
+        for body, first in members.taken(obj, scene)[:1]:
+            yield Advice("taken", f'"{body.name}" goes through it: it is baked with "{first.name}", and a soft body '
+                         "touches one mechanism")
     yield from _passed(obj, scene)
 
 

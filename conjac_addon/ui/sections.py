@@ -133,9 +133,13 @@ def _draw_beginning(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
 
 def draw_motion(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """The method, its parameters, and the step."""
-    settings, scene = context.object.conjac, context.scene
-    solver, shared = settings.solver, members.shared_settings(context.object)
-    is_body = members.is_soft_body(context.object)
+    settings, scene, holder = context.object.conjac, context.scene, members.owner(context.object)
+    shared, is_body = members.shared_settings(context.object), members.is_soft_body(context.object)
+    is_led = is_body and members.is_mechanism(holder)
+    if is_led:  # nothing of its own counts
+        settings = shared
+        hint(layout, f'Those of "{holder.name}", which it is baked with')
+    solver = settings.solver
     if is_body or members.soft_bodies(context.object, scene):
         setting(layout, solver, "method")
         draw_params(layout, settings, "method")
@@ -144,7 +148,7 @@ def draw_motion(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         row.active = chosen(shared, "integrator").weighs
         row.prop(solver, catalogue.BETA.key)
     setting(layout, solver, "step")
-    if is_body and len(members.soft_bodies(context.object, scene)) > 1:
+    if is_body and not is_led and len(members.soft_bodies(context.object, scene)) > 1:
         hint(layout, "Of all that are baked together the shortest step counts")
     baked = members.soft_bodies(context.object, scene)
     slides = [members.is_sharp(one) for one in baked]
@@ -156,7 +160,7 @@ def draw_motion(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         hint(layout, "Cloth with Sharp Edges takes linearised Backward Euler steps, whatever the integrator is")
     integrator, method = chosen(shared, "integrator"), chosen(settings, "method")
     if is_body and not members.is_cloth(context.object):
-        damping.draw(layout, settings, scene)
+        damping.draw(layout, context.object.conjac, scene)
     elif not is_body and integrator.unjointed:
         hint(layout, f"{integrator.label} does not move jointed bodies: choose another integrator")
     if integrator.unfollowed and method.follows:

@@ -10,11 +10,12 @@ bpy = pytest.importorskip("bpy")
 from jelly import scene, seen_at  # noqa: E402, F401
 from rig import add_chain, job_of, world_of  # noqa: E402
 from test_attach import add_flesh  # noqa: E402
+from test_panels import FakeLayout  # noqa: E402
 from test_simulation import add_ball  # noqa: E402
 
 from conjac.conjac_addon import bake, gather, members  # noqa: E402
 from conjac.conjac_addon.bake import place  # noqa: E402
-from conjac.conjac_addon.ui import advice  # noqa: E402
+from conjac.conjac_addon.ui import advice, sections  # noqa: E402
 from conjac.examples_blend import jelly  # noqa: E402
 from conjac.solver.errors import BadScene  # noqa: E402
 from conjac.solver.job.load import load  # noqa: E402
@@ -206,6 +207,16 @@ def test_colliders_that_bones_pass_become_obstacles_by_a_button(arm, scene, tmp_
     deep = job.array(slab["vertices"])
     assert (slab["name"], box["name"]) == ("Plane", "Cube")
     assert np.unique(deep[:, 2]).tolist() == pytest.approx([-0.4, 0.0])
+    # soft bodies touch what is both once, as the collider that it is
+    assert document["bodies"][0]["touches"] == ["Plane", "Cube", "Cube.001", "Rig"]
+    bpy.ops.mesh.primitive_cube_add(location=(6, 0, 0))
+    arm.conjac.mechanism.obstacles.objects.link(bpy.context.object)
+    document, job = job_of(arm, tmp_path / "apart")
+    assert [one["name"] for one in document["mechanisms"]] == ["Rig", "Rig Obstacles", "Rig Colliders"]
+    assert [[body["name"] for body in one["bodies"]] for one in document["mechanisms"][1:]] == [
+        ["Cube.002"], ["Plane", "Cube"]]
+    assert document["bodies"][0]["touches"] == ["Plane", "Cube", "Cube.001", "Rig", "Rig Obstacles"]
+    assert gather.changed_settings(arm, scene, tmp_path / "apart") == []
     # one that all drive is stopped by nothing; one that touches nothing soft passes colliders all the same
     ball = bump("cube", location=(3, 3, 3))
     assert "passed" in told(arm)
@@ -213,10 +224,27 @@ def test_colliders_that_bones_pass_become_obstacles_by_a_button(arm, scene, tmp_
     assert not told(arm)
     arm.pose.bones["B1"].conjac.role = "simulated"
     arm.conjac.mechanism.touch_soft = False
-    assert told(arm) == {"passed": 'Bones and rigid bodies pass "Cube.002": a collider, but no obstacle'}
+    assert told(arm) == {"passed": 'Bones and rigid bodies pass "Cube.003": a collider, but no obstacle'}
     bpy.context.view_layer.objects.active = arm
     assert bpy.ops.conjac.add_obstacles() == {"FINISHED"} and not told(arm)
     assert ball in arm.conjac.mechanism.obstacles.objects.values()
+
+
+def test_of_two_mechanisms_the_second_is_told_what_goes_through_it(arm, scene, monkeypatch):  # noqa: F811
+    body, other = free_jelly(), arm.copy()
+    scene.collection.objects.link(other)
+    assert members.taken(arm, scene) == [] and members.taken(other, scene) == [(body, arm)]
+    said = [one.text for one in advice.look_at(other, scene) if one.key == "taken"]
+    assert said == ['"Jelly" goes through it: it is baked with "Rig", and a soft body touches one mechanism']
+    other.conjac.mechanism.touch_soft = False
+    assert members.taken(other, scene) == []
+    # nothing of the jelly's own method counts in the bake of a mechanism, and its panel shows the one that does
+    arm.conjac.method, body.conjac.method = "conjac", "vanilla"
+    bpy.context.view_layer.objects.active = body
+    drawn = []
+    monkeypatch.setattr(sections, "setting", lambda layout, owner, name: drawn.append((owner.id_data, name)))
+    sections.draw_motion(FakeLayout([]), bpy.context)
+    assert {one for one, _ in drawn} == {arm} and (arm, "method") in drawn
 
 
 def told(obj):
