@@ -87,13 +87,15 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
     linear = choose(scene.linear_solver, [one.count for one in prepared])
     methods = [parameters("method", scene.method_of(one.body)) for one in prepared]
     awake = []
-    if scene.contact is not None and any(params.pop("adaptive", False) for params in methods):
-        awake = ["Adaptive: no dynamic node sleeps where surfaces may touch"]
+    joins = joins_apart(job, prepared)
+    if (scene.contact is not None or joins) and any(params.pop("adaptive", False) for params in methods):
+        awake = ["Adaptive: no dynamic node sleeps where "
+                 + ("forces join bodies of different methods" if joins else "surfaces may touch")]
     tets = np.concatenate([one.tets for one in elastic])
     patches = [Patch(patch.nodes + np.int32(start), patch.ways)
                for one, start in zip(prepared, first) for patch in one.fields.patches]
     mesh = Mesh(tets, rest, mass, parts, coordinates, dynamic, max(one.stiffness for one in matter), tuple(patches))
-    condensation = _condensation(job, prepared, first, mesh, linear)
+    condensation = _condensation(job, prepared, first, mesh, linear, joins)
     integrator = catalogue.find("integrator", scene.integrator.kind).load()(parameters("integrator", scene.integrator))
     stage_solver = catalogue.find("stage_solver", scene.stage_solver.kind).load()(
         parameters("stage_solver", scene.stage_solver))
@@ -138,6 +140,7 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
                           *air.laws(prepared, first, len(rest) - 1)],
                  pulls=[*_pulls(job, prepared, mass, first), *yielding_pins(job, prepared, mass, first),
                         *held_softly], contacts=contacts,
+                 joins_apart=joins,
                  told_by=integrator if catalogue.find("integrator", scene.integrator.kind).adaptive else None)
 
 
@@ -167,11 +170,11 @@ class _NotesOn:
         return self.law.notes(has_dynamic=True)
 
 
-def _condensation(job: Job, prepared: list[Prepared], first: Index, mesh: Mesh,
-                  linear: LinearSolver) -> Condensation:
+def _condensation(job: Job, prepared: list[Prepared], first: Index, mesh: Mesh, linear: LinearSolver,
+                  joins: bool) -> Condensation:
     """That of the bodies' method, or of several. Where bones carry several each is by itself whose columns are dense,
-    if none touch."""
-    touching = job.scene.contact is not None
+    if none touch. joins: whether forces join bodies of different methods."""
+    touching = job.scene.contact is not None or joins
     groups = _alike(job, prepared) if touching else _apart(job, prepared)
     follow = any(catalogue.find("method", job.scene.method_of(one.body).kind).follows for one in prepared)
     if len(groups) == 1 or not (touching or (follow and len(mesh.coordinates.attached.nodes))):
@@ -182,7 +185,8 @@ def _condensation(job: Job, prepared: list[Prepared], first: Index, mesh: Mesh,
         solver = choose(job.scene.linear_solver, [prepared[k].count for k in group])
         solver.remarks = linear.remarks
         nodes = np.concatenate([np.arange(first[k], first[k + 1]) for k in group])
-        shares.append(Share(*_method(job, prepared[group[0]]), nodes, solver))
+        make, params = _method(job, prepared[group[0]])
+        shares.append(Share(make, params | ({"adaptive": False} if touching else {}), nodes, solver))
     return Mixed(mesh, shares, linear) if touching else Apart(mesh, shares)
 
 
@@ -206,6 +210,13 @@ def _alike(job: Job, prepared: list[Prepared]) -> list[list[int]]:
         counts = sorted(item for item in params.items() if follows and item[0] not in ("beta", "quasistatic_start"))
         groups.setdefault(f"{make.__name__} {counts}", []).append(k)
     return [*groups.values()]
+
+
+def joins_apart(job: Job, prepared: list[Prepared]) -> bool:
+    """Whether a force joins some of these bodies that have different methods."""
+    group = {prepared[k].body.name: number for number, own in enumerate(_alike(job, prepared)) for k in own}
+    return any(len({group[name] for name in force.bodies}) > 1 for force in job.scene.forces
+               if group.keys() >= {*force.bodies})
 
 
 def _apart(job: Job, prepared: list[Prepared]) -> list[list[int]]:

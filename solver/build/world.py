@@ -11,7 +11,7 @@ from ..meshing.volume import Volume
 from ..world.interface import Part, Ride
 from ..world.world import World
 from .fields import Prepared
-from .soft_bodies import assemble, prepare_all
+from .soft_bodies import assemble, joins_apart, prepare_all
 from .volumes import Stage as Report
 
 if TYPE_CHECKING:
@@ -54,15 +54,19 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None) -> tupl
 
 
 def solved_at_once(job: Job, prepared: list[Prepared]) -> list[list[Prepared]]:
-    """Bodies that share a part: all that may touch, whatever their methods; else those of one method where every node
-    is an unknown, and each by itself where columns are dense but for what forces join it to."""
+    """Bodies that share a part: all that may touch, or that forces join, whatever their methods; else those of one
+    method where every node is an unknown, and each by itself where columns are dense."""
     if job.scene.contact is not None:
         return [prepared] if prepared else []
     groups: dict[str, list[Prepared]] = {}
     for one in prepared:
         method = job.scene.method_of(one.body)
-        alone = min(job.scene.joined(one.body.name)) if catalogue.find("method", method.kind).follows else ""
-        groups.setdefault(f"{method.kind} {sorted(parameters('method', method).items())} {alone}", []).append(one)
+        joined = job.scene.joined(one.body.name)
+        alone = min(joined) if catalogue.find("method", method.kind).follows else ""
+        key = f"{method.kind} {sorted(parameters('method', method).items())} {alone}"
+        if len(joined) > 1 and joins_apart(job, [other for other in prepared if other.body.name in joined]):
+            key = f"joined {min(joined)}"
+        groups.setdefault(key, []).append(one)
     return [*groups.values()]
 
 

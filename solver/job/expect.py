@@ -101,14 +101,24 @@ def check_array(job: Job, name: str, where: str, kind: str, shape: tuple[int | N
     return job.array(name, where)
 
 
-def check_one_method(scene: schema.Scene, names: list[str], where: str) -> None:
-    """Refuse soft bodies that forces join and that have different methods. Raises BadScene."""
-    bodies = {body.name: body for body in scene.bodies}
-    first, *others = ((scene.method_of(bodies[name]), name) for name in names)
-    for method, name in others:
-        if (method.kind, parameters("method", method)) != (first[0].kind, parameters("method", first[0])):
-            raise refuse(f'"{first[1]}" and "{name}" have different methods, and what acts on each other is solved at '
-                         "once", where, "Give both the same method and settings")
+def check_joined_methods(scene: schema.Scene, names: list[str], where: str) -> None:
+    """Refuse what soft bodies of different methods cannot have that a force joins. Raises BadScene."""
+    bodies = [body for body in scene.bodies if body.name in names]
+    methods = [scene.method_of(body) for body in bodies]
+    if all((one.kind, parameters("method", one)) == (methods[0].kind, parameters("method", methods[0]))
+           for one in methods):
+        return
+    check_one_damping(scene, bodies, "are joined by a force")
+    who, same = " and ".join(f'"{body.name}"' for body in bodies), "Give all the same method and settings"
+    integrator = catalogue.find("integrator", scene.integrator.kind)
+    if not integrator.bounded:
+        raise refuse(f"{who} have different methods, and {integrator.label} does not solve its stages where a force "
+                     "joins these", where, same)
+    joined = scene.joined(bodies[0].name)
+    hanging = next((body.name for body in scene.bodies if body.name in joined and body.attach), None)
+    if hanging is not None:
+        raise refuse(f'{who} have different methods, and "{hanging}", which forces join to them, hangs on bones', where,
+                     same)
 
 
 def check_one_damping(scene: schema.Scene, bodies: list[schema.Body], do: str) -> None:

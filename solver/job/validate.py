@@ -15,9 +15,9 @@ from .expect import (
     check_array,
     check_choice,
     check_indices,
+    check_joined_methods,
     check_limits,
     check_numbers,
-    check_one_method,
     check_vector,
     check_weights,
 )
@@ -77,7 +77,7 @@ def _check_force(scene: schema.Scene, force: schema.Force, where: str) -> None:
         if name not in bodies or name in force.bodies[:k]:
             what = "is named twice" if name in bodies else "is no soft body of the scene"
             raise refuse(f'"{name}" {what}', f"{where}.bodies[{k}]", f"Use {', '.join(bodies) or 'a soft body'}")
-    check_one_method(scene, force.bodies, f"{where}.bodies")
+    check_joined_methods(scene, force.bodies, f"{where}.bodies")
 
 
 def _check_following(scene: schema.Scene) -> None:

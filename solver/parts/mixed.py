@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..assembly.damping import Damped
 from ..assembly.linearised import Linearised
 from ..contact.laws.gripping import Gripping
 from ..linear.interface import LinearSolver
@@ -38,19 +39,41 @@ class Mixed(Apart):
         return PosedMixed(self, lin, stage, each)
 
     def inertia(self, lin: Linearised, stage: NodeStage, is_joined: bool, carried: Vec | None = None) -> _Inertia:
-        """The sum of theirs. Raises NotPositiveDefinite."""
+        """The sum of theirs, and of what damps between them. Raises NotPositiveDefinite."""
+        lin, between = self._parted(lin)
+
         def of(one: Member) -> PositionInertia:
             own = None if carried is None else one.attached[:, None, None] * carried
             return one.condensation.inertia(lin, one.stage(stage), is_joined, own)
 
-        return _Inertia(self.members, [of(one) for one in self.members])
+        return _Inertia(self.members, [of(one) for one in self.members], between, stage, self.mesh)
+
+    def _parted(self, lin: Linearised) -> tuple[Linearised, Damped | None]:
+        """The same without what damps between bodies that are condensed apart, and that alone."""
+        damped = lin.damped
+        if damped is None or damped.between is None:
+            return lin, None
+        owner = np.full(len(self.mesh.rest), -1)
+        for k, one in enumerate(self.members):
+            owner[one.nodes] = k
+        nodes, blocks = damped.between
+        last = owner[nodes].max(axis=1)
+        joins = ((owner[nodes] >= 0) & (owner[nodes] < last[:, None])).any(axis=1)
+        own = None if joins.all() else (nodes[~joins], blocks[~joins])
+        apart = replace(damped, blocks=None, node_blocks=None, between=(nodes[joins], blocks[joins]))
+        return replace(lin, damped=replace(damped, between=own)), apart if joins.any() else None
 
 
 class _Inertia:
     """Of positions of all: each says zero where others stand."""
 
-    def __init__(self, members: Sequence[Member], each: Sequence[PositionInertia]) -> None:
-        self._each = each
+    def __init__(self, members: Sequence[Member], each: Sequence[PositionInertia], between: Damped | None,
+                 stage: NodeStage, mesh: Mesh) -> None:
+        """between: what damps between those, −a h D of which is part of A."""
+        self._each, self._between, self._share = each, between, stage.a * stage.h
+        self._moving = np.zeros_like(mesh.rest)  #: w
+        if stage.w is not None:
+            self._moving[mesh.coordinates.prescribed] = stage.w
         self.carried: Vec = np.sum([one.carried for one in each], axis=0)
         self.light = np.zeros_like(each[0].light)
         for member, one in zip(members, each):
@@ -62,7 +85,18 @@ class _Inertia:
         for one in self._each:
             its, more = one.energy(v)
             slope, value = slope + its, value + more
+        if self._between is not None:
+            velocities = self.velocities(v) + self._moving
+            braked = self._braked(velocities)[:, :, None]
+            slope = slope + self.felt(braked)[:, :, 0]
+            value += 0.5 * float(np.vdot(velocities, braked))
         return slope, value
+
+    def _braked(self, columns: Vec) -> Vec:
+        """−a h D of what damps between them times columns, both (n, 3) or (n, 3, c)."""
+        assert self._between is not None
+        out: Vec = -self._share * self._between.multiply(columns.reshape(*columns.shape[:2], -1)).reshape(columns.shape)
+        return out
 
     def _sum(self, ask: Callable[[PositionInertia], Vec]) -> Vec:
         out: Vec = np.sum([ask(one) for one in self._each], axis=0)
@@ -70,7 +104,11 @@ class _Inertia:
 
     def times(self, v: Vec) -> Vec:
         """Cᵀ A C of rates of positions, both (n, 3) or (n, 3, c)."""
-        return self._sum(lambda one: one.times(v))
+        own = self._sum(lambda one: one.times(v))
+        if self._between is None:
+            return own
+        columns = v.reshape(*v.shape[:2], -1)
+        return own + self.felt(self._braked(self.following(columns))).reshape(v.shape)
 
     def following(self, columns: Vec) -> Vec:
         """V C of rates of positions, both (n, 3, c)."""

@@ -65,6 +65,7 @@ class Nodes(SoftBodies, Plain):
     between: Sequence[StencilForce] = ()  #: forces besides those of materials
     pulls: Sequence[Pull] = ()
     contacts: Sequence[ContactLaw] = ()  #: of surfaces: forces that also say how far a step may go
+    joins_apart: bool = False  #: whether forces join bodies of different methods
     as_shaped: Sequence[BodyInWorld] = ()  #: who begins in the rest shape though others begin in balance
     told_by: Adaptive | None = None  #: the integrator, where it tells what a step errs by
 
@@ -195,8 +196,8 @@ class Nodes(SoftBodies, Plain):
     def land(self, posed: PosedNodes, stage: Stage, start: State, is_last: bool = True) -> State:
         """The state at the end of a linearised stage, friction included; only the last one of a step is settled."""
         after = landed(self, posed, stage, start, is_last)
-        if self.contacts and in_contact.touches(self, *(self.coordinates.place(one.q, one.time)
-                                                        for one in (start, after))):
+        if self.joins_apart or self.contacts and in_contact.touches(
+                self, *(self.coordinates.place(one.q, one.time) for one in (start, after))):
             # a barrier is no straight line: the stage is solved, which also bounds how far it goes
             return self.reach(replace(stage, beta=1.0), start)
         return after

@@ -266,7 +266,7 @@ class AtOnce(Condensed):
         """The same without friction of the ground."""
         if solver.limits.accepts and stage.inertia:
             return self._by_energy(solver, stage, start, damped)
-        if self._soft.contacts and stage.inertia:
+        if (self._soft.contacts or self._soft.joins_apart) and stage.inertia:
             return self._in_contact(solver, stage, start, damped)
         try:
             return self._apart(solver, stage, start, damped)

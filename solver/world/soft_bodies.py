@@ -50,6 +50,7 @@ class SoftBodies:
     pulls: Sequence[Pull]
     between: Sequence[StencilForce]
     contacts: Sequence[ContactLaw]
+    joins_apart: bool
     tets: Index
     factored_apart: float  #: factors of groups of bodies, each as its share of all nodes
     _elements: Elements
