@@ -10,7 +10,7 @@ from ..events import is_cancel, may_pass
 from ..operators.light import Behaviour
 from ..redraw import redraw_panels
 from ..settings import frame_range, go_to
-from . import session
+from . import session, watch
 
 #: seconds between looks at the worker, and how long each may take: the window stays live
 TICK, BUDGET = 0.1, 0.05
@@ -84,6 +84,7 @@ class BehindWindow:
         status_line.clear()
         if self.bake.exit_code == EXIT_COMPLETE:
             _go_to_start(self.bake)
+        watch.look()
         redraw_panels()
         if self.bake.would_replace:
             bpy.ops.conjac.replace_bake("INVOKE_DEFAULT", of=self.bake.uid, message=self.bake.would_replace)

@@ -79,8 +79,9 @@ def status(obj: bpy.types.Object) -> Status:
             return replace(found, state="stale", text="There are baked frames, but nothing plays them; bake again")
         playing = playback.file_of(player)
         if playing is not None and playing.parent != folder:
-            other = f"It plays another bake, from {playing.parent.name}" if playing.exists() else \
-                "The file that it plays is gone"
+            said = home.read(playing.parent)
+            whose = f'the bake of "{said.object}"' if said is not None else f"another bake, from {playing.parent.name}"
+            other = f"It plays {whose}" if playing.exists() else "The file that it plays is gone"
             return replace(found, state="stale", text=f"{other}; bake again to see its own frames")
         found = _in_range(found, *frame_range(obj.conjac, bpy.context.scene))
         said = home.read(folder)

@@ -40,10 +40,10 @@ _rest_until = 0.0
 def shown(obj: bpy.types.Object) -> standing.Status:
     """How the bake of an object stood when it was last looked at, which a timer does anew where something changed."""
     bake = session.running_bake(obj)
+    _asked.add(obj.session_uid)
     if bake is not None:
         _seen.pop(obj.session_uid, None)
         return standing.of_running(bake)
-    _asked.add(obj.session_uid)
     if bpy.app.background:  # no timers, and nobody waits
         bpy.context.view_layer.update()
         look()
@@ -69,7 +69,10 @@ def _look_in(seconds: float) -> None:
 
 
 def look() -> None:
-    """Look at the objects that panels have shown, and draw the panels again where one stands otherwise."""
+    """Look at the objects that panels have shown, and draw the panels again where one stands otherwise.
+
+    A bake that ends calls it too, so that panels never have nothing to say of it.
+    """
     global _rest_until
     objects = {obj.session_uid: obj for obj in bpy.data.objects if obj.session_uid in _asked}
     _asked.clear()

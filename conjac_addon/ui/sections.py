@@ -175,7 +175,8 @@ def draw_motion(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         stages.prop(shared.solver, "stage_solver")
         draw_params(stages, shared, "stage_solver")
         if method.follows and not integrator.unfollowed:
-            hint(layout, f"{method.label} iterates in a way of its own: only Tolerance and Iterations count")
+            hint(layout, f"{method.label} iterates in a way of its own: of its stage solver only what tells when a "
+                 "stage ends counts")
     column = layout.column(heading="Scene")
     column.prop(scene, "use_gravity")
     row = column.row()

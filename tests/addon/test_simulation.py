@@ -419,6 +419,16 @@ def test_the_command_line_bakes_what_touches_once(balls, scene, capfd):  # noqa:
     assert all(bake.status(obj).state == "complete" for obj in balls)
 
 
+def test_whose_bake_plays_is_told_by_its_name_where_the_other_body_is_gone(balls, scene):  # noqa: F811
+    low, high = balls
+    scene.frame_end = 2
+    for touching in ("none", "all"):
+        low.conjac.contact.collides_with = high.conjac.contact.collides_with = touching
+        assert bake.bake_object(high) == 0
+    bpy.data.objects.remove(low)
+    assert bake.status(high).text == 'It plays the bake of "Low"; bake again to see its own frames'
+
+
 def test_undo_of_a_bake_loses_nothing(balls, scene):  # noqa: F811
     scene.frame_end = 3
     bpy.context.view_layer.objects.active = balls[1]

@@ -127,9 +127,11 @@ def artist():
     status = bake.status(cube)
     assert status.state == "baking" and status.left_s > 0 and status.done < 400, status
     assert cube.modifiers["ConJac"].type == "MESH_CACHE"
+    assert bake.shown_status(cube).state == "baking"
     assert press(bpy.ops.conjac.pause) == {{"FINISHED"}}
     while session.running:
         yield
+    assert bake.shown_status(cube).state == "partial"  # at once: panels do not have to look for it
     assert bake.status(cube).state == "partial"
     assert press(bpy.ops.conjac.bake) == {{"RUNNING_MODAL"}}
     while not session.running or next(iter(session.running.values())).worker is None:
