@@ -20,7 +20,8 @@ LAST = {"tablecloth": 22}  #: frame, where it is not the scene's: it takes too l
 @pytest.mark.parametrize("name,cloths", [("edge", ["Silk"]), ("nails", ["Smooth Silk", "Rough Silk"]),
                                          ("throw", ["Silk"]), ("push", ["Curtain"]), ("jaws", ["Silk"]),
                                          ("friction", ["Rough Silk", "Smooth Silk"]), ("towel", ["Towel"]),
-                                         ("tablecloth", ["Tablecloth"]), ("lo_res", ["Sharp"])])
+                                         ("tablecloth", ["Tablecloth"]), ("lo_res", ["Sharp"]),
+                                         ("cloak", ["Cloak"])])
 def test_no_cloth_is_in_a_collider_or_through_itself_and_no_triangle_is_thin(scene, tmp_path, name, cloths):  # noqa: F811
     """To each scene's last frame, but for LAST."""
     build.build(name, tmp_path)
