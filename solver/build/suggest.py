@@ -80,9 +80,10 @@ def vibration(job: Job, prepared: Prepared, count: int) -> tuple[Vec, Vec, Vec]:
 
     Xᵀ M X = 1; pinned nodes stand still in all of them. Raises Diverged. [Ascher 24]
     """
-    scene = msgspec.structs.replace(job.scene, bodies=[prepared.body], method=schema.Choice(kind="vanilla"),
+    free = msgspec.structs.replace(prepared.body, method=None)
+    scene = msgspec.structs.replace(job.scene, bodies=[free], method=schema.Choice(kind="vanilla"),
                                     integrator=schema.Choice(kind="semi_implicit"), ground=None)
-    world = assemble(replace(job, scene=scene), [prepared])
+    world = assemble(replace(job, scene=scene), [replace(prepared, body=free)])
     rest = world.rest[world.coordinates.free].ravel()
     try:
         tangent = world.tangent(State(0.0, rest, np.zeros_like(rest)), 0.0)

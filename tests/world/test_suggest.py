@@ -164,6 +164,10 @@ def test_a_job_may_leave_its_spots_to_be_found(tmp_path):
     middles = np.array([one.volume.nodes[patch.nodes].mean(axis=0) for patch in one.fields.patches])
     assert middles[:, 0].max() > 0.12  # near the free end
     assert one.fields.notes == ("nothing of it is painted as Dynamic: it has 2 spots that move where it swings most",)
+    change(job, "bodies.0.method", {"kind": "conjac", "params": {}})  # of its own, as each of several bodies has it
+    own = build(load(job), silent)[1][0].fields
+    assert [patch.nodes.tolist() for patch in own.patches] == [patch.nodes.tolist() for patch in one.fields.patches]
+    change(job, "bodies.0.method", None)
     change(job, "bodies.0.dynamic.suggested", 12)
     many = build(load(job), silent)[1][0].fields
     assert 2 <= len(many.patches) < 12
