@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 HALVINGS = 4  # a step is tried at h, h/2, ... h/16
 FORESEEN = 1.1  # of the largest deformation: a step of which more is foreseen is not tried
+TOLD = 3  # frames of which the log says why their steps were halved: a lively bake would fill it
 
 Stop = Callable[[], bool]
 
@@ -129,9 +130,9 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
     """Simulate and write every frame up to the timeline's end; returns the last state.
 
     snapshot: frame to go on from, None for the start, whose frame is then written first. stop: asked before every
-    step. report(frame, ms, seconds left) is told after each frame, log(sentence) after one whose steps were halved or
-    where something came apart, and of what a world notes meanwhile. reshape: what comes apart when. origins: what
-    the frames of each body are counted from, zero where left out.
+    step. report(frame, ms, seconds left) is told after each frame, log(sentence) after the first few whose steps were
+    halved, or where something came apart, and of what a world notes meanwhile. reshape: what comes apart when.
+    origins: what the frames of each body are counted from, zero where left out.
     Raises Diverged with object, frame and remedy, Stopped, CacheUnwritable; the frames written before stay.
     """
     if snapshot is None:
@@ -143,6 +144,7 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
             world = reshape.again(world, store.cuts_before(snapshot))
 
     began, first, said, pace = time.perf_counter(), frame, len(world.notes), Pace()
+    shortest: list[float] = []  # steps [s] of frames in which some were halved
     for frame in range(first + 1, timeline.end + 1):
         frame_began = time.perf_counter()
         if reshape is not None and reshape.due(frame - 1):
@@ -155,7 +157,9 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
         halved = Halved()
         state = advance_frame(world, state, timeline, frame, stop, halved, pace)
         if halved:
-            log(halved.said(frame))
+            shortest.append(halved.shortest)
+            if len(shortest) <= TOLD:
+                log(halved.said(frame))
         for note in world.notes[said:]:
             log(note)
         said = len(world.notes)
@@ -168,6 +172,8 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
         now = time.perf_counter()
         left = (now - began) / (frame - first) * (timeline.end - frame)
         report(frame, (now - frame_began) * 1e3, left)
+    if len(shortest) > TOLD:
+        log(f"In all {len(shortest)} frames took smaller steps, down to {min(shortest):.6g} s")
     for note in world.summary:
         log(note)
     return state
@@ -176,12 +182,17 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
 class Halved(list[tuple[float, StepFailed]]):
     """Steps of one frame that could not be solved: how long each was [s], and why."""
 
+    @property
+    def shortest(self) -> float:
+        """The length of the shortest step that was taken instead [s]."""
+        return min(h for h, _ in self) / 2
+
     def said(self, frame: int) -> str:
         """One sentence for the log, however many there were."""
         longest, why = self[0]
         place = f' of "{why.object}"' if why.object else ""
         return (f"Frame {frame}: a step{place} of {longest:.6g} s was too long, {why}; "
-                f"smaller ones were taken, down to {min(h for h, _ in self) / 2:.6g} s")
+                f"smaller ones were taken, down to {self.shortest:.6g} s")
 
 
 class Pace:

@@ -131,6 +131,12 @@ def test_a_halved_step_is_said_once_a_frame(tmp_path):
     simulate(world, timeline(3), store_of(tmp_path, world), log=said.append)
     assert said == [f"Frame {frame}: a step of 0.0104167 s was too long, the step is too long; "
                     "smaller ones were taken, down to 0.00260417 s" for frame in (2, 3)]
+    # of many frames the first ones are told, and how many there were
+    said.clear()
+    world = Springs(too_long=1 / 200)
+    simulate(world, timeline(9), store_of(tmp_path, world, "many"), log=said.append)
+    assert [one.split(":")[0] for one in said[:-1]] == ["Frame 2", "Frame 3", "Frame 4"]
+    assert said[-1] == "In all 8 frames took smaller steps, down to 0.00260417 s"
     said.clear()
     world = Springs()
     simulate(world, timeline(3), store_of(tmp_path, world, "well"), log=said.append)
