@@ -7,7 +7,7 @@ import scipy.linalg
 from jointed import flown
 
 from solver.coordinates.attached import Bodies
-from solver.parts.interface import NodeStage, Stage
+from solver.parts.stage import NodeStage, Stage
 from solver.parts.together import Together
 from solver.state import State
 from solver.world.ground_friction import friction_impulses, remember

@@ -18,7 +18,7 @@ from ..coordinates.tree import Tree
 from ..errors import BadInput, StepFailed
 from ..job import schema
 from ..job.folder import Job, parameters
-from ..parts.interface import Stage
+from ..parts.stage import Stage
 from ..state import Index, Vec
 from ..world.constraints import Constraints
 from .ground import coefficient_of, plane_of

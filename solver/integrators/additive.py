@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..nonlinear.held import GivenDirections
-from ..parts.interface import Momentum, Posed, Stage
+from ..parts.interface import Posed
+from ..parts.stage import Momentum, Stage
 from ..state import State, Vec
 from .interface import P, System
 from .modes import Modes, exponential, lowest, shifted, wide

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..parts.interface import Momentum
+from ..parts.stage import Momentum
 from .runge_kutta import RungeKutta
 
 

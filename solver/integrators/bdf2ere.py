@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..parts.interface import Stage
+from ..parts.stage import Stage
 from ..state import State
 from .additive import Additive
 from .bdf2 import BDF2, POSITIONS, RATES

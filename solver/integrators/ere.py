@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..parts.interface import Momentum
+from ..parts.stage import Momentum
 from ..state import State
 from .arnoldi import damped_exponential
 from .interface import P, System

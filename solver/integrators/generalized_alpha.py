@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..parts.interface import Momentum, Stage
+from ..parts.stage import Momentum, Stage
 from ..state import State, Vec
 from .interface import P, System
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ..nonlinear.held import GivenDirections
-from ..parts.interface import Momentum, Posed, Stage
+from ..parts.interface import Posed
+from ..parts.stage import Momentum, Stage
 from ..state import Index, State, Vec
 
 if TYPE_CHECKING:

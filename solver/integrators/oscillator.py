@@ -12,7 +12,8 @@ from ..assembly.linearised import Linearised
 from ..assembly.pattern import NO_ELEMENTS
 from ..assembly.tangent import Tangent
 from ..nonlinear.held import GivenDirections
-from ..parts.interface import Posed, Stage
+from ..parts.interface import Posed
+from ..parts.stage import Stage
 from ..state import Index, State, Vec
 from .interface import Integrator
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..parts.interface import Momentum, Stage
+from ..parts.stage import Momentum, Stage
 from ..state import State
 from .interface import P, System
 

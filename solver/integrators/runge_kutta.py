@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..parts.interface import Momentum, Stage
+from ..parts.stage import Momentum, Stage
 from ..state import State, Vec
 from .control import beside_trapezoid
 from .interface import P, System

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..parts.interface import Momentum, Stage
+from ..parts.stage import Momentum, Stage
 from ..state import State, Vec
 from .interface import P, System
 

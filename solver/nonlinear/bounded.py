@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import StepFailed
 from ..linear.interface import NotPositiveDefinite
-from ..parts.interface import Stage
+from ..parts.stage import Stage
 from ..state import State, Vec
 from .approach import GIVE_WAY
 from .iterations import ALL, Iterations, Posed, T

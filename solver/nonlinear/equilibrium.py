@@ -7,10 +7,11 @@ import numpy as np
 from ..assembly.edges import Edges
 from ..assembly.pattern import Pattern, node_graph
 from ..linear.interface import LinearSolver
-from ..parts.interface import NodeStage
+from ..parts.stage import NodeStage
 from ..state import Index, Vec
 from .newton import NewtonDirect
-from .problem import Physics, StageMatrix, StageProblem
+from .physics import Physics
+from .problem import StageMatrix, StageProblem
 
 
 def equilibrium(physics: Physics, x: Vec, time: float, free: Index, tets: Index, linear: LinearSolver, *,

@@ -12,11 +12,13 @@ from ..assembly.linearised import Linearised
 from ..errors import StepFailed
 from ..linear.interface import Factoring, NotPositiveDefinite
 from ..parts.conjac.inertia import CLOSE, MOST
-from ..parts.interface import NodeStage, PositionInertia, Whole
+from ..parts.interface import PositionInertia, Whole
+from ..parts.stage import NodeStage
 from ..state import Index, Vec
 from .around_factor import AroundFactor
 from .conjugate_gradients import ConjugateGradients
-from .problem import Evaluation, Physics, StageMatrix, StageProblem
+from .physics import Physics
+from .problem import Evaluation, StageMatrix, StageProblem
 
 
 class FollowingProblem(StageProblem):

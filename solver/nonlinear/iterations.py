@@ -17,7 +17,8 @@ import numpy as np
 
 from ..errors import StepFailed
 from ..linear.interface import NotPositiveDefinite
-from ..parts.interface import Evaluate, StageShape
+from ..parts.interface import Evaluate
+from ..parts.stage import StageShape
 from ..state import State, Vec
 from .anderson import Anderson
 from .limits import Progress, StopRule, left

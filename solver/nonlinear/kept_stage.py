@@ -9,7 +9,8 @@ import numpy as np
 from ..assembly.products import Products
 from ..coordinates.free_nodes import FreeNodes
 from ..linear.interface import NotPositiveDefinite
-from ..parts.interface import NodeStage, StagePasses
+from ..parts.interface import StagePasses
+from ..parts.stage import NodeStage
 from ..state import Index, State, Vec
 from .anderson import DEPTH, Anderson
 from .limits import StopRule, left

@@ -6,7 +6,6 @@ import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,11 +17,12 @@ from ..assembly.pattern import Pattern
 from ..contact.find.half_space import Contacts
 from ..errors import TOO_TIGHT, StepFailed
 from ..linear.interface import Factoring, NotPositiveDefinite
-from ..parts.interface import NodeStage
 from ..parts.line_search import search
+from ..parts.stage import NodeStage
 from ..state import Index, Mask, Vec
 from .directions import Directions
 from .held import GivenDirections
+from .physics import Physics
 
 STANDARD_GRAVITY = 9.81
 SAME_PLACE = 1.0e-12  #: of the body's extent: a step this short moves nothing that doubles can tell
@@ -31,37 +31,6 @@ SHORTEST = 1.0e-10  #: share of a step that a line search tries
 LARGEST_STEP = 1.0  #: of an edge's length, in one iteration
 FALLS, STIRRED = 0.01, 0.05  #: of the energy that weight, and that the stage gives: less of it may be left
 LEFT_BY_ROUNDING = 8.0  #: of what the last digit of a position changes: below it a residual has no digit of its own
-
-
-class Physics(Protocol):
-    """Forces and masses."""
-
-    mass: Vec  #: lumped [kg], (n,)
-
-    @property
-    def rest(self) -> Vec:
-        """Positions of all nodes in the rest shape, (n, 3) [m]."""
-
-    def evaluate(self, x: Vec, v: Vec, time: float) -> tuple[Vec, float | None]:
-        """Forces [N], (n, 3), and the energy that they derive from [J], None where there is none such.
-
-        x, v: positions and velocities, (n, 3).
-        """
-
-    def largest_step(self, start: Vec, end: Vec) -> float:
-        """The largest share of a straight move of all nodes, (n, 3) [m] each, in [0, 1], in which nothing meets."""
-
-    def largest_steps(self, start: Vec, end: Vec, by_body: bool = False) -> Vec:
-        """The same of each node, (n,): what meets nothing may go farther. by_body: each body goes as one."""
-
-    def body_of(self, node: int) -> str | None:
-        """Name of the body that a node belongs to."""
-
-    def linearise_at(self, x: Vec, v: Vec | None, time: float, project: bool = True) -> Linearised:
-        """f and K = ∂f/∂x at positions and velocities (n, 3), None at rest; negative semi-definite if `project`."""
-
-    def clamped(self, x: Vec, time: float) -> Mask:
-        """Which elements' stiffness the projection changes at x, (e,)."""
 
 
 @dataclass

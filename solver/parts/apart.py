@@ -17,7 +17,8 @@ from ..coordinates.floating import FloatingParts
 from ..coordinates.free_nodes import SomeFreeNodes
 from ..linear.interface import LinearSolver
 from ..state import Index, Led, Vec
-from .interface import Balancing, Compliance, Eliminated, Evaluate, Firm, Mesh, NodeStage, PosedNodes, Stage, T, Ways
+from .interface import Balancing, Compliance, Eliminated, Evaluate, Firm, Mesh, PosedNodes, T, Ways
+from .stage import NodeStage, Stage
 
 
 @dataclass(frozen=True)

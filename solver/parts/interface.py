@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from enum import Enum
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
-import numpy as np
 import scipy.sparse as sp
 
 from ..assembly.linearised import Linearised
@@ -19,6 +17,7 @@ from ..coordinates.free_nodes import FreeNodes
 from ..coordinates.patches import Patch
 from ..linear.interface import LinearSolver
 from ..state import Index, Led, State, Vec
+from .stage import NodeStage, Stage
 
 if TYPE_CHECKING:
     from ..assembly.tangent import Tangent
@@ -36,124 +35,6 @@ class Mesh:
     dynamic: Index  #: nodes that keep their own inertia; the rest of the free nodes is quasistatic
     stiffness: float  #: a typical entry of K [N/m], for pivots that no answer depends on
     patches: tuple[Patch, ...] = ()  #: nodes that keep theirs as a whole
-
-
-class Momentum(Enum):
-    """How the bodies of a tree of joints bring theirs to a stage.
-
-    One that is solved to its root keeps rates, M_r û, but where it is STRAIGHT; the others are those of stages that are
-    linearised where a step starts.
-    """
-
-    PROJECTED = "projected"  #: straight on from where the last step was solved, projected onto what joints allow
-    REFLECTED = "reflected"  #: the same, reflected where the step starts and projected midway through it
-    PRINTED = "printed"  #: M_r u − h Jᵀ (M J̇u + quadratic velocities), as the dissertation has it
-    STRAIGHT = "straight"  #: straight on from a solved stage's base, projected: rates kept over a wide turn gain energy
-
-
-@dataclass(frozen=True)
-class StageShape:
-    """How far a stage goes, and how its matrix M − a h D − β a b h² K is weighed: the same for all parts."""
-
-    h: float  #: the whole step [s]
-    a: float  #: share of the step in rates, 1, 2/3, 1 − 1/√2, …
-    b: float  #: share of the step in coordinates, a except for generalized-α
-    time: float  #: where coordinates and rates stand [s]
-    base: Vec | None  #: coordinates, (m_q,); None: those where the step starts
-    beta: float = field(default=1.0, kw_only=True)  #: on K of a linearised stage alone [ConJac 10]
-    inertia: float = field(default=1.0, kw_only=True)  #: on M; 0 asks for balance
-
-    @property
-    def inside(self) -> float:
-        """A moment before its end: who lets go there was at work in all of it [s]."""
-        return self.time - 0.5 * self.a * self.h
-
-    @property
-    def stiffness_factor(self) -> float:
-        """What K is multiplied with in the linearised stage's matrix, β a b h² [s²]."""
-        return self.beta * self.a * self.b * self.h**2
-
-
-@dataclass(frozen=True)
-class Stage(StageShape):
-    """M (u − û) = a h f(q, u), q = base + b h u: all that an integrator asks at one moment, in coordinates and rates.
-
-    Its matrix is M − a h D − a b h² K, with K = ∂f/∂x and D = ∂f/∂v negative semi-definite near rest. What is
-    prescribed at its time is the parts' own matter.
-    """
-
-    u_hat: Vec  #: rates that inertia would keep, (m,)
-    #: coordinates and rates at which explicit forces are taken; None: where the stage is linearised
-    foreseen: tuple[Vec, Vec] | None = None
-    momentum: Momentum = field(default=Momentum.PROJECTED, kw_only=True)  #: of joints
-
-    def part(self, coordinates: slice | Index, rates: slice | Index) -> Stage:
-        """What it asks of a part whose coordinates and rates stand there in the world's."""
-        base = None if self.base is None else self.base[coordinates]
-        foreseen = None if self.foreseen is None else (self.foreseen[0][coordinates], self.foreseen[1][rates])
-        return replace(self, base=base, u_hat=self.u_hat[rates], foreseen=foreseen)
-
-
-@dataclass(frozen=True)
-class NodeStage(StageShape):
-    """A stage as nodes see it: M (v − v̂) = a h f(x, v), with what prescribed nodes do."""
-
-    v_hat: Vec  #: velocities that inertia would keep [m/s], (n, 3)
-    w: Vec | None  #: velocities of the prescribed nodes [m/s], (p, 3); None where all are still
-    led: Led | None = None  #: what nodes that ride do at its end
-
-    @classmethod
-    def of(cls, stage: Stage, coordinates: FreeNodes) -> NodeStage:
-        """Prescribed nodes move as they do at the stage's time, or on average over a step linearised at its start."""
-        begun = stage.time - stage.a * stage.h
-        w = (coordinates.prescribed_velocity(begun, stage.h) if stage.base is None
-             else coordinates.kinematic_rate(stage.time))
-        v_hat = coordinates.spread(stage.u_hat, coordinates.kinematic_rate(begun))
-        return cls(stage.h, stage.a, stage.b, stage.time, stage.base, v_hat, w, beta=stage.beta,
-                   inertia=stage.inertia)
-
-    def stiffness_and_share(self, lin: Linearised) -> float:
-        """The same with the part of D that is a share of K, β a b h² + a h share [s²]."""
-        share = 0.0 if lin.damped is None else lin.damped.share
-        return self.stiffness_factor + self.a * self.h * share
-
-    def weight(self, lin: Linearised) -> Vec:
-        """M with the drag that D has at single nodes, (n,) [kg]."""
-        inert = self.inertia * lin.mass
-        return inert if lin.damped is None else inert + self.a * self.h * lin.damped.drag
-
-    def acceleration(self, lin: Linearised | Products, v: Vec) -> Vec:
-        """What velocities v (n, 3) have gained on v̂ a second, with what mass damping takes, (n, 3) [m/s²]."""
-        gained: Vec = (v - self.v_hat) / (self.a * self.h)
-        if lin.damped is not None:
-            gained += lin.damped.drag_rate(lin.mass)[:, None] * v
-        return gained
-
-    def shares(self, other: NodeStage) -> bool:
-        """Whether the other's matrix is of the same M − a h D − β a b h² K."""
-        return (self.inertia, self.a * self.h, self.stiffness_factor) == (other.inertia, other.a * other.h,
-                                                                         other.stiffness_factor)
-
-    def moving(self, w: Vec, led: Led) -> NodeStage:
-        """The same where prescribed nodes move at w (p, 3) [m/s] besides, and those that ride come to stand there."""
-        return replace(self, w=w if self.w is None else self.w + w, led=led)
-
-    def fill(self, pattern: Pattern, lin: Linearised) -> None:
-        """Write M − a h D − β a b h² K into the pattern."""
-        factor, weight = self.stiffness_and_share(lin), self.weight(lin)
-        damped, share = lin.damped, self.a * self.h
-        if damped is None or not damped.has_blocks:
-            pattern.gather(lin.blocks, lin.node_blocks, -factor, weight, lin.others)
-            return
-        node_blocks, others, more = factor * lin.node_blocks, lin.others, None
-        if damped.node_blocks is not None:
-            node_blocks += share * damped.node_blocks
-        if damped.between is not None:
-            # what damps may join other nodes than what pulls: D is that of where the bodies will be
-            nodes, more = damped.between
-            others = nodes if others is None else np.concatenate([others, nodes])
-        blocks = pattern.weighed(lin.blocks, factor, damped.blocks, more, share)
-        pattern.gather(blocks, node_blocks, -1.0, weight, others)
 
 
 #: forces [N], (n, 3), and the energy that they derive from [J], at positions and velocities (n, 3) and a time [s]

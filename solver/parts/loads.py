@@ -8,7 +8,8 @@ import numpy as np
 
 from ..assembly.linearised import Linearised, Near
 from ..state import Vec
-from .interface import Mesh, NodeStage
+from .interface import Mesh
+from .stage import NodeStage
 
 
 class Loads:

@@ -20,7 +20,8 @@ from ..contact.laws.gripping import Gripping
 from ..linear.interface import LinearSolver
 from ..state import Led, Vec
 from .apart import Apart, Member, PosedApart, Share
-from .interface import Evaluate, Mesh, NodeStage, PosedNodes, PositionInertia, T, Ways
+from .interface import Evaluate, Mesh, PosedNodes, PositionInertia, T, Ways
+from .stage import NodeStage
 
 
 class Mixed(Apart):

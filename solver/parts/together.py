@@ -13,7 +13,8 @@ from ..coordinates.attached import Bodies
 from ..coordinates.free_nodes import FreeNodes
 from ..errors import StepFailed
 from ..state import Index, Led, State, Vec
-from .interface import Compliance, Condensation, Evaluate, Firm, NodeStage, OnRates, PosedNodes, Stage
+from .interface import Compliance, Condensation, Evaluate, Firm, OnRates, PosedNodes
+from .stage import NodeStage, Stage
 
 
 class Bones(Protocol):

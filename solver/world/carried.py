@@ -21,9 +21,10 @@ from ..nonlinear.bounded import Balanced, Bounded, Surroundings, nearest
 from ..nonlinear.held import GivenDirections
 from ..nonlinear.iterations import Coupled, Kept
 from ..parts.conjac.balanced_together import BalancedTogether, Standing
-from ..parts.interface import Balancing, Condensation, Momentum, NodeStage, PassesOn, Stage, Whole
-from ..parts.joints.jointed import flown_since, stepped
+from ..parts.interface import Balancing, Condensation, PassesOn, Whole
+from ..parts.joints.flown import flown_since, stepped
 from ..parts.nodes.full import Full
+from ..parts.stage import Momentum, NodeStage, Stage
 from ..parts.together import MovedOn, Together
 from ..state import Index, Led, State, Vec
 from .aiming import Aim

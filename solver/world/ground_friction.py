@@ -17,7 +17,8 @@ from ..coordinates.free_nodes import FreeNodes
 from ..errors import StepFailed
 from ..linear.interface import NotPositiveDefinite
 from ..nonlinear.iterations import SETTLE
-from ..parts.interface import Compliance, Evaluate, Firm, NodeStage, Stage
+from ..parts.interface import Compliance, Evaluate, Firm
+from ..parts.stage import NodeStage, Stage
 from ..state import Index, State, Vec
 
 FORCE = "friction.force"  #: memory of the last stage's friction on all nodes [N], (n, 3), where a law starts from

@@ -16,7 +16,8 @@ from ..nonlinear.calm import GaveUp
 from ..nonlinear.interface import StageSolver
 from ..nonlinear.kept_open import KeptOpen
 from ..nonlinear.landing import landing
-from ..nonlinear.problem import Physics, StageProblem
+from ..nonlinear.physics import Physics
+from ..nonlinear.problem import StageProblem
 from ..nonlinear.start import lower_start
 from ..state import Mask, Vec
 from .soft_bodies import ALL, Among

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..parts.interface import NodeStage
+from ..parts.stage import NodeStage
 from ..state import Index, State, Vec
 from .soft_bodies import SoftBodies
 

@@ -18,11 +18,13 @@ from ..integrators.interface import Integrator, P, System
 from ..nonlinear.held import GivenDirections
 from ..nonlinear.iterations import FASTEST, Rates
 from ..nonlinear.limits import StopRule
-from ..parts.interface import Momentum, Posed, Stage
-from ..parts.joints.jointed import FLOWN, Constraints, Jointed, LinearizationPoint, PosedTree, stepped
+from ..parts.interface import Posed
+from ..parts.joints.flown import FLOWN, stepped
+from ..parts.joints.jointed import Constraints, Jointed, LinearizationPoint, PosedTree
 from ..parts.joints.leap_step import LeapStep
 from ..parts.joints.leapfrog import led
 from ..parts.joints.tree_step import TreeStep
+from ..parts.stage import Momentum, Stage
 from ..state import Index, State, Vec
 from .mechanisms import MechanismInWorld, Shown
 from .stepping import Plain

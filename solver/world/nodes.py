@@ -28,7 +28,8 @@ from ..nonlinear.calm import GaveUp
 from ..nonlinear.equilibrium import equilibrium
 from ..nonlinear.held import GivenDirections
 from ..nonlinear.interface import StageSolver
-from ..parts.interface import Condensation, NodeStage, PosedNodes, Stage
+from ..parts.interface import Condensation, PosedNodes
+from ..parts.stage import NodeStage, Stage
 from ..state import Index, Led, State, Vec
 from . import in_contact
 from .bodies import BodyInWorld

@@ -31,8 +31,9 @@ from ..nonlinear.momentum import with_momentum
 from ..nonlinear.newton import NewtonDirect
 from ..nonlinear.problem import StageMatrix, StageProblem
 from ..nonlinear.start import is_wild, lower_start
-from ..parts.interface import Balancing, Condensation, NodeStage, PassesOn, PosedNodes, Stage, StagePasses, Whole
+from ..parts.interface import Balancing, Condensation, PassesOn, PosedNodes, StagePasses, Whole
 from ..parts.nodes.full import Full
+from ..parts.stage import NodeStage, Stage
 from ..state import Index, State, Vec
 from . import in_contact
 from .in_flight import ASTRAY, flown

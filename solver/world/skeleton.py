@@ -7,8 +7,9 @@ import numpy as np
 from ..coordinates.attached import Bodies
 from ..coordinates.tree import Tree
 from ..linear.woodbury import WoodburyUpdate
-from ..parts.interface import OnRates, Stage
+from ..parts.interface import OnRates
 from ..parts.joints.jointed import OnBodies
+from ..parts.stage import Stage
 from ..state import Index, State, Vec
 from .joints import Joints
 

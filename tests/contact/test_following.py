@@ -23,7 +23,7 @@ from touching import (
 from worlds import nodes_of
 
 from solver.job.load import load
-from solver.parts.interface import NodeStage, Stage
+from solver.parts.stage import NodeStage, Stage
 from solver.state import State
 
 H = 1 / 96

@@ -14,7 +14,7 @@ from solver.integrators import additive
 from solver.integrators.additive import AGE, BASIS
 from solver.integrators.modes import lowest
 from solver.integrators.oscillator import damping, update_matrix
-from solver.parts.interface import Stage
+from solver.parts.stage import Stage
 from solver.state import State
 
 H = 1 / 120

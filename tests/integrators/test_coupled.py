@@ -72,7 +72,7 @@ def test_a_step_is_the_root_of_the_reduced_equations():
 
 
 def _stage(world, state, h):
-    from solver.parts.interface import NodeStage
+    from solver.parts.stage import NodeStage
 
     return NodeStage(h, 1.0, 1.0, state.time, None, np.zeros_like(world.rest), None)
 

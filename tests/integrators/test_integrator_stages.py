@@ -10,7 +10,7 @@ from solver.coordinates.prescribed import Motion
 from solver.integrators.bdf2 import STEP
 from solver.integrators.oscillator import Oscillator
 from solver.integrators.sdirk import ALPHA
-from solver.parts.interface import Stage
+from solver.parts.stage import Stage
 from solver.state import State
 
 H = 1 / 120

@@ -13,7 +13,7 @@ from solver.coordinates.prescribed import Motion
 from solver.linear.cholesky.cholmod import Cholmod
 from solver.linear.cholesky.mixed import Mixed
 from solver.linear.interface import NotPositiveDefinite
-from solver.parts.interface import NodeStage
+from solver.parts.stage import NodeStage
 
 CELLS, SIZE = (12, 4, 4), (0.16, 0.06, 0.06)
 SPOTS = [(0.16, 0.03, 0.03), (0.08, 0.03, 0.06), (0.12, 0.0, 0.0), (0.04, 0.06, 0.06), (0.1, 0.06, 0.0)]

@@ -7,7 +7,7 @@ from mechanisms import mechanism_world, run
 from trees import random_state, random_tree
 
 from solver.constraints.limits import BallLimits
-from solver.parts.interface import Stage
+from solver.parts.stage import Stage
 
 HEAD = {"name": "Head", "shape": {"kind": "box", "params": {"size_x": 0.3, "size_y": 0.2, "size_z": 0.1}}}
 

@@ -8,7 +8,7 @@ from trees import bias
 
 from solver.errors import BadScene, StepFailed
 from solver.job.load import load
-from solver.parts.interface import Stage
+from solver.parts.stage import Stage
 
 INTEGRATORS = ["semi_implicit", "leapfrog", "backward_euler", "bdf2", "sdirk2"]
 SERVO = {"target": [0.5], "mode": {"kind": "servo", "params": {"stiffness": 20.0, "damping": 1.0}}}

@@ -6,7 +6,7 @@ import pytest
 from benchmarks.scenes import klann
 from solver.build.mechanisms import build_mechanisms
 from solver.job.load import load
-from solver.parts.interface import Stage
+from solver.parts.stage import Stage
 
 
 def walker(folder, mu=0.0):

@@ -13,7 +13,7 @@ from solver.coordinates.joints.rotations import jacobian, quaternion
 from solver.coordinates.tree import CENTRES
 from solver.forces.springs import Springs
 from solver.job.load import load
-from solver.parts.interface import Stage
+from solver.parts.stage import Stage
 
 
 def moving(world, seed=0):

@@ -6,7 +6,7 @@ import pytest
 from solver.errors import StepFailed
 from solver.nonlinear.iterations import PATIENCE, Coupled
 from solver.nonlinear.limits import StopRule
-from solver.parts.interface import Stage
+from solver.parts.stage import Stage
 from solver.state import State
 
 

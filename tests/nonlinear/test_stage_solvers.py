@@ -12,7 +12,7 @@ from solver.coordinates.prescribed import Motion
 from solver.errors import StepFailed
 from solver.nonlinear.conjugate_gradients import ConjugateGradients
 from solver.nonlinear.problem import StageProblem
-from solver.parts.interface import NodeStage
+from solver.parts.stage import NodeStage
 from solver.simulate import Halved, advance
 from solver.state import State
 

@@ -15,7 +15,7 @@ from solver.coordinates.floating import rigid_field
 from solver.job.load import load
 from solver.meshing.volume import tet_volumes
 from solver.nonlinear.problem import StageProblem
-from solver.parts.interface import NodeStage
+from solver.parts.stage import NodeStage
 from solver.state import State
 
 H, BETA = 1 / 120, 0.6

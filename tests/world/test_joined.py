@@ -11,8 +11,8 @@ from matrix import crossed, some
 from solver.coordinates.attached import Attached
 from solver.coordinates.patches import Patch, mean_and_turn
 from solver.coordinates.prescribed import Motion
-from solver.parts.interface import NodeStage, Stage
 from solver.parts.nodes.full import Full
+from solver.parts.stage import NodeStage, Stage
 from solver.parts.together import Together
 from solver.world.ground_friction import FORCE
 

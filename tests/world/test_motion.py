@@ -69,7 +69,7 @@ def test_rigid_motions_that_dynamic_nodes_leave(count, modes):
     assert sum(group.modes for group in world.condensation.anchors.floating.groups) == modes
     state = world.initial_state()
     lin = world.linearise(state)
-    from solver.parts.interface import NodeStage
+    from solver.parts.stage import NodeStage
     stage = NodeStage(H, 1.0, 1.0, H, None, lin.v, None, beta=world.condensation.beta)
     assert world.condensation.pose(lin, stage).velocities.shape[1] == 3 * count + modes
 

@@ -9,7 +9,7 @@ from bodies import NONE, box, make, nearest, positions, rows, run, stiffness
 from matrix import crossed, some
 
 from solver.coordinates.patches import Patch, Patches, affine, mean, mean_and_turn
-from solver.parts.interface import NodeStage
+from solver.parts.stage import NodeStage
 from solver.state import State
 
 H = 1 / 96

@@ -9,7 +9,7 @@ from bodies import box, make, nearest, positions, rows, run, stiffness
 
 from solver.coordinates.floating import rigid_field
 from solver.nonlinear.equilibrium import equilibrium
-from solver.parts.interface import NodeStage
+from solver.parts.stage import NodeStage
 from solver.state import State
 
 H = 1 / 120

@@ -23,8 +23,9 @@ from ...assembly.linearised import Linearised
 from ...coordinates.attached import Bodies
 from ...errors import StepFailed
 from ...state import State, Vec
-from ..interface import NodeStage, OnRates, PositionInertia, Stage
+from ..interface import OnRates, PositionInertia
 from ..nodes.full import Full
+from ..stage import NodeStage, Stage
 from ..together import Bones
 from .inertia import CLOSE, MOST
 

@@ -24,8 +24,9 @@ from ...coordinates.floating_frames import Frame, Frames
 from ...coordinates.patches import Patch, Patches
 from ...linear.interface import LinearSolver, NotPositiveDefinite
 from ...state import Index, Vec
-from ..interface import Eliminated, Mesh, NodeStage, T, Ways
+from ..interface import Eliminated, Mesh, T, Ways
 from ..loads import Loads
+from ..stage import NodeStage
 from .anchors import Anchors
 from .eliminate import eliminate
 from .following import Following

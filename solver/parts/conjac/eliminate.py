@@ -8,7 +8,8 @@ import numpy as np
 import scipy.linalg
 
 from ...state import Led, Vec
-from ..interface import Eliminated, NodeStage
+from ..interface import Eliminated
+from ..stage import NodeStage
 from .posed import PosedConJac
 from .prescribed_response import PrescribedResponse
 

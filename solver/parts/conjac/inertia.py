@@ -17,7 +17,8 @@ import scipy.linalg
 from ...assembly.linearised import Linearised
 from ...coordinates.floating_frames import Frame, components
 from ...state import Index, Vec
-from ..interface import Mesh, NodeStage
+from ..interface import Mesh
+from ..stage import NodeStage
 
 NOTHING = 1.0e-9  #: of a velocity's square: what a body has less of is none of its own
 

@@ -19,7 +19,7 @@ from scipy.linalg.lapack import dgetrs
 
 from ...assembly.products import Products
 from ...state import State, Vec
-from ..interface import NodeStage
+from ..stage import NodeStage
 from .passes_kernels import give, load, spread, turn, turn_back
 from .posed import PosedConJac
 

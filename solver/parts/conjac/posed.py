@@ -17,9 +17,10 @@ from ...contact.laws.gripping import Gripping
 from ...coordinates.floating_frames import Frame, Frames
 from ...linear.interface import LinearSolver
 from ...state import Index, Led, Vec
-from ..interface import Compliance, Evaluate, Mesh, NodeStage, Stage
+from ..interface import Compliance, Evaluate, Mesh
 from ..line_search import search
 from ..loads import Loads
+from ..stage import NodeStage, Stage
 from .compliance import compliance, untouched_compliance
 from .following import Following
 from .prescribed_response import PrescribedResponse

@@ -16,7 +16,8 @@ import numpy as np
 from ...assembly.edges import Edges
 from ...assembly.linearised import Linearised
 from ...state import Index, Mask, State, Vec
-from ..interface import Mesh, NodeStage, Stretching
+from ..interface import Mesh, Stretching
+from ..stage import NodeStage
 from .liveliness import AWAKE, DOZING, DROWSY, LEVEL, MOVED, WAKE, Liveliness
 from .posed import PosedConJac
 from .rigid_modes import RigidModeBasis, rows_of

@@ -17,31 +17,15 @@ from ...forces.springs import Springs
 from ...linear.tree.factor import BodyNotPositiveDefinite, TreeFactor
 from ...linear.woodbury import Solves, WoodburyUpdate
 from ...state import Index, State, Vec
-from ..interface import Momentum, Stage
+from ..stage import Momentum, Stage
+from .flown import FLOWN, flown_since
 from .leapfrog import CARRIED, CHANGE, RATES, ahead_of, impulse_of, in_world, started, turned_round
 from .on_rates import OnRates
 from .point_forces import PointForces
 
 ROUNDING = 1.0e-12  #: of the rates: a smaller change is none
 FEW = 64  #: rates of which the whole inverse may be kept
-STEP = "joints.h"  #: key of the memory: length of the last linearised step [s], (1,)
-#: key of the memory: twists with which bodies left where the last linearised step was solved, (n, 6), ω in the bodies'
-#: frames and the centres' velocities in world; only where coordinates were moved besides by rates since then
-FLOWN = "joints.flown"
 UNRESISTED = "its joint has a direction that nothing resists"
-
-
-def flown_since(memory: Mapping[str, Vec], h: float) -> float:
-    """Seconds since the last linearised step was solved, whose rates led from there; h where there was none."""
-    last = memory.get(STEP)
-    return h if last is None else float(last[0])
-
-
-def stepped(memory: Mapping[str, Vec], h: float, prefix: str = "") -> Mapping[str, Vec]:
-    """The memory after a linearised step of h seconds. prefix: of keys that stand among those of other parts."""
-    key = prefix + STEP
-    last = memory.get(key)
-    return memory if last is not None and last[0] == h else {**memory, key: np.array([h])}
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,9 @@ from ...coordinates.floating import FloatingParts
 from ...errors import StepFailed
 from ...linear.interface import LinearSolver, NotPositiveDefinite
 from ...state import Index, Led, Vec
-from ..interface import Compliance, Eliminated, Evaluate, Firm, Mesh, NodeStage, Stage, T, Ways
+from ..interface import Compliance, Eliminated, Evaluate, Firm, Mesh, T, Ways
 from ..loads import Loads
+from ..stage import NodeStage, Stage
 from .own import OwnInertia
 
 if TYPE_CHECKING:

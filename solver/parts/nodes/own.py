@@ -6,7 +6,8 @@ import numpy as np
 
 from ...assembly.linearised import Linearised
 from ...state import Vec
-from ..interface import Mesh, NodeStage
+from ..interface import Mesh
+from ..stage import NodeStage
 
 
 class OwnInertia:

@@ -1,0 +1,39 @@
+"""What a stage asks of forces and masses."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from ..assembly.linearised import Linearised
+from ..state import Mask, Vec
+
+
+class Physics(Protocol):
+    """Forces and masses."""
+
+    mass: Vec  #: lumped [kg], (n,)
+
+    @property
+    def rest(self) -> Vec:
+        """Positions of all nodes in the rest shape, (n, 3) [m]."""
+
+    def evaluate(self, x: Vec, v: Vec, time: float) -> tuple[Vec, float | None]:
+        """Forces [N], (n, 3), and the energy that they derive from [J], None where there is none such.
+
+        x, v: positions and velocities, (n, 3).
+        """
+
+    def largest_step(self, start: Vec, end: Vec) -> float:
+        """The largest share of a straight move of all nodes, (n, 3) [m] each, in [0, 1], in which nothing meets."""
+
+    def largest_steps(self, start: Vec, end: Vec, by_body: bool = False) -> Vec:
+        """The same of each node, (n,): what meets nothing may go farther. by_body: each body goes as one."""
+
+    def body_of(self, node: int) -> str | None:
+        """Name of the body that a node belongs to."""
+
+    def linearise_at(self, x: Vec, v: Vec | None, time: float, project: bool = True) -> Linearised:
+        """f and K = ∂f/∂x at positions and velocities (n, 3), None at rest; negative semi-definite if `project`."""
+
+    def clamped(self, x: Vec, time: float) -> Mask:
+        """Which elements' stiffness the projection changes at x, (e,)."""
