@@ -24,6 +24,7 @@ from .near import crossing_rows, near_rows
 from .near_kernels import meeting_times
 from .neighbours import Neighbours, lengths
 
+ROUNDING = 1.0e-9  #: of lengths: what differs by more is no rounding
 STRAYED = 0.1  #: of the nodes: where more have strayed further than a list serves it is made anew
 LISTS = 2  #: that are kept: where a stage stands and where it flies to
 ROUNDS = 24  #: in which nodes are held up by each other, before all are held up alike
@@ -272,9 +273,11 @@ class Surfaces:
         here = x[self.nodes]
         self._tree.can_vertices_collide = self._mesh.can_collide
         self._tree.build(here, self.edges, self.triangles, 0.0)
-        for e, f in _numbers(self._tree.detect_edge_face_candidates(), "edge_id", "face_id"):
-            edge, face = self.edges[e], self.triangles[f]
-            if not np.isin(edge, face).any() and ipctk.is_edge_intersecting_triangle(*here[edge], *here[face]):
+        found = _numbers(self._tree.detect_edge_face_candidates(), "edge_id", "face_id")
+        edges, faces = self.edges[found[:, 0]], self.triangles[found[:, 1]]
+        may = (edges[:, :, None] != faces[:, None, :]).all(axis=(1, 2)) & ~_on_one_side(here[edges], here[faces])
+        for edge, face in zip(edges[may], faces[may]):
+            if ipctk.is_edge_intersecting_triangle(*here[edge], *here[face]):
                 yield self.nodes[edge], self.nodes[face]
 
 
@@ -295,6 +298,17 @@ def _strangers(owner: Index, meets: Any) -> Iterator[Any]:
         apart[np.ix_(group, group)] = False
         labels = np.where(np.isin(owner, group), 0, alone)
         yield ipctk.make_vertex_patches_filter(labels.astype(np.int32)) | is_same
+
+
+def _on_one_side(ends: Vec, corners: Vec) -> Mask:
+    """Which edges, (k, 2, 3), have both ends on one side of the plane of a triangle, (k, 3, 3), beyond all rounding."""
+    first = corners[:, 0]
+    normal = np.cross(corners[:, 1] - first, corners[:, 2] - first)
+    way = ends - first[:, None]
+    height = np.einsum("ki,kei->ke", normal, way)
+    least = ROUNDING * np.linalg.norm(normal, axis=1) * np.linalg.norm(way, axis=2).max(axis=1)
+    side: Mask = (height[:, 0] * height[:, 1] > 0.0) & (np.abs(height).min(axis=1) > least)
+    return side
 
 
 def _numbers(pairs: Any, first: str, second: str) -> Index:

@@ -3,6 +3,8 @@
 What moves a point is up to two movers of three rates each: one that it goes straight with, and one that it turns about
 at the end of an arm, v = ν + ω × r. They are unknowns beside the cloth's, δ, by which the points leave the way that
 they are thought to go: A (δ − δ⁰) = Jᵀ (p − h f), where they go that way under forces f, and p is what the cloth does.
+Their own step is one step, which ends as far off as impulses within it add up to, whenever they act; so in a part h of
+it, after t, their inertia is A' = A h / (t + h), with δ⁰ what the impulses so far add up to.
 So a body that lies on a cloth that lies on a table stops in the step in which it comes, whatever it was thought to do.
 """
 

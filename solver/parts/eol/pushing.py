@@ -52,11 +52,12 @@ class Pushing:
     _made: ContactLaw | None = field(default=None, init=False)
     _asked: tuple[SheetMesh, ThingsInStep, Lost | None, tuple[str, str, Vec] | None] | None = field(
         default=None, init=False)
+    _before: tuple[SheetMesh, ThingsInStep, Lost | None] | None = field(default=None, init=False)
     _apart: Mask = field(default_factory=lambda: np.zeros(0, bool), init=False)
 
     def forget_past(self) -> None:
         """Drop what was made for the mesh of the last step."""
-        self._surfaces = self._made = self._asked = None
+        self._surfaces = self._made = self._asked = self._before = None
 
     def of(self, mesh: SheetMesh, now: ThingsInStep, lost: Lost | None = None) -> Pushes | None:
         """For a step from there on, but where it is lost; None where it is everywhere."""
@@ -87,8 +88,12 @@ class Pushing:
     def crossing_anew(self, mesh: SheetMesh, before: SheetMesh, now: ThingsInStep) -> tuple[str, str, Vec] | None:
         """What goes through what, but where it did so on an earlier mesh of the same cloth."""
         crossing = self.crossing(mesh, now)
-        lost = None if crossing is None else self.lost(before, now)
-        return crossing if lost is None else self.crossing(mesh, now, lost)
+        if crossing is None:
+            return None
+        known = self._before  # many meshes are tried in the place of one
+        if known is None or known[0] is not before or known[1] is not now:
+            known = self._before = before, now, self.lost(before, now)
+        return crossing if known[2] is None else self.crossing(mesh, now, known[2])
 
     def _crossing(self, mesh: SheetMesh, now: ThingsInStep, lost: Lost | None) -> tuple[str, str, Vec] | None:
         if self._is_all(lost, mesh):
@@ -136,6 +141,7 @@ class Pushes:
     firmest: float = np.inf  #: no pair is stiffer than this, and pushes that much less [N/m]
     gives: Gives | None = None  #: how what is round gives way; None: it goes as it is told
     begun: Vec = field(default_factory=lambda: np.zeros((0, 3)))  #: δ⁰ of its movers, (c, 3)
+    done: float = 0.0  #: how much of their step is over [s]
 
     @property
     def reach(self) -> float:
@@ -166,7 +172,7 @@ class Pushes:
             high, low = place[self.gives.pairs].T
             own = high >= 0
             slots = np.searchsorted(unknowns.keys, low[own] << 32 | high[own])
-            all_blocks[slots, :3, :3] += self.gives.inertia[own]
+            all_blocks[slots, :3, :3] += h / (self.done + h) * self.gives.inertia[own]
             impulse[len(at.x):, :3] = wrench[used]
         way = np.concatenate([self.mesh.x - at.x, self.thought(h) - at.things])
         add_pushes(nodes, movers, arms, unknowns.keys, np.ascontiguousarray(forces), np.ascontiguousarray(blocks), way,
@@ -174,10 +180,10 @@ class Pushes:
         return Assembled(unknowns, all_blocks, impulse), used
 
     def _under(self, h: float) -> tuple[Vec, Index]:
-        """A δ⁰ − h Jᵀ f of movers, (c, 3), and those that have any."""
+        """A' δ⁰ − h Jᵀ f of movers, (c, 3), and those that have any."""
         if self.gives is None:
             return np.zeros((0, 3)), np.zeros(0, np.int32)
-        wrench = self.gives.momentum(self.begun) - h * self.gives.gathered(self.gives.forces)
+        wrench = h / (self.done + h) * self.gives.momentum(self.begun) - h * self.gives.gathered(self.gives.forces)
         return wrench, np.flatnonzero(wrench.any(axis=1)).astype(np.int32)
 
     def _moving(self, nodes: Index, used: Index, count: int, things: int) -> tuple[Index, Vec, Index]:

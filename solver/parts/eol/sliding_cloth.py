@@ -37,7 +37,8 @@ OFF = 0.25  #: of the thickness: a vertex that is further off its feature after 
 FOLDED, LIFTS, HANGS = 0.5, 0.5, 5.0
 LEAP = 1.0  #: of the thickness and a step's move: what is further through an edge is pushed out before it sits there
 NOWHERE = 1.0e-9  #: [m]: what is nearer to its feature is on it
-SHORTER = 0.5  #: of a step in which a face would be pulled through an edge
+SHORTER = 0.5  #: of a step that cannot be solved
+NEARLY, MOST_LEFT = 0.9, 0.75  #: of the part of a step in which no face would be pulled through an edge; at most
 SHORTEST = 1.0 / 64.0  #: of a step that is tried
 FIRMEST = 1.0e7  #: of a vertex' own diagonal: what is stiffer beside it leaves too few digits of all else
 ROUNDS = 16  #: of what pushes, before the step is tried shorter
@@ -81,7 +82,8 @@ class Left:
     """How what is round has left its way so far in a step."""
 
     off: Vec  #: (o, 3) [m]
-    rates: Vec  #: δ, (c, 3)
+    rates: Vec  #: the mean of δ, (c, 3)
+    done: float = 0.0  #: how much of it is over [s]
 
     @classmethod
     def nobody(cls) -> Left:
@@ -162,17 +164,18 @@ class SlidingCloth:
         cloth = self._remeshed(cloth, now, h)
         pushes, why = self._pushes(cloth.mesh, now, left), ""
         while True:
-            solved = self._solved(cloth, now, pushes, time, h)
+            solved, shorter = self._solved(cloth, now, pushes, time, h), SHORTER
             if solved is None:
                 why = self._pressed(pushes)
             elif not solved.deepest or h * SHORTER < shortest:  # in the shortest it comes out as far as it can
                 mesh, cone_rows = solved.mesh, solved.on_features
                 moved = self._advanced(mesh, solved.answer, h)
-                if material_reach(replace(mesh, slide=moved.slide), h) < 1.0:
-                    why = "cloth slides through an edge faster than its triangles can follow"
-                else:
+                reach = material_reach(replace(mesh, slide=moved.slide), h)
+                if reach == 1.0:
                     break
-            h *= SHORTER
+                why, shorter = "cloth slides through an edge faster than its triangles can follow", min(
+                    NEARLY * reach, MOST_LEFT)
+            h *= max(shorter, SHORTER**3)
             if h < shortest:
                 raise StepFailed(why)
             now = at(h)
@@ -193,7 +196,8 @@ class SlidingCloth:
         flat = np.ones(len(mesh.x), dtype=bool)
         flat[cone_rows.vertices] = cone_rows.flat
         if self.gives is not None:
-            left = Left(left.off + h * self.gives.velocities(solved.gave), solved.gave)
+            left = Left(left.off + h * self.gives.velocities(solved.gave),
+                        (left.done * left.rates + h * solved.gave) / (left.done + h), left.done + h)
         return Cloth(moved, cloth.pin, flat, free, solved.pressing), h, self._felt(cloth, solved), left
 
     def _pressed(self, pushes: Pushes | None) -> str:
@@ -291,7 +295,8 @@ class SlidingCloth:
         if self.pushing is None:
             return None
         pushes = self._pushes_there(mesh, now)
-        return pushes if pushes is None or self.gives is None else replace(pushes, gives=self.gives, begun=left.rates)
+        return pushes if pushes is None or self.gives is None else replace(
+            pushes, gives=self.gives, begun=left.rates, done=left.done)
 
     def _pushes_there(self, mesh: SheetMesh, now: ThingsInStep) -> Pushes | None:
         assert self.pushing is not None
