@@ -42,10 +42,13 @@ def draw_bending(layout: bpy.types.UILayout, context: bpy.types.Context) -> None
     sections.draw_params(layout, context.object.conjac, "bending")
 
 
+def draw_sharp_header(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    layout.prop(context.object.conjac, catalogue.SHARP.key, text="")
+
+
 def draw_sharp(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """What is sharp to it, and how fine it is remeshed."""
+    """What is sharp to it, and how fine it is remeshed; its checkbox is in the header."""
     settings = context.object.conjac
-    setting(layout, settings, catalogue.SHARP.key)
     column = layout.column(align=True)
     column.active = members.is_sharp(context.object)
     for param in (*catalogue.SHARP_NUMBERS, catalogue.SHARP_COARSER):

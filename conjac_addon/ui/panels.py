@@ -45,7 +45,7 @@ SECTIONS = (
     Section("cloth", "Cloth", _of(cloth, "draw"), open=True, of=(CLOTH,)),
     Section("stretch", "Stretch and Shear", _of(cloth, "draw_stretch"), open=True, of=(CLOTH,)),
     Section("bending", "Bending", _of(cloth, "draw_bending"), open=True, of=(CLOTH,)),
-    Section("sharp", "Sharp Edges", _of(cloth, "draw_sharp"), of=(CLOTH,)),
+    Section("sharp", "Sharp Edges", _of(cloth, "draw_sharp"), _of(cloth, "draw_sharp_header"), of=(CLOTH,)),
     Section("air", "Air", _of(cloth, "draw_air"), of=(CLOTH,)),
     Section("motion", "Motion", _of(sections, "draw_motion"), open=True, of=(BODY, CLOTH, MECHANISM)),
     Section("material", "Material", _of(sections, "draw_material"), open=True),

@@ -134,6 +134,11 @@ def test_a_checkbox_in_a_header_stands_at_its_left(soft_cube):
     headers = [header for idname, header in seen if idname in ticked]
     assert headers and not any(header.use_property_split for header in headers)
 
+    soft_cube.conjac.kind = "cloth"
+    closed = Headers([])
+    sections._draw(type("Panel", (), {"layout": closed, "bl_space_type": "VIEW_3D"})(), Context(soft_cube))
+    assert ("prop", "sharp_edges") in closed.log  # found without a look into the section
+
 
 def test_drawing_goes_once_through_the_objects_of_a_scene(soft_cube, monkeypatch):
     from conjac.conjac_addon import members
