@@ -2,7 +2,9 @@
 through itself."""
 
 from collections import Counter
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 bpy = pytest.importorskip("bpy")
@@ -10,8 +12,10 @@ bpy = pytest.importorskip("bpy")
 from jelly import scene  # noqa: E402, F401
 from sound_sheets import findings  # noqa: E402
 
+from benchmarks.sharp_scenes import world_of  # noqa: E402
 from conjac.conjac_addon.bake import cli, place  # noqa: E402
 from conjac.examples_blend import build  # noqa: E402
+from solver.simulate import advance  # noqa: E402
 
 LAST = {"tablecloth": 22}  #: frame, where it is not the scene's: it takes too long
 
@@ -33,3 +37,19 @@ def test_no_cloth_is_in_a_collider_or_through_itself_and_no_triangle_is_thin(sce
         seen[body] += 1
         assert deep <= 1e-4 and angle > 2.0 and not through, (frame, body, deep, angle, through)
     assert [seen[one] for one in cloths] == [scene.frame_end] * len(cloths)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_jaws_keeps_out_of_itself_wherever_its_chaos_leads(scene, tmp_path, seed):  # noqa: F811
+    """Its start moved by 1e-9 to 1e-7 m, which ends in another motion: nothing is through itself after any step."""
+    world, timeline = world_of("jaws", tmp_path)
+    part, rng, state = world.parts[0], np.random.default_rng(seed), world.parts[0].initial_state()
+    moved = 10.0 ** rng.uniform(-9.0, -7.0) * rng.normal(size=state.memory["x"].shape)
+    moved[part.start.pin >= 0] = 0.0
+    state = replace(state, memory={**state.memory, "x": state.memory["x"] + moved})
+    for k in range(round((timeline.end - timeline.start) / timeline.fps / timeline.step)):
+        state = advance(part, replace(state, time=k * timeline.step), timeline.step, 1,
+                        largest=timeline.largest_deformation)
+        now = part.steps.things.at(state.time, timeline.step)
+        assert part.steps.pushing.crossing(part.cloth(state).mesh, now) is None, k
