@@ -48,6 +48,10 @@ class System(Protocol[P]):
         held: directions in which the rates are given.
         """
 
+    def swing(self, state: State, h: float) -> State | None:
+        """The state after a step of h seconds in which condensed velocities swing by the modes of their own unknowns,
+        spin kept; None where nothing is condensed, or something touches. Raises StepFailed."""
+
     def keep_spin(self, before: State, after: State, h: float, posed: P) -> State:
         """The end of a linearised step with the angular momentum that what flies freely had before it."""
 

@@ -83,6 +83,9 @@ class Oscillator:
     def land(self, posed: Posed, stage: Stage, start: State, is_last: bool = True) -> State:
         return self._end(stage, start, posed.solve())
 
+    def swing(self, state: State, h: float) -> State | None:
+        return None
+
     def keep_spin(self, before: State, after: State, h: float, posed: Posed) -> State:
         return after
 

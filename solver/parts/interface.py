@@ -241,6 +241,17 @@ class StagePasses(Protocol):
     def change(self, at: Products, stage: NodeStage) -> Vec:
         """What a pass changes in x − b h v, b h v and p, (3, n, 3); at: with K v and K p."""
 
+    @property
+    def force(self) -> Vec:
+        """Where it was factored, (n, 3) [N]."""
+
+    def swung(self, ahead: float, swings: bool) -> tuple[Vec, Vec]:
+        """What moves each node through a step that was posed a share `ahead` of it after its start [m], and velocities
+        at its end [m/s], (n, 3); swings: whether dynamic unknowns turn by their modes, else all is calmed."""
+
+    def followed(self, at: Products) -> Vec:
+        """What positions and velocities lack of following the dynamic unknowns, (2, n, 3); at: with K v."""
+
     def strain(self, change: Vec) -> float:
         """The largest share of its length by which that changes an edge, in positions or by velocities."""
 

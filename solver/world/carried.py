@@ -180,6 +180,10 @@ class FleshOnBones(Stepping):
         """There is none, as the mechanisms have none."""
         return self.jointed.tangent(state, time)
 
+    def swing(self, state: State, h: float) -> State | None:
+        """None: flesh swings with its bones."""
+        return None
+
     def keep_spin(self, before: State, after: State, h: float, posed: Together) -> State:
         """The end of a step with the angular momentum that what flies freely had before it, with bones or without."""
         damped = posed.lin.damped

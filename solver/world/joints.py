@@ -183,6 +183,10 @@ class Joints(Plain):
         memory = stepped(start.memory, stage.h) if flies_on else start.memory
         return State(stage.time, base + stage.b * stage.h * (u + posed.correction(u)), u, memory)
 
+    def swing(self, state: State, h: float) -> State | None:
+        """None: joints turn, and no modes are those of what turns."""
+        return None
+
     def keep_spin(self, before: State, after: State, h: float, posed: Posed) -> State:
         """Rigid bodies carry their momentum on as it is."""
         return after

@@ -203,6 +203,14 @@ class Nodes(SoftBodies, Plain):
             return self.reach(replace(stage, beta=1.0), start)
         return after
 
+    def swing(self, state: State, h: float) -> State | None:
+        """The end of a step in which what is condensed swings by its own modes; None where nothing does. Raises
+        StepFailed."""
+        stage = Stage(h, 1.0, 1.0, state.time + h, None, state.u)
+        damped = self.damped_through(stage, state)
+        after = self.root.swung(NodeStage.of(stage, self.coordinates), state, damped)
+        return None if after is None else self.with_spin(state, after, h, damped)
+
     def keep_spin(self, before: State, after: State, h: float, posed: PosedNodes) -> State:
         """The end of a step with the angular momentum that each part had before it that nothing holds or touches."""
         return self.with_spin(before, after, h, posed.lin.damped)

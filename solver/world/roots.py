@@ -21,6 +21,7 @@ from ..errors import StepFailed
 from ..integrators.interface import Integrator, P, System
 from ..integrators.semi_implicit import SemiImplicit
 from ..integrators.spin import free_parts
+from ..linear.interface import NotPositiveDefinite
 from ..nonlinear.calm import Calm, GaveUp
 from ..nonlinear.following import FollowingProblem
 from ..nonlinear.held import AcrossGiven, GivenDirections
@@ -31,6 +32,7 @@ from ..nonlinear.momentum import with_momentum
 from ..nonlinear.newton import NewtonDirect
 from ..nonlinear.problem import StageMatrix, StageProblem
 from ..nonlinear.start import is_wild, lower_start
+from ..nonlinear.swinging import Swings
 from ..parts.interface import Balancing, Condensation, PassesOn, PosedNodes, StagePasses, Whole
 from ..parts.nodes.full import Full
 from ..parts.stage import NodeStage, Stage
@@ -53,6 +55,10 @@ class Root(Protocol):
 
         damped: D through the whole stage. held: directions in which velocities are given.
         """
+
+    def swung(self, stage: NodeStage, start: State, damped: Damped | None) -> State | None:
+        """The end of a step in which dynamic unknowns swing by their own modes; None where there are none such, or
+        something touches. Raises StepFailed."""
 
     def posed_at_end(self, lin: Linearised, stage: NodeStage) -> PosedNodes | None:
         """The stage that was reached last, linearised at its end, on a factor that its iterations left there; None
@@ -164,6 +170,10 @@ class InFull:
             return None
         return self._whole.posed(lin, stage)
 
+    def swung(self, stage: NodeStage, start: State, damped: Damped | None) -> State | None:
+        """None: each node swings by itself."""
+        return None
+
     def calmed(self, system: System[P], stage: Stage, start: State,
                reach: Callable[[StageSolver, Stage, State], State]) -> State:
         """With a line search that lets no energy in."""
@@ -212,6 +222,10 @@ class Condensed:
 
         return taken
 
+    def swung(self, stage: NodeStage, start: State, damped: Damped | None) -> State | None:
+        """None: each body would need modes of its own."""
+        return None
+
     def calmed(self, system: System[P], stage: Stage, start: State,
                reach: Callable[[StageSolver, Stage, State], State]) -> State:
         """From where the body stands, by the energy of positions: velocities alone have none that a search could lower,
@@ -244,6 +258,7 @@ class AtOnce(Condensed):
         super().__init__(soft, reduced)
         self._reduced, self._passes = reduced, passes
         self.kept = KeptStage()
+        self._swings = Swings(soft.evaluate, soft.mass, soft.coordinates, soft.edges)
 
     def reach(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None,
               held: GivenDirections | None = None) -> State:
@@ -277,6 +292,35 @@ class AtOnce(Condensed):
             if self._condensation.sleep is not None or not self._lands(start, stage):
                 raise
             return self._by_energy(solver, stage, start, damped)
+
+    def swung(self, stage: NodeStage, start: State, damped: Damped | None) -> State | None:
+        """None also where some may sleep, and where no node follows others."""
+        soft, passes_on = self._soft, self._passes
+        follows = len(self._reduced.mesh.dynamic) < len(soft.coordinates.free) and self._condensation.sleep is None
+        if passes_on is None or not follows or soft.joins_apart or self._touches(start, stage, start):
+            return None
+
+        def passes_at(x: Vec, v: Vec, time: float, project: bool) -> StagePasses:
+            lin = soft.linearise_at(x, v, time, project)
+            return passes_on(replace(lin, damped=damped, memory=start.memory), stage)
+
+        def products_at(x: Vec, v: Vec, columns: Vec) -> Products:
+            return soft.products_at(x, v, stage.time, columns, damped)
+
+        try:
+            after = self._swings.reach(passes_at, products_at, stage, start)
+        except (NotPositiveDefinite, np.linalg.LinAlgError) as failure:
+            raise StepFailed("the system matrix is not positive definite") from failure
+        # what flies goes on by the mean of its velocities
+        mean = replace(stage, base=start.q + 0.5 * stage.h * (start.u - after.u))
+        after = flown(soft, self._flying, after, mean, start)[0]
+        return None if self._touches(start, stage, after) else after
+
+    def _touches(self, start: State, stage: NodeStage, after: State) -> bool:
+        """Whether nodes meet the ground or each other in a step."""
+        soft = self._soft
+        places = [soft.coordinates.place(one.q, one.time) for one in (start, after)]
+        return self._lands(after, stage) or bool(soft.contacts and in_contact.touches(soft, *places))
 
     def _lands(self, start: State, stage: NodeStage) -> bool:
         """Whether a node lies on the ground, or would be there at the stage's end as it flies."""
@@ -374,5 +418,6 @@ class AtOnce(Condensed):
     def forget_past(self) -> None:
         """Drop the factor, and the order of one of all nodes."""
         self.kept.forget()
+        self._swings.forget()
         if "_whole" in vars(self):
             self._whole.forget_past()

@@ -10,7 +10,8 @@ from solver.state import State
 
 SPAN = 0.05  #: s, a short piece of the slowest swing
 ORDERS = {"semi_implicit": 1, "backward_euler": 1, "bdf2": 2, "sbdf2": 2, "tr_bdf2": 2, "str_bdf2": 2, "sdirk": 2,
-          "sdirk2": 2, "ssdirk2": 2, "generalized_alpha": 2, "midpoint": 2, "trapezoidal": 2, "siere": 1, "beere": 1,
+          "sdirk2": 2, "ssdirk2": 2, "swinging": 2, "generalized_alpha": 2, "midpoint": 2, "trapezoidal": 2,
+          "siere": 1, "beere": 1,
           "bdf2ere": 2, "sbdf2ere": 2, "str_sbdf2ere": 2, "tr_bdf2ere": 2, "ere": 2,
           "bdf2ere_printed": 1, "sbdf2ere_printed": 1, "str_sbdf2ere_printed": 1}
 PARAMS = {"spectral_radius": 0.5, "modes": 4, "redecompose": 8, "exponential_tolerance": 1e-12}

@@ -13,6 +13,8 @@ made, answers are R K⁻¹ Rᵀ and R Ṽ Rᵀ, where each dynamic unknown is a 
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 import scipy.linalg
 from scipy.linalg.lapack import dgetrs
@@ -22,6 +24,7 @@ from ...state import State, Vec
 from ..stage import NodeStage
 from .passes_kernels import give, load, spread, turn, turn_back
 from .posed import PosedConJac
+from .swing import Swing
 
 #: a factor serves until an edge has changed by the first share of its length, or one that turns with the nodes until
 #: an edge is stretched by the second: from there on the passes that it takes more cost as much as a new one
@@ -103,6 +106,31 @@ class Passes:
             out[0, self._order] -= self._carries(followed[:, 0] + in_v, at, stage).reshape(-1, 3)
         if self._turns is not None:
             turn(self._turns, out)
+        return out
+
+    @cached_property
+    def _swing(self) -> Swing:
+        return Swing(self.posed)
+
+    @property
+    def force(self) -> Vec:
+        """Where it was factored, (n, 3) [N]."""
+        return self.posed.lin.force
+
+    def swung(self, ahead: float, swings: bool) -> tuple[Vec, Vec]:
+        """What moves each node through a step, and velocities at its end, as `Swing.step`."""
+        return self._swing.step(ahead, swings)
+
+    def followed(self, at: Products) -> Vec:
+        """What positions and velocities lack of following the dynamic unknowns, (2, n, 3) [m], [m/s], x and v those of
+        `at`: with K v. Π f(x) = Π M a and Π K(x) v = 0, velocities with the momentum in the reduced unknowns kept."""
+        stage, out = self.posed.stage, np.zeros((2, *at.x.shape))
+        loads = np.stack([at.force, at.columns[0]], axis=2)
+        if self.posed.frames:
+            loads[:, :, 0] -= self._carried(at, stage)
+        rows = self.posed.owner.response(self.posed, loads, self._solve)
+        out[0, self._order] = rows[:, 0].reshape(-1, 3)
+        out[1, self._order] = self._swing.unfelt(rows[:, 1]).reshape(-1, 3)
         return out
 
     def strain(self, change: Vec) -> float:

@@ -138,15 +138,20 @@ class PosedConJac:
 
         [ConJac 12-13, changed: free fall and largest correction]
         """
-        owner, rows = self.owner, self.owed[:, 0].reshape(-1, 3)
-        if self.frames:
-            inertial = self.owed[:, 1:].reshape(len(rows), 3, -1)
-            amplitudes = owner.frames.amplitudes(self.frames, self.lin.mass, self._acceleration(u))
-            rows = rows - np.einsum("pak,pk->pa", inertial, amplitudes[owner.pattern.order])
+        owner, rows = self.owner, self.owes(u)
         moved = np.zeros(self.lin.x.shape)
-        moved[owner.pattern.order] = rows
+        moved[owner.pattern.order] = rows.reshape(-1, 3)
         share = owner.at_most(owner.share(self.stage.h), moved)
-        return self.on_free(share / (self.stage.b * self.stage.h) * rows.ravel())
+        return self.on_free(share / (self.stage.b * self.stage.h) * rows)
+
+    def owes(self, u: Vec) -> Vec:
+        """What all of that correction moves the rows by, (3 (q + k),) [m]."""
+        rows = self.owed[:, 0]
+        if self.frames:
+            inertial = self.owed[:, 1:].reshape(len(self.owner.pattern.order), 3, -1)
+            amplitudes = self.owner.frames.amplitudes(self.frames, self.lin.mass, self._acceleration(u))
+            rows = rows - np.einsum("pak,pk->pa", inertial, amplitudes[self.owner.pattern.order]).ravel()
+        return rows
 
     def _acceleration(self, u: Vec) -> Vec:
         return self.stage.acceleration(self.lin, self.owner.mesh.coordinates.spread(u, self.stage.w))
