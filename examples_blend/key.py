@@ -10,7 +10,7 @@ from . import jelly, stage
 from .grid_box import checker, grid_box, voxels
 
 END = 60
-SHEET = (1, 10, 16, 24, 30, 40, 48, 58)  #: frames of the contact sheet
+SHEET = (1, 10, 16, 22, 30, 40, 48, 53)  #: frames of the contact sheet
 EDGE, LONG, DEEP, JAW = 0.02, 10, 4, 3  #: cells of the lock [m], along, across with its back wall, and up a jaw
 KEY, BLADE, TOOTH = (24, 4, 1), 0.006, 0.010  #: cells of the key; half of what is thin of it, how far teeth stand out
 THICK = 0.0012  #: how far they are kept from each other's skin [m]: TetGen gives it corners that leave the mesh
@@ -34,7 +34,7 @@ def build(scene: bpy.types.Scene) -> None:
     stage.backdrop(scene, 0.9, -JAW * EDGE - 0.5 * EDGE - 0.002, (0.16, 0.17, 0.19))
     stage.light(scene, "Key", (-0.4, -0.9, 0.7), (0.0, 0.0, 0.0), 16.0, 0.3, (1.0, 0.93, 0.84))
     stage.light(scene, "Rim", (0.7, 0.4, 0.5), (0.0, 0.0, 0.0), 12.0, 0.3, (0.80, 0.90, 1.0))
-    stage.camera(scene, (-0.16, -0.72, 0.20), (-0.06, 0.0, -0.005), 45.0)
+    stage.camera(scene, (-0.12, -0.74, 0.22), (-0.012, 0.0, -0.005), 43.0)
 
 
 def slot(scene: bpy.types.Scene) -> bpy.types.Object:

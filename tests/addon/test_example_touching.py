@@ -27,7 +27,10 @@ def test_what_touches_keeps_apart_at_every_frame(scene, tmp_path, name, last):  
     moved = [np.abs(seen_at(one, last) - rest_of(one)).max() for one in scene.objects
              if one.type == "MESH" and one.conjac.kind == "soft_body"]
     assert min(moved) > (1e-5 if name == "stack" else 1e-4)
-    assert jelly.told_clearance(scene) > 0.0
+    if name == "tumble":  # what touches is what is seen
+        assert contact_scenes.seen_crossing(scene) == 0
+    else:
+        assert jelly.told_clearance(scene) > 0.0
 
 
 def test_clearance_is_the_distance_of_what_plays(scene, tmp_path, monkeypatch):  # noqa: F811
