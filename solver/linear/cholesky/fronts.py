@@ -20,6 +20,7 @@ GROWN = 1.5  #: times the work that an order was found with: from there on a new
 ENOUGH = 1.2  #: of that: what is found with pairs that touch is about so much more work than without
 PATIENCE = 2.0  #: factors lost beyond that since an order was looked for, which costs a fifth of one
 MOST_ROOM = 1 << 27  #: values, a gigabyte, besides those of L; CHOLMOD takes what would need more
+SLOWLY = 1.0e5  #: work a node: a factor of less is made three times while a better order is looked for slowly
 LARGE = 2000  #: nodes from which on an order is looked for as for one that lasts
 
 
@@ -117,7 +118,7 @@ class Following:
                 own = graph.tree(self._order(graph.symmetric(), lasts))
                 if own.work < tree.work:
                     tree = self._own = own
-                if tree.work <= GROWN * first.work:
+                if tree.work <= max(GROWN * first.work, SLOWLY * graph.nodes):
                     break
             self._work, self._lost = tree.work, 0.0
         return tree.symbolic()
