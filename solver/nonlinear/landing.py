@@ -22,8 +22,6 @@ LAGGED = 12  #: iterations after which friction keeps its loads
 SLOW = 0.5  #: of the last move: after one that is more, another factor of projected stiffness would be as slow
 SERVES = 8  #: iterations that a factor serves at most where they are slow
 ASTRAY = 2.0  #: times the last move: where a kept factor leads farther it is made anew
-STEEP = 0.3  #: of the slope at which a step begins: where more of it is left at its end it goes on
-FARTHEST = 8.0  #: times a whole step, in one go
 
 
 def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
@@ -33,9 +31,9 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
 
     An iteration factors projected stiffness anew, unless the last factor still brings it nearer (no inexact one does):
     it knows nothing of what touches since. Where cloth buckles projected stiffness is too stiff by far, a little way
-    at a time leads down, and a new factor leads no farther than the last: that one serves for more, and goes on as long
-    as its way leads down. Friction follows the loads from whole step to whole step, which are those of `begun` before;
-    a step that is cut would take the loads of surfaces that have just not met.
+    at a time leads down, and a new factor leads no farther than the last: that one serves for more. Friction follows
+    the loads from whole step to whole step, which are those of `begun` before; a step that is cut would take the loads
+    of surfaces that have just not met.
 
     problem_at: the stage with friction's loads as they are at positions (n, 3) [m]. begun: where it stands, (n, 3).
     strain_left: the share of an edge's length that further iterations may change. accepts: whether what is not settled
@@ -67,8 +65,6 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
                 break
             raise GaveUp(f"{failure}; that is near ({_place(problem, at)}) m", failure.object,
                          failure.remedy or MORE_ROOM) from failure
-        if share == 1.0 and not by_strain:
-            after = _farther(problem, at, after, direction)
         moved = problem.strain(after.unknowns - at.unknowns)
         at, is_slow = after, moved > SLOW * last > 0.0
         # what balances may still slide a little from iteration to iteration: no energy is left in that
@@ -108,20 +104,6 @@ def _slowly(problem: StageProblem, at: Evaluation, last: float) -> Vec | None:
     """Where the last factor leads, (3 p,) [m/s], if that strains about as much as the last move; else None."""
     direction = problem.direction(at.residual)
     return direction if problem.strain(direction) <= ASTRAY * last else None
-
-
-def _farther(problem: StageProblem, at: Evaluation, after: Evaluation, direction: Vec) -> Evaluation:
-    """The last of points that go on from `after` along a whole step's direction while that leads steeply down, each
-    twice as far, as long as nothing meets on the way."""
-    steep, way = STEEP * float(np.vdot(at.residual, direction)), 1.0
-    while way <= FARTHEST and after.merit is not None and float(np.vdot(after.residual, direction)) < steep:
-        if problem.longest(after.unknowns, problem.displacement(way * direction)) < 1.0:
-            break
-        next_one = problem.evaluate(after.unknowns + way * direction)
-        if next_one.merit is None or not next_one.merit < after.merit:
-            break
-        after, way = next_one, 2.0 * way
-    return after
 
 
 def _is_calm(problem: StageProblem, at: Evaluation) -> bool:

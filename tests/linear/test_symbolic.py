@@ -195,6 +195,7 @@ def star(nodes, hub):
 @pytest.mark.parametrize("quick_does", [True, False])
 def test_an_order_that_takes_long_is_asked_for_only_where_a_quick_one_does_not_do(monkeypatch, quick_does):
     monkeypatch.setattr("solver.linear.cholesky.fronts.LARGE", 0)
+    monkeypatch.setattr("solver.linear.cholesky.fronts.SLOWLY", 0.0)
     asked, bad = [], np.arange(30, dtype=np.int32)
     good = np.append(np.arange(1, 30), 0).astype(np.int32)
 
