@@ -63,7 +63,7 @@ def ways(world, above, steps):
         if hasattr(cloth, "steps"):
             own, now = cloth.cloth(sheet).mesh, cloth.steps.things.at(state.time, H)
             assert cloth.steps.pushing.crossing(own, now) is None
-            assert own.x[:, 2][np.abs(own.x[:, :2]).max(axis=1) < 0.19].min() > 0.9 * THICK
+            assert own.x[:, 2][np.abs(own.x[:, :2]).max(axis=1) < 0.19].min(initial=1.0) > 0.9 * THICK
         yield np.array([above + thing.q[5], np.abs(thing.q[:3]).max(), np.abs(thing.q[3:5]).max()])
 
 
@@ -105,3 +105,33 @@ def test_what_is_soft_lies_on_cloth_on_a_table(tmp_path, what):
         assert x[:, 2].min() > THICK
         if step >= 12:
             assert x[:, 2].min() < 2.0 * THICK and np.abs(v).max() < (0.3 if what == "jelly" else 0.05)
+
+
+@pytest.mark.long
+def test_a_cloth_pulled_off_quickly_leaves_what_stands_on_it(tmp_path):
+    """At 2.5 m/s from under a box that rubs with 0.05: it goes as far as friction drags it, and stands on the table."""
+    arrays, friction, pull = {}, 0.05, 2.5
+    vertices, triangles = grid(10, 10, 0.6, 0.6)
+    x = np.column_stack([vertices[:, :2] - [0.25, 0.3], np.full(len(vertices), 1.5 * THICK)])
+    pinned = np.flatnonzero(vertices[:, 0] > 0.6 - 1e-9)
+    time = np.arange(33) / 48
+    gone = np.where(time < 0.2, np.maximum(time - 0.1, 0.0) ** 2 / 0.2, time - 0.15)
+    way = np.column_stack([pull * gone, np.zeros(33), -0.02 * np.minimum(time / 0.1, 1.0)])
+    cloth = cloth_body("Cloth", x, triangles, arrays, pinned=pinned, motion=x[pinned] + way[:, None], area_density=0.15,
+                       thickness=THICK, eulerian={})
+    cloth |= {"friction": friction, "touches": ["Cloth", "Rig", "Table"]}
+    arrays["table"], arrays["of_table"] = BOX[0] * [*NARROW, 0.2] + [0, 0, -0.2], BOX[1]
+    table = {"name": "Table", "vertices": "arrays/table.npy", "triangles": "arrays/of_table.npy", "friction": friction}
+    at, shape = [0.0, 0.0, SIDE / 2 + 4e-3], {f"size_{axis}": SIDE for axis in "xyz"}
+    box = {"name": "Box", "shape": {"kind": "box", "params": shape}, "density": 0.3 / SIDE**3, "position": at,
+           "friction": friction}
+    top = {"name": "Top", "shape": {"kind": "box", "params": {"size_x": 0.5, "size_y": 0.4, "size_z": 0.2}},
+           "position": [0, 0, -0.1], "friction": 0.4}
+    rigs = [{"name": name, "bodies": [body], "joints": [{"name": name, "child": body["name"], "kind": kind,
+                                                         "position": body["position"]}]}
+            for name, body, kind in (("Rig", box, "free"), ("Under", top, "fixed"))]
+    world, _ = build(load(cloth_job(tmp_path / "job", [cloth], arrays, end=17, contact={}, obstacles=[table],
+                                    mechanisms=rigs)), lambda *_: None)
+    height, _, aside = np.array([*ways(world, 4e-3, 36)]).T
+    # friction drags it for the quarter of a second in which the cloth comes by: some centimetres, and it stands then
+    assert 0.005 < aside[-1] < 0.04 and abs(height[-1]) < 5e-4
