@@ -1,6 +1,6 @@
 """What is kept of the motion that an artist can see, and what it costs: method, integrator and step against truth.
 
-    python -m benchmarks.lively                       all scenes and claims, about six minutes
+    python -m benchmarks.lively                       all scenes and claims, about eight minutes
     python -m benchmarks.lively --only bar,ears       some scenes, without claims and pictures
 
 Soft bodies (`lively_scenes`): TWIST's bar plucked, HETERO's bar plucked, the dragon pulled gently, a head with ears

@@ -135,6 +135,7 @@ LINEARISED = "it is linearised where a step starts, and forces of what turns gro
 ACCELERATED = "it begins with accelerations, which know nothing of what loops, limits and contacts hold"
 BEYOND = "it goes on past where it has solved, where loops, limits and contacts hold nothing"
 EXPONENTIAL = "it needs the stiffness of all nodes as one matrix, which turning joints do not have"
+FOLLOWED = "its steps are of nodes that others follow, which bodies of joints do not"
 STILL = "a joint that nothing springs back has no balance to go to"
 
 #: why an integrator steps no nodes that follow others
@@ -188,7 +189,7 @@ ENTRIES: tuple[Entry, ...] = (
           number=8),
     Entry("integrator", "swinging", "integrators.swinging:Swinging", "Swinging Nodes",
           "Dynamic nodes swing on undamped for one factorization a step; what touches is moved by SDIRK2",
-          iterates=True, bounded=True, number=25),
+          iterates=True, bounded=True, unjointed=FOLLOWED, number=25),
     Entry("integrator", "generalized_alpha", "integrators.generalized_alpha:GeneralizedAlpha", "Generalized Alpha",
           "A knob from calm to endless: how much of the fastest wobbles survives", (SPECTRAL_RADIUS,),
           unfollowed=PASSED, iterates=True, unjointed=BEYOND, number=9),

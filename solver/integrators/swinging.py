@@ -9,7 +9,7 @@ from .sdirk import SDIRK2
 
 class Swinging(SDIRK2):
     """A step of condensed velocities by an exponential of their reduced unknowns, posed midway, after which what is
-    quasistatic follows where the step ends. What touches, what hangs on bones and full space are solved by SDIRK2.
+    quasistatic follows where the step ends. What touches and full space are solved by SDIRK2.
     [ConJac 11, changed: exact]"""
 
     def step(self, system: System[P], state: State, h: float) -> State:
