@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,6 +34,8 @@ class Seen:
     motion: OverTime  #: (k, 3) [m] at a time
     #: who feels what is done to them, and the motion; None: nobody, it moves as it is told
     on: tuple[Carrier, OnItsWay] | None
+    #: the places from those of what `on` feels, (k, p); None: the very same
+    within: csr_matrix | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -56,8 +58,6 @@ class SeenHold(Seen):
     """That holds it."""
 
     vertices: Index  #: of the cloth, as the artist has them, (k,)
-    #: places from those of what `on` feels, (k, p); None: the very same
-    within: csr_matrix | None = None
 
 
 class Around:
@@ -114,7 +114,7 @@ class Around:
                             shape=(len(places), len(used)))
         way = OnItsWay(holder.volume.nodes[used])
         on = OnNodes(k, soft, nodes, (used + nodes.start).astype(np.int32))
-        return SeenHold(places, Within(way, within), (on, way), vertices, within)
+        return SeenHold(places, Within(way, within), (on, way), vertices, within=within)
 
     def _place_of(self, name: str) -> tuple[int, Nodes, slice]:
         """The part that a soft body is in: its place in the world, itself, and the body's nodes there."""

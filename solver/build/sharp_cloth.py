@@ -187,8 +187,7 @@ def _reached(things: Things, surfaces: list[SeenSurface], pinned: int, holds: li
             first += pinned
         if one.on is not None:
             carrier, way = one.on
-            within = one.within if isinstance(one, SeenHold) else None
-            reached.append(Reached(carrier, slice(first, first + len(one.places)), way, within))
+            reached.append(Reached(carrier, slice(first, first + len(one.places)), way, one.within))
         first += len(one.places)
     return reached
 

@@ -114,9 +114,13 @@ class PosedNodes(Protocol):
     def under(self, impulses: Vec) -> PosedNodes:
         """The same stage with impulses on all nodes besides, (n, 3) [N s], spread evenly over it."""
 
-    def gripping(self, grip: Gripping, x: Vec) -> PosedNodes | None:
+    @property
+    def balances(self) -> bool:
+        """Whether positions of some nodes go another way than velocities follow."""
+
+    def gripping(self, grip: Gripping, x: Vec) -> PosedNodes:
         """The same with the ground's friction in what balances, as it is at positions x, (n, 3) [m], to velocities that
-        are known; None where positions go as velocities follow. Raises NotPositiveDefinite."""
+        are known. Raises NotPositiveDefinite."""
 
     def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None, led: Led | None = None) -> Vec:
         """Coordinates (m_q,) at the stage's end, nearer to the balance of what has no inertia of its own.
@@ -131,8 +135,12 @@ class PosedNodes(Protocol):
 class Firm:
     """A posed stage in which nothing balances: friction that brakes velocities holds positions too."""
 
-    def gripping(self, grip: Gripping, x: Vec) -> PosedNodes | None:
-        return None
+    @property
+    def balances(self) -> bool:
+        return False
+
+    def gripping(self, grip: Gripping, x: Vec) -> Self:
+        return self
 
 
 #: V mean|Ṡ| of each element, (e,) [m³/s], at positions and velocities (n, 3)

@@ -128,11 +128,12 @@ class _Inertia:
 class PosedMixed(PosedApart):
     """A stage of all of them, each with the others where they stand."""
 
-    def gripping(self, grip: Gripping, x: Vec) -> PosedMixed | None:
-        held = [posed.gripping(grip, x) for posed in self.posed]
-        if all(one is None for one in held):
-            return None
-        return replace(self, posed=[now or posed for now, posed in zip(held, self.posed)])
+    @property
+    def balances(self) -> bool:
+        return any(posed.balances for posed in self.posed)
+
+    def gripping(self, grip: Gripping, x: Vec) -> PosedMixed:
+        return replace(self, posed=[posed.gripping(grip, x) if posed.balances else posed for posed in self.posed])
 
     def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None, led: Led | None = None) -> Vec:
         """Each after the other, with the others where they are by then."""

@@ -17,7 +17,7 @@ from ..coordinates.free_nodes import FreeNodes
 from ..errors import StepFailed
 from ..linear.interface import NotPositiveDefinite
 from ..nonlinear.iterations import SETTLE
-from ..parts.interface import Compliance, Evaluate, Firm
+from ..parts.interface import Compliance, Evaluate
 from ..parts.stage import NodeStage, Stage
 from ..state import Index, State, Vec
 
@@ -59,9 +59,13 @@ class Touched(Protocol):
     def under(self, impulses: Vec) -> Touched:
         """The same with impulses on all nodes besides, (n, 3) [N s]."""
 
-    def gripping(self, grip: Gripping, x: Vec) -> Touched | None:
-        """The same with friction in what balances, as it is at positions x, (n, 3) [m], to velocities that are known;
-        None where positions go as velocities follow. Raises NotPositiveDefinite."""
+    @property
+    def balances(self) -> bool:
+        """Whether positions of some nodes go another way than velocities follow."""
+
+    def gripping(self, grip: Gripping, x: Vec) -> Touched:
+        """The same with friction in what balances, as it is at positions x, (n, 3) [m], to velocities that are known.
+        Raises NotPositiveDefinite."""
 
     def correction(self, u: Vec) -> Vec:
         """What coordinates still owe at rates u, (m,)."""
@@ -88,7 +92,7 @@ def landed(system: Ground, posed: Touched, stage: Stage, start: State, is_last: 
         posed = posed.under(found.impulses)
         u = posed.solve()
         # where nothing balances what brakes velocities holds positions too
-        held = _gripped(system, posed, found, u, start) if is_last and not isinstance(posed, Firm) else None
+        held = _gripped(system, posed, found, u, start) if is_last and posed.balances else None
         if held is not None:
             posed, evaluate = held.posed, held.evaluate
     q = base + stage.b * stage.h * (u + posed.correction(u))
@@ -123,7 +127,7 @@ class _Held:
 
 def _gripped(system: Ground, posed: Touched, found: Found, u: Vec, start: State) -> _Held | None:
     """The same stage with positions held where nodes touch: what moves them besides velocities feels friction as each
-    node does, while velocities are too few to stop each. None where positions go as velocities do. Raises StepFailed.
+    node does, while velocities are too few to stop each. None where no friction is a force. Raises StepFailed.
 
     Friction is that of where velocities u bring the nodes, with the loads that braked these.
     """
@@ -142,7 +146,7 @@ def _gripped(system: Ground, posed: Touched, found: Found, u: Vec, start: State)
         held = posed.gripping(grip, ahead)
     except NotPositiveDefinite as failure:
         raise StepFailed("the system matrix is not positive definite") from failure
-    return None if held is None else _Held(system, held, grip, anchors)
+    return _Held(system, held, grip, anchors)
 
 
 def rubbed(system: Ground, posed: Touched, after: State) -> State:

@@ -248,9 +248,11 @@ class PosedConJac:
         besides = force if self.besides is None else self.besides + force
         return replace(self, impulse=impulse, owed=owed, besides=besides)
 
-    def gripping(self, grip: Gripping, x: Vec) -> PosedConJac | None:
-        if self.positions is None:
-            return None
+    @property
+    def balances(self) -> bool:
+        return self.positions is not None
+
+    def gripping(self, grip: Gripping, x: Vec) -> PosedConJac:
         force, blocks = self.lin.force.copy(), self.lin.node_blocks.copy()
         grip.add_force(x, force)
         grip.add_stiffness(x, blocks)
