@@ -108,10 +108,8 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
         if count is not None and count < FEW:
             yield Advice("coarse", f"Only {count} vertices: too few to be seen bending", "conjac.subdivide",
                          "Subdivide")
-        around = any(members.is_soft_body(one) or members.is_collider(one) for one in scene.objects if one != obj)
-        if around and members.mechanism_of(obj) is None and obj.conjac.contact.collides_with == contact.NONE:
-            yield Advice("apart", "It goes through other soft bodies and colliders", "conjac.collide",
-                         "Collide With All")
+        if obj.conjac.contact.collides_with == contact.NONE:
+            yield from _touching_nothing(obj, scene)
     elif members.is_mechanism(obj):
         settings = obj.conjac
         if is_pulled(scene) and not settings.use_ground and settings.mechanism.obstacles is None and hangs_free(obj):
@@ -120,6 +118,17 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
             yield Advice("taken", f'"{body.name}" goes through it: it is baked with "{first.name}", and a soft body '
                          "touches one mechanism")
     yield from _passed(obj, scene)
+
+
+def _touching_nothing(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
+    """What a soft body that collides with nothing goes through."""
+    others = [one for one in scene.objects if one != obj]
+    if members.mechanism_of(obj) is not None:
+        # a character's flesh is meant to be quick: only what its bones may be stopped by is told
+        if any(members.is_collider(one) for one in others):
+            yield Advice("apart", "It goes through colliders, whatever stops its bones: see Collides With")
+    elif any(members.is_soft_body(one) or members.is_collider(one) for one in others):
+        yield Advice("apart", "It goes through other soft bodies and colliders", "conjac.collide", "Collide With All")
 
 
 def _passed(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:

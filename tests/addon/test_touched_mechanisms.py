@@ -268,3 +268,18 @@ def test_a_bone_rests_on_a_plane_that_the_button_gave_it(arm, scene):  # noqa: F
         scene.frame_set(12)
         lowest.append(0.3 * world_of(arm, "B1")[2, 1])
     assert lowest[0] < -0.12 and -0.09 < lowest[1] < -0.06
+
+
+def test_flesh_that_collides_with_nothing_says_that_colliders_do_not_stop_it(arm):
+    flesh = add_flesh(arm)
+    flesh.conjac.contact.collides_with = "none"
+
+    def keys():
+        return {one.key for one in advice.look_at(flesh, bpy.context.scene)}
+
+    assert "apart" not in keys()
+    stairs = add_ball("Stairs", 0.0, 2.0)
+    stairs.conjac.enabled, stairs.conjac.kind = True, "collider"
+    assert "apart" in keys()
+    flesh.conjac.contact.collides_with = "all"
+    assert "apart" not in keys()
