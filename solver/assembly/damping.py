@@ -66,7 +66,6 @@ class Damped:
     _elements: Index
     _tets: Index
     between: Between | None = None
-    _solid: bool = False  #: whether each of the tets has four different corners
 
     @property
     def has_blocks(self) -> bool:
@@ -87,7 +86,7 @@ class Damped:
     def multiply(self, columns: Vec) -> Vec:
         """The blocks times columns, both (n, 3, c)."""
         out, columns = np.zeros(columns.shape), np.ascontiguousarray(columns)
-        if self.blocks is not None and self._solid and columns.shape[2] == 1:
+        if self.blocks is not None and columns.shape[2] == 1:
             multiply_one(self.blocks, self._tets, columns[:, :, 0], out[:, :, 0])
         elif self.blocks is not None:
             multiply(self.blocks, self._elements, self._tets, columns, out)
@@ -118,7 +117,6 @@ class Damping:
         shares = {law.share for law in laws} or {0.0}
         self._share = shares.pop() if len(shares) == 1 else None
         self._blocks: Vec | None = None
-        self._solid = bool((elements.tets[:, 2] != elements.tets[:, 3]).all())
         self.is_off = self._share == 0.0 and not self._drag.any()  #: whether no material is damped at all
 
     def of_stiffness(self, node_blocks: Vec, between: Between | None) -> Damped | None:
@@ -130,7 +128,7 @@ class Damping:
             return None
         touched = self._share != 0.0 and node_blocks.any()
         apart: Vec | None = -self._share * node_blocks if touched else None
-        return Damped(self._drag, self._share, None, apart, self._every, self._elements.tets, between, self._solid)
+        return Damped(self._drag, self._share, None, apart, self._every, self._elements.tets, between)
 
     def at(self, x: Vec, v: Vec, time: float) -> Damped | None:
         """D at positions [m] and velocities [m/s], (n, 3), and a time [s], with blocks of its own, written anew by each
@@ -144,4 +142,4 @@ class Damping:
             self._elements.activate(time)
             for law, where in zip(self._laws, self._elements.slices):
                 law.fill(x, time, self._forces[where], self._blocks[where])
-        return Damped(self._drag, 0.0, self._blocks, None, self._every, self._elements.tets, between, self._solid)
+        return Damped(self._drag, 0.0, self._blocks, None, self._every, self._elements.tets, between)

@@ -187,17 +187,18 @@ def multiply(blocks, elements, corners, columns, out):  # type: ignore[no-untype
 
 
 @kernel("void(f8[:,:,::1], i4[:,::1], f8[:,::1], f8[:,::1])")
-def multiply_one(blocks, tets, column, out):  # type: ignore[no-untyped-def]
-    """The same with one column, (n, 3), over all elements, each with four different corners: the same additions in the
-    same order, nearly four times as fast."""
+def multiply_one(blocks, corners, column, out):  # type: ignore[no-untyped-def]
+    """The same with one column, (n, 3), over all elements, the last corner again where there are three, which have no
+    other blocks: the same additions in the same order, nearly four times as fast."""
     at, sums = np.empty((4, 3)), np.empty((4, 3))
-    for k in range(tets.shape[0]):
-        for a in range(4):
-            i = tets[k, a]
+    for k in range(corners.shape[0]):
+        many = 3 if corners[k, 2] == corners[k, 3] else 4
+        for a in range(many):
+            i = corners[k, a]
             for r in range(3):
                 at[a, r], sums[a, r] = column[i, r], out[i, r]
         pair = 0
-        for a in range(1, 4):
+        for a in range(1, many):
             for b in range(a):
                 for r in range(3):
                     for s in range(3):
@@ -205,8 +206,8 @@ def multiply_one(blocks, tets, column, out):  # type: ignore[no-untyped-def]
                         sums[a, r] += entry * (at[b, s] - at[a, s])
                         sums[b, s] += entry * (at[a, r] - at[b, r])
                 pair += 1
-        for a in range(4):
-            i = tets[k, a]
+        for a in range(many):
+            i = corners[k, a]
             for r in range(3):
                 out[i, r] = sums[a, r]
 

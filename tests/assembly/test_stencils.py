@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from solver import catalogue, threads  # noqa: F401
+from solver.assembly.kernels import multiply, multiply_one
 from solver.assembly.linearised import Linearised, Near
 from solver.assembly.pattern import Pattern, node_graph
 from solver.forces.stencils import Stencils, side_by_side
@@ -216,3 +217,15 @@ def test_products_know_them_too(scene, few):
         rows = whole.reshape(count, 3, 2)[wanted_nodes]
         assert np.abs(product[met.place[wanted_nodes]] - rows).max() <= 1e-12 * np.abs(rows).max()
     assert near.of(plain) is near
+
+
+def test_one_column_over_triangles_and_hinges_is_as_over_elements_one_by_one():
+    rng, nodes = np.random.default_rng(5), 12
+    corners = np.array([rng.permutation(nodes)[:4] for _ in range(9)], np.int32)
+    blocks = definite_blocks(rng, len(corners))
+    corners[::2, 3], blocks[::2, 3:] = corners[::2, 2], 0.0
+    column, one, many = rng.normal(size=(nodes, 3)), np.zeros((nodes, 3)), np.zeros((nodes, 3, 1))
+    multiply_one(blocks, corners, column, one)
+    multiply(blocks, np.arange(len(corners), dtype=np.int32), corners, column[:, :, None].copy(), many)
+    assert np.array_equal(one, many[:, :, 0])
+    assert np.allclose(one.ravel(), dense(corners, blocks, nodes) @ column.ravel())
