@@ -12,6 +12,7 @@ from ..assembly.linearised import Linearised
 from ..assembly.pattern import NO_ELEMENTS
 from ..assembly.tangent import Tangent
 from ..nonlinear.held import GivenDirections
+from ..parts.conjac.swing import turned
 from ..parts.interface import Posed
 from ..parts.stage import Stage
 from ..state import Index, State, Vec
@@ -83,8 +84,12 @@ class Oscillator:
     def land(self, posed: Posed, stage: Stage, start: State, is_last: bool = True) -> State:
         return self._end(stage, start, posed.solve())
 
-    def swing(self, state: State, h: float) -> State | None:
-        return None
+    def swing(self, state: State, h: float) -> State:
+        # half of what damps does so before it swings and half of it after, as of the modes of a body
+        damp = 1.0 + 0.5 * h * self.drag
+        angle = np.full(state.q.shape, h * math.sqrt(self.squared))
+        u, moved = turned(angle, h, state.u / damp, -self.squared * state.q)
+        return State(state.time + h, state.q + moved, u / damp, state.memory)
 
     def keep_spin(self, before: State, after: State, h: float, posed: Posed) -> State:
         return after

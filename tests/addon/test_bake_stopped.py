@@ -232,9 +232,16 @@ def test_a_stopped_bake_whose_range_is_shortened_to_what_is_there_is_complete(sc
     asked = session.Bake(obj, scene, replaces=False)  # the panel called it complete: it is asked before it is replaced
     asked.wait()
     assert f"All {LAST} frames" in asked.would_replace and "plays the same" not in asked.would_replace
-    other = bpy.data.scenes.new("Shot 2")  # in which it would bake over the same frames
+
+
+@pytest.mark.parametrize("last", [LAST, 2 * LAST])
+def test_who_bakes_over_the_frames_of_another_scene_is_asked_first(scene, last):  # noqa: F811
+    obj = add_jelly()
+    assert obj.conjac.bake() == 0
+    obj.conjac.youngs_modulus *= 2.0
+    other = bpy.data.scenes.new("Shot 2")
     other.collection.objects.link(obj)
-    other.frame_end = 2 * LAST  # a longer one is asked as well
+    other.frame_end = last
     asked = session.Bake(obj, other, replaces=False)
     asked.wait()
     assert asked.would_replace.endswith(f'Scene "{scene.name}" plays the same frames: an object has one bake, in all '

@@ -19,6 +19,18 @@ from .posed import PosedConJac
 FASTEST = 2.0  #: [rad] that a mode may turn by in a step: beyond it swings back before the step ends
 
 
+def turned(angle: Vec, h: float, start: Vec, pushed: Vec, fastest: float = FASTEST) -> tuple[Vec, Vec]:
+    """Velocities after a step of h seconds and what it moves, (r,), of modes that turn by angles ω h [rad] in it.
+
+    start: their velocities. pushed: their accelerations where it starts. fastest: those beyond take Euler's step.
+    """
+    u = np.cos(angle) * start + h * np.sinc(angle / np.pi) * pushed
+    moved = h * np.sinc(angle / np.pi) * start + 0.5 * (h * np.sinc(0.5 * angle / np.pi)) ** 2 * pushed
+    calmed = (start + h * pushed) / (1.0 + angle**2)
+    fast = angle > fastest
+    return np.where(fast, calmed, u), np.where(fast, h * calmed, moved)
+
+
 class Swing:
     """The modes of one posed stage."""
 
@@ -50,12 +62,7 @@ class Swing:
         pushed = self._modes.T @ (self._velocities.T @ force) + ahead * h * self._squares * start
         if self._damp is not None:
             start = np.linalg.solve(self._damp, start)
-        angle = h * np.sqrt(self._squares)
-        u = np.cos(angle) * start + h * np.sinc(angle / np.pi) * pushed
-        moved = h * np.sinc(angle / np.pi) * start + 0.5 * (h * np.sinc(0.5 * angle / np.pi)) ** 2 * pushed
-        calmed = (start + h * pushed) / (1.0 + angle**2)
-        fast = (angle > FASTEST) | (not swings)
-        u, moved = np.where(fast, calmed, u), np.where(fast, h * calmed, moved)
+        u, moved = turned(h * np.sqrt(self._squares), h, start, pushed, FASTEST if swings else -1.0)
         if self._damp is not None:
             u = np.linalg.solve(self._damp, u)
         v = self._on_nodes(self._velocities @ (self._modes @ u) + led)
