@@ -21,13 +21,13 @@ FRAME = {"event": "frame", "frame": 13, "ms": 40.0, "left_s": 7.5}
 
 def test_a_stage_has_its_own_fraction():
     progress = told(STAGE)
-    assert (progress.text, progress.fraction, progress.left_s) == ("Filling the shape", 0.25, None)
+    assert (progress.text, progress.fraction, progress.left_s) == ("Filling the shape, only once", 0.25, None)
     assert told(STAGE, {**STAGE, "progress": None}).fraction is None
 
 
 def test_a_stage_is_told_in_an_artists_words_with_its_share():
-    assert line(told(STAGE)) == "Filling the shape, 25 %"
-    assert line(told({**STAGE, "progress": None})) == "Filling the shape"
+    assert line(told(STAGE)) == "Filling the shape, only once, 25 %"
+    assert line(told({**STAGE, "progress": None})) == "Filling the shape, only once"
     assert line(told({"event": "stage", "progress": 0.5, "text": "Reading the animation"})) \
         == "Reading the animation, 50 %"
     assert line(told({"event": "stage", "progress": 1.0, "text": "Writing PC2"})) == "Writing PC2"
