@@ -10,8 +10,8 @@ from typing import Any
 Message = Mapping[str, Any]
 
 #: a stage of the solver → what it is to an artist, short enough for one line of the sidebar
-WORDS = {"tets": "Filling the shape, only once", "fields": "Carrying paint inside", "compile": "Compiling, only this once",
-         "world": "Getting ready", "suggest": "Finding where it swings"}
+WORDS = {"tets": "Filling the shape, only once", "fields": "Carrying paint inside",
+         "compile": "Compiling, only this once", "world": "Getting ready", "suggest": "Finding where it swings"}
 
 
 #: what ends a message on a job: the place in scene.json, a file that an artist never sees
