@@ -27,6 +27,7 @@ from solver import threads  # isort: skip  # first: it sets what numba and BLAS 
 
 import numpy as np
 
+import solver.parts.eol.remeshing as remeshing
 import solver.parts.eol.sliding_cloth as stepping
 from benchmarks.cloth import SIDES, clocked, square
 from benchmarks.report import claim, emit
@@ -81,20 +82,21 @@ def scene(cells: int, sharp: bool, things: Things, wide: float = 1.0) -> tuple[S
 @contextmanager
 def stages_clocked(steps: SlidingCloth, spent: dict[str, float]) -> Iterator[None]:
     """Inside, seconds of each stage of a step are added to `spent`."""
-    kept = {name: getattr(stepping, name) for name in ("gone_through", "inside", "conform", "adapt", "cone")}
+    kept = [(stepping, "gone_through", "detect"), (remeshing, "inside", "detect"), (remeshing, "conform", "remesh"),
+            (remeshing, "adapt", "remesh"), (stepping, "cone", "fill")]
+    functions = [getattr(file, name) for file, name, _ in kept]
     looked = Look.rows
     Look.rows = clocked(spent, "detect", looked)  # type: ignore[method-assign]
-    for name, key in (("gone_through", "detect"), ("inside", "detect"), ("conform", "remesh"), ("adapt", "remesh"),
-                      ("cone", "fill")):
-        setattr(stepping, name, clocked(spent, key, kept[name]))
+    for (file, name, key), function in zip(kept, functions):
+        setattr(file, name, clocked(spent, key, function))
     steps._assembler.assemble = clocked(spent, "fill", steps._assembler.assemble)  # type: ignore[method-assign]
     steps._program.solve = clocked(spent, "program", steps._program.solve)  # type: ignore[method-assign]
     try:
         yield
     finally:
         Look.rows = looked  # type: ignore[method-assign]
-        for name, function in kept.items():
-            setattr(stepping, name, function)
+        for (file, name, _), function in zip(kept, functions):
+            setattr(file, name, function)
 
 
 def measured(cells: int, sharp: bool) -> dict[str, Any]:

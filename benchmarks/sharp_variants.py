@@ -45,6 +45,7 @@ from solver.parts.eol.cloth import Cloth
 from solver.parts.eol.cone import ROWS, Cone, OnFeatures, cone
 from solver.parts.eol.sliding_cloth import SlidingCloth
 from solver.parts.eol.things import Things, ThingsInStep
+from solver.sheet.adapt import adapt
 from solver.sheet.runs import Runs
 from solver.sheet.sheet_mesh import SheetMesh
 from solver.sheet.transfer import world_velocities_at
@@ -115,7 +116,7 @@ class Lagrangian(SlidingCloth):
         if self.sizing is None:
             return cloth
         runs = Runs(now.features)
-        adapted = stepping.adapt(cloth.mesh, self.sizing, runs.points, runs.ends)
+        adapted = adapt(cloth.mesh, self.sizing, runs.points, runs.ends)
         return cloth.moved(adapted.mesh, adapted.was) if adapted.changed else cloth
 
     @staticmethod

@@ -10,23 +10,22 @@ import numpy as np
 from ...errors import StepFailed
 from ...linear.constrained.program import SparseProgram
 from ...linear.constrained.rows import MOST, Answer, Infeasible, Singular, VertexRows, WarmStart
-from ...sheet.adapt import adapt
-from ...sheet.conform import conform
 from ...sheet.limits import RemeshLimits
-from ...sheet.runs import Runs
 from ...sheet.sheet_mesh import SheetMesh
 from ...sheet.sizing import Sizing
 from ...sheet.tracking import material_reach
-from ...state import Index, Mask, Vec
+from ...state import Vec
 from .cloth import Cloth
 from .cone import Cone, cone
 from .fabric import Assembled, Assembler, Breeze, Fabric
 from .giving import Gives
-from .gone_through import WITHIN, gone_through, inside
+from .gone_through import WITHIN, gone_through
 from .lost import Lost
 from .pushing import Pushes, Pushing, Way
+from .remeshing import Remeshing
 from .rows import StepRows, widened
 from .rubbing import Rubbed, along_surface, over_features
+from .solved import Felt, Left, Solved
 from .things import Things, ThingsInStep
 from .told import Told, place_of
 from .touching import Look, renumbered
@@ -35,7 +34,6 @@ OFF = 0.25  #: of the thickness: a vertex that is further off its feature after 
 #: [rad], [m/s], of the shortest edges: where cloth folds further, and slides slower than its tension, at least what it
 #: weighs over so much, would let go of, only slack lifts it that comes and goes, no faster than this
 FOLDED, LIFTS, HANGS = 0.5, 0.5, 5.0
-LEAP = 1.0  #: of the thickness and a step's move: what is further through an edge is pushed out before it sits there
 NOWHERE = 1.0e-9  #: [m]: what is nearer to its feature is on it
 SHORTER = 0.5  #: of a step that cannot be solved
 NEARLY, MOST_LEFT = 0.9, 0.75  #: of the part of a step in which no face would be pulled through an edge; at most
@@ -45,49 +43,12 @@ ROUNDS = 16  #: of what pushes, before the step is tried shorter
 ENOUGH = 6  #: after which a move is taken that meets nothing
 SETTLED = 0.1  #: of the distance at which surfaces push: where the next round moves less it is the last
 RENEWALS = 4  #: of friction
-TRIES = 4  #: of triangles that fit better and do not lie in a thing
-CLOSE = 1.5  #: of the longest edges there: vertices so near to such a place stay as they are
 MAY_BE_OFF = 0.1  #: of the distance at which surfaces push: so far it does not matter where what pushes ended a step
 RENEWED = 0.02  #: of all friction: how wrong it may be
 ALIKE = 2.0  #: drags that differ by less share a factor
 
 #: where pinned vertices are, (p, 3) [m], at a time [s]
 Pins = Callable[[float], Vec]
-
-
-@dataclass(frozen=True)
-class Solved:
-    """A step's answer on the mesh that it began with."""
-
-    mesh: SheetMesh
-    on_features: Cone
-    answer: Answer
-    deepest: float  #: how deep in a thing it leaves cloth [m]
-    pushed: Vec  #: impulses on what is round, (o, 3) [N s]; (0, 3) where nobody asks
-    gave: Vec  #: δ of what moves that, (c, 3)
-    pulled: Vec  #: impulses on pins, of all vertices that have one, (p, 3) [N s]
-    pressing: Vec  #: as `Cloth` has it
-
-
-@dataclass(frozen=True)
-class Felt:
-    """What a step did to others."""
-
-    impulses: Vec  #: on what is round and then on pins, (o + p, 3) [N s]; (0, 3) where nobody asks
-    off: Vec  #: how far off the way that it was thought to go what is round ended it, (o, 3) [m]
-
-
-@dataclass(frozen=True)
-class Left:
-    """How what is round has left its way so far in a step."""
-
-    off: Vec  #: (o, 3) [m]
-    rates: Vec  #: the mean of δ, (c, 3)
-    done: float = 0.0  #: how much of it is over [s]
-
-    @classmethod
-    def nobody(cls) -> Left:
-        return cls(np.zeros((0, 3)), np.zeros((0, 3)))
 
 
 @dataclass
@@ -113,7 +74,7 @@ class SlidingCloth:
         self._program = SparseProgram()
         self._warm: WarmStart | None = None
         self._looked: Look | None = None
-        self._runs: Runs | None = None
+        self._remeshing = Remeshing(self.gravity, self.limits, self.sizing, self.pushing, self.told, self._look)
 
     @property
     def backend(self) -> str:
@@ -215,66 +176,13 @@ class SlidingCloth:
         return np.concatenate([solved.pushed, pulled])
 
     def _remeshed(self, cloth: Cloth, now: ThingsInStep, h: float) -> Cloth:
-        """On what is sharp now, and as fine as it bends. Where another layer is in the way it stays off what is sharp:
-        a vertex that comes onto an edge takes the faces around it through what lies between."""
+        """On triangles for this step; rows of the last one are found by their new names."""
         if not self.sharp:
             return cloth
-        warm, spared = self._warm, np.zeros(len(cloth.mesh.x), dtype=bool)
-        for left in range(TRIES, -1, -1):
-            made = self._adapted(self._conformed(cloth, now, h, spared), now, h)
-            crossing = None if self.pushing is None or not left else self.pushing.crossing_anew(made.mesh, cloth.mesh,
-                                                                                                now)
-            if crossing is None:
-                break
-            spared = spared | _close(cloth.mesh, crossing[2][None]) | (left == 1)
-            self._warm = warm
-        return made
-
-    def _conformed(self, cloth: Cloth, now: ThingsInStep, h: float, spared: Mask) -> Cloth:
-        """On what is sharp now, but at spared vertices, (n,)."""
-        limits = replace(self.limits, leap=LEAP, one_layer=self.pushing is not None and any(self.pushing.itself))
-        conformed = conform(cloth.mesh, now.features, limits, h, cloth.free, self.gravity, spared,
-                            self._runs_of(now))
-        if conformed.unjoined:
-            place = conformed.mesh.x[list(conformed.unjoined[0])].mean(axis=0)
-            self.told.once("unjoined", f"{len(conformed.unjoined)} pairs of its vertices on one edge could not be "
-                           f"joined, the first near {place_of(place)}: it does not fold sharply there")
-        return self._moved(cloth, conformed.mesh, conformed.was)
-
-    def _runs_of(self, now: ThingsInStep) -> Runs:
-        """Of what is sharp now; made once while it stands still."""
-        if self._runs is None or self._runs.features is not now.features:
-            self._runs = Runs(now.features)
-        return self._runs
-
-    def _adapted(self, cloth: Cloth, now: ThingsInStep, h: float) -> Cloth:
-        """As fine as it bends, with triangles that lie in no thing and go through no other layer."""
-        if self.sizing is None:
-            return cloth
-        runs, kept = self._runs_of(now), cloth.mesh.kept
-        for _ in range(TRIES):
-            adapted = adapt(replace(cloth.mesh, on=runs.from_edges(cloth.mesh.on), kept=kept), self.sizing, runs.points,
-                            runs.ends)
-            if not adapted.changed:
-                return cloth
-            if adapted.said:
-                self.told.once("sizing", adapted.said)
-            made = replace(adapted.mesh, on=runs.to_edges(adapted.mesh.on, adapted.mesh.x))
-            there, deepest = inside(self._look(made, now, h), self._tolerance)
-            if not deepest or deepest <= inside(self._look(cloth.mesh, now, h), self._tolerance)[1]:
-                crossing = None if self.pushing is None else self.pushing.crossing_anew(made, cloth.mesh, now)
-                if crossing is None:
-                    return self._moved(cloth, replace(made, kept=np.where(
-                        adapted.was >= 0, cloth.mesh.kept[adapted.was], False)), adapted.was)
-                there = crossing[2][None]
-            kept = kept | _close(cloth.mesh, there)
-        return cloth
-
-    def _moved(self, cloth: Cloth, mesh: SheetMesh, was: Index) -> Cloth:
-        """The same on another mesh, whose rows are found by their new names."""
+        made, was = self._remeshing.remeshed(cloth, now, h)
         if self._warm is not None:
             self._warm = WarmStart(renumbered(self._warm.keys, was, len(cloth.mesh.x)))
-        return cloth.moved(mesh, was)
+        return made
 
     @property
     def _tolerance(self) -> float:
@@ -497,15 +405,3 @@ class SlidingCloth:
             if wrong[np.maximum(held, resistance) > ALIKE * np.minimum(held, resistance)].sum() > RENEWED * most:
                 dragged = None
         return answer, enough
-
-
-def _close(mesh: SheetMesh, places: Vec) -> Mask:
-    """Vertices near places (k, 3), (n,)."""
-    ends = mesh.edges
-    longest = np.zeros(len(mesh.x))
-    for a, b in ((0, 1), (1, 0)):
-        np.maximum.at(longest, ends[:, a], np.linalg.norm(mesh.x[ends[:, b]] - mesh.x[ends[:, a]], axis=1))
-    near = np.zeros(len(mesh.x), dtype=bool)
-    for place in places:
-        near |= np.linalg.norm(mesh.x - place, axis=1) < CLOSE * longest
-    return near

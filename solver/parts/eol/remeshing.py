@@ -1,0 +1,109 @@
+"""Triangles of sliding cloth at the start of a step: on what is sharp there, and as fine as it bends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...sheet.adapt import adapt
+from ...sheet.conform import conform
+from ...sheet.limits import RemeshLimits
+from ...sheet.runs import Runs
+from ...sheet.sheet_mesh import SheetMesh
+from ...sheet.sizing import Sizing
+from ...state import Index, Mask, Vec
+from .cloth import Cloth
+from .gone_through import WITHIN, inside
+from .pushing import Pushing
+from .things import ThingsInStep
+from .told import Told, place_of
+from .touching import Look
+
+LEAP = 1.0  #: of the thickness and a step's move: what is further through an edge is pushed out before it sits there
+TRIES = 4  #: of triangles that fit better and do not lie in a thing
+CLOSE = 1.5  #: of the longest edges there: vertices so near to such a place stay as they are
+
+
+@dataclass
+class Remeshing:
+    """Of one cloth."""
+
+    gravity: Vec  #: [m/s²], (3,)
+    limits: RemeshLimits
+    sizing: Sizing | None  #: None: triangles change only where something is sharp
+    pushing: Pushing | None  #: what keeps it out of itself and of what is round
+    told: Told
+    look: Callable[[SheetMesh, ThingsInStep, float], Look]  #: what is near in a step of so many seconds
+
+    def __post_init__(self) -> None:
+        self._runs: Runs | None = None
+
+    def remeshed(self, cloth: Cloth, now: ThingsInStep, h: float) -> tuple[Cloth, Index]:
+        """On what is sharp now, and as fine as it bends; and which vertex each was, −1 of new ones, (n,). Where another
+        layer is in the way it stays off what is sharp: a vertex that comes onto an edge takes the faces around it
+        through what lies between."""
+        spared = np.zeros(len(cloth.mesh.x), dtype=bool)
+        for left in range(TRIES, -1, -1):
+            conformed, was = self._conformed(cloth, now, h, spared)
+            made, again = self._adapted(conformed, now, h)
+            crossing = None if self.pushing is None or not left else self.pushing.crossing_anew(made.mesh, cloth.mesh,
+                                                                                                now)
+            if crossing is None:
+                break
+            spared = spared | _close(cloth.mesh, crossing[2][None]) | (left == 1)
+        return made, np.where(again >= 0, was[again], -1)
+
+    def _conformed(self, cloth: Cloth, now: ThingsInStep, h: float, spared: Mask) -> tuple[Cloth, Index]:
+        """On what is sharp now, but at spared vertices, (n,)."""
+        limits = replace(self.limits, leap=LEAP, one_layer=self.pushing is not None and any(self.pushing.itself))
+        conformed = conform(cloth.mesh, now.features, limits, h, cloth.free, self.gravity, spared,
+                            self._runs_of(now))
+        if conformed.unjoined:
+            place = conformed.mesh.x[list(conformed.unjoined[0])].mean(axis=0)
+            self.told.once("unjoined", f"{len(conformed.unjoined)} pairs of its vertices on one edge could not be "
+                           f"joined, the first near {place_of(place)}: it does not fold sharply there")
+        return cloth.moved(conformed.mesh, conformed.was), conformed.was
+
+    def _runs_of(self, now: ThingsInStep) -> Runs:
+        """Of what is sharp now; made once while it stands still."""
+        if self._runs is None or self._runs.features is not now.features:
+            self._runs = Runs(now.features)
+        return self._runs
+
+    def _adapted(self, cloth: Cloth, now: ThingsInStep, h: float) -> tuple[Cloth, Index]:
+        """As fine as it bends, with triangles that lie in no thing and go through no other layer."""
+        same = np.arange(len(cloth.mesh.x))
+        if self.sizing is None:
+            return cloth, same
+        runs, kept, tolerance = self._runs_of(now), cloth.mesh.kept, WITHIN * self.limits.thickness
+        for _ in range(TRIES):
+            adapted = adapt(replace(cloth.mesh, on=runs.from_edges(cloth.mesh.on), kept=kept), self.sizing, runs.points,
+                            runs.ends)
+            if not adapted.changed:
+                break
+            if adapted.said:
+                self.told.once("sizing", adapted.said)
+            made = replace(adapted.mesh, on=runs.to_edges(adapted.mesh.on, adapted.mesh.x))
+            there, deepest = inside(self.look(made, now, h), tolerance)
+            if not deepest or deepest <= inside(self.look(cloth.mesh, now, h), tolerance)[1]:
+                crossing = None if self.pushing is None else self.pushing.crossing_anew(made, cloth.mesh, now)
+                if crossing is None:
+                    return cloth.moved(replace(made, kept=np.where(
+                        adapted.was >= 0, cloth.mesh.kept[adapted.was], False)), adapted.was), adapted.was
+                there = crossing[2][None]
+            kept = kept | _close(cloth.mesh, there)
+        return cloth, same
+
+
+def _close(mesh: SheetMesh, places: Vec) -> Mask:
+    """Vertices near places (k, 3), (n,)."""
+    ends = mesh.edges
+    longest = np.zeros(len(mesh.x))
+    for a, b in ((0, 1), (1, 0)):
+        np.maximum.at(longest, ends[:, a], np.linalg.norm(mesh.x[ends[:, b]] - mesh.x[ends[:, a]], axis=1))
+    near = np.zeros(len(mesh.x), dtype=bool)
+    for place in places:
+        near |= np.linalg.norm(mesh.x - place, axis=1) < CLOSE * longest
+    return near
