@@ -9,7 +9,7 @@ import bpy
 from . import sharp, stage
 
 END = 30
-SHEET = (1, 8, 11, 13, 15, 17, 20, 30)  #: frames of the contact sheet
+SHEET = (1, 8, 11, 13, 15, 17, 19, 30)  #: frames of the contact sheet
 SIZE, CELLS = (1.12, 0.56), (16, 8)  #: of the cloth [m]: it hangs over two ends of the table
 TABLE = (0.76, 0.60, 0.05)  #: its top [m]
 HEIGHT, ROOM, THICK = 0.72, 0.002, 0.0005  #: of the table's top, between it and what stands there, and of the cloth [m]
@@ -30,7 +30,7 @@ THINGS = {"Goblet": (GOBLET, 12, 0.8, (0.75, 0.55, 0.20), 0.25, (-0.10, -0.13), 
 
 def build(scene: bpy.types.Scene) -> None:
     """The whole scene, ready to bake."""
-    stage.prepare(scene, END, 520, 380)
+    stage.prepare(scene, END, 520, 300)
     cloth = sharp.sheet(scene, "Tablecloth", SIZE, CELLS, (0.50, 0.05, 0.06))
     stage.paint(cloth, "Pin", [1.0 if vertex.co.x > 0.499 * SIZE[0] else 0.0 for vertex in cloth.data.vertices])
     for frame, x in PULL.items():
@@ -45,7 +45,7 @@ def build(scene: bpy.types.Scene) -> None:
     stage.backdrop(scene, 2.4, 0.0, (0.13, 0.11, 0.10), turn=26.0)
     stage.light(scene, "Key", (1.6, -2.6, 2.8), (0.2, 0.0, 0.7), 170.0, 1.0, (1.0, 0.94, 0.86))
     stage.light(scene, "Rim", (-2.2, 1.8, 1.8), (0.2, 0.0, 0.7), 90.0, 1.0, (0.80, 0.90, 1.0))
-    stage.camera(scene, (1.6, -2.5, 1.7), (0.42, 0.0, 0.56), 43.0)
+    stage.camera(scene, (1.6, -2.5, 1.7), (0.42, 0.0, 0.50), 46.0)
 
 
 def laid(scene: bpy.types.Scene, table: bpy.types.Object) -> None:
